@@ -11,6 +11,7 @@ fmt:
 lint:
     cargo fmt --all -- --check
     cargo clippy --all-targets -- -D warnings
+    cargo clippy --no-default-features --lib --bin juror -- -D warnings
     RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --document-private-items
 
 # All tests: no GPU, no network, no Python.
@@ -49,6 +50,7 @@ conformance *CLIENTS:
 # The documentation as a book in target/book, links checked (needs mdbook, mdbook-linkcheck2 and Python).
 book:
     mdbook build
+    python3 scripts/check_book.py
 
 # Type-check for macOS and Windows, as far as it goes without their C compilers.
 platforms *TARGETS:

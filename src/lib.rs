@@ -29,7 +29,12 @@
 //! | [`batch`] | batch files in OpenAI's format: prompts out, answers in, and such files answered with a model here |
 //! | `server` | the judge over HTTP (`juror serve`, feature `serve`) |
 //! | [`attack`] | responses that deserve no reward, and how often a judge gives them one (`juror attack`) |
+//! | [`build`] | training data made with a judge: hard sets, preference pairs, best of n, accepted responses (`juror build`) |
 //! | [`eval`] | what verdicts are worth: against labels, and judges against each other (`juror eval`) |
+//! | [`report`] | verdicts as pages that people read; untrusted text as HTML |
+//! | `browse` | verdict files by place, while they grow: filters, search, counts |
+//! | `view` | verdicts as pages for the browser (`juror view`) |
+//! | `label` | labels by people: the queue, the file, agreement (`juror label`) |
 //! | [`gsm8k`] | GSM8K's evaluation protocol: extraction methods, pass@k, a local model as the solver (`juror gsm8k`) |
 //! | [`mod@bench`] | how fast all this is |
 
@@ -39,6 +44,9 @@ pub mod attack;
 pub mod batch;
 #[doc(hidden)]
 pub mod bench;
+mod browse;
+#[doc(hidden)]
+pub mod build;
 #[doc(hidden)]
 pub mod checkpoint;
 #[doc(hidden)]
@@ -55,6 +63,7 @@ pub mod grammar;
 pub mod gsm8k;
 #[doc(hidden)]
 pub mod judge;
+mod label;
 #[doc(hidden)]
 pub mod model;
 #[doc(hidden)]
@@ -63,6 +72,8 @@ pub(crate) mod panics;
 pub mod prelude;
 #[doc(hidden)]
 pub mod protocol;
+#[doc(hidden)]
+pub mod report;
 #[doc(hidden)]
 pub mod reward;
 #[doc(hidden)]
@@ -79,5 +90,7 @@ pub mod threads;
 pub mod verdict;
 #[doc(hidden)]
 pub mod verify;
+#[cfg(feature = "serve")]
+mod view;
 
 pub use juror_rules as rules;

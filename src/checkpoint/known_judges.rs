@@ -33,6 +33,8 @@ pub(crate) struct KnownJudge {
     pub licence: String,
     /// What else a user should know.
     pub note: Option<String>,
+    /// Billions of parameters that work on a token, where that is known.
+    pub active: Option<f64>,
     /// What the paper of process-outcome verification measured.
     pub prime: Option<PrimeFigures>,
 }
@@ -203,6 +205,12 @@ mod tests {
                 judge
                     .max_new_tokens
                     .is_none_or(|tokens| (1..=1 << 17).contains(&tokens)),
+                "{name}"
+            );
+            assert!(
+                judge
+                    .active
+                    .is_none_or(|billions| (0.1..200.0).contains(&billions)),
                 "{name}"
             );
             if let Some(prime) = &judge.prime {

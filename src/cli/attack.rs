@@ -13,7 +13,7 @@ use super::chat::ChatArguments;
 use super::columns::ColumnArguments;
 use super::download;
 use super::engine::{EngineArguments, JUDGE, ModelArguments};
-use super::inputs::{self, refuse_data_sets};
+use super::inputs::{self, Inputs};
 use super::judge::JudgeChoice;
 use super::progress::Progress;
 use super::prompt_choice::PromptChoice;
@@ -116,7 +116,8 @@ struct Attacked {
 
 pub(super) fn run(arguments: &AttackArguments) -> Result<u8, Failure> {
     let judges = named(arguments)?;
-    check_output(arguments)?;
+    let inputs = Inputs::of(&arguments.inputs)?.paths;
+    check_output(arguments, &inputs)?;
     let families: Vec<Family> = Family::ALL
         .into_iter()
         .filter(|family| arguments.family.is_empty() || arguments.family.contains(family))
@@ -126,7 +127,7 @@ pub(super) fn run(arguments: &AttackArguments) -> Result<u8, Failure> {
     for judge in &judges {
         texts.push(load_text(judge, &source)?);
     }
-    let rows = rows(arguments)?;
+    let rows = rows(arguments, &inputs)?;
     let interrupted = catch_interrupts().or_fail()?;
     let mut attacked = Vec::new();
     for (text, template) in texts {
@@ -233,7 +234,7 @@ fn load_text(
     Ok((text, template))
 }
 
-fn check_output(arguments: &AttackArguments) -> Result<(), Failure> {
+fn check_output(arguments: &AttackArguments, inputs: &[PathBuf]) -> Result<(), Failure> {
     let Some(path) = arguments
         .json
         .as_deref()
@@ -243,19 +244,18 @@ fn check_output(arguments: &AttackArguments) -> Result<(), Failure> {
     };
     check_place(path).or_usage()?;
     // An input is refused as such.
-    sources(&arguments.inputs, Some(path)).map_err(inputs::failure)?;
+    sources(inputs, Some(path)).map_err(inputs::failure)?;
     Ok(())
 }
 
 /// A row of the input for each of its questions.
-fn rows(arguments: &AttackArguments) -> Result<Vec<Sample>, Failure> {
-    if arguments.inputs == [PathBuf::from("-")] && std::io::stdin().is_terminal() {
+fn rows(arguments: &AttackArguments, inputs: &[PathBuf]) -> Result<Vec<Sample>, Failure> {
+    if inputs == [PathBuf::from("-")] && std::io::stdin().is_terminal() {
         return Err(anyhow!(
             "no input: name a file of rollouts that are like those to be judged, or pipe rows in; see `juror attack --help`"
         ))
         .or_usage();
     }
-    refuse_data_sets(&arguments.inputs)?;
     let columns = arguments.columns.map().or_usage()?;
     for field in [Field::Steps, Field::Rubric, Field::Other] {
         if columns.names(field) {
@@ -272,7 +272,7 @@ fn rows(arguments: &AttackArguments) -> Result<Vec<Sample>, Failure> {
         output: arguments.json.clone().filter(|path| path != Path::new("-")),
         ..LoadOptions::default()
     };
-    let loaded = load(&arguments.inputs, &options).map_err(inputs::failure)?;
+    let loaded = load(inputs, &options).map_err(inputs::failure)?;
     if !arguments.quiet {
         say(&format!("columns: {}", loaded.columns));
     }

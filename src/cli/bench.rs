@@ -11,7 +11,7 @@ use clap::Args;
 use super::columns::ColumnArguments;
 use super::download;
 use super::engine::{EngineArguments, JUDGE, ModelArguments};
-use super::inputs::{self, refuse_data_sets};
+use super::inputs::{self, Inputs};
 use super::judge::JudgeChoice;
 use super::progress::RunProgress;
 use super::{DONE, Failure, OrFail, say};
@@ -417,11 +417,11 @@ fn real_jobs(arguments: &BenchArguments) -> Result<(Vec<u32>, Vec<Job>), Failure
     let chat = arguments.judge.chat.settings(None).or_usage()?;
     let text = JudgeText::load_with(&source, &protocol, &template, &chat).or_usage()?;
     arguments.judge.chat.check(&text).or_usage()?;
-    refuse_data_sets(&arguments.inputs)?;
+    let inputs = Inputs::of(&arguments.inputs)?;
     let columns = ColumnArguments::default();
     let columns = arguments.judge.prompt.columns(&columns, protocol.as_ref());
     let loaded = load(
-        &arguments.inputs,
+        &inputs.paths,
         &LoadOptions {
             columns: columns.or_usage()?,
             limit: arguments.samples.map(|samples| samples as usize),

@@ -8,6 +8,7 @@ use clap::Args;
 use serde_json::{Map, Value};
 
 use super::columns::ColumnArguments;
+use super::inputs::Inputs;
 use super::judge::{ONLY_SCORE, describe_input, load_inputs, refuse_meaningless, shard_in_name};
 use super::prompt_choice::PromptChoice;
 use super::rows::RowsArguments;
@@ -134,8 +135,9 @@ pub(super) fn run(arguments: ExportBatchArguments) -> Result<u8, Failure> {
         .prompt
         .columns(&arguments.columns, protocol.as_ref());
     let columns = columns.or_usage()?;
+    let inputs = Inputs::of(&arguments.inputs)?;
     let loaded = load_inputs(
-        &arguments.inputs,
+        &inputs.paths,
         &LoadOptions {
             columns,
             limit: arguments.rows.limit,

@@ -7,6 +7,7 @@ use clap::Args;
 
 use super::chat::{CHAT, ThinkingArguments};
 use super::columns::ColumnArguments;
+use super::inputs::Inputs;
 use super::judge::{ONLY_SCORE, carry_out, describe, identity, load_inputs, refuse_meaningless};
 use super::output::OutputArguments;
 use super::prompt_choice::PromptChoice;
@@ -137,7 +138,8 @@ fn resolve(arguments: ImportBatchArguments) -> Result<(Session, BadLines), Failu
         .or_usage();
     }
     let (trials, shard) = (arguments.trials, arguments.rows.shard);
-    let files = [arguments.inputs.as_slice(), &arguments.outputs].concat();
+    let inputs = Inputs::of(&arguments.inputs)?;
+    let files = [inputs.paths.as_slice(), &arguments.outputs].concat();
     let out = arguments.output.resolve(&files, shard, trials)?;
     // Standard input is one of them at most.
     sources(&files, None).or_usage()?;
@@ -197,7 +199,7 @@ fn resolve(arguments: ImportBatchArguments) -> Result<(Session, BadLines), Failu
         .map(|input| input.samples);
     let skip_bad = arguments.output.skip_bad;
     let loaded = load_inputs(
-        &arguments.inputs,
+        &inputs.paths,
         &LoadOptions {
             columns,
             keep: Keep::parse(&arguments.output.keep),
@@ -228,6 +230,7 @@ fn resolve(arguments: ImportBatchArguments) -> Result<(Session, BadLines), Failu
     let (answers, left_out) = import.read(reader).map_err(batch_failure)?;
     let session = Session {
         loaded,
+        data_origins: inputs.origins,
         earlier_samples,
         shard,
         skip_bad,

@@ -1,12 +1,11 @@
-//! Errors of input files, for every command that reads rows.
+//! Inputs: data sets of the hub among them, and the errors of input files, for every command that reads rows.
 
 use std::path::{Path, PathBuf};
 
-use anyhow::anyhow;
-
-use super::{Failure, OrFail};
-use crate::checkpoint::hub::HubId;
-use crate::dataset::DatasetError;
+use super::download::Download;
+use super::{Failure, say};
+use crate::checkpoint::hub::{DataSetName, Hub, HubError};
+use crate::dataset::{DatasetError, is_rows_file};
 
 /// An input's error with its exit code: a full disk is not the user's mistake.
 pub(super) fn failure(error: DatasetError) -> Failure {
@@ -14,40 +13,63 @@ pub(super) fn failure(error: DatasetError) -> Failure {
     Failure::new(error, usage)
 }
 
-/// Refuses the id or address of a data set on the hub where a file is wanted, with how to get its files.
-pub(super) fn refuse_data_sets(inputs: &[PathBuf]) -> Result<(), Failure> {
-    for input in inputs {
-        if let Some(id) = data_set(input) {
-            return Err(anyhow!(
-                "could not read {}: no such file or folder, and data sets on the Hugging Face hub are not fetched. Download it \
-                 (`hf download --repo-type dataset {id} --local-dir data`) and give a file of it; beside question and reference \
-                 answer every row needs the response that is to be judged",
-                input.display()
-            ))
-            .or_usage();
-        }
-    }
-    Ok(())
+/// Inputs whose data sets of the hub have been fetched.
+#[derive(Debug, Default)]
+pub(super) struct Inputs {
+    /// Files and folders as they were given; in place of a data set the files of its split.
+    pub(super) paths: Vec<PathBuf>,
+    /// The data sets, each as `org/name@commit:config:split`.
+    pub(super) origins: Vec<String>,
 }
 
-/// The id of a data set, where a path that leads nowhere looks like one: `org/name` without an ending, `hf://datasets/…`, or
-/// an address of the hub.
-fn data_set(input: &Path) -> Option<String> {
-    let text = input.to_str()?;
-    let of_address = ["hf://datasets/", "https://huggingface.co/datasets/"]
-        .iter()
-        .find_map(|beginning| text.strip_prefix(beginning));
-    let id = of_address.unwrap_or(text.strip_prefix("datasets/").unwrap_or(text));
-    let id: String = if of_address.is_some() {
-        let mut parts = id.splitn(3, '/');
-        [parts.next()?, parts.next()?].join("/")
-    } else {
-        id.to_owned()
-    };
-    let first = input.components().next()?;
-    let mistyped = input.exists() || Path::new(&first).is_dir() || input.extension().is_some();
-    if of_address.is_none() && mistyped {
-        return None;
+impl Inputs {
+    /// Fetches the data sets among inputs, and says which commit each is.
+    pub(super) fn of(inputs: &[PathBuf]) -> Result<Self, Failure> {
+        let mut fetched = Self::default();
+        for input in inputs {
+            let Some(name) = data_set(input).map_err(hub_failure)? else {
+                fetched.paths.push(input.clone());
+                continue;
+            };
+            let download = Download::new(&name.to_string());
+            let hub = Hub::from_environment().map_err(hub_failure)?;
+            let found = hub.data_set(&name, &|event| download.watch(event));
+            download.finish();
+            let found = found.map_err(hub_failure)?;
+            let converted = if found.converted {
+                ", as the hub converted it to Parquet"
+            } else {
+                ""
+            };
+            say(&format!("data set: {}{converted}", found.origin));
+            fetched.paths.extend(found.files);
+            fetched.origins.push(found.origin);
+        }
+        Ok(fetched)
     }
-    HubId::parse(&id).ok()?.map(|id| id.repository().to_owned())
+}
+
+fn hub_failure(error: HubError) -> Failure {
+    let usage = error.is_usage();
+    Failure::new(error, usage)
+}
+
+/// The data set that an input names: something that is no file or folder here and has the form of a name on the hub. A name without
+/// `:` or an address is one only if it does not look like a path with a mistake in it.
+fn data_set(input: &Path) -> Result<Option<DataSetName>, HubError> {
+    let Some(text) = input
+        .to_str()
+        .filter(|text| *text != "-" && !input.exists())
+    else {
+        return Ok(None);
+    };
+    let in_folder = input
+        .components()
+        .next()
+        .is_some_and(|first| Path::new(&first).is_dir());
+    let is_told = DataSetName::is_explicit(text) || text.contains(':');
+    if !is_told && (in_folder || is_rows_file(text)) {
+        return Ok(None);
+    }
+    DataSetName::parse(text)
 }

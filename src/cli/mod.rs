@@ -4,6 +4,7 @@
 
 mod attack;
 mod bench;
+mod build;
 mod cache;
 mod calibrate;
 mod chat;
@@ -17,6 +18,7 @@ mod gsm8k;
 mod import_batch;
 mod inputs;
 mod judge;
+mod label;
 mod manual;
 mod merge;
 mod models;
@@ -32,6 +34,8 @@ mod sampling;
 mod serve;
 mod table;
 mod verify;
+#[cfg(feature = "serve")]
+mod view;
 mod without_effect;
 
 use std::borrow::Cow;
@@ -118,6 +122,16 @@ enum Command {
     Calibrate(calibrate::CalibrateArguments),
     /// Score verdicts against labels: accuracy, F1, lucky guesses, calibration, and judges against each other
     Eval(Box<eval::EvalArguments>),
+    /// Look through verdicts in the browser: search, filters, live while a run goes on
+    #[cfg(feature = "serve")]
+    View(view::ViewArguments),
+    /// Label responses by hand: those that judges disagree on, or any others
+    Label(Box<label::LabelArguments>),
+    /// Make training data with verdicts: hard sets, preference pairs, the best of several responses, accepted responses
+    Build {
+        #[command(subcommand)]
+        action: build::BuildAction,
+    },
     /// Score responses to GSM8K by named extraction methods, or have a local model solve it
     Gsm8k(Box<gsm8k::Gsm8kArguments>),
     /// Fit scores of what was trained with verifiers to the verifiers' accuracies: a line, R², a plot
@@ -264,6 +278,10 @@ fn run(command: Command) -> Result<u8, Failure> {
         Command::Prompts { action } => prompts::run(action),
         Command::Calibrate(arguments) => calibrate::run(&arguments),
         Command::Eval(arguments) => eval::run(&arguments),
+        #[cfg(feature = "serve")]
+        Command::View(arguments) => view::run(&arguments),
+        Command::Label(arguments) => label::run(&arguments),
+        Command::Build { action } => build::run(action),
         Command::Gsm8k(arguments) => gsm8k::run(*arguments),
         Command::Correlate(arguments) => correlate::run(&arguments),
         Command::Cache { action } => cache::run(action),

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::columns::ColumnArguments;
 use super::download;
-use super::inputs::{self, refuse_data_sets};
+use super::inputs::{self, Inputs};
 use super::judge::JudgeChoice;
 use super::prompt_choice::PromptChoice;
 use super::{DONE, Failure, INCOMPLETE, OrFail, for_output, say};
@@ -131,8 +131,8 @@ pub(super) fn run(action: PromptsAction) -> Result<u8, Failure> {
                 max_line: LineLimit(max_line_bytes),
                 ..LoadOptions::default()
             };
-            refuse_data_sets(std::slice::from_ref(&input))?;
-            let sample = pick(&input, &options, id.as_deref())?;
+            let inputs = Inputs::of(&[input])?.paths;
+            let sample = pick(&inputs, &options, id.as_deref())?;
             let chat = judge.chat.settings(None).or_usage()?;
             let text = JudgeText::load_with(&source, &protocol, &template, &chat).or_usage()?;
             judge.chat.check(&text).or_usage()?;
@@ -298,13 +298,13 @@ fn say_notes(text: &JudgeText) {
     }
 }
 
-fn pick(input: &Path, options: &LoadOptions, id: Option<&str>) -> Result<Sample, Failure> {
+fn pick(input: &[PathBuf], options: &LoadOptions, id: Option<&str>) -> Result<Sample, Failure> {
     let first = RefCell::new(None);
     let wanted = |sample: &Sample| {
         first.borrow_mut().get_or_insert_with(|| sample.id.clone());
         id.is_none_or(|id| sample.id == id)
     };
-    let found = find(&[input.to_owned()], options, &wanted)
+    let found = find(input, options, &wanted)
         .map_err(inputs::failure)?
         .samples;
     match (found, id) {

@@ -11,7 +11,7 @@ use crate::terminal::escaped;
 const WITHOUT_TERMINAL: usize = 120;
 
 /// Columns of the terminal that standard output is; none where it is something else.
-fn columns() -> Option<usize> {
+pub(super) fn columns() -> Option<usize> {
     let terminal = std::io::stdout().is_terminal();
     terminal.then(|| usize::from(Term::stdout().size().1))
 }
@@ -65,6 +65,18 @@ pub(super) fn write_text(out: &mut impl Write, text: &str) -> Result<(), Failure
     writeln!(out).or_fail()?;
     for line in wrapped(text, columns().unwrap_or(WITHOUT_TERMINAL)) {
         writeln!(out, "{line}").or_fail()?;
+    }
+    Ok(())
+}
+
+/// A text of lines of its own behind a prefix, broken where the terminal ends; what goes elsewhere is not broken.
+pub(super) fn write_lines(out: &mut impl Write, prefix: &str, text: &str) -> Result<(), Failure> {
+    let columns = columns().map(|columns| columns.saturating_sub(measure_text_width(prefix)));
+    for line in text.lines() {
+        let parts = columns.map_or_else(|| vec![line.to_owned()], |columns| wrapped(line, columns));
+        for part in parts {
+            writeln!(out, "{prefix}{part}").or_fail()?;
+        }
     }
     Ok(())
 }

@@ -13,7 +13,7 @@ use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Map, Value};
 
 use super::columns::ColumnArguments;
-use super::inputs::{self, refuse_data_sets};
+use super::inputs::{self, Inputs};
 use super::progress::Lines;
 use super::{DONE, Failure, INCOMPLETE, INTERRUPTED, OrFail, catch_interrupts, say};
 use crate::dataset::output::{self, OutputError, OutputFormat, has_place_beside, write_atomically};
@@ -144,9 +144,8 @@ pub(super) fn run(arguments: VerifyArguments) -> Result<u8, Failure> {
         .or_usage();
     }
     let out = arguments.output.filter(|path| path.as_os_str() != "-");
-    let input = std::slice::from_ref(&arguments.input);
-    refuse_data_sets(input)?;
-    let inputs = sources(input, out.as_deref()).map_err(inputs::failure)?;
+    let inputs = Inputs::of(std::slice::from_ref(&arguments.input))?;
+    let inputs = sources(&inputs.paths, out.as_deref()).map_err(inputs::failure)?;
     if let Some(out) = &out {
         output::check_place(out).or_usage()?;
         check_lines(out)?;

@@ -350,6 +350,23 @@ impl ColumnMap {
                     passed_over: Vec::new(),
                 }))
             }
+            Lookup::Preset if field == Field::Response && !preset.joined.is_empty() => {
+                let mut values = Vec::new();
+                for path in &preset.joined {
+                    let found = path.find(row)?;
+                    if found.is_empty() {
+                        return Err(format!("`{}` has no response", path.text()));
+                    }
+                    values.extend(found);
+                }
+                let paths: Vec<&str> = preset.joined.iter().map(KeyPath::text).collect();
+                Ok(Some(Found {
+                    key: paths.join(" and "),
+                    values,
+                    is_of_each: true,
+                    passed_over: Vec::new(),
+                }))
+            }
             Lookup::Preset => {
                 let mut found: Option<Found> = None;
                 // A null is what a table has where a row has nothing: it counts where there is nothing else.
@@ -391,6 +408,38 @@ impl ColumnMap {
                 }))
             }
         }
+    }
+
+    /// Of responses that stand beside each other, which are the better ones, where that is told; else nothing.
+    pub(super) fn preferred(
+        &self,
+        preset: &'static Preset,
+        row: &Row,
+    ) -> Result<Vec<Option<bool>>, String> {
+        let mut preferred = Vec::new();
+        if *self.lookups.get(Field::Response) != Lookup::Preset {
+            return Ok(preferred);
+        }
+        let better = match &preset.better {
+            None => Some(0),
+            Some(path) => {
+                let value = path.find(row)?.into_iter().next();
+                let text = value.and_then(|value| value.string().ok());
+                match text.as_deref().map(str::trim) {
+                    Some("A>B") => Some(0),
+                    Some("B>A") => Some(1),
+                    _ => None,
+                }
+            }
+        };
+        for (at, path) in preset.joined.iter().enumerate() {
+            let count = path.find(row)?.len();
+            preferred.extend(std::iter::repeat_n(
+                better.map(|better| better == at),
+                count,
+            ));
+        }
+        Ok(preferred)
     }
 
     /// The preset's paths of a field, less the keys that the user gave to another field.

@@ -15,6 +15,7 @@
 //! | [`journal`] | each finished verdict, on disk before it counts |
 //! | [`output`] | the finished verdicts, in input order, by atomic rename: JSON lines, CSV or Parquet |
 //! | [`Shards`] | the outputs of all shards into one |
+//! | `verdict_lines` | finished verdicts, read again for what they say |
 //!
 //! Nothing here guesses: a row that cannot be read is reported with its file and line, and by default stops the run
 //! before anything is judged.
@@ -39,12 +40,14 @@ mod samples;
 mod shard;
 mod spool;
 mod texts;
+mod verdict_lines;
 
 pub use columns::{ColumnError, ColumnMap, ColumnsUsed, Field, FieldUse};
 pub use error::{BadLines, DatasetError};
-pub use input::{LineLimit, Next, RowReader, Source, read_text, sources};
+pub(crate) use input::file_number;
+pub use input::{LineLimit, Next, RowReader, Source, is_rows_file, read_text, sources};
 pub use keep::Keep;
-pub use load::{LoadOptions, Loaded, each, find, index, load, sample_of_row};
+pub use load::{LoadOptions, Loaded, each, find, index, index_each, load, sample_of_row};
 pub use merge::{MergeError, Shards};
 pub use needs::{Needs, RubricNeed};
 pub use preset::{Preset, presets};
@@ -54,3 +57,4 @@ pub use sample::{Sample, id_hash};
 pub use samples::{Outline, Samples};
 pub use shard::{Shard, ShardError};
 pub use texts::Pair;
+pub(crate) use verdict_lines::{TrialsSeen, VerdictLine, each_batch};

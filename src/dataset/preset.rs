@@ -24,6 +24,10 @@ pub struct Preset {
     when: Vec<KeyPath>,
     /// Where each field is looked for, the first found wins.
     pub(super) paths: PerField<Vec<KeyPath>>,
+    /// Where responses are that stand beside each other; those of the first path are better than the others.
+    pub(super) joined: Vec<KeyPath>,
+    /// The key that says which of two responses is better, if it is not always the first.
+    pub(super) better: Option<KeyPath>,
 }
 
 #[derive(Deserialize)]
@@ -45,6 +49,10 @@ struct Table {
     rubric: Vec<String>,
     #[serde(default)]
     other: Vec<String>,
+    #[serde(default)]
+    joined: Vec<String>,
+    #[serde(default)]
+    better: Option<String>,
 }
 
 /// The shape without keys of its own: one key for each field.
@@ -68,6 +76,8 @@ static PRESETS: LazyLock<Vec<Preset>> = LazyLock::new(|| {
                 without_question: table.without_question.clone(),
                 once: table.once.clone(),
                 when: paths(&table.when),
+                joined: paths(&table.joined),
+                better: table.better.as_deref().map(KeyPath::parse),
                 paths: PerField::new(|field| {
                     let mut texts = own.get(field).clone();
                     let usual = plain.iter().flat_map(|plain| plain.get(field));
@@ -159,7 +169,10 @@ pub(super) fn is_known_key(key: &str) -> bool {
                 .get(field)
                 .iter()
                 .any(|path| path.text() == key)
-        })
+        }) || preset
+            .joined
+            .iter()
+            .any(|path| path.text().split('[').next() == Some(key))
     }) || key == "solution"
 }
 

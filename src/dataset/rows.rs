@@ -104,6 +104,26 @@ impl Samples for Rows {
 }
 
 impl Rows {
+    /// The samples at `positions` whose rows' bytes `may_be`, in that order; none in the place of the others.
+    ///
+    /// # Errors
+    /// As [`Samples::fetch`].
+    pub(crate) fn fetch_where(
+        &self,
+        positions: &[usize],
+        may_be: &(dyn Fn(&[u8]) -> bool + Sync),
+    ) -> Result<Vec<Option<Sample>>, DatasetError> {
+        let lines = self.read(positions)?;
+        let sample = |(line, position): (&Vec<u8>, &usize)| {
+            if may_be(line) {
+                Ok(self.samples(line, &[*position])?.pop())
+            } else {
+                Ok(None)
+            }
+        };
+        lines.par_iter().zip(positions).map(sample).collect()
+    }
+
     /// The bytes of the rows at `positions`, in that order, read in the order in which they lie.
     fn read(&self, positions: &[usize]) -> Result<Vec<Vec<u8>>, DatasetError> {
         let entry = |at: usize| self.entries[positions[at]];

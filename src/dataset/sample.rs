@@ -31,6 +31,8 @@ pub struct Sample {
     pub rubric: Option<Arc<Rubric>>,
     /// The id of the row, where that has a list of responses.
     pub group: Option<String>,
+    /// Whether it is one of the better responses of its row, where the row says that of each.
+    pub preferred: Option<bool>,
     /// Keys of the row that go into its verdicts ([`Keep`](super::Keep)).
     pub kept: Map<String, Value>,
 }

@@ -30,6 +30,8 @@ pub(super) struct Texts {
     pub(super) rubric: Option<Arc<Rubric>>,
     /// The response to be compared with, if one is asked for.
     pub(super) other: String,
+    /// Of each response, whether it is one of the better ones; empty where the row does not say so.
+    pub(super) preferred: Vec<Option<bool>>,
 }
 
 impl Texts {
@@ -50,6 +52,7 @@ impl Texts {
             steps,
             rubric,
             other,
+            preferred,
         } = self;
         let reference_answer = match references.as_slice() {
             [] => String::new(),
@@ -85,6 +88,7 @@ impl Texts {
                 rubric: rubric.clone(),
                 other_answer: other.clone(),
                 group: group.clone(),
+                preferred: preferred.get(part).copied().flatten(),
                 kept: Map::new(),
             })
             .collect()
@@ -301,7 +305,16 @@ impl Row<'_> {
             RubricNeed::Of(rubric) => Some(Arc::clone(rubric)),
             RubricNeed::OfRow => Some(Arc::new(self.rubric(columns, preset, &mut used)?)),
         };
+        let preferred = columns.preferred(preset, self)?;
+        if !preferred.is_empty() && preferred.len() != responses.texts.len() {
+            return Err(format!(
+                "`{}` must be one response each; there are {} in all",
+                responses.key,
+                responses.texts.len()
+            ));
+        }
         Ok(Texts {
+            preferred,
             id,
             question,
             references,

@@ -34,7 +34,7 @@ const KEYS: [(LabelField, &[&str]); 5] = [
     ),
     (
         LabelField::Subject,
-        &["subject", "domain", "category", "discipline"],
+        &["subject", "domain", "category", "discipline", "subset"],
     ),
     (LabelField::AnswerType, &["answer_type", "task_type"]),
 ];
@@ -244,5 +244,63 @@ impl Label {
     /// Does it say nothing that a verdict can be compared with?
     pub fn is_empty(&self) -> bool {
         self.outcome.is_none() && self.overall.is_none() && self.process.is_none()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// The shapes of published data sets, read without a word.
+    #[test]
+    fn labels_of_data_sets_are_read() {
+        let read = |row: Value| {
+            let row = row.as_object().unwrap();
+            let label = LabelColumns::default().read(row).unwrap();
+            (label.outcome, label.overall, label.process, label.subject)
+        };
+        let of = |subject: &str| Some(subject.to_owned());
+        let verifier_bench =
+            |letter| json!({"gold_judgment": letter, "domain": "Math", "answer_type": "Formula"});
+        assert_eq!(
+            read(verifier_bench("A")),
+            (Some(true), None, None, of("Math"))
+        );
+        assert_eq!(
+            read(verifier_bench("C")),
+            (Some(false), None, None, of("Math"))
+        );
+        assert_eq!(
+            read(json!({"gold_judgment": true, "domain": "Physics"})),
+            (Some(true), None, None, of("Physics"))
+        );
+        assert_eq!(
+            read(json!({"gold_correct": false, "answer_type": "Set"})),
+            (Some(false), None, None, None)
+        );
+        let var =
+            json!({"human_judgment_result": null, "GPT_4o_final_judgment_result": "Incorrect"});
+        assert_eq!(read(var), (Some(false), None, None, None));
+        let process_bench =
+            |step| json!({"final_answer_correct": true, "label": step, "steps": ["a", "b"]});
+        assert_eq!(
+            read(process_bench(-1)),
+            (Some(true), Some(true), Some(true), None)
+        );
+        assert_eq!(
+            read(process_bench(1)),
+            (Some(true), Some(false), Some(false), None)
+        );
+        // Of JudgeBench `label` is none of a response.
+        assert_eq!(
+            read(json!({"label": "A>B", "source": "mmlu"})),
+            (None, None, None, None)
+        );
+        assert_eq!(
+            read(json!({"num_correct": 1, "subset": "Safety"})),
+            (None, None, None, of("Safety"))
+        );
     }
 }

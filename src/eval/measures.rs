@@ -119,7 +119,7 @@ pub struct Scores {
 
 impl Scores {
     /// Of samples that count alike, with how many there are of each.
-    fn of(units: &[(Confusion, usize)], resamples: usize) -> Option<Self> {
+    pub(crate) fn of(units: &[(Confusion, usize)], resamples: usize) -> Option<Self> {
         let confusion = sum(&mut units.iter().map(|(unit, count)| (unit, *count)));
         let trials = units.iter().any(|(unit, _)| unit.all() > 1);
         let [f1, kappa, accuracy, selective, precision, recall] =

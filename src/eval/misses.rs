@@ -66,10 +66,7 @@ impl Miss {
             Self::OutcomeMiss => differ(scored.outcome, labelled.outcome),
             Self::RulesAgainstJudge => differ(scored.outcome, scored.rules),
             Self::LabelDoubtful => {
-                let is_sure = Task::Outcome
-                    .probability(scored)
-                    .is_none_or(|probability| probability.max(1.0 - probability) >= SURE);
-                is_sure
+                is_sure(scored, Task::Outcome)
                     && differ(scored.outcome, labelled.outcome)
                     && scored.rules == scored.outcome
             }
@@ -83,6 +80,12 @@ impl Miss {
         all.retain(|miss| miss.is_of(scored, labelled));
         all
     }
+}
+
+/// Is a judge sure of what it says? Where its probability is not known it is.
+pub fn is_sure(scored: &Scored, task: Task) -> bool {
+    task.probability(scored)
+        .is_none_or(|probability| probability.max(1.0 - probability) >= SURE)
 }
 
 /// Do two answers differ, where both are there?

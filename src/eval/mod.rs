@@ -17,6 +17,7 @@ mod correlation;
 mod labels;
 mod measures;
 mod misses;
+mod preferences;
 mod prime;
 mod scored;
 mod statistics;
@@ -33,11 +34,13 @@ pub use compare::{Comparison, Flip};
 pub use correlation::{LinearFit, ScoreTable};
 pub use labels::{Label, LabelColumns, LabelField};
 pub use measures::{Estimate, Measures, Scores, Share, Task, Tokens};
-pub use misses::Miss;
+pub use misses::{Miss, is_sure};
+pub use preferences::{Preference, Preferences, TiesScore};
 pub use prime::{PrimeRow, check_prime, prime_rows};
-pub use scored::{Labelled, Samples, Scored, Verdicts};
+pub use scored::{Labelled, Names, Samples, Scored, Verdicts};
+pub(crate) use scored::{labelled_line, scored};
 pub(crate) use statistics::wilson_of_share;
-pub use statistics::{Confusion, Interval, McNemar, RESAMPLES};
+pub use statistics::{Confusion, Interval, McNemar, RESAMPLES, wilson};
 
 use crate::dataset::DatasetError;
 use statistics::{Counts, bootstrap_within};
@@ -151,6 +154,9 @@ pub struct Evaluation {
     pub always_false: BTreeMap<Task, Baseline>,
     /// How the judge's probabilities meet the labels.
     pub reliability: BTreeMap<Task, Reliability>,
+    /// Where responses are labelled as better or worse than others: how often the judge rates a better one highest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preferences: Option<Preferences>,
     /// Billions of activated parameters times tokens generated for a verdict, where the parameters are known.
     pub cost: Option<f64>,
 }
@@ -221,6 +227,7 @@ impl Evaluation {
                 .into_iter()
                 .filter_map(|task| Some((task, Reliability::of(task, scored, samples)?)))
                 .collect(),
+            preferences: Preferences::of(&verdicts.scores, samples),
             cost: activated.map(|parameters| parameters / 1e9 * all.tokens.mean),
             all,
         }

@@ -12,6 +12,8 @@ use crate::checkpoint::known_judges;
 pub struct PrimeRow {
     /// The judge.
     pub judge: String,
+    /// Billions of parameters that work on a token, where they are known; how many tokens it generated was not published.
+    pub active_parameters: Option<f64>,
     /// Accuracy of the outcome, averaged over samples.
     pub outcome: f64,
     /// Accuracy overall.
@@ -38,6 +40,7 @@ pub fn prime_rows() -> Vec<PrimeRow> {
             let figures = judge.prime.as_ref()?;
             Some(PrimeRow {
                 judge: judge.id.clone(),
+                active_parameters: judge.active,
                 outcome: figures.outcome,
                 overall: figures.overall,
                 f1: figures.f1,
@@ -46,6 +49,7 @@ pub fn prime_rows() -> Vec<PrimeRow> {
         });
     let others = OTHERS.map(|(judge, outcome, overall, f1)| PrimeRow {
         judge: judge.to_owned(),
+        active_parameters: None,
         outcome,
         overall,
         f1,

@@ -1,7 +1,6 @@
 //! Verdicts beside their labels.
 
-use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
@@ -10,11 +9,10 @@ use serde_json::{Map, Value};
 
 use super::EvalError;
 use super::labels::{Label, LabelColumns};
-use crate::dataset::{LineLimit, LoadOptions, Needs, Next, each, id_hash, sources};
-use crate::verdict::{Confidence, Status, Usage};
-
-/// Verdicts that are parsed at a time.
-const AT_ONCE: usize = 8192;
+use crate::dataset::{
+    LoadOptions, Needs, Sample, TrialsSeen, VerdictLine, each, each_batch, id_hash,
+};
+use crate::verdict::Status;
 
 /// Names, each with a number.
 #[derive(Debug, Clone, Default)]
@@ -39,6 +37,11 @@ impl Names {
         self.names.get(number as usize).map_or("", String::as_str)
     }
 
+    /// The number of a name.
+    pub(crate) fn find(&self, name: &str) -> Option<u32> {
+        self.numbers.get(name).copied()
+    }
+
     /// All names, in the order of their numbers.
     pub fn all(&self) -> &[String] {
         &self.names
@@ -60,6 +63,24 @@ pub struct Labelled {
     pub answer_type: Option<u32>,
     /// Characters of the response; 0 where it was not read.
     pub response_length: u32,
+    /// Is it one of the better responses of its group? Known of rows that say so.
+    pub preferred: Option<bool>,
+    /// The number of its group, where `preferred` is known.
+    pub group: Option<u32>,
+}
+
+impl Labelled {
+    /// A sample without a label.
+    pub(crate) const NONE: Self = Self {
+        outcome: None,
+        overall: None,
+        process: None,
+        subject: None,
+        answer_type: None,
+        response_length: 0,
+        preferred: None,
+        group: None,
+    };
 }
 
 /// Labelled samples, by the hash of their ids.
@@ -73,10 +94,29 @@ pub struct Samples {
     pub subjects: Names,
     /// Types of answers by number.
     pub answer_types: Names,
+    /// Groups of better and worse responses by number: the ids of their rows.
+    pub groups: Names,
 }
 
 impl Samples {
-    fn add(&mut self, id: &str, label: Label, response: &str) -> u32 {
+    /// Adds a sample of data.
+    pub(crate) fn add_sample(&mut self, sample: &Sample, mut label: Label) {
+        // Which response is better says of each whether it is right, unless the row says so itself.
+        if label.is_empty() {
+            label.overall = sample.preferred;
+        }
+        let place = self.add(&sample.id, label, &sample.student_answer);
+        if let (Some(preferred), Some(group)) = (sample.preferred, &sample.group) {
+            let group = self.groups.number(group.clone());
+            if let Some(labelled) = self.labelled.get_mut(place as usize) {
+                labelled.preferred = Some(preferred);
+                labelled.group = Some(group);
+            }
+        }
+    }
+
+    /// Adds a sample; returns its place.
+    pub(crate) fn add(&mut self, id: &str, label: Label, response: &str) -> u32 {
         let place = self.labelled.len() as u32;
         self.places.insert(id_hash(id), place);
         self.ids.push(id.into());
@@ -87,8 +127,30 @@ impl Samples {
             subject: label.subject.map(|name| self.subjects.number(name)),
             answer_type: label.answer_type.map(|name| self.answer_types.number(name)),
             response_length: response.chars().count() as u32,
+            preferred: None,
+            group: None,
         });
         place
+    }
+
+    /// The place of the sample with this id.
+    pub(crate) fn place(&self, id: &str) -> Option<u32> {
+        self.places.get(&id_hash(id)).copied()
+    }
+
+    /// Gives a sample a label, in the place of the one that it has.
+    pub(crate) fn set_label(&mut self, place: u32, label: Label) {
+        let (subject, answer_type) = (
+            label.subject.map(|name| self.subjects.number(name)),
+            label.answer_type.map(|name| self.answer_types.number(name)),
+        );
+        if let Some(labelled) = self.labelled.get_mut(place as usize) {
+            labelled.outcome = label.outcome;
+            labelled.overall = label.overall;
+            labelled.process = label.process;
+            labelled.subject = subject.or(labelled.subject);
+            labelled.answer_type = answer_type.or(labelled.answer_type);
+        }
     }
 
     /// The id of a sample.
@@ -121,9 +183,7 @@ impl Samples {
             inputs,
             &options,
             &mut |sample| match columns.read(&sample.kept) {
-                Ok(label) => {
-                    samples.add(&sample.id, label, &sample.student_answer);
-                }
+                Ok(label) => samples.add_sample(sample, label),
                 Err(why) => {
                     wrong.get_or_insert_with(|| format!("sample {:?}: {why}", sample.id));
                 }
@@ -182,6 +242,9 @@ pub struct Verdicts {
     pub without_verdict: usize,
     /// Trials of a sample, at most.
     pub trials: u32,
+    /// Where responses are labelled as better or worse than others: each trial's sample and reward (without one 1 or 0, by
+    /// the whole), and of rankings each response's score; none where there is no readable one.
+    pub scores: Vec<(u32, Option<f64>)>,
 }
 
 impl Verdicts {
@@ -200,140 +263,150 @@ impl Verdicts {
             without_label: 0,
             without_verdict: 0,
             trials: 0,
+            scores: Vec::new(),
         };
-        // Trials of each sample, as bits; those from 64 on are looked up.
-        let mut seen: Vec<u64> = vec![0; samples.labelled.len()];
-        let mut more: HashSet<(u32, u32)> = HashSet::new();
+        let has_groups = !samples.groups.all().is_empty();
+        let mut seen = TrialsSeen::new(samples.labelled.len());
         let name = path.display().to_string();
-        for source in sources(&[path.to_owned()], None)? {
-            let mut reader = source.open(LineLimit::DEFAULT, None, &[])?;
-            let mut rows: Vec<(usize, Vec<u8>)> = Vec::new();
-            let mut ends = false;
-            while !ends {
-                rows.clear();
-                while rows.len() < AT_ONCE && !ends {
-                    let mut row = Vec::new();
-                    match reader.next(&mut row)? {
-                        Next::End => ends = true,
-                        Next::Row if row.iter().all(u8::is_ascii_whitespace) => {}
-                        Next::Row => rows.push((reader.place(), row)),
-                        Next::Bad(why) => {
-                            return Err(EvalError::row(&name, reader.place(), &why));
-                        }
+        let wrong = |place: usize, why: &str| EvalError::row(&name, place, why);
+        each_batch(path, wrong, |rows| {
+            let read: Vec<Result<Read, String>> = rows
+                .par_iter()
+                .map(|(_, row)| read_line(row, in_verdicts.then_some(columns)))
+                .collect();
+            for ((place, _), read) in rows.iter().zip(read) {
+                let (line, label) = match read.map_err(|why| wrong(*place, &why))? {
+                    Read::Verdict(line, label) => (*line, label),
+                    Read::Ranking(ranking) => {
+                        verdicts
+                            .add_ranking(ranking, samples, &mut seen)
+                            .map_err(|why| wrong(*place, &why))?;
+                        continue;
                     }
+                };
+                let sample = match (samples.places.get(&id_hash(&line.id)), label) {
+                    (Some(sample), _) => *sample,
+                    (None, Some(label)) => {
+                        seen.push();
+                        samples.add(&line.id, label, "")
+                    }
+                    (None, None) => {
+                        verdicts.without_label += 1;
+                        continue;
+                    }
+                };
+                if !seen.add(sample, line.trial) {
+                    let why = format!("trial {} of {:?} is there twice", line.trial, line.id);
+                    return Err(wrong(*place, &why));
                 }
-                let read: Vec<Result<(Line, Option<Label>), String>> = rows
-                    .par_iter()
-                    .map(|(_, row)| Line::parse(row, in_verdicts.then_some(columns)))
-                    .collect();
-                for ((place, _), read) in rows.iter().zip(read) {
-                    let (line, label) = read.map_err(|why| EvalError::row(&name, *place, &why))?;
-                    let sample = match (samples.places.get(&id_hash(&line.id)), label) {
-                        (Some(sample), _) => *sample,
-                        (None, Some(label)) => {
-                            seen.push(0);
-                            samples.add(&line.id, label, "")
-                        }
-                        (None, None) => {
-                            verdicts.without_label += 1;
-                            continue;
-                        }
-                    };
-                    let is_new =
-                        match (seen.get_mut(sample as usize), 1_u64.checked_shl(line.trial)) {
-                            (Some(seen), Some(bit)) => {
-                                let is_new = *seen & bit == 0;
-                                *seen |= bit;
-                                is_new
-                            }
-                            _ => more.insert((sample, line.trial)),
-                        };
-                    if !is_new {
-                        let why = format!("trial {} of {:?} is there twice", line.trial, line.id);
-                        return Err(EvalError::row(&name, *place, &why));
-                    }
-                    verdicts.trials = verdicts.trials.max(line.trial + 1);
-                    verdicts.scored.push(line.scored(sample, *place as u32));
+                verdicts.trials = verdicts.trials.max(line.trial.saturating_add(1));
+                verdicts.scored.push(scored(&line, sample, *place as u32));
+                if has_groups {
+                    let overall = line.overall().map(|right| f64::from(u8::from(right)));
+                    let reward = line.reward.filter(|_| line.status == Status::Ok);
+                    verdicts.scores.push((sample, reward.or(overall)));
                 }
             }
-        }
+            Ok(())
+        })?;
         // Trials of a sample stand together, in whatever order the file has them.
         verdicts
             .scored
             .sort_by_key(|scored| (scored.sample, scored.trial));
-        verdicts.without_verdict = seen.iter().filter(|seen| **seen == 0).count();
-        if verdicts.scored.is_empty() && verdicts.without_label == 0 {
+        verdicts.without_verdict = seen.without_any();
+        let is_empty = verdicts.scored.is_empty() && verdicts.scores.is_empty();
+        if is_empty && verdicts.without_label == 0 {
             return Err(EvalError::NoVerdicts { file: name });
         }
         Ok(verdicts)
     }
-}
 
-/// The keys of a verdict's line that are scored; of a table, whose columns have no keys within, also under their joined names.
-#[derive(Debug, Deserialize)]
-struct Line<'l> {
-    #[serde(borrow)]
-    id: Cow<'l, str>,
-    #[serde(default)]
-    trial: u32,
-    status: Status,
-    process: Option<bool>,
-    outcome: Option<bool>,
-    overall: Option<bool>,
-    rule_outcome: Option<bool>,
-    #[serde(default)]
-    confidence: Confidence,
-    confidence_process: Option<f32>,
-    confidence_outcome: Option<f32>,
-    #[serde(default)]
-    usage: Usage,
-    usage_completion_tokens: Option<u32>,
-    usage_known_tokens: Option<u32>,
-    #[serde(borrow)]
-    input: Option<&'l serde_json::value::RawValue>,
-}
-
-impl<'l> Line<'l> {
-    fn parse(
-        row: &'l [u8],
-        labels: Option<&LabelColumns>,
-    ) -> Result<(Self, Option<Label>), String> {
-        let line: Self = serde_json::from_slice(row)
-            .map_err(|error| format!("no verdict of `juror judge`: {error}"))?;
-        let Some(columns) = labels else {
-            return Ok((line, None));
-        };
-        let kept: Map<String, Value> = match line.input {
-            Some(input) => {
-                serde_json::from_str(input.get()).map_err(|error| format!("`input`: {error}"))?
+    /// Takes the scores of a line of `juror judge --compare`.
+    fn add_ranking(
+        &mut self,
+        ranking: Ranking,
+        samples: &Samples,
+        seen: &mut TrialsSeen,
+    ) -> Result<(), String> {
+        for response in ranking.responses {
+            match samples.places.get(&id_hash(&response.id)) {
+                Some(&sample) if seen.add(sample, 0) => {
+                    self.trials = self.trials.max(1);
+                    self.scores.push((sample, response.score));
+                }
+                Some(_) => return Err(format!("{:?} is there twice", response.id)),
+                None => self.without_label += 1,
             }
-            None => Map::new(),
-        };
-        let label = columns.read(&kept)?;
-        Ok((line, Some(label)))
-    }
-
-    fn scored(&self, sample: u32, line: u32) -> Scored {
-        // An unsure judge is asked for no verdict, and one under `--min-confidence` has its fields all the same.
-        let said = |field: Option<bool>| field.filter(|_| self.status == Status::Ok);
-        let known = self
-            .usage_known_tokens
-            .unwrap_or(self.usage.known_tokens as u32);
-        let written = self
-            .usage_completion_tokens
-            .unwrap_or(self.usage.completion_tokens as u32);
-        Scored {
-            sample,
-            trial: self.trial,
-            line,
-            status: self.status,
-            process: said(self.process),
-            outcome: said(self.outcome),
-            overall: said(self.overall),
-            rules: self.rule_outcome,
-            process_probability: self.confidence.process.or(self.confidence_process),
-            outcome_probability: self.confidence.outcome.or(self.confidence_outcome),
-            generated: written.saturating_sub(known),
         }
+        Ok(())
+    }
+}
+
+/// A line of `juror judge --compare`.
+#[derive(Debug, Deserialize)]
+struct Ranking {
+    responses: Vec<RankedResponse>,
+}
+
+#[derive(Debug, Deserialize)]
+struct RankedResponse {
+    id: String,
+    score: Option<f64>,
+}
+
+/// What a line says.
+enum Read<'l> {
+    /// A verdict, and the label among its kept keys where it is to have one.
+    Verdict(Box<VerdictLine<'l>>, Option<Label>),
+    /// The responses to one question, compared with each other.
+    Ranking(Ranking),
+}
+
+fn read_line<'l>(row: &'l [u8], labels: Option<&LabelColumns>) -> Result<Read<'l>, String> {
+    match labelled_line(row, labels) {
+        Ok((line, label)) => Ok(Read::Verdict(Box::new(line), label)),
+        Err(why) => serde_json::from_slice(row)
+            .map(Read::Ranking)
+            .map_err(|_| why),
+    }
+}
+
+/// A verdict's line, and the label among its kept keys where it is to have one.
+///
+/// # Errors
+/// What is wrong with it, for the user.
+pub(crate) fn labelled_line<'l>(
+    row: &'l [u8],
+    labels: Option<&LabelColumns>,
+) -> Result<(VerdictLine<'l>, Option<Label>), String> {
+    let line = VerdictLine::parse(row)?;
+    let Some(columns) = labels else {
+        return Ok((line, None));
+    };
+    let kept: Map<String, Value> = match line.input {
+        Some(input) => {
+            serde_json::from_str(input.get()).map_err(|error| format!("`input`: {error}"))?
+        }
+        None => Map::new(),
+    };
+    let label = columns.read(&kept)?;
+    Ok((line, Some(label)))
+}
+
+/// A line on the sample at a place of the labelled ones.
+pub(crate) fn scored(line: &VerdictLine, sample: u32, place: u32) -> Scored {
+    let confidence = line.confidence();
+    Scored {
+        sample,
+        trial: line.trial,
+        line: place,
+        status: line.status,
+        process: line.process(),
+        outcome: line.outcome(),
+        overall: line.overall(),
+        rules: line.rule_outcome,
+        process_probability: confidence.process,
+        outcome_probability: confidence.outcome,
+        generated: line.generated(),
     }
 }

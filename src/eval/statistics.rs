@@ -23,7 +23,7 @@ pub type Interval = [f64; 2];
 
 /// The 95 % interval of a share of `count` in `all` (Wilson 1927, "Probable inference, the law of succession, and statistical
 /// inference"); `None` of nothing.
-pub(super) fn wilson(count: usize, all: usize) -> Option<Interval> {
+pub fn wilson(count: usize, all: usize) -> Option<Interval> {
     let share = ratio(count, all)?;
     Some(wilson_of_share(share, all as f64))
 }

@@ -10,16 +10,16 @@ use crate::verdict::{Status, Verdict};
 pub struct Votes {
     /// Trials that say true.
     #[serde(rename = "true")]
-    pub yes: usize,
+    pub yes: u32,
     /// Trials that say false.
     #[serde(rename = "false")]
-    pub no: usize,
+    pub no: u32,
 }
 
 impl Votes {
-    fn add(&mut self, value: Option<bool>) {
-        self.yes += usize::from(value == Some(true));
-        self.no += usize::from(value == Some(false));
+    pub(crate) fn add(&mut self, value: Option<bool>) {
+        self.yes += u32::from(value == Some(true));
+        self.no += u32::from(value == Some(false));
     }
 
     /// What more trials say; `None` where as many say the one as the other.
@@ -27,15 +27,20 @@ impl Votes {
         (self.yes != self.no).then_some(self.yes > self.no)
     }
 
-    /// The share of those who vote that say true.
-    fn share(self) -> Option<f64> {
+    /// The share of those who vote that say true; of votes on the whole this is C(q, r) of PRIME.
+    pub fn share(self) -> Option<f64> {
         let all = self.yes + self.no;
-        (all > 0).then(|| self.yes as f64 / all as f64)
+        (all > 0).then(|| f64::from(self.yes) / f64::from(all))
+    }
+
+    /// Do some say true and some false? `None` where nobody votes.
+    pub fn is_split(self) -> Option<bool> {
+        (self.yes + self.no > 0).then_some(self.yes > 0 && self.no > 0)
     }
 
     /// Do all trials say the same?
     fn is_unanimous(self, trials: usize) -> bool {
-        self.yes == trials || self.no == trials
+        self.yes as usize == trials || self.no as usize == trials
     }
 }
 
@@ -140,7 +145,7 @@ pub struct ConsensusSummary {
 impl Consensus {
     /// Do some trials that vote hold the whole for right, and some for wrong?
     pub fn is_hard(&self) -> Option<bool> {
-        self.c.map(|c| c > 0.0 && c < 1.0)
+        self.overall_votes.is_split()
     }
 }
 

@@ -45,6 +45,8 @@ const ROWS_AT_ONCE: usize = 256;
 pub struct Session {
     /// Where the samples are, and the lines set aside.
     pub loaded: Loaded<Rows>,
+    /// The data sets of the hub that the samples are of, each as `org/name@commit:config:split`.
+    pub data_origins: Vec<String>,
     /// How many samples the input had for the run that this one goes on with, all shards together.
     pub earlier_samples: Option<usize>,
     /// The shard they were taken from.
@@ -191,6 +193,7 @@ impl Session {
                 samples: self.loaded.accepted,
                 keep: self.loaded.keep.clone(),
             },
+            data_origin: (!self.data_origins.is_empty()).then(|| self.data_origins.join(" ")),
             shard: self.shard.map(|shard| shard.to_string()),
         })
     }

@@ -35,6 +35,7 @@ pub(crate) fn guarded<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, 
 const OWN_ERROR: &str = "an error of juror itself";
 
 /// Whether a message of [`guarded`] is of a panic, not of the request.
+#[cfg(feature = "serve")]
 pub(crate) fn is_own_error(message: &str) -> bool {
     message.starts_with(OWN_ERROR)
 }

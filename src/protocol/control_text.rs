@@ -75,6 +75,7 @@ fn find(reserved: &Reserved, before: &str, field: &str, after: &str) -> Breaches
 }
 
 /// A text without the control tokens and the white space around it.
+#[cfg(feature = "serve")]
 pub(crate) fn without_tokens_around(text: &str) -> &str {
     let mut rest = without_tokens_at_end(text).trim_start();
     loop {
@@ -90,6 +91,7 @@ pub(crate) fn without_tokens_around(text: &str) -> &str {
 }
 
 /// A text without the control tokens and the white space at its end.
+#[cfg(feature = "serve")]
 pub(crate) fn without_tokens_at_end(text: &str) -> &str {
     let mut rest = text.trim_end();
     while let Some(token) = token_at_end(rest) {
@@ -99,6 +101,7 @@ pub(crate) fn without_tokens_at_end(text: &str) -> &str {
 }
 
 /// The bytes of the control token that `text` ends with.
+#[cfg(feature = "serve")]
 fn token_at_end(text: &str) -> Option<usize> {
     let tail = &text[text.ceil_char_boundary(text.len().saturating_sub(2 * MOST_NAME))..];
     let starts = tail.char_indices().rev();

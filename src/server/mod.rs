@@ -12,6 +12,7 @@
 //!
 //! | file | what it is for |
 //! |---|---|
+//! | `local` | pages for the browser of this machine alone (`juror view`, `juror label --page`) |
 //! | `connection` | accepts connections; slow and idle ones are cut off |
 //! | `access` | who may ask, and whose request it is |
 //! | `body` | a request's body within its limits |
@@ -28,6 +29,7 @@ mod body;
 mod connection;
 mod error;
 mod judge;
+mod local;
 mod metrics;
 mod openai;
 mod openrlhf;
@@ -58,7 +60,9 @@ use crate::threads::ThreadError;
 use access::ApiKey;
 use body::Room;
 use error::ApiError;
+pub(crate) use local::serve_pages;
 use metrics::Metrics;
+pub(crate) use stream::channel_body;
 
 /// How often it is looked whether the server is to end.
 const LOOK_EVERY: Duration = Duration::from_millis(50);

@@ -13,7 +13,7 @@ use crate::engine::{Guide, Next};
 const PIECES: usize = 64;
 
 /// A body, and where its pieces are put. Sending fails once the client has gone.
-pub(super) fn channel_body() -> (mpsc::Sender<Result<Bytes, Infallible>>, Body) {
+pub(crate) fn channel_body() -> (mpsc::Sender<Result<Bytes, Infallible>>, Body) {
     let (sender, pieces) = mpsc::channel(PIECES);
     (sender, Body::from_stream(ReceiverStream::new(pieces)))
 }

@@ -301,3 +301,32 @@ fn a_run_scores_itself() {
         .run(&["judge", "-", "-o", "x.jsonl", "--eval"])
         .expect(2, &["not standard input"]);
 }
+
+#[test]
+fn tables_of_verdicts_are_scored_like_lines() {
+    let folder = Folder::new();
+    folder.write("rows.jsonl", rollouts(9));
+    let labels: Vec<String> = (0..9)
+        .map(|at| json!({"id": format!("r{at}"), "outcome_label": at % 2 == 0}).to_string())
+        .collect();
+    folder.write("labels.jsonl", labels.join("\n"));
+    let tables = ["jsonl", "csv", "parquet"].map(|ending| {
+        let out = format!("verdicts.{ending}");
+        let judge = [
+            "judge",
+            "rows.jsonl",
+            "--rules",
+            "only",
+            "--quiet",
+            "-o",
+            &out,
+        ];
+        folder.run(&judge).expect(0, &[]);
+        let ran = folder.run(&["eval", &out, "--labels", "labels.jsonl"]);
+        ran.expect(0, &["9 samples are few"]);
+        ran.stdout.replace(&out, "verdicts")
+    });
+    assert!(tables[0].contains("outcome"), "{}", tables[0]);
+    assert_eq!(tables[0], tables[1]);
+    assert_eq!(tables[0], tables[2]);
+}

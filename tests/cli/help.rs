@@ -27,6 +27,7 @@ fn help_is_whole_and_fits_a_hundred_columns() {
         &["attack", "--help"],
         &["attack", "-h"],
         &["calibrate", "--help"],
+        &["label", "--help"],
         &["gsm8k", "--help"],
         &["gsm8k", "-h"],
         &["cache", "prune", "--help"],

@@ -167,33 +167,6 @@ fn models_that_write_no_text_are_named() {
 }
 
 #[test]
-fn the_id_of_a_data_set_is_no_input() {
-    let folder = Folder::new();
-    for (input, id) in [
-        ("openai/gsm8k", "openai/gsm8k"),
-        ("datasets/openai/gsm8k", "openai/gsm8k"),
-        (
-            "https://huggingface.co/datasets/openai/gsm8k/tree/main",
-            "openai/gsm8k",
-        ),
-        ("hf://datasets/openai/gsm8k", "openai/gsm8k"),
-    ] {
-        let how = format!("hf download --repo-type dataset {id} ");
-        for command in ["judge", "verify", "bench"] {
-            folder.run(&[command, input]).expect(2, &[&how]);
-        }
-        folder.run(&["prompts", "render", input]).expect(2, &[&how]);
-    }
-    // A file that is not there stays that.
-    fs::create_dir(folder.path("data")).unwrap();
-    for missing in ["data/rollouts", "other/rollouts.jsonl"] {
-        let ran = folder.run(&["judge", missing]);
-        ran.expect(2, &["could not read", "No such file"]);
-        assert!(!ran.stderr.contains("hf download"), "{}", ran.stderr);
-    }
-}
-
-#[test]
 fn settings_that_are_not_json_are_shown_as_json() {
     let folder = Folder::new();
     folder.write("in.jsonl", rollouts(1));

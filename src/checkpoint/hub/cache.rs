@@ -5,9 +5,11 @@
 //! models--org--name/refs/main                the commit that a branch or tag stood for when it was last asked
 //! models--org--name/snapshots/COMMIT/FILE    a link to ../../blobs/TAG
 //! models--org--name/.no_exist/COMMIT/FILE    empty: the commit is known not to have this file
+//! models--org--name/.files/COMMIT            of data sets: the names of all files of the commit, as a JSON list
 //! .locks/models--org--name/TAG.lock          locked while TAG comes
 //! ```
 
+use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -152,6 +154,43 @@ impl Repository {
         }
     }
 
+    /// Notes the names of all files of a commit: without a network they tell whether all of a split is there.
+    pub(super) fn keep_listing(&self, commit: &Commit, files: &BTreeSet<String>) {
+        let path = self.folder.join(".files").join(commit.as_str());
+        if !path.exists()
+            && create_parent(&path).is_ok()
+            && let Ok(text) = serde_json::to_vec(files)
+        {
+            // Without the note the hub is asked again, no more.
+            let _ = fs::write(&path, text);
+        }
+    }
+
+    /// The names of all files of a commit, where they were noted.
+    pub(super) fn listing(&self, commit: &Commit) -> Option<BTreeSet<String>> {
+        let path = self.folder.join(".files").join(commit.as_str());
+        serde_json::from_slice(&fs::read(path).ok()?).ok()
+    }
+
+    /// The names of the files of a commit that are in the cache.
+    pub(super) fn files_of(&self, commit: &Commit) -> BTreeSet<String> {
+        let mut found = BTreeSet::new();
+        let mut folders = vec![String::new()];
+        while let Some(folder) = folders.pop() {
+            let place = self.snapshot(commit).join(&folder);
+            for name in names(&place).unwrap_or_default() {
+                let path = format!("{folder}{name}");
+                let is_folder = fs::symlink_metadata(place.join(&name)).is_ok_and(|at| at.is_dir());
+                if is_folder && FileName::parse_path(&path).is_some() {
+                    folders.push(path + "/");
+                } else if self.has(commit, &path) {
+                    found.insert(path);
+                }
+            }
+        }
+        found
+    }
+
     /// What a snapshot lacks that no model can do without.
     pub(super) fn missing(&self, commit: &Commit, want: Want) -> Vec<String> {
         if self.files.is_empty() {
@@ -245,7 +284,7 @@ impl Repository {
         if path.symlink_metadata().is_ok() {
             fs::remove_file(&path).map_err(|source| HubError::io(&path, source))?;
         }
-        let linked = link(tag, &self.blob(tag), &path);
+        let linked = link(tag, file.depth(), &self.blob(tag), &path);
         match linked {
             Err(source) if source.kind() != ErrorKind::AlreadyExists => {
                 Err(HubError::io(&path, source))
@@ -297,11 +336,13 @@ impl Damaged {
     }
 }
 
-/// A link as the hub's other programs make it; where there are none, the file itself under a second name, or a copy.
-fn link(tag: &ETag, blob: &Path, path: &Path) -> std::io::Result<()> {
+/// A link as the hub's other programs make it, from so many folders deep in a snapshot; where there are none, the file itself
+/// under a second name, or a copy.
+fn link(tag: &ETag, depth: usize, blob: &Path, path: &Path) -> std::io::Result<()> {
     #[cfg(any(unix, windows))]
     {
-        let relative = Path::new("..").join("..").join("blobs").join(tag.as_str());
+        let mut relative: PathBuf = std::iter::repeat_n("..", 2 + depth).collect();
+        relative.extend(["blobs", tag.as_str()]);
         #[cfg(unix)]
         let linked = std::os::unix::fs::symlink(relative, path);
         #[cfg(windows)]

@@ -6,6 +6,8 @@
 //! GET  /ORG/NAME/resolve/COMMIT/FILE            the content, for large files by way of another server
 //! ```
 //!
+//! Of data sets `/api/datasets/…` and `/datasets/ORG/NAME/…`.
+//!
 //! Redirects are followed here, one by one: the token goes to the hub alone, and what the hub says of a file counts, not
 //! what a server says that it sends on to.
 
@@ -34,7 +36,7 @@ const CONNECT: Duration = Duration::from_secs(10);
 const ANSWER: u32 = 4;
 /// Redirects of one request.
 const MAX_REDIRECTS: usize = 10;
-/// The longest answer that describes a model: repositories with 100,000 files stay below.
+/// The longest answer that describes a repository: those with 100,000 files stay below.
 const MAX_DESCRIPTION: u64 = 64 << 20;
 
 /// A commit of a repository and the paths of its files.
@@ -174,10 +176,10 @@ impl<'a> Client<'a> {
         with_retries(self.watch, self.patience * ANSWER, attempt)
     }
 
-    /// The commit that a model's revision stands for, and its files.
+    /// The commit that a repository's revision stands for, and its files.
     pub(super) fn listing(&self, id: &HubId) -> Result<Listing, HubError> {
         #[derive(Deserialize)]
-        struct Model {
+        struct Description {
             sha: String,
             siblings: Vec<Sibling>,
         }
@@ -186,8 +188,9 @@ impl<'a> Client<'a> {
             rfilename: String,
         }
         let url = format!(
-            "{}/api/models/{}/revision/{}",
+            "{}/api/{}/{}/revision/{}",
             self.endpoint,
+            id.kind().plural(),
             id.repository(),
             percent_encode(id.revision())
         );
@@ -208,26 +211,34 @@ impl<'a> Client<'a> {
                 .map_err(|error| {
                     AttemptError::transient(HubError::Unreachable {
                         host: host(&url).into(),
-                        message: format!("its description of the model broke off: {error}"),
+                        message: format!(
+                            "its description of the {} broke off: {error}",
+                            id.kind().noun()
+                        ),
                     })
                 })?;
             if text.len() as u64 > MAX_DESCRIPTION {
-                return Err(AttemptError::permanent(fail(
-                    "the answer is too long for a description of a model".into(),
-                )));
+                return Err(AttemptError::permanent(fail(format!(
+                    "the answer is too long for a description of a {}",
+                    id.kind().noun()
+                ))));
             }
-            let model: Model = serde_json::from_slice(&text).map_err(|error| {
+            let described: Description = serde_json::from_slice(&text).map_err(|error| {
                 AttemptError::permanent(fail(format!(
-                    "the answer does not describe a model: {error}"
+                    "the answer does not describe a {}: {error}",
+                    id.kind().noun()
                 )))
             })?;
-            let commit = Commit::parse(&model.sha).ok_or_else(|| {
+            let commit = Commit::parse(&described.sha).ok_or_else(|| {
                 AttemptError::permanent(fail(format!(
                     "`{}` is not the hash of a commit",
-                    model.sha
+                    described.sha
                 )))
             })?;
-            let files = model.siblings.into_iter().map(|sibling| sibling.rfilename);
+            let files = described
+                .siblings
+                .into_iter()
+                .map(|sibling| sibling.rfilename);
             Ok(Listing {
                 commit,
                 files: files.collect(),
@@ -302,11 +313,11 @@ impl<'a> Client<'a> {
     }
 
     fn file_url(&self, id: &HubId, commit: &Commit, file: &FileName) -> String {
-        let file = percent_encode(file.as_str());
         format!(
-            "{}/{}/resolve/{commit}/{file}",
+            "{}/{}/resolve/{commit}/{}",
             self.endpoint,
-            id.repository()
+            id.path(),
+            file.in_url()
         )
     }
 

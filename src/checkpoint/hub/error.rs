@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::bytes;
+use super::name::RepositoryKind;
 
 /// An error of the hub or of its cache: what happened, where, and what to do.
 #[derive(Debug, thiserror::Error)]
@@ -16,28 +17,33 @@ pub enum HubError {
         /// What is wrong with it.
         message: String,
     },
-    /// The hub has no such model, or does not show it to this user.
+    /// The hub has no such repository, or does not show it to this user.
     #[error(
-        "{endpoint} has no model `{id}`, or hides it, and there is no folder of that name: check the spelling; if it is \
-         private or gated, accept its licence at {endpoint}/{id} and set HF_TOKEN to a token of yours that may read it"
+        "{endpoint} has no {} `{id}`, or hides it, and there is no {} of that name: check the spelling; if it is \
+         private or gated, accept its licence at {page} and set HF_TOKEN to a token of yours that may read it",
+        kind.noun(), kind.local()
     )]
     Repository {
+        /// What was asked for.
+        kind: RepositoryKind,
         /// `org/name`
         id: String,
         /// The hub.
         endpoint: String,
+        /// Its page on the hub.
+        page: String,
     },
-    /// The model has no such branch, tag or commit.
+    /// The repository has no such branch, tag or commit.
     #[error(
-        "{id} has no branch, tag or commit `{revision}`: see {endpoint}/{id}/tree/main for those it has"
+        "{id} has no branch, tag or commit `{revision}`: see {page}/tree/main for those it has"
     )]
     Revision {
         /// `org/name`
         id: String,
         /// What was asked for.
         revision: String,
-        /// The hub.
-        endpoint: String,
+        /// Its page on the hub.
+        page: String,
     },
     /// A file that the hub lists and does not have.
     #[error(
@@ -61,13 +67,21 @@ pub enum HubError {
         /// What is missing, and what to do.
         message: String,
     },
-    /// The model is given only to those who accept its licence.
-    #[error("{id} is gated: accept its licence at {endpoint}/{id}, then {}{}", token_advice(*.with_token), remark(.said))]
+    /// The data set has no such configuration or split, or no files that are read.
+    #[error("data set {name}: {message}")]
+    DataSet {
+        /// As it was asked for.
+        name: String,
+        /// What is missing, and what there is.
+        message: String,
+    },
+    /// The repository is given only to those who accept its licence.
+    #[error("{id} is gated: accept its licence at {page}, then {}{}", token_advice(*.with_token), remark(.said))]
     Gated {
         /// `org/name`
         id: String,
-        /// The hub.
-        endpoint: String,
+        /// Its page on the hub.
+        page: String,
         /// Whether a token was sent.
         with_token: bool,
         /// What the hub said.
@@ -94,10 +108,10 @@ pub enum HubError {
         message: String,
     },
     /// Nothing may be fetched, and the cache does not have it.
-    #[error("HF_HUB_OFFLINE is set, and the cache {} has no {what}: unset it, or run `juror models pull {id}` where there is a network", cache.display())]
+    #[error("HF_HUB_OFFLINE is set, and the cache {} has no {what}: unset it, or run {command} where there is a network", cache.display())]
     Offline {
-        /// The model.
-        id: String,
+        /// What fetches it.
+        command: String,
         /// What is not there.
         what: String,
         /// The cache's folder.
@@ -178,7 +192,7 @@ pub enum HubError {
         source: std::io::Error,
     },
     /// No folder for the cache.
-    #[error("there is no home folder to keep models in: set HF_HOME")]
+    #[error("there is no home folder to keep downloads in: set HF_HOME")]
     NoHome,
 }
 
@@ -200,6 +214,7 @@ impl HubError {
                 | Self::Repository { .. }
                 | Self::Revision { .. }
                 | Self::NoCheckpoint { .. }
+                | Self::DataSet { .. }
                 | Self::Gated { .. }
                 | Self::Token { .. }
                 | Self::Offline { .. }

@@ -51,6 +51,7 @@ impl ErrorContext<'_> {
             return AttemptError::transient(failed(said));
         }
         let endpoint = self.endpoint.to_owned();
+        let page = format!("{endpoint}/{}", self.id.path());
         let repository = self.id.repository().to_owned();
         let revision = self.id.revision().to_owned();
         let with_token = self.with_token;
@@ -58,7 +59,7 @@ impl ErrorContext<'_> {
             (_, "RevisionNotFound", _) => HubError::Revision {
                 id: repository,
                 revision,
-                endpoint,
+                page,
             },
             (_, "EntryNotFound", Some(file)) => HubError::File {
                 id: repository,
@@ -67,7 +68,7 @@ impl ErrorContext<'_> {
             },
             (401 | 403, "GatedRepo", _) => HubError::Gated {
                 id: repository,
-                endpoint,
+                page,
                 with_token,
                 said,
             },
@@ -76,8 +77,10 @@ impl ErrorContext<'_> {
                 message: said,
             },
             (_, "RepoNotFound", _) | (401, _, _) | (404, _, None) => HubError::Repository {
+                kind: self.id.kind(),
                 id: repository,
                 endpoint,
+                page,
             },
             (404, _, Some(file)) => HubError::File {
                 id: repository,
@@ -86,7 +89,7 @@ impl ErrorContext<'_> {
             },
             (403, "", _) if !said.contains("disabled") => HubError::Gated {
                 id: repository,
-                endpoint,
+                page,
                 with_token,
                 said,
             },

@@ -1,4 +1,4 @@
-//! Models from the Hugging Face hub, kept in the cache that its Python library keeps: what one fetched, the other has.
+//! Models and data sets from the Hugging Face hub, kept in the cache that its Python library keeps: what one fetched, the other has.
 //!
 //! | file | what it is for |
 //! |---|---|
@@ -12,25 +12,34 @@
 //! | `hash` | contents checked against the hashes that name them |
 //! | `cache` | the folders `blobs`, `refs`, `snapshots` and their locks |
 //! | `needed` | which of a repository's files a judge needs |
+//! | `data_set` | data sets: the name, and the files of one split |
+//! | `data_files` | which files of a data set belong to which configuration and split |
+//! | `splits` | which split of a data set is meant, and whether all of it is there |
+//! | `front_matter` | the configurations that a data set's README tells |
 //!
-//! Only configuration, tokenizer, chat template and Safetensors weights are fetched. Pickled weights never are: reading a
+//! Of models only configuration, tokenizer, chat template and Safetensors weights are fetched. Pickled weights never are: reading a
 //! pickle runs code. Why this is not the crate `hf-hub`: `docs/decisions/hub.md`.
 
 mod cache;
 mod client;
+mod data_files;
+mod data_set;
 mod download;
 mod error;
 mod error_response;
+mod front_matter;
 mod hash;
 pub(crate) mod name;
 pub(crate) mod needed;
 mod retry;
 pub(crate) mod settings;
+mod splits;
 mod url;
 
 use std::path::{Path, PathBuf};
 
 pub(crate) use cache::CachedModel;
+pub(crate) use data_set::DataSetName;
 pub(crate) use error::HubError;
 pub(crate) use name::HubId;
 pub(crate) use settings::Settings;
@@ -221,7 +230,7 @@ impl Hub {
             Some(commit) => format!("{} of {id}", repository.missing(&commit, want).join(", ")),
         };
         HubError::Offline {
-            id: id.to_string(),
+            command: format!("`juror models pull {id}`"),
             what,
             cache: self.settings.cache.clone(),
         }

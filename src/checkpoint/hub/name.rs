@@ -12,10 +12,46 @@ use crate::checkpoint::gguf::is_gguf;
 /// The branch that is meant where no revision is given.
 pub(crate) const DEFAULT_REVISION: &str = "main";
 
-/// A model on the hub: `org/name`, or `org/name/FILE.gguf` for one of a repository's GGUF files; with `@` and a branch, tag
+/// What a repository holds. Each kind has names of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RepositoryKind {
+    /// A model.
+    Model,
+    /// A data set.
+    DataSet,
+}
+
+impl RepositoryKind {
+    /// Its folder in the hub's API, and the beginning of its folder in the cache.
+    pub(super) fn plural(self) -> &'static str {
+        match self {
+            Self::Model => "models",
+            Self::DataSet => "datasets",
+        }
+    }
+
+    /// What messages call it.
+    pub(super) fn noun(self) -> &'static str {
+        match self {
+            Self::Model => "model",
+            Self::DataSet => "data set",
+        }
+    }
+
+    /// What of the same name could have been meant on this machine.
+    pub(super) fn local(self) -> &'static str {
+        match self {
+            Self::Model => "folder",
+            Self::DataSet => "file or folder",
+        }
+    }
+}
+
+/// A repository on the hub: `org/name`, or `org/name/FILE.gguf` for one of a model's GGUF files; with `@` and a branch, tag
 /// or commit if not the default branch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct HubId {
+    kind: RepositoryKind,
     repository: String,
     /// The GGUF file, the first one of a model in several.
     file: Option<FileName>,
@@ -62,6 +98,7 @@ impl HubId {
         let revision = revision.unwrap_or(DEFAULT_REVISION);
         match fault_of_revision(revision) {
             None => Ok(Self {
+                kind: RepositoryKind::Model,
                 repository: repository.into(),
                 file: None,
                 revision: revision.into(),
@@ -73,9 +110,40 @@ impl HubId {
         }
     }
 
+    /// The data set `org/name` at a revision, or at the default branch. `None` if the text is no such name.
+    ///
+    /// # Errors
+    /// [`HubError::Id`] for a revision that cannot be one.
+    pub(crate) fn data_set(
+        repository: &str,
+        revision: Option<&str>,
+    ) -> Result<Option<Self>, HubError> {
+        let is_id = Self::parse(repository)?.is_some_and(|id| id.file.is_none());
+        if !is_id || repository.contains('@') {
+            return Ok(None);
+        }
+        Ok(Some(Self {
+            kind: RepositoryKind::DataSet,
+            ..Self::new(repository, revision)?
+        }))
+    }
+
+    /// What the repository holds.
+    pub(super) fn kind(&self) -> RepositoryKind {
+        self.kind
+    }
+
     /// `org/name`
     pub(crate) fn repository(&self) -> &str {
         &self.repository
+    }
+
+    /// Where the repository is, behind the hub's address: `org/name`, or `datasets/org/name`.
+    pub(super) fn path(&self) -> String {
+        match self.kind {
+            RepositoryKind::Model => self.repository.clone(),
+            RepositoryKind::DataSet => format!("datasets/{}", self.repository),
+        }
     }
 
     /// The GGUF files that are meant, where one is named: that one, or all parts of a model in several,
@@ -110,7 +178,11 @@ impl HubId {
 
     /// The name of the repository's folder in the cache: `models--org--name`.
     pub(super) fn folder(&self) -> String {
-        format!("models--{}", self.repository.replace('/', "--"))
+        format!(
+            "{}--{}",
+            self.kind.plural(),
+            self.repository.replace('/', "--")
+        )
     }
 
     /// The model whose folder in the cache has this name.
@@ -214,12 +286,12 @@ impl ETag {
     }
 }
 
-/// The name of a file that lies in no folder of its repository.
+/// The name of a file in its repository; with the folders it lies in, where it lies in any.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct FileName(String);
 
 impl FileName {
-    /// A name that is one everywhere: no separators, no drive, nothing hidden.
+    /// The name of a file in no folder that is a name everywhere: no separators, no drive, nothing hidden.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let refused = |c: char| c.is_control() || "/\\:*?\"<>|".contains(c);
         let plain = matches!(text.len(), 1..=200)
@@ -229,8 +301,26 @@ impl FileName {
         plain.then(|| Self(text.into()))
     }
 
+    /// A name, or names of folders and a name with `/` between them, each as [`Self::parse`] has it.
+    pub(super) fn parse_path(text: &str) -> Option<Self> {
+        let parts = || text.split('/');
+        let plain = text.len() <= 500 && parts().all(|part| Self::parse(part).is_some());
+        plain.then(|| Self(text.into()))
+    }
+
     pub(super) fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// How many folders it lies in.
+    pub(super) fn depth(&self) -> usize {
+        self.0.matches('/').count()
+    }
+
+    /// It as a path in a URL.
+    pub(super) fn in_url(&self) -> String {
+        let parts: Vec<String> = self.0.split('/').map(percent_encode).collect();
+        parts.join("/")
     }
 }
 
@@ -276,6 +366,9 @@ mod tests {
             }
             if let Some(file) = FileName::parse(&text) {
                 prop_assert!(stays_inside(file.as_str()) && !text.contains('/'));
+            }
+            if let Some(file) = FileName::parse_path(&text) {
+                prop_assert!(stays_inside(file.as_str()));
             }
             if let Some(commit) = Commit::parse(&text) {
                 prop_assert!(stays_inside(commit.as_str()));
@@ -369,6 +462,10 @@ mod tests {
         let id = HubId::parse("org/na-me_1.5").unwrap().unwrap();
         assert_eq!(id.folder(), "models--org--na-me_1.5");
         assert_eq!(HubId::of_folder(&id.folder()), Some(id));
+        let data = HubId::data_set("org/name", Some("v1")).unwrap().unwrap();
+        assert_eq!(data.folder(), "datasets--org--name");
+        assert_eq!(HubId::data_set("org/name/x.gguf", None).unwrap(), None);
+        assert_eq!(HubId::data_set("org/name@x", None).unwrap(), None);
         for folder in [
             "datasets--a--b",
             "models--a",
@@ -421,6 +518,12 @@ mod tests {
             assert_eq!(FileName::parse(text), None, "{text}");
         }
         assert!(FileName::parse("model-00001-of-00002.safetensors").is_some());
+        let nested = FileName::parse_path("main/test 1/0000.parquet").unwrap();
+        assert_eq!(nested.depth(), 2);
+        assert_eq!(nested.in_url(), "main/test%201/0000.parquet");
+        for text in ["", "/a", "a/", "a//b", "a/../b", "a/.b", "./a", "a\\b/c"] {
+            assert_eq!(FileName::parse_path(text), None, "{text}");
+        }
     }
 
     #[test]

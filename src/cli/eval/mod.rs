@@ -1,5 +1,7 @@
 //! `juror eval`
 
+mod bars;
+mod html;
 mod json;
 mod tables;
 
@@ -10,7 +12,7 @@ use anyhow::anyhow;
 use clap::{Args, ValueEnum};
 
 use super::columns::ColumnArguments;
-use super::inputs::{self, refuse_data_sets};
+use super::inputs::{self, Inputs};
 use super::{DONE, Failure, OrFail, say};
 use crate::dataset::output::{check_place, write_atomically};
 use crate::dataset::{LineLimit, LoadOptions};
@@ -57,6 +59,12 @@ pub(super) struct EvalArguments {
     /// Each verdict with its label, and how it missed it, as JSON lines
     #[arg(long, value_name = "FILE")]
     rows: Option<PathBuf>,
+    /// Everything as one HTML page that needs nothing else, with the verdicts that somebody disagrees with
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Summaries of the runs (`juror judge --summary-json`), for each file of verdicts in turn: how fast they were
+    #[arg(long, value_name = "SUMMARY", num_args = 1.., requires = "html")]
+    summaries: Vec<PathBuf>,
 }
 
 /// Published figures.
@@ -81,7 +89,10 @@ pub(super) fn run(arguments: &EvalArguments) -> Result<u8, Failure> {
         writeln!(std::io::stdout(), "{schema}").or_fail()?;
         return Ok(DONE);
     }
-    for file in [&arguments.json, &arguments.rows].into_iter().flatten() {
+    for file in [&arguments.json, &arguments.rows, &arguments.html]
+        .into_iter()
+        .flatten()
+    {
         check_place(file).or_usage()?;
     }
     let files: Vec<&PathBuf> = arguments
@@ -95,6 +106,7 @@ pub(super) fn run(arguments: &EvalArguments) -> Result<u8, Failure> {
         ))
         .or_usage();
     }
+    let rates = html::check(arguments, files.len())?;
     let mut labels = Labels::read(
         &arguments.labels,
         &arguments.columns,
@@ -142,7 +154,7 @@ pub(super) fn run(arguments: &EvalArguments) -> Result<u8, Failure> {
     let choices = Choices::of(&of_each, samples);
     tables::print(&judged, samples, choices.as_ref(), &reference)?;
     if let Some(path) = &arguments.json {
-        let report = Report::of(&judged, samples, choices, reference);
+        let report = Report::of(&judged, samples, choices.clone(), reference.clone());
         let text = serde_json::to_string_pretty(&report).or_fail()?;
         write_atomically(path, |writer| writeln!(writer, "{text}")).or_fail()?;
     }
@@ -151,6 +163,17 @@ pub(super) fn run(arguments: &EvalArguments) -> Result<u8, Failure> {
             json::rows(writer, &judged[0].verdicts, samples)
         })
         .or_fail()?;
+    }
+    if let Some(path) = &arguments.html {
+        html::write(
+            path,
+            arguments,
+            &judged,
+            samples,
+            choices.as_ref(),
+            &reference,
+            &rates,
+        )?;
     }
     Ok(DONE)
 }
@@ -192,13 +215,14 @@ impl Labels {
             own,
         };
         if !own {
-            refuse_data_sets(inputs)?;
+            let inputs = Inputs::of(inputs)?;
             let options = LoadOptions {
                 columns: columns.map().or_usage()?,
                 max_line: LineLimit::DEFAULT,
                 ..LoadOptions::default()
             };
-            labels.samples = Samples::of_data(inputs, options, &labels.columns).map_err(failure)?;
+            labels.samples =
+                Samples::of_data(&inputs.paths, options, &labels.columns).map_err(failure)?;
             labels.check()?;
         }
         Ok(labels)
@@ -211,7 +235,7 @@ impl Labels {
         let verdicts =
             Verdicts::read(path, &mut self.samples, own, &self.columns).map_err(failure)?;
         self.check()?;
-        if verdicts.scored.is_empty() {
+        if verdicts.scored.is_empty() && verdicts.scores.is_empty() {
             return Err(anyhow!(
                 "none of the {} verdicts in {} is on a labelled sample: verdicts and labels meet by id, so give the rows that were \
                  judged, with the same `--columns`",
@@ -284,7 +308,7 @@ fn notes(judged: &[Judged], samples: &Samples) {
                 say(&format!("note: {}: {count} {what}", one.path.display()));
             }
         }
-        if evaluation.all.samples < FEW {
+        if evaluation.all.samples < FEW && !one.verdicts.scored.is_empty() {
             say(&format!(
                 "note: {} samples are few: look at the intervals",
                 evaluation.all.samples

@@ -5,59 +5,15 @@ use std::io::{BufWriter, Write};
 use serde_json::json;
 
 use super::super::{Failure, OrFail, table};
-use super::Judged;
+use super::{Judged, bars};
 use crate::eval::{
-    Choices, CostUnit, Estimate, Measures, PrimeRow, Samples, Scores, Share, Task, Threshold,
+    Choices, CostUnit, Evaluation, Measures, Preference, PrimeRow, Samples, Scores, Task, Threshold,
 };
+use crate::report::numbers::{DASH, estimate, percent_or_dash, points, share, threshold};
 use crate::verdict::Status;
 
 /// Flips that are shown of each kind.
 const SHOWN_FLIPS: usize = 5;
-
-/// A share in percent, with its interval.
-fn percent(share: Option<Share>) -> String {
-    share.map_or_else(
-        dash,
-        |Share {
-             share, interval, ..
-         }| with_interval(share, Some(interval)),
-    )
-}
-
-fn estimate(estimate: Option<Estimate>) -> String {
-    estimate.map_or_else(dash, |Estimate { value, interval }| {
-        with_interval(value, interval)
-    })
-}
-
-fn with_interval(value: f64, interval: Option<[f64; 2]>) -> String {
-    match interval {
-        Some([low, high]) => format!(
-            "{:.1} ({:.1}–{:.1})",
-            100.0 * value,
-            100.0 * low,
-            100.0 * high
-        ),
-        None => format!("{:.1}", 100.0 * value),
-    }
-}
-
-fn plain(value: Option<f64>) -> String {
-    value.map_or_else(dash, |value| format!("{:.1}", 100.0 * value))
-}
-
-/// A probability that may be very small.
-fn threshold(probability: f64) -> String {
-    if probability > 0.0 && probability < 0.001 {
-        format!("{probability:.1e}")
-    } else {
-        format!("{probability:.3}")
-    }
-}
-
-fn dash() -> String {
-    "–".to_owned()
-}
 
 /// Columns of the table of scores.
 const HEADER: [&str; 8] = [
@@ -75,14 +31,14 @@ fn row(name: &str, scores: &Scores) -> [String; 8] {
     [
         name.to_owned(),
         scores.confusion.all().to_string(),
-        percent(Some(scores.accuracy)),
-        plain(scores.selective_accuracy.map(|share| share.share)),
+        share(Some(scores.accuracy)),
+        percent_or_dash(scores.selective_accuracy.map(|share| share.share)),
         estimate(scores.f1),
-        plain(scores.precision.map(|share| share.share)),
-        plain(scores.recall.map(|share| share.share)),
+        percent_or_dash(scores.precision.map(|share| share.share)),
+        percent_or_dash(scores.recall.map(|share| share.share)),
         scores
             .kappa
-            .map_or_else(dash, |kappa| format!("{:.2}", kappa.value)),
+            .map_or_else(|| DASH.to_owned(), |kappa| format!("{:.2}", kappa.value)),
     ]
 }
 
@@ -122,7 +78,8 @@ fn parts(
         .iter()
         .map(|(name, of)| {
             let scores = of.tasks.get(&primary);
-            let of_scores = |get: fn(&Scores) -> String| scores.map_or_else(dash, get);
+            let of_scores =
+                |get: fn(&Scores) -> String| scores.map_or_else(|| DASH.to_owned(), get);
             let outcome = of
                 .tasks
                 .get(&Task::Outcome)
@@ -130,14 +87,15 @@ fn parts(
             [
                 format!("  {name}"),
                 of_scores(|scores| scores.confusion.all().to_string()),
-                of_scores(|scores| percent(Some(scores.accuracy))),
+                of_scores(|scores| share(Some(scores.accuracy))),
                 of_scores(|scores| estimate(scores.f1)),
-                of_scores(|scores| plain(scores.precision.map(|share| share.share))),
-                of_scores(|scores| plain(scores.recall.map(|share| share.share))),
-                percent(outcome.map(|scores| scores.accuracy)),
-                of.lucky_guesses.map_or_else(dash, |share| {
-                    format!("{:.1} of {}", 100.0 * share.share, share.all)
-                }),
+                of_scores(|scores| percent_or_dash(scores.precision.map(|share| share.share))),
+                of_scores(|scores| percent_or_dash(scores.recall.map(|share| share.share))),
+                share(outcome.map(|scores| scores.accuracy)),
+                of.lucky_guesses.map_or_else(
+                    || DASH.to_owned(),
+                    |share| format!("{:.1} of {}", 100.0 * share.share, share.all),
+                ),
             ]
         })
         .collect();
@@ -170,6 +128,12 @@ pub(super) fn print(
     for one in judged {
         let evaluation = &one.evaluation;
         let all = &evaluation.all;
+        if one.verdicts.scored.is_empty() {
+            // Rankings say nothing of a response alone.
+            writeln!(out, "{}\n", one.path.display()).or_fail()?;
+            print_preferences(&mut out, evaluation)?;
+            continue;
+        }
         let heading = format!(
             "{}: {} verdicts on {} labelled samples",
             one.path.display(),
@@ -181,7 +145,7 @@ pub(super) fn print(
         for (task, scores) in &all.tasks {
             rows.push(row(task.name(), scores));
             if let Some(means) = evaluation.over_subjects.get(task) {
-                let mut means_row: [String; 8] = std::array::from_fn(|_| dash());
+                let mut means_row: [String; 8] = std::array::from_fn(|_| DASH.to_owned());
                 "  mean of subjects".clone_into(&mut means_row[0]);
                 means_row[2] = estimate(Some(means.accuracy));
                 means_row[4] = estimate(means.f1);
@@ -199,10 +163,10 @@ pub(super) fn print(
                 let Some(baseline) = baseline.get(task) else {
                     continue;
                 };
-                let mut constant: [String; 8] = std::array::from_fn(|_| dash());
+                let mut constant: [String; 8] = std::array::from_fn(|_| DASH.to_owned());
                 name.clone_into(&mut constant[0]);
-                constant[2] = plain(Some(baseline.accuracy));
-                constant[4] = plain(baseline.f1);
+                constant[2] = percent_or_dash(Some(baseline.accuracy));
+                constant[4] = percent_or_dash(baseline.f1);
                 rows.push(constant);
             }
         }
@@ -255,6 +219,18 @@ pub(super) fn print(
                 at(reliability.best_accuracy),
             );
             table::write_text(&mut out, &text)?;
+            if let Some(columns) = table::columns() {
+                let lines = bars::reliability(reliability, columns);
+                draw(&mut out, "", &lines)?;
+            }
+        }
+        if let Some(columns) = table::columns() {
+            let lines = bars::tokens(&one.verdicts, columns);
+            draw(&mut out, "tokens generated for a verdict", &lines)?;
+        }
+        if evaluation.preferences.is_some() {
+            writeln!(out).or_fail()?;
+            print_preferences(&mut out, evaluation)?;
         }
         if let Some(cost) = evaluation.cost {
             table::write_text(
@@ -276,7 +252,7 @@ pub(super) fn print(
             .map(|row| {
                 let lucky = row
                     .lucky_guess
-                    .map_or_else(dash, |value| format!("{value:.2}"));
+                    .map_or_else(|| DASH.to_owned(), |value| format!("{value:.2}"));
                 [
                     row.judge.clone(),
                     format!("{:.2}", row.outcome),
@@ -296,13 +272,79 @@ pub(super) fn print(
     out.flush().or_fail()
 }
 
+/// Lines of a plot under its title, if there are any.
+fn draw(out: &mut impl Write, title: &str, lines: &[String]) -> Result<(), Failure> {
+    if !lines.is_empty() {
+        if !title.is_empty() {
+            table::write_text(out, title)?;
+        }
+        writeln!(out).or_fail()?;
+    }
+    for line in lines {
+        writeln!(out, "{line}").or_fail()?;
+    }
+    Ok(())
+}
+
+/// How often the better response is rated highest, over all and by subject.
+fn print_preferences(out: &mut impl Write, evaluation: &Evaluation) -> Result<(), Failure> {
+    let Some(preferences) = &evaluation.preferences else {
+        return Ok(());
+    };
+    let row = |name: String, of: &Preference| {
+        [
+            name,
+            of.right.all.to_string(),
+            share(Some(of.right)),
+            percent_or_dash(Some(of.shared)),
+            of.tied.to_string(),
+            of.unreadable.to_string(),
+        ]
+    };
+    let mut rows = Vec::new();
+    rows.extend(
+        preferences
+            .all
+            .as_ref()
+            .map(|of| row("better response rated highest".into(), of)),
+    );
+    let subjects = preferences.by_subject.iter();
+    rows.extend(subjects.map(|(name, of)| row(format!("  {name}"), of)));
+    if !rows.is_empty() {
+        let header = [
+            "",
+            "questions",
+            "accuracy",
+            "ties shared",
+            "tied",
+            "not read",
+        ];
+        table::write(out, header, &rows)?;
+    }
+    if let Some(ties) = &preferences.ties {
+        let text = format!(
+            "Ties of RewardBench-2: score {:.1} over {} prompts; right with one correct answer {:.1} %, with several {:.1} %",
+            100.0 * ties.score,
+            ties.prompts,
+            100.0 * ties.reference_accuracy,
+            100.0 * ties.tied_accuracy
+        );
+        table::write_text(out, &text)?;
+    }
+    if let Some(mean) = preferences.mean_of_subjects {
+        let text = format!("mean of subjects, ties shared: {:.1} %", 100.0 * mean);
+        table::write_text(out, &text)?;
+    }
+    Ok(())
+}
+
 /// Lucky guesses, verdicts that could not be read, tokens.
 fn facts(measures: &Measures) -> String {
-    let lucky = measures.lucky_guesses.map(|share| {
+    let lucky = measures.lucky_guesses.map(|lucky| {
         format!(
             "lucky guesses refused {} % of {}",
-            percent(Some(share)),
-            share.all
+            share(Some(lucky)),
+            lucky.all
         )
     });
     let statuses = measures
@@ -353,7 +395,7 @@ fn print_comparisons(
                 [
                     task.name().to_owned(),
                     points(comparison.accuracy),
-                    comparison.f1.map_or_else(dash, points),
+                    comparison.f1.map_or_else(|| DASH.to_owned(), points),
                     comparison.mcnemar.only_second.to_string(),
                     comparison.mcnemar.only_first.to_string(),
                     format!("{:.3}", comparison.mcnemar.p_exact),
@@ -388,19 +430,6 @@ fn print_comparisons(
     Ok(())
 }
 
-/// A difference in points of percent, with its interval.
-fn points(estimate: Estimate) -> String {
-    match estimate.interval {
-        Some([low, high]) => format!(
-            "{:+.1} ({:+.1} to {:+.1})",
-            100.0 * estimate.value,
-            100.0 * low,
-            100.0 * high
-        ),
-        None => format!("{:+.1}", 100.0 * estimate.value),
-    }
-}
-
 /// What each judge costs, and what it loses against the best.
 fn print_choices(out: &mut impl Write, choices: &Choices) -> Result<(), Failure> {
     let cost = match choices.unit {
@@ -415,11 +444,12 @@ fn print_choices(out: &mut impl Write, choices: &Choices) -> Result<(), Failure>
             [
                 choice.verdicts.clone(),
                 format!("{:.1}", choice.cost),
-                percent(Some(choice.accuracy)),
-                against.map_or_else(dash, |comparison| points(comparison.accuracy)),
-                against.map_or_else(dash, |comparison| {
-                    format!("{:.3}", comparison.mcnemar.p_exact)
-                }),
+                share(Some(choice.accuracy)),
+                against.map_or_else(|| DASH.to_owned(), |comparison| points(comparison.accuracy)),
+                against.map_or_else(
+                    || DASH.to_owned(),
+                    |comparison| format!("{:.3}", comparison.mcnemar.p_exact),
+                ),
                 match &choice.dominated_by {
                     Some(better) => format!("no: {better} costs no more and is right as often"),
                     None if against.is_none() => "the best".to_owned(),

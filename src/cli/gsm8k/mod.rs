@@ -11,7 +11,7 @@ use clap::Args;
 use serde_json::json;
 
 use super::columns::ColumnArguments;
-use super::inputs::{self, refuse_data_sets};
+use super::inputs::{self, Inputs};
 use super::{DONE, Failure, OrFail, say};
 use crate::dataset::output::{check_place, write_atomically};
 use crate::dataset::{ColumnMap, LineLimit, LoadOptions};
@@ -36,7 +36,8 @@ pub(super) struct Gsm8kArguments {
     #[command(flatten)]
     columns: ColumnArguments,
 
-    /// Questions with their answers (`… #### 42`), found by the question's text [default: the responses' own references]
+    /// Questions with their answers (`… #### 42`), found by the question's text: a file, or a data set on the Hugging Face hub
+    /// (`openai/gsm8k:main:test`) [default: the responses' own references]
     #[arg(long, value_name = "DATA", help_heading = SCORING)]
     data: Option<PathBuf>,
     /// Audited labels to score against as well: questions that are not there are left out, others have their answers from there
@@ -148,7 +149,7 @@ pub(super) fn run(mut arguments: Gsm8kArguments) -> Result<u8, Failure> {
         }
         code = solved;
     }
-    refuse_data_sets(&arguments.responses)?;
+    arguments.responses = Inputs::of(&arguments.responses)?.paths;
     let options = LoadOptions {
         columns: arguments.columns.map().or_usage()?,
         max_line: LineLimit::DEFAULT,
@@ -171,8 +172,8 @@ pub(super) fn run(mut arguments: Gsm8kArguments) -> Result<u8, Failure> {
         let labels = if arguments.labels.is_empty() {
             None
         } else {
-            refuse_data_sets(&arguments.labels)?;
-            Some(read(&arguments.labels, LoadOptions::default())?)
+            let labels = Inputs::of(&arguments.labels)?.paths;
+            Some(read(&labels, LoadOptions::default())?)
         };
         let against = Against::of(
             verdicts,
@@ -196,14 +197,26 @@ pub(super) fn run(mut arguments: Gsm8kArguments) -> Result<u8, Failure> {
 }
 
 impl Gsm8kArguments {
-    /// The test set in a file.
+    /// The test set in a file, or a data set of the hub.
     fn test_set(&self, path: Option<&PathBuf>) -> Result<Option<TestSet>, Failure> {
         let Some(path) = path else {
             return Ok(None);
         };
-        refuse_data_sets(std::slice::from_ref(path))?;
+        let inputs = Inputs::of(std::slice::from_ref(path))?;
+        let [file] = inputs.paths.as_slice() else {
+            return Err(anyhow!(
+                "{} has {} files: give one file of questions",
+                path.display(),
+                inputs.paths.len()
+            ))
+            .or_usage();
+        };
         let columns = ColumnMap::parse(&self.data_columns).or_usage()?;
-        TestSet::read(path, columns).map(Some).map_err(failure)
+        let mut set = TestSet::read(file, columns).map_err(failure)?;
+        if let Some(origin) = inputs.origins.into_iter().next() {
+            set.identity.file = origin;
+        }
+        Ok(Some(set))
     }
 }
 

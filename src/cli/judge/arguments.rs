@@ -27,9 +27,13 @@ use crate::reward::RewardPolicy;
     reason = "each is a switch of the command line"
 )]
 pub(in crate::cli) struct JudgeArguments {
-    /// JSONL, JSON, CSV, TSV or Parquet files (also .gz or .zst), folders of them, or `-` for standard input
+    /// JSONL, JSON, CSV, TSV or Parquet files (also .gz or .zst), folders of them, data sets on the Hugging Face hub
+    /// (`org/name:config:split`), or `-` for standard input
     #[arg(value_name = "INPUT", default_value = "-", hide_default_value = true)]
     pub(super) inputs: Vec<PathBuf>,
+    /// The data sets of the hub among the inputs, once they are fetched.
+    #[arg(skip)]
+    pub(super) data_origins: Vec<String>,
     #[command(flatten)]
     pub(super) output: OutputArguments,
 

@@ -14,7 +14,7 @@ use anyhow::{anyhow, bail};
 pub(super) use self::arguments::{JudgeArguments, JudgeChoice, VerdictArguments, parse_size};
 pub(super) use self::resolved::ResolvedJudge;
 use super::eval::Labels;
-use super::inputs::{self, refuse_data_sets};
+use super::inputs::{self, Inputs};
 use super::progress::{Progress, print_summary};
 use super::{DONE, Failure, INCOMPLETE, INTERRUPTED, OrFail, catch_interrupts, say};
 use crate::checkpoint::hub::Want;
@@ -28,7 +28,8 @@ use crate::judge::{RunEnd, Session, Summary};
 use crate::model::DeviceChoice;
 use crate::protocol::{PromptTemplate, Protocol};
 
-pub(super) fn run(arguments: JudgeArguments) -> Result<u8, Failure> {
+pub(super) fn run(mut arguments: JudgeArguments) -> Result<u8, Failure> {
+    fetch_inputs(&mut arguments)?;
     let scoring = if arguments.eval {
         Some(scoring(&arguments)?)
     } else {
@@ -77,6 +78,14 @@ fn scoring(arguments: &JudgeArguments) -> Result<(Labels, PathBuf), Failure> {
     Ok((labels, out))
 }
 
+/// Puts the files of data sets on the hub in their place among the inputs.
+fn fetch_inputs(arguments: &mut JudgeArguments) -> Result<(), Failure> {
+    let fetched = Inputs::of(&arguments.inputs)?;
+    arguments.inputs = fetched.paths;
+    arguments.data_origins.extend(fetched.origins);
+    Ok(())
+}
+
 /// What a run leaves.
 struct Ran {
     code: u8,
@@ -88,7 +97,9 @@ fn code_of(summary: &Summary) -> u8 {
 }
 
 /// One judge.
-fn run_one(arguments: JudgeArguments) -> Result<Ran, Failure> {
+fn run_one(mut arguments: JudgeArguments) -> Result<Ran, Failure> {
+    // The command line of one judge among several is as it was given.
+    fetch_inputs(&mut arguments)?;
     let quiet = arguments.output.quiet;
     let dry_run = arguments.dry_run;
     let summary_json = arguments.output.summary_json.clone();
@@ -211,6 +222,7 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
     )?;
     Ok(Session {
         loaded,
+        data_origins: arguments.data_origins,
         earlier_samples,
         shard: arguments.rows.shard,
         skip_bad: arguments.output.skip_bad,
@@ -320,7 +332,6 @@ pub(super) fn load_inputs(
         ))
         .or_usage();
     }
-    refuse_data_sets(inputs)?;
     index(inputs, options).map_err(inputs::failure)
 }
 

@@ -239,7 +239,7 @@ impl Finder {
 }
 
 /// Device and number of a regular file: the same under all of its names. None where the system has no such thing.
-fn file_number(path: &Path) -> Option<(u64, u64)> {
+pub(crate) fn file_number(path: &Path) -> Option<(u64, u64)> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::MetadataExt as _;
@@ -251,6 +251,11 @@ fn file_number(path: &Path) -> Option<(u64, u64)> {
         let _ = path;
         None
     }
+}
+
+/// Does a name end as those of files of rows do?
+pub fn is_rows_file(name: &str) -> bool {
+    is_rows(&name.to_lowercase())
 }
 
 fn is_rows(name: &str) -> bool {

@@ -53,6 +53,10 @@ pub struct Manifest {
     pub raw: bool,
     /// The input.
     pub input: InputIdentity,
+    /// The data sets of the hub that the input is of, with their commits, `org/name@commit:config:split`, with spaces between
+    /// several. Told, and not compared: where the fingerprint is the same, so are the samples.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data_origin: Option<String>,
     /// One machine's part of the input, as `i/n`.
     pub shard: Option<String>,
 }
@@ -65,7 +69,7 @@ impl Manifest {
     pub(super) const WITHOUT_CHECKSUMS: u64 = 1;
 
     /// Fields that say where something came from, not what it is.
-    const TOLD_ALONE: [&str; 1] = ["model_origin"];
+    const TOLD_ALONE: [&str; 2] = ["model_origin", "data_origin"];
 
     /// What differs between this manifest and another, a line for each field, with the names of the two; empty where
     /// nothing does.

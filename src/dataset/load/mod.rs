@@ -104,8 +104,21 @@ pub fn each(
 /// # Errors
 /// As [`load`]; also when what cannot be read twice cannot be copied to a temporary file.
 pub fn index(inputs: &[PathBuf], options: &LoadOptions) -> Result<Loaded<Rows>, DatasetError> {
+    index_each(inputs, options, &mut |_| {})
+}
+
+/// As [`index()`], and shows each sample to `visit` on the way.
+///
+/// # Errors
+/// As [`index()`].
+pub fn index_each(
+    inputs: &[PathBuf],
+    options: &LoadOptions,
+    visit: &mut dyn FnMut(&Sample),
+) -> Result<Loaded<Rows>, DatasetError> {
     let mut rows = RowsBuilder::new(options);
     let loaded = read(inputs, options, &mut |sample, row, part, copy| {
+        visit(&sample);
         rows.add(&sample, row, part, copy)
     })?;
     Ok(loaded.with(rows.finish()?))

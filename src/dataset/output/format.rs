@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::{OutputError, has_place_beside, table, write_atomically};
+use super::table::{self, Column};
+use super::{OutputError, has_place_beside, write_atomically};
 use crate::dataset::spool::temporary;
 
 /// How verdicts are written.
@@ -53,10 +54,23 @@ impl OutputFormat {
         keep: &[String],
         fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> Result<(), OutputError> {
+        self.write_table(path, &table::columns(keep), fill)
+    }
+
+    /// As [`Self::write`], of lines with these keys.
+    ///
+    /// # Errors
+    /// The same.
+    pub fn write_table(
+        self,
+        path: &Path,
+        columns: &[Column],
+        fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<(), OutputError> {
         write_atomically(path, |writer| match self {
             Self::JsonLines => fill(writer),
-            Self::Csv => table::write_csv(writer, keep, fill),
-            Self::Parquet => table::write_parquet(writer, temporary(Some(path))?, keep, fill),
+            Self::Csv => table::write_csv(writer, columns, fill),
+            Self::Parquet => table::write_parquet(writer, temporary(Some(path))?, columns, fill),
         })
     }
 }

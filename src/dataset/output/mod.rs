@@ -9,7 +9,7 @@ use std::io::{self, BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};
 
 pub use self::format::OutputFormat;
-pub use self::table::JsonLineSink;
+pub use self::table::{Column, JsonLineSink, Kind};
 use self::target::Target;
 
 /// A file that could not be written.
@@ -288,7 +288,7 @@ pub fn remove_left_over(path: &Path) {
 }
 
 /// The folder a file lies in; `.` for a bare name.
-pub(super) fn folder_of(path: &Path) -> &Path {
+pub(crate) fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
@@ -296,7 +296,7 @@ pub(super) fn folder_of(path: &Path) -> &Path {
 }
 
 /// Makes a new name in `folder` survive a power cut.
-pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
+pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
     if !cfg!(unix) {
         return Ok(());
     }

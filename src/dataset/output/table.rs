@@ -1,4 +1,4 @@
-//! Verdicts as a table: CSV or Parquet instead of JSON lines.
+//! Tables: CSV or Parquet instead of JSON lines, of verdicts and of what is built from them.
 
 use std::fs::File;
 use std::io::{self, Seek, Write};
@@ -7,26 +7,32 @@ use std::sync::Arc;
 
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
 use parquet::column::writer::ColumnWriter;
-use parquet::data_type::ByteArray;
+use parquet::data_type::{ByteArray, ByteArrayType};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
-use parquet::file::writer::SerializedFileWriter;
+use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::Type;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 /// Rows that are kept in memory until a row group of a Parquet file is written.
 const ROW_GROUP: usize = 1 << 14;
-/// And of so many bytes of kept keys and completions.
+/// And of so many bytes of text.
 const ROW_GROUP_BYTES: usize = 16 << 20;
 
 /// What a column holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+pub enum Kind {
+    /// A text; of anything else its JSON.
     Text,
+    /// True or false.
     Boolean,
+    /// A whole number.
     Integer,
+    /// A number.
     Number,
+    /// A list of chat messages, each with `role` and `content`; in CSV its JSON.
+    Messages,
 }
 
 /// The columns of every table, by the verdict line's keys: `confidence.process` becomes the column `confidence_process`.
@@ -70,15 +76,16 @@ const COLUMNS: [(&str, Kind); 36] = [
     ("raw.completion", Kind::Text),
 ];
 
-/// A column, and where its value is in a verdict line.
-struct Column {
+/// A column, and where its value is in a line.
+#[derive(Debug, Clone)]
+pub struct Column {
     name: String,
     keys: Vec<String>,
     kind: Kind,
 }
 
 /// The columns of a table: the verdict's, then a column of text for each kept key (`all` is one column of JSON).
-fn columns(keep: &[String]) -> Vec<Column> {
+pub(super) fn columns(keep: &[String]) -> Vec<Column> {
     let own = COLUMNS.iter().map(|&(path, kind)| Column {
         name: path.replace('.', "_"),
         keys: path.split('.').map(str::to_owned).collect(),
@@ -97,9 +104,19 @@ fn columns(keep: &[String]) -> Vec<Column> {
 }
 
 impl Column {
+    /// A column of a key at the top of a line.
+    pub fn new(name: &str, kind: Kind) -> Self {
+        Self {
+            name: name.to_owned(),
+            keys: vec![name.to_owned()],
+            kind,
+        }
+    }
+
     /// The column in the schema of a Parquet file.
     fn field(&self) -> Result<Type, ParquetError> {
         let (physical, logical) = match self.kind {
+            Kind::Messages => return messages_field(&self.name),
             Kind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
             Kind::Boolean => (Physical::BOOLEAN, None),
             Kind::Integer => (Physical::INT64, None),
@@ -118,6 +135,45 @@ impl Column {
             value = value.get(key)?;
         }
         (!value.is_null()).then_some(value)
+    }
+}
+
+/// The keys of a chat message.
+const OF_MESSAGE: [&str; 2] = ["role", "content"];
+
+/// A list of messages in the schema of a Parquet file.
+fn messages_field(name: &str) -> Result<Type, ParquetError> {
+    let texts: Vec<Arc<Type>> = OF_MESSAGE
+        .iter()
+        .map(|key| {
+            let text = Type::primitive_type_builder(key, Physical::BYTE_ARRAY)
+                .with_logical_type(Some(LogicalType::String))
+                .with_repetition(Repetition::REQUIRED);
+            text.build().map(Arc::new)
+        })
+        .collect::<Result<_, _>>()?;
+    let element = Type::group_type_builder("element")
+        .with_fields(texts)
+        .with_repetition(Repetition::REQUIRED)
+        .build()?;
+    let list = Type::group_type_builder("list")
+        .with_fields(vec![Arc::new(element)])
+        .with_repetition(Repetition::REPEATED)
+        .build()?;
+    Type::group_type_builder(name)
+        .with_fields(vec![Arc::new(list)])
+        .with_repetition(Repetition::REQUIRED)
+        .with_logical_type(Some(LogicalType::List))
+        .build()
+}
+
+/// Bytes of all texts in a value.
+fn text_bytes(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.len(),
+        Value::Array(values) => values.iter().map(text_bytes).sum(),
+        Value::Object(values) => values.values().map(text_bytes).sum(),
+        _ => 0,
     }
 }
 
@@ -166,16 +222,15 @@ impl<T: DeserializeOwned, F: FnMut(T) -> io::Result<()>> Write for JsonLineSink<
     }
 }
 
-/// Writes the verdict lines that `fill` writes as CSV, with a header.
+/// Writes the lines that `fill` writes as CSV, with a header.
 ///
 /// # Errors
 /// When `fill` fails or `writer` cannot be written.
 pub(super) fn write_csv(
     writer: &mut dyn Write,
-    keep: &[String],
+    columns: &[Column],
     fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<()> {
-    let columns = columns(keep);
     let mut table = csv::Writer::from_writer(writer);
     table.write_record(columns.iter().map(|column| &column.name))?;
     fill(&mut JsonLineSink::new(|line: Value| {
@@ -187,22 +242,21 @@ pub(super) fn write_csv(
     table.flush()
 }
 
-/// Writes the verdict lines that `fill` writes as Parquet, compressed with Snappy. `temporary` takes the file first.
+/// Writes the lines that `fill` writes as Parquet, compressed with Snappy. `temporary` takes the file first.
 ///
 /// # Errors
 /// When `fill` fails, or a file cannot be written.
 pub(super) fn write_parquet(
     writer: &mut dyn Write,
     mut temporary: File,
-    keep: &[String],
+    columns: &[Column],
     fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<()> {
-    let columns = columns(keep);
     let fields: Vec<Arc<Type>> = columns
         .iter()
         .map(|column| column.field().map(Arc::new))
         .collect::<Result<_, _>>()?;
-    let schema = Type::group_type_builder("verdicts")
+    let schema = Type::group_type_builder("rows")
         .with_fields(fields)
         .build()?;
     let properties = WriterProperties::builder()
@@ -213,19 +267,17 @@ pub(super) fn write_parquet(
     let mut rows: Vec<Value> = Vec::new();
     let mut bytes = 0;
     fill(&mut JsonLineSink::new(|line: Value| {
-        let kept = line.get("input").map_or(0, |input| input.to_string().len());
-        let raw = line.get("raw").map_or(0, |raw| raw.to_string().len());
-        bytes += kept + raw;
+        bytes += text_bytes(&line);
         rows.push(line);
         if rows.len() == ROW_GROUP || bytes > ROW_GROUP_BYTES {
-            write_group(&mut table, &columns, &rows)?;
+            write_group(&mut table, columns, &rows)?;
             rows.clear();
             bytes = 0;
         }
         Ok(())
     }))?;
     if !rows.is_empty() {
-        write_group(&mut table, &columns, &rows)?;
+        write_group(&mut table, columns, &rows)?;
     }
     table.close()?;
     temporary.rewind()?;
@@ -240,6 +292,12 @@ fn write_group<W: Write + Send>(
 ) -> io::Result<()> {
     let mut group = table.next_row_group()?;
     for column in columns {
+        if column.kind == Kind::Messages {
+            for key in OF_MESSAGE {
+                write_messages(&mut group, column, key, rows)?;
+            }
+            continue;
+        }
         let values: Vec<Option<&Value>> = rows.iter().map(|row| column.value(row)).collect();
         // 1 where there is a value, 0 where there is none.
         let there: Vec<i16> = values
@@ -278,5 +336,34 @@ fn write_group<W: Write + Send>(
         writer.close()?;
     }
     group.close()?;
+    Ok(())
+}
+
+/// Writes one key of every message of a column.
+fn write_messages<W: Write + Send>(
+    group: &mut SerializedRowGroupWriter<W>,
+    column: &Column,
+    key: &str,
+    rows: &[Value],
+) -> io::Result<()> {
+    let (mut values, mut there, mut repeated) = (Vec::new(), Vec::new(), Vec::new());
+    for row in rows {
+        let messages = column.value(row).and_then(Value::as_array);
+        let messages = messages.map_or(&[][..], Vec::as_slice);
+        // An empty list has one entry without a value.
+        for at in 0..messages.len().max(1) {
+            repeated.push(i16::from(at > 0));
+            there.push(i16::from(!messages.is_empty()));
+        }
+        let texts = messages.iter().map(|message| message.get(key).map(text));
+        values.extend(texts.map(|text| ByteArray::from(text.unwrap_or_default().into_bytes())));
+    }
+    let Some(mut writer) = group.next_column()? else {
+        return Err(io::Error::other("fewer columns than the schema has"));
+    };
+    writer
+        .typed::<ByteArrayType>()
+        .write_batch(&values, Some(&there), Some(&repeated))?;
+    writer.close()?;
     Ok(())
 }

@@ -1,6 +1,7 @@
-//! Models from a hub: the real binary against a server on this machine that speaks the hub's protocol.
+//! Models and data sets from a hub: the real binary against a server on this machine that speaks the hub's protocol.
 
 mod contents;
+mod data_sets;
 mod gguf_file;
 #[path = "../../common/gguf_writer.rs"]
 #[allow(dead_code, reason = "one file is enough here")]

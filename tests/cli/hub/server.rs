@@ -13,6 +13,8 @@ use serde_json::json;
 
 /// The commit that `main` stands for.
 pub(crate) const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
+/// The commit of what the hub converted to Parquet.
+pub(crate) const CONVERTED: &str = "fedcba9876543210fedcba9876543210fedcba98";
 /// Who serves small files, and who large ones.
 pub(crate) const HUB: &str = "hub";
 pub(crate) const CDN: &str = "cdn";
@@ -105,8 +107,12 @@ pub(crate) struct Hub {
 }
 
 struct Shared {
+    /// `models` or `datasets`.
+    kind: &'static str,
     id: String,
     files: BTreeMap<String, Vec<u8>>,
+    /// The files of `refs/convert/parquet`.
+    converted: BTreeMap<String, Vec<u8>>,
     cdn: String,
     log: Mutex<Vec<Request>>,
     fault: Fault,
@@ -124,15 +130,41 @@ impl Hub {
         files: &[(&str, &[u8])],
         fault: impl Fn(&Request, usize, Reply) -> Reply + Send + Sync + 'static,
     ) -> Self {
+        Self::serve("models", id, [files, &[]], fault)
+    }
+
+    /// Serves the data set `id` with these files, and what the hub converted of them; Parquet files lie on a second server.
+    pub(crate) fn data_set(id: &str, files: &[(&str, &[u8])], converted: &[(&str, &[u8])]) -> Self {
+        Self::serve("datasets", id, [files, converted], |_, _, reply| reply)
+    }
+
+    pub(crate) fn data_set_with_fault(
+        id: &str,
+        files: &[(&str, &[u8])],
+        fault: impl Fn(&Request, usize, Reply) -> Reply + Send + Sync + 'static,
+    ) -> Self {
+        Self::serve("datasets", id, [files, &[]], fault)
+    }
+
+    fn serve(
+        kind: &'static str,
+        id: &str,
+        files: [&[(&str, &[u8])]; 2],
+        fault: impl Fn(&Request, usize, Reply) -> Reply + Send + Sync + 'static,
+    ) -> Self {
         let listeners = [HUB, CDN].map(|_| TcpListener::bind("127.0.0.1:0").unwrap());
         let [hub, cdn] =
             [0, 1].map(|at: usize| format!("http://{}", listeners[at].local_addr().unwrap()));
-        let owned = files
-            .iter()
-            .map(|(name, bytes)| ((*name).to_owned(), bytes.to_vec()));
+        let [files, converted] = files.map(|files| {
+            let owned = files.iter();
+            let owned = owned.map(|(name, bytes)| ((*name).to_owned(), bytes.to_vec()));
+            owned.collect::<BTreeMap<String, Vec<u8>>>()
+        });
         let shared = Arc::new(Shared {
+            kind,
             id: id.into(),
-            files: owned.collect(),
+            files,
+            converted,
             cdn,
             log: Mutex::new(Vec::new()),
             fault: Box::new(fault),
@@ -270,43 +302,51 @@ impl Shared {
     /// What the hub itself answers.
     fn hub(&self, request: &Request) -> Reply {
         let path = request.path.split('?').next().unwrap();
-        let commit = |revision: &str| matches!(revision, "main" | "v1" | "refs%2Fpr%2F1" | COMMIT);
-        if let Some(rest) = path.strip_prefix("/api/models/") {
+        let commit = |revision: &str| match revision {
+            "main" | "v1" | "refs%2Fpr%2F1" | COMMIT => Some((COMMIT, &self.files)),
+            "refs%2Fconvert%2Fparquet" | CONVERTED if !self.converted.is_empty() => {
+                Some((CONVERTED, &self.converted))
+            }
+            _ => None,
+        };
+        if let Some(rest) = path.strip_prefix(&format!("/api/{}/", self.kind)) {
             let Some(revision) = rest.strip_prefix(&format!("{}/revision/", self.id)) else {
                 return Reply::error(404, "RepoNotFound", "Repository not found");
             };
-            if !commit(revision) {
+            let Some((sha, files)) = commit(revision) else {
                 return Reply::error(
                     404,
                     "RevisionNotFound",
                     &format!("Invalid rev id: {revision}"),
                 );
-            }
-            let files: Vec<_> = self
-                .files
+            };
+            let files: Vec<_> = files
                 .keys()
                 .map(|name| json!({"rfilename": name}))
                 .collect();
-            let model = json!({"id": self.id, "sha": COMMIT, "siblings": files, "gated": false});
+            let model = json!({"id": self.id, "sha": sha, "siblings": files, "gated": false});
             return Reply::new(200)
                 .with("Content-Type", &"application/json")
                 .body(model.to_string());
         }
+        let page = match self.kind {
+            "models" => format!("/{}/resolve/", self.id),
+            kind => format!("/{kind}/{}/resolve/", self.id),
+        };
         let file = path
-            .strip_prefix(&format!("/{}/resolve/", self.id))
+            .strip_prefix(&page)
             .and_then(|rest| rest.split_once('/'))
-            .filter(|(revision, _)| commit(revision))
-            .map(|(_, file)| file);
-        let Some(file) = file else {
+            .and_then(|(revision, file)| Some((commit(revision)?, file)));
+        let Some(((sha, files), file)) = file else {
             return Reply::error(404, "RepoNotFound", "Repository not found");
         };
-        let Some(content) = self.files.get(file) else {
+        let Some(content) = files.get(file) else {
             return Reply::error(404, "EntryNotFound", "Entry not found")
-                .with("X-Repo-Commit", &COMMIT);
+                .with("X-Repo-Commit", &sha);
         };
         let tag = tag(file, content);
         let reply = Reply::new(200)
-            .with("X-Repo-Commit", &COMMIT)
+            .with("X-Repo-Commit", &sha)
             .with("ETag", &format!("\"{tag}\""));
         if is_large(file) {
             // As the real one: the redirect has a length and a tag of its own.
@@ -339,7 +379,7 @@ impl Shared {
     fn cdn(&self, request: &Request) -> Reply {
         let path = request.path.split('?').next().unwrap();
         let file = path.strip_prefix("/lfs/").unwrap_or_default();
-        let Some(content) = self.files.get(file) else {
+        let Some(content) = self.files.get(file).or(self.converted.get(file)) else {
             return Reply::new(404);
         };
         match request.from() {
@@ -358,7 +398,7 @@ impl Shared {
 }
 
 fn is_large(file: &str) -> bool {
-    [".safetensors", ".gguf"]
+    [".safetensors", ".gguf", ".parquet"]
         .iter()
         .any(|ending| file.ends_with(ending))
 }

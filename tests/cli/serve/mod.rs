@@ -20,7 +20,7 @@ use crate::common::Folder;
 const PATIENCE: Duration = Duration::from_mins(2);
 
 /// A running server; killed when it is dropped.
-struct Server {
+pub(super) struct Server {
     child: Child,
     client: Client,
     stderr: Option<JoinHandle<String>>,
@@ -28,8 +28,8 @@ struct Server {
 
 /// Who asks a server.
 #[derive(Clone)]
-struct Client {
-    url: String,
+pub(super) struct Client {
+    pub(super) url: String,
 }
 
 impl Deref for Server {
@@ -41,14 +41,14 @@ impl Deref for Server {
 }
 
 /// An answer's status and body.
-struct Answer {
-    status: u16,
-    text: String,
+pub(super) struct Answer {
+    pub(super) status: u16,
+    pub(super) text: String,
 }
 
 impl Answer {
     #[track_caller]
-    fn json(&self) -> Value {
+    pub(super) fn json(&self) -> Value {
         serde_json::from_str(&self.text).unwrap_or_else(|_| panic!("{} {}", self.status, self.text))
     }
 
@@ -81,7 +81,19 @@ impl Server {
     fn start(folder: &Folder, more: &[&str]) -> Self {
         let mut arguments = vec!["serve", "--port", "0"];
         arguments.extend(more);
-        let mut command = folder.juror(&arguments);
+        Self::spawn(folder, &arguments, |line| {
+            let line = serde_json::from_str::<Value>(line).ok()?;
+            Some(line["url"].as_str()?.to_owned())
+        })
+    }
+
+    /// Starts a server of this machine's own pages; `url` finds its address in the first line of its output.
+    pub(super) fn spawn(
+        folder: &Folder,
+        arguments: &[&str],
+        url: impl FnOnce(&str) -> Option<String>,
+    ) -> Self {
+        let mut command = folder.juror(arguments);
         command.stdin(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let mut line = String::new();
@@ -94,20 +106,18 @@ impl Server {
             let _ = stderr.read_to_string(&mut text);
             text
         });
-        let Ok(line) = serde_json::from_str::<Value>(&line) else {
+        let Some(url) = url(&line) else {
             panic!("it does not listen: {}", stderr.join().unwrap());
         };
         Self {
             child,
-            client: Client {
-                url: line["url"].as_str().unwrap().to_owned(),
-            },
+            client: Client { url },
             stderr: Some(stderr),
         }
     }
 
     #[cfg(unix)]
-    fn terminate(&self) {
+    pub(super) fn terminate(&self) {
         let kill = std::process::Command::new("kill")
             .arg(self.child.id().to_string())
             .status();
@@ -115,7 +125,7 @@ impl Server {
     }
 
     /// Waits until it has ended: its exit code and what it said.
-    fn ended(mut self) -> (Option<i32>, String) {
+    pub(super) fn ended(mut self) -> (Option<i32>, String) {
         let started = Instant::now();
         let code = loop {
             if let Some(status) = self.child.try_wait().unwrap() {
@@ -131,7 +141,13 @@ impl Server {
 }
 
 impl Client {
-    fn request(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
+    pub(super) fn request(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &str,
+    ) -> Answer {
         let agent: ureq::Agent = ureq::Agent::config_builder()
             .http_status_as_error(false)
             .timeout_global(Some(PATIENCE))
@@ -150,7 +166,7 @@ impl Client {
         }
     }
 
-    fn get(&self, path: &str) -> Answer {
+    pub(super) fn get(&self, path: &str) -> Answer {
         self.request("GET", path, &[], "")
     }
 
@@ -177,7 +193,7 @@ impl Client {
     }
 }
 
-fn wait_until(what: &str, is_so: impl Fn() -> bool) {
+pub(super) fn wait_until(what: &str, is_so: impl Fn() -> bool) {
     let started = Instant::now();
     while !is_so() {
         assert!(started.elapsed() < PATIENCE, "it never was so: {what}");

@@ -18,6 +18,7 @@ fn manifest() -> Manifest {
         }),
         chat: None,
         model_origin: None,
+        data_origin: None,
         protocol: Identity {
             name: "prime".into(),
             hash: "def".into(),

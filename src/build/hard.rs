@@ -1,0 +1,81 @@
+//! Samples that are hard to judge: some trials hold the whole for right, and some for wrong (0 < C < 1).
+//!
+//! C(q, r) is the mean of the readable overall verdicts of a sample's trials (arXiv 2602.11570); the benchmark of that paper keeps
+//! exactly these samples.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::Judged;
+
+/// Samples with the same C.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct OfC {
+    /// The share of the readable trials that hold the whole for right.
+    pub c: f64,
+    /// How many samples have it.
+    pub samples: usize,
+    /// Are they hard to judge?
+    pub hard: bool,
+}
+
+/// Which samples are hard.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Hard {
+    /// Their places.
+    #[serde(skip)]
+    pub places: Vec<[u32; 1]>,
+    /// How many they are.
+    pub hard: usize,
+    /// Samples by C, from 0 to 1.
+    pub by_c: Vec<OfC>,
+    /// Samples with readable trials, none of which says anything of the whole.
+    pub without_c: usize,
+    /// Samples with one readable trial alone: they cannot disagree with themselves.
+    pub one_trial: usize,
+}
+
+impl Hard {
+    /// Of all samples with verdicts.
+    pub fn of(judged: &Judged) -> Self {
+        // Fractions in their lowest terms are the same where their values are.
+        let mut counts: BTreeMap<(u64, u64), (f64, usize, bool)> = BTreeMap::new();
+        let (mut places, mut without_c, mut one_trial) = (Vec::new(), 0, 0);
+        for (at, tally) in judged.tallies.iter().enumerate() {
+            let votes = tally.overall;
+            let (Some(c), Some(hard)) = (votes.share(), votes.is_split()) else {
+                without_c += usize::from(tally.ok > 0);
+                continue;
+            };
+            one_trial += usize::from(votes.yes + votes.no == 1);
+            let all = u64::from(votes.yes) + u64::from(votes.no);
+            let divisor = greatest_divisor(u64::from(votes.yes), all);
+            let key = (u64::from(votes.yes) / divisor, all / divisor);
+            counts.entry(key).or_insert((c, 0, hard)).1 += 1;
+            if hard {
+                places.push([at as u32]);
+            }
+        }
+        let by_c = counts
+            .into_values()
+            .map(|(c, samples, hard)| OfC { c, samples, hard });
+        let mut by_c: Vec<OfC> = by_c.collect();
+        by_c.sort_by(|a, b| a.c.total_cmp(&b.c));
+        Self {
+            hard: places.len(),
+            places,
+            by_c,
+            without_c,
+            one_trial,
+        }
+    }
+}
+
+/// Euclid's.
+fn greatest_divisor(mut a: u64, mut b: u64) -> u64 {
+    while b > 0 {
+        (a, b) = (b, a % b);
+    }
+    a.max(1)
+}

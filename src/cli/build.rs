@@ -1,0 +1,448 @@
+//! `juror build`
+
+use std::collections::BTreeMap;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::anyhow;
+use clap::{Args, Subcommand, ValueEnum};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::columns::ColumnArguments;
+use super::inputs::{self, Inputs};
+use super::{DONE, Failure, OrFail, say, table};
+use crate::build::best::Best;
+use crate::build::hard::Hard;
+use crate::build::pairs::{By, Pairs, Wanted as WantedPairs};
+use crate::build::sft::{Accepted, Wanted as WantedResponses};
+use crate::build::{BuildError, Coverage, Form, Judged, Output, Written};
+use crate::dataset::output::{check_place, check_replaceable, write_atomically};
+use crate::dataset::{Keep, LineLimit, LoadOptions, Needs, sources};
+use crate::verdict::Status;
+
+#[derive(Debug, Subcommand)]
+pub(super) enum BuildAction {
+    /// Keep the samples on which the trials of a judge disagree (0 < C < 1), as rows that can be judged again
+    Hard(BuildArguments),
+    /// Make preference pairs of the responses to each question: `prompt`, `chosen`, `rejected`
+    Pairs(PairsArguments),
+    /// Take the best response to each question, and print what the best of n is worth
+    BestOfN(BestArguments),
+    /// Take the responses that the judge accepts, to fine-tune on: `prompt` and `completion`, or `messages`
+    Sft(SftArguments),
+}
+
+/// Rows, the verdicts on them, and where the result goes.
+#[derive(Debug, Args)]
+pub(super) struct BuildArguments {
+    /// The rows that were judged: files, folders of them, or data sets on the Hugging Face hub (`org/name:config:split`)
+    #[arg(value_name = "INPUT", required = true)]
+    inputs: Vec<PathBuf>,
+    /// Verdicts of `juror judge` on these rows, found by the samples' ids: all files are of one judge
+    #[arg(long, value_name = "VERDICTS", required = true, num_args = 1..)]
+    verdicts: Vec<PathBuf>,
+    /// Where the rows go: .jsonl, .csv or .parquet; standard output with `-`
+    #[arg(short, long, value_name = "OUT")]
+    output: PathBuf,
+    #[command(flatten)]
+    columns: ColumnArguments,
+    /// Keys of each row that go along; `all` for every key
+    #[arg(
+        long,
+        value_name = "KEY",
+        value_delimiter = ',',
+        help_heading = "Input"
+    )]
+    keep: Vec<String>,
+    /// Longest line that is read
+    #[arg(long, value_name = "N", default_value_t = LineLimit::DEFAULT.0, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Input")]
+    max_line_bytes: u32,
+    /// Replace OUT if it is there
+    #[arg(long)]
+    force: bool,
+    /// Write the counts as JSON too
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Print errors only
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct PairsArguments {
+    #[command(flatten)]
+    common: BuildArguments,
+    /// What decides which response is better
+    #[arg(long, value_name = "WHAT", default_value = "overall")]
+    by: PairsBy,
+    /// Pairs of one question, at most
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    per_question: u32,
+    /// How far the mean rewards must be apart, at least
+    #[arg(long, value_name = "X", value_parser = finite)]
+    min_margin: Option<f64>,
+    /// Take rejected responses that are lucky guesses (right final answer, flawed derivation) before others
+    #[arg(long)]
+    lucky_first: bool,
+    /// Write `prompt`, `chosen` and `rejected` as chat messages
+    #[arg(long)]
+    messages: bool,
+    /// Decides among responses that are equally good
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+}
+
+/// What decides which of two responses is better.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum PairsBy {
+    /// The one is held for right and the other for wrong, by most trials
+    Overall,
+    /// The one has a higher mean reward
+    Reward,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct BestArguments {
+    #[command(flatten)]
+    common: BuildArguments,
+    /// Leave out questions whose best response has a lower mean reward
+    #[arg(long, value_name = "X", value_parser = finite)]
+    min_reward: Option<f64>,
+    /// Write question and response as `messages`
+    #[arg(long)]
+    messages: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct SftArguments {
+    #[command(flatten)]
+    common: BuildArguments,
+    /// Responses to one question, at most: the best ones by reward, then the judge's probability [default: all that are accepted]
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..))]
+    per_question: Option<u32>,
+    /// The share of the trials that must hold a response for right, from 0 to 1 [default: more than half]
+    #[arg(long, value_name = "C", value_parser = share)]
+    min_c: Option<f64>,
+    /// The mean reward that a response must have
+    #[arg(long, value_name = "X", value_parser = finite)]
+    min_reward: Option<f64>,
+    /// Write question and response as `messages`
+    #[arg(long)]
+    messages: bool,
+    /// Decides among responses that are equally good
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+}
+
+fn finite(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(number) if number.is_finite() => Ok(number),
+        _ => Err("must be a number".into()),
+    }
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(number) if (0.0..=1.0).contains(&number) => Ok(number),
+        _ => Err("must be a number from 0 to 1".into()),
+    }
+}
+
+pub(super) fn run(action: BuildAction) -> Result<u8, Failure> {
+    match action {
+        BuildAction::Hard(arguments) => hard(&arguments),
+        BuildAction::Pairs(arguments) => pairs(&arguments),
+        BuildAction::BestOfN(arguments) => best(&arguments),
+        BuildAction::Sft(arguments) => sft(&arguments),
+    }
+}
+
+fn failure(error: BuildError) -> Failure {
+    match error {
+        BuildError::Input(error) => inputs::failure(error),
+        error => {
+            let usage = error.is_usage();
+            Failure::new(error, usage)
+        }
+    }
+}
+
+fn form(messages: bool) -> Form {
+    if messages { Form::Messages } else { Form::Text }
+}
+
+impl BuildArguments {
+    /// The output, if it is a file.
+    fn out(&self) -> Option<&PathBuf> {
+        Some(&self.output).filter(|path| path.as_os_str() != "-")
+    }
+
+    /// Checks what can be checked before anything is read, and reads rows and verdicts.
+    fn read(&self) -> Result<Judged, Failure> {
+        let inputs = Inputs::of(&self.inputs)?.paths;
+        let files = [inputs.as_slice(), &self.verdicts].concat();
+        for file in self.out().into_iter().chain(&self.json) {
+            check_place(file).or_usage()?;
+            // An input is refused as such.
+            sources(&files, Some(file)).map_err(inputs::failure)?;
+        }
+        if self.json.is_some() && self.json.as_ref() == self.out() {
+            return Err(anyhow!("--json and -o name one file: name two")).or_usage();
+        }
+        Output::check(self.out(), &self.keep).or_usage()?;
+        if let (false, Some(out)) = (self.force, self.out()) {
+            check_replaceable(out).or_usage()?;
+        }
+        let options = LoadOptions {
+            columns: self.columns.map().or_usage()?.with_needs(Needs {
+                reference: false,
+                steps: true,
+                ..Needs::default()
+            }),
+            keep: Keep::parse(&self.keep),
+            max_line: LineLimit(self.max_line_bytes),
+            output: self.out().cloned(),
+            ..LoadOptions::default()
+        };
+        let judged = Judged::read(&inputs, &options, &self.verdicts).map_err(failure)?;
+        if !self.quiet {
+            say(&format!("columns: {}", judged.columns));
+            notes(&judged.coverage);
+        }
+        Ok(judged)
+    }
+
+    fn output<'j>(&self, judged: &'j Judged, form: Form) -> Output<'j> {
+        Output {
+            judged,
+            path: self.out().cloned(),
+            keep: self.keep.clone(),
+            form,
+        }
+    }
+
+    /// Says what came of it, and writes it as JSON where that is asked for.
+    fn report(
+        &self,
+        judged: &Judged,
+        selected: &impl Serialize,
+        written: Written,
+        facts: &[String],
+    ) -> Result<u8, Failure> {
+        if !self.quiet {
+            for fact in facts {
+                say(fact);
+            }
+            let rows = written.rows;
+            say(&match self.out() {
+                Some(out) => format!("{rows} rows in {}", out.display()),
+                None => format!("{rows} rows"),
+            });
+        }
+        if let Some(path) = &self.json {
+            let mut value = json!({"version": 1, "coverage": judged.coverage, "written": written});
+            let selected = serde_json::to_value(selected).or_fail()?;
+            if let (Value::Object(value), Value::Object(selected)) = (&mut value, selected) {
+                value.extend(selected);
+            }
+            let text = format!("{value:#}\n");
+            write_atomically(path, |writer| writer.write_all(text.as_bytes())).or_fail()?;
+        }
+        Ok(DONE)
+    }
+
+    /// Prints a table, where standard output has no rows on it.
+    fn table<const N: usize>(
+        &self,
+        header: [&str; N],
+        rows: &[[String; N]],
+    ) -> Result<(), Failure> {
+        if self.quiet || self.out().is_none_or(|out| out == Path::new("/dev/stdout")) {
+            return Ok(());
+        }
+        let mut out = BufWriter::new(std::io::stdout().lock());
+        table::write(&mut out, header, rows)?;
+        out.flush().or_fail()
+    }
+}
+
+/// Says which samples and verdicts are left out.
+fn notes(coverage: &Coverage) {
+    for (count, what) in [
+        (
+            coverage.without_verdict,
+            "samples have no verdict, and are left out",
+        ),
+        (
+            coverage.unreadable,
+            "samples have no verdict that could be read, and are left out",
+        ),
+        (
+            coverage.without_sample,
+            "verdicts are on other samples, and are left out",
+        ),
+    ] {
+        if count > 0 {
+            say(&format!("note: {count} {what}"));
+        }
+    }
+    let statuses: BTreeMap<&Status, &usize> = coverage
+        .by_status
+        .iter()
+        .filter(|(status, _)| **status != Status::Ok)
+        .collect();
+    if !statuses.is_empty() {
+        let names = statuses.into_iter().map(|(status, count)| {
+            let name = json!(status).as_str().unwrap_or_default().replace('_', " ");
+            format!("{count} {name}")
+        });
+        let names = names.collect::<Vec<String>>().join(", ");
+        say(&format!(
+            "note: of {} verdicts {names}: these count for nothing",
+            coverage.verdicts
+        ));
+    }
+}
+
+fn hard(arguments: &BuildArguments) -> Result<u8, Failure> {
+    let judged = arguments.read()?;
+    let hard = Hard::of(&judged);
+    let voted: usize = hard.by_c.iter().map(|of_c| of_c.samples).sum();
+    if voted == 0 {
+        return Err(anyhow!(
+            "no verdict says whether a response is right, so nothing is known of how hard the samples are"
+        ))
+        .or_usage();
+    }
+    let written = arguments
+        .output(&judged, Form::Text)
+        .hard(&hard)
+        .map_err(failure)?;
+    let rows: Vec<[String; 3]> = hard
+        .by_c
+        .iter()
+        .map(|of_c| {
+            let kept = if of_c.hard { "kept" } else { "–" };
+            [
+                format!("{:.3}", of_c.c),
+                of_c.samples.to_string(),
+                kept.to_owned(),
+            ]
+        })
+        .collect();
+    arguments.table(["C", "samples", ""], &rows)?;
+    let mut facts = vec![format!(
+        "{} of {voted} samples are hard to judge (0 < C < 1)",
+        hard.hard
+    )];
+    if hard.one_trial == voted {
+        facts.push("note: every sample has one readable trial alone, so none can be hard: judge with --trials 8".into());
+    }
+    if hard.without_c > 0 {
+        facts.push(format!(
+            "note: {} samples have verdicts that say nothing of the whole",
+            hard.without_c
+        ));
+    }
+    arguments.report(&judged, &hard, written, &facts)
+}
+
+fn pairs(arguments: &PairsArguments) -> Result<u8, Failure> {
+    let common = &arguments.common;
+    let judged = common.read()?;
+    let wanted = WantedPairs {
+        by: match arguments.by {
+            PairsBy::Overall => By::Overall,
+            PairsBy::Reward => By::Reward,
+        },
+        per_question: arguments.per_question as usize,
+        min_margin: arguments.min_margin.unwrap_or(f64::NEG_INFINITY),
+        lucky_first: arguments.lucky_first,
+        seed: arguments.seed,
+    };
+    let pairs = Pairs::of(&judged, wanted).map_err(failure)?;
+    let written = common
+        .output(&judged, form(arguments.messages))
+        .pairs(&pairs)
+        .map_err(failure)?;
+    let mut facts = vec![format!(
+        "{} questions: {} with one response, {} whose responses make no pair; {} pairs, in {} of them the rejected response is a lucky guess",
+        pairs.questions,
+        pairs.one_response,
+        pairs.without_pair,
+        pairs.places.len(),
+        pairs.lucky_guesses
+    )];
+    if written.same_text > 0 {
+        facts.push(format!(
+            "{} pairs of the very same text are left out",
+            written.same_text
+        ));
+    }
+    common.report(&judged, &pairs, written, &facts)
+}
+
+fn best(arguments: &BestArguments) -> Result<u8, Failure> {
+    let common = &arguments.common;
+    let judged = common.read()?;
+    let best = Best::of(&judged, arguments.min_reward);
+    if best.questions == 0 {
+        return Err(anyhow!(
+            "no verdict has a reward, so no response is known to be better than another"
+        ))
+        .or_usage();
+    }
+    let written = common
+        .output(&judged, form(arguments.messages))
+        .best(&best)
+        .map_err(failure)?;
+    let rows: Vec<[String; 3]> = best
+        .curve
+        .iter()
+        .map(|of_n| {
+            [
+                of_n.n.to_string(),
+                format!("{:.3}", of_n.reward),
+                of_n.questions.to_string(),
+            ]
+        })
+        .collect();
+    common.table(["best of", "expected reward", "questions"], &rows)?;
+    let mut facts = Vec::new();
+    if best.below > 0 {
+        facts.push(format!(
+            "{} of {} questions have no response worth as much",
+            best.below, best.questions
+        ));
+    }
+    common.report(&judged, &best, written, &facts)
+}
+
+fn sft(arguments: &SftArguments) -> Result<u8, Failure> {
+    let common = &arguments.common;
+    let judged = common.read()?;
+    let per_question = arguments.per_question.map(|most| most as usize);
+    let wanted = WantedResponses {
+        per_question,
+        min_c: arguments.min_c,
+        min_reward: arguments.min_reward,
+        seed: arguments.seed,
+    };
+    let accepted = Accepted::of(&judged, wanted).map_err(failure)?;
+    let written = common
+        .output(&judged, form(arguments.messages))
+        .sft(&accepted, per_question)
+        .map_err(failure)?;
+    let mut facts = vec![format!(
+        "{} responses accepted, {} refused; {} of {} questions have none that is accepted",
+        accepted.accepted, accepted.refused, accepted.without_accepted, accepted.questions
+    )];
+    if written.same_text > 0 {
+        facts.push(format!(
+            "{} of them are there already with the very same text, and are left out",
+            written.same_text
+        ));
+    }
+    common.report(&judged, &accepted, written, &facts)
+}

@@ -1,0 +1,87 @@
+//! `juror eval --html`
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, anyhow};
+use serde_json::Value;
+
+use super::super::inputs;
+use super::super::{Failure, OrFail};
+use super::{EvalArguments, Judged};
+use crate::dataset::output::write_atomically;
+use crate::eval::{Choices, PrimeRow, Samples};
+use crate::report::evaluation::{Contents, JudgeResults, ReportError, html};
+
+/// Refuses what a report cannot be made of, and reads the verdicts a second of each run from their summaries.
+pub(super) fn check(arguments: &EvalArguments, judges: usize) -> Result<Vec<Option<f64>>, Failure> {
+    let is_stdin = |input: &PathBuf| input.as_os_str() == "-";
+    if arguments.html.is_some() && arguments.labels.iter().any(is_stdin) {
+        return Err(anyhow!(
+            "--html reads the labels' rows a second time, which standard input cannot give: name a file"
+        ))
+        .or_usage();
+    }
+    let summaries = &arguments.summaries;
+    if summaries.len() > judges {
+        return Err(anyhow!(
+            "--summaries has more files than there are files of verdicts"
+        ))
+        .or_usage();
+    }
+    let rate = |path: &PathBuf| {
+        let text = fs::read(path).with_context(|| path.display().to_string())?;
+        let summary: Value = serde_json::from_slice(&text)
+            .with_context(|| format!("{} is no JSON", path.display()))?;
+        let rate = summary.get("verdicts_per_second").with_context(|| {
+            format!(
+                "{} is no summary of `juror judge --summary-json`: it has no `verdicts_per_second`",
+                path.display()
+            )
+        })?;
+        anyhow::Ok(rate.as_f64())
+    };
+    summaries
+        .iter()
+        .map(rate)
+        .collect::<anyhow::Result<_>>()
+        .or_usage()
+}
+
+/// Writes the report.
+pub(super) fn write(
+    path: &Path,
+    arguments: &EvalArguments,
+    judged: &[Judged],
+    samples: &Samples,
+    choices: Option<&Choices>,
+    published: &[PrimeRow],
+    rates: &[Option<f64>],
+) -> Result<(), Failure> {
+    let columns = arguments.columns.map().or_usage()?;
+    let judges: Vec<JudgeResults<'_>> = judged
+        .iter()
+        .enumerate()
+        .map(|(at, one)| JudgeResults {
+            path: &one.path,
+            verdicts: &one.verdicts,
+            evaluation: &one.evaluation,
+            comparisons: &one.comparisons,
+            active_parameters: arguments.active_parameters.get(at).copied(),
+            verdicts_per_second: rates.get(at).copied().flatten(),
+        })
+        .collect();
+    let contents = Contents {
+        judges: &judges,
+        samples,
+        inputs: &arguments.labels,
+        columns: &columns,
+        choices,
+        published,
+    };
+    let page = html(&contents).map_err(|error| match error {
+        ReportError::Input(error) => inputs::failure(error),
+        error => Failure::new(error, false),
+    })?;
+    write_atomically(path, |writer| writer.write_all(page.as_bytes())).or_fail()
+}

@@ -1,0 +1,90 @@
+//! How far the labels of two people agree, as tables.
+
+use std::io::{BufWriter, Write};
+
+use super::super::{DONE, Failure, OrFail, table};
+use crate::label::{Difference, LabelLine, LabelPair};
+use crate::report::numbers;
+use crate::terminal::escaped;
+
+pub(super) fn print(pair: &LabelPair) -> Result<u8, Failure> {
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    let [first, second] = pair
+        .annotators
+        .each_ref()
+        .map(|name| escaped(name).into_owned());
+    writeln!(
+        out,
+        "{first} and {second}: {} samples labelled by both, {} by one of them\n",
+        pair.both(),
+        pair.of_one.len()
+    )
+    .or_fail()?;
+    let rows: Vec<[String; 5]> = pair
+        .tasks
+        .iter()
+        .map(|(task, scores)| {
+            let agree = scores.accuracy;
+            let [[neither, _, _], [_, both, _]] = scores.confusion.counts;
+            let kappa = scores.kappa.map_or_else(
+                || "–".to_owned(),
+                |kappa| match kappa.interval {
+                    Some([low, high]) => format!("{:.2} ({low:.2} to {high:.2})", kappa.value),
+                    None => format!("{:.2}", kappa.value),
+                },
+            );
+            [
+                task.name().to_owned(),
+                agree.all.to_string(),
+                numbers::share(Some(agree)),
+                kappa,
+                format!("{both} true, {neither} false"),
+            ]
+        })
+        .collect();
+    table::write(
+        &mut out,
+        ["", "labels", "agreement", "kappa", "both say"],
+        &rows,
+    )?;
+    if !pair.differing.is_empty() {
+        writeln!(out, "\nthey disagree on\n").or_fail()?;
+        let rows: Vec<[String; 4]> = pair.differing.iter().map(row).collect();
+        table::write(&mut out, ["sample", &first, &second, "notes"], &rows)?;
+    }
+    out.flush().or_fail()?;
+    Ok(DONE)
+}
+
+fn row(difference: &Difference) -> [String; 4] {
+    let [first, second] = difference.said.each_ref();
+    let notes = [first, second]
+        .into_iter()
+        .flatten()
+        .filter_map(|label| label.note.as_deref());
+    let notes: Vec<&str> = notes.collect();
+    let said = |label: &Option<LabelLine>| label.as_ref().map_or_else(|| "–".to_owned(), words);
+    [
+        difference.id.clone(),
+        said(first),
+        said(second),
+        if notes.is_empty() {
+            "–".to_owned()
+        } else {
+            notes.join(" / ")
+        },
+    ]
+}
+
+/// What a label says.
+fn words(label: &LabelLine) -> String {
+    let word = |what: &str, value: Option<bool>| {
+        value.map(|value| format!("{what} {}", if value { "right" } else { "wrong" }))
+    };
+    let words = [
+        word("answer", label.outcome),
+        word("derivation", label.process),
+    ];
+    let words: Vec<String> = words.into_iter().flatten().collect();
+    words.join(", ")
+}

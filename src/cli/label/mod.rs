@@ -1,0 +1,248 @@
+//! `juror label`
+
+mod agreement;
+mod terminal;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::anyhow;
+use clap::Args;
+
+use super::columns::ColumnArguments;
+use super::inputs::Inputs;
+use super::{DONE, Failure, INTERRUPTED, OrFail, catch_interrupts, say};
+use crate::dataset::output::check_place;
+use crate::label::{
+    Choice, LabelError, LabelFile, LabelLine, LabelPair, Queue, Session, read_labels,
+};
+
+/// Label responses by hand: those that judges disagree on, or any others
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
+pub(super) struct LabelArguments {
+    /// Rows with question, reference answer and response, as `juror judge` reads them
+    #[arg(value_name = "ROWS")]
+    rows: Vec<PathBuf>,
+    /// Verdicts on them, of one judge or several: what is asked for is what they disagree on
+    #[arg(long, value_name = "VERDICTS", num_args = 1..)]
+    verdicts: Vec<PathBuf>,
+    #[command(flatten)]
+    columns: ColumnArguments,
+    /// Where the labels go, for `juror eval --labels`; the same command again goes on with them
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Who labels
+    #[arg(long, value_name = "NAME")]
+    annotator: Option<String>,
+    /// Ask for all rows, in their order
+    #[arg(long, conflicts_with = "sample")]
+    all: bool,
+    /// Ask for so many rows, drawn at random
+    #[arg(long, value_name = "N")]
+    sample: Option<usize>,
+    /// Which rows are drawn
+    #[arg(long, value_name = "SEED", default_value_t = 0, requires = "sample")]
+    seed: u64,
+    /// Ask also for samples of which a judge is less sure than this, from 0.5 to 1
+    #[arg(long, value_name = "PROBABILITY", value_parser = parse_probability, requires = "verdicts", conflicts_with_all = ["all", "sample"])]
+    below: Option<f64>,
+    /// Show what the judges say before the label is given; it sways people
+    #[arg(long, requires = "verdicts")]
+    show_verdict: bool,
+    /// Label on a page in the browser, served to this machine alone
+    #[cfg(feature = "serve")]
+    #[arg(long)]
+    page: bool,
+    /// Port of the page; 0 for any that is free
+    #[cfg(feature = "serve")]
+    #[arg(long, value_name = "PORT", default_value_t = 0, requires = "page")]
+    port: u16,
+    /// Print how far the labels of two people agree
+    #[arg(long, value_names = ["A", "B"], num_args = 2, conflicts_with_all = QUEUE, conflicts_with_all = ["rows", "output", "annotator", "adjudicate", "merge"])]
+    agreement: Vec<PathBuf>,
+    /// Write the labels that two people agree on
+    #[arg(long, value_names = ["A", "B"], num_args = 2, conflicts_with_all = QUEUE, conflicts_with_all = ["rows", "annotator", "adjudicate"])]
+    merge: Vec<PathBuf>,
+    /// Take over the labels that two people agree on, and ask for the rest
+    #[arg(long, value_names = ["A", "B"], num_args = 2, conflicts_with_all = ["all", "sample", "below"])]
+    adjudicate: Vec<PathBuf>,
+}
+
+/// Options of the queue.
+const QUEUE: [&str; 5] = ["verdicts", "all", "sample", "below", "show_verdict"];
+
+const AFTER_HELP: &str = "\
+Keys:
+  t  right: final answer and derivation
+  f  wrong final answer
+  p  right final answer, flawed derivation (a lucky guess)
+  n  write a note for the label that follows
+  s  skip for now    u  undo    q  quit
+
+Each label is on disk before the next sample is shown. What judges say is shown once the label is
+given. Without a terminal a line of standard input is a key, with the note behind it, as in
+`p divides by zero`.";
+
+fn parse_probability(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if (0.5..=1.0).contains(&value) => Ok(value),
+        _ => Err("must be a number from 0.5 to 1".into()),
+    }
+}
+
+fn failure(error: LabelError) -> Failure {
+    let usage = error.is_usage();
+    Failure::new(error, usage)
+}
+
+pub(super) fn run(arguments: &LabelArguments) -> Result<u8, Failure> {
+    if let [first, second] = arguments.agreement.as_slice() {
+        return agreement::print(&pair(first, second)?);
+    }
+    if let [first, second] = arguments.merge.as_slice() {
+        return merge(&pair(first, second)?, arguments);
+    }
+    if arguments.rows.is_empty() {
+        return Err(anyhow!("give the rows that are to be labelled, as in `juror label rows.jsonl --verdicts verdicts.jsonl -o labels.jsonl --annotator NAME`")).or_usage();
+    }
+    let output = output(arguments)?;
+    let annotator = arguments.annotator.as_deref().map(str::trim);
+    let Some(annotator) = annotator.filter(|name| !name.is_empty()) else {
+        return Err(anyhow!("say who labels: --annotator NAME")).or_usage();
+    };
+    let (choice, given) = choice(arguments)?;
+    let columns = arguments.columns.map().or_usage()?;
+    let interrupted = catch_interrupts().or_fail()?;
+    let rows = Inputs::of(&arguments.rows)?.paths;
+    let read = Queue::read(&rows, &columns, &arguments.verdicts, &choice, &interrupted);
+    let Some(queue) = read.map_err(failure)? else {
+        return Ok(INTERRUPTED);
+    };
+    if queue.count() == 0 {
+        return nothing_to_do(&choice, output, annotator, &given);
+    }
+    let file = LabelFile::open(output, annotator, &given).map_err(failure)?;
+    let session = Session::new(queue, file, annotator);
+    #[cfg(feature = "serve")]
+    if arguments.page {
+        return page(session, arguments, &interrupted);
+    }
+    let code = terminal::run(session, arguments.show_verdict, &interrupted)?;
+    say(&format!("labels in {}", output.display()));
+    Ok(code)
+}
+
+/// Where the labels go.
+fn output(arguments: &LabelArguments) -> Result<&Path, Failure> {
+    let Some(output) = &arguments.output else {
+        return Err(anyhow!("say where the labels go: -o labels.jsonl")).or_usage();
+    };
+    check_place(output).or_usage()?;
+    let inputs = [
+        &arguments.rows,
+        &arguments.verdicts,
+        &arguments.adjudicate,
+        &arguments.merge,
+    ];
+    let real = std::fs::canonicalize(output).ok();
+    for input in inputs.into_iter().flatten() {
+        if real.is_some() && std::fs::canonicalize(input).ok() == real {
+            return Err(anyhow!(
+                "{} is the output as well as an input: choose another output with `-o`",
+                input.display()
+            ))
+            .or_usage();
+        }
+    }
+    Ok(output)
+}
+
+/// Which samples are asked for, and the labels that there are already.
+fn choice(arguments: &LabelArguments) -> Result<(Choice, Vec<LabelLine>), Failure> {
+    if let [first, second] = arguments.adjudicate.as_slice() {
+        let pair = pair(first, second)?;
+        return Ok((Choice::Of(pair.open()), pair.agreed));
+    }
+    let choice = match arguments.sample {
+        Some(count) => Choice::Drawn(count, arguments.seed),
+        None if arguments.all => Choice::All,
+        None if arguments.verdicts.is_empty() => {
+            return Err(anyhow!(
+                "say which rows are asked for: --verdicts VERDICTS for those that judges disagree on, --sample N for some, --all for all"
+            ))
+            .or_usage();
+        }
+        None => Choice::Doubtful(arguments.below.unwrap_or(0.0)),
+    };
+    Ok((choice, Vec::new()))
+}
+
+/// Says that nobody need be asked.
+fn nothing_to_do(
+    choice: &Choice,
+    output: &Path,
+    annotator: &str,
+    given: &[LabelLine],
+) -> Result<u8, Failure> {
+    match choice {
+        Choice::Of(_) => {
+            LabelFile::open(output, annotator, given).map_err(failure)?;
+            say(&format!(
+                "nothing is left to be asked: {} labels that both agree on are in {}",
+                given.len(),
+                output.display()
+            ));
+        }
+        Choice::Doubtful(_) => say(
+            "the verdicts disagree on no row: ask for unsure ones with --below 0.9, for some with --sample N, or for all with --all",
+        ),
+        Choice::All | Choice::Drawn(..) => say("there are no rows to be labelled"),
+    }
+    Ok(DONE)
+}
+
+/// The labels of two people.
+fn pair(first: &Path, second: &Path) -> Result<LabelPair, Failure> {
+    let first = read_labels(first).map_err(failure)?;
+    let second = read_labels(second).map_err(failure)?;
+    Ok(LabelPair::of(&first, &second))
+}
+
+/// Writes what two people agree on.
+fn merge(pair: &LabelPair, arguments: &LabelArguments) -> Result<u8, Failure> {
+    let output = output(arguments)?;
+    let both = pair.annotators.join("+");
+    LabelFile::open(output, &both, &pair.agreed).map_err(failure)?;
+    say(&format!(
+        "{} labels that both agree on are in {}; {} they disagree on and {} that one of them labelled are left out: a third person \
+         decides with --adjudicate",
+        pair.agreed.len(),
+        output.display(),
+        pair.differing.len(),
+        pair.of_one.len()
+    ));
+    Ok(DONE)
+}
+
+/// Labels in the browser.
+#[cfg(feature = "serve")]
+fn page(
+    session: Session,
+    arguments: &LabelArguments,
+    interrupted: &std::sync::atomic::AtomicBool,
+) -> Result<u8, Failure> {
+    let mut tell = |address| {
+        say("Ctrl-C ends it; each label is on disk at once");
+        super::view::print_address(address);
+    };
+    let progress = crate::label::page::serve(
+        session,
+        arguments.show_verdict,
+        arguments.port,
+        interrupted,
+        &mut tell,
+    );
+    let (done, all) = progress.or_fail()?;
+    say(&format!("{done} of {all} are labelled"));
+    Ok(DONE)
+}

@@ -1,0 +1,71 @@
+//! `juror view`
+
+use std::io::Write as _;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::columns::ColumnArguments;
+use super::inputs::Inputs;
+use super::{DONE, Failure, OrFail, catch_interrupts, say};
+use crate::browse::{BrowseError, Browser};
+use crate::eval::LabelColumns;
+
+/// Look through verdicts in the browser: search, filters, live while a run goes on
+#[derive(Debug, Args)]
+pub(super) struct ViewArguments {
+    /// Verdicts of `juror judge`, of a run that goes on too: JSON lines, CSV or Parquet
+    verdicts: PathBuf,
+    /// Rows with labels, and as a rule with the samples' texts, found by the samples' ids
+    #[arg(long, value_name = "DATA", num_args = 1..)]
+    labels: Vec<PathBuf>,
+    /// Rows with the samples' texts, where the labels have none [default: the labels' rows, or the verdicts' own kept keys]
+    #[arg(long, value_name = "DATA", num_args = 1..)]
+    rows: Vec<PathBuf>,
+    /// Which key of a row holds what: `outcome`, `overall`, `process`, `subject`, `answer_type`; nothing behind `=` reads none
+    #[arg(long, value_name = "FIELD=KEY", value_delimiter = ',')]
+    label_columns: Vec<String>,
+    #[command(flatten)]
+    columns: ColumnArguments,
+    /// Port to listen at, at 127.0.0.1; 0 for any that is free
+    #[arg(long, value_name = "PORT", default_value_t = 0)]
+    port: u16,
+}
+
+pub(super) fn run(arguments: &ViewArguments) -> Result<u8, Failure> {
+    let ViewArguments {
+        verdicts,
+        labels,
+        rows,
+        label_columns,
+        columns,
+        port,
+    } = arguments;
+    let labels = Inputs::of(labels)?.paths;
+    let rows = Inputs::of(rows)?.paths;
+    let columns = columns.map().or_usage()?;
+    let label_columns = LabelColumns::parse(label_columns)
+        .map_err(|why| anyhow::anyhow!("--label-columns: {why}"))
+        .or_usage()?;
+    let interrupted = catch_interrupts().or_fail()?;
+    let failure = |error: BrowseError| {
+        let usage = error.is_usage();
+        Failure::new(error, usage)
+    };
+    let (browser, progress) =
+        Browser::open(verdicts, &rows, &labels, columns, label_columns).map_err(failure)?;
+    let mut tell = |address| {
+        say("Ctrl-C ends it");
+        print_address(address);
+    };
+    crate::view::serve(browser, progress, *port, &interrupted, &mut tell).or_fail()?;
+    Ok(DONE)
+}
+
+/// Prints where the pages are.
+pub(super) fn print_address(address: SocketAddr) {
+    let mut out = std::io::stdout();
+    // Whoever started it may not read this.
+    let _ = writeln!(out, "http://{address}/").and_then(|()| out.flush());
+}

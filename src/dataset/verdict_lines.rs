@@ -1,0 +1,220 @@
+//! Files of verdicts, read for what they say: outputs of `juror judge`, as JSON lines, CSV or Parquet.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::path::Path;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use super::error::DatasetError;
+use super::input::{LineLimit, Next, sources};
+use crate::verdict::{Confidence, Status, Usage};
+
+/// Lines that are given on at a time.
+const AT_ONCE: usize = 8192;
+
+/// The keys of a verdict's line that others build on; of a table, whose columns have no keys within, also under their joined names.
+#[derive(Debug, Deserialize)]
+pub(crate) struct VerdictLine<'l> {
+    #[serde(borrow)]
+    pub(crate) id: Cow<'l, str>,
+    #[serde(borrow, default)]
+    pub(crate) group: Option<Cow<'l, str>>,
+    #[serde(default)]
+    pub(crate) trial: u32,
+    pub(crate) status: Status,
+    process: Option<bool>,
+    outcome: Option<bool>,
+    overall: Option<bool>,
+    pub(crate) rule_outcome: Option<bool>,
+    pub(crate) reward: Option<f64>,
+    #[serde(default)]
+    confidence: Confidence,
+    confidence_process: Option<f32>,
+    confidence_outcome: Option<f32>,
+    confidence_score: Option<f32>,
+    #[serde(default)]
+    usage: Usage,
+    usage_completion_tokens: Option<u32>,
+    usage_known_tokens: Option<u32>,
+    /// The keys of the row that were kept.
+    #[serde(borrow)]
+    pub(crate) input: Option<&'l RawValue>,
+}
+
+impl<'l> VerdictLine<'l> {
+    /// Reads a line.
+    ///
+    /// # Errors
+    /// What is wrong with it, for the user.
+    pub(crate) fn parse(row: &'l [u8]) -> Result<Self, String> {
+        serde_json::from_slice(row).map_err(|error| format!("no verdict of `juror judge`: {error}"))
+    }
+
+    /// An unsure judge is asked for no verdict, and one under `--min-confidence` has its fields all the same.
+    fn said(&self, field: Option<bool>) -> Option<bool> {
+        field.filter(|_| self.status == Status::Ok)
+    }
+
+    /// Is the derivation right? None unless the status is `ok`, as the next two.
+    pub(crate) fn process(&self) -> Option<bool> {
+        self.said(self.process)
+    }
+
+    /// Is the final answer right?
+    pub(crate) fn outcome(&self) -> Option<bool> {
+        self.said(self.outcome)
+    }
+
+    /// Both.
+    pub(crate) fn overall(&self) -> Option<bool> {
+        self.said(self.overall)
+    }
+
+    /// The judge's probabilities.
+    pub(crate) fn confidence(&self) -> Confidence {
+        Confidence {
+            process: self.confidence.process.or(self.confidence_process),
+            outcome: self.confidence.outcome.or(self.confidence_outcome),
+            score: self.confidence.score.or(self.confidence_score),
+            ..self.confidence
+        }
+    }
+
+    /// Tokens that the judge generated.
+    pub(crate) fn generated(&self) -> u32 {
+        let known = self.usage_known_tokens;
+        let written = self.usage_completion_tokens;
+        written
+            .unwrap_or(self.usage.completion_tokens as u32)
+            .saturating_sub(known.unwrap_or(self.usage.known_tokens as u32))
+    }
+}
+
+/// Keys of a verdict that hold numbers, in a table; also those that begin with `confidence_` and `usage_`.
+const NUMBERS: [&str; 6] = [
+    "index",
+    "trial",
+    "first_error",
+    "score",
+    "reward",
+    "advantage",
+];
+
+/// Keys of a verdict that hold truth values.
+const TRUTHS: [&str; 9] = [
+    "process",
+    "outcome",
+    "perfect",
+    "overall",
+    "rule_outcome",
+    "inconsistent",
+    "skipped",
+    "audited",
+    "reused",
+];
+
+/// A verdict's row of a CSV file, all of whose cells are strings, with its numbers and truth values as such, and without the empty
+/// ones; `None` of a row that is none of these.
+fn typed(row: &[u8]) -> Option<Vec<u8>> {
+    // Every table of verdicts has its places, and no other verdict has them as a string.
+    let start = b"\"index\":\"";
+    if !row.windows(start.len()).any(|part| part == start) {
+        return None;
+    }
+    let mut row: Map<String, Value> = serde_json::from_slice(row).ok()?;
+    row.retain(|_, value| value.as_str() != Some(""));
+    for (key, value) in &mut row {
+        let is_number = NUMBERS.contains(&key.as_str())
+            || key.starts_with("confidence_")
+            || key.starts_with("usage_");
+        let is_scalar = |read: &Value| {
+            (is_number && read.is_number()) || (TRUTHS.contains(&key.as_str()) && read.is_boolean())
+        };
+        let read = value
+            .as_str()
+            .and_then(|text| serde_json::from_str(text).ok());
+        if let Some(read) = read.filter(is_scalar) {
+            *value = read;
+        }
+    }
+    serde_json::to_vec(&row).ok()
+}
+
+/// Gives the lines of a file of verdicts to `take`, some thousands at a time, each with its place.
+///
+/// # Errors
+/// When the file cannot be read, what `wrong` makes of the place of something that is no row and why, or what `take` gives.
+pub(crate) fn each_batch<E: From<DatasetError>>(
+    path: &Path,
+    wrong: impl Fn(usize, &str) -> E,
+    mut take: impl FnMut(&[(usize, Vec<u8>)]) -> Result<(), E>,
+) -> Result<(), E> {
+    for source in sources(&[path.to_owned()], None)? {
+        let mut reader = source.open(LineLimit::DEFAULT, None, &[])?;
+        let mut rows: Vec<(usize, Vec<u8>)> = Vec::new();
+        let mut ends = false;
+        while !ends {
+            rows.clear();
+            while rows.len() < AT_ONCE && !ends {
+                let mut row = Vec::new();
+                match reader.next(&mut row)? {
+                    Next::End => ends = true,
+                    Next::Row if row.iter().all(u8::is_ascii_whitespace) => {}
+                    Next::Row => {
+                        // Lines of JSON that can be found again are no table's rows.
+                        let may_be_table = reader.offset().is_none();
+                        let row = may_be_table.then(|| typed(&row)).flatten().unwrap_or(row);
+                        rows.push((reader.place(), row));
+                    }
+                    Next::Bad(why) => return Err(wrong(reader.place(), &why)),
+                }
+            }
+            take(&rows)?;
+        }
+    }
+    Ok(())
+}
+
+/// Which trials of which samples were met.
+#[derive(Debug)]
+pub(crate) struct TrialsSeen {
+    /// Of each sample, a bit for each of the first trials.
+    bits: Vec<u64>,
+    /// The others, by sample and trial.
+    more: HashSet<(u32, u32)>,
+}
+
+impl TrialsSeen {
+    /// None yet, of so many samples.
+    pub(crate) fn new(samples: usize) -> Self {
+        Self {
+            bits: vec![0; samples],
+            more: HashSet::new(),
+        }
+    }
+
+    /// A further sample.
+    pub(crate) fn push(&mut self) {
+        self.bits.push(0);
+    }
+
+    /// Adds a trial; false if it was met before.
+    pub(crate) fn add(&mut self, sample: u32, trial: u32) -> bool {
+        match (self.bits.get_mut(sample as usize), 1_u64.checked_shl(trial)) {
+            (Some(bits), Some(bit)) => {
+                let is_new = *bits & bit == 0;
+                *bits |= bit;
+                is_new
+            }
+            _ => self.more.insert((sample, trial)),
+        }
+    }
+
+    /// Samples of which none of the first 64 trials was met.
+    pub(crate) fn without_any(&self) -> usize {
+        self.bits.iter().filter(|bits| **bits == 0).count()
+    }
+}

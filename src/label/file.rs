@@ -1,0 +1,272 @@
+//! The file of labels: a line each, on disk before it counts.
+
+use std::collections::HashSet;
+use std::fs::{File, TryLockError};
+use std::io::{self, BufRead, BufReader, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use chrono::{SecondsFormat, Utc};
+use serde::{Deserialize, Serialize};
+
+use super::{LabelError, Said};
+use crate::dataset::id_hash;
+use crate::dataset::output::{folder_of, sync_folder};
+
+/// The longest line, in bytes.
+const MOST: u64 = 1 << 20;
+
+/// How every line begins.
+const BEGINNING: &[u8] = b"{\"id\":\"";
+
+/// One label: a line of the file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct LabelLine {
+    /// The sample's id.
+    pub(crate) id: String,
+    /// Who says it; of a label that two agree on, `A+B`.
+    pub(crate) annotator: String,
+    /// Is the final answer right?
+    pub(crate) outcome: Option<bool>,
+    /// Is the derivation right?
+    pub(crate) process: Option<bool>,
+    /// Are both?
+    pub(crate) overall: Option<bool>,
+    /// When it was said, in UTC.
+    pub(crate) time: String,
+    /// What else was said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) note: Option<String>,
+}
+
+impl LabelLine {
+    /// What a person says now.
+    pub(crate) fn new(id: &str, annotator: &str, said: Said, note: Option<String>) -> Self {
+        Self {
+            id: id.to_owned(),
+            annotator: annotator.to_owned(),
+            outcome: Some(said.outcome()),
+            process: said.process(),
+            overall: Some(said.overall()),
+            time: Utc::now().to_rfc3339_opts(SecondsFormat::Secs, true),
+            note,
+        }
+    }
+
+    /// What it says of a response, without who and when.
+    pub(crate) fn says(&self) -> [Option<bool>; 3] {
+        [self.outcome, self.process, self.overall]
+    }
+}
+
+/// Reads a file of labels, whole lines only: each with the offset at which it ends.
+fn read(file: &mut File, path: &Path) -> Result<Vec<(LabelLine, u64)>, LabelError> {
+    let unreadable = |source| LabelError::Read {
+        path: path.to_owned(),
+        source,
+    };
+    file.seek(SeekFrom::Start(0)).map_err(unreadable)?;
+    let mut reader = BufReader::new(file);
+    let (mut labels, mut length, mut seen) = (Vec::new(), 0, HashSet::new());
+    let mut text = Vec::new();
+    for line in 1.. {
+        text.clear();
+        let count = io::Read::take(&mut reader, MOST).read_until(b'\n', &mut text);
+        let count = count.map_err(unreadable)? as u64;
+        // A line without an end was cut off while it was written.
+        let is_cut_off =
+            !text.ends_with(b"\n") && (text.starts_with(BEGINNING) || BEGINNING.starts_with(&text));
+        if count == 0 || is_cut_off {
+            break;
+        }
+        length += count;
+        if text.iter().all(u8::is_ascii_whitespace) {
+            continue;
+        }
+        let label: LabelLine =
+            serde_json::from_slice(&text).map_err(|error| LabelError::NoLabel {
+                path: path.to_owned(),
+                line,
+                why: error.to_string(),
+            })?;
+        if !seen.insert(id_hash(&label.id)) {
+            return Err(LabelError::Twice {
+                path: path.to_owned(),
+                line,
+                id: label.id,
+            });
+        }
+        labels.push((label, length));
+    }
+    Ok(labels)
+}
+
+/// The labels of a file.
+///
+/// # Errors
+/// When it cannot be read, or holds something else.
+pub(crate) fn read_labels(path: &Path) -> Result<Vec<LabelLine>, LabelError> {
+    let mut file = File::open(path).map_err(|source| LabelError::Read {
+        path: path.to_owned(),
+        source,
+    })?;
+    let labels = read(&mut file, path)?;
+    Ok(labels.into_iter().map(|(label, _)| label).collect())
+}
+
+/// A file that labels are added to; locked against other processes until it is dropped.
+#[derive(Debug)]
+pub(crate) struct LabelFile {
+    path: PathBuf,
+    file: File,
+    /// Where each line ends.
+    ends: Vec<u64>,
+    labels: Vec<LabelLine>,
+}
+
+impl LabelFile {
+    /// Opens the file, or begins one. `given` are labels that it begins with, where it has none of their ids yet.
+    ///
+    /// # Errors
+    /// When it cannot be opened or written, is in use, or holds something else than labels of `annotator` and of the
+    /// annotators of `given`.
+    pub(crate) fn open(
+        path: &Path,
+        annotator: &str,
+        given: &[LabelLine],
+    ) -> Result<Self, LabelError> {
+        let unreadable = |source| LabelError::Read {
+            path: path.to_owned(),
+            source,
+        };
+        let mut file = File::options()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(path)
+            .map_err(unreadable)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                return Err(LabelError::Locked {
+                    path: path.to_owned(),
+                });
+            }
+            // Some cluster file systems have no locks.
+            Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {}
+            Err(TryLockError::Error(error)) => return Err(unreadable(error)),
+        }
+        let read = read(&mut file, path)?;
+        let is_ours = |label: &LabelLine| {
+            label.annotator == annotator
+                || given.iter().any(|given| given.annotator == label.annotator)
+        };
+        if let Some((at, (label, _))) = read
+            .iter()
+            .enumerate()
+            .find(|(_, (label, _))| !is_ours(label))
+        {
+            return Err(LabelError::Annotator {
+                path: path.to_owned(),
+                line: at + 1,
+                annotator: label.annotator.clone(),
+            });
+        }
+        let (labels, ends) = read.into_iter().unzip();
+        let mut opened = Self {
+            path: path.to_owned(),
+            file,
+            ends,
+            labels,
+        };
+        opened.cut(opened.end())?;
+        let known: HashSet<u64> = opened
+            .labels
+            .iter()
+            .map(|label| id_hash(&label.id))
+            .collect();
+        for label in given
+            .iter()
+            .filter(|label| !known.contains(&id_hash(&label.id)))
+        {
+            opened.write(label)?;
+            opened.labels.push(label.clone());
+        }
+        opened.sync()?;
+        sync_folder(folder_of(path)).map_err(|source| opened.failed(source))?;
+        Ok(opened)
+    }
+
+    /// The labels in it.
+    pub(crate) fn labels(&self) -> &[LabelLine] {
+        &self.labels
+    }
+
+    /// Adds a label; when this returns, it outlives a power cut.
+    ///
+    /// # Errors
+    /// When it cannot be written; the file is then as it was.
+    pub(crate) fn add(&mut self, label: LabelLine) -> Result<(), LabelError> {
+        let before = self.end();
+        let written = self.write(&label).and_then(|()| self.sync());
+        if let Err(error) = written {
+            self.ends.truncate(self.labels.len());
+            // If this fails too, the next command cuts the part of a line off.
+            let _ = self.cut(before);
+            return Err(error);
+        }
+        self.labels.push(label);
+        Ok(())
+    }
+
+    /// Takes the last label off.
+    ///
+    /// # Errors
+    /// When the file cannot be changed.
+    pub(crate) fn undo(&mut self) -> Result<Option<LabelLine>, LabelError> {
+        let Some(label) = self.labels.last().cloned() else {
+            return Ok(None);
+        };
+        let before = self.ends.len().checked_sub(2).map_or(0, |at| self.ends[at]);
+        self.cut(before)?;
+        self.sync()?;
+        self.ends.pop();
+        self.labels.pop();
+        Ok(Some(label))
+    }
+
+    fn end(&self) -> u64 {
+        self.ends.last().copied().unwrap_or(0)
+    }
+
+    fn write(&mut self, label: &LabelLine) -> Result<(), LabelError> {
+        let mut line = serde_json::to_vec(label).map_err(|error| self.failed(error.into()))?;
+        line.push(b'\n');
+        let end = self.end();
+        self.file
+            .seek(SeekFrom::Start(end))
+            .and_then(|_| self.file.write_all(&line))
+            .map_err(|source| self.failed(source))?;
+        self.ends.push(end + line.len() as u64);
+        Ok(())
+    }
+
+    /// Cuts the file to this length, where it has more.
+    fn cut(&mut self, length: u64) -> Result<(), LabelError> {
+        self.file
+            .set_len(length)
+            .map_err(|source| self.failed(source))
+    }
+
+    fn sync(&mut self) -> Result<(), LabelError> {
+        self.file.sync_all().map_err(|source| self.failed(source))
+    }
+
+    fn failed(&self, source: io::Error) -> LabelError {
+        LabelError::Write {
+            path: self.path.clone(),
+            source,
+        }
+    }
+}

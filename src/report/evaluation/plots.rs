@@ -1,0 +1,412 @@
+//! The plots of a report.
+
+use minijinja::Value as Html;
+use serde::Serialize;
+
+use super::{Contents, JudgeResults};
+use crate::eval::{Reliability, Task, wilson};
+use crate::report::numbers::{grouped, percent, range};
+use crate::report::plot::{Axis, Mark, Plot};
+
+/// Columns of a histogram, about.
+const COLUMNS: f64 = 24.0;
+
+/// A plot with what is said of it.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct PlotView {
+    /// The section of the page that it belongs to.
+    section: &'static str,
+    title: String,
+    svg: Html,
+    caption: String,
+    /// The same as a table: its header and its rows.
+    header: Vec<&'static str>,
+    rows: Vec<Vec<String>>,
+}
+
+impl PlotView {
+    fn new(
+        section: &'static str,
+        plot: &Plot,
+        caption: impl Into<String>,
+        header: &[&'static str],
+        rows: Vec<Vec<String>>,
+    ) -> Self {
+        Self {
+            section,
+            title: plot.title.clone(),
+            svg: Html::from_safe_string(plot.svg()),
+            caption: caption.into(),
+            header: header.into(),
+            rows,
+        }
+    }
+}
+
+/// All of them.
+pub(super) fn of(contents: &Contents<'_>, names: &[String]) -> Vec<PlotView> {
+    let first = &contents.judges[0];
+    let mut plots: Vec<PlotView> = first
+        .evaluation
+        .reliability
+        .iter()
+        .map(|(task, of)| reliability(*task, of))
+        .collect();
+    plots.extend(cost(contents, names));
+    plots.extend(parameters(contents, names));
+    plots.extend(tokens(contents, names));
+    plots
+}
+
+/// Observed shares against probabilities.
+fn reliability(task: Task, of: &Reliability) -> PlotView {
+    let most = of
+        .bins
+        .iter()
+        .map(|bin| bin.count)
+        .max()
+        .unwrap_or(1)
+        .max(1);
+    let mut marks = vec![Mark::Line {
+        ends: [[0.0, 0.0], [1.0, 1.0]],
+        class: "ideal",
+    }];
+    let mut rows = Vec::new();
+    for bin in &of.bins {
+        let (Some(probability), Some(observed)) = (bin.probability, bin.observed) else {
+            continue;
+        };
+        let right = (observed * bin.count as f64).round() as usize;
+        let interval = wilson(right, bin.count);
+        let shown = interval.map_or_else(String::new, range);
+        marks.push(Mark::Point {
+            at: [probability, observed],
+            interval,
+            radius: 3.0 + 6.0 * (bin.count as f64 / most as f64).sqrt(),
+            class: "",
+            name: String::new(),
+            title: format!(
+                "{} verdicts: mean probability {probability:.3}, true {} % ({shown})",
+                grouped(bin.count),
+                percent(observed)
+            ),
+        });
+        rows.push(vec![
+            format!("{:.1}–{:.1}", bin.from, bin.to),
+            grouped(bin.count),
+            format!("{probability:.3}"),
+            percent(observed),
+            shown,
+        ]);
+    }
+    let plot = Plot {
+        id: format!("reliability-{}", task.name()),
+        title: format!("Reliability of the {} probabilities", task.name()),
+        description: format!(
+            "Points on the dashed diagonal are well calibrated; the calibration error is {:.3}.",
+            of.calibration_error
+        ),
+        x: Axis::shares("the judge's probability", 0.0, 1.0),
+        y: Axis::shares("labelled true", 0.0, 1.0),
+        marks,
+    };
+    PlotView::new(
+        "reliability",
+        &plot,
+        format!(
+            "{} verdicts in ten bins; a point's area grows with its verdicts, lines are 95 % intervals. On the dashed line a probability \
+             is what it says.",
+            grouped(of.count)
+        ),
+        &[
+            "probability",
+            "verdicts",
+            "mean",
+            "labelled true, %",
+            "95 %",
+        ],
+        rows,
+    )
+}
+
+/// A judge's accuracy of the task that all have, or nothing.
+fn accuracy(judge: &JudgeResults<'_>, task: Task) -> Option<crate::eval::Share> {
+    judge
+        .evaluation
+        .all
+        .tasks
+        .get(&task)
+        .map(|scores| scores.accuracy)
+}
+
+/// The first task that all judges have.
+fn common_task(contents: &Contents<'_>) -> Option<Task> {
+    let has = |task: &Task| {
+        contents
+            .judges
+            .iter()
+            .all(|judge| accuracy(judge, *task).is_some())
+    };
+    [Task::Overall, Task::Outcome].into_iter().find(has)
+}
+
+/// The part of an axis of shares that some shares need, with room around them.
+fn shares_axis(label: String, shares: impl Iterator<Item = f64>) -> Axis {
+    let (low, high) = shares.fold((1.0_f64, 0.0_f64), |(low, high), share| {
+        (low.min(share), high.max(share))
+    });
+    let step = |share: f64| (share * 20.0).round() / 20.0;
+    Axis::shares(label, step(low - 0.05).max(0.0), step(high + 0.05).min(1.0))
+}
+
+/// Accuracy against what a verdict costs, of several judges or of one whose cost is known.
+fn cost(contents: &Contents<'_>, names: &[String]) -> Option<PlotView> {
+    let task = common_task(contents)?;
+    let known = contents
+        .judges
+        .iter()
+        .all(|judge| judge.evaluation.cost.is_some());
+    let cost = |judge: &JudgeResults<'_>| {
+        if known {
+            judge.evaluation.cost
+        } else {
+            Some(judge.evaluation.all.tokens.mean)
+        }
+    };
+    let points: Vec<(f64, crate::eval::Share, &String)> = contents
+        .judges
+        .iter()
+        .zip(names)
+        .filter_map(|(judge, name)| Some((cost(judge)?, accuracy(judge, task)?, name)))
+        .filter(|(cost, _, _)| *cost > 0.0)
+        .collect();
+    if points.is_empty() || (points.len() < 2 && !known) {
+        return None;
+    }
+    let unit = if known {
+        "billions of active parameters × tokens generated"
+    } else {
+        "tokens generated for a verdict"
+    };
+    let shares = points
+        .iter()
+        .flat_map(|(_, share, _)| [share.interval[0], share.interval[1]]);
+    let plot = Plot {
+        id: "cost".to_owned(),
+        title: "Accuracy against cost".to_owned(),
+        description: format!(
+            "{} accuracy of each judge, with {unit} from left to right.",
+            task.name()
+        ),
+        x: Axis::powers(unit, points.iter().map(|(cost, _, _)| *cost)),
+        y: shares_axis(format!("{} accuracy", task.name()), shares),
+        marks: points
+            .iter()
+            .enumerate()
+            .map(|(at, (cost, share, name))| judge_point(at, *cost, *share, name))
+            .collect(),
+    };
+    let rows = points.iter().map(|(cost, share, name)| {
+        vec![
+            (*name).clone(),
+            format!("{cost:.1}"),
+            percent(share.share),
+            range(share.interval),
+        ]
+    });
+    Some(PlotView::new(
+        "cost",
+        &plot,
+        if known {
+            "What a verdict costs: the parameters that work on a token times the tokens generated, as a proxy."
+        } else {
+            "What a verdict costs is told in tokens: with --active-parameters of every judge it would be these times its parameters."
+        },
+        &["judge", unit, "accuracy, %", "95 %"],
+        rows.collect(),
+    ))
+}
+
+fn judge_point(at: usize, across: f64, share: crate::eval::Share, name: &str) -> Mark {
+    Mark::Point {
+        at: [across, share.share],
+        interval: Some(share.interval),
+        radius: 5.0,
+        class: if at == 0 { "" } else { "other" },
+        name: name.to_owned(),
+        title: format!(
+            "{name}: {} % ({})",
+            percent(share.share),
+            range(share.interval)
+        ),
+    }
+}
+
+/// Accuracy against parameters alone, with what was published: of published judges the tokens are not known.
+fn parameters(contents: &Contents<'_>, names: &[String]) -> Option<PlotView> {
+    let published: Vec<(f64, f64, &String)> = contents
+        .published
+        .iter()
+        .filter_map(|row| Some((row.active_parameters?, row.overall / 100.0, &row.judge)))
+        .collect();
+    if published.is_empty() {
+        return None;
+    }
+    let own: Vec<(f64, crate::eval::Share, &String)> = contents
+        .judges
+        .iter()
+        .zip(names)
+        .filter_map(|(judge, name)| {
+            Some((
+                judge.active_parameters?,
+                accuracy(judge, Task::Overall)?,
+                name,
+            ))
+        })
+        .filter(|(parameters, _, _)| *parameters > 0.0)
+        .collect();
+    let all = published.iter().map(|(across, _, _)| *across);
+    let all = all.chain(own.iter().map(|(across, _, _)| *across));
+    let shares = published.iter().map(|(_, share, _)| *share);
+    let shares = shares.chain(own.iter().flat_map(|(_, share, _)| share.interval));
+    let mut marks: Vec<Mark> = published
+        .iter()
+        .map(|(across, share, judge)| Mark::Point {
+            at: [*across, *share],
+            interval: None,
+            radius: 4.0,
+            class: "published",
+            name: String::new(),
+            title: format!("{judge}: {} %", percent(*share)),
+        })
+        .collect();
+    marks.extend(
+        own.iter()
+            .enumerate()
+            .map(|(at, (across, share, name))| judge_point(at, *across, *share, name)),
+    );
+    let plot = Plot {
+        id: "parameters".to_owned(),
+        title: "Accuracy against active parameters, with published judges".to_owned(),
+        description:
+            "Overall accuracy, with the parameters that work on a token from left to right."
+                .to_owned(),
+        x: Axis::powers("billions of active parameters", all),
+        y: shares_axis("overall accuracy".to_owned(), shares),
+        marks,
+    };
+    let rows = own
+        .iter()
+        .map(|(across, share, name)| (*across, share.share, (*name).clone(), "here"))
+        .chain(
+            published
+                .iter()
+                .map(|(across, share, name)| (*across, *share, (*name).clone(), "published")),
+        );
+    let mut rows: Vec<_> = rows.collect();
+    rows.sort_by(|a, b| a.0.total_cmp(&b.0));
+    Some(PlotView::new(
+        "cost",
+        &plot,
+        "Hollow points are published figures on PRIME (arXiv 2602.11570). How many tokens those judges generated was not published, so \
+         the axis is parameters alone; figures on other data are not comparable with them.",
+        &["judge", "billions of parameters", "overall accuracy, %", ""],
+        rows.into_iter()
+            .map(|(across, share, name, whose)| {
+                vec![name, format!("{across}"), percent(share), whose.to_owned()]
+            })
+            .collect(),
+    ))
+}
+
+/// How many tokens were generated for a verdict.
+fn tokens(contents: &Contents<'_>, names: &[String]) -> Option<PlotView> {
+    let first = &contents.judges[0];
+    let mut generated: Vec<u32> = first
+        .verdicts
+        .scored
+        .iter()
+        .map(|one| one.generated)
+        .collect();
+    generated.sort_unstable();
+    let longest = *generated.last().filter(|longest| **longest > 0)?;
+    // A few very long ones would leave the rest in one column.
+    let near = generated[(0.99 * (generated.len() - 1) as f64) as usize];
+    let end = if longest > 2 * near.max(1) {
+        near
+    } else {
+        longest
+    };
+    let rough = f64::from(end.max(1)) / COLUMNS;
+    let power = 10_f64.powf(rough.log10().floor());
+    let step = [1.0, 2.0, 5.0, 10.0]
+        .into_iter()
+        .map(|step| step * power)
+        .find(|step| *step >= rough)
+        .unwrap_or(rough)
+        .max(1.0)
+        .round() as u32;
+    let columns = end / step + 1;
+    let mut counts = vec![0_usize; columns as usize];
+    let mut beyond = 0;
+    for tokens in &generated {
+        match counts.get_mut((tokens / step) as usize) {
+            Some(count) => *count += 1,
+            None => beyond += 1,
+        }
+    }
+    let most = counts.iter().copied().max().unwrap_or(1);
+    let mut marks = Vec::new();
+    let mut rows = Vec::new();
+    for (at, count) in counts.iter().enumerate() {
+        let from = at as u32 * step;
+        let to = from + step - 1;
+        let name = if step == 1 {
+            from.to_string()
+        } else {
+            format!("{from}–{to}")
+        };
+        marks.push(Mark::Column {
+            width: [f64::from(from), f64::from(from + step)],
+            height: *count as f64,
+            class: "",
+            title: format!("{name} tokens: {} verdicts", grouped(*count)),
+        });
+        rows.push(vec![name, grouped(*count)]);
+    }
+    if beyond > 0 {
+        rows.push(vec![format!("{} or more", columns * step), grouped(beyond)]);
+    }
+    let tokens = first.evaluation.all.tokens;
+    let plot = Plot {
+        id: "tokens".to_owned(),
+        title: "Tokens generated for a verdict".to_owned(),
+        description: format!("Mean {:.1}, median {}.", tokens.mean, tokens.median),
+        x: Axis::linear("tokens generated", 0.0, f64::from(columns * step)),
+        y: Axis::linear("verdicts", 0.0, most as f64 * 1.05),
+        marks,
+    };
+    let name = names.first().map_or("", String::as_str);
+    let beyond = if beyond > 0 {
+        format!(
+            " {} with more are not drawn, up to {}.",
+            grouped(beyond),
+            grouped(longest as usize)
+        )
+    } else {
+        String::new()
+    };
+    Some(PlotView::new(
+        "tokens",
+        &plot,
+        format!(
+            "{name}: {} tokens in {} verdicts, mean {:.1}, median {}.{beyond}",
+            grouped(tokens.total as usize),
+            grouped(generated.len()),
+            tokens.mean,
+            tokens.median
+        ),
+        &["tokens", "verdicts"],
+        rows,
+    ))
+}

@@ -1,0 +1,24 @@
+//! Verdicts as pages that people read: the texts under judgement, what was said of them, and figures.
+//!
+//! | module | what it is for |
+//! |---|---|
+//! | [`text`] | untrusted text as HTML, its formulas as MathML (`math`) |
+//! | [`record`] | one sample with everything said of it |
+//! | [`evaluation`] | how good a judge is: the report of `juror eval` |
+//! | [`plot`] | plots as SVG |
+//! | [`numbers`] | figures as text |
+//! | [`page`] | templates with auto-escape; the stylesheet; which styles and scripts a page may run |
+//!
+//! Nothing that comes from a file is ever markup: templates escape what they are given, and [`text::html`] is the one place that
+//! makes elements from text.
+
+pub mod evaluation;
+mod math;
+pub mod numbers;
+pub mod page;
+pub mod plot;
+pub mod record;
+pub mod text;
+
+#[cfg(test)]
+mod tests;

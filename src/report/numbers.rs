@@ -1,0 +1,89 @@
+//! Figures as text: shares in percent, intervals, differences.
+
+use crate::eval::{Estimate, Interval, Share};
+
+/// What stands for no figure.
+pub const DASH: &str = "–";
+
+/// A share of 1 in percent.
+pub fn percent(value: f64) -> String {
+    format!("{:.1}", 100.0 * value)
+}
+
+/// As [`percent`], or a dash.
+pub fn percent_or_dash(value: Option<f64>) -> String {
+    value.map_or_else(|| DASH.to_owned(), percent)
+}
+
+/// An interval of shares in percent.
+pub fn range([low, high]: Interval) -> String {
+    format!("{:.1}–{:.1}", 100.0 * low, 100.0 * high)
+}
+
+/// A share in percent with its interval, or a dash.
+pub fn share(share: Option<Share>) -> String {
+    share.map_or_else(
+        || DASH.to_owned(),
+        |share| with_interval(share.share, Some(share.interval)),
+    )
+}
+
+/// As [`share`].
+pub fn estimate(estimate: Option<Estimate>) -> String {
+    estimate.map_or_else(
+        || DASH.to_owned(),
+        |estimate| with_interval(estimate.value, estimate.interval),
+    )
+}
+
+/// A share of 1 in percent, with its interval where it has one.
+pub fn with_interval(value: f64, interval: Option<Interval>) -> String {
+    match interval {
+        Some(interval) => format!("{} ({})", percent(value), range(interval)),
+        None => percent(value),
+    }
+}
+
+/// A difference in points of percent, with its interval.
+pub fn points(estimate: Estimate) -> String {
+    match estimate.interval {
+        Some([low, high]) => format!(
+            "{:+.1} ({:+.1} to {:+.1})",
+            100.0 * estimate.value,
+            100.0 * low,
+            100.0 * high
+        ),
+        None => format!("{:+.1}", 100.0 * estimate.value),
+    }
+}
+
+/// A probability that may be very small.
+pub fn threshold(probability: f64) -> String {
+    if probability > 0.0 && probability < 0.001 {
+        format!("{probability:.1e}")
+    } else {
+        format!("{probability:.3}")
+    }
+}
+
+/// A p-value.
+pub fn p_value(p: f64) -> String {
+    if p < 0.001 {
+        "< 0.001".to_owned()
+    } else {
+        format!("{p:.3}")
+    }
+}
+
+/// A number with its thousands apart.
+pub fn grouped(number: usize) -> String {
+    let digits = number.to_string();
+    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}

@@ -1,0 +1,476 @@
+//! `juror label`: the queue, the file of labels, agreement.
+
+use std::io::Write as _;
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+
+use crate::common::{Folder, row};
+
+/// Six samples and the verdicts of two judges: they agree on `a` and `f`, on the others something is in doubt.
+fn judged(folder: &Folder) {
+    let rows: String = ["a", "b", "c", "d", "e", "f"]
+        .map(|id| {
+            row(
+                id,
+                &format!("question {id}"),
+                "3",
+                &format!("response {id}"),
+            )
+        })
+        .concat();
+    folder.write("rows.jsonl", rows);
+    let verdict = |id: &str, trial: u32, said: Option<bool>, rules: bool, probability: f64| {
+        let status = if said.is_some() { "ok" } else { "unparsed" };
+        json!({"id": id, "index": 0, "trial": trial, "status": status, "process": said, "outcome": said, "perfect": null,
+            "overall": said, "reward": null, "reason": format!("SECRET reason of {id}"), "outcome_source": null,
+            "rule_outcome": rules, "confidence": {"process": probability, "outcome": 0.999, "perfect": null},
+            "usage": {"prompt_tokens": 1, "cached_tokens": 0, "completion_tokens": 4}})
+        .to_string()
+    };
+    let first = [
+        verdict("a", 0, Some(true), true, 0.6),
+        // Against the rules.
+        verdict("b", 0, Some(true), false, 0.9),
+        // Against the other judge.
+        verdict("c", 0, Some(true), true, 0.7),
+        // Trials.
+        verdict("d", 0, Some(true), true, 0.99),
+        verdict("d", 1, Some(false), true, 0.2),
+        verdict("e", 0, None, true, 0.95),
+        verdict("f", 0, Some(true), true, 0.98),
+    ];
+    folder.write("first.jsonl", first.join("\n"));
+    folder.write(
+        "second.jsonl",
+        [
+            verdict("c", 0, Some(false), false, 0.4),
+            verdict("f", 0, Some(true), true, 0.96),
+        ]
+        .join("\n"),
+    );
+}
+
+const QUEUE: [&str; 9] = [
+    "label",
+    "rows.jsonl",
+    "--verdicts",
+    "first.jsonl",
+    "second.jsonl",
+    "-o",
+    "labels.jsonl",
+    "--annotator",
+    "ada",
+];
+
+/// Labels what the judges disagree on.
+fn label(folder: &Folder, keys: &str, more: &[&str]) -> crate::common::Ran {
+    let arguments: Vec<&str> = QUEUE.iter().chain(more).copied().collect();
+    folder.pipe(keys.as_bytes(), &arguments)
+}
+
+/// What the file of labels says: id, outcome, process, overall.
+fn said(folder: &Folder, file: &str) -> Vec<Value> {
+    let lines = folder.lines(file);
+    let line = |line: Value| {
+        json!([
+            line["id"],
+            line["outcome"],
+            line["process"],
+            line["overall"]
+        ])
+    };
+    lines.into_iter().map(line).collect()
+}
+
+#[test]
+fn disagreements_become_labels_that_eval_takes() {
+    let folder = Folder::new();
+    judged(&folder);
+    // The least sure first: c (0.6 of the second judge), d (0.8), b (0.9), e (0.95).
+    let ran = label(
+        &folder,
+        "t\nx\np carried  the 1\nu\nn\nhello\nf no\ns\nq\n",
+        &[],
+    );
+    ran.expect(0, &["labels in labels.jsonl"]);
+    assert_eq!(
+        said(&folder, "labels.jsonl"),
+        [
+            json!(["c", true, true, true]),
+            json!(["d", false, null, false])
+        ]
+    );
+    let line = &folder.lines("labels.jsonl")[1];
+    assert_eq!(
+        (line["annotator"].as_str(), line["note"].as_str()),
+        (Some("ada"), Some("no")),
+        "{line}"
+    );
+    assert!(line["time"].as_str().unwrap().ends_with('Z'), "{line}");
+    assert!(ran.stdout.contains("2 of 4 are labelled"), "{}", ran.stdout);
+    // Nothing of a verdict is told before its sample is labelled.
+    let first = ran.stdout.find("SECRET").unwrap();
+    assert!(
+        ran.stdout.find("▸ right").unwrap() < first,
+        "{}",
+        ran.stdout
+    );
+    assert!(
+        !ran.stdout.contains("SECRET reason of b"),
+        "it was skipped: {}",
+        ran.stdout
+    );
+    assert!(
+        ran.stdout.contains("asked for: judge against judge"),
+        "{}",
+        ran.stdout
+    );
+    // It goes on where it was left, with what was skipped; and back over what was labelled before.
+    let ran = label(&folder, "u\nt\np\ns\n", &[]);
+    ran.expect(0, &[]);
+    assert!(
+        ran.stdout.contains("3 of 4 are labelled; 1 skipped"),
+        "{}",
+        ran.stdout
+    );
+    let expected = [
+        json!(["c", true, true, true]),
+        json!(["d", true, true, true]),
+        json!(["b", true, false, false]),
+    ];
+    assert_eq!(said(&folder, "labels.jsonl"), expected);
+    let ran = label(&folder, "", &["--show-verdict"]);
+    assert!(
+        ran.stdout.contains("SECRET reason of e") && ran.stdout.contains("no verdict"),
+        "{}",
+        ran.stdout
+    );
+    let ran = folder.run(&[
+        "eval",
+        "first.jsonl",
+        "--labels",
+        "labels.jsonl",
+        "--json",
+        "eval.json",
+    ]);
+    ran.expect(0, &["3 samples are few"]);
+    let value: Value = serde_json::from_str(&folder.read("eval.json")).unwrap();
+    // c and d's first trial are right; d's second and b are not.
+    assert_eq!(
+        value["judges"][0]["all"]["tasks"]["overall"]["accuracy"]["count"], 2,
+        "{value}"
+    );
+    assert_eq!(value["judges"][0]["all"]["lucky_guesses"]["all"], 1);
+}
+
+#[test]
+fn all_or_some_are_asked_for() {
+    let folder = Folder::new();
+    judged(&folder);
+    let ids = |more: &[&str]| {
+        let _ = std::fs::remove_file(folder.path("some.jsonl"));
+        let begin = [
+            "label",
+            "rows.jsonl",
+            "-o",
+            "some.jsonl",
+            "--annotator",
+            "ben",
+        ];
+        let arguments: Vec<&str> = begin.iter().chain(more).copied().collect();
+        folder
+            .pipe(b"t\nt\nt\nt\nt\nt\nt\nt\n", &arguments)
+            .expect(0, &[]);
+        let lines = if folder.has("some.jsonl") {
+            folder.lines("some.jsonl")
+        } else {
+            Vec::new()
+        };
+        lines
+            .iter()
+            .map(|line| line["id"].as_str().unwrap().to_owned())
+            .collect::<Vec<String>>()
+    };
+    assert_eq!(ids(&["--all"]), ["a", "b", "c", "d", "e", "f"]);
+    let drawn = ids(&["--sample", "3", "--seed", "7"]);
+    assert_eq!(drawn.len(), 3);
+    assert_eq!(ids(&["--sample", "3", "--seed", "7"]), drawn);
+    assert_ne!(ids(&["--sample", "3", "--seed", "8"]), drawn);
+    assert_eq!(
+        ids(&["--verdicts", "second.jsonl"]),
+        Vec::<String>::new(),
+        "nothing is in doubt"
+    );
+    assert_eq!(
+        ids(&["--verdicts", "second.jsonl", "--below", "0.97"]),
+        ["c", "f"]
+    );
+}
+
+#[test]
+fn labels_outlive_a_kill() {
+    let folder = Folder::new();
+    judged(&folder);
+    let mut child = folder.juror(&QUEUE).stdin(Stdio::piped()).spawn().unwrap();
+    let mut keys = child.stdin.take().unwrap();
+    keys.write_all(b"t\nf\n").unwrap();
+    keys.flush().unwrap();
+    let whole = || folder.has("labels.jsonl") && folder.read("labels.jsonl").lines().count() == 2;
+    let started = std::time::Instant::now();
+    while !whole() {
+        assert!(started.elapsed().as_secs() < 120);
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let second = label(&folder, "t\n", &[]);
+    second.expect(2, &["labels.jsonl is written by another `juror label`"]);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let kept = folder.read("labels.jsonl");
+    // A line that was cut off while it was written.
+    folder.write("labels.jsonl", format!("{kept}{{\"id\":\"b\",\"anno"));
+    label(&folder, "p\n", &[]).expect(0, &[]);
+    assert!(folder.read("labels.jsonl").starts_with(&kept));
+    assert_eq!(
+        said(&folder, "labels.jsonl")[2],
+        json!(["b", true, false, false])
+    );
+}
+
+#[test]
+fn files_of_others_are_left_alone() {
+    let folder = Folder::new();
+    judged(&folder);
+    label(&folder, "t\n", &[]).expect(0, &[]);
+    let before = folder.read("labels.jsonl");
+    folder.write("other.txt", "no labels, and no newline");
+    folder.write("twice.jsonl", format!("{before}{before}"));
+    let run = |output: &str, annotator: &str| {
+        let mut arguments = QUEUE.to_vec();
+        arguments[6] = output;
+        arguments[8] = annotator;
+        folder.pipe(b"t\n", &arguments)
+    };
+    run("labels.jsonl", "ben").expect(2, &["labels.jsonl:1 is a label of \"ada\""]);
+    run("other.txt", "ada").expect(2, &["other.txt:1: no label"]);
+    run("rows.jsonl", "ada").expect(2, &["is the output as well as an input"]);
+    run("twice.jsonl", "ada").expect(2, &["twice.jsonl:2: \"c\" has a label already"]);
+    run("labels.jsonl", " ").expect(2, &["--annotator"]);
+    assert_eq!(folder.read("labels.jsonl"), before);
+    assert_eq!(folder.read("other.txt"), "no labels, and no newline");
+    folder
+        .run(&["label", "rows.jsonl", "-o", "x.jsonl", "--annotator", "ada"])
+        .expect(2, &["--sample N"]);
+    folder.write(
+        "strange.jsonl",
+        folder
+            .read("second.jsonl")
+            .replace("\"id\":\"", "\"id\":\"not-"),
+    );
+    let strange = [
+        "label",
+        "rows.jsonl",
+        "--verdicts",
+        "strange.jsonl",
+        "-o",
+        "x.jsonl",
+        "--annotator",
+        "ada",
+    ];
+    folder
+        .run(&strange)
+        .expect(2, &["none of the verdicts in strange.jsonl is on a row"]);
+}
+
+#[test]
+fn agreement_is_that_of_the_rows_and_the_rest_goes_to_a_third() {
+    let folder = Folder::new();
+    judged(&folder);
+    for (name, keys) in [("ada", "t\nt\nf\np\nt\nf\n"), ("ben", "t\np\nf\np\nf\n")] {
+        let output = format!("{name}.jsonl");
+        let arguments = [
+            "label",
+            "rows.jsonl",
+            "--all",
+            "-o",
+            &output,
+            "--annotator",
+            name,
+        ];
+        folder.pipe(keys.as_bytes(), &arguments).expect(0, &[]);
+    }
+    let ran = folder.run(&["label", "--agreement", "ada.jsonl", "ben.jsonl"]);
+    ran.expect(0, &[]);
+    // Overall, of five: a true for both, b and e true for ada alone, c and d false for both. By chance 3/5·1/5 + 2/5·4/5 = 11/25,
+    // so kappa is (15/25 − 11/25)/(14/25) = 0.29. Outcome: they differ on e alone: by chance 4/5·3/5 + 1/5·2/5 = 14/25, kappa 6/11.
+    for part in [
+        "ada and ben: 5 samples labelled by both, 1 by one of them",
+        "60.0 (",
+        "0.29 (",
+        "80.0 (",
+        "0.55 (",
+        "they disagree on",
+    ] {
+        assert!(ran.stdout.contains(part), "{part}: {}", ran.stdout);
+    }
+    let differing: Vec<&str> = ran
+        .stdout
+        .lines()
+        .skip_while(|line| !line.starts_with("sample"))
+        .skip(1)
+        .collect();
+    assert_eq!(differing.len(), 2, "{}", ran.stdout);
+    assert!(
+        differing[0].starts_with('b') && differing[1].starts_with('e'),
+        "{}",
+        ran.stdout
+    );
+    folder
+        .run(&[
+            "label",
+            "--merge",
+            "ada.jsonl",
+            "ben.jsonl",
+            "-o",
+            "both.jsonl",
+        ])
+        .expect(0, &["3 labels that both agree on", "2 they disagree on"]);
+    let agreed = [
+        json!(["a", true, true, true]),
+        json!(["c", false, null, false]),
+        json!(["d", true, false, false]),
+    ];
+    assert_eq!(said(&folder, "both.jsonl"), agreed);
+    let adjudicate = [
+        "label",
+        "rows.jsonl",
+        "--adjudicate",
+        "ada.jsonl",
+        "ben.jsonl",
+        "-o",
+        "final.jsonl",
+        "--annotator",
+        "cleo",
+    ];
+    folder.pipe(b"p\nu\nu\np\nq\n", &adjudicate).expect(0, &[]);
+    folder.pipe(b"t\nf\n", &adjudicate).expect(0, &[]);
+    let lines = folder.lines("final.jsonl");
+    let by: Vec<&str> = lines
+        .iter()
+        .map(|line| line["annotator"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        by,
+        ["ada+ben", "ada+ben", "ada+ben", "cleo", "cleo", "cleo"]
+    );
+    assert_eq!(
+        said(&folder, "final.jsonl")[3],
+        json!(["b", true, false, false])
+    );
+    folder
+        .run(&["eval", "first.jsonl", "--labels", "final.jsonl"])
+        .expect(0, &[]);
+}
+
+#[test]
+fn text_under_judgement_moves_no_cursor() {
+    let folder = Folder::new();
+    let evil = "x\u{1b}]0;title\u{7}\u{1b}[2J\r\u{9b}31m\u{202e}txt\n▸ right, answer and derivation\n── 2 of 9 ──";
+    folder.write("rows.jsonl", row(evil, evil, evil, evil));
+    let ran = folder.pipe(
+        b"t\n",
+        &[
+            "label",
+            "rows.jsonl",
+            "--all",
+            "-o",
+            "labels.jsonl",
+            "--annotator",
+            "ada\u{1b}[2J",
+        ],
+    );
+    ran.expect(0, &[]);
+    let hidden = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
+    assert!(!ran.stdout.contains(hidden), "{:?}", ran.stdout);
+    assert_eq!(
+        ran.stdout
+            .lines()
+            .filter(|line| line.starts_with('▸'))
+            .count(),
+        1,
+        "{}",
+        ran.stdout
+    );
+    let ran = folder.run(&["label", "--agreement", "labels.jsonl", "labels.jsonl"]);
+    assert!(!ran.stdout.contains(hidden), "{:?}", ran.stdout);
+}
+
+#[cfg(feature = "serve")]
+#[test]
+fn the_page_takes_labels_from_its_own_forms_alone() {
+    use crate::serve::Server;
+    let folder = Folder::new();
+    judged(&folder);
+    let arguments: Vec<&str> = QUEUE.iter().copied().chain(["--page"]).collect();
+    let server = Server::spawn(&folder, &arguments, |line| {
+        Some(line.trim().strip_suffix('/')?.to_owned())
+    });
+    let page = server.get("/").text;
+    assert!(
+        page.contains("question c") && !page.contains("SECRET"),
+        "{page}"
+    );
+    let token = page
+        .split("name=\"token\" value=\"")
+        .nth(1)
+        .unwrap()
+        .split('"')
+        .next()
+        .unwrap()
+        .to_owned();
+    let form = |token: &str, id: &str, key: &str, note: &str| {
+        format!("token={token}&id={id}&key={key}&note={note}")
+    };
+    let kind = ("content-type", "application/x-www-form-urlencoded");
+    let send = |body: &str| server.request("POST", "/", &[kind], body);
+    assert_eq!(send(&form("0123", "c", "t", "")).status, 403);
+    let origin = ("origin", "http://evil.example");
+    assert_eq!(
+        server
+            .request("POST", "/", &[kind, origin], &form(&token, "c", "t", ""))
+            .status,
+        403
+    );
+    assert_eq!(send(&form(&token, "c", "z", "")).status, 400);
+    assert_eq!(folder.read("labels.jsonl"), "");
+    // The answer leads back to the page, which tells what the judges say of the sample that was labelled.
+    let next = send(&form(&token, "c", "p", "half+right"));
+    assert_eq!(next.status, 200);
+    assert!(
+        next.text.contains("SECRET reason of c") && !next.text.contains("SECRET reason of d"),
+        "{}",
+        next.text
+    );
+    // Sent once more, the form labels nothing else.
+    send(&form(&token, "c", "t", ""));
+    assert_eq!(
+        said(&folder, "labels.jsonl"),
+        [json!(["c", true, false, false])]
+    );
+    assert_eq!(folder.lines("labels.jsonl")[0]["note"], "half right");
+    send(&form(&token, "d", "f", ""));
+    send(&form(&token, "", "u", ""));
+    send(&form(&token, "d", "s", ""));
+    send(&form(&token, "b", "t", ""));
+    assert_eq!(
+        said(&folder, "labels.jsonl")[1],
+        json!(["b", true, true, true])
+    );
+    #[cfg(unix)]
+    {
+        server.terminate();
+        let (code, stderr) = server.ended();
+        assert_eq!(code, Some(0), "{stderr}");
+        assert!(stderr.contains("2 of 4 are labelled"), "{stderr}");
+    }
+}
