@@ -168,6 +168,10 @@ impl Scores {
 }
 
 #[cfg(test)]
+#[allow(
+    clippy::float_cmp,
+    reason = "values that are exact, or computed the same way"
+)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
