@@ -153,7 +153,7 @@ def correlation_checks(juror: str, folder: Path) -> None:
     y = [0.7 * value + random.gauss(0, 5) for value in x]
     (folder / "scores.csv").write_text("judge,accuracy,score\n" + "".join(f"j{n},{a!r},{b!r}\n" for n, (a, b) in enumerate(zip(x, y))))
     subprocess.run([juror, "correlate", "scores.csv", "--json", "fit.json"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
-    ours = json.loads((folder / "fit.json").read_text())[0]
+    ours = json.loads((folder / "fit.json").read_text())["fits"][0]
     theirs = stats.linregress(x, y)
     check("slope", ours["slope"]["value"], theirs.slope)
     check("intercept", ours["intercept"], theirs.intercept)

@@ -6,19 +6,23 @@ use std::path::PathBuf;
 use anyhow::anyhow;
 use clap::Args;
 use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
 use serde::Serialize;
 
 use super::eval::failure;
+use super::output::check_outputs;
 use super::{DONE, Failure, OrFail, say, table};
-use crate::dataset::output::{check_place, write_atomically};
+use crate::dataset::output::write_atomically;
 use crate::eval::{Estimate, LinearFit, ScoreTable};
 use crate::report::plot::{Axis, Mark, Plot, document};
+use crate::terminal::escaped;
 
 /// How well verifiers' accuracies predict what training with them gives: a linear fit, R² with its interval, a plot.
 #[derive(Debug, Args)]
 pub(super) struct CorrelateArguments {
     /// A row for each verifier, as CSV, Parquet or JSON lines: its name, its accuracy, and the scores of what was trained with it
-    table: PathBuf,
+    #[arg(required_unless_present = "json_schema")]
+    table: Option<PathBuf>,
     /// The column of the verifiers' accuracy [default: the first with numbers]
     #[arg(short, long, value_name = "COLUMN")]
     x: Option<String>,
@@ -28,25 +32,46 @@ pub(super) struct CorrelateArguments {
     /// The fits as JSON
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    /// Print the JSON schema of what `--json` writes, and nothing else
+    #[arg(long, exclusive = true)]
+    json_schema: bool,
     /// The plots as an SVG picture
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
 }
 
+/// What `juror correlate --json` writes.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(title = "juror correlate")]
+struct Report {
+    /// 1.
+    version: u32,
+    /// A fit for each column of scores.
+    fits: Vec<Correlation>,
+}
+
 /// One column of scores against the accuracy.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Correlation {
+    /// The column of the accuracy.
     x: String,
+    /// The column of the scores.
     y: String,
     #[serde(flatten)]
     fit: LinearFit,
 }
 
 pub(super) fn run(arguments: &CorrelateArguments) -> Result<u8, Failure> {
-    for file in [&arguments.json, &arguments.svg].into_iter().flatten() {
-        check_place(file).or_usage()?;
-    }
-    let scores = ScoreTable::read(&arguments.table).map_err(failure)?;
+    let Some(file) = arguments.table.as_ref().filter(|_| !arguments.json_schema) else {
+        let settings = SchemaSettings::draft2020_12().for_serialize();
+        let schema = settings.into_generator().into_root_schema_for::<Report>();
+        let schema = serde_json::to_string_pretty(&schema).or_fail()?;
+        writeln!(std::io::stdout(), "{schema}").or_fail()?;
+        return Ok(DONE);
+    };
+    let outputs = [&arguments.json, &arguments.svg].map(Option::as_ref);
+    check_outputs(&outputs, &[file])?;
+    let scores = ScoreTable::read(file).map_err(failure)?;
     let has = |name: &str| scores.column(name).is_some();
     let names: Vec<&str> = scores
         .columns
@@ -58,7 +83,7 @@ pub(super) fn run(arguments: &CorrelateArguments) -> Result<u8, Failure> {
         None => names.first().copied(),
     };
     let x = x.filter(|_| names.len() > 1).ok_or_else(|| {
-        let file = arguments.table.display();
+        let file = file.display();
         anyhow!(
             "{file} has no two columns of numbers: an accuracy and at least one score are needed"
         )
@@ -101,10 +126,6 @@ pub(super) fn run(arguments: &CorrelateArguments) -> Result<u8, Failure> {
         return Err(anyhow!("no column of scores can be fitted")).or_usage();
     }
     print(&correlations, &scores)?;
-    if let Some(path) = &arguments.json {
-        let text = serde_json::to_string_pretty(&correlations).or_fail()?;
-        write_atomically(path, |writer| writeln!(writer, "{text}")).or_fail()?;
-    }
     if let Some(path) = &arguments.svg {
         let plots: Vec<Plot> = correlations
             .iter()
@@ -113,6 +134,14 @@ pub(super) fn run(arguments: &CorrelateArguments) -> Result<u8, Failure> {
             .collect();
         let text = document(&plots);
         write_atomically(path, |writer| writer.write_all(text.as_bytes())).or_fail()?;
+    }
+    if let Some(path) = &arguments.json {
+        let report = Report {
+            version: 1,
+            fits: correlations,
+        };
+        let text = serde_json::to_string_pretty(&report).or_fail()?;
+        write_atomically(path, |writer| writeln!(writer, "{text}")).or_fail()?;
     }
     Ok(DONE)
 }
@@ -147,7 +176,7 @@ fn print(correlations: &[Correlation], scores: &ScoreTable) -> Result<(), Failur
         &rows,
     )?;
     for Correlation { x, y, fit } in correlations {
-        writeln!(out, "\n{y} against {x}").or_fail()?;
+        writeln!(out, "\n{}", escaped(&format!("{y} against {x}"))).or_fail()?;
         let points: Vec<[f64; 2]> = scores
             .points(x, y)
             .iter()

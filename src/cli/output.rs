@@ -7,8 +7,10 @@ use clap::Args;
 
 use super::judge::{check_side_files, shard_in_name};
 use super::{Failure, OrFail};
-use crate::dataset::output::{OutputFormat, check_replaceable, has_place_beside};
-use crate::dataset::{Shard, sources};
+use crate::dataset::output::{
+    OutputFormat, check_place, check_replaceable, folder_of, has_place_beside,
+};
+use crate::dataset::{Shard, file_number, sources};
 
 /// The files that a run writes.
 #[derive(Debug, Args)]
@@ -112,4 +114,48 @@ impl OutputArguments {
         }
         Ok(out)
     }
+}
+
+/// Refuses files that a command is to write where they cannot be written, are one of its inputs, or are named twice.
+pub(super) fn check_outputs(
+    outputs: &[Option<&PathBuf>],
+    inputs: &[&PathBuf],
+) -> Result<(), Failure> {
+    let outputs: Vec<&PathBuf> = outputs.iter().copied().flatten().collect();
+    for (at, output) in outputs.iter().enumerate() {
+        check_place(output).or_usage()?;
+        if inputs.iter().any(|input| is_same_file(input, output)) {
+            return Err(anyhow!(
+                "{} is an input, and would be replaced: name another file",
+                output.display()
+            ))
+            .or_usage();
+        }
+        if outputs[..at]
+            .iter()
+            .any(|other| is_same_file(other, output))
+        {
+            return Err(anyhow!(
+                "{} is named for two outputs: name another file for one of them",
+                output.display()
+            ))
+            .or_usage();
+        }
+    }
+    Ok(())
+}
+
+/// Are both names of one file, whether it is there or not?
+fn is_same_file(a: &Path, b: &Path) -> bool {
+    let place = |path: &Path| {
+        let name = path.file_name()?;
+        let found = std::fs::canonicalize(path);
+        found
+            .or_else(|_| {
+                Ok::<_, std::io::Error>(std::fs::canonicalize(folder_of(path))?.join(name))
+            })
+            .ok()
+    };
+    let same_number = file_number(a).is_some_and(|number| file_number(b) == Some(number));
+    same_number || place(a).is_some_and(|here| place(b) == Some(here))
 }

@@ -23,6 +23,7 @@ pub(super) fn write<const N: usize>(
     header: [&str; N],
     rows: &[[String; N]],
 ) -> Result<(), Failure> {
+    let header = header.map(|name| escaped(name).into_owned());
     let rows: Vec<[String; N]> = rows
         .iter()
         .map(|row| row.each_ref().map(|cell| escaped(cell).into_owned()))
@@ -30,7 +31,7 @@ pub(super) fn write<const N: usize>(
     let width = |column: usize| {
         let cells = rows.iter().map(|row| row[column].as_str());
         cells
-            .chain([header[column]])
+            .chain([header[column].as_str()])
             .map(measure_text_width)
             .max()
             .unwrap_or(0)
@@ -49,7 +50,6 @@ pub(super) fn write<const N: usize>(
         }
         return Ok(());
     }
-    let header = header.map(str::to_owned);
     for row in std::iter::once(&header).chain(&rows) {
         let mut line = String::new();
         for (cell, width) in row.iter().zip(widths) {

@@ -1,5 +1,6 @@
 //! How well one score predicts another: a verifier's accuracy against what training with it gave (figure 5 of arXiv 2602.11570).
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use schemars::JsonSchema;
@@ -15,6 +16,12 @@ use crate::dataset::{LineLimit, Next, sources};
 /// Points times resamples, at most.
 const WORK: usize = 100_000_000;
 
+/// Columns that a table may have.
+const COLUMNS: usize = 500;
+
+/// Points below which R² has no interval: resamples of fewer repeat so few different points that the line fits them by chance.
+const FEW: usize = 5;
+
 /// A table of scores, a row for each verifier.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScoreTable {
@@ -25,7 +32,7 @@ pub struct ScoreTable {
 }
 
 impl ScoreTable {
-    /// Reads a CSV, Parquet or JSON lines file. A number may be followed by a percent sign.
+    /// Reads a CSV, Parquet or JSON lines file. All numbers of a column, or none, may be followed by a percent sign.
     ///
     /// # Errors
     /// Where the file cannot be read, or a column holds numbers and something else.
@@ -56,11 +63,12 @@ impl ScoreTable {
             }
         }
         let mut keys: Vec<&String> = Vec::new();
-        for (_, row) in &rows {
-            for key in row.keys() {
-                if !keys.contains(&key) {
-                    keys.push(key);
-                }
+        let mut known: HashSet<&String> = HashSet::new();
+        for (place, row) in &rows {
+            keys.extend(row.keys().filter(|key| known.insert(key)));
+            if keys.len() > COLUMNS {
+                let why = format!("more than {COLUMNS} columns: a table of scores has a few");
+                return Err(EvalError::row(&name, *place, &why));
             }
         }
         let mut names = None;
@@ -138,7 +146,8 @@ pub struct LinearFit {
     pub intercept: f64,
     /// Pearson's correlation.
     pub correlation: f64,
-    /// The share of y's variance that the line explains, with its 95 % interval by resampling points.
+    /// The share of y's variance that the line explains, with its 95 % interval by resampling points: of five or more, in resamples
+    /// of three different ones or more.
     pub r_squared: Estimate,
     /// The two-sided p-value of no slope; null for fewer than three points, or where they lie on the line.
     pub p: Option<f64>,
@@ -164,7 +173,16 @@ impl LinearFit {
             .map(|student| 2.0 * student.sf((slope / error).abs()));
         let resamples = RESAMPLES.min(WORK / points.len());
         let units: Vec<([f64; 2], usize)> = points.iter().map(|&point| (point, 1)).collect();
-        let [interval] = bootstrap(&units, resamples, |units| [Moments::of(units).r_squared()]);
+        let of_resample = |units: &mut dyn Iterator<Item = (&[f64; 2], usize)>| {
+            let moments = Moments::of(units);
+            // A line always fits two points.
+            [moments.r_squared().filter(|_| moments.points > 2)]
+        };
+        let interval = if points.len() < FEW {
+            None
+        } else {
+            bootstrap(&units, resamples, of_resample)[0]
+        };
         Some(Self {
             count: points.len(),
             slope: Estimate {
@@ -186,6 +204,8 @@ impl LinearFit {
 /// Means, and sums of squared distances from them.
 #[derive(Default)]
 struct Moments {
+    /// Points, each counted once.
+    points: usize,
     count: f64,
     x: f64,
     y: f64,
@@ -200,6 +220,7 @@ impl Moments {
         let mut moments = Self::default();
         for (&[x, y], times) in points {
             let weight = times as f64;
+            moments.points += 1;
             moments.count += weight;
             let (from_x, from_y) = (x - moments.x, y - moments.y);
             moments.x += from_x * weight / moments.count;

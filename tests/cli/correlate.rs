@@ -6,7 +6,7 @@ use crate::common::Folder;
 
 /// Figure 5's kind of table: judges, their accuracy, what training with them gave.
 const SCORES: &str = "judge,overall accuracy,aime24,aime25,comment\n\
-    a,65.9 %,10.0,8.5,rules\n\
+    a,65.9,10.0,8.5,rules\n\
     b,73.1,14.5,12.0,\n\
     c,77.3,17.0,,\n\
     <d>,81.4,18.5,15.5,\n\
@@ -25,7 +25,8 @@ fn lines_are_fitted_to_each_column_of_scores() {
         "fit.svg",
     ]);
     ran.expect(0, &["aime25: 1 rows have no number"]);
-    let fits: Value = serde_json::from_str(&folder.read("fit.json")).unwrap();
+    let report: Value = serde_json::from_str(&folder.read("fit.json")).unwrap();
+    let fits = &report["fits"];
     // By hand (and scipy.stats.linregress).
     let near = |value: &Value, expected: f64| {
         let value = value.as_f64().unwrap();
@@ -59,10 +60,20 @@ fn tables_that_cannot_be_fitted_are_refused() {
     let folder = Folder::new();
     folder.write("scores.csv", SCORES);
     folder.write("mixed.csv", "judge,accuracy,score\na,1,2\nb,2,high\n");
+    folder.write("scales.csv", "accuracy,score\n85%,1\n0.9,2\n");
     folder.write("one.csv", "judge,accuracy\na,1\nb,2\n");
     folder.write("flat.csv", "accuracy,score\n1,2\n1,3\n");
     for (arguments, parts) in [
         (vec!["mixed.csv"], vec!["mixed.csv:3", "score", "high"]),
+        (vec!["scales.csv"], vec!["scales.csv:3", "accuracy", "%"]),
+        (
+            vec!["scores.csv", "--json", "./scores.csv"],
+            vec!["is an input", "name another"],
+        ),
+        (
+            vec!["scores.csv", "--json", "out", "--svg", "./out"],
+            vec!["named for two outputs"],
+        ),
         (vec!["one.csv"], vec!["no two columns of numbers"]),
         (vec!["flat.csv"], vec!["no line through 2 points"]),
         (
@@ -75,4 +86,5 @@ fn tables_that_cannot_be_fitted_are_refused() {
             .run(&[&["correlate"], arguments.as_slice()].concat())
             .expect(2, &parts);
     }
+    assert_eq!(folder.read("scores.csv"), SCORES);
 }

@@ -251,6 +251,16 @@ fn inputs_that_cannot_be_scored_are_refused() {
             vec!["no field of a label"],
         ),
         (
+            vec![
+                "first.jsonl",
+                "--labels",
+                "labels.jsonl",
+                "--json",
+                "./labels.jsonl",
+            ],
+            vec!["is an input", "name another"],
+        ),
+        (
             vec!["nowhere.jsonl", "--labels", "labels.jsonl"],
             vec!["nowhere.jsonl"],
         ),

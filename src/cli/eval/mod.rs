@@ -13,8 +13,9 @@ use clap::{Args, ValueEnum};
 
 use super::columns::ColumnArguments;
 use super::inputs::{self, Inputs};
+use super::output::check_outputs;
 use super::{DONE, Failure, OrFail, say};
-use crate::dataset::output::{check_place, write_atomically};
+use crate::dataset::output::write_atomically;
 use crate::dataset::{LineLimit, LoadOptions};
 use crate::eval::{
     Choices, Comparison, EvalError, Evaluation, Flip, LabelColumns, LabelField, Samples, Task,
@@ -89,17 +90,15 @@ pub(super) fn run(arguments: &EvalArguments) -> Result<u8, Failure> {
         writeln!(std::io::stdout(), "{schema}").or_fail()?;
         return Ok(DONE);
     }
-    for file in [&arguments.json, &arguments.rows, &arguments.html]
-        .into_iter()
-        .flatten()
-    {
-        check_place(file).or_usage()?;
-    }
     let files: Vec<&PathBuf> = arguments
         .verdicts
         .iter()
         .chain(&arguments.compare)
         .collect();
+    let others = arguments.labels.iter().chain(&arguments.summaries);
+    let inputs: Vec<&PathBuf> = files.iter().copied().chain(others).collect();
+    let outputs = [&arguments.json, &arguments.rows, &arguments.html];
+    check_outputs(&outputs.map(Option::as_ref), &inputs)?;
     if arguments.active_parameters.len() > files.len() {
         return Err(anyhow!(
             "--active-parameters has more numbers than there are files of verdicts"

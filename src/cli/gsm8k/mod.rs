@@ -12,8 +12,9 @@ use serde_json::json;
 
 use super::columns::ColumnArguments;
 use super::inputs::{self, Inputs};
+use super::output::check_outputs;
 use super::{DONE, Failure, OrFail, say};
-use crate::dataset::output::{check_place, write_atomically};
+use crate::dataset::output::write_atomically;
 use crate::dataset::{ColumnMap, LineLimit, LoadOptions};
 use crate::eval::{EvalError, LabelColumns, Samples};
 use crate::gsm8k::Gsm8kError;
@@ -119,9 +120,7 @@ pub(super) fn run(mut arguments: Gsm8kArguments) -> Result<u8, Failure> {
         writeln!(std::io::stdout().lock(), "{text}").or_fail()?;
         return Ok(DONE);
     }
-    for file in [&arguments.json, &arguments.rows].into_iter().flatten() {
-        check_place(file).or_usage()?;
-    }
+    arguments.check_files()?;
     let label_columns = LabelColumns::parse(&arguments.label_columns)
         .map_err(|why| anyhow!("--label-columns: {why}"))
         .or_usage()?;
@@ -197,6 +196,20 @@ pub(super) fn run(mut arguments: Gsm8kArguments) -> Result<u8, Failure> {
 }
 
 impl Gsm8kArguments {
+    /// Refuses outputs that would replace an input or each other.
+    fn check_files(&self) -> Result<(), Failure> {
+        let tests = [
+            &self.data,
+            &self.platinum,
+            &self.verdicts,
+            &self.solve.exemplars,
+        ];
+        let inputs = tests.into_iter().flatten();
+        let inputs: Vec<&PathBuf> = inputs.chain(&self.responses).chain(&self.labels).collect();
+        let outputs = [&self.json, &self.rows, &self.solve.output].map(Option::as_ref);
+        check_outputs(&outputs, &inputs)
+    }
+
     /// The test set in a file, or a data set of the hub.
     fn test_set(&self, path: Option<&PathBuf>) -> Result<Option<TestSet>, Failure> {
         let Some(path) = path else {

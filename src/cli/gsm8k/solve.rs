@@ -48,10 +48,10 @@ pub(super) struct SolveArguments {
     /// Worked examples in place of the built-in ones: rows of `question` and `answer`, as GSM8K's training set [default: ten made-up
     /// problems of juror's own]
     #[arg(long, value_name = "FILE", help_heading = SOLVER)]
-    exemplars: Option<PathBuf>,
+    pub(super) exemplars: Option<PathBuf>,
     /// Where the responses go, as rows that `juror gsm8k` and `juror judge` read
     #[arg(short, long, value_name = "FILE", requires = "solve", help_heading = SOLVER)]
-    output: Option<PathBuf>,
+    pub(super) output: Option<PathBuf>,
     /// Ask the first N questions only
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = SOLVER)]
     limit: Option<u64>,
