@@ -30,7 +30,11 @@ const RESPONSES: [[&str; 4]; 4] = [
 ];
 
 fn lines(rows: impl IntoIterator<Item = Value>) -> String {
-    rows.into_iter().map(|row| format!("{row}\n")).collect()
+    let mut text = String::new();
+    for row in rows {
+        text.extend([row.to_string().as_str(), "\n"]);
+    }
+    text
 }
 
 fn write_data(folder: &Folder) {
@@ -288,12 +292,8 @@ fn responses_come_in_any_form() {
     for at in 0..4 {
         for ((question, answer), responses) in QUESTIONS.iter().zip(RESPONSES) {
             let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
-            csv.push_str(&format!(
-                "{},{},{}\n",
-                quoted(question),
-                quoted(answer),
-                quoted(responses[at])
-            ));
+            let cells = [question, answer, &responses[at]].map(|cell| quoted(cell));
+            csv.extend([cells.join(",").as_str(), "\n"]);
         }
     }
     folder.write("rows.csv", csv);
