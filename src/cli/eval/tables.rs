@@ -398,7 +398,7 @@ fn print_comparisons(
                     comparison.f1.map_or_else(|| DASH.to_owned(), points),
                     comparison.mcnemar.only_second.to_string(),
                     comparison.mcnemar.only_first.to_string(),
-                    format!("{:.3}", comparison.mcnemar.p_exact),
+                    p_value(comparison.mcnemar.p_exact),
                 ]
             })
             .collect();
@@ -448,7 +448,7 @@ fn print_choices(out: &mut impl Write, choices: &Choices) -> Result<(), Failure>
                 against.map_or_else(|| DASH.to_owned(), |comparison| points(comparison.accuracy)),
                 against.map_or_else(
                     || DASH.to_owned(),
-                    |comparison| format!("{:.3}", comparison.mcnemar.p_exact),
+                    |comparison| p_value(comparison.mcnemar.p_exact),
                 ),
                 match &choice.dominated_by {
                     Some(better) => format!("no: {better} costs no more and is right as often"),
