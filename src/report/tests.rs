@@ -409,6 +409,7 @@ fn plots_keep_to_their_place_and_escape_names() {
         name: hostile.into(),
         title: hostile.into(),
     };
+    let centre = Regex::new(r#" c([xy])="([0-9.-]+)""#).unwrap();
     for x in [
         Axis::linear(hostile, 0.0, 40.0),
         Axis::linear("one value", 3.0, 3.0),
@@ -444,10 +445,7 @@ fn plots_keep_to_their_place_and_escape_names() {
         assert!(!svg.contains("<script") && !svg.contains('\u{202e}'));
         assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
         // No point outside of the picture.
-        for place in Regex::new(r#" c([xy])="([0-9.-]+)""#)
-            .unwrap()
-            .captures_iter(&svg)
-        {
+        for place in centre.captures_iter(&svg) {
             let most = if &place[1] == "x" { 560.0 } else { 340.0 };
             let place: f64 = place[2].parse().unwrap();
             assert!((0.0..=most).contains(&place), "{svg}");

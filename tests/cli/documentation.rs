@@ -26,6 +26,18 @@ fn pages(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
+/// Nothing that was to be filled in was left.
+#[test]
+fn pages_have_no_blanks() {
+    let blank = Regex::new("@@[A-Z]+@@").unwrap();
+    let mut all = Vec::new();
+    pages(root(), &mut all);
+    for page in all {
+        let text = fs::read_to_string(&page).unwrap();
+        assert!(!blank.is_match(&text), "{}", page.display());
+    }
+}
+
 /// The text of a page without its blocks of code.
 fn prose(page: &Path) -> String {
     let text = fs::read_to_string(page).unwrap();
