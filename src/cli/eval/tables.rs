@@ -9,7 +9,7 @@ use super::{Judged, bars};
 use crate::eval::{
     Choices, CostUnit, Evaluation, Measures, Preference, PrimeRow, Samples, Scores, Task, Threshold,
 };
-use crate::report::numbers::{DASH, estimate, percent_or_dash, points, share, threshold};
+use crate::report::numbers::{DASH, estimate, p_value, percent_or_dash, points, share, threshold};
 use crate::verdict::Status;
 
 /// Flips that are shown of each kind.
