@@ -30,7 +30,12 @@ const RESPONSES: [[&str; 4]; 4] = [
 ];
 
 fn lines(rows: impl IntoIterator<Item = Value>) -> String {
-    rows.into_iter().map(|row| format!("{row}\n")).collect()
+    let mut text = String::new();
+    for row in rows {
+        text.push_str(&row.to_string());
+        text.push('\n');
+    }
+    text
 }
 
 fn write_data(folder: &Folder) {
@@ -288,12 +293,9 @@ fn responses_come_in_any_form() {
     for at in 0..4 {
         for ((question, answer), responses) in QUESTIONS.iter().zip(RESPONSES) {
             let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
-            csv.push_str(&format!(
-                "{},{},{}\n",
-                quoted(question),
-                quoted(answer),
-                quoted(responses[at])
-            ));
+            let cells = [question, answer, responses[at]].map(quoted);
+            csv.push_str(&cells.join(","));
+            csv.push('\n');
         }
     }
     folder.write("rows.csv", csv);
