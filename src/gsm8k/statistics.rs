@@ -101,8 +101,8 @@ pub struct Part {
 /// Responses to one question are more alike than responses to different ones, so they count for less than as many questions would.
 /// The effective number is p(1 - p) over the variance of the share as a ratio over clusters, m / (m - 1) Σ (countᵢ - p sizeᵢ)² /
 /// (Σ sizeᵢ)² for m questions (Cochran 1977, "Sampling Techniques", 6.3 and 11). It is at most the number of responses, and at least
-/// (Σ sizeᵢ)² / Σ sizeᵢ², which is what it comes to where all responses to a question are alike: the number of questions, if all have
-/// as many responses.
+/// (Σ sizeᵢ)² / Σ sizeᵢ²: the number of questions, if all have as many responses, which is what it comes to where all responses to a
+/// question are alike.
 pub fn interval(parts: &[Part], responses: f64) -> Interval {
     let questions = parts.len() as f64;
     let all: f64 = parts.iter().map(|part| part.size).sum();
@@ -307,12 +307,9 @@ mod tests {
             size: 16.0,
         });
         close(interval(&counted, 64.0), wilson(0.5, 12.0));
-        // One right response to a question, and 99 wrong ones to another: little more than one answer.
+        // One right response to a question, and 99 wrong ones to another: 0.01 * 0.99 over (2 * 2 * 0.99² / 100²).
         let [one, many] = [(1.0, 1.0), (0.0, 99.0)].map(|(count, size)| Part { count, size });
-        close(
-            interval(&[one, many], 100.0),
-            wilson(0.01, 10_000.0 / 9802.0),
-        );
+        close(interval(&[one, many], 100.0), wilson(0.01, 2500.0 / 99.0));
     }
 
     proptest! {

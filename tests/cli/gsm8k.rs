@@ -355,7 +355,8 @@ fn unequal_numbers_of_responses_have_an_interval_around_their_share() {
     let accuracy = &report(&folder)["methods"]["official"]["original"]["accuracy"];
     close(&accuracy["share"], 0.01);
     let end = |at: usize| accuracy["interval"][at].as_f64().unwrap();
-    assert!(end(0) < 0.01 && end(1) > 0.5, "{accuracy}");
+    // Wilson's interval of 1 in 100 ends at 0.054.
+    assert!(end(0) < 0.01 && end(1) > 0.1, "{accuracy}");
 }
 
 #[test]
@@ -497,8 +498,11 @@ fn verdicts_of_every_form_give_the_same_results() {
         let gsm8k = folder.run(&all);
         gsm8k.expect(0, &[]);
         assert_eq!(report(&folder)["judge"]["trials"], 10);
-        [eval.stdout, folder.read("built.jsonl"), gsm8k.stdout]
-            .map(|text| text.replace(&verdicts, "verdicts"))
+        [eval.stdout, folder.read("built.jsonl"), gsm8k.stdout].map(|text| {
+            // Lines break elsewhere after a longer name.
+            let text = text.replace(&verdicts, "verdicts");
+            text.split_whitespace().collect::<Vec<_>>().join(" ")
+        })
     });
     assert!(results[0][0].contains("outcome"), "{}", results[0][0]);
     assert!(!results[0][1].is_empty());
