@@ -1,11 +1,13 @@
 """`juror gsm8k`'s extraction methods against lm-evaluation-harness' own filters and metric, on made-up responses.
 
-    pip install --no-deps lm-eval==0.4.13 && pip install numpy sacrebleu pyyaml
+    pip install --no-deps lm-eval==0.4.13 && pip install numpy sacrebleu pyyaml regex
     python scripts/check_gsm8k.py [--juror target/release/juror] [--responses 20000] [--seed 1]
 
 `strict-match` and `flexible-extract` are the filters of the package's `gsm8k` task, built from its YAML, and its `exact_match` with
-the task's settings. `official` is the data set's rule: the first `#### n` without commas, compared as text. What is extracted and
-whether it is right must agree for every response. Exit code 1 if any does not.
+the task's settings. `official` is the data set's rule: the first `#### n` without commas, compared as text. `multi` is written here
+a second time: five patterns, the last match of the first that matches, but that a match without a digit or letter (a lone comma or
+dash) is passed over, and its normalisation. References are GSM8K's solutions and, for one row in four, bare answers in other forms.
+What is extracted and whether it is right must agree for every response. Exit code 1 if any does not.
 """
 
 import argparse
@@ -18,13 +20,14 @@ import tempfile
 from pathlib import Path
 
 import lm_eval
+import regex
 import yaml
 from lm_eval.api.instance import Instance
 from lm_eval.api.metrics import exact_match_hf_evaluate
 from lm_eval.filters import build_filter_ensemble
 
 INVALID = "[invalid]"
-METHODS = ("official", "strict-match", "flexible-extract")
+METHODS = ("official", "strict-match", "flexible-extract", "multi")
 UNITS = ["", " apples", "%", " km/h", " dollars", "kg", "°", " m²", "th", " each.", "!", "€", " USD", "\\%", "\\text{ cm}"]
 WORDS = [
     "So she has",
@@ -147,6 +150,9 @@ def response(draw: random.Random, value: int) -> str:
 
 
 def reference(draw: random.Random, value: int) -> str:
+    if draw.random() < 0.25:
+        forms = ["{}", "{:,}", "{}.0", "{}.5", "-{}", "${}", "${:,}", "{} apples", "{}%", "#### {}", "#### {:,}.00", "#### 1\n#### {}", "So {}", "{}."]
+        return draw.choice(forms).format(value)
     shown = f"{value:,}" if draw.random() < 0.5 else str(value)
     return f"He has {value} // 1 = <<{value}//1={value}>>{value}.\n#### {shown}"
 
@@ -190,6 +196,51 @@ def official(text: str) -> str:
     return match.group(1).strip().replace(",", "") if match else INVALID
 
 
+def ground_truth(answer: str) -> str:
+    """What follows the last mark, or all of it."""
+    return answer.rsplit("####", 1)[-1].strip().replace(",", "")
+
+
+MULTI = [
+    regex.compile(pattern)
+    for pattern in (
+        r"####\s*([\d,.\-]+)",
+        r"\\boxed\{([^}]+)\}",
+        r"[Tt]he\s+(?:final\s+)?answer\s+is[:\s]*\$?([\d,.\-]+)",
+        r"(?i)answer\s*:\s*\$?([\d,.\-]+)",
+        r"(-?[\d,]+\.?\d*)",
+    )
+]
+SOMETHING = regex.compile(r"[\p{Alphabetic}\p{N}]")
+UNIT = regex.compile(r"\s*\\?[%°\p{L}](?:[^\d+*/=^]|\^\d|\^\{\d\})*")
+NUMBER = regex.compile(r"-?(?:\d+\.?\d*|\.\d+)")
+VALUE = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+
+
+def multi_normal(answer: str) -> str:
+    """Without commas, `$`, a trailing period, units and `.0`."""
+    bare = answer.replace(",", "").replace("$", "").strip().removesuffix(".")
+    number = NUMBER.match(bare)
+    if number and UNIT.fullmatch(bare, number.end()):
+        bare = number.group()
+    whole, point, zeros = bare.partition(".")
+    return whole if point and not zeros.strip("0") else bare
+
+
+def multi(text: str) -> str | None:
+    for pattern in MULTI:
+        stated = [found for found in pattern.findall(text) if SOMETHING.search(found)]
+        if stated:
+            return multi_normal(stated[-1])
+    return None
+
+
+def multi_equal(a: str | None, b: str) -> bool:
+    if a is None or a == b:
+        return a == b
+    return bool(VALUE.fullmatch(a) and VALUE.fullmatch(b)) and abs(float(a) - float(b)) < 1e-6
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--juror", default="target/release/juror")
@@ -210,8 +261,10 @@ def main() -> int:
     assert [row["id"] for row in ours] == [row["id"] for row in rows]
     wrong, right, invalid = [], dict.fromkeys(METHODS, 0), dict.fromkeys(METHODS, 0)
     for row, mine, other in zip(rows, ours, theirs(rows)):
-        found, gold = official(row["response"]), official(row["answer"])
+        found, gold = official(row["response"]), ground_truth(row["answer"])
         other["official"] = (None if found == INVALID else found, found == gold)
+        found = multi(row["response"])
+        other["multi"] = (found, multi_equal(found, multi_normal(gold)))
         for method in METHODS:
             read = mine["methods"][method]
             if (read["extracted"], read["original"]) != other[method]:

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::path::Path;
 
+use rayon::prelude::*;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -116,31 +117,57 @@ const TRUTHS: [&str; 9] = [
     "reused",
 ];
 
-/// A verdict's row of a CSV file, all of whose cells are strings, with its numbers and truth values as such, and without the empty
-/// ones; `None` of a row that is none of these.
-fn typed(row: &[u8]) -> Option<Vec<u8>> {
-    // Every table of verdicts has its places, and no other verdict has them as a string.
-    let start = b"\"index\":\"";
-    if !row.windows(start.len()).any(|part| part == start) {
+/// How a table names the column of a key that was kept of the row.
+const KEPT: &str = "input";
+
+/// The row of a table as the verdict's line it was written from: the cells of CSV are all strings, so numbers and truth values are
+/// read from them; empty cells are left out; columns of kept keys (`input.KEY`, or `input` with all) stand under `input`. `None` of
+/// what is no object.
+fn as_line(row: &[u8]) -> Option<Vec<u8>> {
+    let row: Map<String, Value> = serde_json::from_slice(row).ok()?;
+    let mut line = Map::new();
+    let mut kept = Map::new();
+    for (key, value) in row {
+        if value.is_null() || value.as_str() == Some("") {
+            continue;
+        }
+        if key == KEPT {
+            let all = value
+                .as_str()
+                .and_then(|text| serde_json::from_str(text).ok());
+            line.insert(key, all.filter(Value::is_object).unwrap_or(value));
+            continue;
+        }
+        let of_row = key.strip_prefix(KEPT);
+        if let Some(name) = of_row.and_then(|rest| rest.strip_prefix('.')) {
+            kept.insert(name.to_owned(), value);
+            continue;
+        }
+        let read = value.as_str().and_then(|text| scalar(&key, text));
+        line.insert(key, read.unwrap_or(value));
+    }
+    if !kept.is_empty() && !line.contains_key(KEPT) {
+        line.insert(KEPT.to_owned(), Value::Object(kept));
+    }
+    serde_json::to_vec(&line).ok()
+}
+
+/// The number or truth value that a cell of text holds, where its column has such. Other programs write `True` and `0.0` for `true`
+/// and `0`.
+fn scalar(key: &str, text: &str) -> Option<Value> {
+    let text = text.trim();
+    if TRUTHS.contains(&key) {
+        let truth = text.to_ascii_lowercase().parse::<bool>().ok()?;
+        return Some(Value::Bool(truth));
+    }
+    let is_number =
+        NUMBERS.contains(&key) || key.starts_with("confidence_") || key.starts_with("usage_");
+    if !is_number {
         return None;
     }
-    let mut row: Map<String, Value> = serde_json::from_slice(row).ok()?;
-    row.retain(|_, value| value.as_str() != Some(""));
-    for (key, value) in &mut row {
-        let is_number = NUMBERS.contains(&key.as_str())
-            || key.starts_with("confidence_")
-            || key.starts_with("usage_");
-        let is_scalar = |read: &Value| {
-            (is_number && read.is_number()) || (TRUTHS.contains(&key.as_str()) && read.is_boolean())
-        };
-        let read = value
-            .as_str()
-            .and_then(|text| serde_json::from_str(text).ok());
-        if let Some(read) = read.filter(is_scalar) {
-            *value = read;
-        }
-    }
-    serde_json::to_vec(&row).ok()
+    let whole = text.strip_suffix(".0").unwrap_or(text);
+    let number: Value = serde_json::from_str(whole).ok()?;
+    number.is_number().then_some(number)
 }
 
 /// Gives the lines of a file of verdicts to `take`, some thousands at a time, each with its place.
@@ -163,14 +190,16 @@ pub(crate) fn each_batch<E: From<DatasetError>>(
                 match reader.next(&mut row)? {
                     Next::End => ends = true,
                     Next::Row if row.iter().all(u8::is_ascii_whitespace) => {}
-                    Next::Row => {
-                        // Lines of JSON that can be found again are no table's rows.
-                        let may_be_table = reader.offset().is_none();
-                        let row = may_be_table.then(|| typed(&row)).flatten().unwrap_or(row);
-                        rows.push((reader.place(), row));
-                    }
+                    Next::Row => rows.push((reader.place(), row)),
                     Next::Bad(why) => return Err(wrong(reader.place(), &why)),
                 }
+            }
+            if reader.is_table() {
+                rows.par_iter_mut().for_each(|(_, row)| {
+                    if let Some(line) = as_line(row) {
+                        *row = line;
+                    }
+                });
             }
             take(&rows)?;
         }
@@ -216,5 +245,44 @@ impl TrialsSeen {
     /// Samples of which none of the first 64 trials was met.
     pub(crate) fn without_any(&self) -> usize {
         self.bits.iter().filter(|bits| **bits == 0).count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_row_of_texts_is_the_line_it_was_written_from() {
+        let row = json!({"id": "7", "index": "3", "group": "", "trial": "0.0", "status": "ok", "outcome": "True", "overall": "false",
+            "process": "", "reward": "0.5", "confidence_process": "1.0", "usage_completion_tokens": "12", "usage_known_tokens": "2",
+            "reason": "12", "input.gold": "1", "input.note": ""});
+        let line = as_line(row.to_string().as_bytes()).unwrap();
+        let verdict = VerdictLine::parse(&line).unwrap();
+        assert_eq!((&*verdict.id, verdict.trial), ("7", 0));
+        assert_eq!(verdict.group, None);
+        assert_eq!(
+            [verdict.process(), verdict.outcome(), verdict.overall()],
+            [None, Some(true), Some(false)]
+        );
+        assert_eq!(
+            (
+                verdict.reward,
+                verdict.confidence().process,
+                verdict.generated()
+            ),
+            (Some(0.5), Some(1.0), 10)
+        );
+        assert_eq!(verdict.input.unwrap().get(), r#"{"gold":"1"}"#);
+        // Text stays text, and what cannot be read as a number is told.
+        let line: Value = serde_json::from_slice(&line).unwrap();
+        assert_eq!(line["reason"], "12");
+        let wrong = as_line(br#"{"id":"7","status":"ok","trial":"first"}"#).unwrap();
+        assert!(VerdictLine::parse(&wrong).unwrap_err().contains("first"));
+        let all = as_line(br#"{"id":"7","status":"ok","input":"{\"a\":1}"}"#).unwrap();
+        let all = VerdictLine::parse(&all).unwrap();
+        assert_eq!(all.input.unwrap().get(), r#"{"a":1}"#);
     }
 }

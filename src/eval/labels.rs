@@ -184,7 +184,11 @@ impl LabelColumns {
             subject: name(LabelField::Subject),
             answer_type: name(LabelField::AnswerType),
         };
-        let first_error = row.get(FIRST_ERROR).and_then(Value::as_i64);
+        // The cells of a table are texts.
+        let first_error = row.get(FIRST_ERROR).and_then(|step| match step {
+            Value::String(text) => text.trim().parse().ok(),
+            other => other.as_i64(),
+        });
         if let (None, Some(step), true) =
             (label.process, first_error, row.contains_key(FINAL_ANSWER))
         {
@@ -292,6 +296,10 @@ mod tests {
         assert_eq!(
             read(process_bench(1)),
             (Some(true), Some(false), Some(false), None)
+        );
+        assert_eq!(
+            read(json!({"final_answer_correct": "True", "label": "-1"})),
+            (Some(true), Some(true), Some(true), None)
         );
         // Of JudgeBench `label` is none of a response.
         assert_eq!(

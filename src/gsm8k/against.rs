@@ -16,13 +16,15 @@ use crate::eval::{Confusion, LabelColumns, McNemar, Samples, Share, Verdicts};
 pub struct Against {
     /// The file of verdicts.
     pub verdicts: String,
-    /// Verdicts on responses that are scored; of several trials each counts.
+    /// Responses that are scored and have verdicts: each counts once, with the outcome of most of its trials.
     pub compared: usize,
-    /// Among them, verdicts without an outcome.
+    /// Verdicts on them.
+    pub trials: usize,
+    /// Among the responses, those without an outcome: no trial has one, or as many trials say right as wrong.
     pub without_outcome: usize,
     /// Verdicts on other responses: they are left out.
     pub elsewhere: usize,
-    /// Compared verdicts whose response has a label of its outcome.
+    /// Compared responses that have a label of their outcome.
     pub labelled: usize,
     /// The judge's share of right outcomes among those with a label; no outcome is wrong.
     pub judge_accuracy: Option<Share>,
@@ -33,9 +35,11 @@ pub struct Against {
 /// A judge and one method.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct AgainstMethod {
-    /// Responses of which both say the same; a verdict without an outcome says nothing, and so differs.
+    /// Responses that are compared by this set of labels.
+    pub responses: usize,
+    /// Responses of which both say the same; where the judge has no outcome it says nothing, and so differs.
     pub agreement: Share,
-    /// Cohen's kappa of the two, among verdicts with an outcome.
+    /// Cohen's kappa of the two, among responses with an outcome.
     pub kappa: Option<f64>,
     /// Responses that the method finds wrong (first row) and right, and the judge wrong, right, or neither (columns).
     pub confusion: Confusion,
@@ -58,6 +62,15 @@ pub struct BothAgainstLabels {
     pub neither: usize,
     /// Whether one of them is right more often than by chance: the judge first.
     pub mcnemar: McNemar,
+}
+
+/// What most of the trials that have an outcome say; `None` where there is none, or as many say the other.
+fn majority(outcomes: impl Iterator<Item = Option<bool>>) -> Option<bool> {
+    let (mut right, mut wrong) = (0_usize, 0_usize);
+    for outcome in outcomes.flatten() {
+        *(if outcome { &mut right } else { &mut wrong }) += 1;
+    }
+    (right != wrong).then_some(right > wrong)
 }
 
 /// A judge's outcome of a response, and its label.
@@ -89,21 +102,25 @@ impl Against {
                 places.insert(&response.id, (response, set));
             }
         }
-        let judged = verdicts.scored.iter().filter_map(|scored| {
-            let id = samples.id(scored.sample);
+        let mut compared_trials = 0;
+        let mut judged: Vec<Judged> = Vec::new();
+        // The trials of a response stand together.
+        let of_response = verdicts.scored.chunk_by(|a, b| a.sample == b.sample);
+        judged.extend(of_response.filter_map(|trials| {
+            let id = samples.id(trials.first()?.sample);
             let (response, set) = *places.get(id)?;
             let labelled = match labels {
                 Some(labels) => labels.find(id),
                 None => samples.find(id),
             };
+            compared_trials += trials.len();
             Some(Judged {
                 response,
                 set,
-                outcome: scored.outcome,
+                outcome: majority(trials.iter().map(|trial| trial.outcome)),
                 label: labelled.and_then(|labelled| labelled.outcome),
             })
-        });
-        let judged: Vec<Judged> = judged.collect();
+        }));
         let all = verdicts.scored.len() + verdicts.without_label;
         if judged.is_empty() {
             return Err(Gsm8kError::NoVerdicts {
@@ -128,8 +145,9 @@ impl Against {
         Ok(Self {
             verdicts: path.display().to_string(),
             compared: judged.len(),
+            trials: compared_trials,
             without_outcome: judged.iter().filter(|one| one.outcome.is_none()).count(),
-            elsewhere: all - judged.len(),
+            elsewhere: all - compared_trials,
             labelled: labelled.clone().count(),
             judge_accuracy: Share::of(right.count(), labelled.count()),
             methods,
@@ -153,6 +171,7 @@ impl AgainstMethod {
         let [[neither, method_only], [judge_only, both]] = counts;
         let all = neither + method_only + judge_only + both;
         Some(Self {
+            responses: confusion.all(),
             agreement: Share::of(confusion.right(), confusion.all())?,
             kappa: confusion.kappa(),
             confusion,
@@ -165,5 +184,20 @@ impl AgainstMethod {
                 mcnemar: McNemar::of(judge_only, method_only),
             }),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tie_is_no_outcome() {
+        let of = |trials: &[Option<bool>]| majority(trials.iter().copied());
+        assert_eq!(of(&[]), None);
+        assert_eq!(of(&[None, None]), None);
+        assert_eq!(of(&[None, Some(false), None]), Some(false));
+        assert_eq!(of(&[Some(true), Some(false)]), None);
+        assert_eq!(of(&[Some(true), Some(false), Some(true)]), Some(true));
     }
 }

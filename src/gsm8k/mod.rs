@@ -50,8 +50,8 @@ pub enum Gsm8kError {
         #[source]
         source: io::Error,
     },
-    /// A test set is a folder, or standard input.
-    #[error("{file} is no file: a test set is one, since the report tells its hash")]
+    /// A test set is standard input.
+    #[error("{file} is no file or folder: a test set is one, since the report tells its hash")]
     NoFile {
         /// What was given.
         file: String,

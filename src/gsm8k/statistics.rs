@@ -86,25 +86,40 @@ pub struct Scores {
     pub maj_at: BTreeMap<usize, Share>,
 }
 
-/// The 95 % interval of a mean over questions, each of which has a value from 0 to 1: Wilson's, for so many independent answers as
+/// A question's part of a share: of `size` (its responses, or 1 where questions count alike) so many, or such a part, count.
+#[derive(Debug, Clone, Copy)]
+pub struct Part {
+    /// What counts, from 0 to `size`.
+    pub count: f64,
+    /// Of how many.
+    pub size: f64,
+}
+
+/// The 95 % interval of a share over questions, all counts over all sizes: Wilson's around it, for so many independent answers as
 /// would scatter as the questions do.
 ///
-/// Responses to one question are more alike than responses to different ones, so they count for less than as many questions would:
-/// the effective number is p(1 - p) over the squared standard error of the questions' mean. It is at least the number of
-/// questions, which is what it comes to where all responses to a question are alike, and at most that of the responses.
-pub fn interval(values: &[f64], responses: f64) -> Interval {
-    let questions = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / questions;
-    let squares = values.iter().map(|value| (value - mean).powi(2));
-    let error = squares.sum::<f64>() / (questions - 1.0) / questions;
-    let effective = mean * (1.0 - mean) / error;
+/// Responses to one question are more alike than responses to different ones, so they count for less than as many questions would.
+/// The effective number is p(1 - p) over the variance of the share as a ratio over clusters, m / (m - 1) Σ (countᵢ - p sizeᵢ)² /
+/// (Σ sizeᵢ)² for m questions (Cochran 1977, "Sampling Techniques", 6.3 and 11). It is at most the number of responses, and at least
+/// (Σ sizeᵢ)² / Σ sizeᵢ²: the number of questions, if all have as many responses, which is what it comes to where all responses to a
+/// question are alike.
+pub fn interval(parts: &[Part], responses: f64) -> Interval {
+    let questions = parts.len() as f64;
+    let all: f64 = parts.iter().map(|part| part.size).sum();
+    let share = parts.iter().map(|part| part.count).sum::<f64>() / all;
+    let apart = parts
+        .iter()
+        .map(|part| (part.count - share * part.size).powi(2));
+    let variance = questions / (questions - 1.0) * apart.sum::<f64>() / all.powi(2);
+    let fewest = all.powi(2) / parts.iter().map(|part| part.size.powi(2)).sum::<f64>();
+    let effective = share * (1.0 - share) / variance;
     // Not a number where nothing scatters.
     let effective = if effective.is_nan() {
-        questions
+        fewest
     } else {
-        effective.min(responses).max(questions)
+        effective.min(responses).max(fewest)
     };
-    wilson_of_share(mean, effective)
+    wilson_of_share(share, effective)
 }
 
 /// A question's responses, read by one method.
@@ -146,17 +161,22 @@ impl Scores {
         };
         let fewest = counts.iter().map(|(n, _)| *n).min()?;
         let several = counts.iter().any(|(n, _)| *n > 1);
+        if several {
+            let parts = counts.iter().map(|(n, right)| Part {
+                count: *right as f64,
+                size: *n as f64,
+            });
+            let parts: Vec<Part> = parts.collect();
+            scores.accuracy.interval = interval(&parts, all as f64);
+        }
         for k in ks(fewest).into_iter().filter(|_| several) {
             let passes = counts.iter().map(|(n, right)| pass_at_k(*n, *right, k));
-            let passes: Vec<f64> = passes.collect();
-            let interval = interval(&passes, all as f64 / k as f64);
+            let passes: Vec<Part> = passes.map(|count| Part { count, size: 1.0 }).collect();
             let pass = Estimate {
-                value: passes.iter().sum::<f64>() / passes.len() as f64,
-                interval: Some(interval),
+                value: passes.iter().map(|pass| pass.count).sum::<f64>() / passes.len() as f64,
+                interval: Some(interval(&passes, all as f64 / k as f64)),
             };
-            if k == 1 {
-                scores.accuracy.interval = interval;
-            } else {
+            if k > 1 {
                 let right = questions.iter().filter(|one| one.majority_is_right(k));
                 let share = Share::of(right.count(), questions.len())?;
                 scores.maj_at.insert(k, share);
@@ -263,22 +283,56 @@ mod tests {
     #[test]
     fn an_interval_is_between_that_of_questions_and_that_of_responses() {
         let wilson = |p: f64, n: f64| wilson_of_share(p, n);
+        let mean = |values: &[f64], responses: f64| {
+            let parts = values.iter().map(|&count| Part { count, size: 1.0 });
+            interval(&parts.collect::<Vec<_>>(), responses)
+        };
+        let close = |a: Interval, b: Interval| {
+            assert!(
+                (a[0] - b[0]).abs() < 1e-9 && (a[1] - b[1]).abs() < 1e-9,
+                "{a:?}, {b:?}"
+            );
+        };
         // All responses to a question alike: they say no more than one.
         let alike = [1.0, 0.0, 1.0, 1.0, 0.0, 1.0, 1.0, 0.0];
-        assert_eq!(interval(&alike, 32.0), wilson(0.625, 8.0));
+        close(mean(&alike, 32.0), wilson(0.625, 8.0));
         // Each question as good as the next: every response counts.
-        let even = [0.5; 8];
-        assert_eq!(interval(&even, 32.0), wilson(0.5, 32.0));
+        close(mean(&[0.5; 8], 32.0), wilson(0.5, 32.0));
         // All right: nothing tells how alike responses are.
-        assert_eq!(interval(&[1.0; 8], 32.0), wilson(1.0, 8.0));
-        assert_eq!(interval(&[1.0], 4.0), wilson(1.0, 1.0));
-        assert_eq!(interval(&[0.5], 4.0), wilson(0.5, 1.0));
+        close(mean(&[1.0; 8], 32.0), wilson(1.0, 8.0));
+        close(mean(&[1.0], 4.0), wilson(1.0, 1.0));
+        close(mean(&[0.5], 4.0), wilson(0.5, 1.0));
         // Between: 0.5 * 0.5 over (4 * 0.25² / 3 / 4).
         let between = [0.25, 0.75, 0.25, 0.75];
-        assert_eq!(interval(&between, 64.0), wilson(0.5, 12.0));
+        close(mean(&between, 64.0), wilson(0.5, 12.0));
+        // The same in counts of responses.
+        let counted = between.map(|count| Part {
+            count: 16.0 * count,
+            size: 16.0,
+        });
+        close(interval(&counted, 64.0), wilson(0.5, 12.0));
+        // One right response to a question, and 99 wrong ones to another: 0.01 * 0.99 over (2 * 2 * 0.99² / 100²).
+        let [one, many] = [(1.0, 1.0), (0.0, 99.0)].map(|(count, size)| Part { count, size });
+        close(interval(&[one, many], 100.0), wilson(0.01, 2500.0 / 99.0));
     }
 
     proptest! {
+        #[test]
+        fn an_interval_holds_its_share(counts in prop::collection::vec((1_usize..120, 0_usize..120), 1..12)) {
+            let questions: Vec<Votes> = counts.iter().map(|&(n, right)| Votes {
+                right: (0..n).map(|at| at < right).collect(),
+                groups: vec![None; n],
+            }).collect();
+            let scores = Scores::of(&questions).unwrap();
+            let accuracy = scores.accuracy;
+            let [low, high] = accuracy.interval;
+            prop_assert!(0.0 <= low && low <= accuracy.share && accuracy.share <= high && high <= 1.0, "{accuracy:?}");
+            for pass in scores.pass_at.values() {
+                let [low, high] = pass.interval.unwrap();
+                prop_assert!(low <= pass.value + 1e-12 && pass.value <= high + 1e-12, "{pass:?}");
+            }
+        }
+
         #[test]
         fn pass_at_k_grows_with_k_and_with_the_right_ones(n in 1_usize..200, right in 0_usize..200, k in 1_usize..200) {
             let (right, k) = (right.min(n), k.min(n));

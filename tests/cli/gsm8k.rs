@@ -32,7 +32,8 @@ const RESPONSES: [[&str; 4]; 4] = [
 fn lines(rows: impl IntoIterator<Item = Value>) -> String {
     let mut text = String::new();
     for row in rows {
-        text.extend([row.to_string().as_str(), "\n"]);
+        text.push_str(&row.to_string());
+        text.push('\n');
     }
     text
 }
@@ -292,8 +293,9 @@ fn responses_come_in_any_form() {
     for at in 0..4 {
         for ((question, answer), responses) in QUESTIONS.iter().zip(RESPONSES) {
             let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
-            let cells = [question, answer, &responses[at]].map(|cell| quoted(cell));
-            csv.extend([cells.join(",").as_str(), "\n"]);
+            let cells = [question, answer, responses[at]].map(quoted);
+            csv.push_str(&cells.join(","));
+            csv.push('\n');
         }
     }
     folder.write("rows.csv", csv);
@@ -340,6 +342,172 @@ fn what_does_not_meet_is_counted_and_left_out() {
     let scores = &report["methods"]["official"]["original"];
     close(&scores["pass_at"]["1"]["value"], 0.75);
     close(&scores["accuracy"]["share"], 2.0 / 3.0);
+}
+
+#[test]
+fn unequal_numbers_of_responses_have_an_interval_around_their_share() {
+    let folder = Folder::new();
+    let one = [json!({"question": QUESTIONS[0].0, "answer": "12", "responses": ["#### 12"]})];
+    let many = json!({"question": QUESTIONS[2].0, "answer": "7", "responses": vec!["#### 8"; 99]});
+    folder.write("rows.jsonl", lines(one.into_iter().chain([many])));
+    let ran = folder.run(&["gsm8k", "rows.jsonl", "--json", "out.json"]);
+    ran.expect(0, &[]);
+    let accuracy = &report(&folder)["methods"]["official"]["original"]["accuracy"];
+    close(&accuracy["share"], 0.01);
+    let end = |at: usize| accuracy["interval"][at].as_f64().unwrap();
+    // Wilson's interval of 1 in 100 ends at 0.054.
+    assert!(end(0) < 0.01 && end(1) > 0.1, "{accuracy}");
+}
+
+#[test]
+fn a_test_set_in_several_files_is_one() {
+    let folder = Folder::new();
+    write_data(&folder);
+    write_responses(&folder);
+    let run = |data: &str| {
+        let all = [
+            "gsm8k",
+            "responses.jsonl",
+            "--data",
+            data,
+            "--json",
+            "out.json",
+        ];
+        folder.run(&all).expect(0, &[]);
+        report(&folder)
+    };
+    let whole = run("test.jsonl");
+    let text = folder.read("test.jsonl");
+    let (first, rest) = text.split_at(text.find('\n').unwrap() + 1);
+    std::fs::create_dir(folder.path("parts")).unwrap();
+    folder.write("parts/a.jsonl", first);
+    folder.write("parts/b.jsonl", rest);
+    let parts = run("parts");
+    assert_eq!(parts["methods"], whole["methods"]);
+    let (set, of_one) = (
+        &parts["test_sets"]["original"],
+        &whole["test_sets"]["original"],
+    );
+    assert_eq!((&set["file"], &set["rows"]), (&json!("parts"), &json!(4)));
+    assert_eq!(set["blake3"], of_one["blake3"]);
+}
+
+#[test]
+fn references_of_a_question_may_stand_in_any_order() {
+    let folder = Folder::new();
+    let row =
+        |answers: [&str; 2]| json!({"question": "q", "answer": answers, "response": "#### 2"});
+    folder.write("rows.jsonl", lines([row(["1", "2"]), row(["2.0", "1"])]));
+    folder.run(&["gsm8k", "rows.jsonl"]).expect(0, &[]);
+}
+
+#[test]
+fn trials_of_a_response_count_as_one() {
+    let folder = Folder::new();
+    let row = |id: &str| json!({"id": id, "question": QUESTIONS[0].0, "answer": "12", "response": "#### 12", "is_correct": true});
+    folder.write("rows.jsonl", lines(["a", "b", "c"].map(row)));
+    let trial = |id: &str, trial: u32, outcome: Option<bool>| {
+        let mut line = verdict(id, outcome);
+        line["trial"] = json!(trial);
+        line
+    };
+    let mut trials: Vec<Value> = (0..9).map(|at| trial("a", at, Some(at > 1))).collect();
+    // A tie, and a trial that cannot be read.
+    trials.extend([trial("b", 0, Some(true)), trial("b", 1, Some(false))]);
+    trials.extend([trial("c", 0, None), trial("c", 1, Some(false))]);
+    folder.write("verdicts.jsonl", lines(trials));
+    let all = [
+        "gsm8k",
+        "rows.jsonl",
+        "--verdicts",
+        "verdicts.jsonl",
+        "--json",
+        "out.json",
+    ];
+    let ran = folder.run(&all);
+    ran.expect(0, &[]);
+    assert!(
+        ran.stdout
+            .contains("3 responses with 13 verdicts compared, 1 without an outcome"),
+        "{}",
+        ran.stdout
+    );
+    meets_its_schema(&folder, &report(&folder));
+    let judge = &report(&folder)["judge"];
+    assert_eq!(
+        (&judge["compared"], &judge["trials"]),
+        (&json!(3), &json!(13))
+    );
+    assert_eq!(judge["judge_accuracy"]["all"], 3);
+    let official = &judge["methods"]["official"]["original"];
+    assert_eq!(official["responses"], 3);
+    assert_eq!(official["confusion"], json!([[0, 0, 0], [1, 1, 1]]));
+    assert_eq!(official["labels"]["method_only"], 2);
+    close(&official["labels"]["mcnemar"]["p_exact"], 0.5);
+}
+
+#[test]
+fn verdicts_of_every_form_give_the_same_results() {
+    let folder = Folder::new();
+    // Lists of responses, so that verdicts have groups, and rows without one.
+    let rows = QUESTIONS.iter().zip(RESPONSES).enumerate();
+    let rows = rows.map(|(at, ((question, answer), responses))| {
+        if at < 2 {
+            json!({"id": format!("r{at}"), "question": question, "answer": answer, "responses": responses, "is_correct": at == 0})
+        } else {
+            json!({"id": format!("r{at}"), "question": question, "answer": answer, "response": responses[0], "is_correct": at == 2})
+        }
+    });
+    folder.write("rows.jsonl", lines(rows));
+    let results = ["jsonl", "csv", "parquet"].map(|ending| {
+        let verdicts = format!("verdicts.{ending}");
+        let judge = [
+            "judge",
+            "rows.jsonl",
+            "--rules",
+            "only",
+            "--quiet",
+            "--keep",
+            "is_correct",
+            "-o",
+            &verdicts,
+        ];
+        folder.run(&judge).expect(0, &[]);
+        // With the labels in the verdicts.
+        let eval = folder.run(&["eval", &verdicts]);
+        eval.expect(0, &[]);
+        let build = [
+            "build",
+            "sft",
+            "rows.jsonl",
+            "--verdicts",
+            &verdicts,
+            "-o",
+            "built.jsonl",
+            "--force",
+        ];
+        folder.run(&build).expect(0, &[]);
+        let all = [
+            "gsm8k",
+            "rows.jsonl",
+            "--verdicts",
+            &verdicts,
+            "--json",
+            "out.json",
+        ];
+        let gsm8k = folder.run(&all);
+        gsm8k.expect(0, &[]);
+        assert_eq!(report(&folder)["judge"]["trials"], 10);
+        [eval.stdout, folder.read("built.jsonl"), gsm8k.stdout].map(|text| {
+            // Lines break elsewhere after a longer name.
+            let text = text.replace(&verdicts, "verdicts");
+            text.split_whitespace().collect::<Vec<_>>().join(" ")
+        })
+    });
+    assert!(results[0][0].contains("outcome"), "{}", results[0][0]);
+    assert!(!results[0][1].is_empty());
+    assert_eq!(results[0], results[1]);
+    assert_eq!(results[0], results[2]);
 }
 
 /// A verdict's line.
@@ -702,7 +870,7 @@ fn wrong_inputs_are_told() {
             "\"r0:0\" has no reference answer: give the questions with their answers, `--data test.jsonl`",
         ),
         (&["--data", "missing.jsonl"], "could not read missing.jsonl"),
-        (&["--data", "."], ". is no file"),
+        (&["--data", "-"], "stdin is no file or folder"),
         (
             &["--data", "two.jsonl"],
             "two.jsonl: row 2 has the question of row 1 with another answer",

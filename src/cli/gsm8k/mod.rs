@@ -37,12 +37,12 @@ pub(super) struct Gsm8kArguments {
     #[command(flatten)]
     columns: ColumnArguments,
 
-    /// Questions with their answers (`… #### 42`), found by the question's text: a file, or a data set on the Hugging Face hub
+    /// Questions with their answers (`… #### 42`), found by the question's text: a file, a folder, or a data set on the Hugging Face hub
     /// (`openai/gsm8k:main:test`) [default: the responses' own references]
     #[arg(long, value_name = "DATA", help_heading = SCORING)]
     data: Option<PathBuf>,
     /// Audited labels to score against as well: questions that are not there are left out, others have their answers from there
-    #[arg(long, value_name = "FILE", help_heading = SCORING)]
+    #[arg(long, value_name = "DATA", help_heading = SCORING)]
     platinum: Option<PathBuf>,
     /// Which key of --data and --platinum holds what: question=…, reference=…
     #[arg(
@@ -210,25 +210,16 @@ impl Gsm8kArguments {
         check_outputs(&outputs, &inputs)
     }
 
-    /// The test set in a file, or a data set of the hub.
+    /// The test set in a file or folder, or a data set of the hub.
     fn test_set(&self, path: Option<&PathBuf>) -> Result<Option<TestSet>, Failure> {
         let Some(path) = path else {
             return Ok(None);
         };
         let inputs = Inputs::of(std::slice::from_ref(path))?;
-        let [file] = inputs.paths.as_slice() else {
-            return Err(anyhow!(
-                "{} has {} files: give one file of questions",
-                path.display(),
-                inputs.paths.len()
-            ))
-            .or_usage();
-        };
         let columns = ColumnMap::parse(&self.data_columns).or_usage()?;
-        let mut set = TestSet::read(file, columns).map_err(failure)?;
-        if let Some(origin) = inputs.origins.into_iter().next() {
-            set.identity.file = origin;
-        }
+        let name = inputs.origins.first().cloned();
+        let name = name.unwrap_or_else(|| path.display().to_string());
+        let set = TestSet::read(&name, &inputs.paths, columns).map_err(failure)?;
         Ok(Some(set))
     }
 }

@@ -276,9 +276,10 @@ fn disagreements(out: &mut impl Write, report: &Report) -> Result<(), Failure> {
 
 fn against(out: &mut impl Write, judge: &Against) -> Result<(), Failure> {
     let counts = format!(
-        "{}: {} verdicts compared, {} without an outcome, {} on other responses left out",
+        "{}: {} responses with {} verdicts compared, {} without an outcome, {} verdicts on other responses left out",
         escaped(&judge.verdicts),
         judge.compared,
+        judge.trials,
         judge.without_outcome,
         judge.elsewhere
     );
@@ -302,6 +303,7 @@ fn against(out: &mut impl Write, judge: &Against) -> Result<(), Failure> {
             [
                 method.to_string(),
                 set.to_owned(),
+                found.responses.to_string(),
                 share(&found.agreement),
                 found.kappa.map_or_else(dash, |kappa| format!("{kappa:.2}")),
                 labels.map_or_else(dash, |labels| share(&labels.method_accuracy)),
@@ -313,10 +315,11 @@ fn against(out: &mut impl Write, judge: &Against) -> Result<(), Failure> {
             ]
         })
     });
-    let rows: Vec<[String; 10]> = rows.collect();
+    let rows: Vec<[String; 11]> = rows.collect();
     let header = [
         "method",
         "labels",
+        "n (responses)",
         "agrees, %",
         "kappa",
         "right, %",

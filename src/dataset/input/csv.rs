@@ -296,4 +296,8 @@ impl RowReader for Csv {
     fn offset(&self) -> Option<u64> {
         None
     }
+
+    fn is_table(&self) -> bool {
+        true
+    }
 }

@@ -301,6 +301,11 @@ pub trait RowReader {
 
     /// Where the row last read begins in the file, if it can be read again from there.
     fn offset(&self) -> Option<u64>;
+
+    /// Are the rows those of a table, CSV or Parquet?
+    fn is_table(&self) -> bool {
+        false
+    }
 }
 
 /// Bytes that are kept of a row that is too long: enough to find it by.

@@ -157,4 +157,8 @@ impl RowReader for Parquet {
     fn offset(&self) -> Option<u64> {
         None
     }
+
+    fn is_table(&self) -> bool {
+        true
+    }
 }
