@@ -108,7 +108,9 @@ impl ConsensusBuilder {
             now.outcome_votes.add(verdict.outcome);
             now.overall_votes.add(verdict.overall);
         }
-        if let Some(reward) = verdict.reward {
+        // As the votes: those of other trials count for nothing.
+        let reward = verdict.reward.filter(|_| verdict.status == Status::Ok);
+        if let Some(reward) = reward {
             self.rewards.0 += 1;
             self.rewards.1 += reward;
             self.rewards.2 += reward * reward;
@@ -156,5 +158,24 @@ impl ConsensusSummary {
         let unanimous = sample.overall_votes.is_unanimous(sample.trials);
         self.unanimous.add(Some(unanimous));
         self.hard.add(sample.is_hard());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rewards_of_unreadable_trials_count_for_nothing() {
+        let of = |status: Status, reward: f64| Verdict {
+            status,
+            reward: Some(reward),
+            ..Verdict::default()
+        };
+        let mut builder = ConsensusBuilder::default();
+        builder.add(&of(Status::Ok, 1.0));
+        builder.add(&of(Status::Unparsed, 0.0));
+        let found = builder.finish().unwrap();
+        assert_eq!((found.trials, found.ok, found.reward), (2, 1, Some(1.0)));
     }
 }
