@@ -101,7 +101,7 @@ impl Pairs {
             By::Overall => responses.iter().any(|one| one.overall != first.overall),
             By::Reward => responses
                 .iter()
-                .any(|one| one.score > first.score || one.score < first.score),
+                .any(|one| one.score.total_cmp(&first.score).is_ne()),
         };
         if !differs {
             return Ok(());
