@@ -163,18 +163,20 @@ impl ConsensusSummary {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
     fn rewards_of_unreadable_trials_count_for_nothing() {
-        let of = |status: Status, reward: f64| Verdict {
-            status,
-            reward: Some(reward),
-            ..Verdict::default()
+        let of = |status: &str, reward: f64| -> Verdict {
+            let line = json!({"id": "a", "index": 0, "trial": 0, "status": status, "reward": reward,
+                "confidence": {}, "usage": {"prompt_tokens": 0, "cached_tokens": 0, "completion_tokens": 0}});
+            serde_json::from_value(line).unwrap()
         };
         let mut builder = ConsensusBuilder::default();
-        builder.add(&of(Status::Ok, 1.0));
-        builder.add(&of(Status::Unparsed, 0.0));
+        builder.add(&of("ok", 1.0));
+        builder.add(&of("unparsed", 0.0));
         let found = builder.finish().unwrap();
         assert_eq!((found.trials, found.ok, found.reward), (2, 1, Some(1.0)));
     }
