@@ -46,7 +46,7 @@ impl Best {
         let mut sums: Vec<(usize, f64)> = Vec::new();
         for group in judged.groups().iter() {
             let tally = |place: u32| judged.tallies.get(place as usize);
-            let score = |place: u32| tally(place)?.score().filter(|score| score.is_finite());
+            let score = |place: u32| judged.score(place).filter(|score| score.is_finite());
             let mut scored: Vec<(f64, u32)> = group
                 .iter()
                 .filter_map(|&place| Some((score(place)?, place)))

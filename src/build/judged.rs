@@ -28,14 +28,11 @@ pub struct Tally {
     pub overall: Votes,
     rewards: (u32, f64),
     confidences: (u32, f32),
-    /// The hash of the row's id, where that has a list of responses.
-    group: Option<u64>,
 }
 
 impl Tally {
     fn add(&mut self, line: &VerdictLine) {
         self.trials += 1;
-        self.group = self.group.or(line.group.as_deref().map(id_hash));
         if line.status != Status::Ok {
             return;
         }
@@ -58,14 +55,10 @@ impl Tally {
         self.overall.share()
     }
 
-    /// What the response is worth: the mean of the rewards; where no trial has one, C.
-    pub fn score(&self) -> Option<f64> {
+    /// The mean of the rewards of its readable trials.
+    pub fn reward(&self) -> Option<f64> {
         let (count, sum) = self.rewards;
-        if count > 0 {
-            Some(sum / f64::from(count))
-        } else {
-            self.c()
-        }
+        (count > 0).then(|| sum / f64::from(count))
     }
 
     /// The mean probability that the judge gave to a right response; 0 where none was recorded.
@@ -98,6 +91,8 @@ pub struct Coverage {
     pub without_verdict: usize,
     /// Samples none of whose verdicts is `ok`: they are left out.
     pub unreadable: usize,
+    /// Samples with a readable verdict and without a reward, where other samples have one: they have no score.
+    pub without_reward: usize,
     /// Verdicts on samples of the input.
     pub verdicts: usize,
     /// Verdicts on other samples: they are left out.
@@ -113,6 +108,8 @@ pub struct Judged {
     pub rows: Rows,
     /// What is said of each, in the same order.
     pub tallies: Vec<Tally>,
+    /// Has any sample a reward?
+    by_reward: bool,
     /// How far the verdicts cover the rows.
     pub coverage: Coverage,
     /// The keys the rows were read from, for the user.
@@ -184,29 +181,43 @@ impl Judged {
             coverage.without_verdict += usize::from(tally.trials == 0);
             coverage.unreadable += usize::from(tally.trials > 0 && tally.ok == 0);
         }
+        let without = |tally: &&Tally| tally.ok > 0 && tally.reward().is_none();
+        let by_reward = tallies.iter().any(|tally| tally.reward().is_some());
+        if by_reward {
+            coverage.without_reward = tallies.iter().filter(without).count();
+        }
         Ok(Self {
             rows,
             tallies,
+            by_reward,
             coverage,
             columns: loaded.columns.to_string(),
         })
     }
 
-    /// The responses to each question that have a readable verdict: those of one row, where a row has a list of them; else those
-    /// whose questions have the same text.
+    /// What the response at a place is worth: the mean of its rewards; C where no sample of the run has a reward. The two are never
+    /// compared with each other.
+    pub fn score(&self, place: u32) -> Option<f64> {
+        let tally = self.tallies.get(place as usize)?;
+        if self.by_reward {
+            tally.reward()
+        } else {
+            tally.c()
+        }
+    }
+
+    /// The responses to each question that have a readable verdict. Questions are the same where their texts are, and of chat
+    /// messages all turns before the response.
     pub fn groups(&self) -> Groups {
-        let mut numbers: HashMap<(bool, u64), u32> = HashMap::new();
+        let mut numbers: HashMap<u64, u32> = HashMap::new();
         let mut places: Vec<(u32, u32)> = Vec::new();
-        for (at, tally) in self
+        for (at, _) in self
             .tallies
             .iter()
             .enumerate()
             .filter(|(_, tally)| tally.ok > 0)
         {
-            let key = tally.group.map_or_else(
-                || (false, self.rows.outline(at).question),
-                |group| (true, group),
-            );
+            let key = self.rows.outline(at).question;
             let next = numbers.len() as u32;
             places.push((*numbers.entry(key).or_insert(next), at as u32));
         }

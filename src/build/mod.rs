@@ -94,6 +94,9 @@ impl BuildError {
     }
 }
 
+/// Rows that are read and written at a time.
+const AT_ONCE: usize = 256;
+
 /// How a number of things came about, for tables and JSON.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Written {

@@ -11,12 +11,9 @@ use super::best::Best;
 use super::hard::Hard;
 use super::pairs::Pairs;
 use super::sft::Accepted;
-use super::{BuildError, Judged, Tally, Written};
+use super::{AT_ONCE, BuildError, Judged, Tally, Written};
 use crate::dataset::output::{Column, Kind, OutputError, OutputFormat};
 use crate::dataset::{Sample, Samples as _};
-
-/// Rows that are read and written at a time.
-const AT_ONCE: usize = 256;
 
 /// Whether texts are texts, or chat messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,7 +100,7 @@ impl Output<'_> {
     }
 
     /// Writes preference pairs: `prompt`, `chosen`, `rejected`, the scores and ids of both, and whether the rejected response is a
-    /// lucky guess. A pair of the same text is left out.
+    /// lucky guess.
     ///
     /// # Errors
     /// The same.
@@ -128,12 +125,14 @@ impl Output<'_> {
             &|_| true,
             &mut |at, samples: [Sample; 2]| {
                 let [chosen, rejected] = samples;
-                if chosen.student_answer.trim() == rejected.student_answer.trim() {
-                    return Ok(None);
-                }
-                let [of_chosen, of_rejected] = pairs.places[at].map(|place| self.tally(place));
+                let scores = pairs.places[at].map(|place| self.judged.score(place));
+                let of_rejected = self.tally(pairs.places[at][1]);
                 let mut row = Map::new();
-                row.insert("prompt".into(), self.text("user", chosen.question));
+                let prompt = match self.form {
+                    Form::Text => Value::String(chosen.question),
+                    Form::Messages => Value::Array(self.prompt(&chosen)?),
+                };
+                row.insert("prompt".into(), prompt);
                 row.insert(
                     "chosen".into(),
                     self.text("assistant", chosen.student_answer),
@@ -142,8 +141,8 @@ impl Output<'_> {
                     "rejected".into(),
                     self.text("assistant", rejected.student_answer),
                 );
-                row.insert("score_chosen".into(), json!(of_chosen.score()));
-                row.insert("score_rejected".into(), json!(of_rejected.score()));
+                row.insert("score_chosen".into(), json!(scores[0]));
+                row.insert("score_rejected".into(), json!(scores[1]));
                 row.insert("chosen_id".into(), json!(chosen.id));
                 row.insert("rejected_id".into(), json!(rejected.id));
                 row.insert("lucky_guess".into(), json!(of_rejected.is_lucky_guess()));
@@ -165,9 +164,9 @@ impl Output<'_> {
             &|_| true,
             &mut |at, samples: [Sample; 1]| {
                 let [sample] = samples;
-                let score = self.tally(best.places[at][0]).score();
+                let score = self.judged.score(best.places[at][0]);
                 let further = [("reward", json!(score)), ("n", json!(best.of[at]))];
-                Ok(Some(self.response(sample, further)))
+                self.response(sample, further).map(Some)
             },
         )
     }
@@ -204,9 +203,13 @@ impl Output<'_> {
             if per_question.is_some_and(|most| texts.len() >= most) {
                 full.set(now);
             }
-            let tally = self.tally(accepted.places[at][0]);
-            let further = [("reward", json!(tally.score())), ("c", json!(tally.c()))];
-            Ok(Some(self.response(sample, further)))
+            let place = accepted.places[at][0];
+            let score = self.judged.score(place);
+            let further = [
+                ("reward", json!(score)),
+                ("c", json!(self.tally(place).c())),
+            ];
+            self.response(sample, further).map(Some)
         };
         let written = self.write(&own, &accepted.places, &wants, &mut row)?;
         Ok(Written {
@@ -239,12 +242,34 @@ impl Output<'_> {
         [texts, &[("id", Kind::Text)], further].concat()
     }
 
+    /// What asks the question: the row's own messages, or one turn of the user.
+    fn prompt(&self, sample: &Sample) -> Result<Vec<Value>, BuildError> {
+        if sample.messages.is_empty() {
+            return Ok(vec![json!({"role": "user", "content": sample.question})]);
+        }
+        let is_parquet = match &self.path {
+            Some(path) => OutputFormat::of(path)? == OutputFormat::Parquet,
+            None => false,
+        };
+        let is_plain = |message: &Value| {
+            let keys = message.as_object().map_or(0, Map::len);
+            keys == 2 && message["role"].is_string() && message["content"].is_string()
+        };
+        if is_parquet && !sample.messages.iter().all(is_plain) {
+            return Err(BuildError::Nested {
+                id: sample.id.clone(),
+                what: "a chat message that is more than a role and a text",
+            });
+        }
+        Ok(sample.messages.clone())
+    }
+
     /// A question and one response.
     fn response<const M: usize>(
         &self,
         sample: Sample,
         further: [(&str, Value); M],
-    ) -> Map<String, Value> {
+    ) -> Result<Map<String, Value>, BuildError> {
         let mut row = Map::new();
         match self.form {
             Form::Text => {
@@ -252,17 +277,15 @@ impl Output<'_> {
                 row.insert("completion".into(), sample.student_answer.into());
             }
             Form::Messages => {
-                let messages = json!([
-                    {"role": "user", "content": sample.question},
-                    {"role": "assistant", "content": sample.student_answer},
-                ]);
-                row.insert("messages".into(), messages);
+                let mut messages = self.prompt(&sample)?;
+                messages.push(json!({"role": "assistant", "content": sample.student_answer}));
+                row.insert("messages".into(), Value::Array(messages));
             }
         }
         row.insert("id".into(), sample.id.into());
         row.extend(further.map(|(key, value)| (key.to_owned(), value)));
         keep(&mut row, sample.kept);
-        row
+        Ok(row)
     }
 
     /// Writes what `row` makes of the samples at the places of each record that is wanted; none of where it gives nothing.

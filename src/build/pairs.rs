@@ -1,8 +1,10 @@
 //! Preference pairs: of the responses to one question, one that the judge holds for right, and one that it holds for wrong.
 
+use std::collections::{HashMap, HashSet};
+
 use serde::Serialize;
 
-use super::{BuildError, Judged, Tally, drawn};
+use super::{AT_ONCE, BuildError, Judged, Tally, drawn};
 use crate::dataset::Samples as _;
 
 /// What decides which of two responses is the better one.
@@ -41,6 +43,8 @@ pub struct Pairs {
     pub one_response: usize,
     /// Of the others, questions no two of whose responses make a pair.
     pub without_pair: usize,
+    /// Responses that are left out because their text is held for right once and for wrong once.
+    pub on_both_sides: usize,
     /// Pairs whose rejected response is a lucky guess: a right final answer from a flawed derivation.
     pub lucky_guesses: usize,
 }
@@ -49,7 +53,7 @@ impl Pairs {
     /// Of all questions.
     ///
     /// # Errors
-    /// [`BuildError::Unsaid`] where the whole decides and no verdict says anything of it.
+    /// [`BuildError::Unsaid`] where the whole decides and no verdict says anything of it; when a row cannot be read again.
     pub fn of(judged: &Judged, wanted: Wanted) -> Result<Self, BuildError> {
         if wanted.by == By::Overall && judged.tallies.iter().all(|tally| tally.c().is_none()) {
             return Err(BuildError::Unsaid(
@@ -61,6 +65,7 @@ impl Pairs {
             questions: 0,
             one_response: 0,
             without_pair: 0,
+            on_both_sides: 0,
             lucky_guesses: 0,
         };
         for group in judged.groups().iter() {
@@ -70,17 +75,51 @@ impl Pairs {
                 continue;
             }
             let before = pairs.places.len();
-            pairs.add_group(judged, &group, wanted);
+            pairs.add_group(judged, &group, wanted)?;
             pairs.without_pair += usize::from(pairs.places.len() == before);
         }
         Ok(pairs)
     }
 
-    fn add_group(&mut self, judged: &Judged, group: &[u32], wanted: Wanted) {
-        let responses: Vec<Response> = group
+    fn add_group(
+        &mut self,
+        judged: &Judged,
+        group: &[u32],
+        wanted: Wanted,
+    ) -> Result<(), BuildError> {
+        let mut responses: Vec<Response> = group
             .iter()
             .filter_map(|&place| Response::of(judged, place, wanted.seed))
             .collect();
+        if wanted.by == By::Overall {
+            responses.retain(|response| response.overall.is_some());
+        }
+        let Some(first) = responses.first() else {
+            return Ok(());
+        };
+        let differs = match wanted.by {
+            By::Overall => responses.iter().any(|one| one.overall != first.overall),
+            By::Reward => responses
+                .iter()
+                .any(|one| one.score.total_cmp(&first.score).is_ne()),
+        };
+        if !differs {
+            return Ok(());
+        }
+        let texts = texts(judged, &responses)?;
+        if wanted.by == By::Overall {
+            let of = |right: bool| -> HashSet<&blake3::Hash> {
+                let side = responses.iter().filter(|one| one.overall == Some(right));
+                side.filter_map(|one| texts.get(&one.place)).collect()
+            };
+            let (right, wrong) = (of(true), of(false));
+            let before = responses.len();
+            responses.retain(|one| {
+                let text = texts.get(&one.place);
+                text.is_some_and(|text| !(right.contains(text) && wrong.contains(text)))
+            });
+            self.on_both_sides += before - responses.len();
+        }
         let is = |right: bool| {
             move |response: &&Response| wanted.by == By::Reward || response.overall == Some(right)
         };
@@ -118,15 +157,37 @@ impl Pairs {
                 } else {
                     continue;
                 };
+                // By the reward, the same text may have two.
+                if texts.get(&one.place) == texts.get(&other.place) {
+                    continue;
+                }
                 if left == 0 {
-                    return;
+                    return Ok(());
                 }
                 left -= 1;
                 self.places.push([one.place, other.place]);
                 self.lucky_guesses += usize::from(other.lucky);
             }
         }
+        Ok(())
     }
+}
+
+/// Hashes of the texts of responses, by place.
+fn texts(
+    judged: &Judged,
+    responses: &[Response],
+) -> Result<HashMap<u32, blake3::Hash>, BuildError> {
+    let mut texts = HashMap::with_capacity(responses.len());
+    for some in responses.chunks(AT_ONCE) {
+        let places: Vec<usize> = some.iter().map(|one| one.place as usize).collect();
+        let samples = judged.rows.fetch(&places)?;
+        for (one, sample) in some.iter().zip(samples) {
+            let text = sample.student_answer.trim();
+            texts.insert(one.place, blake3::hash(text.as_bytes()));
+        }
+    }
+    Ok(texts)
 }
 
 /// What is known of a response.
@@ -146,7 +207,7 @@ impl Response {
         Some(Self {
             place,
             overall: tally.overall.majority(),
-            score: tally.score().filter(|score| score.is_finite())?,
+            score: judged.score(place).filter(|score| score.is_finite())?,
             confidence: tally.confidence(),
             lucky: tally.is_lucky_guess(),
             drawn: drawn(seed, judged.rows.outline(place as usize).id),

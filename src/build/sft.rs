@@ -60,7 +60,7 @@ impl Accepted {
             };
             let reward = wanted
                 .min_reward
-                .is_none_or(|least| tally.score().is_some_and(|score| score >= least));
+                .is_none_or(|least| judged.score(place).is_some_and(|score| score >= least));
             whole && reward
         };
         let mut accepted = Self {
@@ -79,7 +79,7 @@ impl Accepted {
                     let tally = judged.tallies[place as usize];
                     let id = judged.rows.outline(place as usize).id;
                     (
-                        tally.score().unwrap_or_default(),
+                        judged.score(place).unwrap_or(f64::NEG_INFINITY),
                         tally.confidence(),
                         drawn(wanted.seed, id),
                     )

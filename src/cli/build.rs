@@ -198,6 +198,7 @@ impl BuildArguments {
             columns: self.columns.map().or_usage()?.with_needs(Needs {
                 reference: false,
                 steps: true,
+                messages: true,
                 ..Needs::default()
             }),
             keep: Keep::parse(&self.keep),
@@ -281,6 +282,10 @@ fn notes(coverage: &Coverage) {
         (
             coverage.without_sample,
             "verdicts are on other samples, and are left out",
+        ),
+        (
+            coverage.without_reward,
+            "samples have no reward, where others have one: they have no place where rewards are compared",
         ),
     ] {
         if count > 0 {
@@ -374,10 +379,10 @@ fn pairs(arguments: &PairsArguments) -> Result<u8, Failure> {
         pairs.places.len(),
         pairs.lucky_guesses
     )];
-    if written.same_text > 0 {
+    if pairs.on_both_sides > 0 {
         facts.push(format!(
-            "{} pairs of the very same text are left out",
-            written.same_text
+            "{} responses are left out, because the very same text is held for right once and for wrong once",
+            pairs.on_both_sides
         ));
     }
     common.report(&judged, &pairs, written, &facts)

@@ -64,6 +64,7 @@ impl PromptChoice {
             question: true,
             response: true,
             reference: protocol.needs_reference(),
+            messages: false,
             steps: protocol.yields().first_error,
             other: protocol.compares(),
             rubric,

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 
 /// One message, as chat completions have it, or `ShareGPT` (`from`, `value`).
 #[derive(Debug, Deserialize)]
@@ -120,6 +121,54 @@ impl Messages {
             }),
             _ => Err("chat messages whose last turn is not the assistant's".to_owned()),
         }
+    }
+}
+
+/// The messages of a conversation as chat completions have them, without an answer at its end. One that has more than a role and
+/// text stays as it is.
+pub(super) fn prompt_of(json: &str) -> Vec<Value> {
+    let mut messages: Vec<Value> = serde_json::from_str(json).unwrap_or_default();
+    let is_answer =
+        |message: &Value| matches!(role_of(message), Some("assistant" | "gpt" | "model"));
+    if messages.last().is_some_and(is_answer) {
+        messages.pop();
+    }
+    messages.into_iter().map(plain).collect()
+}
+
+fn role_of(message: &Value) -> Option<&str> {
+    message["role"].as_str().or(message["from"].as_str())
+}
+
+fn plain(message: Value) -> Value {
+    let Some(role) = role_of(&message) else {
+        return message;
+    };
+    let role = match role {
+        "human" => "user",
+        "gpt" => "assistant",
+        role => role,
+    };
+    let own = |key: &str| matches!(key, "role" | "content" | "from" | "value");
+    let more = message.as_object().is_some_and(|message| {
+        let mut entries = message.iter();
+        entries.any(|(key, value)| !own(key) && !value.is_null())
+    });
+    let content = match (&message["content"], &message["value"]) {
+        (Value::Null, value) => value,
+        (content, _) => content,
+    };
+    let text = match content {
+        Value::String(text) => Some(text.clone()),
+        Value::Array(parts) => parts
+            .iter()
+            .map(|part| part["text"].as_str())
+            .collect::<Option<String>>(),
+        _ => None,
+    };
+    match text {
+        Some(text) if !more => json!({"role": role, "content": text}),
+        _ => message,
     }
 }
 

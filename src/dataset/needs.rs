@@ -16,6 +16,8 @@ pub struct Needs {
     pub reference: bool,
     /// The response's steps are read, if the row has them; they may stand in the place of the response.
     pub steps: bool,
+    /// The messages that a question is of are kept, and tell questions apart.
+    pub messages: bool,
     /// A second response, which the first is compared with; a row without is a bad one.
     pub other: bool,
     /// The criteria.
@@ -52,6 +54,7 @@ impl Default for Needs {
             response: true,
             reference: true,
             steps: false,
+            messages: false,
             other: false,
             rubric: RubricNeed::None,
         }

@@ -17,6 +17,9 @@ pub struct Sample {
     pub index: usize,
     /// The problem.
     pub question: String,
+    /// The messages that ask it, up to the response, where the row has them and they are asked for: each with `role` and `content`,
+    /// or as the row has it where its content is no text or it has more than that.
+    pub messages: Vec<Value>,
     /// The expected final result, as the judge is shown it: of several that are all right, a list of them.
     pub reference_answer: String,
     /// The reference answers by themselves, where there are several.
@@ -140,8 +143,25 @@ impl Sample {
     }
 
     /// A short hash of the question: samples that share it share more of the prompt than the template.
+    ///
+    /// Where the messages are there, it is of them: the same last turn behind other turns is another question.
     pub(crate) fn question_hash(&self) -> u64 {
-        first_bytes(&blake3::hash(self.question.as_bytes()))
+        if self.messages.is_empty() {
+            return first_bytes(&blake3::hash(self.question.as_bytes()));
+        }
+        if let [only] = self.messages.as_slice()
+            && only["role"] == "user"
+            && only["content"] == self.question.as_str()
+        {
+            return first_bytes(&blake3::hash(self.question.as_bytes()));
+        }
+        let mut hasher = blake3::Hasher::new();
+        for message in &self.messages {
+            let mut message = message.clone();
+            message.sort_all_objects();
+            hash_text(&mut hasher, &message.to_string());
+        }
+        first_bytes(&hasher.finalize())
     }
 
     /// A short hash of the id.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value as Json};
 
 use super::columns::{ColumnMap, Field};
-use super::messages::{Messages, Turn};
+use super::messages::{Messages, Turn, prompt_of};
 use super::needs::RubricNeed;
 use super::preset::Preset;
 use super::row::{Row, Value};
@@ -18,6 +18,8 @@ pub(super) struct Texts {
     /// The row's id, if it has one.
     pub(super) id: Option<String>,
     pub(super) question: String,
+    /// The messages that ask it, as [`Sample::messages`].
+    pub(super) messages: Vec<Json>,
     /// The reference answer: of several, each of which is right, all of them.
     pub(super) references: Vec<String>,
     pub(super) responses: Vec<String>,
@@ -45,6 +47,7 @@ impl Texts {
         let Self {
             id,
             question,
+            messages,
             references,
             responses,
             is_list,
@@ -81,6 +84,7 @@ impl Texts {
                 id: with_id(part),
                 index: 0,
                 question: question.clone(),
+                messages: messages.clone(),
                 reference_answer: reference_answer.clone(),
                 alternatives: alternatives.clone(),
                 student_answer,
@@ -261,6 +265,11 @@ impl Row<'_> {
             .into_iter()
             .next()
             .unwrap_or_default();
+        let messages = if needs.messages {
+            self.messages(columns, preset)?
+        } else {
+            Vec::new()
+        };
         let references = texts(Field::Reference, needs.reference)?;
         let steps = if needs.steps {
             read(Field::Steps)?
@@ -317,6 +326,7 @@ impl Row<'_> {
             preferred,
             id,
             question,
+            messages,
             references,
             responses: responses.texts,
             is_list: responses.is_list,
@@ -325,6 +335,24 @@ impl Row<'_> {
             rubric,
             other,
         })
+    }
+
+    /// The messages that the question is of, up to the response; none where it is a text.
+    fn messages(&self, columns: &ColumnMap, preset: &'static Preset) -> Result<Vec<Json>, String> {
+        let found = columns.find(Field::Question, preset, self)?;
+        let value = found.and_then(|found| found.values.into_iter().next());
+        match value {
+            Some(value) if value.messages().is_some() => {
+                let text = value.text();
+                let json = if text.starts_with('"') {
+                    value.string()?
+                } else {
+                    text.to_owned()
+                };
+                Ok(prompt_of(&json))
+            }
+            _ => Ok(Vec::new()),
+        }
     }
 
     /// The row's own criteria.

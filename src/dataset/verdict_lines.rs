@@ -21,8 +21,6 @@ const AT_ONCE: usize = 8192;
 pub(crate) struct VerdictLine<'l> {
     #[serde(borrow)]
     pub(crate) id: Cow<'l, str>,
-    #[serde(borrow, default)]
-    pub(crate) group: Option<Cow<'l, str>>,
     #[serde(default)]
     pub(crate) trial: u32,
     pub(crate) status: Status,

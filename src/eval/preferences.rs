@@ -1,7 +1,7 @@
 //! How often a judge rates a better response above the others of its group: pairs as in `JudgeBench`, one better response among four
 //! as in `RewardBench-2`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -46,6 +46,8 @@ pub struct TiesScore {
 /// How a judge rates groups of better and worse responses.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Preferences {
+    /// Groups that are left out because a response of theirs has no verdict.
+    pub left_out: usize,
     /// Over all groups but those of Ties.
     pub all: Option<Preference>,
     /// By subject.
@@ -89,7 +91,7 @@ impl Extremes {
 }
 
 impl Preferences {
-    /// Of the score of each trial; `None` where no group has better and worse responses with verdicts.
+    /// Of the score of each trial; `None` where no group has better and worse responses.
     pub fn of(scores: &[(u32, Option<f64>)], samples: &Samples) -> Option<Self> {
         let mut sums: BTreeMap<u32, (usize, f64)> = BTreeMap::new();
         for (sample, score) in scores {
@@ -100,14 +102,17 @@ impl Preferences {
             }
         }
         let mut groups: BTreeMap<u32, Group> = BTreeMap::new();
-        let mut whole: BTreeMap<u32, bool> = BTreeMap::new();
+        // A group that was judged in part is no group.
+        let mut in_part: BTreeSet<u32> = BTreeSet::new();
+        // Whether a group has better responses, and worse ones.
+        let mut sides: BTreeMap<u32, [bool; 2]> = BTreeMap::new();
         for (place, labelled) in samples.labelled.iter().enumerate() {
             let (Some(number), Some(preferred)) = (labelled.group, labelled.preferred) else {
                 continue;
             };
+            sides.entry(number).or_default()[usize::from(!preferred)] = true;
             let Some(&(count, sum)) = sums.get(&(place as u32)) else {
-                // A group that was judged in part is no group.
-                whole.insert(number, false);
+                in_part.insert(number);
                 continue;
             };
             let group = groups.entry(number).or_default();
@@ -123,11 +128,17 @@ impl Preferences {
                 group.unreadable = true;
             }
         }
-        groups.retain(|number, group| {
+        let mut left_out = 0;
+        for number in in_part {
+            let [better, worse] = sides.get(&number).copied().unwrap_or_default();
+            left_out += usize::from(better && worse);
+            groups.remove(&number);
+        }
+        groups.retain(|_, group| {
             let both = group.better.count > 0 && group.worse.count > 0;
-            whole.get(number) != Some(&false) && (both || group.unreadable)
+            both || group.unreadable
         });
-        if groups.is_empty() {
+        if groups.is_empty() && left_out == 0 {
             return None;
         }
         let is_ties = |group: &Group| {
@@ -148,6 +159,7 @@ impl Preferences {
         let each = by_subject.values().map(|of: &Preference| of.shared);
         let each: Vec<f64> = each.chain(ties.map(|ties| ties.score)).collect();
         Some(Self {
+            left_out,
             all: Preference::of(others()),
             by_subject,
             ties,

@@ -108,7 +108,9 @@ impl ConsensusBuilder {
             now.outcome_votes.add(verdict.outcome);
             now.overall_votes.add(verdict.overall);
         }
-        if let Some(reward) = verdict.reward {
+        // As the votes: those of other trials count for nothing.
+        let reward = verdict.reward.filter(|_| verdict.status == Status::Ok);
+        if let Some(reward) = reward {
             self.rewards.0 += 1;
             self.rewards.1 += reward;
             self.rewards.2 += reward * reward;
@@ -156,5 +158,26 @@ impl ConsensusSummary {
         let unanimous = sample.overall_votes.is_unanimous(sample.trials);
         self.unanimous.add(Some(unanimous));
         self.hard.add(sample.is_hard());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn rewards_of_unreadable_trials_count_for_nothing() {
+        let of = |status: &str, reward: f64| -> Verdict {
+            let line = json!({"id": "a", "index": 0, "trial": 0, "status": status, "reward": reward,
+                "confidence": {}, "usage": {"prompt_tokens": 0, "cached_tokens": 0, "completion_tokens": 0}});
+            serde_json::from_value(line).unwrap()
+        };
+        let mut builder = ConsensusBuilder::default();
+        builder.add(&of("ok", 1.0));
+        builder.add(&of("unparsed", 0.0));
+        let found = builder.finish().unwrap();
+        assert_eq!((found.trials, found.ok, found.reward), (2, 1, Some(1.0)));
     }
 }

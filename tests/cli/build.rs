@@ -265,10 +265,14 @@ fn every_row_is_allowed_by_its_verdicts() {
                     .map(|row| [text(row, "chosen_id"), text(row, "rejected_id")])
                     .collect();
                 assert_eq!(ids.len(), rows.len());
-                let any_lucky = questions[question]
-                    .iter()
-                    .any(|said| said.overall() == Some(false) && said.lucky());
-                // But for a pair of the same text that was left out.
+                let of = &questions[question];
+                let is_right = |text: &str| {
+                    of.iter()
+                        .any(|said| said.overall() == Some(true) && said.response == text)
+                };
+                let any_lucky = of.iter().any(|said| {
+                    said.overall() == Some(false) && said.lucky() && !is_right(&said.response)
+                });
                 if rows.len() == per_question {
                     assert_eq!(rows[0]["lucky_guess"], any_lucky, "{question}");
                 }
@@ -279,16 +283,17 @@ fn every_row_is_allowed_by_its_verdicts() {
                         .filter(move |said| said.overall() == Some(right))
                         .map(|said| said.response.as_str())
                 };
-                let disjoint =
-                    responses(true).all(|text| responses(false).all(|other| other != text));
-                let can = responses(true).count() * responses(false).count();
-                if disjoint {
-                    assert_eq!(
-                        of_questions.get(question).map_or(0, Vec::len),
-                        can.min(per_question),
-                        "{question}"
-                    );
-                }
+                // A text that is held for right once and for wrong once is in no pair.
+                let of_one_side = |right: bool| {
+                    responses(right)
+                        .filter(|text| responses(!right).all(|other| other != *text))
+                        .count()
+                };
+                assert_eq!(
+                    of_questions.get(question).map_or(0, Vec::len),
+                    (of_one_side(true) * of_one_side(false)).min(per_question),
+                    "{question}"
+                );
             }
         }
         let (rows, _) = build(
@@ -653,4 +658,184 @@ fn what_cannot_be_built_is_refused() {
             &["scores.jsonl", "-o", "y.jsonl", "--min-reward", "0.5"],
         ))
         .expect(0, &["1 rows"]);
+}
+
+/// Writes verdicts: id, is it right, reward.
+fn write_verdicts(folder: &Folder, of: &[(&str, bool, Option<f64>)]) {
+    let line = |(id, overall, reward): &(&str, bool, Option<f64>)| {
+        let line =
+            json!({"id": id, "trial": 0, "status": "ok", "overall": overall, "reward": reward});
+        format!("{line}\n")
+    };
+    folder.write("verdicts.jsonl", of.iter().map(line).collect::<String>());
+}
+
+#[track_caller]
+fn of_rows(folder: &Folder, what: &[&str], out: &str) -> (Vec<Value>, Value) {
+    let fixed = [
+        "rows.jsonl",
+        "--verdicts",
+        "verdicts.jsonl",
+        "--force",
+        "--json",
+        "counts.json",
+        "-o",
+        out,
+    ];
+    folder
+        .run(&[&["build"], what, &fixed[..]].concat())
+        .expect(0, &[]);
+    let rows = if out.ends_with(".jsonl") {
+        folder.lines(out)
+    } else {
+        Vec::new()
+    };
+    (
+        rows,
+        serde_json::from_str(&folder.read("counts.json")).unwrap(),
+    )
+}
+
+#[test]
+fn conversations_are_told_apart_and_written_whole() {
+    let folder = Folder::new();
+    let turn = |role: &str, content: &str| json!({"role": role, "content": content});
+    let talk = |id: &str, first: &str, answer: &str| {
+        let messages = [
+            turn("system", "Be brief."),
+            turn("user", first),
+            turn("assistant", "Go on."),
+            turn("user", "And now?"),
+            turn("assistant", answer),
+        ];
+        format!(
+            "{}\n",
+            json!({"id": id, "messages": messages, "answer": "1"})
+        )
+    };
+    let rows = talk("a", "One?", "1") + &talk("b", "Two?", "2") + &talk("c", "One?", "3");
+    folder.write("rows.jsonl", rows);
+    write_verdicts(
+        &folder,
+        &[
+            ("a", true, Some(1.0)),
+            ("b", false, Some(0.0)),
+            ("c", false, Some(0.0)),
+        ],
+    );
+    let (rows, counts) = of_rows(
+        &folder,
+        &["pairs", "--per-question", "9", "--messages"],
+        "out.jsonl",
+    );
+    assert_eq!((rows.len(), &counts["questions"]), (1, &json!(2)));
+    assert_eq!(
+        (text(&rows[0], "chosen_id"), text(&rows[0], "rejected_id")),
+        ("a", "c")
+    );
+    let prompt = json!([
+        turn("system", "Be brief."),
+        turn("user", "One?"),
+        turn("assistant", "Go on."),
+        turn("user", "And now?")
+    ]);
+    assert_eq!(rows[0]["prompt"], prompt);
+    assert_eq!(rows[0]["chosen"], json!([turn("assistant", "1")]));
+    let (rows, _) = of_rows(&folder, &["sft", "--messages"], "out.jsonl");
+    let mut whole = prompt.as_array().unwrap().clone();
+    whole.push(turn("assistant", "1"));
+    assert_eq!(rows[0]["messages"], json!(whole));
+    of_rows(&folder, &["sft", "--messages"], "out.parquet");
+
+    // A call of a tool stays as it is in JSON lines, and has no place in a table.
+    let call = json!({"role": "assistant", "content": null, "tool_calls": [{"id": "x"}]});
+    let messages = json!([
+        turn("user", "q"),
+        call,
+        turn("tool", "4"),
+        turn("assistant", "1")
+    ]);
+    folder.write(
+        "rows.jsonl",
+        format!(
+            "{}\n",
+            json!({"id": "a", "messages": messages, "answer": "1"})
+        ),
+    );
+    write_verdicts(&folder, &[("a", true, Some(1.0))]);
+    let (rows, _) = of_rows(&folder, &["sft", "--messages"], "out.jsonl");
+    assert_eq!(rows[0]["messages"], messages);
+    folder
+        .run(&[
+            "build",
+            "sft",
+            "rows.jsonl",
+            "--verdicts",
+            "verdicts.jsonl",
+            "--messages",
+            "-o",
+            "t.parquet",
+        ])
+        .expect(2, &["more than a role and a text", "JSON lines"]);
+}
+
+#[test]
+fn one_rule_groups_lists_and_rows() {
+    let folder = Folder::new();
+    let list = json!({"id": "l", "question": "q?", "answer": "1", "responses": ["1", "x"]});
+    let row = json!({"id": "r", "question": "q?", "answer": "1", "response": "2"});
+    // The text x is held for right and for wrong.
+    let other = json!({"id": "o", "question": "q?", "answer": "1", "response": "x "});
+    folder.write("rows.jsonl", format!("{list}\n{row}\n{other}\n"));
+    write_verdicts(
+        &folder,
+        &[
+            ("l:0", true, Some(1.0)),
+            ("l:1", true, Some(1.0)),
+            ("r", false, Some(0.0)),
+            ("o", false, Some(0.0)),
+        ],
+    );
+    let (rows, counts) = of_rows(&folder, &["pairs", "--per-question", "9"], "out.jsonl");
+    let ids: Vec<[&str; 2]> = rows
+        .iter()
+        .map(|row| ["chosen_id", "rejected_id"].map(|key| text(row, key)))
+        .collect();
+    assert_eq!(ids, [["l:0", "r"]]);
+    assert_eq!(
+        (&counts["questions"], &counts["on_both_sides"]),
+        (&json!(1), &json!(2))
+    );
+    // By the reward the same text is no pair of its own, and takes no other's place.
+    let (rows, _) = of_rows(
+        &folder,
+        &["pairs", "--per-question", "9", "--by", "reward"],
+        "out.jsonl",
+    );
+    assert_eq!(rows.len(), 3);
+    assert!(
+        rows.iter()
+            .all(|row| text(row, "chosen").trim() != text(row, "rejected").trim())
+    );
+}
+
+#[test]
+fn rewards_are_not_compared_with_shares() {
+    let folder = Folder::new();
+    let row = |id: &str| {
+        format!(
+            "{}\n",
+            json!({"id": id, "question": "q?", "answer": "1", "response": id})
+        )
+    };
+    folder.write("rows.jsonl", row("a") + &row("b"));
+    // Without a reward b is not worth 1 because it is held for right.
+    write_verdicts(&folder, &[("a", true, Some(0.7)), ("b", true, None)]);
+    let (rows, counts) = of_rows(&folder, &["best-of-n"], "out.jsonl");
+    assert_eq!((text(&rows[0], "id"), &rows[0]["n"]), ("a", &json!(1)));
+    assert_eq!(counts["coverage"]["without_reward"], 1);
+    write_verdicts(&folder, &[("a", false, None), ("b", true, None)]);
+    let (rows, counts) = of_rows(&folder, &["best-of-n"], "out.jsonl");
+    assert_eq!((text(&rows[0], "id"), &rows[0]["n"]), ("b", &json!(2)));
+    assert_eq!(counts["coverage"]["without_reward"], 0);
 }

@@ -94,7 +94,9 @@ fn pairs_are_scored_by_the_higher_reward() {
         + &verdict("p3:1", Some(0.0))
         + &verdict("p4:0", Some(0.0));
     folder.write("verdicts.jsonl", verdicts);
-    let (_, value) = eval(&folder, "verdicts.jsonl", "pairs.jsonl");
+    let (text, value) = eval(&folder, "verdicts.jsonl", "pairs.jsonl");
+    assert_eq!(value["judges"][0]["preferences"]["left_out"], 1);
+    assert!(text.contains("1 questions are left out"), "{text}");
     let all = &value["judges"][0]["preferences"]["all"];
     assert_eq!(
         (

@@ -156,14 +156,18 @@ impl Repository {
 
     /// Notes the names of all files of a commit: without a network they tell whether all of a split is there.
     pub(super) fn keep_listing(&self, commit: &Commit, files: &BTreeSet<String>) {
-        let path = self.folder.join(".files").join(commit.as_str());
-        if !path.exists()
-            && create_parent(&path).is_ok()
-            && let Ok(text) = serde_json::to_vec(files)
-        {
-            // Without the note the hub is asked again, no more.
-            let _ = fs::write(&path, text);
+        if self.listing(commit).as_ref() == Some(files) {
+            return;
         }
+        // Under another name first: a note that was cut would be in the way of a whole one. Without it the hub is asked again, no more.
+        let folder = self.folder.join(".files");
+        let write = || -> std::io::Result<()> {
+            fs::create_dir_all(&folder)?;
+            let temporary = folder.join(format!("{}.{}", commit.as_str(), std::process::id()));
+            fs::write(&temporary, serde_json::to_vec(files)?)?;
+            fs::rename(&temporary, folder.join(commit.as_str()))
+        };
+        let _ = write();
     }
 
     /// The names of all files of a commit, where they were noted.
@@ -440,4 +444,25 @@ pub(super) fn models(cache: &Path) -> Result<Vec<CachedModel>, HubError> {
         }
     }
     Ok(models)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_listing_that_was_cut_is_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let id = HubId::data_set("org/name", None).unwrap().unwrap();
+        let repository = Repository::new(folder.path(), &id);
+        let commit = Commit::parse(&"a".repeat(40)).unwrap();
+        let files = BTreeSet::from(["test.csv".to_owned()]);
+        let notes = repository.folder.join(".files");
+        fs::create_dir_all(&notes).unwrap();
+        fs::write(notes.join(commit.as_str()), "[\"test.c").unwrap();
+        assert_eq!(repository.listing(&commit), None);
+        repository.keep_listing(&commit, &files);
+        assert_eq!(repository.listing(&commit), Some(files));
+        assert_eq!(names(&notes).unwrap(), [commit.as_str()]);
+    }
 }

@@ -41,81 +41,131 @@ const WORDS: [(&str, &[&str]); 3] = [
 static CONVERTED: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"^(.+)/([^/]+)/[0-9]{4}\.parquet$").ok());
 
-/// All splits that have files of a kind that is read.
+/// The splits of the wanted configuration that have files of a kind that is read; those of all configurations where names alone
+/// tell. Where a README has several configurations and none of them is wanted, each has one split without files: its name is all
+/// that a message needs.
 ///
 /// # Errors
 /// What is wrong with the README, for the user.
-pub(super) fn splits(files: &BTreeSet<String>, readme: Option<&str>) -> Result<Vec<Split>, String> {
+pub(super) fn splits(
+    files: &BTreeSet<String>,
+    readme: Option<&str>,
+    wanted: Option<&str>,
+) -> Result<Vec<Split>, String> {
     let configs = match readme {
         Some(text) => front_matter::value(text, "configs")
             .map_err(|why| format!("the configurations in its {README} cannot be read: {why}"))?,
         None => None,
     };
-    let rows: BTreeSet<&str> = files
+    let rows: Vec<&str> = files
         .iter()
         .map(String::as_str)
         .filter(|file| kind(file).is_some())
         .collect();
     let mut found = Found::default();
-    match configs {
+    match &configs {
         Some(Value::Array(configs)) => {
-            for config in &configs {
+            let names: BTreeSet<&str> = configs.iter().map(name_of).collect();
+            let one = match (wanted, names.first()) {
+                (Some(wanted), _) if names.contains(wanted) => Some(wanted),
+                (_, Some(only)) if names.len() == 1 => Some(*only),
+                _ => None,
+            };
+            let Some(one) = one else {
+                let mut seen = BTreeSet::new();
+                let names = configs.iter().map(name_of);
+                let unread = |name: &str| Split {
+                    config: name.to_owned(),
+                    name: "train".to_owned(),
+                    files: Vec::new(),
+                };
+                return Ok(names
+                    .filter(|name| seen.insert(*name))
+                    .map(unread)
+                    .collect());
+            };
+            for config in configs.iter().filter(|config| name_of(config) == one) {
                 of_config(config, &rows, &mut found)?;
             }
         }
         _ => by_name(&rows, None, &mut found)?,
     }
-    let splits = found.splits.into_iter().map(|split| {
+    let names = |files: Vec<u32>| {
+        let names = files.into_iter().filter_map(|at| rows.get(at as usize));
+        let names: Vec<&str> = names.copied().collect();
         // The same rows in several kinds of files.
-        let first = split.files.iter().filter_map(|file| kind(file)).min();
-        let mut files = split.files;
-        files.retain(|file| kind(file) == first);
-        Split { files, ..split }
+        let first = names.iter().filter_map(|file| kind(file)).min();
+        let first = names.into_iter().filter(|file| kind(file) == first);
+        first.map(str::to_owned).collect()
+    };
+    let splits = found.splits.into_iter().map(|(config, name, files)| Split {
+        config,
+        name,
+        files: names(files),
     });
     Ok(splits.collect())
 }
 
-/// Files compared with patterns, at most: a README must not make us compare without end.
-const MAX_COMPARED: usize = 20_000_000;
+/// Comparisons of a file with a byte of a pattern, at most: a README must not make us compare without end.
+const MAX_COMPARED: usize = 500_000_000;
+/// Patterns of a configuration, at most.
+const MAX_PATTERNS: usize = 500;
+/// Bytes of a pattern with its folder, at most.
+const MAX_PATTERN: usize = 500;
+/// Files of all splits of a configuration together, at most.
+const MAX_FOUND: usize = 1_000_000;
 
 /// Splits as they are found.
 #[derive(Debug, Default)]
 struct Found {
-    splits: Vec<Split>,
+    /// Configuration, name, and the places of the files among all that hold rows.
+    splits: Vec<(String, String, Vec<u32>)>,
     /// The place of each split.
     places: BTreeMap<(String, String), usize>,
     /// The split and the file of all that was added.
-    seen: HashSet<(usize, String)>,
+    seen: HashSet<(usize, u32)>,
     compared: usize,
+    patterns: usize,
 }
 
 impl Found {
-    fn add(&mut self, config: &str, split: &str, file: &str) {
+    fn add(&mut self, config: &str, split: &str, file: usize) -> Result<(), String> {
         let splits = &mut self.splits;
         let place = self.places.entry((config.to_owned(), split.to_owned()));
         let place = *place.or_insert_with(|| {
-            splits.push(Split {
-                config: config.to_owned(),
-                name: split.to_owned(),
-                files: Vec::new(),
-            });
+            splits.push((config.to_owned(), split.to_owned(), Vec::new()));
             splits.len() - 1
         });
-        if self.seen.insert((place, file.to_owned()))
-            && let Some(split) = self.splits.get_mut(place)
+        if self.seen.insert((place, file as u32))
+            && let Some((_, _, files)) = self.splits.get_mut(place)
         {
-            split.files.push(file.to_owned());
+            files.push(file as u32);
         }
+        if self.seen.len() > MAX_FOUND {
+            return Err(format!(
+                "its {README} names more than {MAX_FOUND} files of one configuration"
+            ));
+        }
+        Ok(())
     }
 
-    /// Counts one more look at so many files.
-    fn compare(&mut self, files: usize) -> Result<(), String> {
-        self.compared = self.compared.saturating_add(files);
-        if self.compared > MAX_COMPARED {
+    /// Counts one more look at so many files, by a pattern of so many bytes.
+    fn compare(&mut self, files: usize, bytes: usize) -> Result<(), String> {
+        self.compared = self
+            .compared
+            .saturating_add(files.saturating_mul(bytes.max(1)));
+        self.patterns += 1;
+        if self.compared > MAX_COMPARED || self.patterns > MAX_PATTERNS {
             return Err(format!("its {README} names files by too many patterns"));
         }
         Ok(())
     }
+}
+
+/// The name of one of the README's configurations.
+fn name_of(config: &Value) -> &str {
+    let name = config.get("config_name").and_then(Value::as_str);
+    name.unwrap_or(DEFAULT)
 }
 
 /// The place in [`KINDS`] of a file that holds rows.
@@ -137,11 +187,8 @@ fn kind(file: &str) -> Option<usize> {
 }
 
 /// The files of one of the README's configurations.
-fn of_config(config: &Value, rows: &BTreeSet<&str>, found: &mut Found) -> Result<(), String> {
-    let name = config
-        .get("config_name")
-        .and_then(Value::as_str)
-        .unwrap_or(DEFAULT);
+fn of_config(config: &Value, rows: &[&str], found: &mut Found) -> Result<(), String> {
+    let name = name_of(config);
     let folder = config.get("data_dir").and_then(Value::as_str);
     let folder = folder.map(|folder| folder.trim_start_matches("./").trim_matches('/'));
     let mut of_split = |split: &str, paths: &Value| {
@@ -153,14 +200,20 @@ fn of_config(config: &Value, rows: &BTreeSet<&str>, found: &mut Found) -> Result
             .filter_map(Value::as_str);
         for pattern in one.chain(several) {
             let pattern = pattern.trim_start_matches("./").trim_start_matches('/');
+            let bytes = pattern.len() + folder.map_or(0, str::len);
+            if bytes > MAX_PATTERN {
+                return Err(format!(
+                    "its {README} names files by a pattern of {bytes} bytes, more than {MAX_PATTERN}"
+                ));
+            }
             let pattern = match folder {
                 Some(folder) if !folder.is_empty() => format!("{folder}/{pattern}"),
                 _ => pattern.to_owned(),
             };
-            found.compare(rows.len())?;
+            found.compare(rows.len(), pattern.len())?;
             let matcher = glob(&pattern)?;
-            for file in rows.iter().filter(|file| matcher.is_match(file)) {
-                found.add(name, split, file);
+            for (at, _) in (rows.iter().enumerate()).filter(|(_, file)| matcher.is_match(file)) {
+                found.add(name, split, at)?;
             }
         }
         Ok::<(), String>(())
@@ -227,30 +280,26 @@ fn glob(pattern: &str) -> Result<Regex, String> {
 }
 
 /// Configurations and splits by the names of files; with the name of a configuration, those in its folder.
-fn by_name(
-    rows: &BTreeSet<&str>,
-    of: Option<(&str, &str)>,
-    found: &mut Found,
-) -> Result<(), String> {
-    found.compare(rows.len())?;
+fn by_name(rows: &[&str], of: Option<(&str, &str)>, found: &mut Found) -> Result<(), String> {
+    found.compare(rows.len(), 1)?;
     let prefix = match of {
         Some((_, folder)) if !folder.is_empty() => format!("{folder}/"),
         _ => String::new(),
     };
-    let mut placed: Vec<(String, Option<String>, &str)> = Vec::new();
-    for file in rows {
+    let mut placed: Vec<(String, Option<String>, usize)> = Vec::new();
+    for (at, file) in rows.iter().enumerate() {
         let Some(path) = file.strip_prefix(&prefix) else {
             continue;
         };
         let (config, split) = place(path);
-        placed.push((of.map_or(config, |(name, _)| name.to_owned()), split, file));
+        placed.push((of.map_or(config, |(name, _)| name.to_owned()), split, at));
     }
     // A file without a word for a split is one of rows where no other has one either.
     let any_told = placed.iter().any(|(_, split, _)| split.is_some());
     for (config, split, file) in placed {
         match split {
-            Some(split) => found.add(&config, &split, file),
-            None if !any_told => found.add(&config, "train", file),
+            Some(split) => found.add(&config, &split, file)?,
+            None if !any_told => found.add(&config, "train", file)?,
             None => {}
         }
     }
@@ -309,8 +358,16 @@ mod tests {
     use super::*;
 
     fn of(files: &[&str], readme: Option<&str>) -> Vec<(String, String, Vec<String>)> {
+        wanted(files, readme, None)
+    }
+
+    fn wanted(
+        files: &[&str],
+        readme: Option<&str>,
+        wanted: Option<&str>,
+    ) -> Vec<(String, String, Vec<String>)> {
         let files = files.iter().map(|&file| file.to_owned()).collect();
-        let splits = splits(&files, readme).unwrap();
+        let splits = splits(&files, readme, wanted).unwrap();
         splits
             .into_iter()
             .map(|split| (split.config, split.name, split.files))
@@ -418,36 +475,63 @@ mod tests {
             "- config_name: main\n  data_files:\n  - split: test\n    path: main/a-*\n  - split: train\n    path: [\"main/b-[0-9].jsonl\", main/b-2.jsonl]\n- config_name: all\n  data_files: \"**/*.csv\"",
         );
         assert_eq!(
-            of(&files, Some(&usual)),
+            wanted(&files, Some(&usual), Some("main")),
             [
                 split("main", "test", &["main/a-1.jsonl"]),
                 split("main", "train", &["main/b-2.jsonl"]),
-                split("all", "train", &["other/c.csv", "other/deep/d.csv"]),
             ]
         );
+        assert_eq!(
+            wanted(&files, Some(&usual), Some("all")),
+            [split("all", "train", &["other/c.csv", "other/deep/d.csv"])]
+        );
+        // Names alone, for a message.
+        for none in [None, Some("test")] {
+            assert_eq!(
+                wanted(&files, Some(&usual), none),
+                [split("main", "train", &[]), split("all", "train", &[])]
+            );
+        }
         let folder = readme("- config_name: x\n  data_dir: other\n- data_files: [test.json]");
         assert_eq!(
-            of(&files, Some(&folder)),
+            ["x", "default"].map(|config| wanted(&files, Some(&folder), Some(config))),
             [
-                split("x", "train", &["other/c.csv", "other/deep/d.csv"]),
-                split("default", "train", &["test.json"]),
+                [split("x", "train", &["other/c.csv", "other/deep/d.csv"])],
+                [split("default", "train", &["test.json"])],
             ]
         );
         assert_eq!(
             of(&["test.csv"], Some("# No YAML")),
             [split("default", "test", &["test.csv"])]
         );
-        let broken = splits(&BTreeSet::new(), Some("---\nconfigs: [\n---\n")).unwrap_err();
+        let broken = splits(&BTreeSet::new(), Some("---\nconfigs: [\n---\n"), None).unwrap_err();
         assert!(broken.contains("README.md cannot be read"), "{broken}");
     }
 
     #[test]
     fn a_readme_cannot_ask_for_work_without_end() {
         let files: BTreeSet<String> = (0..20_000).map(|at| format!("{at}.csv")).collect();
-        let patterns = vec!["x"; 1001].join(", ");
-        let readme = format!("---\nconfigs:\n- data_files: [{patterns}]\n---\n");
-        let error = splits(&files, Some(&readme)).unwrap_err();
-        assert!(error.contains("too many patterns"), "{error}");
+        for (patterns, part) in [
+            (vec!["x".to_owned(); 501].join(", "), "too many patterns"),
+            (vec!["x".repeat(400); 63].join(", "), "too many patterns"),
+            ("x".repeat(501), "a pattern of 501 bytes"),
+            (vec!["*"; 51].join(", "), ""),
+        ] {
+            let readme = format!(
+                "---\nconfigs:\n- data_files: [{}]\n---\n",
+                patterns.replace('*', "'*'")
+            );
+            match splits(&files, Some(&readme), None) {
+                Err(error) => assert!(!part.is_empty() && error.contains(part), "{error}"),
+                Ok(found) => assert!(part.is_empty() && found[0].files.len() == files.len()),
+            }
+        }
+        let many: String = (0..51).fold(String::new(), |text, at| {
+            text + &format!("\n    s{at}: '*'")
+        });
+        let readme = format!("---\nconfigs:\n- data_files:{many}\n---\n");
+        let error = splits(&files, Some(&readme), None).unwrap_err();
+        assert!(error.contains("files of one configuration"), "{error}");
     }
 
     proptest! {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::io::Read;
 use std::path::PathBuf;
 
 use super::cache::Repository;
@@ -17,6 +18,8 @@ use super::{Event, Hub, HubError, Watch};
 const CONVERTED: &str = "refs/convert/parquet";
 /// Files of a repository beyond which the hub lists only a part of them.
 const LISTED: usize = 50_000;
+/// Bytes of a README, at most.
+const MAX_README: u64 = 4 << 20;
 
 /// A data set on the hub, as the user names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -257,7 +260,10 @@ impl Hub {
     ) -> Result<Contents, HubError> {
         let listing = client.listing(id)?;
         let repository = Repository::new(&self.settings.cache, id);
-        repository.keep_listing(&listing.commit, &listing.files);
+        let complete = is_complete(&listing.files);
+        if complete {
+            repository.keep_listing(&listing.commit, &listing.files);
+        }
         if listing.commit.as_str() != id.revision() {
             repository.set_reference(id.revision(), &listing.commit)?;
         }
@@ -280,7 +286,7 @@ impl Hub {
         downloads.fetch(&readme, &damaged)?;
         let splits = read_splits(name, &repository, &listing.commit, &listing.files)?;
         Ok(Contents {
-            complete: listing.files.len() < LISTED,
+            complete,
             commit: listing.commit,
             splits,
         })
@@ -303,7 +309,7 @@ impl Hub {
             let Some(commit) = repository.commit_of(id.revision()) else {
                 continue;
             };
-            let noted = repository.listing(&commit);
+            let noted = repository.listing(&commit).filter(is_complete);
             let complete = noted.is_some();
             let files = noted.unwrap_or_else(|| repository.files_of(&commit));
             let contents = Contents {
@@ -350,6 +356,11 @@ impl Hub {
     }
 }
 
+/// Does a listing hold all files of its commit?
+fn is_complete(files: &BTreeSet<String>) -> bool {
+    files.len() < LISTED
+}
+
 /// The splits of a commit whose README, if it has one, is in the cache.
 fn read_splits(
     name: &DataSetName,
@@ -357,9 +368,17 @@ fn read_splits(
     commit: &Commit,
     files: &BTreeSet<String>,
 ) -> Result<Vec<Split>, HubError> {
-    let text = std::fs::read(repository.snapshot(commit).join(README)).ok();
-    let text = text.as_deref().map(String::from_utf8_lossy);
-    splits(files, text.as_deref()).map_err(|why| name.error(why))
+    let mut text = Vec::new();
+    let file = std::fs::File::open(repository.snapshot(commit).join(README));
+    let read = file.and_then(|file| file.take(MAX_README + 1).read_to_end(&mut text));
+    if text.len() as u64 > MAX_README {
+        return Err(name.error(format!(
+            "its {README} is longer than {} MiB, and is not read",
+            MAX_README >> 20
+        )));
+    }
+    let text = read.ok().map(|_| String::from_utf8_lossy(&text));
+    splits(files, text.as_deref(), name.config.as_deref()).map_err(|why| name.error(why))
 }
 
 fn pick_of<'c>(name: &DataSetName, contents: &'c Contents) -> Result<&'c Split, HubError> {
@@ -407,6 +426,28 @@ fn data_set(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_listing_at_the_limit_is_not_all() {
+        let files = |count: usize| (0..count).map(|at| at.to_string()).collect();
+        assert!(is_complete(&files(LISTED - 1)) && !is_complete(&files(LISTED)));
+    }
+
+    #[test]
+    fn a_readme_is_read_up_to_a_limit() {
+        let folder = tempfile::tempdir().unwrap();
+        let name = DataSetName::parse("org/name").unwrap().unwrap();
+        let repository = Repository::new(folder.path(), &name.id);
+        let commit = Commit::parse(&"a".repeat(40)).unwrap();
+        let place = repository.snapshot(&commit);
+        std::fs::create_dir_all(&place).unwrap();
+        let files = BTreeSet::from(["test.csv".to_owned()]);
+        for (bytes, is_read) in [(MAX_README, true), (MAX_README + 1, false)] {
+            std::fs::write(place.join(README), vec![b'#'; bytes as usize]).unwrap();
+            let splits = read_splits(&name, &repository, &commit, &files);
+            assert_eq!(splits.is_ok(), is_read, "{bytes}");
+        }
+    }
 
     #[test]
     fn names_of_data_sets_are_told_from_paths() {

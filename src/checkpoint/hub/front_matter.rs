@@ -43,6 +43,10 @@ fn parse(yaml: &str) -> Result<Value, String> {
     let mut open: Vec<Open> = Vec::new();
     for event in Parser::new_from_str(yaml) {
         let (event, _) = event.map_err(|error| format!("not valid YAML: {error}"))?;
+        let begins = matches!(event, Event::SequenceStart(..) | Event::MappingStart(..));
+        if begins && matches!(open.last(), Some(Open::Mapping(_, None))) {
+            return Err("a list or a mapping is the key of a mapping".to_owned());
+        }
         let value = match event {
             Event::Scalar(text, ..) => Value::String(text.into_owned()),
             Event::SequenceStart(..) => {
@@ -74,13 +78,8 @@ fn parse(yaml: &str) -> Result<Value, String> {
                 Some(key) => {
                     mapping.insert(key, value);
                 }
-                None => {
-                    *key = Some(
-                        value
-                            .as_str()
-                            .map_or_else(|| value.to_string(), str::to_owned),
-                    );
-                }
+                // Only scalars come here: what begins in the place of a key was refused.
+                None => *key = value.as_str().map(str::to_owned),
             },
         }
     }
@@ -119,6 +118,9 @@ mod tests {
             "---\na: &x [1]\nb: [*x, *x]\n---\n".to_owned(),
             format!("---\na: {}\n---\n", "[".repeat(200)),
             "---\na: [\n---\n".to_owned(),
+            "---\n[a]: b\n---\n".to_owned(),
+            format!("---\n{}x{}\n---\n", "{".repeat(60), ": y}".repeat(60)),
+            format!("---\n{}x: y\n---\n", "? ".repeat(60)),
         ] {
             assert!(value(&text, "a").is_err(), "{text}");
         }

@@ -114,7 +114,7 @@ mod tests {
     fn one_split_is_meant_or_all_are_listed() {
         let files = |names: &[&str]| {
             let files = names.iter().map(|&file| file.to_owned()).collect();
-            splits(&files, None).unwrap()
+            splits(&files, None, None).unwrap()
         };
         let two = files(&[
             "main/test-00000-of-00001.parquet",

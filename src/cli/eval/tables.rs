@@ -321,6 +321,13 @@ fn print_preferences(out: &mut impl Write, evaluation: &Evaluation) -> Result<()
         ];
         table::write(out, header, &rows)?;
     }
+    if preferences.left_out > 0 {
+        let text = format!(
+            "{} questions are left out, because a response of theirs has no verdict",
+            preferences.left_out
+        );
+        table::write_text(out, &text)?;
+    }
     if let Some(ties) = &preferences.ties {
         let text = format!(
             "Ties of RewardBench-2: score {:.1} over {} prompts; right with one correct answer {:.1} %, with several {:.1} %",
