@@ -260,7 +260,6 @@ mod tests {
         let line = as_line(row.to_string().as_bytes()).unwrap();
         let verdict = VerdictLine::parse(&line).unwrap();
         assert_eq!((&*verdict.id, verdict.trial), ("7", 0));
-        assert_eq!(verdict.group, None);
         assert_eq!(
             [verdict.process(), verdict.outcome(), verdict.overall()],
             [None, Some(true), Some(false)]
