@@ -124,7 +124,16 @@ pub(super) fn check_outputs(
     let outputs: Vec<&PathBuf> = outputs.iter().copied().flatten().collect();
     for (at, output) in outputs.iter().enumerate() {
         check_place(output).or_usage()?;
-        if inputs.iter().any(|input| is_same_file(input, output)) {
+        let is_in = |folder: &Path| {
+            let both = std::fs::canonicalize(output)
+                .ok()
+                .zip(std::fs::canonicalize(folder).ok());
+            folder.is_dir() && both.is_some_and(|(output, folder)| output.starts_with(folder))
+        };
+        if inputs
+            .iter()
+            .any(|input| is_same_file(input, output) || is_in(input))
+        {
             return Err(anyhow!(
                 "{} is an input, and would be replaced: name another file",
                 output.display()

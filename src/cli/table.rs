@@ -63,7 +63,7 @@ pub(super) fn write<const N: usize>(
 /// A paragraph, with an empty line before it.
 pub(super) fn write_text(out: &mut impl Write, text: &str) -> Result<(), Failure> {
     writeln!(out).or_fail()?;
-    for line in wrapped(text, columns().unwrap_or(WITHOUT_TERMINAL)) {
+    for line in wrapped(&escaped(text), columns().unwrap_or(WITHOUT_TERMINAL)) {
         writeln!(out, "{line}").or_fail()?;
     }
     Ok(())

@@ -28,6 +28,8 @@ pub(crate) struct VerdictLine<'l> {
     outcome: Option<bool>,
     overall: Option<bool>,
     pub(crate) rule_outcome: Option<bool>,
+    #[serde(borrow, default)]
+    outcome_source: Option<Cow<'l, str>>,
     pub(crate) reward: Option<f64>,
     #[serde(default)]
     confidence: Confidence,
@@ -50,6 +52,11 @@ impl<'l> VerdictLine<'l> {
     /// What is wrong with it, for the user.
     pub(crate) fn parse(row: &'l [u8]) -> Result<Self, String> {
         serde_json::from_slice(row).map_err(|error| format!("no verdict of `juror judge`: {error}"))
+    }
+
+    /// Is the outcome the rules', because the judge gave none or was not asked?
+    pub(crate) fn is_outcome_by_rules(&self) -> bool {
+        self.outcome_source.as_deref() == Some("rules")
     }
 
     /// An unsure judge is asked for no verdict, and one under `--min-confidence` has its fields all the same.

@@ -82,7 +82,21 @@ impl ScoreTable {
                 .zip(&numbers)
                 .position(|(cell, number)| number.is_none() && !is_empty(cell));
             match wrong {
-                None if numbers.iter().any(Option::is_some) => columns.push((key.clone(), numbers)),
+                None if numbers.iter().any(Option::is_some) => {
+                    let mut forms = rows.iter().filter_map(|(place, row)| {
+                        let cell = row.get(key).filter(|cell| !is_empty(cell))?;
+                        let text = cell.as_str().unwrap_or_default();
+                        Some((*place, text.trim_end().ends_with('%')))
+                    });
+                    let first = forms.next().is_some_and(|(_, is_percent)| is_percent);
+                    if let Some((place, _)) = forms.find(|(_, is_percent)| *is_percent != first) {
+                        let why = format!(
+                            "{key}: some numbers are followed by % and some are not: write all alike"
+                        );
+                        return Err(EvalError::row(&name, place, &why));
+                    }
+                    columns.push((key.clone(), numbers));
+                }
                 None => {}
                 Some(at) if numbers.iter().any(Option::is_some) => {
                     let (place, row) = &rows[at];

@@ -21,6 +21,8 @@ pub enum Miss {
     FalsePass,
     /// The final answer is not what the judge says of it.
     OutcomeMiss,
+    /// The derivation is not what the judge says of it.
+    ProcessMiss,
     /// The judge and the rules differ on the final answer.
     RulesAgainstJudge,
     /// The judge, sure where its probability is known, and the rules agree on the final answer, against the label.
@@ -31,11 +33,12 @@ pub enum Miss {
 
 impl Miss {
     /// Every kind.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::MissedLuckyGuess,
         Self::FalseAlarm,
         Self::FalsePass,
         Self::OutcomeMiss,
+        Self::ProcessMiss,
         Self::RulesAgainstJudge,
         Self::LabelDoubtful,
         Self::NoVerdict,
@@ -48,6 +51,7 @@ impl Miss {
             Self::FalseAlarm => "false_alarm",
             Self::FalsePass => "false_pass",
             Self::OutcomeMiss => "outcome_miss",
+            Self::ProcessMiss => "process_miss",
             Self::RulesAgainstJudge => "rules_against_judge",
             Self::LabelDoubtful => "label_doubtful",
             Self::NoVerdict => "no_verdict",
@@ -64,9 +68,11 @@ impl Miss {
             Self::FalseAlarm => said == (Some(false), Some(true)),
             Self::FalsePass => said == (Some(true), Some(false)),
             Self::OutcomeMiss => differ(scored.outcome, labelled.outcome),
+            Self::ProcessMiss => differ(scored.process, labelled.process),
             Self::RulesAgainstJudge => differ(scored.outcome, scored.rules),
             Self::LabelDoubtful => {
-                is_sure(scored, Task::Outcome)
+                !scored.outcome_by_rules
+                    && is_sure(scored, Task::Outcome)
                     && differ(scored.outcome, labelled.outcome)
                     && scored.rules == scored.outcome
             }

@@ -161,6 +161,9 @@ pub struct Evaluation {
     pub cost: Option<f64>,
 }
 
+/// Subjects, or types of answers, that figures are told apart by: a key with more names is none of either.
+pub const MOST_PARTS: usize = 200;
+
 /// Parts by the response's length.
 const LENGTHS: usize = 4;
 
@@ -177,7 +180,8 @@ impl Evaluation {
                     Measures::of(scored, samples, RESAMPLES, is_of),
                 )
             };
-            let all = names.iter().enumerate().map(measures);
+            let few = Some(names).filter(|names| names.len() <= MOST_PARTS);
+            let all = few.into_iter().flatten().enumerate().map(measures);
             all.filter(|(_, measures)| measures.verdicts > 0)
                 .collect::<BTreeMap<_, _>>()
         };
@@ -236,6 +240,9 @@ impl Evaluation {
 
 /// The means over subjects of a task; `None` where fewer than two have labels.
 fn over_subjects(task: Task, scored: &[Scored], samples: &Samples) -> Option<OverSubjects> {
+    if samples.subjects.all().len() > MOST_PARTS {
+        return None;
+    }
     let mut units: BTreeMap<(u32, Counts), usize> = BTreeMap::new();
     for trials in scored.chunk_by(|a, b| a.sample == b.sample) {
         let labelled = samples.labelled.get(trials[0].sample as usize)?;

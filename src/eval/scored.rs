@@ -223,6 +223,8 @@ pub struct Scored {
     pub overall: Option<bool>,
     /// What the rules say of the final answer.
     pub rules: Option<bool>,
+    /// Is `outcome` what the rules say, because the judge gave none or was not asked?
+    pub outcome_by_rules: bool,
     /// The judge's probability of a right derivation.
     pub process_probability: Option<f32>,
     /// The judge's probability of a right final answer.
@@ -405,6 +407,7 @@ pub(crate) fn scored(line: &VerdictLine, sample: u32, place: u32) -> Scored {
         outcome: line.outcome(),
         overall: line.overall(),
         rules: line.rule_outcome,
+        outcome_by_rules: line.is_outcome_by_rules(),
         process_probability: confidence.process,
         outcome_probability: confidence.outcome,
         generated: line.generated(),

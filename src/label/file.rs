@@ -1,6 +1,6 @@
 //! The file of labels: a line each, on disk before it counts.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fs::{File, TryLockError};
 use std::io::{self, BufRead, BufReader, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -14,9 +14,6 @@ use crate::dataset::output::{folder_of, sync_folder};
 
 /// The longest line, in bytes.
 const MOST: u64 = 1 << 20;
-
-/// How every line begins.
-const BEGINNING: &[u8] = b"{\"id\":\"";
 
 /// One label: a line of the file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -73,22 +70,27 @@ fn read(file: &mut File, path: &Path) -> Result<Vec<(LabelLine, u64)>, LabelErro
         text.clear();
         let count = io::Read::take(&mut reader, MOST).read_until(b'\n', &mut text);
         let count = count.map_err(unreadable)? as u64;
-        // A line without an end was cut off while it was written.
-        let is_cut_off =
-            !text.ends_with(b"\n") && (text.starts_with(BEGINNING) || BEGINNING.starts_with(&text));
-        if count == 0 || is_cut_off {
+        if count == 0 {
             break;
         }
-        length += count;
         if text.iter().all(u8::is_ascii_whitespace) {
+            length += count;
             continue;
         }
-        let label: LabelLine =
-            serde_json::from_slice(&text).map_err(|error| LabelError::NoLabel {
-                path: path.to_owned(),
-                line,
-                why: error.to_string(),
-            })?;
+        let is_last = !text.ends_with(b"\n") && count < MOST;
+        let label: LabelLine = match serde_json::from_slice(&text) {
+            Ok(label) => label,
+            // A last line that ends within a label was cut off while it was written.
+            Err(error) if is_last && error.is_eof() => break,
+            Err(error) => {
+                return Err(LabelError::NoLabel {
+                    path: path.to_owned(),
+                    line,
+                    why: error.to_string(),
+                });
+            }
+        };
+        length += count;
         if !seen.insert(id_hash(&label.id)) {
             return Err(LabelError::Twice {
                 path: path.to_owned(),
@@ -180,12 +182,30 @@ impl LabelFile {
             ends,
             labels,
         };
-        opened.cut(opened.end())?;
-        let known: HashSet<u64> = opened
+        let known: HashMap<u64, &LabelLine> = opened
             .labels
             .iter()
-            .map(|label| id_hash(&label.id))
+            .map(|label| (id_hash(&label.id), label))
             .collect();
+        // What was agreed on when the file was made may be another thing by now.
+        let now: HashMap<u64, &LabelLine> = given
+            .iter()
+            .map(|label| (id_hash(&label.id), label))
+            .collect();
+        let is_of_given =
+            |label: &LabelLine| given.iter().any(|one| one.annotator == label.annotator);
+        let stale = known.iter().find(|(id, label)| {
+            is_of_given(label) && now.get(id).is_none_or(|now| now.says() != label.says())
+        });
+        if let Some((_, label)) = stale {
+            return Err(LabelError::Stale {
+                path: path.to_owned(),
+                id: label.id.clone(),
+            });
+        }
+        let known: HashSet<u64> = known.into_keys().collect();
+        opened.cut(opened.end())?;
+        opened.end_line()?;
         for label in given
             .iter()
             .filter(|label| !known.contains(&id_hash(&label.id)))
@@ -236,6 +256,26 @@ impl LabelFile {
         Ok(Some(label))
     }
 
+    /// Ends the last line, where somebody's editor did not.
+    fn end_line(&mut self) -> Result<(), LabelError> {
+        let end = self.end();
+        let Some(last) = end.checked_sub(1) else {
+            return Ok(());
+        };
+        let mut byte = [0];
+        let read = self.file.seek(SeekFrom::Start(last));
+        read.and_then(|_| io::Read::read_exact(&mut self.file, &mut byte))
+            .and_then(|()| match byte {
+                [b'\n'] => Ok(()),
+                _ => self.file.write_all(b"\n"),
+            })
+            .map_err(|source| self.failed(source))?;
+        if let (false, Some(end)) = (byte == [b'\n'], self.ends.last_mut()) {
+            *end += 1;
+        }
+        Ok(())
+    }
+
     fn end(&self) -> u64 {
         self.ends.last().copied().unwrap_or(0)
     }
@@ -243,6 +283,12 @@ impl LabelFile {
     fn write(&mut self, label: &LabelLine) -> Result<(), LabelError> {
         let mut line = serde_json::to_vec(label).map_err(|error| self.failed(error.into()))?;
         line.push(b'\n');
+        if line.len() as u64 >= MOST {
+            return Err(LabelError::TooLong {
+                bytes: line.len(),
+                most: MOST as usize,
+            });
+        }
         let end = self.end();
         self.file
             .seek(SeekFrom::Start(end))

@@ -58,6 +58,24 @@ pub(crate) enum LabelError {
         /// The file.
         path: PathBuf,
     },
+    /// A label with its note and id is longer than a line may be.
+    #[error("the label would take {bytes} bytes, and {most} is the most: write a shorter note")]
+    TooLong {
+        /// Its bytes.
+        bytes: usize,
+        /// The most.
+        most: usize,
+    },
+    /// A file made of two people's labels has one that they do not agree on any more.
+    #[error(
+        "{} was made of other labels: both no longer say what it says of {id:?}; choose another output", path.display()
+    )]
+    Stale {
+        /// The file.
+        path: PathBuf,
+        /// The sample's id.
+        id: String,
+    },
     /// A line is no label.
     #[error("{}:{line}: no label of `juror label`: {why}; choose another output", path.display())]
     NoLabel {

@@ -50,6 +50,8 @@ struct Given {
     key: String,
     #[serde(default)]
     note: String,
+    /// How many steps were taken when the form was made, so that one that is sent twice undoes one step.
+    step: Option<usize>,
 }
 
 /// Serves the queue until `interrupted` is set; how many are labelled then, and how many are asked for.
@@ -143,6 +145,13 @@ fn act(progress: &mut Progress, given: &Given) -> Result<bool, LabelError> {
         return Ok(false);
     };
     if key == 'u' {
+        // A form that is sent twice undoes once.
+        if given
+            .step
+            .is_some_and(|step| step != progress.session.steps())
+        {
+            return Ok(true);
+        }
         progress.session.undo()?;
         progress.last = None;
         return Ok(true);
@@ -196,7 +205,7 @@ fn page(app: &App) -> Result<String, String> {
     let (done, all) = session.progress();
     let keys = Said::ALL.map(|said| json!({"key": said.key().to_string(), "words": said.words()}));
     let values = json!({
-        "done": done, "all": all, "skipped": session.skipped(), "token": app.token, "keys": keys,
+        "done": done, "all": all, "step": session.steps(), "skipped": session.skipped(), "token": app.token, "keys": keys,
         "asked": asked.transpose()?, "last": last.transpose()?,
     });
     render("label.html", values).map_err(|error| format!("{error:#}"))

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::LabelError;
 use crate::browse::{Browser, Progress, sureness};
 use crate::dataset::{ColumnMap, LoadOptions, Needs, Rows, Samples as _, id_hash, index};
-use crate::eval::LabelColumns;
+use crate::eval::{LabelColumns, Task};
 use crate::verdict::Status;
 
 /// Which samples are asked for.
@@ -69,10 +69,10 @@ pub(crate) struct Queue {
 #[derive(Debug, Clone, Copy, Default)]
 struct Seen {
     reasons: Reasons,
-    /// Some verdict, of the judges before this one, said that it is right; that it is wrong.
-    said: [bool; 2],
+    /// By task: some verdict, of the judges before this one, said that it is wrong; that it is right.
+    said: [[bool; 2]; 3],
     /// The same of this judge.
-    own: [bool; 2],
+    own: [[bool; 2]; 3],
     /// How sure the judge was that was least sure; 0 where none said how sure.
     sure: Option<f64>,
 }
@@ -182,8 +182,10 @@ fn look_at(
         };
         touched.push(*position);
         let one = seen.entry(*position).or_default();
-        if let Some(said) = scored.overall.or(scored.outcome) {
-            one.own[usize::from(said)] = true;
+        for (task, own) in Task::ALL.into_iter().zip(&mut one.own) {
+            if let Some(said) = task.prediction(scored) {
+                own[usize::from(said)] = true;
+            }
         }
         let sure = sureness(scored);
         if let Some(sure) = sure {
@@ -199,8 +201,10 @@ fn look_at(
     for position in touched {
         let one = seen.entry(position).or_default();
         let own = std::mem::take(&mut one.own);
-        one.reasons.judges |= (own[0] && one.said[1]) || (own[1] && one.said[0]);
-        one.said = [one.said[0] || own[0], one.said[1] || own[1]];
+        for (own, said) in own.into_iter().zip(&mut one.said) {
+            one.reasons.judges |= (own[0] && said[1]) || (own[1] && said[0]);
+            *said = [said[0] || own[0], said[1] || own[1]];
+        }
     }
     any
 }

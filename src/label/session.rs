@@ -88,6 +88,11 @@ impl Session {
         (all - self.left.len(), all)
     }
 
+    /// How many labels and skips an undo can take back.
+    pub(crate) fn steps(&self) -> usize {
+        self.steps.len()
+    }
+
     /// How many are left for later.
     pub(crate) fn skipped(&self) -> usize {
         self.skipped

@@ -104,8 +104,16 @@ fn refusal(method: &Method, headers: &HeaderMap) -> Option<&'static str> {
     if headers.contains_key(header::ORIGIN) && !text(header::ORIGIN).is_some_and(is_own) {
         return Some("another page asks, and is refused\n");
     }
-    let site = text(HeaderName::from_static("sec-fetch-site"));
-    if method == Method::POST && !matches!(site, None | Some("same-origin")) {
+    let fetch = |what| text(HeaderName::from_static(what));
+    let site = fetch("sec-fetch-site");
+    // A link that a person follows may come from anywhere; pictures and scripts of other pages may not.
+    let is_link = method == Method::GET
+        && fetch("sec-fetch-mode") == Some("navigate")
+        && matches!(fetch("sec-fetch-dest"), None | Some("document"));
+    let is_ours = matches!(site, None | Some("same-origin"))
+        || (method == Method::GET && site == Some("none"))
+        || is_link;
+    if !is_ours {
         return Some("another page asks, and is refused\n");
     }
     None

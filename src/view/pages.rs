@@ -9,6 +9,7 @@ use super::App;
 use super::query::{Query, STATUSES, status_name};
 use super::shown::{Words, kind_words, record};
 use crate::browse::{BrowseError, Hits, Kind, Record, Search, Sort, Summary, Truth, Within};
+use crate::eval::MOST_PARTS;
 use crate::report::numbers::grouped;
 use crate::report::page::render;
 use crate::report::text::plain;
@@ -381,7 +382,7 @@ fn form(query: &Query, subjects: &[String], has_labels: bool, has_rows: bool) ->
         truth("process", "process"),
         truth("rules", "rules"),
     ];
-    if !subjects.is_empty() {
+    if (1..=MOST_PARTS).contains(&subjects.len()) {
         let names = subjects.iter().map(|name| (name.clone(), name.clone()));
         fields.push(field(
             "subject",

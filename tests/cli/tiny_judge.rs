@@ -118,8 +118,7 @@ fn the_examples_are_judged_as_their_author_meant() {
             label
         })
         .collect();
-    // The folder as a whole is judged: nothing else in it is taken for rows.
-    let verdicts = judge(&repository("examples"), &[]);
+    let verdicts = judge(&repository("examples/rollouts.jsonl"), &[]);
     let all: Vec<&Value> = labels.iter().collect();
     assert_eq!(all.len(), 24);
     assert!(accuracy(&all, &verdicts, &["process", "outcome"]) > 0.9);

@@ -18,8 +18,8 @@ use super::{DONE, Failure, OrFail, say};
 use crate::dataset::output::write_atomically;
 use crate::dataset::{LineLimit, LoadOptions};
 use crate::eval::{
-    Choices, Comparison, EvalError, Evaluation, Flip, LabelColumns, LabelField, Samples, Task,
-    Verdicts, check_prime, prime_rows,
+    Choices, Comparison, EvalError, Evaluation, Flip, LabelColumns, LabelField, MOST_PARTS,
+    Samples, Task, Verdicts, check_prime, prime_rows,
 };
 
 use json::Report;
@@ -311,6 +311,23 @@ fn notes(judged: &[Judged], samples: &Samples) {
             say(&format!(
                 "note: {} samples are few: look at the intervals",
                 evaluation.all.samples
+            ));
+        }
+    }
+    for (names, what, field) in [
+        (&samples.subjects, "subjects", LabelField::Subject),
+        (
+            &samples.answer_types,
+            "types of answers",
+            LabelField::AnswerType,
+        ),
+    ] {
+        let count = names.all().len();
+        if count > MOST_PARTS {
+            say(&format!(
+                "note: {count} {what} are too many to tell figures apart by (at most {MOST_PARTS}): name another key with \
+                 `--label-columns {}=KEY`",
+                field.name()
             ));
         }
     }

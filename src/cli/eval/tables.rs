@@ -10,6 +10,7 @@ use crate::eval::{
     Choices, CostUnit, Evaluation, Measures, Preference, PrimeRow, Samples, Scores, Task, Threshold,
 };
 use crate::report::numbers::{DASH, estimate, p_value, percent_or_dash, points, share, threshold};
+use crate::terminal::escaped;
 use crate::verdict::Status;
 
 /// Flips that are shown of each kind.
@@ -140,7 +141,7 @@ pub(super) fn print(
             all.verdicts,
             all.samples
         );
-        writeln!(out, "{heading}\n").or_fail()?;
+        writeln!(out, "{}\n", escaped(&heading)).or_fail()?;
         let mut rows = Vec::new();
         for (task, scores) in &all.tasks {
             rows.push(row(task.name(), scores));

@@ -10,8 +10,8 @@ use clap::Args;
 
 use super::columns::ColumnArguments;
 use super::inputs::Inputs;
+use super::output::check_outputs;
 use super::{DONE, Failure, INTERRUPTED, OrFail, catch_interrupts, say};
-use crate::dataset::output::check_place;
 use crate::label::{
     Choice, LabelError, LabelFile, LabelLine, LabelPair, Queue, Session, read_labels,
 };
@@ -137,23 +137,14 @@ fn output(arguments: &LabelArguments) -> Result<&Path, Failure> {
     let Some(output) = &arguments.output else {
         return Err(anyhow!("say where the labels go: -o labels.jsonl")).or_usage();
     };
-    check_place(output).or_usage()?;
     let inputs = [
         &arguments.rows,
         &arguments.verdicts,
         &arguments.adjudicate,
         &arguments.merge,
     ];
-    let real = std::fs::canonicalize(output).ok();
-    for input in inputs.into_iter().flatten() {
-        if real.is_some() && std::fs::canonicalize(input).ok() == real {
-            return Err(anyhow!(
-                "{} is the output as well as an input: choose another output with `-o`",
-                input.display()
-            ))
-            .or_usage();
-        }
-    }
+    let inputs: Vec<&PathBuf> = inputs.into_iter().flatten().collect();
+    check_outputs(&[Some(output)], &inputs)?;
     Ok(output)
 }
 

@@ -120,6 +120,7 @@ pub(super) fn run(
             }
             Command::Skip => {
                 session.skip();
+                note = None;
                 writeln!(out, "▸ skipped").or_fail()?;
                 shown = None;
             }
@@ -136,6 +137,7 @@ pub(super) fn run(
                 )
                 .or_fail()?;
                 if undone {
+                    note = None;
                     shown = None;
                 }
             }

@@ -11,8 +11,6 @@ use crate::eval::{Labelled, Miss, Samples, Scored, Task, is_sure};
 pub(super) enum Kind {
     /// It misses its label, or differs from the rules.
     Miss(Miss),
-    /// The derivation is not what the judge says of it.
-    ProcessMiss,
     /// Another judge says something else.
     JudgeAgainstJudge,
 }
@@ -24,7 +22,7 @@ impl Kind {
         Self::Miss(Miss::FalsePass),
         Self::Miss(Miss::FalseAlarm),
         Self::Miss(Miss::OutcomeMiss),
-        Self::ProcessMiss,
+        Self::Miss(Miss::ProcessMiss),
         Self::Miss(Miss::NoVerdict),
         Self::Miss(Miss::RulesAgainstJudge),
         Self::JudgeAgainstJudge,
@@ -35,7 +33,6 @@ impl Kind {
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Miss(miss) => miss.name(),
-            Self::ProcessMiss => "process_miss",
             Self::JudgeAgainstJudge => "judge_against_judge",
         }
     }
@@ -50,7 +47,7 @@ impl Kind {
             Self::Miss(Miss::NoVerdict) => "no verdict",
             Self::Miss(Miss::RulesAgainstJudge) => "rules against judge",
             Self::Miss(Miss::LabelDoubtful) => "label doubtful",
-            Self::ProcessMiss => "process miss",
+            Self::Miss(Miss::ProcessMiss) => "process miss",
             Self::JudgeAgainstJudge => "judge against judge",
         }
     }
@@ -71,7 +68,7 @@ impl Kind {
             Self::Miss(Miss::LabelDoubtful) => {
                 "judge and rules, or all judges, agree surely against the label of the final answer"
             }
-            Self::ProcessMiss => "wrong about the derivation",
+            Self::Miss(Miss::ProcessMiss) => "wrong about the derivation",
             Self::JudgeAgainstJudge => "a compared judge says something else",
         }
     }
@@ -114,10 +111,6 @@ impl Disagreements {
                         || all_against_label(scored, &same, labelled)
                 }
                 Kind::Miss(miss) => miss.is_of(scored, labelled),
-                Kind::ProcessMiss => scored
-                    .process
-                    .zip(labelled.process)
-                    .is_some_and(|(said, label)| said != label),
                 Kind::JudgeAgainstJudge => same.iter().any(|other| {
                     differ(scored, other) || flips(scored, other, labelled).next().is_some()
                 }),
