@@ -191,10 +191,21 @@ mod tests {
         ] {
             assert!(!ask(Method::GET, &[("origin", origin)]), "{origin}");
         }
+        let fetched = |site, mode, dest| {
+            let headers = [
+                ("sec-fetch-site", site),
+                ("sec-fetch-mode", mode),
+                ("sec-fetch-dest", dest),
+            ];
+            ask(Method::GET, &headers)
+        };
         assert!(
-            ask(Method::GET, &[("sec-fetch-site", "cross-site")]),
+            fetched("cross-site", "navigate", "document"),
             "a link leads here"
         );
+        assert!(fetched("none", "navigate", "document"), "typed");
+        assert!(!fetched("cross-site", "no-cors", "image"));
+        assert!(!fetched("cross-site", "navigate", "iframe"));
         assert!(!ask(Method::POST, &[("sec-fetch-site", "cross-site")]));
     }
 }

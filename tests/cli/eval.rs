@@ -271,6 +271,35 @@ fn inputs_that_cannot_be_scored_are_refused() {
     }
 }
 
+/// An output among the rows that are read is refused, and a key with a name for each row is no subject.
+#[test]
+fn outputs_and_subjects_have_bounds() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path("rows")).unwrap();
+    let count = 3000;
+    let (mut labels, mut verdicts) = (String::new(), String::new());
+    for number in 0..count {
+        let id = format!("s{number}");
+        let row = json!({"id": id, "question": "q", "reference": "1", "response": "r", "overall": number % 2, "subject": id});
+        labels.extend([row.to_string().as_str(), "\n"]);
+        verdicts.extend([verdict(&id, Some((true, number % 3 == 0))).as_str(), "\n"]);
+    }
+    folder.write("rows/part.jsonl", &labels);
+    folder.write("v.jsonl", verdicts);
+    let eval = ["eval", "v.jsonl", "--labels", "rows", "--json"];
+    folder
+        .run(&[&eval[..], &["rows/part.jsonl"]].concat())
+        .expect(2, &["rows/part.jsonl is an input"]);
+    assert_eq!(folder.read("rows/part.jsonl"), labels);
+    folder.run(&[&eval[..], &["out.json"]].concat()).expect(
+        0,
+        &["3000 subjects are too many", "--label-columns subject=KEY"],
+    );
+    let report: Value = serde_json::from_str(&folder.read("out.json")).unwrap();
+    assert_eq!(report["judges"][0]["by_subject"], json!({}));
+    assert_eq!(report["judges"][0]["all"]["verdicts"], count);
+}
+
 /// A run scores its own verdicts, and says the same as `juror eval` afterwards, with labels from the rows or kept in the verdicts.
 #[test]
 fn a_run_scores_itself() {

@@ -231,6 +231,12 @@ fn labels_outlive_a_kill() {
     folder.write("labels.jsonl", format!("{kept}{{\"id\":\"b\",\"anno"));
     label(&folder, "p\n", &[]).expect(0, &[]);
     assert!(folder.read("labels.jsonl").starts_with(&kept));
+    // A whole label whose line nobody ended is kept, and the next one begins a line.
+    let whole = folder.read("labels.jsonl");
+    folder.write("labels.jsonl", whole.trim_end());
+    label(&folder, "t\n", &[]).expect(0, &[]);
+    assert!(folder.read("labels.jsonl").starts_with(&whole));
+    assert_eq!(folder.lines("labels.jsonl").len(), 4);
     assert_eq!(
         said(&folder, "labels.jsonl")[2],
         json!(["b", true, false, false])
@@ -253,7 +259,12 @@ fn files_of_others_are_left_alone() {
     };
     run("labels.jsonl", "ben").expect(2, &["labels.jsonl:1 is a label of \"ada\""]);
     run("other.txt", "ada").expect(2, &["other.txt:1: no label"]);
-    run("rows.jsonl", "ada").expect(2, &["is the output as well as an input"]);
+    run("rows.jsonl", "ada").expect(2, &["is an input, and would be replaced"]);
+    // A row whose line nobody ended is no label that was cut off.
+    let row = r#"{"id":"a","question":"q","reference":"3","response":"r"}"#;
+    folder.write("row.txt", row);
+    run("row.txt", "ada").expect(2, &["row.txt:1: no label"]);
+    assert_eq!(folder.read("row.txt"), row);
     run("twice.jsonl", "ada").expect(2, &["twice.jsonl:2: \"c\" has a label already"]);
     run("labels.jsonl", " ").expect(2, &["--annotator"]);
     assert_eq!(folder.read("labels.jsonl"), before);
@@ -341,6 +352,29 @@ fn agreement_is_that_of_the_rows_and_the_rest_goes_to_a_third() {
         json!(["d", true, false, false]),
     ];
     assert_eq!(said(&folder, "both.jsonl"), agreed);
+    // What both no longer agree on does not stay.
+    let ada = folder.read("ada.jsonl");
+    folder.write(
+        "ada.jsonl",
+        ada.replacen(
+            "\"outcome\":true,\"process\":true,\"overall\":true",
+            "\"outcome\":false,\"process\":null,\"overall\":false",
+            1,
+        ),
+    );
+    let merge = [
+        "label",
+        "--merge",
+        "ada.jsonl",
+        "ben.jsonl",
+        "-o",
+        "both.jsonl",
+    ];
+    folder
+        .run(&merge)
+        .expect(2, &["both.jsonl was made of other labels", "\"a\""]);
+    assert_eq!(said(&folder, "both.jsonl"), agreed);
+    folder.write("ada.jsonl", ada);
     let adjudicate = [
         "label",
         "rows.jsonl",
