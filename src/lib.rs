@@ -44,6 +44,14 @@ pub mod attack;
 pub mod batch;
 #[doc(hidden)]
 pub mod bench;
+#[cfg_attr(
+    not(feature = "serve"),
+    allow(
+        dead_code,
+        unused_imports,
+        reason = "the queue of labels needs its index; filters, search and counts are for pages"
+    )
+)]
 mod browse;
 #[doc(hidden)]
 pub mod build;

@@ -38,7 +38,7 @@ impl Names {
     }
 
     /// The number of a name.
-    pub(crate) fn find(&self, name: &str) -> Option<u32> {
+    pub fn find(&self, name: &str) -> Option<u32> {
         self.numbers.get(name).copied()
     }
 

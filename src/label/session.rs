@@ -89,6 +89,7 @@ impl Session {
     }
 
     /// How many labels and skips an undo can take back.
+    #[cfg(feature = "serve")]
     pub(crate) fn steps(&self) -> usize {
         self.steps.len()
     }
