@@ -37,7 +37,7 @@ pub fn ks(n: usize) -> Vec<usize> {
 /// The answers of a question's responses, as a method found them, in groups of the same answer.
 ///
 /// The number of each response's group; `None` where the method found no answer. Groups are numbered by their first response. An
-/// answer is compared with the first of each of [`MOST_COMPARED`] groups; beyond these, answers are the same where their texts are.
+/// answer is compared with the first of each of 128 groups; beyond these, answers are the same where their texts are.
 pub fn groups(method: Method, answers: &[Option<&str>]) -> Vec<Option<usize>> {
     let mut known: HashMap<&str, usize> = HashMap::new();
     let mut first: Vec<&str> = Vec::new();
