@@ -11,14 +11,15 @@ use serde_json::{Value, json};
 
 use super::columns::ColumnArguments;
 use super::inputs::{self, Inputs};
+use super::output::check_outputs;
 use super::{DONE, Failure, OrFail, say, table};
 use crate::build::best::Best;
 use crate::build::hard::Hard;
 use crate::build::pairs::{By, Pairs, Wanted as WantedPairs};
 use crate::build::sft::{Accepted, Wanted as WantedResponses};
 use crate::build::{BuildError, Coverage, Form, Judged, Output, Written};
-use crate::dataset::output::{check_place, check_replaceable, write_atomically};
-use crate::dataset::{Keep, LineLimit, LoadOptions, Needs, sources};
+use crate::dataset::output::{check_replaceable, write_atomically};
+use crate::dataset::{Keep, LineLimit, LoadOptions, Needs};
 use crate::verdict::Status;
 
 #[derive(Debug, Subcommand)]
@@ -181,15 +182,8 @@ impl BuildArguments {
     /// Checks what can be checked before anything is read, and reads rows and verdicts.
     fn read(&self) -> Result<Judged, Failure> {
         let inputs = Inputs::of(&self.inputs)?.paths;
-        let files = [inputs.as_slice(), &self.verdicts].concat();
-        for file in self.out().into_iter().chain(&self.json) {
-            check_place(file).or_usage()?;
-            // An input is refused as such.
-            sources(&files, Some(file)).map_err(inputs::failure)?;
-        }
-        if self.json.is_some() && self.json.as_ref() == self.out() {
-            return Err(anyhow!("--json and -o name one file: name two")).or_usage();
-        }
+        let files: Vec<&PathBuf> = inputs.iter().chain(&self.verdicts).collect();
+        check_outputs(&[self.out(), self.json.as_ref()], &files)?;
         Output::check(self.out(), &self.keep).or_usage()?;
         if let (false, Some(out)) = (self.force, self.out()) {
             check_replaceable(out).or_usage()?;

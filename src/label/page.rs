@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::Router;
 use axum::extract::{Form, State};
-use axum::http::{StatusCode, header};
+use axum::http::StatusCode;
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
 use ring::rand::{SecureRandom as _, SystemRandom};
@@ -17,7 +17,7 @@ use super::{LabelError, Said, Session, Shown};
 use crate::dataset::Sample;
 use crate::report::page::{STYLE, render};
 use crate::report::record::{Judgement, Record, Said as Shows, Text};
-use crate::server::{ServerError, serve_pages};
+use crate::server::{ServerError, asset, serve_pages};
 use crate::view::VIEW_STYLE;
 
 /// The template of the page, by its name.
@@ -80,18 +80,9 @@ pub(crate) fn serve(
     let router = Router::new()
         .route("/", get(ask))
         .route("/", post(take))
-        .route(
-            "/style.css",
-            get(async || ([(header::CONTENT_TYPE, "text/css")], STYLE)),
-        )
-        .route(
-            "/view.css",
-            get(async || ([(header::CONTENT_TYPE, "text/css")], VIEW_STYLE)),
-        )
-        .route(
-            "/label.js",
-            get(async || ([(header::CONTENT_TYPE, "text/javascript")], SCRIPT)),
-        )
+        .route("/style.css", asset("text/css", STYLE))
+        .route("/view.css", asset("text/css", VIEW_STYLE))
+        .route("/label.js", asset("text/javascript", SCRIPT))
         .with_state(Arc::clone(&app));
     serve_pages(port, router, interrupted, listening)?;
     let progress = app.state().session.progress();

@@ -12,6 +12,7 @@ use axum::extract::{DefaultBodyLimit, Request};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
+use axum::routing::{MethodRouter, get};
 use tokio::net::TcpListener;
 
 use super::connection::Connections;
@@ -39,6 +40,14 @@ const HEADERS: [(&str, &str); 6] = [
     ("cross-origin-opener-policy", "same-origin"),
     ("cache-control", "no-store"),
 ];
+
+/// A stylesheet or script of pages.
+pub(crate) fn asset<S: Clone + Send + Sync + 'static>(
+    kind: &'static str,
+    text: &'static str,
+) -> MethodRouter<S> {
+    get(async move || ([(header::CONTENT_TYPE, kind)], text))
+}
 
 /// Serves pages at a port of 127.0.0.1 (0: any that is free) until `interrupted` is set.
 ///

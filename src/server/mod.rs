@@ -60,7 +60,7 @@ use crate::threads::ThreadError;
 use access::ApiKey;
 use body::Room;
 use error::ApiError;
-pub(crate) use local::serve_pages;
+pub(crate) use local::{asset, serve_pages};
 use metrics::Metrics;
 pub(crate) use stream::channel_body;
 

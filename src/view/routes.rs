@@ -14,7 +14,7 @@ use serde_json::json;
 use super::query::Query;
 use super::{App, pages};
 use crate::report::page::STYLE;
-use crate::server::channel_body;
+use crate::server::{asset, channel_body};
 
 /// What pages of this kind add to the stylesheet of all.
 pub(crate) const VIEW_STYLE: &str = include_str!("view.css");
@@ -26,18 +26,9 @@ pub(super) fn router(app: &Arc<App>) -> Router {
         .route("/", get(list))
         .route("/verdict", get(verdict))
         .route("/summary", get(summary))
-        .route(
-            "/style.css",
-            get(async || ([(header::CONTENT_TYPE, "text/css")], STYLE)),
-        )
-        .route(
-            "/view.css",
-            get(async || ([(header::CONTENT_TYPE, "text/css")], VIEW_STYLE)),
-        )
-        .route(
-            "/view.js",
-            get(async || ([(header::CONTENT_TYPE, "text/javascript")], SCRIPT)),
-        )
+        .route("/style.css", asset("text/css", STYLE))
+        .route("/view.css", asset("text/css", VIEW_STYLE))
+        .route("/view.js", asset("text/javascript", SCRIPT))
         .fallback(nothing)
         .with_state(Arc::clone(app))
 }

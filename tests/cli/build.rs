@@ -595,7 +595,7 @@ fn what_cannot_be_built_is_refused() {
         ),
         (
             build("sft", &["ok.jsonl", "-o", "rows.jsonl"]),
-            vec!["rows.jsonl is the output as well as an input"],
+            vec!["rows.jsonl is an input"],
         ),
         (
             build("sft", &["ok.jsonl", "-o", "x.txt"]),
@@ -615,7 +615,7 @@ fn what_cannot_be_built_is_refused() {
         ),
         (
             build("sft", &["ok.jsonl", "-o", "x.jsonl", "--json", "x.jsonl"]),
-            vec!["one file"],
+            vec!["named for two outputs"],
         ),
         (
             build("sft", &["ok.jsonl", "-o", "x.jsonl", "--min-c", "2"]),

@@ -9,6 +9,7 @@
 //! The page shows at most so many records as fit its size; all figures are of all verdicts. The same files give the same page.
 
 mod disagreements;
+mod facets;
 mod plots;
 mod tables;
 mod texts;
@@ -29,8 +30,8 @@ use crate::eval::{
     Choices, Comparison, Evaluation, Flip, Labelled, PrimeRow, Samples, Scored, Task, Verdicts,
 };
 use disagreements::{Disagreement, Disagreements, Kind};
+use facets::{Facet, Facets};
 use plots::PlotView;
-use tables::{Facet, Facets};
 use texts::{SampleTexts, VerdictTexts};
 
 /// Bytes of all records together, at most.

@@ -173,6 +173,8 @@ fn cost(contents: &Contents<'_>, names: &[String]) -> Option<PlotView> {
             Some(judge.evaluation.all.tokens.mean)
         }
     };
+    // The first judge has its colour, whichever judges are left out.
+    let is_first = |name: &String| names.first() == Some(name);
     let points: Vec<(f64, crate::eval::Share, &String)> = contents
         .judges
         .iter()
@@ -202,8 +204,7 @@ fn cost(contents: &Contents<'_>, names: &[String]) -> Option<PlotView> {
         y: shares_axis(format!("{} accuracy", task.name()), shares),
         marks: points
             .iter()
-            .enumerate()
-            .map(|(at, (cost, share, name))| judge_point(at, *cost, *share, name))
+            .map(|(cost, share, name)| judge_point(is_first(name), *cost, *share, name))
             .collect(),
     };
     let rows = points.iter().map(|(cost, share, name)| {
@@ -227,12 +228,12 @@ fn cost(contents: &Contents<'_>, names: &[String]) -> Option<PlotView> {
     ))
 }
 
-fn judge_point(at: usize, across: f64, share: crate::eval::Share, name: &str) -> Mark {
+fn judge_point(is_first: bool, across: f64, share: crate::eval::Share, name: &str) -> Mark {
     Mark::Point {
         at: [across, share.share],
         interval: Some(share.interval),
         radius: 5.0,
-        class: if at == 0 { "" } else { "other" },
+        class: if is_first { "" } else { "other" },
         name: name.to_owned(),
         title: format!(
             "{name}: {} % ({})",
@@ -252,6 +253,8 @@ fn parameters(contents: &Contents<'_>, names: &[String]) -> Option<PlotView> {
     if published.is_empty() {
         return None;
     }
+    // The first judge has its colour, whichever judges are left out.
+    let is_first = |name: &String| names.first() == Some(name);
     let own: Vec<(f64, crate::eval::Share, &String)> = contents
         .judges
         .iter()
@@ -282,8 +285,7 @@ fn parameters(contents: &Contents<'_>, names: &[String]) -> Option<PlotView> {
         .collect();
     marks.extend(
         own.iter()
-            .enumerate()
-            .map(|(at, (across, share, name))| judge_point(at, *across, *share, name)),
+            .map(|(across, share, name)| judge_point(is_first(name), *across, *share, name)),
     );
     let plot = Plot {
         id: "parameters".to_owned(),
