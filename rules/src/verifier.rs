@@ -61,7 +61,7 @@ impl Verifier {
         };
         match self.profile {
             Profile::Strict => work::limited(text.len(), || {
-                let side = read(text, role, config).ok();
+                let side = read(text, role, config, false).ok();
                 side.map(|side| Reading::Value(shortened(side.text)))
                     .into_iter()
                     .collect()
@@ -115,13 +115,14 @@ struct Side {
 
 /// What is mathematically true.
 fn strict((gold, gold_config): (&str, &Config), (pred, config): (&str, &Config)) -> Verification {
-    let gold = match read(gold, Role::Gold, gold_config) {
+    let gold = match read(gold, Role::Gold, gold_config, false) {
         Ok(side) => side,
         Err(reason) => {
             return unread(Status::UnparsedGold, &[gold], &[], reason);
         }
     };
-    let pred = match read(pred, Role::Prediction, config) {
+    let choice = matches!(gold.answer, Ok(Answer::Choice(_)));
+    let pred = match read(pred, Role::Prediction, config, choice) {
         Ok(side) => side,
         Err(reason) => {
             return unread(Status::NoAnswer, &[&gold.text], &[], reason);
@@ -168,12 +169,15 @@ fn strict((gold, gold_config): (&str, &Config), (pred, config): (&str, &Config))
     }
 }
 
-/// Extracts and parses one side; the reason where there is no answer.
-fn read(text: &str, role: Role, config: &Config) -> Result<Side, String> {
-    let found = match extract::extract(text, role, config) {
+/// Extracts and parses one side; the reason where there is no answer. `choice`: the letter of a choice is asked for.
+fn read(text: &str, role: Role, config: &Config, choice: bool) -> Result<Side, String> {
+    let mut found = match extract::extract(text, role, config) {
         Extraction::Found(found) => found,
         Extraction::NoAnswer { reason } => return Err(reason),
     };
+    if choice && let Some(letter) = extract::choice_instead(&found, text, config) {
+        found = letter;
+    }
     let answer = parse::parse(&found.text);
     if config.extraction_mode == ExtractionMode::AnyMatch
         && matches!(answer, Err(ParseError::Syntax { .. } | ParseError::Empty))

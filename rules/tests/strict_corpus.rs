@@ -89,3 +89,24 @@ fn a_bare_answer_is_itself_and_order_of_sides_does_not_matter() {
         }
     }
 }
+
+#[test]
+fn the_letter_a_announces_an_answer_unless_a_choice_is_asked_for() {
+    let steps = "They sell 9 * 2 = $<<9*2=18>>18 of eggs a day.\n";
+    let cases = [
+        ("18", format!("{steps}A: 18"), true),
+        ("18", steps.to_owned(), true),
+        ("9", format!("{steps}A: 18"), false),
+        ("18", "A: 18".to_owned(), true),
+        ("-18", "A: 18".to_owned(), false),
+        ("18", "The answer is 17.\nA: 18".to_owned(), true),
+        ("A", "A: 18".to_owned(), true),
+        ("B", "A: 18".to_owned(), false),
+        ("C", "The answer is C.\nA: 18".to_owned(), true),
+        ("A: 18", "A: 18".to_owned(), true),
+    ];
+    for (gold, pred, equal) in cases {
+        let verification = verify(gold, &pred);
+        assert_eq!(verification.equal, Some(equal), "{gold:?} {pred:?}");
+    }
+}

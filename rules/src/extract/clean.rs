@@ -47,7 +47,33 @@ static STRUCTURES: LazyLock<Option<(AhoCorasick, Vec<Structure>)>> = LazyLock::n
 /// The part of a response that may hold its answer, with its characters made plain; or why there is none.
 pub(super) fn visible(text: &str) -> Result<Cow<'_, str>, &'static str> {
     let part = outside_thinking(text)?;
-    Ok(plain(part))
+    Ok(match without_calculator_marks(part) {
+        Some(part) => Cow::Owned(plain(&part).into_owned()),
+        None => plain(part),
+    })
+}
+
+/// The text without GSM8K's calculator marks, `<<9*2=18>>`, which say how the number behind them was computed and are no
+/// part of the solution; `None` where there are none.
+fn without_calculator_marks(text: &str) -> Option<String> {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find("<<") {
+        let inner = &rest[at + 2..];
+        let length = inner.find(['<', '>', '\n']).unwrap_or(inner.len());
+        let (mark, after) = inner.split_at(length);
+        // "a << b = c >> d" compares; a mark has no space at its ends.
+        let is_mark = mark.contains('=') && mark.trim() == mark;
+        out.push_str(&rest[..at]);
+        rest = match after.strip_prefix(">>") {
+            Some(after) if is_mark => after,
+            _ => {
+                out.push_str(&rest[at..at + 2 + length]);
+                after
+            }
+        };
+    }
+    (out.len() + rest.len() < text.len()).then(|| out + rest)
 }
 
 /// What follows the thinking, up to the end of the turn.

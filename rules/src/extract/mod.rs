@@ -6,7 +6,7 @@
 //!
 //! What an answer is announced by, from most to least trusted; within a kind the last one wins:
 //!
-//! 1. `\boxed{…}`, "the final answer is …", `#### …`, `<answer>…</answer>`
+//! 1. `\boxed{…}`, "the final answer is …", `#### …`, `<answer>…</answer>`, a last line `A: …`
 //! 2. "the answer is …", "Answer: …", "the correct option is …"
 //! 3. nothing: the text is itself an answer, and no more
 //! 4. nothing: what the last sentence states
@@ -115,6 +115,18 @@ fn no_answer<'t>(reason: &str) -> Extraction<'t> {
     Extraction::NoAnswer {
         reason: reason.to_owned(),
     }
+}
+
+/// The choice that `text` names, where a letter announces what [`extract`] finds: in "A: 18" the A.
+pub(crate) fn choice_instead<'t>(
+    found: &Found<'_>,
+    text: &'t str,
+    config: &Config,
+) -> Option<Found<'t>> {
+    let mut candidates = candidates(text, Role::Prediction, config).into_iter();
+    (found.method == search::ANSWER_LETTER)
+        .then(|| candidates.find(|it| it.method == "choice"))
+        .flatten()
 }
 
 /// Everything in `text` that may be its final answer, most trusted first, eight at most; empty where [`extract`] finds

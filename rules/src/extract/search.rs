@@ -23,6 +23,9 @@ const MAX_REACH: usize = 4_000;
 /// How many sentences are looked at, from the last on, where nothing is announced.
 const MAX_SENTENCES: i32 = 4;
 
+/// What announced an answer behind "A:", which may be a choice and its text too.
+pub(super) const ANSWER_LETTER: &str = "answer letter";
+
 /// A candidate and where it stands.
 struct Ranked<'t> {
     /// Smaller is more trusted.
@@ -154,6 +157,7 @@ impl<'t> Search<'t, '_, '_> {
         }
         self.boxes();
         self.announced(anchors);
+        self.after_letter();
         if !self.out.is_empty() {
             return Ok(());
         }
@@ -174,12 +178,6 @@ impl<'t> Search<'t, '_, '_> {
             if !self.out.is_empty() {
                 return Ok(());
             }
-        }
-        if let Some(at) = behind_answer_letter(text)
-            && let Some(reading) = clause::read(self.source, at, usize::MAX, false)
-        {
-            self.push(45, "answer", reading);
-            return Ok(());
         }
         if no_answer::is_cut_off(text) {
             return Err("the text breaks off");
@@ -268,6 +266,30 @@ impl<'t> Search<'t, '_, '_> {
             best[slot] = !words;
             self.push(tier, method, reading);
         }
+    }
+
+    /// What "A:" announces at the beginning of the last line. It may be the letter of a choice all the same: that stands
+    /// behind it among the candidates.
+    fn after_letter(&mut self) {
+        let text = self.source.text;
+        let Some(at) = behind_letter(text) else {
+            return;
+        };
+        let Some(reading) = clause::read(self.source, at, usize::MAX, false) else {
+            return;
+        };
+        let words = reading.kind == Form::Words;
+        if words && !text.trim().contains('\n') {
+            // "A: Paris" and nothing before it.
+            return;
+        }
+        let choice = Candidate {
+            text: Cow::Borrowed("A"),
+            kind: Form::Choice,
+            range: reading.range.clone(),
+        };
+        self.push(if words { 20 } else { 0 }, ANSWER_LETTER, reading);
+        self.push(45, ANSWER_LETTER, choice);
     }
 
     /// The rest of a `####` line, if it is an answer and no heading.
@@ -419,10 +441,14 @@ fn method_of(sentence: &str) -> &'static str {
     }
 }
 
-/// Behind the "A:" of a last line, where it stands for "answer" and not for a choice.
-fn behind_answer_letter(text: &str) -> Option<usize> {
-    let line = text.trim_end().rfind('\n')? + 1;
-    let rest = text[line..].strip_prefix("A: ")?;
-    let listed = text.contains("\nB:") || text.contains("\nB)") || text.contains("\nB.");
+/// Behind the "A:" that begins the last line, unless the text lists choices.
+fn behind_letter(text: &str) -> Option<usize> {
+    let line = text.trim_end().rfind('\n').map_or(0, |at| at + 1);
+    let rest = text[line..]
+        .trim_start_matches([' ', '*', '_', '>'])
+        .strip_prefix("A:")?;
+    let listed = ["B:", "B)", "B.", "**B", "(B)", "- B"]
+        .iter()
+        .any(|other| text.starts_with(other) || text.contains(&format!("\n{other}")));
     (!listed).then_some(text.len() - rest.len())
 }
