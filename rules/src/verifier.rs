@@ -111,6 +111,9 @@ impl Verifier {
 struct Side {
     text: String,
     answer: Result<Answer, ParseError>,
+    /// All that was announced.
+    statement: String,
+    qualified: bool,
 }
 
 /// What is mathematically true.
@@ -122,12 +125,33 @@ fn strict((gold, gold_config): (&str, &Config), (pred, config): (&str, &Config))
         }
     };
     let choice = matches!(gold.answer, Ok(Answer::Choice(_)));
-    let pred = match read(pred, Role::Prediction, config, choice) {
+    let read = read(pred, Role::Prediction, config, choice);
+    // Before anything is taken apart: an answer is itself.
+    let statement = read.as_ref().map_or("", |side| &side.statement);
+    let itself = extract::bare(&gold.statement);
+    if [statement, pred, extract::last_line(pred)]
+        .iter()
+        .any(|it| extract::bare(it) == itself)
+    {
+        return Verification {
+            equal: Some(true),
+            status: Status::Decided,
+            method: "text",
+            pred: vec![shortened(gold.text.clone())],
+            gold: vec![shortened(gold.text)],
+            reason: "written alike".to_owned(),
+        };
+    }
+    let pred = match read {
         Ok(side) => side,
         Err(reason) => {
             return unread(Status::NoAnswer, &[&gold.text], &[], reason);
         }
     };
+    if gold.qualified || pred.qualified {
+        let reason = "words beside the answer change it".to_owned();
+        return unread(Status::UnparsedPred, &[&gold.text], &[&pred.text], reason);
+    }
     match (&gold.answer, &pred.answer) {
         (Ok(a), Ok(b)) => {
             let Comparison {
@@ -190,13 +214,18 @@ fn read(text: &str, role: Role, config: &Config, choice: bool) -> Result<Side, S
                 return Ok(Side {
                     answer: Ok(answer),
                     text: other.text.into_owned(),
+                    statement: other.statement.into_owned(),
+                    qualified: other.qualified,
                 });
             }
         }
     }
+    let denied = matches!(answer, Ok(Answer::Choice(_))) && extract::denies(&found.statement);
     Ok(Side {
         answer,
         text: found.text.into_owned(),
+        statement: found.statement.into_owned(),
+        qualified: found.qualified || denied,
     })
 }
 

@@ -166,6 +166,8 @@ fn binder(rest: &str, heading: bool) -> Option<usize> {
         let here = &near[at..];
         match first {
             '\n' | ';' | '?' | '!' => return None,
+            // The next cell of a table.
+            '|' if here[1..].starts_with(' ') => return None,
             '.' if !here[1..].starts_with(|it: char| it.is_alphanumeric()) => return None,
             ':' | '=' => return Some(at + 1),
             _ => {}

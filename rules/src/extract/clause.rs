@@ -35,7 +35,28 @@ pub(super) fn read<'t>(
     if source.regions.has_box(&(start..end)) && !source.open_boxes {
         return None;
     }
-    answer(source, start, end, named)
+    // "minus seven", "negative 7"
+    let clause = &source.text[start..end];
+    let sign = ["minus ", "negative "].iter().find_map(|word| {
+        let head = clause.get(..word.len())?;
+        head.eq_ignore_ascii_case(word).then_some(word.len())
+    });
+    let reading = answer(source, start + sign.unwrap_or(0), end, named)?;
+    match sign {
+        Some(length)
+            if reading.range.start == start + length
+                && reading.text.starts_with(|it: char| it.is_ascii_digit())
+                || reading.kind == Form::Plain
+                    && words::is_number_word(words::first_word(&reading.text)) =>
+        {
+            Some(Candidate {
+                text: Cow::Owned(format!("-{}", reading.text)),
+                range: start..reading.range.end,
+                ..reading
+            })
+        }
+        _ => Some(reading),
+    }
 }
 
 /// Does the exclamation mark at `end` belong to something that is computed, as in "4*5!"?
@@ -217,7 +238,7 @@ fn next_content(text: &str, from: usize) -> Option<usize> {
                 first,
                 ':' | '*' | '_' | '`' | '"' | '>' | '#' | '~' | '“' | '✅' | '→' | '➡'
             )
-            || (first == '-' && rest[1..].starts_with([' ', '-']))
+            || (first == '-' && rest[1..].starts_with([' ', '-']) && !is_minus(&text[..at], rest))
             || (first == '|' && (rest[1..].starts_with(' ') || rest[1..].starts_with("--")));
         if !markup {
             return Some(at);
@@ -237,6 +258,14 @@ fn next_content(text: &str, from: usize) -> Option<usize> {
         }
         at += first.len_utf8();
     }
+}
+
+/// Is the dash that `rest` begins with the sign of a number, and no bullet of a list?
+fn is_minus(before: &str, rest: &str) -> bool {
+    rest[1..]
+        .trim_start_matches(' ')
+        .starts_with(|it: char| it.is_ascii_digit())
+        && !before.trim_end_matches(' ').ends_with('\n')
 }
 
 /// Behind the words that say nothing.

@@ -192,10 +192,13 @@ pub(super) fn plain(text: &str) -> Cow<'_, str> {
     let first = bytes
         .iter()
         .position(|&byte| byte >= 0x80 || (byte < b' ' && byte != b'\n' && byte != b'\t'));
-    let Some(first) = first else {
-        return Cow::Borrowed(text);
+    let first = first
+        .unwrap_or(bytes.len())
+        .min(text.find(" x ").unwrap_or(bytes.len()));
+    let keeps = |character: char| {
+        !matches!(character, 'x' | '\u{2013}')
+            && matches!(replacement(character), Replacement::Keep)
     };
-    let keeps = |character: char| matches!(replacement(character), Replacement::Keep);
     let Some(first) = text[first..]
         .char_indices()
         .find(|&(_, character)| !keeps(character))
@@ -222,6 +225,10 @@ pub(super) fn plain(text: &str) -> Cow<'_, str> {
                 out.push(if character == '\u{c}' { 'f' } else { 'b' });
             }
             '\u{b}' | '\u{c}' => out.push(' '),
+            // A minus sign as word processors write it; between numbers it is a range.
+            '\u{2013}' if is_sign(&out, rest.as_str()) => out.push('-'),
+            // "6.02 x 10^23"
+            'x' if multiplies(&out, rest.as_str()) => out.push('×'),
             _ => match replacement(character) {
                 Replacement::Keep => out.push(character),
                 Replacement::Drop => {}
@@ -231,6 +238,26 @@ pub(super) fn plain(text: &str) -> Cow<'_, str> {
         }
     }
     Cow::Owned(out)
+}
+
+/// Is the dash between `before` and `after` the sign of a number?
+fn is_sign(before: &str, after: &str) -> bool {
+    after.starts_with(|next: char| next.is_ascii_digit())
+        && (before.trim_end_matches(' ').is_empty()
+            || before.ends_with(['(', '[', '{', '=', '$', ','])
+            || before.ends_with(' ')
+                && before
+                    .trim_end()
+                    .ends_with(|last: char| !last.is_alphanumeric() || last.is_alphabetic()))
+}
+
+/// Is the letter x between `before` and `after` a sign of multiplication?
+fn multiplies(before: &str, after: &str) -> bool {
+    let factor = before.strip_suffix(' ').unwrap_or_default();
+    factor.ends_with(|last: char| last.is_ascii_digit())
+        && after
+            .strip_prefix(' ')
+            .is_some_and(|it| it.starts_with(|next: char| next.is_ascii_digit()))
 }
 
 fn begins_command(control: char, rest: &str) -> bool {

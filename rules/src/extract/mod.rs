@@ -24,6 +24,7 @@
 //! | `whole` | texts and sentences that are an answer and nothing else |
 //! | `sentences`, `items`, `stated`, `chain` | the last sentence, its numbers and formulas, and which of them is the answer |
 //! | `maths`, `symbols`, `tail`, `ratio` | how far mathematics reaches in prose; units and labels behind a number |
+//! | `qualifiers` | words beside an answer that change it
 //! | `no_answer`, `markup`, `words` | refusals and cut-off texts; markup; words of the lexicon |
 
 mod anchors;
@@ -37,6 +38,7 @@ mod items;
 mod markup;
 mod maths;
 mod no_answer;
+mod qualifiers;
 mod ratio;
 mod scan;
 mod search;
@@ -68,6 +70,10 @@ pub struct Found<'t> {
     pub text: Cow<'t, str>,
     /// What announced it: `boxed`, `final answer`, `answer`, `therefore`, `formula`, `number`, `whole`, ….
     pub method: &'static str,
+    /// All that was announced, of which `text` may be a part.
+    pub(crate) statement: Cow<'t, str>,
+    /// Words beside `text` change what it says: "at least", "or more".
+    pub(crate) qualified: bool,
 }
 
 impl Found<'_> {
@@ -76,6 +82,8 @@ impl Found<'_> {
         Found {
             text: Cow::Owned(self.text.into_owned()),
             method: self.method,
+            statement: Cow::Owned(self.statement.into_owned()),
+            qualified: self.qualified,
         }
     }
 }
@@ -114,6 +122,26 @@ pub fn extract<'t>(text: &'t str, role: Role, config: &Config) -> Extraction<'t>
 fn no_answer<'t>(reason: &str) -> Extraction<'t> {
     Extraction::NoAnswer {
         reason: reason.to_owned(),
+    }
+}
+
+/// A statement without markup around it.
+pub(crate) fn bare(statement: &str) -> &str {
+    markup::trim_markup(statement)
+}
+
+/// Does a text deny what it is about?
+pub(crate) fn denies(text: &str) -> bool {
+    qualifiers::deny(text)
+}
+
+/// What the last line of a text states as a heading of GSM8K or as the last cell of a table.
+pub(crate) fn last_line(text: &str) -> &str {
+    let line = text.trim_end().rsplit('\n').next().unwrap_or(text).trim();
+    match (line.strip_prefix("####"), line.strip_suffix('|')) {
+        (Some(rest), _) => rest,
+        (None, Some(row)) if row.starts_with('|') => row.rsplit(" | ").next().unwrap_or(row),
+        _ => "",
     }
 }
 

@@ -1,6 +1,7 @@
 //! Weighs what announces an answer against each other.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use super::anchors::{self, Anchor, AnchorKind};
 use super::boxes;
@@ -8,6 +9,7 @@ use super::choice;
 use super::clause;
 use super::items::{Candidate, Form, Source};
 use super::no_answer;
+use super::qualifiers;
 use super::scan::scan;
 use super::sentences;
 use super::stated;
@@ -87,7 +89,40 @@ pub(super) fn search<'t>(
 }
 
 impl<'t> Search<'t, '_, '_> {
-    fn push(&mut self, tier: i32, method: &'static str, reading: Candidate<'t>) {
+    /// Keeps a candidate. `statement`: all that was announced.
+    fn push(
+        &mut self,
+        tier: i32,
+        method: &'static str,
+        reading: Candidate<'t>,
+        statement: Range<usize>,
+    ) {
+        let all = self.source.text;
+        let (from, to) = (reading.range.start, reading.range.end);
+        let before = &all[statement.start.min(from)..from];
+        let after = &all[to..statement.end.max(to)];
+        let qualified = match reading.kind {
+            Form::Words => qualifiers::change_words(before, after),
+            Form::Choice => qualifiers::change_choice(before, after),
+            _ => qualifiers::change(before, after),
+        };
+        self.keep(
+            tier,
+            method,
+            reading,
+            Cow::Borrowed(&all[statement]),
+            qualified,
+        );
+    }
+
+    fn keep(
+        &mut self,
+        tier: i32,
+        method: &'static str,
+        reading: Candidate<'t>,
+        statement: Cow<'t, str>,
+        qualified: bool,
+    ) {
         if !self.allows(&reading) {
             return;
         }
@@ -105,7 +140,12 @@ impl<'t> Search<'t, '_, '_> {
         self.out.push(Ranked {
             tier,
             end: reading.range.end,
-            found: Found { text, method },
+            found: Found {
+                text,
+                method,
+                statement,
+                qualified,
+            },
         });
     }
 
@@ -150,8 +190,10 @@ impl<'t> Search<'t, '_, '_> {
                     tier,
                     end: reading.range.end,
                     found: Found {
+                        statement: reading.text.clone(),
                         text: reading.text,
                         method: "string",
+                        qualified: false,
                     },
                 }));
         }
@@ -174,7 +216,7 @@ impl<'t> Search<'t, '_, '_> {
             return Err("nothing announces an answer");
         }
         if let Some(reading) = whole_in(self.source, 0..text.len()) {
-            self.push(40, "whole", reading);
+            self.push(40, "whole", reading, 0..text.len());
             if !self.out.is_empty() {
                 return Ok(());
             }
@@ -183,7 +225,7 @@ impl<'t> Search<'t, '_, '_> {
             return Err("the text breaks off");
         }
         if let Some(candidate) = opening(self.source) {
-            self.push(46, "opening", candidate);
+            self.push(46, "opening", candidate, 0..text.len());
             if !self.out.is_empty() {
                 return Ok(());
             }
@@ -220,15 +262,21 @@ impl<'t> Search<'t, '_, '_> {
             };
             limit = found.start;
             let tier = self.box_tier() + depth;
-            self.push(
-                tier,
-                "boxed",
-                Candidate {
-                    text: found.text,
-                    kind: Form::Formula,
-                    range: found.start..found.end,
-                },
-            );
+            let text = self.source.text;
+            let end = self.sentence_end(found.end);
+            let after = text[found.end..end].trim_start_matches(['$', '*']);
+            let denied = qualifiers::denied_after(after);
+            let reading = Candidate {
+                text: found.text,
+                kind: Form::Formula,
+                range: found.start..found.end,
+            };
+            let statement = if denied {
+                Cow::Borrowed(&text[found.start..end])
+            } else {
+                reading.text.clone()
+            };
+            self.keep(tier, "boxed", reading, statement, denied);
         }
     }
 
@@ -264,7 +312,15 @@ impl<'t> Search<'t, '_, '_> {
             let words = reading.kind == Form::Words;
             let tier = if words { tier + 20 } else { tier };
             best[slot] = !words;
-            self.push(tier, method, reading);
+            let end = match anchor.how {
+                AnchorKind::Hashes => self.line_end(anchor.end),
+                AnchorKind::Tag => self.tag_end(anchor.end),
+                _ => self.sentence_end(reading.range.end),
+            };
+            // "The answer cannot be 12."
+            let denied = qualifiers::deny(&self.source.text[anchor.start..anchor.end]);
+            let start = if denied { anchor.start } else { anchor.end };
+            self.push(tier, method, reading, start..end);
         }
     }
 
@@ -288,14 +344,36 @@ impl<'t> Search<'t, '_, '_> {
             kind: Form::Choice,
             range: reading.range.clone(),
         };
-        self.push(if words { 20 } else { 0 }, ANSWER_LETTER, reading);
-        self.push(45, ANSWER_LETTER, choice);
+        let statement = at..self.sentence_end(reading.range.end);
+        let tier = if words { 20 } else { 0 };
+        self.push(tier, ANSWER_LETTER, reading, statement.clone());
+        self.push(45, ANSWER_LETTER, choice, statement);
+    }
+
+    /// Where the line that `at` lies in ends.
+    fn line_end(&self, at: usize) -> usize {
+        let text = self.source.text;
+        text[at..].find('\n').map_or(text.len(), |end| at + end)
+    }
+
+    /// Where the sentence that `at` lies in ends; behind its exclamation mark, which may be a factorial's.
+    fn sentence_end(&self, at: usize) -> usize {
+        let Source { text, regions, .. } = self.source;
+        let end = sentences::end(text, regions, at, usize::MAX).unwrap_or(text.len());
+        end + usize::from(text[end..].starts_with('!'))
+    }
+
+    /// Where what a tag holds ends that was opened before `at`.
+    fn tag_end(&self, at: usize) -> usize {
+        let rest = &self.source.text[at..];
+        let end = rest.find("</").or_else(|| rest.find("[/"));
+        at + end.unwrap_or(rest.len())
     }
 
     /// The rest of a `####` line, if it is an answer and no heading.
     fn after_hashes(&self, at: usize, reach: usize) -> Option<Candidate<'t>> {
         let text = self.source.text;
-        let line = text[at..].find('\n').map_or(text.len(), |end| at + end);
+        let line = self.line_end(at);
         let range = at..line;
         if range.len() > reach {
             return None;
@@ -309,12 +387,7 @@ impl<'t> Search<'t, '_, '_> {
 
     /// What stands between `<answer>` and its end.
     fn in_tag(&self, at: usize, reach: usize) -> Option<Candidate<'t>> {
-        let text = self.source.text;
-        let rest = &text[at..];
-        let end = rest
-            .find("</")
-            .or_else(|| rest.find("[/"))
-            .map_or(text.len(), |end| at + end);
+        let end = self.tag_end(at);
         let range = at..end;
         if range.len() > reach || (self.source.regions.has_box(&range) && !self.source.open_boxes) {
             return None;
@@ -336,8 +409,15 @@ impl<'t> Search<'t, '_, '_> {
             };
             end = range.start;
             let method = method_of(&self.source.text[range.clone()]);
-            if let Some(reading) = sentence(self.source, range) {
-                self.push(50 + depth, method, reading);
+            if let Some(reading) = sentence(self.source, range.clone()) {
+                let text = self.source.text;
+                let (from, to) = (reading.range.start, reading.range.end);
+                let before = &text[range.start.min(from)..from];
+                let after = &text[to..range.end.max(to)];
+                let qualified =
+                    reading.kind != Form::Words && qualifiers::change_near(before, after);
+                let statement = Cow::Borrowed(&text[range]);
+                self.keep(50 + depth, method, reading, statement, qualified);
                 if !self.out.is_empty() {
                     return;
                 }
@@ -358,7 +438,8 @@ impl<'t> Search<'t, '_, '_> {
                     kind: Form::Formula,
                     range: boxed.start..boxed.end,
                 };
-                self.push(0, "boxed", reading);
+                let statement = boxed.content.clone();
+                self.push(0, "boxed", reading, statement);
             }
         }
         if let Some(anchor) = anchors.iter().rev().find(|it| it.how == AnchorKind::Hashes)
@@ -366,7 +447,7 @@ impl<'t> Search<'t, '_, '_> {
                 .after_hashes(anchor.end, usize::MAX)
                 .or_else(|| all_of(self.source, anchor.end))
         {
-            self.push(0, "####", reading);
+            self.push(0, "####", reading, anchor.end..self.line_end(anchor.end));
         }
         if self.out.is_empty() && (is_worked(text) || announces(text, anchors)) {
             self.announced(anchors);
@@ -375,7 +456,7 @@ impl<'t> Search<'t, '_, '_> {
             return Ok(());
         }
         if let Some(reading) = whole_in(self.source, 0..text.len()) {
-            self.push(40, "whole", reading);
+            self.push(40, "whole", reading, 0..text.len());
         }
         if self.out.is_empty() && is_worked(text) {
             self.last_sentences();
@@ -383,7 +464,7 @@ impl<'t> Search<'t, '_, '_> {
         if self.out.is_empty()
             && let Some(reading) = all_of(self.source, 0)
         {
-            self.push(60, "whole", reading);
+            self.push(60, "whole", reading, 0..text.len());
         }
         if self.out.is_empty() {
             return Err("the text holds no answer");

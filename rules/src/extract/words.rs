@@ -6,9 +6,12 @@ use crate::lexicon::numbers::{NumberWord, number_word};
 use crate::lexicon::units;
 use crate::lexicon::words::Words;
 
+/// A list of the lexicon.
+pub(super) type List = LazyLock<Words>;
+
 macro_rules! lists {
     ($($name:ident: $list:literal,)*) => {
-        $(pub(super) static $name: LazyLock<Words> = LazyLock::new(|| Words::named($list));)*
+        $(pub(super) static $name: List = LazyLock::new(|| Words::named($list));)*
 
         #[cfg(test)]
         const ALL: &[&LazyLock<Words>] = &[$(&$name),*];
@@ -39,6 +42,10 @@ lists! {
     FINAL_ANNOUNCEMENT: "final announcement",
     TAG_ANNOUNCEMENT: "tag announcement",
     BEFORE_NO_ANNOUNCEMENT: "before no announcement",
+    CHANGES_BEFORE: "changes the value behind",
+    CHANGES_AFTER: "changes the value before",
+    CONDITION: "condition",
+    DENIES: "denies",
     COURTESY: "courtesy",
     EXPLAINS: "explains",
     ABBREVIATION: "abbreviation",
