@@ -66,12 +66,12 @@ pub(super) fn refuse(command: &Command, matches: &ArgMatches) -> anyhow::Result<
     let Some(command) = command.find_subcommand(name) else {
         return Ok(());
     };
-    if matches.subcommand().is_some() {
-        return refuse(command, matches);
+    if let Some((action, matches)) = matches.subcommand() {
+        let action = command.find_subcommand(action);
+        return action.map_or(Ok(()), |command| outputs(&Given { command, matches }));
     }
     let given = Given { command, matches };
-    force(&given)?;
-    quoting(&given)?;
+    outputs(&given)?;
     match name {
         "judge" => judge(&given),
         "export-batch" => export_batch(&given),
@@ -83,7 +83,8 @@ pub(super) fn refuse(command: &Command, matches: &ArgMatches) -> anyhow::Result<
     }
 }
 
-fn force(given: &Given) -> anyhow::Result<()> {
+/// Options of what is written.
+fn outputs(given: &Given) -> anyhow::Result<()> {
     let ids: Vec<&str> = given
         .command
         .get_arguments()
@@ -97,9 +98,10 @@ fn force(given: &Given) -> anyhow::Result<()> {
             "--force changes nothing without an output: no file is written that could replace another; leave it out, or name one"
         );
     }
-    Ok(())
+    quoting(given)
 }
 
+/// `--quote-formulas`.
 fn quoting(given: &Given) -> anyhow::Result<()> {
     let mut arguments = given.command.get_arguments();
     if !arguments.any(|argument| argument.get_id() == "quote_formulas")

@@ -93,7 +93,8 @@ fn prepared() -> Folder {
         values
             .iter()
             .map(|value| format!("{value}\n"))
-            .collect::<String>()
+            .collect::<Vec<_>>()
+            .concat()
     };
     folder.write("verdicts.jsonl", lines(&verdicts));
     for part in [0, 1] {
@@ -153,6 +154,12 @@ fn prepared() -> Folder {
     folder
 }
 
+/// One JSON object a line.
+fn is_lines(text: &str) -> bool {
+    text.lines()
+        .all(|line| line.starts_with('{') && line.ends_with('}'))
+}
+
 const TABLE: &str = include_str!("../../data/outputs.tsv");
 
 #[test]
@@ -188,7 +195,7 @@ fn no_output_of_any_command_replaces_what_it_did_not_write() {
         if case.earlier == "asks" {
             again.expect(2, &["--force"]);
             assert_eq!(folder.read(file), written, "{name}");
-        } else if !written.is_empty() && written.ends_with("}\n") && !written.starts_with("{\n") {
+        } else if !written.is_empty() && is_lines(&written) {
             // One line of somebody's among them, and it is no longer an output of ours.
             let joined = format!("{written}{}", SOMEBODYS[1]);
             folder.write(file, &joined);
@@ -204,7 +211,9 @@ fn no_output_of_any_command_replaces_an_input() {
     let folder = prepared();
     for line in TABLE.lines().filter(|line| !line.starts_with('#')) {
         let case = Case::of(line);
-        let Some(option) = case.option else { continue };
+        if case.option.is_none() {
+            continue;
+        }
         for input in case.inputs(&folder) {
             let before = folder.read(input);
             for other in ["linked.jsonl", "hard-linked.jsonl"] {
@@ -222,8 +231,7 @@ fn no_output_of_any_command_replaces_an_input() {
                 };
                 let ran = case.run(&folder, file, force);
                 assert_eq!(ran.code, Some(2), "{} {file}: {}", case.name(), ran.stderr);
-                let is_said = ran.stderr.contains("is an input")
-                    || (file.ends_with(".csv") && option == "-o");
+                let is_said = ran.stderr.contains("is an input");
                 assert!(is_said, "{} {file}: {}", case.name(), ran.stderr);
                 assert_eq!(folder.read(input), before, "{}", case.name());
             }

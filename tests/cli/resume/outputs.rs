@@ -211,7 +211,7 @@ fn what_bench_writes_replaces_no_more_than_an_output_does() {
     assert!(folder.read("log").starts_with("first\n{\n"));
     assert!(folder.read("trace").starts_with("first\n{\"otherData\""));
     folder
-        .run(&bench("/dev/full", "trace"))
+        .run(&bench("/dev/full", "other"))
         .expect(1, &["could not write /dev/full", "No space left"]);
 }
 
