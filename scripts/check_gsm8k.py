@@ -255,7 +255,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         path, out = Path(folder, "responses.jsonl"), Path(folder, "rows.jsonl")
         path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-        command = [arguments.juror, "gsm8k", str(path), "--rows", str(out)]
+        command = [arguments.juror, "gsm8k", str(path), "--rows-out", str(out)]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
         ours = [json.loads(line) for line in out.read_text(encoding="utf-8").split("\n") if line]
     assert [row["id"] for row in ours] == [row["id"] for row in rows]

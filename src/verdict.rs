@@ -205,7 +205,8 @@ pub struct Verdict {
     /// The model was asked though the rules had decided (`--rules first --audit`).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub audited: bool,
-    /// The model was not asked again: the answer is that to the very same prompt, in this run or from the cache.
+    /// The model was not asked again: the answer is that to the very same prompt, in this run or from the cache. Of a server's
+    /// verdicts, and counted in summaries; the lines of a run do not have it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reused: bool,
     /// The judge whose verdict it is, of a cascade.

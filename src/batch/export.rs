@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
-use std::path::Path;
 use std::sync::Arc;
 
 use rayon::prelude::*;
@@ -10,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::BatchError;
 use super::custom_id::CustomIds;
-use crate::dataset::output::write_atomically;
+use crate::dataset::output::OutputFile;
 use crate::dataset::{Rows, Sample, Samples};
 use crate::judge::answers::is_decided_by_rules;
 use crate::judge::prompt::shown_field;
@@ -65,11 +64,15 @@ impl Export {
     ///
     /// # Errors
     /// When a sample cannot be read again, or the output not be written: what was there before is then unchanged.
-    pub fn execute(&self, samples: &Rows, out: Option<&Path>) -> Result<Exported, BatchError> {
+    pub fn execute(
+        &self,
+        samples: &Rows,
+        out: Option<&OutputFile>,
+    ) -> Result<Exported, BatchError> {
         let mut exported = Exported::default();
         let mut write = |writer: &mut dyn Write| self.write(samples, writer, &mut exported);
         match out {
-            Some(out) => write_atomically(out, write)?,
+            Some(out) => out.write(write)?,
             None => write(&mut io::stdout().lock()).map_err(BatchError::Stdout)?,
         }
         Ok(exported)

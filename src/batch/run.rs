@@ -16,7 +16,7 @@ use super::lines::{BadRequest, BatchRequest, answered, failed, refused, short_ha
 use crate::checkpoint::ModelSource;
 use crate::checkpoint::weights::LoadProgress;
 use crate::dataset::journal::{Journal, LinePlace, Manifest, journal_path};
-use crate::dataset::output::{JsonLineSink, remove_left_over, write_atomically};
+use crate::dataset::output::{JsonLineSink, OutputFile, remove_left_over};
 use crate::dataset::{LineLimit, Next, id_hash, sources};
 use crate::engine::{Completion, Engine, EngineThread};
 use crate::judge::build::{describe, engine_of};
@@ -58,7 +58,7 @@ pub struct BatchRun {
     /// What is written for each line, where it is not the batch API's output.
     pub shape: Option<OutputShape>,
     /// Where the answers go.
-    pub out: PathBuf,
+    pub out: OutputFile,
     /// The model's files.
     pub source: ModelSource,
     /// Its text side.
@@ -149,7 +149,7 @@ impl BatchRun {
         let lines = self.lines()?;
         let mut known = HashMap::new();
         let (journal, _) = Journal::open(
-            &journal_path(&self.out),
+            &journal_path(self.out.path()),
             &self.manifest,
             None,
             self.restart,
@@ -158,7 +158,7 @@ impl BatchRun {
                 Ok(())
             },
         )?;
-        remove_left_over(&self.out);
+        remove_left_over(self.out.path());
         let mut answers = Answers {
             journal,
             places: vec![None; lines.len()],
@@ -225,8 +225,8 @@ impl BatchRun {
                 return Ok(lines.lines);
             }
         };
-        for source in sources(std::slice::from_ref(input), Some(&self.out))? {
-            let mut rows = source.open(self.max_line, Some(&self.out), &[])?;
+        for source in sources(std::slice::from_ref(input), Some(self.out.path()))? {
+            let mut rows = source.open(self.max_line, Some(self.out.path()), &[])?;
             let mut row = Vec::new();
             loop {
                 let next = rows.next(&mut row)?;
@@ -388,7 +388,7 @@ impl Answers {
 
     /// Writes all answers, in the order of the requests.
     fn write(&mut self, lines: &[Line], run: &BatchRun) -> Result<(), BatchError> {
-        write_atomically(&run.out, |writer| {
+        run.out.write(|writer| {
             let shaped = |at: usize, output: Value| match &run.shape {
                 Some(shape) => shape(at, output),
                 None => output,

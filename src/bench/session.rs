@@ -1,6 +1,5 @@
 //! A bench from the model's files to figures: load, measure the device, run, sweep.
 
-use std::path::Path;
 use std::time::Instant;
 
 use candle_core::Device;
@@ -11,7 +10,7 @@ use super::shared::SharedModel;
 use super::workload::Job;
 use super::{Ceiling, Context, Estimate, Report, Tokens, trace};
 use crate::checkpoint::{ModelConfig, Weights};
-use crate::dataset::output::{OutputError, write_atomically};
+use crate::dataset::output::{OutputError, OutputFile};
 use crate::engine::{EngineConfig, EngineError, Sampling};
 use crate::judge::build::{
     BLOCK_SIZE, EngineOptions, WorkloadLengths, engine_config, load_model, packed_numbers,
@@ -234,12 +233,10 @@ fn config_for(subject: &Subject, options: &EngineOptions) -> EngineConfig {
 ///
 /// # Errors
 /// Those of writing.
-pub fn write_trace(path: &Path, run: &Run) -> Result<(), OutputError> {
+pub fn write_trace(file: &OutputFile, run: &Run) -> Result<(), OutputError> {
     // On a GPU the spans are of a later run: shown from where they begin.
     let origin = run.started;
-    write_atomically(path, |out| {
-        trace::write(out, origin, &run.record.steps, &run.spans)
-    })
+    file.write(|out| trace::write(out, origin, &run.record.steps, &run.spans))
 }
 
 /// Everything that `--json` writes: the figures of the only, or the best, setting on top.

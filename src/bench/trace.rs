@@ -9,6 +9,10 @@ use serde_json::json;
 use super::recorder::Step;
 use crate::model::profile::Span;
 
+/// How a trace begins.
+pub const BEGINNING: &str =
+    "{\"otherData\":{\"program\":\"juror bench\"},\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n";
+
 /// Rows of the picture.
 const STEPS: u32 = 1;
 const MODEL: u32 = 2;
@@ -24,7 +28,7 @@ pub fn write(
     spans: &[Span],
 ) -> io::Result<()> {
     let at = |instant: Instant| instant.saturating_duration_since(origin).as_nanos() as f64 / 1e3;
-    out.write_all(b"{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n")?;
+    out.write_all(BEGINNING.as_bytes())?;
     let name = |thread: u32, name: &str| json!({"name": "thread_name", "ph": "M", "pid": 1, "tid": thread, "args": {"name": name}});
     write!(
         out,

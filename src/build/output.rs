@@ -12,7 +12,7 @@ use super::hard::Hard;
 use super::pairs::Pairs;
 use super::sft::Accepted;
 use super::{AT_ONCE, BuildError, Judged, Tally, Written};
-use crate::dataset::output::{Column, Kind, OutputError, OutputFormat};
+use crate::dataset::output::{Column, Kind, OutputError, OutputFile, OutputFormat};
 use crate::dataset::{Sample, Samples as _};
 
 /// Whether texts are texts, or chat messages.
@@ -30,7 +30,7 @@ pub struct Output<'o> {
     /// The samples.
     pub judged: &'o Judged,
     /// The file; none for standard output.
-    pub path: Option<PathBuf>,
+    pub file: Option<OutputFile>,
     /// Keys of the input's rows that were kept.
     pub keep: Vec<String>,
     /// The form of texts.
@@ -73,8 +73,8 @@ impl Output<'_> {
         let own: Own = own
             .chain([("c", Kind::Number), ("trials", Kind::Integer)])
             .collect();
-        let is_table = match &self.path {
-            Some(path) => OutputFormat::of(path)? != OutputFormat::JsonLines,
+        let is_table = match &self.file {
+            Some(file) => OutputFormat::of(file.path())? != OutputFormat::JsonLines,
             None => false,
         };
         self.write(
@@ -247,8 +247,8 @@ impl Output<'_> {
         if sample.messages.is_empty() {
             return Ok(vec![json!({"role": "user", "content": sample.question})]);
         }
-        let is_parquet = match &self.path {
-            Some(path) => OutputFormat::of(path)? == OutputFormat::Parquet,
+        let is_parquet = match &self.file {
+            Some(file) => OutputFormat::of(file.path())? == OutputFormat::Parquet,
             None => false,
         };
         let is_plain = |message: &Value| {
@@ -319,8 +319,8 @@ impl Output<'_> {
                     }
                 })
         };
-        let result = if let Some(path) = &self.path {
-            OutputFormat::of(path)?.write_table(path, &columns, fill)
+        let result = if let Some(file) = &self.file {
+            OutputFormat::of(file.path())?.write_table(file, &columns, fill)
         } else {
             let mut writer = BufWriter::new(io::stdout().lock());
             let mut fill = fill;

@@ -15,6 +15,7 @@ use super::download;
 use super::engine::{EngineArguments, JUDGE, ModelArguments};
 use super::inputs::{self, Inputs};
 use super::judge::JudgeChoice;
+use super::output::{self, ForceArgument};
 use super::progress::Progress;
 use super::prompt_choice::PromptChoice;
 use super::{
@@ -25,8 +26,8 @@ use crate::attack::{
 };
 use crate::checkpoint::ModelSource;
 use crate::checkpoint::hub::Want;
-use crate::dataset::output::{check_place, write_atomically};
-use crate::dataset::{Field, LineLimit, LoadOptions, Sample, load, sources};
+use crate::dataset::output::{Mark, OutputFile};
+use crate::dataset::{Field, LineLimit, LoadOptions, Sample, load};
 use crate::judge::JudgeText;
 use crate::protocol::PromptTemplate;
 
@@ -78,6 +79,8 @@ pub(super) struct AttackArguments {
     /// Write the report as JSON; `-` for standard output, the table then goes to standard error
     #[arg(long, value_name = "FILE", help_heading = "Report")]
     json: Option<PathBuf>,
+    #[command(flatten)]
+    force: ForceArgument,
     /// Print the report and errors only
     #[arg(short, long, help_heading = "Report")]
     quiet: bool,
@@ -117,7 +120,11 @@ struct Attacked {
 pub(super) fn run(arguments: &AttackArguments) -> Result<u8, Failure> {
     let judges = named(arguments)?;
     let inputs = Inputs::of(&arguments.inputs)?.paths;
-    check_output(arguments, &inputs)?;
+    let json = arguments.json.as_ref();
+    let json = json.filter(|path| path.as_path() != Path::new("-"));
+    let json = output::open(&mut output::outputs(arguments.force), json, |_| {
+        Mark::ATTACK
+    })?;
     let families: Vec<Family> = Family::ALL
         .into_iter()
         .filter(|family| arguments.family.is_empty() || arguments.family.contains(family))
@@ -173,7 +180,7 @@ pub(super) fn run(arguments: &AttackArguments) -> Result<u8, Failure> {
             reports,
         });
     }
-    write_report(arguments, &families, rows.len(), &attacked)?;
+    write_report(arguments, json.as_ref(), &families, rows.len(), &attacked)?;
     let mut reports = attacked.iter().flat_map(|attacked| &attacked.reports);
     Ok(if reports.any(|report| report.not_judged > 0) {
         INCOMPLETE
@@ -234,20 +241,6 @@ fn load_text(
     Ok((text, template))
 }
 
-fn check_output(arguments: &AttackArguments, inputs: &[PathBuf]) -> Result<(), Failure> {
-    let Some(path) = arguments
-        .json
-        .as_deref()
-        .filter(|path| *path != Path::new("-"))
-    else {
-        return Ok(());
-    };
-    check_place(path).or_usage()?;
-    // An input is refused as such.
-    sources(inputs, Some(path)).map_err(inputs::failure)?;
-    Ok(())
-}
-
 /// A row of the input for each of its questions.
 fn rows(arguments: &AttackArguments, inputs: &[PathBuf]) -> Result<Vec<Sample>, Failure> {
     if inputs == [PathBuf::from("-")] && std::io::stdin().is_terminal() {
@@ -268,8 +261,6 @@ fn rows(arguments: &AttackArguments, inputs: &[PathBuf]) -> Result<Vec<Sample>, 
         columns,
         limit: arguments.limit.map(|limit| limit as usize),
         max_line: LineLimit(arguments.max_line_bytes),
-        // A report of an earlier run is no input.
-        output: arguments.json.clone().filter(|path| path != Path::new("-")),
         ..LoadOptions::default()
     };
     let loaded = load(inputs, &options).map_err(inputs::failure)?;
@@ -284,15 +275,16 @@ fn rows(arguments: &AttackArguments, inputs: &[PathBuf]) -> Result<Vec<Sample>, 
 /// Table and worst cases for people, and the same as JSON.
 fn write_report(
     arguments: &AttackArguments,
+    file: Option<&OutputFile>,
     families: &[Family],
     questions: usize,
     attacked: &[Attacked],
 ) -> Result<(), Failure> {
     let mut text = Vec::new();
     write_tables(&mut text, families, attacked)?;
-    let Some(path) = &arguments.json else {
+    if arguments.json.is_none() {
         return std::io::stdout().write_all(&text).or_fail();
-    };
+    }
     let protocols: Vec<Value> = attacked
         .iter()
         .map(|attacked| {
@@ -316,13 +308,13 @@ fn write_report(
         "protocols": protocols,
     });
     let json = format!("{report:#}\n");
-    if path == Path::new("-") {
+    let Some(file) = file else {
         for line in String::from_utf8_lossy(&text).lines() {
             say(line);
         }
         return std::io::stdout().write_all(json.as_bytes()).or_fail();
-    }
-    write_atomically(path, |out| out.write_all(json.as_bytes())).or_fail()?;
+    };
+    file.write(|out| out.write_all(json.as_bytes())).or_fail()?;
     std::io::stdout().write_all(&text).or_fail()
 }
 

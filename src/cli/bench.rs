@@ -13,16 +13,17 @@ use super::download;
 use super::engine::{EngineArguments, JUDGE, ModelArguments};
 use super::inputs::{self, Inputs};
 use super::judge::JudgeChoice;
+use super::output::{self, ForceArgument};
 use super::progress::RunProgress;
 use super::{DONE, Failure, OrFail, say};
 use crate::bench::limit::TOO_SHORT;
 use crate::bench::session::{
     Bench, COMMIT, Document, Setting, Subject, WorkloadFields, features, machine, write_trace,
 };
-use crate::bench::{Job, LengthDistribution, Report, Seconds, Workload, shapes, workload};
+use crate::bench::{Job, LengthDistribution, Report, Seconds, Workload, shapes, trace, workload};
 use crate::checkpoint::hub::Want;
 use crate::checkpoint::{ModelConfig, Weights};
-use crate::dataset::output::{check_place, write_atomically};
+use crate::dataset::output::Mark;
 use crate::dataset::{LineLimit, LoadOptions, load};
 use crate::engine::{EngineConfig, Sampling};
 use crate::judge::EngineOptions;
@@ -115,6 +116,8 @@ pub(super) struct BenchArguments {
     /// Write a trace for Chrome's trace viewer (`chrome://tracing`, `ui.perfetto.dev`)
     #[arg(long, value_name = "FILE", help_heading = "Report")]
     profile: Option<PathBuf>,
+    #[command(flatten)]
+    force: ForceArgument,
 }
 
 const AFTER_HELP: &str = "\
@@ -128,11 +131,13 @@ pub(super) fn run(arguments: &BenchArguments) -> Result<u8, Failure> {
         ..Sampling::GREEDY
     };
     sampling.validate().or_usage()?;
-    for path in [&arguments.json, &arguments.profile].into_iter().flatten() {
-        if path != Path::new("-") {
-            check_place(path).or_usage()?;
-        }
-    }
+    let mut outputs = output::outputs(arguments.force);
+    let json = arguments.json.as_ref();
+    let json = json.filter(|path| path.as_path() != Path::new("-"));
+    let json = output::open(&mut outputs, json, |_| Mark::BENCH)?;
+    let profile = output::open(&mut outputs, arguments.profile.as_ref(), |_| {
+        Mark::Beginning(trace::BEGINNING.into())
+    })?;
     let options = arguments.engine.options(&arguments.model);
     let subject = subject(arguments, &options)?;
     subject.check().or_usage()?;
@@ -238,11 +243,11 @@ pub(super) fn run(arguments: &BenchArguments) -> Result<u8, Failure> {
         return Err(anyhow!("nothing was measured")).or_fail();
     };
     let report = &reports[best];
-    if let Some(path) = &arguments.profile {
-        write_trace(path, &run).or_fail()?;
+    if let Some(file) = &profile {
+        write_trace(file, &run).or_fail()?;
     }
     let table = table(report, arguments.sweep);
-    if let Some(path) = &arguments.json {
+    if arguments.json.is_some() {
         let document = Document {
             schema_version: Document::SCHEMA,
             juror: env!("CARGO_PKG_VERSION"),
@@ -264,15 +269,15 @@ pub(super) fn run(arguments: &BenchArguments) -> Result<u8, Failure> {
             report,
             runs: if reports.len() > 1 { &reports } else { &[] },
         };
-        let json = serde_json::to_string_pretty(&document).or_fail()? + "\n";
-        if path == Path::new("-") {
+        let text = serde_json::to_string_pretty(&document).or_fail()? + "\n";
+        let Some(file) = &json else {
             for line in table.lines() {
                 say(line);
             }
-            std::io::stdout().write_all(json.as_bytes()).or_fail()?;
+            std::io::stdout().write_all(text.as_bytes()).or_fail()?;
             return Ok(DONE);
-        }
-        write_atomically(path, |out| out.write_all(json.as_bytes())).or_fail()?;
+        };
+        file.write(|out| out.write_all(text.as_bytes())).or_fail()?;
     }
     std::io::stdout().write_all(table.as_bytes()).or_fail()?;
     Ok(DONE)

@@ -11,14 +11,14 @@ use serde_json::{Value, json};
 
 use super::columns::ColumnArguments;
 use super::inputs::{self, Inputs};
-use super::output::check_outputs;
+use super::output::{self, ForceArgument, TableArguments};
 use super::{DONE, Failure, OrFail, say, table};
 use crate::build::best::Best;
 use crate::build::hard::Hard;
 use crate::build::pairs::{By, Pairs, Wanted as WantedPairs};
 use crate::build::sft::{Accepted, Wanted as WantedResponses};
 use crate::build::{BuildError, Coverage, Form, Judged, Output, Written};
-use crate::dataset::output::{check_replaceable, write_atomically};
+use crate::dataset::output::{Mark, OutputFile};
 use crate::dataset::{Keep, LineLimit, LoadOptions, Needs};
 use crate::verdict::Status;
 
@@ -59,9 +59,10 @@ pub(super) struct BuildArguments {
     /// Longest line that is read
     #[arg(long, value_name = "N", default_value_t = LineLimit::DEFAULT.0, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Input")]
     max_line_bytes: u32,
-    /// Replace OUT if it is there
-    #[arg(long)]
-    force: bool,
+    #[command(flatten)]
+    force: ForceArgument,
+    #[command(flatten)]
+    table: TableArguments,
     /// Write the counts as JSON too
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -173,21 +174,28 @@ fn form(messages: bool) -> Form {
     if messages { Form::Messages } else { Form::Text }
 }
 
+/// The files that are written.
+struct Files {
+    out: Option<OutputFile>,
+    json: Option<OutputFile>,
+}
+
 impl BuildArguments {
     /// The output, if it is a file.
     fn out(&self) -> Option<&PathBuf> {
         Some(&self.output).filter(|path| path.as_os_str() != "-")
     }
 
-    /// Checks what can be checked before anything is read, and reads rows and verdicts.
-    fn read(&self) -> Result<Judged, Failure> {
+    /// Checks what can be checked before anything is read, and reads rows and verdicts. `mark` tells rows of an earlier run.
+    fn read(&self, mark: Mark) -> Result<(Judged, Files), Failure> {
+        let mut outputs = output::outputs(self.force);
+        let files = Files {
+            out: output::open(&mut outputs, self.out(), |_| mark)?
+                .map(|file| file.quoting_formulas(self.table.quote_formulas)),
+            json: output::open(&mut outputs, self.json.as_ref(), |_| Mark::BUILD)?,
+        };
         let inputs = Inputs::of(&self.inputs)?.paths;
-        let files: Vec<&PathBuf> = inputs.iter().chain(&self.verdicts).collect();
-        check_outputs(&[self.out(), self.json.as_ref()], &files)?;
         Output::check(self.out(), &self.keep).or_usage()?;
-        if let (false, Some(out)) = (self.force, self.out()) {
-            check_replaceable(out).or_usage()?;
-        }
         let options = LoadOptions {
             columns: self.columns.map().or_usage()?.with_needs(Needs {
                 reference: false,
@@ -205,13 +213,13 @@ impl BuildArguments {
             say(&format!("columns: {}", judged.columns));
             notes(&judged.coverage);
         }
-        Ok(judged)
+        Ok((judged, files))
     }
 
-    fn output<'j>(&self, judged: &'j Judged, form: Form) -> Output<'j> {
+    fn output<'j>(&self, judged: &'j Judged, files: &Files, form: Form) -> Output<'j> {
         Output {
             judged,
-            path: self.out().cloned(),
+            file: files.out.clone(),
             keep: self.keep.clone(),
             form,
         }
@@ -220,7 +228,7 @@ impl BuildArguments {
     /// Says what came of it, and writes it as JSON where that is asked for.
     fn report(
         &self,
-        judged: &Judged,
+        (judged, files): (&Judged, &Files),
         selected: &impl Serialize,
         written: Written,
         facts: &[String],
@@ -235,14 +243,15 @@ impl BuildArguments {
                 None => format!("{rows} rows"),
             });
         }
-        if let Some(path) = &self.json {
+        if let Some(file) = &files.json {
             let mut value = json!({"version": 1, "coverage": judged.coverage, "written": written});
             let selected = serde_json::to_value(selected).or_fail()?;
             if let (Value::Object(value), Value::Object(selected)) = (&mut value, selected) {
                 value.extend(selected);
             }
             let text = format!("{value:#}\n");
-            write_atomically(path, |writer| writer.write_all(text.as_bytes())).or_fail()?;
+            file.write(|writer| writer.write_all(text.as_bytes()))
+                .or_fail()?;
         }
         Ok(DONE)
     }
@@ -305,7 +314,7 @@ fn notes(coverage: &Coverage) {
 }
 
 fn hard(arguments: &BuildArguments) -> Result<u8, Failure> {
-    let judged = arguments.read()?;
+    let (judged, files) = arguments.read(Mark::HARD)?;
     let hard = Hard::of(&judged);
     let voted: usize = hard.by_c.iter().map(|of_c| of_c.samples).sum();
     if voted == 0 {
@@ -315,7 +324,7 @@ fn hard(arguments: &BuildArguments) -> Result<u8, Failure> {
         .or_usage();
     }
     let written = arguments
-        .output(&judged, Form::Text)
+        .output(&judged, &files, Form::Text)
         .hard(&hard)
         .map_err(failure)?;
     let rows: Vec<[String; 3]> = hard
@@ -344,12 +353,12 @@ fn hard(arguments: &BuildArguments) -> Result<u8, Failure> {
             hard.without_c
         ));
     }
-    arguments.report(&judged, &hard, written, &facts)
+    arguments.report((&judged, &files), &hard, written, &facts)
 }
 
 fn pairs(arguments: &PairsArguments) -> Result<u8, Failure> {
     let common = &arguments.common;
-    let judged = common.read()?;
+    let (judged, files) = common.read(Mark::Nothing)?;
     let wanted = WantedPairs {
         by: match arguments.by {
             PairsBy::Overall => By::Overall,
@@ -362,7 +371,7 @@ fn pairs(arguments: &PairsArguments) -> Result<u8, Failure> {
     };
     let pairs = Pairs::of(&judged, wanted).map_err(failure)?;
     let written = common
-        .output(&judged, form(arguments.messages))
+        .output(&judged, &files, form(arguments.messages))
         .pairs(&pairs)
         .map_err(failure)?;
     let mut facts = vec![format!(
@@ -379,12 +388,12 @@ fn pairs(arguments: &PairsArguments) -> Result<u8, Failure> {
             pairs.on_both_sides
         ));
     }
-    common.report(&judged, &pairs, written, &facts)
+    common.report((&judged, &files), &pairs, written, &facts)
 }
 
 fn best(arguments: &BestArguments) -> Result<u8, Failure> {
     let common = &arguments.common;
-    let judged = common.read()?;
+    let (judged, files) = common.read(Mark::Nothing)?;
     let best = Best::of(&judged, arguments.min_reward);
     if best.questions == 0 {
         return Err(anyhow!(
@@ -393,7 +402,7 @@ fn best(arguments: &BestArguments) -> Result<u8, Failure> {
         .or_usage();
     }
     let written = common
-        .output(&judged, form(arguments.messages))
+        .output(&judged, &files, form(arguments.messages))
         .best(&best)
         .map_err(failure)?;
     let rows: Vec<[String; 3]> = best
@@ -415,12 +424,12 @@ fn best(arguments: &BestArguments) -> Result<u8, Failure> {
             best.below, best.questions
         ));
     }
-    common.report(&judged, &best, written, &facts)
+    common.report((&judged, &files), &best, written, &facts)
 }
 
 fn sft(arguments: &SftArguments) -> Result<u8, Failure> {
     let common = &arguments.common;
-    let judged = common.read()?;
+    let (judged, files) = common.read(Mark::Nothing)?;
     let per_question = arguments.per_question.map(|most| most as usize);
     let wanted = WantedResponses {
         per_question,
@@ -430,7 +439,7 @@ fn sft(arguments: &SftArguments) -> Result<u8, Failure> {
     };
     let accepted = Accepted::of(&judged, wanted).map_err(failure)?;
     let written = common
-        .output(&judged, form(arguments.messages))
+        .output(&judged, &files, form(arguments.messages))
         .sft(&accepted, per_question)
         .map_err(failure)?;
     let mut facts = vec![format!(
@@ -443,5 +452,5 @@ fn sft(arguments: &SftArguments) -> Result<u8, Failure> {
             written.same_text
         ));
     }
-    common.report(&judged, &accepted, written, &facts)
+    common.report((&judged, &files), &accepted, written, &facts)
 }

@@ -8,8 +8,9 @@ use clap::Args;
 
 use super::columns::ColumnArguments;
 use super::eval::Labels;
+use super::output::{self, ForceArgument};
 use super::{DONE, Failure, OrFail, say};
-use crate::dataset::output::{check_place, write_atomically};
+use crate::dataset::output::Mark;
 use crate::eval::{LabelField, Task, probabilities};
 use crate::judge::calibration::{Calibration, Curve, calibration_error, negative_log_likelihood};
 
@@ -41,12 +42,16 @@ pub(super) struct CalibrateArguments {
     /// Where the calibration goes, for `juror judge --calibration`; standard output if not given
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    #[command(flatten)]
+    force: ForceArgument,
 }
 
 pub(super) fn run(arguments: &CalibrateArguments) -> Result<u8, Failure> {
-    if let Some(out) = &arguments.output {
-        check_place(out).or_usage()?;
-    }
+    let out = arguments.output.as_ref();
+    let out = out.filter(|path| path.as_os_str() != "-");
+    let out = output::open(&mut output::outputs(arguments.force), out, |_| {
+        Mark::CALIBRATION
+    })?;
     let fit = |seen: &[(f64, bool)]| {
         if arguments.isotonic {
             Curve::fit_isotonic(seen)
@@ -110,9 +115,13 @@ pub(super) fn run(arguments: &CalibrateArguments) -> Result<u8, Failure> {
         ))
         .or_usage();
     }
-    let text = format!("{:#}\n", serde_json::to_value(&calibration).or_fail()?);
-    match &arguments.output {
-        Some(out) => write_atomically(out, |writer| writer.write_all(text.as_bytes())).or_fail()?,
+    let mut value = serde_json::to_value(&calibration).or_fail()?;
+    value["fitted_by"] = "juror calibrate".into();
+    let text = format!("{value:#}\n");
+    match &out {
+        Some(out) => out
+            .write(|writer| writer.write_all(text.as_bytes()))
+            .or_fail()?,
         None => std::io::stdout().write_all(text.as_bytes()).or_fail()?,
     }
     Ok(DONE)

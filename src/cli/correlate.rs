@@ -10,11 +10,11 @@ use schemars::generate::SchemaSettings;
 use serde::Serialize;
 
 use super::eval::failure;
-use super::output::check_outputs;
+use super::output::{self, ForceArgument};
 use super::{DONE, Failure, OrFail, say, table};
-use crate::dataset::output::write_atomically;
+use crate::dataset::output::Mark;
 use crate::eval::{Estimate, LinearFit, ScoreTable};
-use crate::report::plot::{Axis, Mark, Plot, document};
+use crate::report::plot::{self, Axis, Plot, document};
 use crate::terminal::escaped;
 
 /// How well verifiers' accuracies predict what training with them gives: a linear fit, R² with its interval, a plot.
@@ -38,6 +38,8 @@ pub(super) struct CorrelateArguments {
     /// The plots as an SVG picture
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
+    #[command(flatten)]
+    force: ForceArgument,
 }
 
 /// What `juror correlate --json` writes.
@@ -69,8 +71,11 @@ pub(super) fn run(arguments: &CorrelateArguments) -> Result<u8, Failure> {
         writeln!(std::io::stdout(), "{schema}").or_fail()?;
         return Ok(DONE);
     };
-    let outputs = [&arguments.json, &arguments.svg].map(Option::as_ref);
-    check_outputs(&outputs, &[file])?;
+    let mut outputs = output::outputs(arguments.force);
+    let json = output::open(&mut outputs, arguments.json.as_ref(), |_| Mark::CORRELATE)?;
+    let svg = output::open(&mut outputs, arguments.svg.as_ref(), |_| {
+        Mark::Beginning(plot::BEGINNING.into())
+    })?;
     let scores = ScoreTable::read(file).map_err(failure)?;
     let has = |name: &str| scores.column(name).is_some();
     let names: Vec<&str> = scores
@@ -126,22 +131,23 @@ pub(super) fn run(arguments: &CorrelateArguments) -> Result<u8, Failure> {
         return Err(anyhow!("no column of scores can be fitted")).or_usage();
     }
     print(&correlations, &scores)?;
-    if let Some(path) = &arguments.svg {
+    if let Some(file) = &svg {
         let plots: Vec<Plot> = correlations
             .iter()
             .enumerate()
-            .map(|(number, correlation)| plot(number, correlation, &scores))
+            .map(|(number, correlation)| plot_of(number, correlation, &scores))
             .collect();
         let text = document(&plots);
-        write_atomically(path, |writer| writer.write_all(text.as_bytes())).or_fail()?;
+        file.write(|writer| writer.write_all(text.as_bytes()))
+            .or_fail()?;
     }
-    if let Some(path) = &arguments.json {
+    if let Some(file) = &json {
         let report = Report {
             version: 1,
             fits: correlations,
         };
         let text = serde_json::to_string_pretty(&report).or_fail()?;
-        write_atomically(path, |writer| writeln!(writer, "{text}")).or_fail()?;
+        file.write(|writer| writeln!(writer, "{text}")).or_fail()?;
     }
     Ok(DONE)
 }
@@ -190,7 +196,7 @@ fn print(correlations: &[Correlation], scores: &ScoreTable) -> Result<(), Failur
 }
 
 /// The points with their names and the fitted line.
-fn plot(number: usize, correlation: &Correlation, scores: &ScoreTable) -> Plot {
+fn plot_of(number: usize, correlation: &Correlation, scores: &ScoreTable) -> Plot {
     let Correlation { x, y, fit } = correlation;
     let points = scores.points(x, y);
     let range = |axis: usize| {
@@ -202,11 +208,11 @@ fn plot(number: usize, correlation: &Correlation, scores: &ScoreTable) -> Plot {
     };
     let ([left, right], [bottom, top]) = (range(0), range(1));
     let at = |x: f64| [x, fit.intercept + fit.slope.value * x];
-    let mut marks = vec![Mark::Line {
+    let mut marks = vec![plot::Mark::Line {
         ends: [at(left), at(right)],
         class: "ideal",
     }];
-    marks.extend(points.iter().map(|(row, point)| Mark::Point {
+    marks.extend(points.iter().map(|(row, point)| plot::Mark::Point {
         at: *point,
         interval: None,
         radius: 5.0,

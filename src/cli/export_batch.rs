@@ -10,13 +10,14 @@ use serde_json::{Map, Value};
 use super::columns::ColumnArguments;
 use super::inputs::Inputs;
 use super::judge::{ONLY_SCORE, describe_input, load_inputs, refuse_meaningless, shard_in_name};
+use super::output::{self, ForceArgument};
 use super::prompt_choice::PromptChoice;
 use super::rows::RowsArguments;
 use super::rules::RulesArguments;
 use super::sampling::SamplingArguments;
 use super::{DONE, Failure, OrFail, batch_failure, say};
 use crate::batch::export::Export;
-use crate::dataset::output::{check_place, check_replaceable, has_place_beside};
+use crate::dataset::output::{Mark, has_place_beside};
 use crate::dataset::{LineLimit, LoadOptions, Samples, rejected_path, write_rejected};
 use crate::judge::model::{known_judge_named, recommended_options};
 use crate::judge::{RulesMode, RunOptions};
@@ -71,9 +72,8 @@ pub(super) struct ExportBatchArguments {
     #[command(flatten)]
     rules: RulesArguments,
 
-    /// Replace BATCH.jsonl if it is there
-    #[arg(long, requires = "output", help_heading = "Run")]
-    force: bool,
+    #[command(flatten)]
+    force: ForceArgument,
     /// Print errors only
     #[arg(short, long, help_heading = "Run")]
     quiet: bool,
@@ -106,12 +106,13 @@ pub(super) fn run(arguments: ExportBatchArguments) -> Result<u8, Failure> {
         ))
         .or_usage();
     }
-    if let Some(out) = &out {
-        check_place(out).or_usage()?;
-        if !arguments.force {
-            check_replaceable(out).or_usage()?;
-        }
-    }
+    let mut outputs = output::outputs(arguments.force);
+    let rejected = out
+        .as_deref()
+        .filter(|_| arguments.skip_bad)
+        .map(rejected_path);
+    let file = output::open(&mut outputs, out.as_ref(), |_| Mark::BATCH)?;
+    let rejected = output::open(&mut outputs, rejected.as_ref(), |_| Mark::REJECTED)?;
     let known = known_judge_named(&arguments.model_name).or_fail()?;
     let of_known = known.map(|judge| judge.protocol.as_str());
     let (protocol, template) = arguments.prompt.resolve(of_known).or_usage()?;
@@ -171,11 +172,11 @@ pub(super) fn run(arguments: ExportBatchArguments) -> Result<u8, Failure> {
         }
         describe_input(&loaded);
     }
-    if let (true, Some(out)) = (arguments.skip_bad, &out) {
-        write_rejected(&rejected_path(out), &loaded.rejected).or_fail()?;
+    if let Some(rejected) = &rejected {
+        write_rejected(rejected, &loaded.rejected).or_fail()?;
     }
     let exported = export
-        .execute(&loaded.samples, out.as_deref())
+        .execute(&loaded.samples, file.as_ref())
         .map_err(batch_failure)?;
     if !arguments.quiet {
         let to = out.map_or_else(String::new, |out| format!(" in {}", out.display()));

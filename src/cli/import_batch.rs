@@ -1,6 +1,6 @@
 //! `juror import-batch`
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 use clap::Args;
@@ -18,6 +18,7 @@ use super::{Failure, OrFail, batch_failure, download, say};
 use crate::batch::import::Import;
 use crate::checkpoint::hub::Want;
 use crate::dataset::journal::{earlier_input, journal_path};
+use crate::dataset::output::OutputFile;
 use crate::dataset::{BadLines, Keep, LineLimit, LoadOptions, sources};
 use crate::judge::answers::AnswerReader;
 use crate::judge::{
@@ -105,8 +106,7 @@ used are left out.
 
 pub(super) fn run(arguments: ImportBatchArguments) -> Result<u8, Failure> {
     let quiet = arguments.output.quiet;
-    let summary_json = arguments.output.summary_json.clone();
-    let (session, left_out) = resolve(arguments)?;
+    let (session, summary, left_out) = resolve(arguments)?;
     if !quiet {
         describe(&session);
         for line in &left_out.first {
@@ -119,11 +119,14 @@ pub(super) fn run(arguments: ImportBatchArguments) -> Result<u8, Failure> {
             ));
         }
     }
-    carry_out(&session, quiet, summary_json.as_deref())
+    carry_out(&session, quiet, summary.as_ref())
 }
 
-/// Raw arguments into a session whose verdicts are read from the answers; also gives the lines of them that are left out.
-fn resolve(arguments: ImportBatchArguments) -> Result<(Session, BadLines), Failure> {
+/// Raw arguments into a session whose verdicts are read from the answers; also gives where its summary goes, and the lines of answers
+/// that are left out.
+fn resolve(
+    arguments: ImportBatchArguments,
+) -> Result<(Session, Option<OutputFile>, BadLines), Failure> {
     let rules = RulesMode::from(arguments.rules.rules);
     if rules == RulesMode::Only {
         return Err(anyhow!(
@@ -140,7 +143,8 @@ fn resolve(arguments: ImportBatchArguments) -> Result<(Session, BadLines), Failu
     let (trials, shard) = (arguments.trials, arguments.rows.shard);
     let inputs = Inputs::of(&arguments.inputs)?;
     let files = [inputs.paths.as_slice(), &arguments.outputs].concat();
-    let out = arguments.output.resolve(&files, shard, trials)?;
+    let outputs = arguments.output.resolve(shard, trials)?;
+    let out = outputs.path().map(Path::to_owned);
     // Standard input is one of them at most.
     sources(&files, None).or_usage()?;
     let style = arguments.thinking.style();
@@ -233,7 +237,7 @@ fn resolve(arguments: ImportBatchArguments) -> Result<(Session, BadLines), Failu
         data_origins: inputs.origins,
         earlier_samples,
         shard,
-        skip_bad,
+        rejected_out: outputs.rejected,
         options: RunOptions {
             trials,
             seed: arguments.seed,
@@ -254,12 +258,12 @@ fn resolve(arguments: ImportBatchArguments) -> Result<(Session, BadLines), Failu
         model_name: arguments.model.unwrap_or_else(|| "answers".to_owned()),
         devices: Vec::new(),
         engine: EngineOptions::default(),
-        out,
-        consensus_out: arguments.output.consensus,
-        hard_out: arguments.output.hard,
+        out: outputs.out,
+        consensus_out: outputs.consensus,
+        hard_out: outputs.hard,
         advantages: arguments.output.advantages,
         cache: None,
         restart: arguments.output.restart,
     };
-    Ok((session, left_out))
+    Ok((session, outputs.summary, left_out))
 }

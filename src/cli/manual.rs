@@ -6,8 +6,11 @@ use std::path::Path;
 use anyhow::Context as _;
 use clap::CommandFactory as _;
 use clap_complete::Shell;
+use clap_mangen::Man;
 
+use super::output::{self, ForceArgument};
 use super::{Arguments, Failure, OrFail, say};
+use crate::dataset::output::Mark;
 
 /// Writes a shell's completion script to standard output.
 pub(super) fn completions(shell: Shell) -> Result<(), Failure> {
@@ -17,17 +20,44 @@ pub(super) fn completions(shell: Shell) -> Result<(), Failure> {
 }
 
 /// Writes `juror.1`, `juror-judge.1` and so on into `folder`.
-pub(super) fn pages(folder: &Path) -> Result<(), Failure> {
-    let written = || -> anyhow::Result<()> {
-        std::fs::create_dir_all(folder)?;
-        Ok(clap_mangen::generate_to(Arguments::command(), folder)?)
-    };
-    written()
-        .with_context(|| format!("could not write manual pages into {}", folder.display()))
+pub(super) fn pages(folder: &Path, force: ForceArgument) -> Result<(), Failure> {
+    std::fs::create_dir_all(folder)
+        .with_context(|| format!("could not make the folder {}", folder.display()))
         .or_fail()?;
+    let mut command = Arguments::command().disable_help_subcommand(true);
+    command.build();
+    let mut outputs = output::outputs(force);
+    let mut pages = Vec::new();
+    for page in all_of(command) {
+        let mut text = Vec::new();
+        page.render(&mut text).or_fail()?;
+        let path = folder.join(page.get_filename());
+        let mark = Mark::Beginning(title(&text));
+        pages.push((outputs.open(&path, mark).or_usage()?, text));
+    }
+    for (file, text) in pages {
+        file.write(|writer| writer.write_all(&text)).or_fail()?;
+    }
     say(&format!(
         "manual pages in {0}: man {0}/juror-judge.1",
         folder.display()
     ));
     Ok(())
+}
+
+/// The pages of a command and of all commands in it.
+fn all_of(command: clap::Command) -> Vec<Man> {
+    let shown = command.get_subcommands().filter(|one| !one.is_hide_set());
+    let mut pages: Vec<Man> = shown.cloned().flat_map(all_of).collect();
+    pages.push(Man::new(command));
+    pages
+}
+
+/// How a page begins, up to its title and section: what follows is the version.
+fn title(page: &[u8]) -> String {
+    let text = String::from_utf8_lossy(page);
+    let line = text.find(".TH ").unwrap_or(0);
+    let end = text[line..].match_indices(' ').nth(2);
+    let end = end.map_or(text.len(), |(at, _)| line + at);
+    text[..end].to_owned()
 }

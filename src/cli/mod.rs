@@ -155,7 +155,9 @@ enum Command {
     Man {
         /// The folder, made where it is not there; for `man` to find them, a folder `man1` of its path
         #[arg(value_name = "DIR")]
-        folder: PathBuf,
+        pages: PathBuf,
+        #[command(flatten)]
+        force: output::ForceArgument,
     },
 }
 
@@ -287,7 +289,7 @@ fn run(command: Command) -> Result<u8, Failure> {
         Command::Cache { action } => cache::run(action),
         Command::Models { action } => models::run(action),
         Command::Completions { shell } => manual::completions(shell).map(|()| DONE),
-        Command::Man { folder } => manual::pages(&folder).map(|()| DONE),
+        Command::Man { pages, force } => manual::pages(&pages, force).map(|()| DONE),
     }
 }
 

@@ -1,16 +1,24 @@
-//! Where verdicts go, as the user says it.
+//! The files that commands write, as the user says it.
 
 use std::path::{Path, PathBuf};
 
-use anyhow::anyhow;
-use clap::Args;
+use std::any::TypeId;
 
-use super::judge::{check_side_files, shard_in_name};
-use super::{Failure, OrFail};
-use crate::dataset::output::{
-    OutputFormat, check_place, check_replaceable, folder_of, has_place_beside,
-};
-use crate::dataset::{Shard, file_number, sources};
+use anyhow::anyhow;
+use clap::{Arg, Args, CommandFactory as _};
+
+use super::judge::shard_in_name;
+use super::{Arguments, Failure, OrFail};
+use crate::dataset::output::{Mark, OutputFile, OutputFormat, Outputs, has_place_beside};
+use crate::dataset::{Shard, rejected_path};
+
+/// `--force`, of every command that writes files.
+#[derive(Debug, Clone, Copy, Default, Args)]
+pub(super) struct ForceArgument {
+    /// Replace files that no earlier run of this command wrote; inputs are never replaced
+    #[arg(long)]
+    pub(super) force: bool,
+}
 
 /// The files that a run writes.
 #[derive(Debug, Args)]
@@ -36,9 +44,10 @@ pub(super) struct OutputArguments {
     /// Throw away what an earlier run with other settings left in the journal
     #[arg(long, help_heading = "Run")]
     pub(super) restart: bool,
-    /// Replace OUT though it is not the output of an earlier run
-    #[arg(long, requires = "output", help_heading = "Run")]
-    pub(super) force: bool,
+    #[command(flatten)]
+    pub(super) force: ForceArgument,
+    #[command(flatten)]
+    pub(super) table: TableArguments,
     /// Write the summary as JSON too
     #[arg(long, value_name = "FILE", help_heading = "Run")]
     pub(super) summary_json: Option<PathBuf>,
@@ -61,14 +70,90 @@ pub(super) struct OutputArguments {
     pub(super) quiet: bool,
 }
 
+/// `--quote-formulas`, of commands that write tables.
+#[derive(Debug, Clone, Copy, Default, Args)]
+pub(super) struct TableArguments {
+    /// In CSV put a ' before texts that a spreadsheet would take for a formula: those that begin with =, +, - or @. Without it texts are
+    /// written as they are
+    #[arg(long)]
+    pub(super) quote_formulas: bool,
+}
+
+/// Arguments with the name of a file or folder to be written.
+pub(super) const WRITTEN: [&str; 10] = [
+    "output",
+    "summary_json",
+    "consensus",
+    "hard",
+    "json",
+    "rows_out",
+    "html",
+    "svg",
+    "profile",
+    "pages",
+];
+
+/// Paths that are neither written by the rule nor read as an input.
+const NEITHER: [&str; 1] = ["cache"];
+
+/// Arguments that are a name, or a file that is read.
+const NAME_OR_FILE: [&str; 3] = ["model", "protocol", "synthetic"];
+
+fn is_path(argument: &Arg) -> bool {
+    argument.get_value_parser().type_id() == TypeId::of::<PathBuf>()
+}
+
+/// All outputs of this command line, which may replace nothing that it reads.
+pub(super) fn outputs(force: ForceArgument) -> Outputs {
+    Outputs::new(read_by_command_line(), force.force)
+}
+
+/// The files and folders that this command line names and that are not written.
+fn read_by_command_line() -> Vec<PathBuf> {
+    let root = Arguments::command();
+    let Ok(matches) = root.clone().try_get_matches() else {
+        return Vec::new();
+    };
+    let (mut command, mut matches) = (&root, &matches);
+    while let Some((name, further)) = matches.subcommand()
+        && let Some(found) = command.find_subcommand(name)
+    {
+        (command, matches) = (found, further);
+    }
+    let mut paths = Vec::new();
+    for argument in command.get_arguments() {
+        let id = argument.get_id().as_str();
+        let is_read = is_path(argument) && !WRITTEN.contains(&id) && !NEITHER.contains(&id);
+        let values = matches.try_get_raw(id).ok().flatten();
+        let values = values.into_iter().flatten().map(PathBuf::from);
+        // A folder of a model is not read as rows are: files may be written into it.
+        paths.extend(values.filter(|path| is_read || NAME_OR_FILE.contains(&id) && path.is_file()));
+    }
+    paths
+}
+
+/// The files of a run that judges, opened.
+#[derive(Debug, Default)]
+pub(super) struct RunOutputs {
+    /// The verdicts; none for standard output.
+    pub(super) out: Option<OutputFile>,
+    /// Lines set aside.
+    pub(super) rejected: Option<OutputFile>,
+    pub(super) summary: Option<OutputFile>,
+    pub(super) consensus: Option<OutputFile>,
+    pub(super) hard: Option<OutputFile>,
+}
+
+impl RunOutputs {
+    /// Where the verdicts go.
+    pub(super) fn path(&self) -> Option<&Path> {
+        self.out.as_ref().map(OutputFile::path)
+    }
+}
+
 impl OutputArguments {
-    /// The output of a run that reads `inputs`, if it is a file, checked beside the other files.
-    pub(super) fn resolve(
-        &self,
-        inputs: &[PathBuf],
-        shard: Option<Shard>,
-        trials: u32,
-    ) -> Result<Option<PathBuf>, Failure> {
+    /// The outputs of a run.
+    pub(super) fn resolve(&self, shard: Option<Shard>, trials: u32) -> Result<RunOutputs, Failure> {
         let out = self.output.clone().filter(|path| path.as_os_str() != "-");
         let out = out.map(|out| shard_in_name(out, shard));
         let out = out.transpose().or_usage()?;
@@ -80,11 +165,6 @@ impl OutputArguments {
         }
         if let Some(out) = &out {
             OutputFormat::of(out).or_usage()?;
-            // An input is refused as such.
-            sources(inputs, Some(out)).or_usage()?;
-            if !self.force {
-                check_replaceable(out).or_usage()?;
-            }
         }
         for (option, file) in [
             ("--summary-json", &self.summary_json),
@@ -98,9 +178,17 @@ impl OutputArguments {
                 .or_usage();
             }
         }
-        let side_files = [&self.summary_json, &self.consensus, &self.hard];
-        let side_files = side_files.map(|file| file.as_deref());
-        check_side_files(inputs, out.as_deref(), &side_files).or_usage()?;
+        let mut files = outputs(self.force);
+        let rejected = out.as_deref().filter(|_| self.skip_bad).map(rejected_path);
+        let quotes = self.table.quote_formulas;
+        let file = open(&mut files, out.as_ref(), Mark::Journal)?;
+        let outputs = RunOutputs {
+            out: file.map(|file| file.quoting_formulas(quotes)),
+            rejected: open(&mut files, rejected.as_ref(), |_| Mark::REJECTED)?,
+            summary: open(&mut files, self.summary_json.as_ref(), |_| Mark::SUMMARY)?,
+            consensus: open(&mut files, self.consensus.as_ref(), |_| Mark::CONSENSUS)?,
+            hard: open(&mut files, self.hard.as_ref(), |_| Mark::HARD)?,
+        };
         for (option, given) in [
             ("--consensus", self.consensus.is_some()),
             ("--hard", self.hard.is_some()),
@@ -112,59 +200,98 @@ impl OutputArguments {
                 .or_usage();
             }
         }
-        Ok(out)
+        Ok(outputs)
     }
 }
 
-/// Refuses files that a command is to write where they cannot be written, are one of its inputs, or are named twice.
-pub(super) fn check_outputs(
-    outputs: &[Option<&PathBuf>],
-    inputs: &[&PathBuf],
-) -> Result<(), Failure> {
-    let outputs: Vec<&PathBuf> = outputs.iter().copied().flatten().collect();
-    for (at, output) in outputs.iter().enumerate() {
-        check_place(output).or_usage()?;
-        let is_in = |folder: &Path| {
-            let both = std::fs::canonicalize(output)
-                .ok()
-                .zip(std::fs::canonicalize(folder).ok());
-            folder.is_dir() && both.is_some_and(|(output, folder)| output.starts_with(folder))
-        };
-        if inputs
-            .iter()
-            .any(|input| is_same_file(input, output) || is_in(input))
-        {
-            return Err(anyhow!(
-                "{} is an input, and would be replaced: name another file",
-                output.display()
-            ))
-            .or_usage();
-        }
-        if outputs[..at]
-            .iter()
-            .any(|other| is_same_file(other, output))
-        {
-            return Err(anyhow!(
-                "{} is named for two outputs: name another file for one of them",
-                output.display()
-            ))
-            .or_usage();
-        }
-    }
-    Ok(())
+/// Opens an output, if it is asked for.
+pub(super) fn open(
+    outputs: &mut Outputs,
+    path: Option<&PathBuf>,
+    mark: impl FnOnce(PathBuf) -> Mark,
+) -> Result<Option<OutputFile>, Failure> {
+    let opened = path.map(|path| outputs.open(path, mark(path.clone())));
+    opened.transpose().or_usage()
 }
 
-/// Are both names of one file, whether it is there or not?
-fn is_same_file(a: &Path, b: &Path) -> bool {
-    let place = |path: &Path| {
-        let name = path.file_name()?;
-        let found = std::fs::canonicalize(path);
-        found
-            .or_else(|_| {
-                Ok::<_, std::io::Error>(std::fs::canonicalize(folder_of(path))?.join(name))
-            })
-            .ok()
-    };
-    let same_number = file_number(a).is_some_and(|number| file_number(b) == Some(number));
-    same_number || place(a).is_some_and(|here| place(b) == Some(here))
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The outputs that `tests/cli/own_files` tries.
+    const TABLE: &str = include_str!("../../tests/data/outputs.tsv");
+
+    /// Paths that are read. Whoever adds an argument with a path puts it here or into `WRITTEN` and the table.
+    const READ: [&str; 25] = [
+        "inputs",
+        "input",
+        "outputs",
+        "prompt",
+        "few_shots",
+        "rubric",
+        "panel",
+        "calibration",
+        "chat_template",
+        "api_key_file",
+        "verdicts",
+        "labels",
+        "compare",
+        "summaries",
+        "rows",
+        "table",
+        "responses",
+        "data",
+        "platinum",
+        "exemplars",
+        "agreement",
+        "merge",
+        "adjudicate",
+        "folder",
+        "cache",
+    ];
+
+    /// Calls `each` with every argument that is a path, and the names of its command.
+    fn paths(command: &clap::Command, name: &str, each: &mut dyn FnMut(&str, &Arg)) {
+        for argument in command.get_arguments().filter(|argument| is_path(argument)) {
+            each(name, argument);
+        }
+        for further in command.get_subcommands() {
+            let name = format!("{name} {}", further.get_name());
+            paths(further, name.trim_start(), each);
+        }
+    }
+
+    #[test]
+    fn every_path_is_read_or_is_an_output_that_is_tried() {
+        let tried: Vec<&str> = TABLE
+            .lines()
+            .filter(|line| !line.starts_with('#'))
+            .filter_map(|line| line.split('\t').next())
+            .collect();
+        let mut written = 0;
+        paths(&Arguments::command(), "", &mut |command, argument| {
+            let id = argument.get_id().as_str();
+            if READ.contains(&id) {
+                assert!(!WRITTEN.contains(&id), "{command}: {id}");
+                return;
+            }
+            assert!(WRITTEN.contains(&id), "{command}: is {id} read or written?");
+            written += 1;
+            let short = argument
+                .get_short()
+                .map(|short| format!("{command} -{short}"));
+            let long = argument
+                .get_long()
+                .map(|long| format!("{command} --{long}"));
+            let is_tried = match (&short, &long) {
+                (None, None) => tried.contains(&command),
+                _ => [&short, &long]
+                    .into_iter()
+                    .flatten()
+                    .any(|name| tried.contains(&name.as_str())),
+            };
+            assert!(is_tried, "{command}: {id} is not in tests/data/outputs.tsv");
+        });
+        assert_eq!(written, tried.len());
+    }
 }

@@ -1,6 +1,6 @@
 //! `juror run-batch`
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
@@ -9,6 +9,7 @@ use clap::Args;
 
 use super::chat::ThinkingArguments;
 use super::engine::{EngineArguments, JUDGE, ModelArguments};
+use super::output::{self, ForceArgument};
 use super::progress::Lines;
 use super::sampling::SAMPLING;
 use super::{
@@ -17,7 +18,7 @@ use super::{
 use crate::batch::run::{BatchProgress, BatchRun, Requests};
 use crate::checkpoint::hub::Want;
 use crate::dataset::journal::{ChatIdentity, Identity, Manifest, chat_date, journal_path};
-use crate::dataset::output::{check_place, check_replaceable, has_place_beside};
+use crate::dataset::output::{Mark, OutputFile, Outputs, has_place_beside};
 use crate::dataset::{LineLimit, sources};
 use crate::judge::RunEnd;
 use crate::judge::model::MAX_NEW_TOKENS;
@@ -68,9 +69,8 @@ pub(super) struct RunBatchArguments {
     /// Throw away what an earlier run with other settings left in the journal
     #[arg(long, help_heading = "Run")]
     restart: bool,
-    /// Replace OUTPUTS.jsonl though it is not the output of an earlier run
-    #[arg(long, help_heading = "Run")]
-    force: bool,
+    #[command(flatten)]
+    force: ForceArgument,
     /// Print errors only
     #[arg(short, long, help_heading = "Run")]
     quiet: bool,
@@ -97,7 +97,7 @@ const SHOWN_EVERY: Duration = Duration::from_millis(200);
 
 pub(super) fn run(arguments: RunBatchArguments) -> Result<u8, Failure> {
     let settings = Settings {
-        out: arguments.output,
+        out: answers_file(&mut output::outputs(arguments.force), &arguments.output)?,
         model: arguments.model,
         place: &arguments.place,
         thinking: &arguments.thinking,
@@ -111,11 +111,10 @@ pub(super) fn run(arguments: RunBatchArguments) -> Result<u8, Failure> {
         raw: arguments.raw,
         max_line: LineLimit(arguments.max_line_bytes),
         restart: arguments.restart,
-        force: arguments.force,
     };
+    // A missing input is found before a model is fetched.
     let input = std::slice::from_ref(&arguments.input);
-    sources(input, Some(&settings.out)).or_usage()?;
-    settings.check()?;
+    sources(input, Some(settings.out.path())).or_usage()?;
     let run = settings.resolve(Requests::File(arguments.input))?;
     execute(&run, "lines", arguments.quiet)
 }
@@ -156,14 +155,14 @@ pub(super) fn execute(run: &BatchRun, what: &'static str, quiet: bool) -> Result
             parts.push(format!("{errors} with an error"));
         }
         say(&parts.join(", "));
-        say(&format!("answers in {}", run.out.display()));
+        say(&format!("answers in {}", run.out.path().display()));
     }
     Ok(if errors == 0 { DONE } else { INCOMPLETE })
 }
 
 /// What a batch is answered with, and where its answers go.
 pub(super) struct Settings<'a> {
-    pub(super) out: PathBuf,
+    pub(super) out: OutputFile,
     pub(super) model: String,
     pub(super) place: &'a ModelArguments,
     pub(super) thinking: &'a ThinkingArguments,
@@ -175,27 +174,21 @@ pub(super) struct Settings<'a> {
     pub(super) raw: bool,
     pub(super) max_line: LineLimit,
     pub(super) restart: bool,
-    pub(super) force: bool,
+}
+
+/// The file that answers go to; it has a journal beside it.
+pub(super) fn answers_file(outputs: &mut Outputs, out: &Path) -> Result<OutputFile, Failure> {
+    if !has_place_beside(out) || out.as_os_str() == "-" {
+        return Err(anyhow!(
+            "{}: the answers need a file, beside which the journal lies: name one with -o",
+            out.display()
+        ))
+        .or_usage();
+    }
+    outputs.open(out, Mark::Journal(out.to_owned())).or_usage()
 }
 
 impl Settings<'_> {
-    /// Refuses an output that cannot be written, or is none of an earlier run.
-    pub(super) fn check(&self) -> Result<(), Failure> {
-        let out = &self.out;
-        if !has_place_beside(out) || out.as_os_str() == "-" {
-            return Err(anyhow!(
-                "{}: the answers need a file, beside which the journal lies: name one with -o",
-                out.display()
-            ))
-            .or_usage();
-        }
-        check_place(out).or_usage()?;
-        if !self.force {
-            check_replaceable(out).or_usage()?;
-        }
-        Ok(())
-    }
-
     /// A run that answers these requests; reads the model's text side, not its weights.
     pub(super) fn resolve(self, requests: Requests) -> Result<BatchRun, Failure> {
         let out = self.out;
@@ -205,7 +198,7 @@ impl Settings<'_> {
         model.settle_head(&source).map_err(download::failure)?;
         let engine = self.engine.options(self.place);
         // A run that is gone on with keeps the date that it began with: chat templates are told it.
-        let begun = (!self.restart).then(|| chat_date(&journal_path(&out)));
+        let begun = (!self.restart).then(|| chat_date(&journal_path(out.path())));
         let now = || Local::now().format("%Y-%m-%dT%H:%M:%S").to_string();
         let date = begun.flatten().unwrap_or_else(now);
         if let (Some(chat), Ok(moment)) = (&model.chat, date.parse()) {

@@ -60,6 +60,11 @@ pub(super) fn write<const N: usize>(
     Ok(())
 }
 
+/// A heading, with an empty line behind it.
+pub(super) fn write_heading(out: &mut impl Write, text: &str) -> Result<(), Failure> {
+    writeln!(out, "{}\n", escaped(text)).or_fail()
+}
+
 /// A paragraph, with an empty line before it.
 pub(super) fn write_text(out: &mut impl Write, text: &str) -> Result<(), Failure> {
     writeln!(out).or_fail()?;

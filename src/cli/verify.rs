@@ -1,8 +1,7 @@
 //! `juror verify`: the rule-based verifier on its own.
 
 use std::fmt::Write as _;
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, BufWriter, IsTerminal, Read, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -14,9 +13,10 @@ use serde_json::{Map, Value};
 
 use super::columns::ColumnArguments;
 use super::inputs::{self, Inputs};
+use super::output::{self, ForceArgument};
 use super::progress::Lines;
 use super::{DONE, Failure, INCOMPLETE, INTERRUPTED, OrFail, catch_interrupts, say};
-use crate::dataset::output::{self, OutputError, OutputFormat, has_place_beside, write_atomically};
+use crate::dataset::output::{Mark, OutputFile, OutputFormat, has_place_beside};
 use crate::dataset::{LineLimit, Source, sources};
 use crate::rules::{self, Config, Profile, Status, Verification};
 use crate::terminal::escaped;
@@ -33,9 +33,8 @@ pub(super) struct VerifyArguments {
     /// Where the verdicts go, in the order of the rows [default: standard output]
     #[arg(short, long, value_name = "OUT", conflicts_with = "gold")]
     output: Option<PathBuf>,
-    /// Replace OUT even if it is not an earlier output of `verify` (explanations are not told from other text)
-    #[arg(long, requires = "output")]
-    force: bool,
+    #[command(flatten)]
+    force: ForceArgument,
     /// Verify this one pair instead of a file: the reference answer
     #[arg(
         long,
@@ -144,16 +143,14 @@ pub(super) fn run(arguments: VerifyArguments) -> Result<u8, Failure> {
         .or_usage();
     }
     let out = arguments.output.filter(|path| path.as_os_str() != "-");
+    let mut outputs = output::outputs(arguments.force);
+    // Explanations are not told from other text.
+    let file = output::open(&mut outputs, out.as_ref(), |_| Mark::VERIFY)?;
+    if let Some(out) = &out {
+        check_lines(out)?;
+    }
     let inputs = Inputs::of(std::slice::from_ref(&arguments.input))?;
     let inputs = sources(&inputs.paths, out.as_deref()).map_err(inputs::failure)?;
-    if let Some(out) = &out {
-        output::check_place(out).or_usage()?;
-        check_lines(out)?;
-        if !arguments.force && !is_own_output(out) {
-            let path = out.clone();
-            return Err(OutputError::Exists { path }).or_usage();
-        }
-    }
     let interrupted = catch_interrupts().or_fail()?;
     let started = Instant::now();
     let bar = bar(arguments.quiet);
@@ -178,13 +175,13 @@ pub(super) fn run(arguments: VerifyArguments) -> Result<u8, Failure> {
         explain: arguments.explain,
         interrupted: &interrupted,
     };
-    let result = match &out {
+    let result = match &file {
         None => run.verify(
             inputs,
             &mut BufWriter::new(io::stdout().lock()),
             &mut progress,
         ),
-        Some(path) => run.to_file(inputs, path, &mut progress),
+        Some(file) => run.to_file(inputs, file, &mut progress),
     };
     bar.finish_and_clear();
     match result {
@@ -225,23 +222,6 @@ fn check_lines(out: &Path) -> Result<(), Failure> {
     }
 }
 
-/// May `out` be replaced: is it nothing, empty, no regular file, or what `verify` wrote before?
-fn is_own_output(out: &Path) -> bool {
-    if !(has_place_beside(out) && out.metadata().is_ok_and(|found| found.is_file())) {
-        return true;
-    }
-    let Ok(file) = File::open(out) else {
-        return false;
-    };
-    let mut line = Vec::new();
-    let read = BufReader::new(file)
-        .take(64 << 20)
-        .read_until(b'\n', &mut line);
-    let keys: Map<String, Value> = serde_json::from_slice(&line).unwrap_or_default();
-    read.is_ok()
-        && (line.is_empty() || (keys.contains_key("equal") && keys.contains_key("profile")))
-}
-
 struct Run<'r> {
     settings: &'r Settings,
     explain: bool,
@@ -267,11 +247,11 @@ impl Run<'_> {
     fn to_file(
         &self,
         inputs: Vec<Source>,
-        path: &std::path::Path,
+        file: &OutputFile,
         progress: &mut dyn FnMut(&Counts),
     ) -> Result<Counts, VerifyError> {
         let mut result = Ok(Counts::default());
-        let written = write_atomically(path, |out| {
+        let written = file.write(|out| {
             result = self.verify(inputs, out, progress);
             match &result {
                 Ok(_) => Ok(()),
@@ -333,7 +313,7 @@ fn explanation(profile: Profile, gold: &str, pred: &str, verification: &Verifica
             Profile::Strict => {
                 let read = match rules::describe(answer) {
                     Ok(answer) => format!("read as {}", shown(&answer)),
-                    Err(error) => format!("not read: {error}"),
+                    Err(error) => escaped(&format!("not read: {error}")).into_owned(),
                 };
                 let _ = writeln!(lines, "         {read}");
             }
@@ -350,7 +330,7 @@ fn explanation(profile: Profile, gold: &str, pred: &str, verification: &Verifica
         side("gold", gold, &verification.gold),
         side("pred", pred, &verification.pred),
         verification.method,
-        verification.reason
+        escaped(&verification.reason)
     )
 }
 

@@ -3,14 +3,18 @@
 //! `--seed` is always accepted: where nothing is left to chance, every seed gives what is asked for. `--trials` beside `--rules
 //! only` is too: it decides how many lines there are.
 
+use std::path::PathBuf;
+
 use anyhow::bail;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Command};
 
 use super::chat::CHAT;
 use super::engine::{ENGINE, JUDGE};
+use super::output::WRITTEN;
 use super::rules::RulesArgument;
 use super::sampling::SAMPLING;
+use crate::dataset::output::OutputFormat;
 use crate::rules::RulesProfile;
 
 /// A subcommand's arguments as they were given.
@@ -62,7 +66,12 @@ pub(super) fn refuse(command: &Command, matches: &ArgMatches) -> anyhow::Result<
     let Some(command) = command.find_subcommand(name) else {
         return Ok(());
     };
+    if let Some((action, matches)) = matches.subcommand() {
+        let action = command.find_subcommand(action);
+        return action.map_or(Ok(()), |command| outputs(&Given { command, matches }));
+    }
     let given = Given { command, matches };
+    outputs(&given)?;
     match name {
         "judge" => judge(&given),
         "export-batch" => export_batch(&given),
@@ -72,6 +81,41 @@ pub(super) fn refuse(command: &Command, matches: &ArgMatches) -> anyhow::Result<
         "gsm8k" => gsm8k(&given),
         _ => Ok(()),
     }
+}
+
+/// Options of what is written.
+fn outputs(given: &Given) -> anyhow::Result<()> {
+    let ids: Vec<&str> = given
+        .command
+        .get_arguments()
+        .map(|argument| argument.get_id().as_str())
+        .collect();
+    if ids.contains(&"force")
+        && given.has("force")
+        && !ids.iter().any(|id| WRITTEN.contains(id) && given.has(id))
+    {
+        bail!(
+            "--force changes nothing without an output: no file is written that could replace another; leave it out, or name one"
+        );
+    }
+    quoting(given)
+}
+
+/// `--quote-formulas`.
+fn quoting(given: &Given) -> anyhow::Result<()> {
+    let mut arguments = given.command.get_arguments();
+    if !arguments.any(|argument| argument.get_id() == "quote_formulas")
+        || !given.has("quote_formulas")
+    {
+        return Ok(());
+    }
+    let output = given.matches.get_one::<PathBuf>("output");
+    if !output.is_some_and(|out| OutputFormat::of(out).is_ok_and(|of| of == OutputFormat::Csv)) {
+        bail!(
+            "--quote-formulas changes nothing without -o OUT.csv: only spreadsheets read formulas; leave it out"
+        );
+    }
+    Ok(())
 }
 
 fn judge(given: &Given) -> anyhow::Result<()> {
@@ -178,15 +222,7 @@ fn gsm8k(given: &Given) -> anyhow::Result<()> {
         }
     } else if let Some(option) = given.any(
         &[JUDGE, CHAT, ENGINE, SAMPLING],
-        &[
-            "config",
-            "exemplars",
-            "limit",
-            "stop",
-            "restart",
-            "force",
-            "quiet",
-        ],
+        &["config", "exemplars", "limit", "stop", "restart", "quiet"],
     ) {
         bail!(
             "{option} changes nothing without --solve: no model is asked; leave it out, or have the questions of --data answered with \

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::output::{OutputError, write_atomically};
+use super::output::{OutputError, OutputFile};
 use super::spool::temporary;
 
 /// A line that cannot become a sample.
@@ -109,13 +109,14 @@ impl RejectedBuilder {
 ///
 /// # Errors
 /// When the file cannot be written.
-pub fn write_rejected(path: &Path, rejected: &Rejected) -> Result<(), OutputError> {
-    write_atomically(path, |writer| rejected.write(writer))
+pub fn write_rejected(file: &OutputFile, rejected: &Rejected) -> Result<(), OutputError> {
+    file.write(|writer| rejected.write(writer))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dataset::output::{Mark, Outputs};
 
     #[test]
     fn rejected_lines_can_be_read_back() {
@@ -142,15 +143,16 @@ mod tests {
         }
         let rejected = rejected.finish().unwrap();
         assert_eq!((rejected.len(), rejected.is_empty()), (2, false));
-        write_rejected(&path, &rejected).unwrap();
-        write_rejected(&path, &rejected).unwrap();
+        let file = Outputs::default().open(&path, Mark::REJECTED).unwrap();
+        write_rejected(&file, &rejected).unwrap();
+        write_rejected(&file, &rejected).unwrap();
         let read: Vec<RejectedLine> = std::fs::read_to_string(&path)
             .unwrap()
             .lines()
             .map(|line| serde_json::from_str(line).unwrap())
             .collect();
         assert_eq!(read, lines);
-        write_rejected(&path, &Rejected::default()).unwrap();
+        write_rejected(&file, &Rejected::default()).unwrap();
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "");
     }
 }

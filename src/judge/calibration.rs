@@ -1,5 +1,6 @@
 //! From the probability that a judge gives to how often it is right with it.
 
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
 use crate::protocol::Yields;
@@ -17,6 +18,9 @@ pub struct Calibration {
     pub process: Curve,
     /// Of the outcome field.
     pub outcome: Curve,
+    /// Whatever wrote the file.
+    #[serde(skip_serializing)]
+    pub fitted_by: IgnoredAny,
 }
 
 /// How one field's probability of True is calibrated.
@@ -224,6 +228,7 @@ mod tests {
             let calibration = Calibration {
                 process: Curve::Temperature(process),
                 outcome: Curve::Temperature(outcome),
+                ..Calibration::default()
             };
             calibration.certainty(&confidence, Yields::ALL).unwrap()
         };
@@ -241,6 +246,7 @@ mod tests {
         let humble = Calibration {
             process: Curve::Temperature(1e6),
             outcome: Curve::Temperature(1e6),
+            ..Calibration::default()
         };
         assert!((humble.certainty(&certain, Yields::ALL).unwrap() - 0.5).abs() < 1e-4);
         let none = Calibration::default();

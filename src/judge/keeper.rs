@@ -65,8 +65,11 @@ impl Keeper<'_> {
 }
 
 impl Sink for Keeper<'_> {
-    fn keep(&mut self, verdict: Verdict) -> Result<(), JudgeError> {
+    fn keep(&mut self, mut verdict: Verdict) -> Result<(), JudgeError> {
+        // Which of equal prompts was answered first is of this run: the lines are the same after a resumption, and with a cache.
+        let reused = std::mem::take(&mut verdict.reused);
         let line = self.journal.append(&verdict)?;
+        verdict.reused = reused;
         if self.synced.elapsed() > SYNC_EVERY {
             self.journal.sync()?;
             self.synced = Instant::now();

@@ -7,6 +7,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use candle_core::Device;
+use serde_json::{Value, json};
 
 use super::answers::Answers;
 use super::build::{EngineOptions, WorkloadLengths};
@@ -26,12 +27,10 @@ use crate::dataset::journal::{
     SamplingSettings, journal_path,
 };
 use crate::dataset::output::{
-    JsonLineSink, OutputError, OutputFormat, check_place, has_place_beside, remove_left_over,
-    write_atomically,
+    JsonLineSink, OutputError, OutputFile, OutputFormat, check_place, has_place_beside,
+    remove_left_over,
 };
-use crate::dataset::{
-    DatasetError, Loaded, Rows, Samples, Shard, id_hash, rejected_path, write_rejected,
-};
+use crate::dataset::{DatasetError, Loaded, Rows, Sample, Samples, Shard, id_hash, write_rejected};
 use crate::engine::Sampling;
 use crate::model::memory::host;
 use crate::model::{DeviceChoice, ModelError};
@@ -51,8 +50,8 @@ pub struct Session {
     pub earlier_samples: Option<usize>,
     /// The shard they were taken from.
     pub shard: Option<Shard>,
-    /// Write the lines set aside beside the output.
-    pub skip_bad: bool,
+    /// Where the lines set aside go, beside the output; without it there are none.
+    pub rejected_out: Option<OutputFile>,
     /// What decides the verdicts.
     pub options: RunOptions,
     /// The model and its text side; none with rules alone.
@@ -68,17 +67,25 @@ pub struct Session {
     /// What the user asked of the engine.
     pub engine: EngineOptions,
     /// The output file; none for standard output, which has no journal.
-    pub out: Option<PathBuf>,
+    pub out: Option<OutputFile>,
     /// Where the consensus of each sample's trials goes, a line each.
-    pub consensus_out: Option<PathBuf>,
+    pub consensus_out: Option<OutputFile>,
     /// Where the samples go on whose whole the trials disagree, a line each.
-    pub hard_out: Option<PathBuf>,
+    pub hard_out: Option<OutputFile>,
     /// Give each verdict its advantage among those of its question.
     pub advantages: bool,
     /// Throw away an earlier run's journal.
     pub restart: bool,
     /// Where answers are kept for other runs, and how many bytes of them.
     pub cache: Option<(PathBuf, u64)>,
+}
+
+/// A sample on whose whole the trials disagree.
+struct Hard {
+    position: usize,
+    /// The share of the trials that hold it for right.
+    c: Option<f64>,
+    trials: usize,
 }
 
 /// Why a session failed.
@@ -229,7 +236,8 @@ impl Session {
 
     /// The output, if a journal can lie beside it: without one nothing is kept of a run that is stopped.
     pub fn out_with_journal(&self) -> Option<&Path> {
-        self.out.as_deref().filter(|out| has_place_beside(out))
+        let out = self.out.as_ref().map(OutputFile::path);
+        out.filter(|out| has_place_beside(out))
     }
 
     /// Judges the trials that no earlier run of this session has finished, then writes the output.
@@ -296,9 +304,9 @@ impl Session {
                 )?;
                 // Only now: a run that the journal refuses leaves everything as it was.
                 remove_left_over(out);
-                if self.skip_bad {
+                if let Some(file) = &self.rejected_out {
                     // Also when there are none: a file of an earlier run would list lines that are no longer bad.
-                    write_rejected(&rejected_path(out), &self.loaded.rejected)?;
+                    write_rejected(file, &self.loaded.rejected)?;
                 }
                 journal
             }
@@ -336,13 +344,13 @@ impl Session {
             let (consensus, hard) = self.consensus(&mut journal, &finished)?;
             summary.consensus = Some(consensus);
             if let Some(out) = &self.hard_out {
-                self.write_rows(out, &hard, true)?;
+                self.write_hard(out, &hard)?;
             }
         }
         if end == RunEnd::Complete
             && let Some(out) = &self.out
         {
-            OutputFormat::of(out)?.write(out, &self.loaded.keep, |writer| {
+            OutputFormat::of(out.path())?.write(out, &self.loaded.keep, |writer| {
                 if !self.advantages {
                     return journal.copy(finished.lines(), writer);
                 }
@@ -361,19 +369,37 @@ impl Session {
         Ok((end, summary))
     }
 
-    /// Writes the samples at these positions, in the form in which rows are read; `kept` with their kept keys.
+    /// Writes the samples at these positions, in the form in which rows are read.
     ///
     /// # Errors
     /// When a sample cannot be read again, or the file cannot be written.
-    pub fn write_rows(
+    pub fn write_rows(&self, out: &OutputFile, positions: &[usize]) -> Result<(), SessionError> {
+        self.write_rows_of(out, positions, &mut |sample| sample.row(false))
+    }
+
+    /// Writes hard samples with their kept keys, and how the trials voted.
+    fn write_hard(&self, out: &OutputFile, hard: &[Hard]) -> Result<(), SessionError> {
+        let positions: Vec<usize> = hard.iter().map(|hard| hard.position).collect();
+        let mut hard = hard.iter();
+        self.write_rows_of(out, &positions, &mut |sample| {
+            let mut row = sample.row(true);
+            if let Some(hard) = hard.next() {
+                row["c"] = json!(hard.c);
+                row["trials"] = json!(hard.trials);
+            }
+            row
+        })
+    }
+
+    fn write_rows_of(
         &self,
-        out: &Path,
+        out: &OutputFile,
         positions: &[usize],
-        kept: bool,
+        row: &mut dyn FnMut(Sample) -> Value,
     ) -> Result<(), SessionError> {
         let samples = &self.loaded.samples;
         let mut failed = None;
-        let written = write_atomically(out, |writer| {
+        let written = out.write(|writer| {
             let mut rest = positions;
             while !rest.is_empty() {
                 let now = cut_positions(&mut rest, samples, ROWS_AT_ONCE);
@@ -383,7 +409,7 @@ impl Session {
                     told
                 })?;
                 for sample in fetched {
-                    serde_json::to_writer(&mut *writer, &sample.row(kept))?;
+                    serde_json::to_writer(&mut *writer, &row(sample))?;
                     writer.write_all(b"\n")?;
                 }
             }
@@ -393,13 +419,13 @@ impl Session {
         Ok(written?)
     }
 
-    /// What the trials of each sample say together; a line a sample where [`Self::consensus_out`] says. Also the positions of the samples
-    /// on whose whole they disagree.
+    /// What the trials of each sample say together; a line a sample where [`Self::consensus_out`] says. Also the samples on whose whole
+    /// they disagree.
     fn consensus(
         &self,
         journal: &mut Journal,
         finished: &Finished,
-    ) -> Result<(ConsensusSummary, Vec<usize>), SessionError> {
+    ) -> Result<(ConsensusSummary, Vec<Hard>), SessionError> {
         let mut summary = ConsensusSummary::default();
         let mut hard = Vec::new();
         let mut write = |journal: &mut Journal, writer: &mut dyn Write| {
@@ -408,7 +434,12 @@ impl Session {
                 let Some(sample) = sample else { return Ok(()) };
                 summary.add(&sample);
                 if sample.is_hard() == Some(true) {
-                    hard.extend(self.loaded.samples.position(sample.index));
+                    let position = self.loaded.samples.position(sample.index);
+                    hard.extend(position.map(|position| Hard {
+                        position,
+                        c: sample.c,
+                        trials: sample.trials,
+                    }));
                 }
                 serde_json::to_writer(&mut *writer, &sample)?;
                 writer.write_all(b"\n")
@@ -420,7 +451,7 @@ impl Session {
             take(builder.finish())
         };
         match &self.consensus_out {
-            Some(out) => write_atomically(out, |writer| write(journal, writer))?,
+            Some(out) => out.write(|writer| write(journal, writer))?,
             None => write(journal, &mut std::io::sink()).map_err(SessionError::Consensus)?,
         }
         Ok((summary, hard))

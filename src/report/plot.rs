@@ -293,6 +293,9 @@ impl Plot {
     }
 }
 
+/// How an SVG file of plots begins.
+pub const BEGINNING: &str = "<!-- juror correlate -->\n";
+
 /// What the stylesheet of pages says of plots, for a picture that stands alone: plain colours, which every viewer knows.
 const DOCUMENT_STYLE: &str = "text{font:12px sans-serif;fill:#5b6068}text.name{fill:#1f2328}.axis{stroke:#5b6068;fill:none}\
     .grid{stroke:#dedbd4;fill:none}.ideal{stroke:#5b6068;stroke-dasharray:4 4;fill:none}.column,.point{fill:#2f6fab}\
@@ -303,7 +306,7 @@ pub fn document(plots: &[Plot]) -> String {
     let (width, height) = SIZE;
     let whole = height * plots.len() as f64;
     let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{whole}\" viewBox=\"0 0 {width} {whole}\">\
+        "{BEGINNING}<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{whole}\" viewBox=\"0 0 {width} {whole}\">\
          <style>{DOCUMENT_STYLE}</style><rect width=\"{width}\" height=\"{whole}\" fill=\"#fff\"/>"
     );
     for (number, plot) in plots.iter().enumerate() {

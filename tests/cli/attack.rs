@@ -157,7 +157,7 @@ fn an_interrupt_ends_it() {
     let folder = prepared(300);
     folder.write("report.json", "earlier");
     let child = folder
-        .juror(&["attack", "in.jsonl", "--json", "report.json"])
+        .juror(&["attack", "in.jsonl", "--json", "report.json", "--force"])
         .spawn()
         .unwrap();
     // It listens for the signal by then, or is ended by it.

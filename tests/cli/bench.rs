@@ -4,7 +4,7 @@ use crate::common::Folder;
 use serde_json::{Value, json};
 
 /// A shape small enough to run in a moment.
-fn shape() -> String {
+pub(crate) fn shape() -> String {
     json!({
         "architectures": ["Qwen3MoeForCausalLM"], "vocab_size": 300, "hidden_size": 64, "intermediate_size": 96,
         "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 16,

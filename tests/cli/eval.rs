@@ -72,7 +72,7 @@ fn figures_are_those_of_the_rows() {
         "second.jsonl",
         "--json",
         "out.json",
-        "--rows",
+        "--rows-out",
         "rows.jsonl",
         "--active-parameters",
         "8",
@@ -368,4 +368,48 @@ fn tables_of_verdicts_are_scored_like_lines() {
     assert!(tables[0].contains("outcome"), "{}", tables[0]);
     assert_eq!(tables[0], tables[1]);
     assert_eq!(tables[0], tables[2]);
+}
+
+/// `--rows` is read, as in `juror view`; what is written is `--rows-out`.
+#[test]
+fn rows_have_the_texts_of_the_page() {
+    let folder = Folder::new();
+    folder.write("human.csv", "id,overall_label\na,0\nb,1\n");
+    folder.write(
+        "v.jsonl",
+        [
+            verdict("a", Some((true, true))),
+            verdict("b", Some((true, true))),
+        ]
+        .join("\n"),
+    );
+    let rollout = |id: &str| {
+        json!({"uid": id, "question": format!("Why is {id}?"), "reference_answer": "1", "response": "Since 1."}).to_string()
+    };
+    let rollouts = [rollout("a"), rollout("b")].join("\n");
+    folder.write("rollouts.jsonl", &rollouts);
+    let eval = ["eval", "v.jsonl", "--labels", "human.csv"];
+    let rows = ["--rows", "rollouts.jsonl"];
+    folder
+        .run(&[&eval[..], &rows].concat())
+        .expect(2, &["--html"]);
+    let page = ["--html", "page.html"];
+    folder.run(&[&eval[..], &page].concat()).expect(0, &[]);
+    assert!(!folder.read("page.html").contains("Why is a?"));
+    let columns = ["--columns", "id=uid"];
+    // Columns are those of both files, as in `juror view`.
+    folder.write("human.csv", "uid,overall_label\na,0\nb,1\n");
+    folder
+        .run(&[&eval[..], &page, &rows, &columns].concat())
+        .expect(0, &[]);
+    assert!(folder.read("page.html").contains("Why is a?"));
+    // Labels among the verdicts' kept keys, texts in rows.
+    let mut kept: Value = serde_json::from_str(&verdict("a", Some((true, true)))).unwrap();
+    kept["input"] = json!({"overall_label": false});
+    folder.write("kept.jsonl", format!("{kept}\n"));
+    folder
+        .run(&[&["eval", "kept.jsonl"], &page[..], &rows, &columns].concat())
+        .expect(0, &[]);
+    assert!(folder.read("page.html").contains("Why is a?"));
+    assert_eq!(folder.read("rollouts.jsonl"), rollouts);
 }

@@ -91,7 +91,7 @@ fn figures_are_those_counted_by_hand() {
         "platinum.jsonl",
         "--json",
         "out.json",
-        "--rows",
+        "--rows-out",
         "rows.jsonl",
     ]);
     ran.expect(

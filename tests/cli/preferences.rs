@@ -129,6 +129,13 @@ fn pairs_are_scored_by_the_higher_reward() {
         (&json!(2), &json!(1))
     );
     assert!(!text.contains("always true"), "{text}");
+    let evil = "r\u{1b}[31mx.jsonl";
+    folder.write(evil, folder.read("ranking.jsonl"));
+    let (text, _) = eval(&folder, evil, "pairs.jsonl");
+    assert!(
+        text.starts_with("r\\u{1b}[31mx.jsonl\n") && !text.contains('\u{1b}'),
+        "{text:?}"
+    );
     folder.write(
         "twice.jsonl",
         ranking("p1", 1.0, 0.0) + &ranking("p1", 1.0, 0.0),

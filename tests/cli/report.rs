@@ -287,7 +287,7 @@ fn what_cannot_be_read_twice_is_refused() {
         "report.html",
     ];
     let ran = folder.pipe(labels.as_bytes(), &eval);
-    ran.expect(2, &["--html reads the labels' rows a second time"]);
+    ran.expect(2, &["--html reads the rows with the texts a second time"]);
     assert!(!folder.path("report.html").exists());
 }
 

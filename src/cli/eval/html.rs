@@ -1,24 +1,25 @@
 //! `juror eval --html`
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context as _, anyhow};
 use serde_json::Value;
 
-use super::super::inputs;
+use super::super::inputs::{self, Inputs};
 use super::super::{Failure, OrFail};
 use super::{EvalArguments, Judged};
-use crate::dataset::output::write_atomically;
+use crate::dataset::output::OutputFile;
 use crate::eval::{Choices, PrimeRow, Samples};
 use crate::report::evaluation::{Contents, JudgeResults, ReportError, html};
 
 /// Refuses what a report cannot be made of, and reads the verdicts a second of each run from their summaries.
 pub(super) fn check(arguments: &EvalArguments, judges: usize) -> Result<Vec<Option<f64>>, Failure> {
     let is_stdin = |input: &PathBuf| input.as_os_str() == "-";
-    if arguments.html.is_some() && arguments.labels.iter().any(is_stdin) {
+    let texts = texts(arguments);
+    if arguments.html.is_some() && texts.iter().any(is_stdin) {
         return Err(anyhow!(
-            "--html reads the labels' rows a second time, which standard input cannot give: name a file"
+            "--html reads the rows with the texts a second time, which standard input cannot give: name a file"
         ))
         .or_usage();
     }
@@ -48,9 +49,18 @@ pub(super) fn check(arguments: &EvalArguments, judges: usize) -> Result<Vec<Opti
         .or_usage()
 }
 
+/// The rows with the samples' texts.
+fn texts(arguments: &EvalArguments) -> &[PathBuf] {
+    if arguments.rows.is_empty() {
+        &arguments.labels
+    } else {
+        &arguments.rows
+    }
+}
+
 /// Writes the report.
 pub(super) fn write(
-    path: &Path,
+    file: &OutputFile,
     arguments: &EvalArguments,
     judged: &[Judged],
     samples: &Samples,
@@ -59,6 +69,7 @@ pub(super) fn write(
     rates: &[Option<f64>],
 ) -> Result<(), Failure> {
     let columns = arguments.columns.map().or_usage()?;
+    let texts = Inputs::of(texts(arguments))?.paths;
     let judges: Vec<JudgeResults<'_>> = judged
         .iter()
         .enumerate()
@@ -74,7 +85,7 @@ pub(super) fn write(
     let contents = Contents {
         judges: &judges,
         samples,
-        inputs: &arguments.labels,
+        inputs: &texts,
         columns: &columns,
         choices,
         published,
@@ -83,5 +94,6 @@ pub(super) fn write(
         ReportError::Input(error) => inputs::failure(error),
         error => Failure::new(error, false),
     })?;
-    write_atomically(path, |writer| writer.write_all(page.as_bytes())).or_fail()
+    file.write(|writer| writer.write_all(page.as_bytes()))
+        .or_fail()
 }

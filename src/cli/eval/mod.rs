@@ -13,15 +13,16 @@ use clap::{Args, ValueEnum};
 
 use super::columns::ColumnArguments;
 use super::inputs::{self, Inputs};
-use super::output::check_outputs;
+use super::output::{self, ForceArgument};
 use super::{DONE, Failure, OrFail, say};
-use crate::dataset::output::write_atomically;
+use crate::dataset::output::Mark;
 use crate::dataset::{LineLimit, LoadOptions};
 use crate::eval::{
     Choices, Comparison, EvalError, Evaluation, Flip, LabelColumns, LabelField, MOST_PARTS,
     Samples, Task, Verdicts, check_prime, prime_rows,
 };
 
+use crate::report::evaluation::BEGINNING;
 use json::Report;
 
 /// Labels below which figures say little.
@@ -59,10 +60,15 @@ pub(super) struct EvalArguments {
     json_schema: bool,
     /// Each verdict with its label, and how it missed it, as JSON lines
     #[arg(long, value_name = "FILE")]
-    rows: Option<PathBuf>,
+    rows_out: Option<PathBuf>,
     /// Everything as one HTML page that needs nothing else, with the verdicts that somebody disagrees with
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
+    #[command(flatten)]
+    force: ForceArgument,
+    /// Rows with the samples' texts for the page, where the labels have none [default: the labels' rows, or the verdicts' own kept keys]
+    #[arg(long, value_name = "DATA", num_args = 1.., requires = "html")]
+    rows: Vec<PathBuf>,
     /// Summaries of the runs (`juror judge --summary-json`), for each file of verdicts in turn: how fast they were
     #[arg(long, value_name = "SUMMARY", num_args = 1.., requires = "html")]
     summaries: Vec<PathBuf>,
@@ -95,10 +101,13 @@ pub(super) fn run(arguments: &EvalArguments) -> Result<u8, Failure> {
         .iter()
         .chain(&arguments.compare)
         .collect();
-    let others = arguments.labels.iter().chain(&arguments.summaries);
-    let inputs: Vec<&PathBuf> = files.iter().copied().chain(others).collect();
-    let outputs = [&arguments.json, &arguments.rows, &arguments.html];
-    check_outputs(&outputs.map(Option::as_ref), &inputs)?;
+    let mut outputs = output::outputs(arguments.force);
+    let json = output::open(&mut outputs, arguments.json.as_ref(), |_| Mark::EVAL)?;
+    let rows_out = arguments.rows_out.as_ref();
+    let rows_out = output::open(&mut outputs, rows_out, |_| Mark::EVAL_ROWS)?;
+    let html = output::open(&mut outputs, arguments.html.as_ref(), |_| {
+        Mark::Beginning(BEGINNING.into())
+    })?;
     if arguments.active_parameters.len() > files.len() {
         return Err(anyhow!(
             "--active-parameters has more numbers than there are files of verdicts"
@@ -106,11 +115,14 @@ pub(super) fn run(arguments: &EvalArguments) -> Result<u8, Failure> {
         .or_usage();
     }
     let rates = html::check(arguments, files.len())?;
-    let mut labels = Labels::read(
-        &arguments.labels,
-        &arguments.columns,
-        &arguments.label_columns,
-    )?;
+    // Beside labels that are kept keys of verdicts, columns are those of the rows with the texts.
+    let none = ColumnArguments::default();
+    let columns = if arguments.labels.is_empty() && !arguments.rows.is_empty() {
+        &none
+    } else {
+        &arguments.columns
+    };
+    let mut labels = Labels::read(&arguments.labels, columns, &arguments.label_columns)?;
     let mut judged: Vec<Judged> = Vec::new();
     for (at, path) in files.into_iter().enumerate() {
         let verdicts = labels.verdicts(path)?;
@@ -152,20 +164,18 @@ pub(super) fn run(arguments: &EvalArguments) -> Result<u8, Failure> {
         .collect();
     let choices = Choices::of(&of_each, samples);
     tables::print(&judged, samples, choices.as_ref(), &reference)?;
-    if let Some(path) = &arguments.json {
+    if let Some(file) = &json {
         let report = Report::of(&judged, samples, choices.clone(), reference.clone());
         let text = serde_json::to_string_pretty(&report).or_fail()?;
-        write_atomically(path, |writer| writeln!(writer, "{text}")).or_fail()?;
+        file.write(|writer| writeln!(writer, "{text}")).or_fail()?;
     }
-    if let Some(path) = &arguments.rows {
-        write_atomically(path, |writer| {
-            json::rows(writer, &judged[0].verdicts, samples)
-        })
-        .or_fail()?;
+    if let Some(file) = &rows_out {
+        file.write(|writer| json::rows(writer, &judged[0].verdicts, samples))
+            .or_fail()?;
     }
-    if let Some(path) = &arguments.html {
+    if let Some(file) = &html {
         html::write(
-            path,
+            file,
             arguments,
             &judged,
             samples,

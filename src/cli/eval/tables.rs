@@ -10,7 +10,6 @@ use crate::eval::{
     Choices, CostUnit, Evaluation, Measures, Preference, PrimeRow, Samples, Scores, Task, Threshold,
 };
 use crate::report::numbers::{DASH, estimate, p_value, percent_or_dash, points, share, threshold};
-use crate::terminal::escaped;
 use crate::verdict::Status;
 
 /// Flips that are shown of each kind.
@@ -131,7 +130,7 @@ pub(super) fn print(
         let all = &evaluation.all;
         if one.verdicts.scored.is_empty() {
             // Rankings say nothing of a response alone.
-            writeln!(out, "{}\n", one.path.display()).or_fail()?;
+            table::write_heading(&mut out, &one.path.display().to_string())?;
             print_preferences(&mut out, evaluation)?;
             continue;
         }
@@ -141,7 +140,7 @@ pub(super) fn print(
             all.verdicts,
             all.samples
         );
-        writeln!(out, "{}\n", escaped(&heading)).or_fail()?;
+        table::write_heading(&mut out, &heading)?;
         let mut rows = Vec::new();
         for (task, scores) in &all.tasks {
             rows.push(row(task.name(), scores));
@@ -389,13 +388,8 @@ fn print_comparisons(
         return Ok(());
     };
     for other in others {
-        writeln!(
-            out,
-            "{} against {}\n",
-            other.path.display(),
-            first.path.display()
-        )
-        .or_fail()?;
+        let heading = format!("{} against {}", other.path.display(), first.path.display());
+        table::write_heading(out, &heading)?;
         let rows: Vec<[String; 6]> = other
             .comparisons
             .iter()

@@ -12,9 +12,9 @@ use serde_json::json;
 
 use super::columns::ColumnArguments;
 use super::inputs::{self, Inputs};
-use super::output::check_outputs;
-use super::{DONE, Failure, OrFail, say};
-use crate::dataset::output::write_atomically;
+use super::output::{self, ForceArgument};
+use super::{DONE, Failure, OrFail, run_batch, say};
+use crate::dataset::output::Mark;
 use crate::dataset::{ColumnMap, LineLimit, LoadOptions};
 use crate::eval::{EvalError, LabelColumns, Samples};
 use crate::gsm8k::Gsm8kError;
@@ -78,7 +78,9 @@ pub(super) struct Gsm8kArguments {
     json_schema: bool,
     /// What each method found in each response, as JSON lines
     #[arg(long, value_name = "FILE", help_heading = SCORING)]
-    rows: Option<PathBuf>,
+    rows_out: Option<PathBuf>,
+    #[command(flatten)]
+    force: ForceArgument,
 
     #[command(flatten)]
     solve: solve::SolveArguments,
@@ -120,7 +122,13 @@ pub(super) fn run(mut arguments: Gsm8kArguments) -> Result<u8, Failure> {
         writeln!(std::io::stdout().lock(), "{text}").or_fail()?;
         return Ok(DONE);
     }
-    arguments.check_files()?;
+    let mut outputs = output::outputs(arguments.force);
+    let json = output::open(&mut outputs, arguments.json.as_ref(), |_| Mark::GSM8K)?;
+    let rows_out = arguments.rows_out.as_ref();
+    let rows_out = output::open(&mut outputs, rows_out, |_| Mark::GSM8K_ROWS)?;
+    let solved = arguments.solve.output.as_ref();
+    let solved = solved.map(|out| run_batch::answers_file(&mut outputs, out));
+    let solved = solved.transpose()?;
     let label_columns = LabelColumns::parse(&arguments.label_columns)
         .map_err(|why| anyhow!("--label-columns: {why}"))
         .or_usage()?;
@@ -139,7 +147,7 @@ pub(super) fn run(mut arguments: Gsm8kArguments) -> Result<u8, Failure> {
     if arguments.solve.solve {
         let set = labels.original.as_ref();
         let set = set.ok_or_else(|| anyhow!("--solve needs the questions: --data test.jsonl"));
-        let (solved, output) = solve::run(&arguments.solve, set.or_usage()?)?;
+        let (solved, output) = solve::run(&arguments.solve, solved, set.or_usage()?)?;
         if let Some(output) = output {
             arguments.responses.push(output);
             arguments.columns = ColumnArguments::of_solved_rows();
@@ -185,31 +193,18 @@ pub(super) fn run(mut arguments: Gsm8kArguments) -> Result<u8, Failure> {
     }
     print::notes(&report);
     print::report(&report)?;
-    if let Some(path) = &arguments.json {
+    if let Some(file) = &json {
         let text = serde_json::to_string_pretty(&report).or_fail()?;
-        write_atomically(path, |writer| writeln!(writer, "{text}")).or_fail()?;
+        file.write(|writer| writeln!(writer, "{text}")).or_fail()?;
     }
-    if let Some(path) = &arguments.rows {
-        write_atomically(path, |writer| write_rows(writer, &responses)).or_fail()?;
+    if let Some(file) = &rows_out {
+        file.write(|writer| write_rows(writer, &responses))
+            .or_fail()?;
     }
     Ok(code)
 }
 
 impl Gsm8kArguments {
-    /// Refuses outputs that would replace an input or each other.
-    fn check_files(&self) -> Result<(), Failure> {
-        let tests = [
-            &self.data,
-            &self.platinum,
-            &self.verdicts,
-            &self.solve.exemplars,
-        ];
-        let inputs = tests.into_iter().flatten();
-        let inputs: Vec<&PathBuf> = inputs.chain(&self.responses).chain(&self.labels).collect();
-        let outputs = [&self.json, &self.rows, &self.solve.output].map(Option::as_ref);
-        check_outputs(&outputs, &inputs)
-    }
-
     /// The test set in a file or folder, or a data set of the hub.
     fn test_set(&self, path: Option<&PathBuf>) -> Result<Option<TestSet>, Failure> {
         let Some(path) = path else {

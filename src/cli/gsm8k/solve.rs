@@ -15,6 +15,7 @@ use super::failure;
 use crate::batch::run::Requests;
 use crate::dataset::LineLimit;
 use crate::dataset::journal::Identity;
+use crate::dataset::output::OutputFile;
 use crate::engine::Sampling;
 use crate::gsm8k::exemplars::Exemplar;
 use crate::gsm8k::solver::{Configuration, Solver};
@@ -61,9 +62,6 @@ pub(super) struct SolveArguments {
     /// Throw away what an earlier run with other settings left in the journal
     #[arg(long, help_heading = SOLVER)]
     restart: bool,
-    /// Replace FILE though it is not the output of an earlier run
-    #[arg(long, help_heading = SOLVER)]
-    force: bool,
     /// Do not say how far the solver is
     #[arg(short, long, help_heading = SOLVER)]
     quiet: bool,
@@ -116,14 +114,15 @@ fn configuration() -> impl TypedValueParser<Value = Configuration> {
 /// Has the model answer the questions of `set`. Returns the exit code, and where the responses are, unless the run was interrupted.
 pub(super) fn run(
     arguments: &SolveArguments,
+    out: Option<OutputFile>,
     set: &TestSet,
 ) -> Result<(u8, Option<PathBuf>), Failure> {
-    let (Some(model), Some(out)) = (&arguments.model, &arguments.output) else {
+    let (Some(model), Some(out)) = (&arguments.model, out) else {
         return Err(anyhow!("--solve needs --model and -o")).or_usage();
     };
     let solver = arguments.solver(model)?;
     let settings = run_batch::Settings {
-        out: out.clone(),
+        out,
         model: model.clone(),
         place: &arguments.place,
         thinking: &arguments.thinking,
@@ -137,9 +136,7 @@ pub(super) fn run(
         raw: false,
         max_line: LineLimit::DEFAULT,
         restart: arguments.restart,
-        force: arguments.force,
     };
-    settings.check()?;
     let leaked = solver.leaked(set);
     if leaked > 0 {
         say(&format!(
@@ -176,7 +173,7 @@ pub(super) fn run(
     }));
     let code = run_batch::execute(&run, "questions", arguments.quiet)?;
     let ended = matches!(code, DONE | INCOMPLETE);
-    Ok((code, ended.then(|| out.clone())))
+    Ok((code, ended.then(|| run.out.path().to_owned())))
 }
 
 impl SolveArguments {

@@ -109,7 +109,7 @@ pub(super) fn print(session: &Session) -> anyhow::Result<()> {
         outputs: most.saturating_mul(generations),
     };
     for line in estimate(session, source, text, tokens) {
-        writeln!(out, "{line}")?;
+        writeln!(out, "{}", escaped(&line))?;
     }
     let first = &samples.fetch(&[0])?[0];
     writeln!(

@@ -19,10 +19,8 @@ use super::progress::{Progress, print_summary};
 use super::{DONE, Failure, INCOMPLETE, INTERRUPTED, OrFail, catch_interrupts, say};
 use crate::checkpoint::hub::Want;
 use crate::dataset::journal::{Identity, earlier_input, journal_path};
-use crate::dataset::output::{check_place, write_atomically};
-use crate::dataset::{
-    Keep, LineLimit, LoadOptions, Loaded, Rows, Samples, Shard, index, rejected_path, sources,
-};
+use crate::dataset::output::OutputFile;
+use crate::dataset::{Keep, LineLimit, LoadOptions, Loaded, Rows, Samples, Shard, index, sources};
 use crate::judge::cache::CACHE_SIZE;
 use crate::judge::{RunEnd, Session, Summary};
 use crate::model::DeviceChoice;
@@ -102,8 +100,7 @@ fn run_one(mut arguments: JudgeArguments) -> Result<Ran, Failure> {
     fetch_inputs(&mut arguments)?;
     let quiet = arguments.output.quiet;
     let dry_run = arguments.dry_run;
-    let summary_json = arguments.output.summary_json.clone();
-    let session = resolve(arguments)?;
+    let (session, summary) = resolve(arguments)?;
     if !quiet {
         describe(&session);
     }
@@ -114,7 +111,7 @@ fn run_one(mut arguments: JudgeArguments) -> Result<Ran, Failure> {
             session,
         });
     }
-    let code = carry_out(&session, quiet, summary_json.as_deref())?;
+    let code = carry_out(&session, quiet, summary.as_ref())?;
     Ok(Ran { code, session })
 }
 
@@ -122,7 +119,7 @@ fn run_one(mut arguments: JudgeArguments) -> Result<Ran, Failure> {
 pub(super) fn carry_out(
     session: &Session,
     quiet: bool,
-    summary_json: Option<&Path>,
+    summary_json: Option<&OutputFile>,
 ) -> Result<u8, Failure> {
     let interrupted = catch_interrupts().or_fail()?;
     let all = session
@@ -144,9 +141,10 @@ pub(super) fn carry_out(
         let usage = error.is_usage();
         Failure::new(error, usage)
     })?;
-    if let Some(path) = summary_json {
+    if let Some(file) = summary_json {
         let text = format!("{:#}\n", summary.to_json());
-        write_atomically(path, |writer| writer.write_all(text.as_bytes())).or_fail()?;
+        file.write(|writer| writer.write_all(text.as_bytes()))
+            .or_fail()?;
     }
     if end == RunEnd::Interrupted {
         if !quiet {
@@ -166,17 +164,22 @@ pub(super) fn carry_out(
         print_summary(&summary);
         warnings::print(session, &summary);
         if let Some(out) = &session.out {
-            say(&format!("verdicts in {}", out.display()));
+            say(&format!("verdicts in {}", out.path().display()));
         }
     }
     Ok(code_of(&summary))
 }
 
-/// Raw arguments into a session; reads the input and the model's text side, not its weights.
-fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
+/// Raw arguments into a session, and where its summary goes; reads the input and the model's text side, not its weights.
+fn resolve(arguments: JudgeArguments) -> Result<(Session, Option<OutputFile>), Failure> {
     let trials = arguments.sampling.trials;
     let shard = arguments.rows.shard;
-    let out = arguments.output.resolve(&arguments.inputs, shard, trials)?;
+    let outputs = arguments.output.resolve(shard, trials)?;
+    let out = outputs.path().map(Path::to_owned);
+    if out.is_some() {
+        // A missing input is found before a model is fetched.
+        sources(&arguments.inputs, out.as_deref()).or_usage()?;
+    }
     let devices = devices(arguments.model.device, &arguments.gpus).or_usage()?;
     // A dry run reads no weights.
     let want = if arguments.dry_run {
@@ -220,12 +223,12 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
             output: out.clone(),
         },
     )?;
-    Ok(Session {
+    let session = Session {
         loaded,
         data_origins: arguments.data_origins,
         earlier_samples,
         shard: arguments.rows.shard,
-        skip_bad: arguments.output.skip_bad,
+        rejected_out: outputs.rejected,
         options,
         judge,
         answers: None,
@@ -233,15 +236,16 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
         model_name: arguments.judge.model,
         devices,
         engine,
-        out,
-        consensus_out: arguments.output.consensus,
-        hard_out: arguments.output.hard,
+        out: outputs.out,
+        consensus_out: outputs.consensus,
+        hard_out: outputs.hard,
         advantages: arguments.output.advantages,
         restart: arguments.output.restart,
         cache: arguments
             .cache
             .map(|folder| (folder, arguments.cache_size.unwrap_or(CACHE_SIZE))),
-    })
+    };
+    Ok((session, outputs.summary))
 }
 
 /// Refuses the first option that has no meaning under the protocol.
@@ -270,28 +274,6 @@ pub(super) fn identity(protocol: &dyn Protocol, template: &PromptTemplate) -> Id
             |own| format!("{own} {}", template.hash()),
         ),
     }
-}
-
-/// Refuses a summary or consensus file that is another file of the run, or cannot be written.
-pub(super) fn check_side_files(
-    inputs: &[PathBuf],
-    out: Option<&Path>,
-    files: &[Option<&Path>],
-) -> anyhow::Result<()> {
-    let of_run = out.map(|out| [out.to_owned(), journal_path(out), rejected_path(out)]);
-    let mut taken: Vec<PathBuf> = of_run.into_iter().flatten().collect();
-    for file in files.iter().copied().flatten() {
-        check_place(file)?;
-        sources(inputs, Some(file))?;
-        if taken.iter().any(|other| other == file) {
-            bail!(
-                "{} is given to two files of the run: name another",
-                file.display()
-            );
-        }
-        taken.push(file.to_owned());
-    }
-    Ok(())
 }
 
 /// `{shard}` in the output's name becomes the shard, as `0-of-4`.

@@ -10,8 +10,9 @@ use clap::Args;
 
 use super::columns::ColumnArguments;
 use super::inputs::Inputs;
-use super::output::check_outputs;
+use super::output::{self, ForceArgument};
 use super::{DONE, Failure, INTERRUPTED, OrFail, catch_interrupts, say};
+use crate::dataset::output::Mark;
 use crate::label::{
     Choice, LabelError, LabelFile, LabelLine, LabelPair, Queue, Session, read_labels,
 };
@@ -137,14 +138,9 @@ fn output(arguments: &LabelArguments) -> Result<&Path, Failure> {
     let Some(output) = &arguments.output else {
         return Err(anyhow!("say where the labels go: -o labels.jsonl")).or_usage();
     };
-    let inputs = [
-        &arguments.rows,
-        &arguments.verdicts,
-        &arguments.adjudicate,
-        &arguments.merge,
-    ];
-    let inputs: Vec<&PathBuf> = inputs.into_iter().flatten().collect();
-    check_outputs(&[Some(output)], &inputs)?;
+    // Labels are added to what is there, and what holds something else is refused when it is read.
+    let mut outputs = output::outputs(ForceArgument::default());
+    outputs.open(output, Mark::Checked).or_usage()?;
     Ok(output)
 }
 

@@ -188,7 +188,8 @@ fn show(
 fn tell_verdicts(out: &mut impl Write, session: &Session, sample: &Sample) -> Result<(), Failure> {
     let reasons = session.reasons(sample).words();
     if !reasons.is_empty() {
-        table::write_lines(out, "  ", &format!("asked for: {}", reasons.join(", ")))?;
+        let text = format!("asked for: {}", reasons.join(", "));
+        table::write_lines(out, "  ", &escaped(&text))?;
     }
     for shown in session.verdicts(&sample.id).map_err(failure)? {
         table::write_lines(out, "  ", &escaped(&verdict(&shown)))?;

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use super::table::{self, Column};
-use super::{OutputError, has_place_beside, write_atomically};
+use super::{OutputError, OutputFile, has_place_beside};
 use crate::dataset::spool::temporary;
 
 /// How verdicts are written.
@@ -43,18 +43,19 @@ impl OutputFormat {
         }
     }
 
-    /// Lets `fill` write verdict lines, and writes them to `path` in this format, as [`write_atomically`] does. `keep`
+    /// Lets `fill` write verdict lines, and writes them to `file` in this format, as
+    /// [`OutputFile::write`] does. `keep`
     /// names the keys of the input that the lines hold.
     ///
     /// # Errors
     /// When `fill` or any step of writing fails; a file that is replaced is then still there as it was.
     pub fn write(
         self,
-        path: &Path,
+        file: &OutputFile,
         keep: &[String],
         fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> Result<(), OutputError> {
-        self.write_table(path, &table::columns(keep), fill)
+        self.write_table(file, &table::columns(keep), fill)
     }
 
     /// As [`Self::write`], of lines with these keys.
@@ -63,14 +64,16 @@ impl OutputFormat {
     /// The same.
     pub fn write_table(
         self,
-        path: &Path,
+        file: &OutputFile,
         columns: &[Column],
         fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> Result<(), OutputError> {
-        write_atomically(path, |writer| match self {
+        file.write(|writer| match self {
             Self::JsonLines => fill(writer),
-            Self::Csv => table::write_csv(writer, columns, fill),
-            Self::Parquet => table::write_parquet(writer, temporary(Some(path))?, columns, fill),
+            Self::Csv => table::write_csv(writer, columns, file.quotes_formulas(), fill),
+            Self::Parquet => {
+                table::write_parquet(writer, temporary(Some(file.path()))?, columns, fill)
+            }
         })
     }
 }

@@ -1,6 +1,8 @@
-//! The finished verdicts, in input order, by atomic rename.
+//! The files that are written, by atomic rename, and never over somebody's; the finished verdicts in input order.
 
+mod file;
 mod format;
+mod mark;
 mod table;
 mod target;
 
@@ -8,7 +10,9 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};
 
+pub use self::file::{OutputFile, Outputs};
 pub use self::format::OutputFormat;
+pub use self::mark::Mark;
 pub use self::table::{Column, JsonLineSink, Kind};
 use self::target::Target;
 
@@ -37,12 +41,27 @@ pub enum OutputError {
         /// The output.
         path: PathBuf,
     },
-    /// A file that is no run's output would be replaced.
+    /// A file that no run of this kind wrote would be replaced.
     #[error("{} is there, and would be replaced: choose another output, or pass --force", path.display())]
     Exists {
         /// The output.
         path: PathBuf,
     },
+    /// A file that is read would be replaced.
+    #[error("{} is an input, and would be replaced: name another file", path.display())]
+    Input {
+        /// The output.
+        path: PathBuf,
+    },
+    /// One file for two outputs.
+    #[error("{} is named for two outputs: name another file for one of them", path.display())]
+    Twice {
+        /// The output.
+        path: PathBuf,
+    },
+    /// `-` where a file must be named.
+    #[error("`-` is no file: name one, or /dev/stdout for standard output")]
+    Dash,
     /// The output is a folder.
     #[error("{} is a folder: name a file in it, as in `-o {}`", path.display(), path.join("verdicts.jsonl").display())]
     Folder {
@@ -67,27 +86,11 @@ pub enum OutputError {
     },
 }
 
-/// Refuses to replace a file that no run with a journal wrote. An empty file is nobody's.
-///
-/// # Errors
-/// When `out` is such a file.
-pub fn check_replaceable(out: &Path) -> Result<(), OutputError> {
-    let is_somebodys = has_place_beside(out)
-        && fs::metadata(out).is_ok_and(|found| found.is_file() && found.len() > 0)
-        && !super::journal::journal_path(out).exists();
-    if is_somebodys {
-        return Err(OutputError::Exists {
-            path: out.to_owned(),
-        });
-    }
-    Ok(())
-}
-
 /// Finds out before anything is judged whether `out` can be a file.
 ///
 /// # Errors
 /// When it is a folder, or would lie in one that is not there.
-pub fn check_place(out: &Path) -> Result<(), OutputError> {
+pub(crate) fn check_place(out: &Path) -> Result<(), OutputError> {
     let path = out.to_owned();
     let folder = folder_of(out);
     if out.is_dir() {
@@ -136,7 +139,7 @@ pub fn has_place_beside(out: &Path) -> bool {
 ///
 /// # Errors
 /// When `fill` or any step of writing fails; a file that is replaced is then still there as it was.
-pub fn write_atomically(
+fn write_atomically(
     path: &Path,
     fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), OutputError> {

@@ -37,7 +37,7 @@ pub enum Kind {
 
 /// The columns of every table, by the verdict line's keys: `confidence.process` becomes the column `confidence_process`.
 /// What is neither here nor among the kept keys is in no table: `raw`.
-const COLUMNS: [(&str, Kind); 36] = [
+const COLUMNS: [(&str, Kind); 35] = [
     ("id", Kind::Text),
     ("index", Kind::Integer),
     ("group", Kind::Text),
@@ -71,7 +71,6 @@ const COLUMNS: [(&str, Kind); 36] = [
     ("inconsistent", Kind::Boolean),
     ("skipped", Kind::Boolean),
     ("audited", Kind::Boolean),
-    ("reused", Kind::Boolean),
     ("error", Kind::Text),
     ("raw.completion", Kind::Text),
 ];
@@ -222,21 +221,40 @@ impl<T: DeserializeOwned, F: FnMut(T) -> io::Result<()>> Write for JsonLineSink<
     }
 }
 
-/// Writes the lines that `fill` writes as CSV, with a header.
+/// A text that a spreadsheet does not take for a formula.
+fn without_formula(text: String) -> String {
+    // A tab or a line's end before it is passed over by some.
+    if text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']) {
+        format!("'{text}")
+    } else {
+        text
+    }
+}
+
+/// Writes the lines that `fill` writes as CSV, with a header; with `quotes` no text in it is a formula to a spreadsheet.
 ///
 /// # Errors
 /// When `fill` fails or `writer` cannot be written.
 pub(super) fn write_csv(
     writer: &mut dyn Write,
     columns: &[Column],
+    quotes: bool,
     fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<()> {
+    let cell = |value: &Value| match value {
+        Value::String(text) if quotes => without_formula(text.clone()),
+        value => text(value),
+    };
     let mut table = csv::Writer::from_writer(writer);
-    table.write_record(columns.iter().map(|column| &column.name))?;
+    table.write_record(
+        columns
+            .iter()
+            .map(|column| cell(&Value::from(column.name.as_str()))),
+    )?;
     fill(&mut JsonLineSink::new(|line: Value| {
         let cells = columns
             .iter()
-            .map(|column| column.value(&line).map(text).unwrap_or_default());
+            .map(|column| column.value(&line).map(cell).unwrap_or_default());
         Ok(table.write_record(cells)?)
     }))?;
     table.flush()

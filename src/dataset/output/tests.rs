@@ -77,3 +77,23 @@ fn modes_links_and_devices_are_kept() {
     finish(Path::new("/dev/null"), "r0").unwrap();
     assert!(!fs::metadata("/dev/null").unwrap().is_file());
 }
+
+/// Between the look at a file and its writing lie the hours of a run.
+#[test]
+fn a_file_that_somebody_made_meanwhile_is_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("summary.json");
+    let write = |file: &OutputFile| file.write(|writer| writer.write_all(b"ours"));
+    let open = |force: bool| {
+        let none: [&Path; 0] = [];
+        Outputs::new(none, force).open(&path, Mark::SUMMARY)
+    };
+    let file = open(false).unwrap();
+    fs::write(&path, "mine").unwrap();
+    let error = write(&file).unwrap_err().to_string();
+    assert!(error.contains("is there, and would be replaced"), "{error}");
+    assert_eq!(fs::read_to_string(&path).unwrap(), "mine");
+    assert!(open(false).is_err());
+    write(&open(true).unwrap()).unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), "ours");
+}

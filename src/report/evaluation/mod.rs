@@ -88,6 +88,10 @@ impl JudgeResults<'_> {
     }
 }
 
+/// How a report begins.
+pub const BEGINNING: &str = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+                             <meta name=\"generator\" content=\"juror ";
+
 /// What a report is made of.
 #[derive(Debug, Clone, Copy)]
 pub struct Contents<'r> {
@@ -95,7 +99,7 @@ pub struct Contents<'r> {
     pub judges: &'r [JudgeResults<'r>],
     /// The labelled samples.
     pub samples: &'r Samples,
-    /// The rows with the labels; none where the labels are kept keys of the first judge's verdicts.
+    /// The rows with the samples' texts; none where these are kept keys of the first judge's verdicts.
     pub inputs: &'r [PathBuf],
     /// Which keys of these rows hold what.
     pub columns: &'r ColumnMap,

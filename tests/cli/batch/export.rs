@@ -232,10 +232,11 @@ fn mistakes_are_told_and_nothing_is_replaced() {
     let folder = Folder::new();
     exported(&folder, &["a"], &[]);
     let before = folder.read("batch.jsonl");
+    folder.write("mine.jsonl", before.replace("juror-", "mine-"));
     for (arguments, said) in [
         (
-            &["-o", "batch.jsonl"][..],
-            &["batch.jsonl is there", "--force"][..],
+            &["-o", "mine.jsonl"][..],
+            &["mine.jsonl is there", "--force"][..],
         ),
         (&["--rules", "only"], &["juror judge --rules only"]),
         (

@@ -412,7 +412,7 @@ fn rules_reward_and_raw_work_as_in_judge() {
         (&["-o", "in.jsonl"], "in.jsonl"),
         (
             &["-o", "outputs.jsonl", "--force"],
-            "outputs.jsonl is the output as well as an input",
+            "outputs.jsonl is an input, and would be replaced",
         ),
         (&["--model", "gpt"], "no model `gpt`"),
         (&["--thinking-tags", "[T],[/T]"], "need --model"),

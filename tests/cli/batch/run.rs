@@ -519,7 +519,7 @@ fn mistakes_are_told_before_anything_runs() {
         ),
         (
             &["batch.jsonl", "-o", "batch.jsonl"],
-            "is the output as well as an input",
+            "is an input, and would be replaced",
         ),
         (&["batch.jsonl", "-o", "-"], "name one with -o"),
         (

@@ -128,3 +128,50 @@ fn names_of_files_columns_and_samples_are_escaped() {
     let pair = ["verify", "--explain", "--gold", EVIL, "--pred", EVIL];
     check(&folder.run(&pair), "an explanation");
 }
+
+/// Headings and tables hold names of files, of columns and of people.
+#[test]
+fn names_in_reports_are_escaped() {
+    let folder = Folder::new();
+    let evil = |name: &str| format!("{name}{}", EVIL.replace(['/', '\0'], ""));
+    let verdict = |id: &str, right: bool| {
+        let line = json!({"id": id, "index": 0, "trial": 0, "status": "ok", "process": right, "outcome": right, "perfect": null,
+            "overall": right, "reward": f64::from(u8::from(right)), "reason": null, "confidence": {"process": 0.9, "outcome": 0.9},
+            "usage": {"prompt_tokens": 1, "cached_tokens": 0, "completion_tokens": 1}});
+        format!("{line}\n")
+    };
+    let (first, second) = (evil("first"), evil("second"));
+    folder.write(&first, verdict("a", true) + &verdict("b", true));
+    folder.write(&second, verdict("a", false) + &verdict("b", true));
+    folder.write("labels.csv", "id,process,outcome\na,1,1\nb,0,0\n");
+    let eval = ["eval", &first, "--labels", "labels.csv"];
+    check(&folder.run(&eval), "verdicts");
+    let compared = folder.run(&[&eval[..], &["--compare", &second]].concat());
+    check(compared.expect(0, &[]), "--compare");
+    let heading = compared
+        .stdout
+        .lines()
+        .find(|line| line.contains(" against "));
+    assert!(
+        heading.is_some_and(|line| line.contains("\\u{1b}")),
+        "{}",
+        compared.stdout
+    );
+    let table = format!("judge,accuracy,{0}\n{0},1,2\nb,2,3\n", "x\u{1b}[31my");
+    folder.write("scores.csv", table);
+    check(&folder.run(&["correlate", "scores.csv"]), "columns");
+    for (file, who) in [("one.jsonl", evil("A")), ("two.jsonl", evil("B"))] {
+        let label = json!({"id": EVIL, "annotator": who, "outcome": who.starts_with('A'), "process": true, "overall": true,
+            "time": "2026-01-01T00:00:00Z"});
+        folder.write(file, format!("{label}\n"));
+    }
+    check(
+        &folder.run(&["label", "--agreement", "one.jsonl", "two.jsonl"]),
+        "annotators",
+    );
+    let text = format!("The answer is {EVIL}");
+    check(
+        &folder.run(&["verify", "--explain", "--gold", &text, "--pred", &text]),
+        "--explain",
+    );
+}

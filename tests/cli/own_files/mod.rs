@@ -1,5 +1,6 @@
 //! People's own files: the formats and shapes that other programs write, and outputs that others read.
 
+mod every_output;
 mod outputs;
 mod runs;
 

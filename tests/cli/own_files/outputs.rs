@@ -123,3 +123,69 @@ fn the_summary_and_the_consensus_are_for_programs_too() {
         .run(&rules(&["in.jsonl", "--consensus", "c.jsonl", "--restart"]))
         .expect(2, &["--trials"]);
 }
+
+/// A spreadsheet runs a cell that begins so; the file has it as it is, unless it is asked not to.
+#[test]
+fn formulas_in_tables_are_quoted_on_request() {
+    let folder = Folder::new();
+    let ids = ["=1+1", "@SUM(1)", "+1", "-1", "\tx", "plain"];
+    let row = |id: &&str| {
+        let row = json!({"id": id, "question": "1 + 1?", "reference_answer": "2", "response": "=2", "step": -3, "note": id});
+        format!("{row}\n")
+    };
+    folder.write("in.jsonl", ids.iter().map(row).collect::<String>());
+    let judge = [
+        "judge",
+        "--rules",
+        "only",
+        "in.jsonl",
+        "--keep",
+        "step,note",
+    ];
+    let column = |file: &str, name: &str| -> Vec<String> {
+        let mut table = csv::Reader::from_path(folder.path(file)).unwrap();
+        let place = table
+            .headers()
+            .unwrap()
+            .iter()
+            .position(|other| other == name);
+        let place = place.unwrap_or_else(|| panic!("{name} in {file}"));
+        let cells = table.records().map(|row| row.unwrap()[place].to_owned());
+        cells.collect()
+    };
+    let quoted = ids.map(|id| {
+        if id == "plain" {
+            id.to_owned()
+        } else {
+            format!("'{id}")
+        }
+    });
+    folder
+        .run(&[&judge[..], &["-o", "plain.csv"]].concat())
+        .expect(0, &[]);
+    assert_eq!(column("plain.csv", "id"), ids);
+    folder
+        .run(&[&judge[..], &["-o", "quoted.csv", "--quote-formulas"]].concat())
+        .expect(0, &[]);
+    for name in ["id", "input.note"] {
+        assert_eq!(column("quoted.csv", name), quoted, "{name}");
+    }
+    assert_eq!(column("quoted.csv", "input.step"), ["-3"; 6]);
+    let build = ["build", "sft", "in.jsonl", "--verdicts", "verdicts.jsonl"];
+    let verdict = |(at, id): (usize, &&str)| {
+        let line = json!({"id": id, "index": at, "trial": 0, "status": "ok", "process": true, "outcome": true, "perfect": true,
+            "overall": true, "reward": 1.0, "reason": null, "usage": {"prompt_tokens": 1, "cached_tokens": 0, "completion_tokens": 1}});
+        format!("{line}\n")
+    };
+    let verdicts: String = ids.iter().enumerate().map(verdict).collect();
+    folder.write("verdicts.jsonl", verdicts);
+    folder
+        .run(&[&build[..], &["-o", "sft.csv", "--quote-formulas"]].concat())
+        .expect(0, &[]);
+    assert_eq!(column("sft.csv", "completion"), ["'=2"]);
+    for out in ["out.jsonl", "out.parquet"] {
+        folder
+            .run(&[&judge[..], &["-o", out, "--quote-formulas"]].concat())
+            .expect(2, &["--quote-formulas changes nothing without -o OUT.csv"]);
+    }
+}

@@ -360,7 +360,7 @@ fn an_output_that_cannot_be_is_refused_before_anything_is_judged() {
         .expect(2, &[". is a folder", "./verdicts.jsonl"]);
     folder
         .run(&["judge", "in.jsonl", "-o", "in.jsonl"])
-        .expect(2, &["in.jsonl is the output as well as an input"]);
+        .expect(2, &["in.jsonl is an input, and would be replaced"]);
     assert_eq!(folder.names(), before);
 
     folder.write(JOURNAL, "my diary\n");

@@ -11,9 +11,7 @@ use crate::cli::judge::arguments::JudgeArguments;
 use crate::cli::judge::{Ran, code_of, run_one};
 use crate::cli::progress::percent;
 use crate::cli::{Failure, INTERRUPTED, OrFail};
-use crate::dataset::journal::journal_path;
-use crate::dataset::output::check_replaceable;
-use crate::dataset::{Samples, sources};
+use crate::dataset::Samples;
 use crate::judge::{JudgeText, RulesMode, Share, Summary, is_drawn};
 use crate::protocol::Yields;
 use crate::reward::RewardPolicy;
@@ -62,7 +60,7 @@ pub(super) fn run(arguments: &JudgeArguments, small: &str, large: &str) -> Resul
                    without --rules first";
         return Err(anyhow!(why)).or_usage();
     }
-    let output = Output::of(arguments, "--cascade", &small_name).or_usage()?;
+    let mut output = Output::of(arguments, "--cascade", &small_name).or_usage()?;
     let line = |model: &str, name: &str| {
         let out = output.beside(name);
         of_judge([
@@ -95,6 +93,9 @@ pub(super) fn run(arguments: &JudgeArguments, small: &str, large: &str) -> Resul
             .or_usage();
         }
     }
+    output.check_judge(&small_name)?;
+    output.check_judge(&large_part)?;
+    let escalated_rows = output.rows(&format!("escalated.{part}"), &large_out)?;
     let ran = run_one(first)?;
     if ran.code == INTERRUPTED {
         return Ok(ran.code);
@@ -140,14 +141,8 @@ pub(super) fn run(arguments: &JudgeArguments, small: &str, large: &str) -> Resul
     let asks = !positions.is_empty();
     let mut of_large = None;
     if asks {
-        let rows = output.beside(&format!("escalated.{part}"));
-        // It may be somebody's, or an input.
-        sources(&arguments.inputs, Some(&rows)).or_usage()?;
-        if !arguments.output.force && !journal_path(&large_out).exists() {
-            check_replaceable(&rows).or_usage()?;
-        }
-        of_small.write_rows(&rows, &positions, false).or_fail()?;
-        second.inputs = vec![rows];
+        of_small.write_rows(&escalated_rows, &positions).or_fail()?;
+        second.inputs = vec![escalated_rows.path().to_owned()];
         second.columns = ColumnArguments::of_own_rows();
         second.rows.limit = None;
         second.output.skip_bad = false;
@@ -210,7 +205,7 @@ pub(super) fn run(arguments: &JudgeArguments, small: &str, large: &str) -> Resul
     };
     output
         .format
-        .write(&output.path, &of_small.loaded.keep, fill)
+        .write(&output.file, &of_small.loaded.keep, fill)
         .or_fail()?;
     let (asked, all) = (positions.len(), samples.count());
     let mut rows = vec![format!(
@@ -253,7 +248,7 @@ pub(super) fn run(arguments: &JudgeArguments, small: &str, large: &str) -> Resul
             100.0 * of_small / alone
         ));
     }
-    rows.push(format!("verdicts in {}", output.path.display()));
-    say_summary(arguments, &summary, &rows)?;
+    rows.push(format!("verdicts in {}", output.file.path().display()));
+    say_summary(arguments, &output, &summary, &rows)?;
     Ok(code_of(&summary))
 }

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::path::Path;
 
 use anyhow::anyhow;
 use serde_json::{Value, json};
@@ -13,9 +12,8 @@ use crate::cli::judge::arguments::JudgeArguments;
 use crate::cli::judge::{Ran, load_inputs, run_one};
 use crate::cli::progress::percent;
 use crate::cli::{Failure, INTERRUPTED, OrFail, say};
-use crate::dataset::journal::journal_path;
-use crate::dataset::output::{OutputFormat, check_replaceable, write_atomically};
-use crate::dataset::{DatasetError, LineLimit, LoadOptions, Needs, Rows, Samples, sources};
+use crate::dataset::output::{OutputFile, OutputFormat};
+use crate::dataset::{DatasetError, LineLimit, LoadOptions, Needs, Rows, Samples};
 use crate::judge::Share;
 use crate::verdict::Status;
 
@@ -24,7 +22,7 @@ type Group = Vec<usize>;
 
 /// Compares every two responses to each question.
 pub(super) fn run(arguments: &JudgeArguments) -> Result<u8, Failure> {
-    let output = Output::of(arguments, "--compare", "comparisons").or_usage()?;
+    let mut output = Output::of(arguments, "--compare", "comparisons").or_usage()?;
     if output.format != OutputFormat::JsonLines {
         return Err(anyhow!(
             "--compare writes JSON lines: name a file that ends in .jsonl"
@@ -43,6 +41,8 @@ pub(super) fn run(arguments: &JudgeArguments) -> Result<u8, Failure> {
         .or_usage();
     }
     let out = output.beside("comparisons");
+    output.check_judge("comparisons")?;
+    let rows = output.rows("pairs", &out)?;
     let mut further = vec!["--output".into(), out.clone().into()];
     if arguments.judge.prompt.protocol.is_none() {
         further.extend(["--protocol".into(), "pairwise".into()]);
@@ -70,7 +70,7 @@ pub(super) fn run(arguments: &JudgeArguments) -> Result<u8, Failure> {
             columns: columns.with_needs(needs),
             limit: arguments.rows.limit,
             max_line: LineLimit(arguments.rows.max_line_bytes),
-            output: Some(output.path.clone()),
+            output: Some(output.file.path().to_owned()),
             ..LoadOptions::default()
         },
     )?;
@@ -89,14 +89,8 @@ pub(super) fn run(arguments: &JudgeArguments) -> Result<u8, Failure> {
             "{questions} questions with several responses: {count} pairs, each in both orders"
         ));
     }
-    let rows = output.beside("pairs");
-    // It may be somebody's, or an input.
-    sources(&arguments.inputs, Some(&rows)).or_usage()?;
-    if !arguments.output.force && !journal_path(&out).exists() {
-        check_replaceable(&rows).or_usage()?;
-    }
     write_pairs(&rows, samples, &pairs)?;
-    line.inputs = vec![rows];
+    line.inputs = vec![rows.path().to_owned()];
     line.columns = ColumnArguments::of_own_rows();
     line.rows.limit = None;
     let Ran { code, .. } = run_one(line)?;
@@ -113,10 +107,10 @@ pub(super) fn run(arguments: &JudgeArguments) -> Result<u8, Failure> {
         };
         comparison.add(verdict.index % 2 == 1, score);
     }
-    write(&output.path, samples, &groups, &pairs, &comparisons)?;
+    write(&output.file, samples, &groups, &pairs, &comparisons)?;
     if !arguments.output.quiet {
         print(&comparisons);
-        say(&format!("rankings in {}", output.path.display()));
+        say(&format!("rankings in {}", output.file.path().display()));
     }
     Ok(code)
 }
@@ -201,9 +195,9 @@ impl Comparison {
 }
 
 /// Writes the rows of all comparisons: each pair in both orders.
-fn write_pairs(out: &Path, samples: &Rows, pairs: &[(usize, usize)]) -> Result<(), Failure> {
+fn write_pairs(out: &OutputFile, samples: &Rows, pairs: &[(usize, usize)]) -> Result<(), Failure> {
     let mut failed = None;
-    let written = write_atomically(out, |writer| {
+    let written = out.write(|writer| {
         for &(one, other) in pairs {
             let fetched = samples.fetch(&[one, other]).map_err(|error| {
                 let told = io::Error::other(error.to_string());
@@ -229,7 +223,7 @@ fn write_pairs(out: &Path, samples: &Rows, pairs: &[(usize, usize)]) -> Result<(
 
 /// Writes a line for each question: its responses with their scores and ranks, and its pairs.
 fn write(
-    out: &Path,
+    out: &OutputFile,
     samples: &Rows,
     groups: &[Group],
     pairs: &[(usize, usize)],
@@ -282,7 +276,7 @@ fn write(
             "pairs": shown,
         }));
     }
-    write_atomically(out, |writer| {
+    out.write(|writer| {
         for line in &lines {
             serde_json::to_writer(&mut *writer, line)?;
             writer.write_all(b"\n")?;

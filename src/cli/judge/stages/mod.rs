@@ -15,13 +15,11 @@ use anyhow::{anyhow, bail};
 use clap::{CommandFactory as _, FromArgMatches as _};
 
 use super::arguments::JudgeArguments;
-use super::check_side_files;
 use crate::checkpoint::hub::Want;
 use crate::cli::download;
 use crate::cli::progress::print_summary;
-use crate::cli::{Arguments, Command, Failure, OrFail, say};
-use crate::dataset::journal::journal_path;
-use crate::dataset::output::{OutputFormat, check_replaceable, has_place_beside, write_atomically};
+use crate::cli::{Arguments, Command, Failure, OrFail, output, say};
+use crate::dataset::output::{Mark, OutputFile, OutputFormat, Outputs, has_place_beside};
 use crate::dataset::sources;
 use crate::judge::Summary;
 use crate::protocol::Protocol;
@@ -29,8 +27,11 @@ use crate::verdict::Verdict;
 
 /// Where the verdicts of all judges together go.
 struct Output {
-    path: PathBuf,
+    file: OutputFile,
     format: OutputFormat,
+    summary: Option<OutputFile>,
+    /// All files of the run.
+    files: Outputs,
 }
 
 impl Output {
@@ -64,10 +65,16 @@ impl Output {
                 bail!("{name} is for one judge: give it without {option}");
             }
         }
+        let format = OutputFormat::of(&path)?;
+        let mut files = output::outputs(arguments.output.force);
+        // An output of ours has its judges' journals beside it.
+        let file = files.open(&path, Mark::Journal(beside(&path, first)))?;
+        let file = file.quoting_formulas(arguments.output.table.quote_formulas);
         let summary = arguments.output.summary_json.as_deref();
-        check_side_files(&arguments.inputs, Some(&path), &[summary])?;
-        // An input is refused as such; in a folder of inputs the files of one run would be the rows of the next.
+        let summary = summary.map(|path| files.open(path, Mark::SUMMARY));
+        let summary = summary.transpose()?;
         sources(&arguments.inputs, Some(&path))?;
+        // In a folder of inputs the files of one run would be the rows of the next.
         let folder = path
             .parent()
             .filter(|folder| !folder.as_os_str().is_empty());
@@ -81,22 +88,37 @@ impl Output {
                 );
             }
         }
-        let output = Self {
-            format: OutputFormat::of(&path)?,
-            path,
-        };
-        // An output of ours has its judges' journals beside it.
-        if !arguments.output.force && !journal_path(&output.beside(first)).exists() {
-            check_replaceable(&output.path)?;
-        }
-        Ok(output)
+        Ok(Self {
+            file,
+            format,
+            summary,
+            files,
+        })
     }
 
     /// The output of one judge, or another file beside this one.
     fn beside(&self, name: &str) -> PathBuf {
-        let stem = self.path.file_stem().unwrap_or_default().to_string_lossy();
-        self.path.with_file_name(format!("{stem}.{name}.jsonl"))
+        beside(self.file.path(), name)
     }
+
+    /// Refuses the output of a judge that is somebody's, before another judge has judged for hours.
+    fn check_judge(&mut self, name: &str) -> Result<(), Failure> {
+        let path = self.beside(name);
+        let checked = self.files.open(&path, Mark::Journal(path.clone()));
+        checked.map(|_| ()).or_usage()
+    }
+
+    /// Opens rows that a later judge is asked about; they are ours if that judge has a journal.
+    fn rows(&mut self, name: &str, judge: &Path) -> Result<OutputFile, Failure> {
+        let path = self.beside(name);
+        let mark = Mark::Journal(judge.to_owned());
+        self.files.open(&path, mark).or_usage()
+    }
+}
+
+fn beside(path: &Path, name: &str) -> PathBuf {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    path.with_file_name(format!("{stem}.{name}.jsonl"))
 }
 
 /// Runs comparisons, a panel or a cascade, if one is asked for.
@@ -147,7 +169,6 @@ fn of_judge(further: impl IntoIterator<Item = OsString>) -> anyhow::Result<Judge
     match Arguments::from_arg_matches(&matches)?.command {
         Command::Judge(mut arguments) => {
             arguments.output.summary_json = None;
-            arguments.output.force = false;
             Ok(*arguments)
         }
         _ => bail!("the options of a judge must be those of `juror judge`"),
@@ -183,12 +204,14 @@ fn verdicts(path: &Path) -> io::Result<impl Iterator<Item = io::Result<Verdict>>
 
 fn say_summary(
     arguments: &JudgeArguments,
+    output: &Output,
     summary: &Summary,
     rows: &[String],
 ) -> Result<(), Failure> {
-    if let Some(path) = &arguments.output.summary_json {
+    if let Some(file) = &output.summary {
         let text = format!("{:#}\n", summary.to_json());
-        write_atomically(path, |writer| writer.write_all(text.as_bytes())).or_fail()?;
+        file.write(|writer| writer.write_all(text.as_bytes()))
+            .or_fail()?;
     }
     if !arguments.output.quiet {
         print_summary(summary);

@@ -80,8 +80,11 @@ pub(super) fn run(arguments: &JudgeArguments, file: &Path) -> Result<u8, Failure
         let why = "--calibration is of one judge: give each its own, as `options = [\"--calibration\", \"FILE\"]`";
         return Err(anyhow!(why)).or_usage();
     }
-    let output = Output::of(arguments, "--panel", &judges[0].0).or_usage()?;
+    let mut output = Output::of(arguments, "--panel", &judges[0].0).or_usage()?;
     // Whatever is wrong with one is found before another has begun.
+    for (name, _) in &judges {
+        output.check_judge(name)?;
+    }
     let mut lines = Vec::new();
     for (judge, (name, _)) in panel.judges.iter().zip(&judges) {
         let mut further: Vec<OsString> = vec!["--model".into(), judge.model.clone().into()];
@@ -160,7 +163,7 @@ pub(super) fn run(arguments: &JudgeArguments, file: &Path) -> Result<u8, Failure
             }
         }
     };
-    output.format.write(&output.path, &keep, fill).or_fail()?;
+    output.format.write(&output.file, &keep, fill).or_fail()?;
     let kappa = |kappa: Option<f64>| kappa.map_or("–".to_owned(), |kappa| format!("{kappa:.3}"));
     let mut rows: Vec<String> = Vec::new();
     for ((one, other), share, value) in agreement.cohen() {
@@ -179,8 +182,8 @@ pub(super) fn run(arguments: &JudgeArguments, file: &Path) -> Result<u8, Failure
         "Fleiss' kappa {} over {trials} verdicts of all judges",
         kappa(fleiss)
     ));
-    rows.push(format!("verdicts in {}", output.path.display()));
-    say_summary(arguments, &summary, &rows)?;
+    rows.push(format!("verdicts in {}", output.file.path().display()));
+    say_summary(arguments, &output, &summary, &rows)?;
     Ok(code_of(&summary))
 }
 

@@ -1,0 +1,118 @@
+//! What tells that an earlier run of the same kind wrote a file. Never its name.
+
+use std::path::PathBuf;
+
+/// How a file tells that a run of the same kind wrote it.
+///
+/// | the file | tells by |
+/// |---|---|
+/// | verdicts and answers, which a run goes on with | the journal beside it |
+/// | reports in JSON, and lines of one shape | values that every row has, or the one object that the file is |
+/// | pages and pictures | how it begins |
+/// | rows of several runs' verdicts, rows to train on | nothing: people change and join such files |
+#[derive(Debug, Clone)]
+pub enum Mark {
+    /// A journal beside this output: of the run itself, or of one of its judges.
+    Journal(PathBuf),
+    /// JSON pointers to values of every row; behind `=` stands how the text there begins.
+    Values(&'static [&'static str]),
+    /// Its first bytes.
+    Beginning(String),
+    /// Who opens it looks at all of it, goes on with it and replaces nothing.
+    Checked,
+    /// Nothing.
+    Nothing,
+}
+
+impl Mark {
+    /// `juror judge --summary-json`, also of `import-batch` and `merge`.
+    pub const SUMMARY: Self = Self::Values(&[
+        "/schema",
+        "/juror",
+        "/by_status",
+        "/lucky_guesses",
+        "/resumed",
+    ]);
+    /// `juror judge --consensus`
+    pub const CONSENSUS: Self = Self::Values(&[
+        "/id",
+        "/trials",
+        "/ok",
+        "/process_votes",
+        "/outcome_votes",
+        "/overall_votes",
+    ]);
+    /// `juror judge --hard`
+    pub const HARD: Self = Self::Values(&[
+        "/id",
+        "/question",
+        "/reference_answer",
+        "/response",
+        "/c",
+        "/trials",
+    ]);
+    /// Lines set aside (`--skip-bad`).
+    pub const REJECTED: Self = Self::Values(&["/file", "/line", "/reason", "/text"]);
+    /// `juror export-batch -o`
+    pub const BATCH: Self = Self::Values(&["/custom_id=juror-", "/method", "/url", "/body"]);
+    /// `juror verify -o`
+    pub const VERIFY: Self = Self::Values(&["/index", "/equal", "/profile"]);
+    /// `juror eval --json`
+    pub const EVAL: Self = Self::Values(&["/version", "/judges/0/without_label", "/resamples"]);
+    /// `juror eval --rows-out`
+    pub const EVAL_ROWS: Self = Self::Values(&[
+        "/id",
+        "/trial",
+        "/line",
+        "/status",
+        "/label/overall",
+        "/verdict/overall",
+        "/misses",
+    ]);
+    /// `juror calibrate -o`
+    pub const CALIBRATION: Self =
+        Self::Values(&["/fitted_by=juror calibrate", "/process", "/outcome"]);
+    /// `juror correlate --json`
+    pub const CORRELATE: Self = Self::Values(&[
+        "/version",
+        "/fits/0/slope",
+        "/fits/0/r_squared",
+        "/fits/0/x",
+    ]);
+    /// `juror gsm8k --json`
+    pub const GSM8K: Self = Self::Values(&[
+        "/version",
+        "/files",
+        "/unknown_questions",
+        "/responses_per_question",
+        "/test_sets",
+        "/methods",
+    ]);
+    /// `juror gsm8k --rows-out`
+    pub const GSM8K_ROWS: Self = Self::Values(&[
+        "/id",
+        "/question",
+        "/response",
+        "/references",
+        "/methods/strict-match/extracted",
+    ]);
+    /// `juror build … --json`
+    pub const BUILD: Self =
+        Self::Values(&["/version", "/coverage/without_verdict", "/written/rows"]);
+    /// `juror attack --json`
+    pub const ATTACK: Self = Self::Values(&[
+        "/schema_version",
+        "/juror",
+        "/constrained",
+        "/questions",
+        "/protocols/0/not_applicable",
+    ]);
+    /// `juror bench --json`
+    pub const BENCH: Self = Self::Values(&[
+        "/schema_version",
+        "/juror",
+        "/load_seconds",
+        "/num_prompts",
+        "/workload_text",
+    ]);
+}
