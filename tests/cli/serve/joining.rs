@@ -135,11 +135,6 @@ fn prompts_are_made_in_turns() {
     assert_eq!(answer["verdicts"][0]["reused"], true);
     let made = server.metric("vllm:num_requests_waiting");
     assert!(made < 2000, "{made} of 20,000 prompts were made first");
-    #[cfg(unix)]
-    {
-        server.terminate();
-        assert_eq!(server.ended().0, Some(0));
-    }
 }
 
 #[test]
