@@ -58,25 +58,21 @@ impl App {
             ));
         };
         let response = rollout::without_end(&response);
-        match prompt.and_then(text) {
-            Some(text) => {
-                let row = Row {
-                    question: rollout::question(&text),
-                    reference: label,
-                    response,
-                };
-                self.sample_for_trainer(&row, 0)
-            }
+        let Some(text) = prompt.and_then(text) else {
             // Messages are read as everywhere.
-            None => {
-                let row = Row {
-                    question: prompt,
-                    reference: label,
-                    response,
-                };
-                self.sample_for_trainer(&row, 0)
-            }
-        }
+            let row = Row {
+                question: prompt,
+                reference: label,
+                response,
+            };
+            return self.sample_for_trainer(&row, 0);
+        };
+        let row = Row {
+            question: rollout::question(&text),
+            reference: label,
+            response,
+        };
+        self.sample_for_trainer(&row, 0)
     }
 
     /// A row of a trainer as a sample. One that cannot be read is an error, unless failures have a reward.
