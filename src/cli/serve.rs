@@ -39,7 +39,7 @@ pub(super) struct ServeArguments {
     /// File that holds the key; goes before --api-key
     #[arg(long, value_name = "FILE", help_heading = SERVER)]
     api_key_file: Option<PathBuf>,
-    /// Listen without a key at an address that others can reach
+    /// Serve without a key whoever can reach the address, under every name (`Host`)
     #[arg(long, help_heading = SERVER)]
     insecure: bool,
     /// Reward of a judgement that failed, for trainers that cannot leave a sample out (`/get_reward`, `/reward`) [default: null]
@@ -210,6 +210,7 @@ fn resolve(arguments: ServeArguments) -> Result<ServerSetup, Failure> {
         columns,
         yields: protocol.yields(),
         api_key,
+        insecure: arguments.insecure,
         failure_reward: arguments.failure_reward,
         limits: Limits {
             body: arguments.max_body as usize,

@@ -5,6 +5,18 @@ use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+/// Who says a message.
+const ROLES: [&str; 8] = [
+    "system",
+    "developer",
+    "user",
+    "human",
+    "assistant",
+    "gpt",
+    "tool",
+    "function",
+];
+
 /// One message, as chat completions have it, or `ShareGPT` (`from`, `value`).
 #[derive(Debug, Deserialize)]
 struct Message {
@@ -59,22 +71,27 @@ impl Messages {
     /// The messages that a text holds as JSON. A text may be a list of other objects, so each must have a role that is known
     /// and content.
     pub(super) fn in_text(text: &str) -> Option<Self> {
-        const ROLES: [&str; 8] = [
-            "system",
-            "developer",
-            "user",
-            "human",
-            "assistant",
-            "gpt",
-            "tool",
-            "function",
-        ];
         let text = text.trim_start();
         let messages = text.starts_with('[').then(|| Self::parse(text)).flatten()?;
         let is_known = |message: &Message| {
             message.role().is_some_and(|role| ROLES.contains(&role)) && message.content().is_some()
         };
         messages.0.iter().all(is_known).then_some(messages)
+    }
+
+    /// Refuses a role that is not known: what it says would be left out.
+    ///
+    /// # Errors
+    /// The role, as text for the user.
+    pub(super) fn check_roles(&self) -> Result<(), String> {
+        let is_unknown = |role: &&str| !ROLES.contains(role) && *role != "model";
+        match self.0.iter().filter_map(Message::role).find(is_unknown) {
+            Some(role) => Err(format!(
+                "chat messages with the role `{role}`, which is not known: the roles are {}",
+                ROLES.join(", ")
+            )),
+            None => Ok(()),
+        }
     }
 
     /// What is asked: the system text and the last user turn.

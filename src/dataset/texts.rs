@@ -423,8 +423,22 @@ struct FieldTexts {
 }
 
 impl FieldTexts {
-    fn turn(&mut self, turn: Result<Turn, String>, field: Field, key: &str) -> Result<(), String> {
-        let turn = turn.map_err(|why| format!("`{key}` (the {}) is {why}", noun(field)))?;
+    fn turn(
+        &mut self,
+        messages: &Messages,
+        turn: fn(&Messages) -> Result<Turn, String>,
+        field: Field,
+        key: &str,
+    ) -> Result<(), String> {
+        // Files have roles of their own; a client is told of one.
+        let roles = if self.is_fixed {
+            messages.check_roles()
+        } else {
+            Ok(())
+        };
+        let turn = roles
+            .and_then(|()| turn(messages))
+            .map_err(|why| format!("`{key}` (the {}) is {why}", noun(field)))?;
         self.texts.push(turn.text);
         self.how = Some(turn.what);
         Ok(())
@@ -444,7 +458,7 @@ impl Value<'_> {
                 if field == Field::Question
                     && let Some(messages) = Messages::in_text(&text)
                 {
-                    return read.turn(messages.question(), field, key);
+                    return read.turn(&messages, Messages::question, field, key);
                 }
                 let answer = (field == Field::Reference)
                     .then(|| gsm8k_answer(&text))
@@ -463,10 +477,10 @@ impl Value<'_> {
             Some(b'{') => "an object",
             Some(b'[') => match Messages::parse(json) {
                 Some(messages) if field == Field::Question => {
-                    return read.turn(messages.question(), field, key);
+                    return read.turn(&messages, Messages::question, field, key);
                 }
                 Some(messages) if field == Field::Response => {
-                    return read.turn(messages.response(), field, key);
+                    return read.turn(&messages, Messages::response, field, key);
                 }
                 Some(_) => "a list of chat messages",
                 None if field == Field::Id => "a list",

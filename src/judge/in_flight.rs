@@ -112,12 +112,27 @@ impl InFlight {
         }
     }
 
+    /// Whether a sample that waits for a request's answer is wanted.
+    pub(super) fn is_wanted(&self, id: u64, is_wanted: impl Fn(&Sample) -> bool) -> bool {
+        self.state().is_wanted(id, is_wanted)
+    }
+
+    /// Forgets a request that will have no answer, if no sample that waits for it is wanted.
+    pub(super) fn give_up_unwanted(
+        &self,
+        id: u64,
+        is_wanted: impl Fn(&Sample) -> bool,
+    ) -> Option<Asked> {
+        let mut state = self.state();
+        if state.is_wanted(id, is_wanted) {
+            return None;
+        }
+        state.give_up(id)
+    }
+
     /// Forgets a request that will have no answer: who has asked for it.
     pub(super) fn give_up(&self, id: u64) -> Option<Asked> {
-        let mut state = self.state();
-        let asked = state.asked.remove(&id)?;
-        state.known.remove(&asked.key);
-        Some(asked)
+        self.state().give_up(id)
     }
 
     /// Takes an answer: who has asked for it, and the answer with what was chosen in it. `None` if nobody has.
@@ -166,6 +181,21 @@ impl InFlight {
 }
 
 impl State {
+    fn is_wanted(&self, id: u64, is_wanted: impl Fn(&Sample) -> bool) -> bool {
+        let mut trials = self
+            .asked
+            .get(&id)
+            .into_iter()
+            .flat_map(|asked| &asked.trials);
+        trials.any(|(sample, _)| is_wanted(sample))
+    }
+
+    fn give_up(&mut self, id: u64) -> Option<Asked> {
+        let asked = self.asked.remove(&id)?;
+        self.known.remove(&asked.key);
+        Some(asked)
+    }
+
     /// What is known of an answer; a sample that waits is taken over.
     fn known(&mut self, asked: &mut Asked) -> Option<Known> {
         let id = match self.known.get(&asked.key)? {

@@ -14,6 +14,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use serde_json::{Map, Value, json};
 
+use super::TOO_LONG;
 use super::request::{Asked, GenerationRequest, Message, RawPrompt, Route};
 use crate::checkpoint::{CheckpointError, ModelConfig, ModelSource, Weights};
 use crate::engine::TokenSet;
@@ -27,6 +28,16 @@ use crate::text::tokenizer::{Place, Tokenizer};
 
 /// Around a mark's number: Unicode noncharacters.
 const MARK: (char, char) = ('\u{FDD4}', '\u{FDD5}');
+
+/// Roles of OpenAI's API.
+const ROLES: [&str; 6] = [
+    "system",
+    "developer",
+    "user",
+    "assistant",
+    "tool",
+    "function",
+];
 
 /// Generation prompts whose thinking is remembered.
 const REMEMBERED: usize = 64;
@@ -246,6 +257,7 @@ impl ChatModel {
                 Route::Completions.path()
             ));
         };
+        check_roles(messages, chat.source())?;
         for part in messages.iter().flat_map(|message| &message.parts) {
             self.check_length(part, most)?;
         }
@@ -325,8 +337,8 @@ impl ChatModel {
     fn too_long(&self, tokens: &str, most: usize) -> String {
         let context = self.config.max_positions;
         format!(
-            "the prompt has {tokens} tokens, and beside {} new ones the model's context of {context} has room for {most}: shorten \
-             it, or ask for fewer new tokens",
+            "{TOO_LONG} {context} tokens, and beside {} new ones there is room for {most}: the prompt has {tokens}; shorten it, or \
+             ask for fewer new tokens",
             context - most
         )
     }
@@ -354,6 +366,27 @@ fn written(messages: &[Message], mut content: impl FnMut(&Message) -> String) ->
         .iter()
         .map(|message| json!({"role": message.role, "content": content(message)}))
         .collect()
+}
+
+/// Refuses roles that neither OpenAI's API nor the chat template has: the template would leave out what they say, or write it as
+/// nothing that the model was trained on.
+fn check_roles(messages: &[Message], template: &str) -> Result<(), String> {
+    let is_known = |role: &str| {
+        ROLES.contains(&role)
+            || ['\'', '"']
+                .iter()
+                .any(|quote| template.contains(&format!("{quote}{role}{quote}")))
+    };
+    let unknown = messages.iter().position(|message| !is_known(&message.role));
+    match unknown {
+        Some(at) => Err(format!(
+            "`messages`: message {} has the role `{}`, which neither OpenAI's API nor the model's chat template has: use {}",
+            at + 1,
+            messages[at].role,
+            ROLES.join(", ")
+        )),
+        None => Ok(()),
+    }
 }
 
 /// A rendered conversation, cut at its marks.

@@ -4,9 +4,9 @@ use std::sync::{Arc, OnceLock};
 
 use super::conversation::{ChatModel, Prompt};
 use super::form::FormedAnswer;
-use super::guarded;
 use super::request::{BYTES_PER_TOKEN, GenerationRequest};
 use super::stop::StopTexts;
+use super::{TOO_LONG, guarded};
 use crate::engine::guide::GuardedGuide;
 use crate::engine::{Guide, RandomKey, Request};
 use crate::grammar::Grammar;
@@ -84,7 +84,7 @@ impl Generation {
         let max_new = max_new_tokens(model, request, defaults);
         if max_new >= context {
             return Err(format!(
-                "{max_new} new tokens leave no room for a prompt in the model's context of {context}: ask for fewer"
+                "{TOO_LONG} {context} tokens, and {max_new} new ones leave no room for a prompt: ask for fewer"
             ));
         }
         guarded(|| {

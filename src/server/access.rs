@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use base64::Engine as _;
@@ -12,8 +12,13 @@ use base64::engine::general_purpose::STANDARD;
 use super::App;
 use super::connection::Peer;
 use super::error::ApiError;
+use super::local::{is_this_machine, without_port};
+use super::openai::random;
 
-/// The longest name of a client.
+/// What a request and its answer are known by in logs.
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// The longest name of a client or a request.
 const MOST_NAME: usize = 128;
 
 /// The key that clients must have, as its hash.
@@ -51,6 +56,17 @@ pub(super) async fn check(
         .with_code("invalid_api_key")
         .into_response();
     }
+    if app.checks_host
+        && let Some(host) = request.headers().get(header::HOST)
+        && !host.to_str().is_ok_and(|host| app.is_own_name(host))
+    {
+        let why = format!(
+            "the request is for the host {host:?}, and without an API key this server answers to localhost and its address alone, as a \
+             web page could lead a name of its own here. Ask at http://127.0.0.1 or http://localhost, or start the server with \
+             --api-key-file, or with --insecure to answer to every name"
+        );
+        return ApiError::new(StatusCode::FORBIDDEN, why).into_response();
+    }
     if app.api_key.is_none() && request.headers().contains_key(header::ORIGIN) {
         return ApiError::new(
             StatusCode::FORBIDDEN,
@@ -71,6 +87,34 @@ pub(super) async fn check(
     };
     request.extensions_mut().insert(Client(client));
     next.run(request).await
+}
+
+impl App {
+    /// Whether a `Host` names this machine, or is what the server was told to listen at.
+    fn is_own_name(&self, host: &str) -> bool {
+        let name = without_port(host);
+        is_this_machine(host) || name.is_some_and(|name| name.eq_ignore_ascii_case(&self.host))
+    }
+}
+
+/// Gives every answer the id that its request has, if that is a plain name, else a new one.
+pub(super) async fn identify(request: Request, next: Next) -> Response {
+    let given = request
+        .headers()
+        .get(REQUEST_ID)
+        .filter(|id| is_plain(id.as_bytes()));
+    let id = given
+        .cloned()
+        .or_else(|| HeaderValue::from_str(&format!("{:016x}", random())).ok());
+    let mut response = next.run(request).await;
+    if let Some(id) = id {
+        response.headers_mut().insert(REQUEST_ID, id);
+    }
+    response
+}
+
+fn is_plain(id: &[u8]) -> bool {
+    (1..=MOST_NAME).contains(&id.len()) && id.iter().all(u8::is_ascii_graphic)
 }
 
 /// The user and the key that a request names: of a bearer token the key alone, of basic credentials both.

@@ -1,7 +1,6 @@
-//! A request's body within its limits. Bodies share a bounded room in memory, and keep their part of it until what they ask for is
-//! done; who finds none waits before more is read. Short bodies have a room of their own, so that none waits behind long ones.
+//! A request's body within its limits: read as its bytes come and there is room for them, and counted before anything is made of it.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use axum::body::{Body, HttpBody as _};
@@ -10,39 +9,35 @@ use axum::http::{StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use http_body_util::BodyExt as _;
-use serde_json::{Map, Value};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use serde_json::value::RawValue;
+use tokio::time::{Instant, timeout};
 
+use super::App;
+use super::access::Client;
+use super::budget::Reservation;
 use super::error::ApiError;
+use super::weight::Weight;
 
 /// How long a client may pause within its body.
 const PAUSE: Duration = Duration::from_secs(30);
 
-/// The least speed at which a body must come, in bytes a second, once it has taken a minute.
-const LEAST_SPEED: usize = 256 << 10;
-
-/// Bodies of at most so many bytes are short: they are parsed where they are read.
+/// Bodies of at most so many bytes are read where they come in.
 const SHORT: usize = 64 << 10;
 
-/// Short bodies, all together, in kibibytes.
-const SHORT_ROOM: usize = 256 << 10;
+/// Room for a body is taken in steps of so many bytes.
+const STEP: usize = 16 << 10;
 
-/// Longer bodies, all together, in kibibytes; one as large as is allowed always fits.
-const LONG_ROOM: usize = 1 << 20;
-
-/// The room in memory for bodies.
-pub(super) struct Room {
-    short: Arc<Semaphore>,
-    long: Arc<Semaphore>,
-    most: usize,
-}
+/// The keys of a request.
+const MOST_KEYS: usize = 256;
 
 /// A body, and the room that it takes.
-pub(super) struct Taken<T> {
-    pub(super) value: T,
-    /// Given back when it is dropped: once what the body asks for is done.
-    pub(super) room: OwnedSemaphorePermit,
+pub(super) struct Received {
+    json: Vec<u8>,
+    room: Reservation,
 }
+
+/// A request's object, its values unread.
+pub(super) struct Fields<'b>(BTreeMap<String, &'b RawValue>);
 
 /// Refuses bodies that are compressed: they would be no JSON.
 pub(super) async fn check_encoding(request: Request, next: Next) -> Response {
@@ -58,105 +53,164 @@ pub(super) async fn check_encoding(request: Request, next: Next) -> Response {
     next.run(request).await
 }
 
-impl Room {
-    /// For bodies of at most so many bytes.
-    pub(super) fn new(most: usize) -> Self {
-        let long = LONG_ROOM.max(kibibytes(most));
-        Self {
-            short: Arc::new(Semaphore::new(SHORT_ROOM)),
-            long: Arc::new(Semaphore::new(long)),
-            most,
-        }
-    }
-
-    /// Waits for room for a body of so many bytes.
-    async fn take(&self, bytes: usize) -> Result<OwnedSemaphorePermit, ApiError> {
-        let room = if bytes <= SHORT {
-            &self.short
-        } else {
-            &self.long
+impl App {
+    /// Receives a client's body, whose values may take so many bytes of memory beside its texts. There is room then for it and for what
+    /// is read of it.
+    pub(super) async fn receive(
+        &self,
+        client: &Client,
+        body: Body,
+        most: usize,
+    ) -> Result<Received, ApiError> {
+        let mut received = Received {
+            json: Vec::new(),
+            room: self.budget.reserve(&client.0),
         };
-        let taken = Arc::clone(room).acquire_many_owned(kibibytes(bytes) as u32);
-        taken.await.map_err(|_| ApiError::ending())
+        received.read(body, self.limits.body).await?;
+        let weight: Weight = received.parse(|json| read_json(json)).await?;
+        if weight.bytes() > most {
+            let why = format!(
+                "the body has {} JSON values, which would take {} bytes of memory, and a request may take {most}: send fewer a request",
+                weight.values(),
+                weight.bytes()
+            );
+            return Err(ApiError::too_large(why));
+        }
+        let bytes = 2 * received.json.len() + weight.bytes();
+        received.room.grow_to(bytes).await;
+        Ok(received)
     }
+}
 
-    /// Reads a body as a JSON object.
-    pub(super) async fn object(&self, body: Body) -> Result<Taken<Map<String, Value>>, ApiError> {
-        let Taken { value, room } = self.read(body).await?;
-        let value_is_short = value.len() <= SHORT;
-        let parse = move || serde_json::from_slice(&value);
-        let value = if value_is_short {
-            Ok(parse())
-        } else {
-            tokio::task::spawn_blocking(parse).await
+impl Received {
+    async fn read(&mut self, mut body: Body, most: usize) -> Result<(), ApiError> {
+        let too_large = || {
+            ApiError::too_large(format!(
+                "the body has more than {most} bytes: send fewer samples a request, or start the server with a larger --max-body"
+            ))
         };
-        match value {
-            Ok(Ok(Value::Object(value))) => Ok(Taken { value, room }),
-            Ok(Ok(_)) => Err(ApiError::bad_request("the body must be a JSON object")),
-            Ok(Err(error)) => Err(ApiError::bad_request(format!(
-                "the body is not valid JSON: {error}"
-            ))),
-            Err(_) => Err(ApiError::ending()),
+        if body.size_hint().lower() > most as u64 {
+            return Err(too_large());
         }
-    }
-
-    async fn read(&self, mut body: Body) -> Result<Taken<Vec<u8>>, ApiError> {
-        let known = body.size_hint().exact();
-        if known.is_some_and(|bytes| bytes > self.most as u64) {
-            return Err(self.too_large());
-        }
-        // One of unknown length is short until it is not.
-        let mut held = known.map_or(SHORT, |bytes| bytes as usize);
-        let mut room = self.take(held).await?;
-        let mut value = Vec::with_capacity(known.unwrap_or(0) as usize);
-        let started = tokio::time::Instant::now();
+        // Time in which the client could send, without that in which there is no room.
+        let mut waited = Duration::ZERO;
         loop {
-            let frame = tokio::time::timeout(PAUSE, body.frame()).await;
-            let frame = match frame {
-                Err(_) => return Err(too_slow()),
-                Ok(None) => break,
-                Ok(Some(Err(_))) => {
-                    return Err(ApiError::bad_request("the body ended early"));
+            let patience = longest_time(self.json.len()).saturating_sub(waited);
+            let began = Instant::now();
+            let frame = timeout(patience.min(PAUSE), body.frame()).await;
+            waited += began.elapsed();
+            let data = match frame {
+                Err(_) => {
+                    return Err(ApiError::new(
+                        StatusCode::REQUEST_TIMEOUT,
+                        "the body came too slowly, and was given up",
+                    ));
                 }
-                Ok(Some(Ok(frame))) => frame,
+                Ok(None) => return Ok(()),
+                Ok(Some(Err(_))) => return Err(ApiError::bad_request("the body ended early")),
+                Ok(Some(Ok(frame))) => frame.into_data().unwrap_or_default(),
             };
-            if let Some(data) = frame.data_ref() {
-                if value.len() + data.len() > self.most {
-                    return Err(self.too_large());
-                }
-                if value.len() + data.len() > held {
-                    held = self.most;
-                    room = self.take(held).await?;
-                }
-                value.extend_from_slice(data);
+            let length = self.json.len() + data.len();
+            if length > most {
+                return Err(too_large());
             }
-            let seconds = started.elapsed().as_secs() as usize;
-            if seconds > 60 && value.len() < seconds * LEAST_SPEED {
-                return Err(too_slow());
+            if length > self.json.capacity() {
+                // In steps that grow with it, so that it is moved seldom.
+                let capacity = (length + length / 4).next_multiple_of(STEP);
+                self.room.grow_to(capacity).await;
+                self.json.reserve_exact(capacity - self.json.len());
             }
+            self.json.extend_from_slice(&data);
         }
-        // What was held for more than came.
-        let excess = room.num_permits().saturating_sub(kibibytes(value.len()));
-        drop(room.split(excess));
-        Ok(Taken { value, room })
     }
 
-    fn too_large(&self) -> ApiError {
-        ApiError::too_large(format!(
-            "the body has more than {} bytes: send fewer samples a request, or start the server with a larger --max-body",
-            self.most
-        ))
+    /// What `read` makes of the body.
+    pub(super) async fn parse<T: Send + 'static>(
+        &mut self,
+        read: impl FnOnce(&[u8]) -> Result<T, ApiError> + Send + 'static,
+    ) -> Result<T, ApiError> {
+        if self.json.len() <= SHORT {
+            return read(&self.json);
+        }
+        // Other connections go on meanwhile.
+        let json = std::mem::take(&mut self.json);
+        let task = tokio::task::spawn_blocking(move || (read(&json), json)).await;
+        let (value, json) = task.map_err(|_| ApiError::ending())?;
+        self.json = json;
+        value
+    }
+
+    /// Its room, without the body.
+    pub(super) fn into_room(self) -> Reservation {
+        self.room
     }
 }
 
-/// What bytes take in a room.
-fn kibibytes(bytes: usize) -> usize {
-    (bytes / 1024 + 1).min(u32::MAX as usize)
+impl<'b> Fields<'b> {
+    /// The fields of a body.
+    pub(super) fn parse(json: &'b [u8]) -> Result<Self, ApiError> {
+        if !json.trim_ascii_start().starts_with(b"{") {
+            return Err(ApiError::bad_request("the body must be a JSON object"));
+        }
+        let fields: BTreeMap<String, &RawValue> = read_json(json)?;
+        if fields.len() > MOST_KEYS {
+            let why = format!(
+                "the body has {} keys, and a request may have {MOST_KEYS}",
+                fields.len()
+            );
+            return Err(ApiError::bad_request(why));
+        }
+        Ok(Self(fields))
+    }
+
+    /// Takes the value of a key out; none also where it is null.
+    pub(super) fn take(&mut self, key: &str) -> Option<&'b RawValue> {
+        self.0.remove(key).filter(|value| value.get() != "null")
+    }
+
+    /// The keys that were not taken.
+    pub(super) fn rest(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
 }
 
-fn too_slow() -> ApiError {
-    ApiError::new(
-        StatusCode::REQUEST_TIMEOUT,
-        "the body came too slowly, and was given up",
-    )
+/// The elements of a list, unread; none where it is no list.
+pub(super) fn elements(value: &RawValue) -> Option<Vec<&RawValue>> {
+    serde_json::from_str(value.get()).ok()
+}
+
+/// Reads a body.
+pub(super) fn read_json<'b, T: serde::Deserialize<'b>>(json: &'b [u8]) -> Result<T, ApiError> {
+    serde_json::from_slice(json)
+        .map_err(|error| ApiError::bad_request(format!("the body is not valid JSON: {error}")))
+}
+
+/// How long a body may take of which so many bytes have come: 5 seconds, until it is slower than 16 KiB a second; after a minute,
+/// until it is slower than 256 KiB a second.
+fn longest_time(bytes: usize) -> Duration {
+    let seconds = match (bytes >> 14, bytes >> 18) {
+        (_, fast @ 60..) => fast,
+        (slow, _) => slow.clamp(5, 60),
+    };
+    Duration::from_secs(seconds as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slow_bodies_are_given_up_from_the_first_seconds() {
+        for (bytes, seconds) in [
+            (0, 5),
+            (1, 5),
+            (160 << 10, 10),
+            (2 << 20, 60),
+            (14 << 20, 60),
+            (16 << 20, 64),
+            (256 << 20, 1024),
+        ] {
+            assert_eq!(longest_time(bytes), Duration::from_secs(seconds), "{bytes}");
+        }
+    }
 }

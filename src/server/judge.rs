@@ -9,13 +9,15 @@ use axum::extract::{Extension, State};
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
-use serde_json::{Value, json};
-use tokio::task::block_in_place;
+use serde_json::json;
+use serde_json::value::RawValue;
 
 use super::access::Client;
+use super::body::{Fields, elements};
 use super::error::ApiError;
 use super::stream::channel_body;
 use super::{App, JudgeIdentity};
+use crate::dataset::Sample;
 use crate::verdict::Verdict;
 
 /// The media type of verdicts as they come, a line each.
@@ -35,47 +37,17 @@ pub(super) async fn judge(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ApiError> {
-    let mut body = app.room.object(body).await?;
-    let request = &mut body.value;
-    let Some(Value::Array(rows)) = request.remove("samples") else {
-        return Err(ApiError::bad_request(
-            "`samples` is missing, or no list: send {\"samples\": [{\"question\", \"reference\", \"response\"}, …]}",
-        ));
-    };
-    let skip_bad = match request.remove("skip_bad") {
-        None | Some(Value::Null) => false,
-        Some(Value::Bool(skip)) => skip,
-        Some(other) => {
-            return Err(ApiError::bad_request(format!(
-                "`skip_bad` is {other}, and must be true or false"
-            )));
-        }
-    };
-    if let Some(key) = request.keys().next() {
-        return Err(ApiError::bad_request(format!(
-            "`{key}` is no parameter of /v1/judge: it takes `samples` and `skip_bad`; how the judge answers is set where the \
-             server is started"
-        )));
-    }
-    app.check_count(rows.len())?;
-    let read = rows.iter().enumerate().map(|(place, row)| {
-        match app.sample(row) {
-            Err(why) if !skip_bad => Err(ApiError::bad_request(format!(
-                "samples[{place}]: {why}. Nothing was judged; `\"skip_bad\": true` gives such samples a failed verdict instead"
-            ))),
-            sample => Ok(sample),
-        }
-    });
-    // Thousands of rows take a while: other connections go on meanwhile.
-    let samples: Vec<_> = block_in_place(|| read.collect::<Result<_, _>>())?;
-    drop(rows);
+    let mut body = app.receive(&client, body, app.most_of_rows()).await?;
+    let own = Arc::clone(&app);
+    let samples = body.parse(move |json| own.samples(json)).await?;
+    let room = body.into_room();
     let wants_lines = headers
         .get_all(header::ACCEPT)
         .iter()
         .filter_map(|value| value.to_str().ok())
         .any(|value| value.contains(LINES));
     if !wants_lines {
-        let verdicts = app.judge_all(client, samples, body.room).await?;
+        let verdicts = app.judge_all(client, samples, room).await?;
         let answer = Answer {
             verdicts: &verdicts,
             judge: &app.identity,
@@ -83,7 +55,7 @@ pub(super) async fn judge(
         return Ok(Json(answer).into_response());
     }
     let count = samples.len();
-    let mut coming = app.judge(client, samples, body.room);
+    let mut coming = app.judge(client, samples, room).await;
     let (sender, lines) = channel_body();
     tokio::spawn(async move {
         let line = |mut text: String| {
@@ -110,4 +82,41 @@ pub(super) async fn judge(
         let _ = sender.send(line(last.to_string())).await;
     });
     Ok(([(header::CONTENT_TYPE, LINES)], lines).into_response())
+}
+
+impl App {
+    /// The samples of a request.
+    fn samples(&self, json: &[u8]) -> Result<Vec<Result<Sample, String>>, ApiError> {
+        let mut request = Fields::parse(json)?;
+        let Some(rows) = request.take("samples").and_then(elements) else {
+            return Err(ApiError::bad_request(
+                "`samples` is missing, or no list: send {\"samples\": [{\"question\", \"reference\", \"response\"}, …]}",
+            ));
+        };
+        let skip_bad = match request.take("skip_bad").map(RawValue::get) {
+            None | Some("false") => false,
+            Some("true") => true,
+            Some(other) => {
+                return Err(ApiError::bad_request(format!(
+                    "`skip_bad` is {other}, and must be true or false"
+                )));
+            }
+        };
+        if let Some(key) = request.rest().next() {
+            return Err(ApiError::bad_request(format!(
+                "`{key}` is no parameter of /v1/judge: it takes `samples` and `skip_bad`; how the judge answers is set where the \
+                 server is started"
+            )));
+        }
+        self.check_count(rows.len())?;
+        let read = rows.iter().enumerate().map(|(place, row)| {
+            match self.sample(row.get()) {
+                Err(why) if !skip_bad => Err(ApiError::bad_request(format!(
+                    "samples[{place}]: {why}. Nothing was judged; `\"skip_bad\": true` gives such samples a failed verdict instead"
+                ))),
+                sample => Ok(sample),
+            }
+        });
+        read.collect()
+    }
 }

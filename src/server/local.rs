@@ -3,7 +3,7 @@
 //! Another site that a browser shows may lead its own name to this address (DNS rebinding) or send a form here: a request whose
 //! `Host` is no name of this machine, or whose `Origin` is another page, is refused.
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -129,17 +129,25 @@ fn refusal(method: &Method, headers: &HeaderMap) -> Option<&'static str> {
 }
 
 /// Is a `Host` one of the names of the machine itself, at whatever port (one may be forwarded)?
-fn is_this_machine(host: &str) -> bool {
-    let (name, port) = match host.strip_prefix("[::1]") {
-        Some("") => ("localhost", None),
-        Some(rest) => ("localhost", Some(rest.strip_prefix(':').unwrap_or("none"))),
-        None => match host.split_once(':') {
-            Some((name, port)) => (name, Some(port)),
-            None => (host, None),
-        },
+pub(super) fn is_this_machine(host: &str) -> bool {
+    let Some(name) = without_port(host) else {
+        return false;
     };
-    let is_name = name.eq_ignore_ascii_case("localhost") || name == "127.0.0.1";
-    is_name && port.is_none_or(|port| port.parse::<u16>().is_ok())
+    let address: Result<IpAddr, _> = name.parse();
+    name.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.is_loopback())
+}
+
+/// The name or address of a `Host`; none where what follows is no port.
+pub(super) fn without_port(host: &str) -> Option<&str> {
+    let (name, rest) = match host.strip_prefix('[') {
+        Some(rest) => rest.split_once(']')?,
+        None => host.split_at(host.find(':').unwrap_or(host.len())),
+    };
+    let is_port = |rest: &str| {
+        rest.strip_prefix(':')
+            .is_some_and(|port| port.parse::<u16>().is_ok())
+    };
+    (rest.is_empty() || is_port(rest)).then_some(name)
 }
 
 #[cfg(test)]

@@ -16,6 +16,8 @@
 //! | `connection` | accepts connections; slow and idle ones are cut off |
 //! | `access` | who may ask, and whose request it is |
 //! | `body` | a request's body within its limits |
+//! | `budget` | memory for requests, shared fairly |
+//! | `weight` | what a JSON value takes in memory |
 //! | `error` | every error as JSON |
 //! | `rows` | rows of a request as samples, and their verdicts |
 //! | `rollout` | a policy's text: the question and the response without chat markup |
@@ -26,6 +28,7 @@
 
 mod access;
 mod body;
+mod budget;
 mod connection;
 mod error;
 mod judge;
@@ -38,6 +41,7 @@ mod rollout;
 mod rows;
 mod slime;
 mod stream;
+mod weight;
 
 use std::io;
 use std::net::SocketAddr;
@@ -58,7 +62,7 @@ use crate::openai::generation::Defaults;
 use crate::protocol::Yields;
 use crate::threads::ThreadError;
 use access::ApiKey;
-use body::Room;
+use budget::Budget;
 use error::ApiError;
 pub(crate) use local::{asset, serve_pages};
 use metrics::Metrics;
@@ -73,8 +77,8 @@ const GOODBYE: Duration = Duration::from_secs(10);
 /// Threads that talk to clients: reading and writing takes little.
 const THREADS: usize = 2;
 
-/// Threads that make prompts of samples.
-const PROMPT_THREADS: usize = 16;
+/// Threads that read long bodies.
+const BODY_THREADS: usize = 16;
 
 /// What is judged, in words for clients.
 #[derive(Debug, Clone, serde::Serialize)]
@@ -116,6 +120,8 @@ pub struct ServerSetup {
     pub yields: Yields,
     /// The key that clients must have.
     pub api_key: Option<String>,
+    /// Without a key: answer to every `Host`.
+    pub insecure: bool,
     /// The reward of a judgement that failed, for trainers that cannot leave a sample out.
     pub failure_reward: Option<f64>,
     /// How much one request may hold.
@@ -154,16 +160,20 @@ pub enum ServerError {
 
 /// What all requests share.
 struct App {
-    service: JudgeService,
+    service: Arc<JudgeService>,
     chat: Arc<ChatModel>,
     defaults: Defaults,
     identity: JudgeIdentity,
     columns: ColumnMap,
     yields: Yields,
     api_key: Option<ApiKey>,
+    /// What it was told to listen at.
+    host: String,
+    /// Whether requests must be for this machine.
+    checks_host: bool,
     failure_reward: Option<f64>,
     limits: Limits,
-    room: Room,
+    budget: Arc<Budget>,
     metrics: Arc<Metrics>,
 }
 
@@ -181,18 +191,18 @@ pub fn serve(
     connection::raise_open_files();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(THREADS)
-        .max_blocking_threads(PROMPT_THREADS)
+        .max_blocking_threads(BODY_THREADS)
         .enable_all()
         .build()
         .map_err(ServerError::Start)?;
-    runtime.block_on(async {
+    let end = runtime.block_on(async {
         let listener = TcpListener::bind((host, port)).await;
         let listener = listener.map_err(|source| ServerError::Listen {
             address: format!("{host}:{port}"),
             source,
         })?;
         let address = listener.local_addr().map_err(ServerError::Start)?;
-        let app = Arc::new(App::start(setup)?);
+        let app = Arc::new(App::start(host, setup)?);
         tell(Event::Listening(address));
         let connections = connection::Connections::accept(listener, router(&app));
         let mut phase = app.service.phase();
@@ -211,33 +221,41 @@ pub fn serve(
             tokio::time::sleep(LOOK_EVERY).await;
         };
         app.service.stop();
-        let ended = Arc::clone(&app);
         // What the engines have is answered; who waits for more is told to ask again.
-        let _ = tokio::task::spawn_blocking(move || ended.service.join()).await;
+        while !matches!(app.service.phase(), Phase::Stopped | Phase::Failed(_)) {
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
         connections.close(GOODBYE).await;
         end
-    })
+    });
+    // Bodies that are still being read concern nobody.
+    runtime.shutdown_background();
+    end
 }
 
 impl App {
-    fn start(setup: ServerSetup) -> Result<Self, ServerError> {
+    fn start(host: &str, setup: ServerSetup) -> Result<Self, ServerError> {
         let metrics = Arc::new(Metrics::new(&setup.identity.model));
         let own = Arc::clone(&metrics);
         let service = ServiceSetup {
             observer: Box::new(move |completion, waited| own.completed(completion, waited)),
             ..setup.service
         };
+        let service = Arc::new(JudgeService::start(service)?);
+        let waiting = Arc::clone(&service);
         Ok(Self {
-            service: JudgeService::start(service)?,
+            service,
             chat: setup.chat,
             defaults: setup.defaults,
             identity: setup.identity,
             columns: setup.columns,
             yields: setup.yields,
+            checks_host: setup.api_key.is_none() && !setup.insecure,
             api_key: setup.api_key.as_deref().map(ApiKey::new),
+            host: host.to_owned(),
             failure_reward: setup.failure_reward,
             limits: setup.limits,
-            room: Room::new(setup.limits.body),
+            budget: Budget::new(move || waiting.forget_unwanted()),
             metrics,
         })
     }
@@ -276,5 +294,6 @@ fn router(app: &Arc<App>) -> Router {
             let why = format!("{} does not take {method}", uri.path());
             ApiError::new(StatusCode::METHOD_NOT_ALLOWED, why)
         })
+        .layer(middleware::from_fn(access::identify))
         .with_state(Arc::clone(app))
 }

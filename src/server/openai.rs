@@ -11,21 +11,28 @@ use axum::extract::{Extension, Path, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value, json};
-use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot};
 
 use super::App;
 use super::access::Client;
+use super::body::read_json;
+use super::budget::Reservation;
 use super::error::ApiError;
+use super::rows::WAITING;
 use super::stream::{Streamed, Wanted, channel_body};
 use crate::engine::{Completion, FinishReason, Request};
+use crate::judge::service::TakeCompletion;
 use crate::openai::generation::{Answering, Defaults, Generation};
 use crate::openai::request::{GenerationRequest, Route};
 use crate::openai::response::Responder;
 use crate::openai::streaming::Streaming;
-use crate::openai::{guarded, is_own_error};
+use crate::openai::{TOO_LONG, guarded, is_own_error};
 
 /// Answers that a request may ask for: each has a prompt of its own in memory.
 const MOST_ANSWERS: usize = 2048;
+
+/// What the values of a request may take in memory beside their texts: two million token ids.
+const MOST_VALUES: usize = 256 << 20;
 
 /// A completion that is asked for, and why it could not be kept to its form.
 struct Coming {
@@ -78,10 +85,19 @@ async fn answer(
     route: Route,
     body: Body,
 ) -> Result<Response, ApiError> {
-    let mut body = app.room.object(body).await?;
-    let mut fields = std::mem::take(&mut body.value);
-    let streams = stream_options(&mut fields).map_err(ApiError::bad_parameter)?;
-    let request = GenerationRequest::parse(route, fields).map_err(ApiError::bad_parameter)?;
+    let mut body = app.receive(&client, body, MOST_VALUES).await?;
+    let (streams, request) = body
+        .parse(move |json| {
+            let Value::Object(mut fields) = read_json(json)? else {
+                return Err(ApiError::bad_request("the body must be a JSON object"));
+            };
+            let streams = stream_options(&mut fields).map_err(ApiError::bad_parameter)?;
+            let request =
+                GenerationRequest::parse(route, fields).map_err(ApiError::bad_parameter)?;
+            Ok((streams, request))
+        })
+        .await?;
+    let mut room = body.into_room();
     if let Some(name) = &request.model {
         app.check_model(name)?;
     }
@@ -97,11 +113,26 @@ async fn answer(
         seed: random(),
         ..app.defaults
     };
-    let (chat, asked) = (Arc::clone(&app.chat), request.clone());
-    let made = tokio::task::spawn_blocking(move || Generation::new(&chat, &asked, defaults)).await;
+    let request = Arc::new(request);
+    let (chat, asked) = (Arc::clone(&app.chat), Arc::clone(&request));
+    let (sender, made) = oneshot::channel();
+    let waits = Arc::new(());
+    let waiting = Arc::downgrade(&waits);
+    app.service.in_turn(
+        &client.0,
+        Box::new(move || {
+            // Its client may have gone.
+            let _ = sender.send(Generation::new(&chat, &asked, defaults));
+        }),
+        Box::new(move || waiting.strong_count() > 0),
+    );
     let generation = made
+        .await
         .map_err(|_| ApiError::ending())?
         .map_err(unanswerable)?;
+    let tokens = generation.prompts.iter().map(|prompt| prompt.tokens.len());
+    let each = tokens.max().unwrap_or(0) * size_of::<u32>() + WAITING;
+    room.grow_to(room.bytes() + request.answers() * each).await;
     let name = format!("{:016x}{:08x}", random(), defaults.seed as u32);
     let answering = generation.answers(&app.chat, &request, defaults, random());
     let answering: Vec<Answering> = answering.collect();
@@ -111,7 +142,7 @@ async fn answer(
         request,
         generation,
         name,
-        room: Arc::new(body.room),
+        room: Arc::new(room),
     };
     match streams {
         Some(options) => Ok(answer.stream(&client, answering, &options)),
@@ -160,8 +191,7 @@ fn unanswerable(why: String) -> ApiError {
     if is_own_error(&why) {
         return ApiError::not_answered(why);
     }
-    let is_too_long =
-        why.starts_with("the prompt has") || why.contains("leave no room for a prompt");
+    let is_too_long = why.starts_with(TOO_LONG);
     let error = ApiError::bad_request(why);
     if is_too_long {
         error.with_code("context_length_exceeded")
@@ -174,11 +204,28 @@ fn unanswerable(why: String) -> ApiError {
 struct Answer {
     app: Arc<App>,
     created: i64,
-    request: GenerationRequest,
+    request: Arc<GenerationRequest>,
     generation: Generation,
     name: String,
-    /// Of the request's body: what waits takes room, also when its client has gone.
-    room: Arc<OwnedSemaphorePermit>,
+    /// What waits takes room, also when its client has gone.
+    room: Arc<Reservation>,
+}
+
+/// Gives a completion to a request, as long as its client waits.
+struct Taker {
+    sender: oneshot::Sender<Result<Completion, String>>,
+    _room: Arc<Reservation>,
+}
+
+impl TakeCompletion for Taker {
+    fn take(self: Box<Self>, result: Result<Completion, String>) {
+        // Its client may have gone.
+        let _ = self.sender.send(result);
+    }
+
+    fn is_wanted(&self) -> bool {
+        !self.sender.is_closed()
+    }
 }
 
 impl Answer {
@@ -198,11 +245,9 @@ impl Answer {
         failure: Arc<std::sync::OnceLock<String>>,
     ) -> Coming {
         let (sender, completion) = oneshot::channel();
-        let room = Arc::clone(&self.room);
-        let take = move |result| {
-            drop(room);
-            // Its client may have gone.
-            let _ = sender.send(result);
+        let take = Taker {
+            sender,
+            _room: Arc::clone(&self.room),
         };
         let service = &self.app.service;
         service.generate(&client.0, request, Box::new(take));
@@ -330,7 +375,11 @@ impl Coming {
         let completion = self.completion.await.map_err(|_| ApiError::ending())?;
         let completion = completion.map_err(ApiError::not_answered)?;
         if let FinishReason::Rejected(why) = &completion.finish {
-            return Err(ApiError::bad_request(why.clone()).with_code("context_length_exceeded"));
+            if !why.contains("exceed the context") && !why.contains("KV blocks") {
+                return Err(ApiError::not_answered(why.clone()));
+            }
+            let why = format!("{TOO_LONG} exceeded: {why}");
+            return Err(ApiError::bad_request(why).with_code("context_length_exceeded"));
         }
         match self.failure.get() {
             // The form is the request's: to ask again would change nothing.
@@ -363,7 +412,7 @@ impl App {
 }
 
 /// 64 random bits.
-fn random() -> u64 {
+pub(super) fn random() -> u64 {
     use std::hash::{BuildHasher as _, RandomState};
     // Each has keys of its own, from the system's randomness.
     RandomState::new().hash_one(now())

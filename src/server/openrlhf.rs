@@ -9,14 +9,16 @@ use std::sync::Arc;
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Extension, State};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
-use tokio::task::block_in_place;
 
 use super::App;
 use super::access::Client;
+use super::body::{Fields, elements};
 use super::error::ApiError;
 use super::rollout;
-use super::rows::is_judged;
+use super::rows::{Row, is_judged};
+use crate::dataset::Sample;
 use crate::verdict::Verdict;
 
 /// Rewards for the texts of a policy.
@@ -25,36 +27,10 @@ pub(super) async fn get_reward(
     Extension(client): Extension<Client>,
     body: Body,
 ) -> Result<Json<Value>, ApiError> {
-    let mut body = app.room.object(body).await?;
-    let queries = list(&mut body.value, "query")?;
-    let prompts = list(&mut body.value, "prompts")?;
-    let labels = list(&mut body.value, "labels")?;
-    if queries.len() != prompts.len() || queries.len() != labels.len() {
-        return Err(ApiError::bad_request(format!(
-            "`query` has {} texts, `prompts` {} and `labels` {}: they must be as many",
-            queries.len(),
-            prompts.len(),
-            labels.len()
-        )));
-    }
-    app.check_count(queries.len())?;
-    let texts = queries.iter().zip(&prompts).zip(&labels).enumerate();
-    let read = texts.map(|(place, ((query, prompt), label))| {
-        let (Some(query), Some(prompt)) = (query.as_str(), prompt.as_str()) else {
-            return Err(ApiError::bad_request(format!(
-                "query[{place}] and prompts[{place}] must be texts"
-            )));
-        };
-        let row = json!({
-            "question": rollout::question(prompt),
-            "reference": label,
-            "response": rollout::response(query, prompt),
-        });
-        app.sample_for_trainer(&row, place)
-    });
-    // Thousands of texts take a while: other connections go on meanwhile.
-    let samples = block_in_place(|| read.collect::<Result<_, _>>())?;
-    let verdicts = app.judge_all(client, samples, body.room).await?;
+    let mut body = app.receive(&client, body, app.most_of_rows()).await?;
+    let own = Arc::clone(&app);
+    let samples = body.parse(move |json| own.rollouts(json)).await?;
+    let verdicts = app.judge_all(client, samples, body.into_room()).await?;
     let rewards: Vec<Option<f64>> = verdicts.iter().map(|verdict| app.reward(verdict)).collect();
     Ok(Json(json!({
         "rewards": rewards,
@@ -64,17 +40,53 @@ pub(super) async fn get_reward(
 }
 
 /// The list under a key; a single text or number is a list of one.
-fn list(body: &mut Map<String, Value>, key: &str) -> Result<Vec<Value>, ApiError> {
-    match body.remove(key) {
-        Some(Value::Array(values)) => Ok(values),
-        Some(one @ (Value::String(_) | Value::Number(_))) => Ok(vec![one]),
-        _ => Err(ApiError::bad_request(format!(
+fn list<'b>(fields: &mut Fields<'b>, key: &str) -> Result<Vec<&'b RawValue>, ApiError> {
+    let value = fields.take(key);
+    let list = value.and_then(|value| match value.get().as_bytes().first() {
+        Some(b'"' | b'-' | b'0'..=b'9') => Some(vec![value]),
+        _ => elements(value),
+    });
+    list.ok_or_else(|| {
+        ApiError::bad_request(format!(
             "`{key}` is missing, or no list: send {{\"query\": […], \"prompts\": […], \"labels\": […]}}"
-        ))),
-    }
+        ))
+    })
 }
 
 impl App {
+    /// The samples of a request.
+    fn rollouts(&self, json: &[u8]) -> Result<Vec<Result<Sample, String>>, ApiError> {
+        let mut fields = Fields::parse(json)?;
+        let queries = list(&mut fields, "query")?;
+        let prompts = list(&mut fields, "prompts")?;
+        let labels = list(&mut fields, "labels")?;
+        if queries.len() != prompts.len() || queries.len() != labels.len() {
+            return Err(ApiError::bad_request(format!(
+                "`query` has {} texts, `prompts` {} and `labels` {}: they must be as many",
+                queries.len(),
+                prompts.len(),
+                labels.len()
+            )));
+        }
+        self.check_count(queries.len())?;
+        let texts = queries.iter().zip(&prompts).zip(&labels).enumerate();
+        let read = texts.map(|(place, ((query, prompt), label))| {
+            let text = |value: &RawValue| serde_json::from_str::<String>(value.get());
+            let (Ok(query), Ok(prompt)) = (text(query), text(prompt)) else {
+                return Err(ApiError::bad_request(format!(
+                    "query[{place}] and prompts[{place}] must be texts"
+                )));
+            };
+            let row = Row {
+                question: rollout::question(&prompt),
+                reference: Some(label),
+                response: rollout::response(&query, &prompt),
+            };
+            self.sample_for_trainer(&row, place)
+        });
+        read.collect()
+    }
+
     /// What is logged of these verdicts, always under the same keys: the share of those with process and outcome true, and of those
     /// that were judged.
     fn logs(&self, verdicts: &[Verdict]) -> Map<String, Value> {

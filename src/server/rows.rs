@@ -1,16 +1,37 @@
 //! Rows of a request as samples, and their verdicts.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use serde_json::Value;
-use tokio::sync::{OwnedSemaphorePermit, mpsc};
+use serde::Serialize;
+use serde_json::value::RawValue;
+use tokio::sync::mpsc;
 
 use super::App;
 use super::access::Client;
+use super::budget::Reservation;
 use super::error::ApiError;
+use super::weight::Weight;
 use crate::dataset::{Sample, sample_of_row};
 use crate::judge::service::TakeVerdict;
 use crate::verdict::{Status, Verdict};
+
+/// What a sample takes in memory while it waits beside its texts: the prompt's tokens, and who waits for it.
+pub(super) const WAITING: usize = 8 << 10;
+
+/// What the values of a row may take in memory beside their texts, on the average.
+const ROW: usize = 16 << 10;
+
+/// What those of a request's rows may take at least, however few a request may have.
+const ROWS: usize = 64 << 20;
+
+/// A row as a trainer sends it.
+#[derive(Serialize)]
+pub(super) struct Row<'b, Q> {
+    /// A text or messages.
+    pub(super) question: Q,
+    pub(super) reference: Option<&'b RawValue>,
+    pub(super) response: &'b str,
+}
 
 /// Verdicts as they come.
 pub(super) struct Verdicts(mpsc::UnboundedReceiver<Verdict>);
@@ -26,13 +47,19 @@ impl Verdicts {
 struct Sender {
     verdicts: mpsc::UnboundedSender<Verdict>,
     app: Arc<App>,
-    /// Of the request's body: samples that wait take room, also when their client has gone.
-    _room: OwnedSemaphorePermit,
+    /// Samples that wait take room, also when their client has gone.
+    room: Mutex<Reservation>,
+    /// What one of them takes.
+    each: usize,
 }
 
 impl TakeVerdict for Sender {
     fn take(&self, verdict: Verdict) {
         self.app.metrics.judged(&verdict);
+        let mut room = self.room.lock().unwrap_or_else(PoisonError::into_inner);
+        let rest = room.bytes().saturating_sub(self.each);
+        room.shrink_to(rest);
+        drop(room);
         // Its client may have gone.
         let _ = self.verdicts.send(verdict);
     }
@@ -47,9 +74,11 @@ impl App {
     ///
     /// # Errors
     /// What is wrong with it.
-    pub(super) fn sample(&self, row: &Value) -> Result<Sample, String> {
-        for (key, value) in row.as_object().into_iter().flatten() {
-            let bytes = longest_text(value);
+    pub(super) fn sample(&self, row: &str) -> Result<Sample, String> {
+        if row.len() > self.limits.text {
+            let weight: Weight =
+                serde_json::from_str(row).map_err(|error| format!("not valid JSON: {error}"))?;
+            let (key, bytes) = (&weight.longest_key, weight.longest_text);
             if bytes > self.limits.text {
                 return Err(format!(
                     "`{key}` has {bytes} bytes, and a text may have {}: start the server with a larger --max-text",
@@ -57,7 +86,12 @@ impl App {
                 ));
             }
         }
-        sample_of_row(&row.to_string(), &self.columns)
+        sample_of_row(row, &self.columns)
+    }
+
+    /// What the values of a request's rows may take in memory beside their texts.
+    pub(super) fn most_of_rows(&self) -> usize {
+        self.limits.samples.saturating_mul(ROW).max(ROWS)
     }
 
     /// Checks how many samples a request has.
@@ -72,18 +106,21 @@ impl App {
         Ok(())
     }
 
-    /// Has samples judged. A sample that cannot be read has a verdict at once that says so.
-    pub(super) fn judge(
+    /// Has samples judged, once there is room for them. A sample that cannot be read has a verdict at once that says so.
+    pub(super) async fn judge(
         self: &Arc<Self>,
         client: Client,
         samples: Vec<Result<Sample, String>>,
-        room: OwnedSemaphorePermit,
+        mut room: Reservation,
     ) -> Verdicts {
+        let bytes = room.bytes() + samples.len() * WAITING;
+        room.grow_to(bytes).await;
         let (verdicts, receiver) = mpsc::unbounded_channel();
         let sender = Arc::new(Sender {
             verdicts,
             app: Arc::clone(self),
-            _room: room,
+            each: bytes / samples.len().max(1),
+            room: Mutex::new(room),
         });
         let mut good = Vec::with_capacity(samples.len());
         for (place, sample) in samples.into_iter().enumerate() {
@@ -98,11 +135,8 @@ impl App {
                 }
             }
         }
-        let app = Arc::clone(self);
-        tokio::task::spawn_blocking(move || {
-            let take: Arc<dyn TakeVerdict> = sender;
-            app.service.judge(&client.0, good, &take);
-        });
+        let take: Arc<dyn TakeVerdict> = sender;
+        self.service.judge(&client.0, good, &take);
         Verdicts(receiver)
     }
 
@@ -111,10 +145,10 @@ impl App {
         self: &Arc<Self>,
         client: Client,
         samples: Vec<Result<Sample, String>>,
-        room: OwnedSemaphorePermit,
+        room: Reservation,
     ) -> Result<Vec<Verdict>, ApiError> {
         let count = samples.len();
-        let mut coming = self.judge(client, samples, room);
+        let mut coming = self.judge(client, samples, room).await;
         let mut verdicts = Vec::with_capacity(count);
         while verdicts.len() < count {
             verdicts.push(coming.next().await.ok_or_else(ApiError::ending)?);
@@ -126,16 +160,6 @@ impl App {
     /// The reward of a verdict for a trainer: where there is none, the failure reward, if one is set.
     pub(super) fn reward(&self, verdict: &Verdict) -> Option<f64> {
         verdict.reward.or(self.failure_reward)
-    }
-}
-
-/// The bytes of the longest text in a value.
-fn longest_text(value: &Value) -> usize {
-    match value {
-        Value::String(text) => text.len(),
-        Value::Array(values) => values.iter().map(longest_text).max().unwrap_or(0),
-        Value::Object(values) => values.values().map(longest_text).max().unwrap_or(0),
-        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
     }
 }
 

@@ -1,18 +1,19 @@
 //! A judge that many clients ask at once, for as long as it runs.
 //!
 //! ```text
-//! client ─▶ prompt tokens ─▶ known? ──yes──▶ verdict at once
-//!                              │ no
-//!                              ▼
-//!                    queue, fair between clients ─▶ engines ─▶ Completion ─▶ verdicts of all who wait for it
+//! client ─▶ queue, fair between clients ─▶ prompt tokens ─▶ known? ──yes──▶ verdict at once
+//!                                                             │ no
+//!                                                             ▼
+//!                                          queue, fair between clients ─▶ engines ─▶ Completion ─▶ verdicts of all who wait for it
 //! ```
 //!
 //! What is asked twice is asked of the model once: whoever asks for the same waits with the first, or gets the answer that is
-//! known. An answer is wanted even when the client that has asked for it has gone, for it will ask again.
+//! known. What is asked by a client that has gone is still answered, for it will ask again, but behind all that somebody waits for.
 //!
 //! The engines can be put to sleep: weights and cache are freed and later built anew, and what was asked meanwhile waits. An engine
 //! that fails costs the requests it has; the engines are then built anew too.
 
+mod prompts;
 mod queue;
 
 use std::collections::HashMap;
@@ -22,13 +23,10 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use rayon::prelude::*;
-
 use super::completion::VerdictBuilder;
 use super::dispatch::DeviceEngine;
 use super::engines::{Engines, PATIENCE, Started};
 use super::in_flight::InFlight;
-use super::request::{RequestBuilder, Trial};
 use super::{EngineOptions, Judge, JudgeText, LoadError, RunOptions, WorkloadLengths};
 use crate::checkpoint::ModelSource;
 use crate::dataset::Sample;
@@ -37,6 +35,7 @@ use crate::model::DeviceChoice;
 use crate::panics;
 use crate::threads::{self, ThreadError};
 use crate::verdict::{Status, Verdict};
+use prompts::Job;
 use queue::FairQueue;
 
 /// Requests that wait in an engine for a place in its batch: enough that it never runs dry, and few, for they are served in their
@@ -46,8 +45,8 @@ const AHEAD: usize = 16;
 /// Answers that are kept in memory for clients that ask again.
 const KEPT_ANSWERS: usize = 16_384;
 
-/// Samples that are tokenised at a time.
-const AT_ONCE: usize = 64;
+/// Samples that are tokenised in one turn of their client.
+const AT_ONCE: usize = 16;
 
 /// Ids of generations begin here; those of judgements are counted from 0.
 const GENERATIONS: u64 = 1 << 63;
@@ -67,8 +66,14 @@ pub trait TakeVerdict: Send + Sync {
     fn is_wanted(&self) -> bool;
 }
 
-/// Takes a completion, or why there is none. It is dropped where the service has ended.
-pub type TakeCompletion = Box<dyn FnOnce(Result<Completion, String>) + Send>;
+/// Takes a completion. It is dropped where the service has ended.
+pub trait TakeCompletion: Send {
+    /// Takes it, or why there is none.
+    fn take(self: Box<Self>, completion: Result<Completion, String>);
+
+    /// Whether anybody waits for it still.
+    fn is_wanted(&self) -> bool;
+}
 
 /// Sees every completion, with the time that its request has waited for an engine.
 pub type Observer = Box<dyn Fn(&Completion, Duration) + Send + Sync>;
@@ -123,13 +128,15 @@ enum Wanted {
 struct Shared {
     setup: ServiceSetup,
     in_flight: InFlight,
+    /// Prompts to be made.
+    jobs: FairQueue<Job>,
     /// The ids of requests that wait for an engine. One that several clients ask for has a place in the queue of each.
     queue: FairQueue<u64>,
     queued: Mutex<HashMap<u64, Request>>,
     /// Who waits for which verdict, by the sample's number.
     waiting: Mutex<HashMap<usize, Waiting>>,
     next_sample: AtomicUsize,
-    generations: Mutex<HashMap<u64, TakeCompletion>>,
+    generations: Mutex<HashMap<u64, Box<dyn TakeCompletion>>>,
     next_generation: AtomicU64,
     /// When the requests were made that wait or that the engines have.
     made: Mutex<HashMap<u64, Instant>>,
@@ -164,6 +171,7 @@ impl JudgeService {
         let shared = Arc::new(Shared {
             setup,
             in_flight: InFlight::keeping(KEPT_ANSWERS),
+            jobs: FairQueue::default(),
             queue: FairQueue::default(),
             queued: Mutex::default(),
             waiting: Mutex::default(),
@@ -177,6 +185,7 @@ impl JudgeService {
             engines: Mutex::default(),
             earlier: Mutex::default(),
         });
+        prompts::start(&shared)?;
         let own = Arc::clone(&shared);
         let thread = std::thread::Builder::new()
             .name("service".into())
@@ -195,10 +204,25 @@ impl JudgeService {
         })
     }
 
-    /// Has samples judged for a client, each with its place in the call; their verdicts go to `take`. Returns once all are on their
-    /// way, which for many samples takes a while: not for an asynchronous task.
+    /// Has samples judged for a client, each with its place in the call; their verdicts go to `take`.
     pub fn judge(&self, client: &str, samples: Vec<(usize, Sample)>, take: &Arc<dyn TakeVerdict>) {
         self.shared.judge(client, samples, take);
+    }
+
+    /// Runs what makes a prompt on a thread that clients have in turns, unless the service has ended; last if it is not wanted when
+    /// its turn comes.
+    pub fn in_turn(
+        &self,
+        client: &str,
+        work: Box<dyn FnOnce() + Send>,
+        is_wanted: Box<dyn Fn() -> bool + Send>,
+    ) {
+        self.shared.push_job(client, Job::Work { work, is_wanted });
+    }
+
+    /// Forgets what waits and nobody waits for: to be called where memory is short. Whoever asks for it again asks anew.
+    pub fn forget_unwanted(&self) {
+        self.shared.forget_unwanted();
     }
 
     /// The verdict on a sample that cannot be judged.
@@ -208,7 +232,7 @@ impl JudgeService {
     }
 
     /// Has a completion generated for a client. The request's id is set here.
-    pub fn generate(&self, client: &str, mut request: Request, take: TakeCompletion) {
+    pub fn generate(&self, client: &str, mut request: Request, take: Box<dyn TakeCompletion>) {
         let shared = &self.shared;
         let id = shared.next_generation.fetch_add(1, Ordering::Relaxed);
         request.id = id;
@@ -277,6 +301,12 @@ impl JudgeService {
     }
 }
 
+/// Whether whoever has asked for a sample waits still.
+fn is_waiting(waiting: &HashMap<usize, Waiting>, sample: &Sample) -> bool {
+    let waits = waiting.get(&sample.index);
+    waits.is_some_and(|waits| waits.take.is_wanted())
+}
+
 impl Drop for JudgeService {
     fn drop(&mut self) {
         self.stop();
@@ -334,6 +364,7 @@ impl Shared {
     }
 
     fn drop_waiting(&self) {
+        self.jobs.clear();
         self.queue.clear();
         lock(&self.queued).clear();
         lock(&self.waiting).clear();
@@ -341,57 +372,50 @@ impl Shared {
         lock(&self.made).clear();
     }
 
-    fn judge(&self, client: &str, mut samples: Vec<(usize, Sample)>, take: &Arc<dyn TakeVerdict>) {
-        let setup = &self.setup;
-        let verdicts = VerdictBuilder::new(&setup.options, Some(&setup.text));
-        let requests = RequestBuilder::new(&setup.text, &setup.options, &verdicts, &self.in_flight);
-        // Those of one question share more of their prompts than the template.
-        let mut first: HashMap<u64, usize> = HashMap::new();
-        samples.sort_by_cached_key(|(place, sample)| {
-            *first.entry(sample.question_hash()).or_insert(*place)
+    /// Whether anybody waits for what a request is to answer.
+    fn is_wanted(&self, id: u64) -> bool {
+        if id >= GENERATIONS {
+            let generations = lock(&self.generations);
+            return generations.get(&id).is_some_and(|take| take.is_wanted());
+        }
+        let waiting = lock(&self.waiting);
+        self.in_flight
+            .is_wanted(id, |sample| is_waiting(&waiting, sample))
+    }
+
+    fn forget_unwanted(&self) {
+        self.jobs.retain(Job::is_wanted);
+        let mut gone = Vec::new();
+        let mut queued = lock(&self.queued);
+        queued.retain(|id, _| {
+            if *id >= GENERATIONS {
+                let is_wanted = self.is_wanted(*id);
+                if !is_wanted {
+                    lock(&self.generations).remove(id);
+                    lock(&self.made).remove(id);
+                }
+                return is_wanted;
+            }
+            let waiting = lock(&self.waiting);
+            let given_up = self
+                .in_flight
+                .give_up_unwanted(*id, |sample| is_waiting(&waiting, sample));
+            let stays = given_up.is_none();
+            if !stays {
+                lock(&self.made).remove(id);
+            }
+            gone.extend(given_up);
+            stays
         });
-        let mut rest = samples.into_iter();
-        loop {
-            let now: Vec<(usize, Sample)> = rest.by_ref().take(AT_ONCE).collect();
-            if now.is_empty() {
-                break;
-            }
-            let prepare = |(place, mut sample): (usize, Sample)| {
-                if sample.id.trim().is_empty() {
-                    sample.id = sample.own_content_id();
-                }
-                sample.index = self.next_sample.fetch_add(1, Ordering::Relaxed);
-                (place, requests.prompt(&sample), Arc::new(sample))
-            };
-            // One needs no other threads, which the engines may have at work.
-            let prompts: Vec<_> = if now.len() == 1 {
-                now.into_iter().map(prepare).collect()
-            } else {
-                now.into_par_iter().map(prepare).collect()
-            };
-            for (place, prompt, sample) in prompts {
-                let number = sample.index;
-                let waits = Waiting {
-                    place,
-                    take: Arc::clone(take),
-                };
-                lock(&self.waiting).insert(number, waits);
-                match requests.trial(&sample, 0, &prompt) {
-                    Trial::Ask(request) => self.enqueue(client, *request),
-                    Trial::Waits(id) => {
-                        self.forget_gone(id);
-                        // Its turn may come before that of the client who has asked first.
-                        if lock(&self.queued).contains_key(&id) {
-                            self.queue.push(client, id);
-                        }
-                    }
-                    Trial::Judged(verdict) => self.deliver(*verdict),
-                }
-            }
-        }
-        if self.is_over() {
-            self.drop_waiting();
-        }
+        drop(queued);
+        let mut waiting = lock(&self.waiting);
+        let samples = gone.iter().flat_map(|asked| &asked.trials);
+        let dropped: Vec<_> = samples
+            .map(|(sample, _)| waiting.remove(&sample.index))
+            .collect();
+        drop(waiting);
+        // Whoever hears of it holds no lock.
+        drop(dropped);
     }
 
     /// Forgets those who waited for an answer and have gone: a client that asks again and again takes the room of one.
@@ -399,8 +423,7 @@ impl Shared {
         let waiting = lock(&self.waiting);
         let mut gone = Vec::new();
         self.in_flight.retain(id, |sample| {
-            let waits = waiting.get(&sample.index);
-            let is_wanted = waits.is_some_and(|waits| waits.take.is_wanted());
+            let is_wanted = is_waiting(&waiting, sample);
             if !is_wanted {
                 gone.push(sample.index);
             }
@@ -553,11 +576,17 @@ impl Shared {
             }
             let mut dispatch = working.dispatch(queues);
             while !working.is_stopped() && self.goes_on() {
-                let id = self.queue.pop(PATIENCE);
+                let id = self.queue.pop(PATIENCE, |id| self.is_wanted(*id));
                 // What another client's turn has brought to an engine is there no more.
                 let Some(request) = id.and_then(|id| lock(&self.queued).remove(&id)) else {
                     continue;
                 };
+                // Nobody will ask for this completion again.
+                if request.id >= GENERATIONS && !self.is_wanted(request.id) {
+                    lock(&self.generations).remove(&request.id);
+                    lock(&self.made).remove(&request.id);
+                    continue;
+                }
                 lock(&self.dispatched).push(request.id);
                 // One question for all: of several engines each gets a few in a row, and in the queue those of one question lie together.
                 if !dispatch.send(request, 0) {
@@ -603,7 +632,7 @@ impl Shared {
             if id >= GENERATIONS {
                 let taker = lock(&self.generations).remove(&id);
                 if let Some(take) = taker {
-                    take(Ok(completion));
+                    take.take(Ok(completion));
                 }
                 return ControlFlow::Continue(());
             }
@@ -628,7 +657,7 @@ impl Shared {
             if id >= GENERATIONS {
                 let taker = lock(&self.generations).remove(&id);
                 if let Some(take) = taker {
-                    take(Err(why.to_owned()));
+                    take.take(Err(why.to_owned()));
                 }
                 continue;
             }

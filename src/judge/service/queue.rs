@@ -1,11 +1,11 @@
-//! What waits for an engine: a queue for each client, of which each in turn gives one.
+//! What waits for a thread or an engine: a queue for each client, of which each in turn gives one.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// A queue that is fair between clients: whoever waits with one item is served before another's second. The items of one client
-/// keep their order.
+/// keep their order. What nobody waits for when its turn comes is served when nothing else is there.
 pub(super) struct FairQueue<T> {
     queues: Mutex<Queues<T>>,
     pushed: Condvar,
@@ -15,6 +15,8 @@ struct Queues<T> {
     by_client: HashMap<String, VecDeque<T>>,
     /// The clients with items, in the order of their turns.
     turns: VecDeque<String>,
+    /// What nobody waits for.
+    last: VecDeque<T>,
     length: usize,
 }
 
@@ -24,6 +26,7 @@ impl<T> Default for FairQueue<T> {
             queues: Mutex::new(Queues {
                 by_client: HashMap::new(),
                 turns: VecDeque::new(),
+                last: VecDeque::new(),
                 length: 0,
             }),
             pushed: Condvar::new(),
@@ -51,24 +54,53 @@ impl<T> FairQueue<T> {
         self.pushed.notify_one();
     }
 
-    /// Takes the item of the client whose turn it is, waiting for one at most so long.
-    pub(super) fn pop(&self, patience: Duration) -> Option<T> {
+    /// Takes the item of the client whose turn it is, if it is wanted, waiting for one at most so long.
+    pub(super) fn pop(&self, patience: Duration, is_wanted: impl Fn(&T) -> bool) -> Option<T> {
         let queues = self.queues();
         let waited = self
             .pushed
             .wait_timeout_while(queues, patience, |queues| queues.length == 0)
             .unwrap_or_else(PoisonError::into_inner);
         let (mut queues, _) = waited;
-        let client = queues.turns.pop_front()?;
-        let own = queues.by_client.get_mut(&client)?;
-        let item = own.pop_front();
-        if own.is_empty() {
-            queues.by_client.remove(&client);
-        } else {
-            queues.turns.push_back(client);
+        while let Some(client) = queues.turns.pop_front() {
+            let own = queues.by_client.get_mut(&client)?;
+            let item = own.pop_front()?;
+            let is_wanted = is_wanted(&item);
+            if own.is_empty() {
+                queues.by_client.remove(&client);
+            } else if is_wanted {
+                queues.turns.push_back(client);
+            } else {
+                // It has had no turn yet.
+                queues.turns.push_front(client);
+            }
+            if is_wanted {
+                queues.length -= 1;
+                return Some(item);
+            }
+            queues.last.push_back(item);
         }
+        let item = queues.last.pop_front();
         queues.length -= usize::from(item.is_some());
         item
+    }
+
+    /// Drops what is not to stay.
+    pub(super) fn retain(&self, stays: impl Fn(&T) -> bool) {
+        let mut queues = self.queues();
+        let Queues {
+            by_client,
+            turns,
+            last,
+            length,
+        } = &mut *queues;
+        by_client.retain(|_, own| {
+            own.retain(&stays);
+            !own.is_empty()
+        });
+        turns.retain(|client| by_client.contains_key(client));
+        last.retain(&stays);
+        *length = last.len() + by_client.values().map(VecDeque::len).sum::<usize>();
     }
 
     /// How many items wait.
@@ -82,6 +114,7 @@ impl<T> FairQueue<T> {
         let mut queues = self.queues();
         queues.by_client.clear();
         queues.turns.clear();
+        queues.last.clear();
         queues.length = 0;
     }
 }
@@ -93,7 +126,29 @@ mod tests {
     use super::*;
 
     fn drained(queue: &FairQueue<(usize, usize)>) -> Vec<(usize, usize)> {
-        std::iter::from_fn(|| queue.pop(Duration::ZERO)).collect()
+        std::iter::from_fn(|| queue.pop(Duration::ZERO, |_| true)).collect()
+    }
+
+    #[test]
+    fn what_nobody_waits_for_is_served_last() {
+        let queue = FairQueue::default();
+        for number in 0..6 {
+            queue.push(["a", "b"][number % 2], number);
+        }
+        let is_wanted = |number: &usize| ![0, 2, 3].contains(number);
+        let order: Vec<_> = (0..6)
+            .filter_map(|_| queue.pop(Duration::ZERO, is_wanted))
+            .collect();
+        assert_eq!(order, [4, 1, 5, 0, 2, 3]);
+        for number in 0..6 {
+            queue.push(["a", "b"][number % 2], number);
+        }
+        assert_eq!(queue.pop(Duration::ZERO, is_wanted), Some(4));
+        queue.retain(is_wanted);
+        assert_eq!(queue.length(), 2);
+        assert_eq!(queue.pop(Duration::ZERO, is_wanted), Some(1));
+        assert_eq!(queue.pop(Duration::ZERO, is_wanted), Some(5));
+        assert_eq!(queue.pop(Duration::ZERO, is_wanted), None);
     }
 
     proptest! {

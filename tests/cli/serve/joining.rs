@@ -1,6 +1,5 @@
 //! What is asked twice is judged once; clients take turns; nothing that was judged is lost.
 
-use std::io::Write as _;
 use std::net::TcpStream;
 use std::thread;
 
@@ -14,17 +13,12 @@ fn body(numbers: std::ops::Range<usize>) -> Value {
 }
 
 /// Sends a request whose answer nobody reads.
-fn send(server: &Server, body: &Value) -> TcpStream {
-    let address = server.url.strip_prefix("http://").unwrap();
-    let mut stream = TcpStream::connect(address).unwrap();
+fn send(server: &Server, client: &str, body: &Value) -> TcpStream {
     let text = body.to_string();
-    let head = format!(
-        "POST /v1/judge HTTP/1.1\r\nhost: x\r\ncontent-length: {}\r\n\r\n",
+    server.send(&format!(
+        "POST /v1/judge HTTP/1.1\r\nhost: localhost\r\nx-client-id: {client}\r\ncontent-length: {}\r\n\r\n{text}",
         text.len()
-    );
-    stream.write_all(head.as_bytes()).unwrap();
-    stream.write_all(text.as_bytes()).unwrap();
-    stream
+    ))
 }
 
 #[test]
@@ -58,7 +52,7 @@ fn work_goes_on_for_a_client_that_has_gone() {
     let folder = Folder::new();
     let server = Server::start(&folder, &[]);
     server.wait_until_ready();
-    let stream = send(&server, &body(0..60));
+    let stream = send(&server, "gone", &body(0..60));
     wait_until("it is judged", || {
         server.metric("vllm:num_requests_running") > 0
     });
@@ -78,13 +72,69 @@ fn clients_take_turns() {
     let server = Server::start(&folder, &[]);
     server.wait_until_ready();
     // It need not be answered: the test ends before.
-    let _large = send(&server, &body(0..500));
+    let _large = send(&server, "large", &body(0..500));
     wait_until("the queue is long", || {
         server.metric("vllm:num_requests_waiting") > 300
     });
     server.post("/v1/judge", &body(5000..5003)).ok();
     let waiting = server.metric("vllm:num_requests_waiting");
     assert!(waiting > 100, "{waiting}");
+}
+
+#[test]
+fn work_that_nobody_waits_for_goes_last() {
+    let folder = Folder::new();
+    let server = Server::start(&folder, &[]);
+    server.wait_until_ready();
+    let clients: Vec<TcpStream> = (0..400)
+        .map(|at| send(&server, &at.to_string(), &body(4 * at..4 * at + 4)))
+        .collect();
+    wait_until("the queue is long", || {
+        server.metric("vllm:num_requests_waiting") > 1500
+    });
+    drop(clients);
+    let before = server.metric("vllm:request_success_total");
+    server.post("/v1/judge", &body(5000..5001)).ok();
+    // By turns each of the 400 would have had one.
+    let done = server.metric("vllm:request_success_total") - before;
+    assert!(done < 200, "{done}");
+    // It is judged all the same, and found by whoever asks again.
+    let again = server.post("/v1/judge", &body(1590..1600)).ok();
+    assert_eq!(again["verdicts"].as_array().unwrap().len(), 10);
+    wait_until("more is judged", || {
+        server.metric("vllm:request_success_total") > before + 250
+    });
+}
+
+#[test]
+fn prompts_are_made_in_turns() {
+    let folder = Folder::new();
+    let server = Server::start(&folder, &[]);
+    server.wait_until_ready();
+    // Known from here on: it needs a prompt, and no engine.
+    server.post("/v1/judge", &body(50_000..50_001)).ok();
+    // More requests than threads that make prompts, and long ones.
+    let _large: Vec<TcpStream> = (0..20)
+        .map(|at| {
+            let samples = (1000 * at..1000 * at + 1000).map(|number| {
+                let mut sample = sample(number);
+                sample["response"] = json!("x ".repeat(600));
+                sample
+            });
+            send(
+                &server,
+                "large",
+                &json!({"samples": samples.collect::<Vec<_>>()}),
+            )
+        })
+        .collect();
+    wait_until("some are made", || {
+        server.metric("vllm:num_requests_waiting") > 100
+    });
+    let answer = server.post("/v1/judge", &body(50_000..50_001)).ok();
+    assert_eq!(answer["verdicts"][0]["reused"], true);
+    let made = server.metric("vllm:num_requests_waiting");
+    assert!(made < 2000, "{made} of 20,000 prompts were made first");
 }
 
 #[test]

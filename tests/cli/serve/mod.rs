@@ -1,12 +1,15 @@
 //! The judge over HTTP: the real binary, asked by a plain client.
 
+mod access;
 mod joining;
 mod judge;
+mod memory;
 mod openai;
 mod operation;
 mod trainers;
 
-use std::io::{BufRead as _, BufReader, Read as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
 use std::ops::Deref;
 use std::process::{Child, Stdio};
 use std::thread::JoinHandle;
@@ -168,6 +171,15 @@ impl Client {
 
     pub(super) fn get(&self, path: &str) -> Answer {
         self.request("GET", path, &[], "")
+    }
+
+    /// A connection on which something was sent.
+    fn send(&self, text: &str) -> TcpStream {
+        let address = self.url.strip_prefix("http://").unwrap();
+        let mut stream = TcpStream::connect(address).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.write_all(text.as_bytes()).unwrap();
+        stream
     }
 
     fn post(&self, path: &str, body: &Value) -> Answer {

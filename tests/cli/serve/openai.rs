@@ -183,6 +183,22 @@ fn what_is_not_applied_is_named() {
     let long = chat(&json!({"messages": [{"role": "user", "content": "word ".repeat(9000)}]}));
     let answer = server.post("/v1/chat/completions", &long);
     answer.expect(400, &["the prompt has"]);
+    let begins = |answer: &super::Answer| {
+        // LiteLLM falls back to another model by these words.
+        let message = answer.json()["error"]["message"]
+            .as_str()
+            .unwrap()
+            .to_lowercase();
+        message.starts_with("this model's maximum context length is")
+    };
+    assert!(begins(&answer), "{}", answer.text);
+    let no_room = server.post(
+        "/v1/chat/completions",
+        &chat(&json!({"max_tokens": 1_000_000})),
+    );
+    no_room.expect(400, &["leave no room for a prompt"]);
+    assert!(begins(&no_room), "{}", no_room.text);
+    assert_eq!(no_room.json()["error"]["code"], "context_length_exceeded");
     assert_eq!(answer.json()["error"]["code"], "context_length_exceeded");
     let endless = json!({"type": "array", "items": {"type": "null"}, "minItems": 1_000_000_000});
     let format = json!({"type": "json_schema", "json_schema": {"name": "x", "schema": endless}});
