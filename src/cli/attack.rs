@@ -78,7 +78,7 @@ pub(super) struct AttackArguments {
     /// Write the report as JSON; `-` for standard output, the table then goes to standard error
     #[arg(long, value_name = "FILE", help_heading = "Report")]
     json: Option<PathBuf>,
-    /// Print the report and errors only
+    /// Print the report, warnings and errors only
     #[arg(short, long, help_heading = "Report")]
     quiet: bool,
 
@@ -141,9 +141,9 @@ pub(super) fn run(arguments: &AttackArguments) -> Result<u8, Failure> {
                 attacks.len(),
                 rows.len()
             ));
-            for note in &text.notes {
-                say(&format!("note: {note}"));
-            }
+        }
+        for note in &text.notes {
+            say(&format!("note: {note}"));
         }
         let subject = Subject {
             source: source.clone(),

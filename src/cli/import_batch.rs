@@ -107,8 +107,8 @@ pub(super) fn run(arguments: ImportBatchArguments) -> Result<u8, Failure> {
     let quiet = arguments.output.quiet;
     let summary_json = arguments.output.summary_json.clone();
     let (session, left_out) = resolve(arguments)?;
+    describe(&session, quiet);
     if !quiet {
-        describe(&session);
         for line in &left_out.first {
             say(&format!("left out: {}", escaped(&line.to_string())));
         }
