@@ -113,7 +113,19 @@ def reliability_checks(ours: dict, labels: list[dict], verdicts: list[dict]) -> 
         of = lambda verdict, field: verdict["confidence"][field]  # noqa: E731
         p = np.array([of(v, "process") * of(v, "outcome") if task == "overall" else of(v, task) for v in verdicts])
         check(f"{task} Brier", reliability["brier"], metrics.brier_score_loss(true, p))
-        check(f"{task} AUC", reliability["auc"], metrics.roc_auc_score(true, p))
+        auc = metrics.roc_auc_score(true, p)
+        check(f"{task} AUC", reliability["auc"], auc)
+        # The variance of DeLong et al. 1988; a share of as many rows has the same.
+        above = (p[true][:, None] > p[~true]) + (p[true][:, None] == p[~true]) / 2
+        variance = sum(above.mean(axis).var(ddof=1) / above.shape[1 - axis] for axis in (0, 1))
+        rows = auc * (1 - auc) / variance if variance else min(above.shape)
+        for ours_end, theirs in zip(reliability["auc_interval"], proportion_confint(auc * rows, rows, method="wilson")):
+            check(f"{task} interval of AUC", ours_end, theirs)
+        resampled = stats.bootstrap(
+            (true, p), metrics.roc_auc_score, paired=True, vectorized=False, n_resamples=300, method="percentile", random_state=1
+        ).confidence_interval
+        for ours_end, theirs in zip(reliability["auc_interval"], resampled):
+            check(f"{task} bootstrap of AUC", ours_end, theirs, 0.06)
         bins = np.minimum((p * 10).astype(int), 9)
         error = sum(abs(p[bins == b].sum() - true[bins == b].sum()) for b in range(10)) / len(p)
         check(f"{task} calibration error", reliability["calibration_error"], error)

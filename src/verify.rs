@@ -475,6 +475,7 @@ fn read_rows(
     queue: &Queue,
 ) -> Result<(), DatasetError> {
     let mut line = Vec::new();
+    let mut is_empty = true;
     for source in sources {
         let mut rows = source.open(max_line, None, keys)?;
         loop {
@@ -484,10 +485,17 @@ fn read_rows(
                 Next::Row => Ok(std::mem::take(&mut line)),
                 Next::Bad(why) => Err(why),
             };
+            is_empty = false;
             if !queue.push(row) {
                 return Ok(());
             }
         }
+    }
+    if is_empty {
+        let files: Vec<String> = sources.iter().map(Source::name).collect();
+        return Err(DatasetError::Empty {
+            files: files.join(", "),
+        });
     }
     Ok(())
 }

@@ -216,6 +216,7 @@ fn config_for(subject: &Subject, options: &EngineOptions) -> EngineConfig {
         // Every generation goes to its end, so it is part of the lengths.
         max_new: 0,
         context: subject.config.max_positions,
+        sequences: subject.jobs.len(),
     };
     let (config, device) = (&subject.config, &subject.device);
     let template = subject.template.clone();

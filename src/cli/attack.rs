@@ -81,7 +81,7 @@ pub(super) struct AttackArguments {
     json: Option<PathBuf>,
     #[command(flatten)]
     force: ForceArgument,
-    /// Print the report and errors only
+    /// Print the report, warnings and errors only
     #[arg(short, long, help_heading = "Report")]
     quiet: bool,
 
@@ -148,9 +148,9 @@ pub(super) fn run(arguments: &AttackArguments) -> Result<u8, Failure> {
                 attacks.len(),
                 rows.len()
             ));
-            for note in &text.notes {
-                say(&format!("note: {note}"));
-            }
+        }
+        for note in &text.notes {
+            say(&format!("note: {note}"));
         }
         let subject = Subject {
             source: source.clone(),

@@ -66,7 +66,7 @@ pub(super) struct BuildArguments {
     /// Write the counts as JSON too
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Print errors only
+    /// Print warnings and errors only
     #[arg(short, long)]
     quiet: bool,
 }
@@ -211,8 +211,8 @@ impl BuildArguments {
         let judged = Judged::read(&inputs, &options, &self.verdicts).map_err(failure)?;
         if !self.quiet {
             say(&format!("columns: {}", judged.columns));
-            notes(&judged.coverage);
         }
+        notes(&judged.coverage);
         Ok((judged, files))
     }
 

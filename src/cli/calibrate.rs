@@ -101,7 +101,12 @@ pub(super) fn run(arguments: &CalibrateArguments) -> Result<u8, Failure> {
         };
         let all: Vec<(f64, bool)> = seen.iter().map(|(_, one)| *one).collect();
         *curve = fit(&all);
+        let at_bound = curve.at_bound().map(|why| format!("{field}: {why}"));
         say(&format!("{field}: {}", measured(&seen, fit)));
+        if let Some(note) = at_bound {
+            say(&format!("note: {note}"));
+            calibration.notes.push(note);
+        }
         if seen.len() < FEW {
             say(&format!(
                 "note: {} labels of {field} are few: the curve may be far off",

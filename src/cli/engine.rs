@@ -38,7 +38,7 @@ impl ModelArguments {
 /// The engine's sizes and switches.
 #[derive(Debug, Clone, Copy, Args)]
 pub(super) struct EngineArguments {
-    /// Most samples at once [default: as memory allows, at most 64 on the CPU, 256 on a GPU]
+    /// Most samples at once [default: all, as memory allows, at most 64 on the CPU, 256 on a GPU]
     #[arg(long, visible_aliases = ["batch-size", "max-num-seqs"], value_name = "N", value_parser = positive, help_heading = ENGINE)]
     max_sequences: Option<usize>,
     /// Most tokens a step [default: as cache or memory allow, at most 512 on the CPU, 8192 on a GPU]
@@ -47,7 +47,8 @@ pub(super) struct EngineArguments {
     /// Most tokens of one prompt a step [default: the token budget]
     #[arg(long, value_name = "N", value_parser = positive, help_heading = ENGINE)]
     prefill_chunk: Option<usize>,
-    /// Blocks of 16 tokens in the KV cache [default: as many as the work needs and memory allows]
+    /// Most blocks of 16 tokens in the KV cache [default: as many as the work may need and memory allows; on the CPU they
+    /// take memory only once they are used]
     #[arg(long, value_name = "N", value_parser = positive, help_heading = ENGINE)]
     kv_blocks: Option<usize>,
     /// Compute every prompt from its beginning

@@ -74,7 +74,7 @@ pub(super) struct ExportBatchArguments {
 
     #[command(flatten)]
     force: ForceArgument,
-    /// Print errors only
+    /// Print warnings and errors only
     #[arg(short, long, help_heading = "Run")]
     quiet: bool,
 }
@@ -166,10 +166,10 @@ pub(super) fn run(arguments: ExportBatchArguments) -> Result<u8, Failure> {
         parts: arguments.parts,
         body: arguments.body.unwrap_or_default(),
     };
+    for note in export.notes() {
+        say(&format!("note: {note}"));
+    }
     if !arguments.quiet {
-        for note in export.notes() {
-            say(&format!("note: {note}"));
-        }
         describe_input(&loaded);
     }
     if let Some(rejected) = &rejected {

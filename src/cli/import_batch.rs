@@ -107,8 +107,8 @@ used are left out.
 pub(super) fn run(arguments: ImportBatchArguments) -> Result<u8, Failure> {
     let quiet = arguments.output.quiet;
     let (session, summary, left_out) = resolve(arguments)?;
+    describe(&session, quiet);
     if !quiet {
-        describe(&session);
         for line in &left_out.first {
             say(&format!("left out: {}", escaped(&line.to_string())));
         }

@@ -65,7 +65,7 @@ pub(super) struct OutputArguments {
         help_heading = "Verdict"
     )]
     pub(super) advantages: bool,
-    /// Print errors only
+    /// Print warnings and errors only
     #[arg(short, long, help_heading = "Run")]
     pub(super) quiet: bool,
 }

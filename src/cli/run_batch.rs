@@ -11,7 +11,7 @@ use super::chat::ThinkingArguments;
 use super::engine::{EngineArguments, JUDGE, ModelArguments};
 use super::output::{self, ForceArgument};
 use super::progress::Lines;
-use super::sampling::SAMPLING;
+use super::sampling::{SAMPLING, check_new_tokens};
 use super::{
     DONE, Failure, INCOMPLETE, INTERRUPTED, OrFail, batch_failure, catch_interrupts, download, say,
 };
@@ -71,7 +71,7 @@ pub(super) struct RunBatchArguments {
     restart: bool,
     #[command(flatten)]
     force: ForceArgument,
-    /// Print errors only
+    /// Print warnings and errors only
     #[arg(short, long, help_heading = "Run")]
     quiet: bool,
 
@@ -121,10 +121,8 @@ pub(super) fn run(arguments: RunBatchArguments) -> Result<u8, Failure> {
 
 /// Answers a batch, and says how far it is; `what` its lines are called.
 pub(super) fn execute(run: &BatchRun, what: &'static str, quiet: bool) -> Result<u8, Failure> {
-    if !quiet {
-        for note in &run.model.notes {
-            say(&format!("note: {note}"));
-        }
+    for note in &run.model.notes {
+        say(&format!("note: {note}"));
     }
     let interrupted = catch_interrupts().or_fail()?;
     let mut shown = Shown::new(what, quiet);
@@ -195,6 +193,10 @@ impl Settings<'_> {
         let source = download::resolve(&self.model, Want::Everything)?;
         let style = self.thinking.style();
         let mut model = ChatModel::load(self.model, &source, style.clone()).or_usage()?;
+        // As many as are meant for any model are fewer where the context is short.
+        if self.max_new_tokens != MAX_NEW_TOKENS {
+            check_new_tokens(self.max_new_tokens, &model.config).or_usage()?;
+        }
         model.settle_head(&source).map_err(download::failure)?;
         let engine = self.engine.options(self.place);
         // A run that is gone on with keeps the date that it began with: chat templates are told it.

@@ -4,6 +4,7 @@ use anyhow::bail;
 use clap::Args;
 use clap::builder::RangedI64ValueParser;
 
+use crate::checkpoint::ModelConfig;
 use crate::engine::Sampling;
 use crate::judge::RunOptions;
 
@@ -55,6 +56,12 @@ pub(super) struct SamplingArguments {
 }
 
 impl SamplingArguments {
+    /// Refuses more new tokens than the model's context has room for beside a prompt, where the user says how many.
+    pub(super) fn check_context(&self, config: &ModelConfig) -> anyhow::Result<()> {
+        self.max_new_tokens
+            .map_or(Ok(()), |tokens| check_new_tokens(tokens as usize, config))
+    }
+
     /// How tokens are chosen, and how many at most: as the user says, else as recommended.
     pub(super) fn resolve(&self, recommended: &RunOptions) -> anyhow::Result<(Sampling, usize)> {
         let sampling = Sampling {
@@ -77,6 +84,18 @@ impl SamplingArguments {
             .map_or(recommended.max_new_tokens, |tokens| tokens as usize);
         Ok((sampling, max_new_tokens))
     }
+}
+
+/// Refuses more new tokens than the model's context has room for beside a prompt.
+pub(super) fn check_new_tokens(tokens: usize, config: &ModelConfig) -> anyhow::Result<()> {
+    let context = config.max_positions;
+    if tokens >= context {
+        bail!(
+            "--max-new-tokens {tokens} leaves no room for a prompt: the model's context has {context} tokens, for the prompt and the \
+             new ones together; give fewer"
+        );
+    }
+    Ok(())
 }
 
 /// Refuses what is for chance at temperature 0: several trials, and the options that are given of `for_chance`.

@@ -57,7 +57,7 @@ pub(super) struct ServeArguments {
     /// End when standard input is closed: for a program that starts the server and may be killed
     #[arg(long, help_heading = SERVER)]
     exit_with_stdin: bool,
-    /// Print errors only
+    /// Print warnings and errors only
     #[arg(short, long, help_heading = SERVER)]
     quiet: bool,
 
@@ -111,10 +111,8 @@ pub(super) fn run(arguments: ServeArguments) -> Result<u8, Failure> {
     let (host, port) = (arguments.host.clone(), arguments.port);
     let exit_with_stdin = arguments.exit_with_stdin;
     let setup = resolve(arguments)?;
-    if !quiet {
-        for note in &setup.service.text.notes {
-            say(&format!("note: {note}"));
-        }
+    for note in &setup.service.text.notes {
+        say(&format!("note: {note}"));
     }
     let model = setup.identity.model.clone();
     let interrupted = catch_interrupts().or_fail()?;
@@ -128,12 +126,12 @@ pub(super) fn run(arguments: ServeArguments) -> Result<u8, Failure> {
             // Whoever started the server may not read this.
             let _ = writeln!(out, "{line}").and_then(|()| out.flush());
         }
+        Event::Phase(Phase::Asleep(Some(why))) => say(&format!(
+            "could not load the model again, and sleeps on: {why}; free the device and ask for /wake_up"
+        )),
         Event::Phase(phase) if !quiet => match phase {
             Phase::Ready(sizes) => say(&format!("ready; engine: {sizes}")),
-            Phase::Asleep(None) => say("asleep: weights and cache are freed"),
-            Phase::Asleep(Some(why)) => say(&format!(
-                "could not load the model again, and sleeps on: {why}; free the device and ask for /wake_up"
-            )),
+            Phase::Asleep(_) => say("asleep: weights and cache are freed"),
             Phase::Loading => say("loading the model"),
             Phase::Draining | Phase::Stopped | Phase::Failed(_) => {}
         },

@@ -4,8 +4,13 @@
 //! hash of its own tokens chained to its predecessor's hash, so equal hashes mean equal whole prefixes and the block
 //! can be shared (the scheme of vLLM's automatic prefix caching). Unused blocks stay findable until they are
 //! allocated again, least recently used first.
+//!
+//! Where memory is taken only as blocks are first used, a pool that handed out every block once before it reused any would
+//! come to take all its memory for the sake of content that is hardly ever found again. Such a pool keeps a bounded number
+//! of unused blocks, and then reuses them first.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 /// A block's number, from 0 to the pool's size.
 pub type BlockId = u32;
@@ -63,8 +68,8 @@ struct Block {
 
 /// Reference-counted blocks with a prefix cache.
 ///
-/// Every block is in exactly one of two states: used (`references > 0`), or free and in the free list. The list is
-/// in the order of reuse: first blocks whose content is not cached, then by last use.
+/// Every block is in exactly one of three states: used (`references > 0`), free and in the free list, or untouched: never
+/// handed out. The list is in the order of reuse: first blocks whose content is not cached, then by last use.
 #[derive(Debug)]
 pub struct BlockPool {
     blocks: Vec<Block>,
@@ -72,15 +77,26 @@ pub struct BlockPool {
     cached: HashMap<BlockHash, BlockId>,
     first_free: BlockId,
     last_free: BlockId,
-    free: usize,
+    /// Blocks in the free list.
+    listed: usize,
+    untouched: Range<BlockId>,
+    /// The most blocks in use so far.
+    most_used: usize,
     retired: usize,
     caching: bool,
+    /// See [`Self::lazy`].
+    lazy: bool,
 }
+
+/// Of the blocks of a lazy pool, and of the most that were in use at once, the parts that may lie unused for their content
+/// before they are reused.
+const KEPT_OF_ALL: usize = 16;
+const KEPT_OF_USED: usize = 2;
 
 impl BlockPool {
     /// `blocks` blocks of `block_size` token positions; without `caching` no content is ever found again.
     pub fn new(blocks: usize, block_size: usize, caching: bool) -> Self {
-        let mut pool = Self {
+        Self {
             blocks: vec![
                 Block {
                     references: 0,
@@ -94,14 +110,20 @@ impl BlockPool {
             cached: HashMap::new(),
             first_free: NONE,
             last_free: NONE,
-            free: 0,
+            listed: 0,
+            untouched: 0..blocks as BlockId,
+            most_used: 0,
             retired: 0,
             caching,
-        };
-        for block in 0..blocks {
-            pool.push_last(block as BlockId);
+            lazy: false,
         }
-        pool
+    }
+
+    /// Whether each block takes memory from its first use on, and none before: then unused blocks are reused before
+    /// untouched ones are handed out, once a sixteenth of the pool and half of the most that were in use lie unused.
+    #[must_use]
+    pub fn lazy(self, lazy: bool) -> Self {
+        Self { lazy, ..self }
     }
 
     /// Token positions a block.
@@ -124,9 +146,19 @@ impl BlockPool {
         self.caching
     }
 
+    /// Does each block take memory from its first use on?
+    pub fn is_lazy(&self) -> bool {
+        self.lazy
+    }
+
     /// Blocks that [`Self::allocate`] could hand out now.
     pub fn free(&self) -> usize {
-        self.free
+        self.listed + self.untouched.len()
+    }
+
+    /// Blocks that were used at some time: what takes memory of a lazy pool.
+    pub fn touched(&self) -> usize {
+        self.untouched.start as usize
     }
 
     /// Blocks that hold `tokens` tokens.
@@ -134,8 +166,32 @@ impl BlockPool {
         tokens.div_ceil(self.block_size)
     }
 
-    /// Takes the block that was free longest; what it held is forgotten. `None` when all are in use.
+    /// Takes a block that was never used, or else the one that was free longest; what it held is forgotten. `None` when all
+    /// are in use.
     pub fn allocate(&mut self) -> Option<BlockId> {
+        let block = if self.reuses() {
+            self.take_listed()
+        } else {
+            self.untouched.next().or_else(|| self.take_listed())
+        }?;
+        self.blocks[block as usize].references = 1;
+        self.note_used();
+        Some(block)
+    }
+
+    /// Is a block of the free list taken before an untouched one?
+    fn reuses(&self) -> bool {
+        if self.first_free == NONE {
+            return false;
+        }
+        let kept = || (self.blocks.len() / KEPT_OF_ALL).max(self.most_used / KEPT_OF_USED);
+        // Where nothing is kept, nothing is lost.
+        let keeps_nothing = self.blocks[self.first_free as usize].hash.is_none();
+        keeps_nothing || (self.lazy && self.listed > kept())
+    }
+
+    /// Takes the first block of the free list.
+    fn take_listed(&mut self) -> Option<BlockId> {
         let block = self.first_free;
         if block == NONE {
             return None;
@@ -144,13 +200,22 @@ impl BlockPool {
         if let Some(hash) = self.blocks[block as usize].hash.take() {
             self.cached.remove(&hash);
         }
-        self.blocks[block as usize].references = 1;
         Some(block)
     }
 
-    /// Takes up to `count` free blocks out of use for good; returns how many there were.
+    fn note_used(&mut self) {
+        self.most_used = self.most_used.max(self.len() - self.free());
+    }
+
+    /// Takes up to `count` free blocks out of use for good, untouched ones first; returns how many there were.
     pub fn retire(&mut self, count: usize) -> usize {
-        let retired = (0..count).map_while(|_| self.allocate()).count();
+        let mut retired = 0;
+        while retired < count
+            && let Some(block) = self.untouched.next_back().or_else(|| self.take_listed())
+        {
+            self.blocks[block as usize].references = 1;
+            retired += 1;
+        }
         self.retired += retired;
         retired
     }
@@ -171,6 +236,7 @@ impl BlockPool {
             self.unlink(block);
         }
         self.blocks[block as usize].references += 1;
+        self.note_used();
     }
 
     /// Takes one user from a block; with the last one it becomes free, its content findable until it is reused.
@@ -219,7 +285,7 @@ impl BlockPool {
             self.blocks[last as usize].next = block;
         }
         self.last_free = block;
-        self.free += 1;
+        self.listed += 1;
     }
 
     fn push_first(&mut self, block: BlockId) {
@@ -232,7 +298,7 @@ impl BlockPool {
             self.blocks[first as usize].previous = block;
         }
         self.first_free = block;
-        self.free += 1;
+        self.listed += 1;
     }
 
     fn unlink(&mut self, block: BlockId) {
@@ -247,7 +313,7 @@ impl BlockPool {
         } else {
             self.blocks[next as usize].previous = previous;
         }
-        self.free -= 1;
+        self.listed -= 1;
     }
 
     /// Checks that every block is in exactly one state and the cache names only what blocks hold.
@@ -272,9 +338,10 @@ impl BlockPool {
             (previous, block, count) = (block, self.blocks[block as usize].next, count + 1);
         }
         assert_eq!(previous, self.last_free);
-        assert_eq!(count, self.free);
+        assert_eq!(count, self.listed);
         for (index, block) in self.blocks.iter().enumerate() {
-            assert_eq!(block.references == 0, seen[index], "block {index} is lost");
+            let is_free = seen[index] != self.untouched.contains(&(index as BlockId));
+            assert_eq!(block.references == 0, is_free, "block {index} is lost");
             if let Some(hash) = block.hash {
                 assert_eq!(self.cached.get(&hash), Some(&(index as BlockId)));
             }
@@ -331,6 +398,31 @@ mod tests {
     }
 
     #[test]
+    fn a_lazy_pool_touches_no_more_than_half_as_many_blocks_again_as_were_in_use() {
+        let touched = |lazy: bool| {
+            let mut pool = BlockPool::new(1600, 4, true).lazy(lazy);
+            let mut running = std::collections::VecDeque::new();
+            // At most 40 sequences of 10 blocks at once, of 300.
+            for sequence in 0..300 {
+                let blocks: Vec<_> = (0..10).filter_map(|_| pool.allocate()).collect();
+                for (at, &block) in blocks.iter().enumerate() {
+                    pool.publish(block, name(sequence * 10 + at as u32));
+                }
+                running.push_back(blocks);
+                if running.len() == 40 {
+                    pool.release_all(running.pop_front().unwrap());
+                }
+                pool.check();
+            }
+            // What lies unused the shortest is still there.
+            assert!(pool.find(name(259 * 10)).is_some());
+            pool.touched()
+        };
+        assert_eq!(touched(false), 1600);
+        assert_eq!(touched(true), 400 + 200);
+    }
+
+    #[test]
     fn without_caching_nothing_is_found() {
         let mut pool = BlockPool::new(2, 4, false);
         let block = pool.allocate().unwrap();
@@ -359,8 +451,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_block_is_lost_or_handed_out_twice(blocks in 1..9usize, actions in prop::collection::vec(action(), 0..200)) {
-            let mut pool = BlockPool::new(blocks, 4, true);
+        fn no_block_is_lost_or_handed_out_twice(blocks in 1..9usize, lazy: bool, actions in prop::collection::vec(action(), 0..200)) {
+            let mut pool = BlockPool::new(blocks, 4, true).lazy(lazy);
             let mut held: Vec<BlockId> = Vec::new();
             for action in actions {
                 match action {

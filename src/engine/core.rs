@@ -97,7 +97,7 @@ impl Engine {
         Ok(Self {
             before_drop: None,
             model,
-            scheduler: Scheduler::new(config, blocks, properties.short_context),
+            scheduler: Scheduler::new(config, blocks, properties),
             in_flight: None,
             ready: Vec::new(),
             failure: None,
@@ -293,6 +293,7 @@ impl Engine {
         self.ready.extend(finished);
         stats.discarded_tokens = self.scheduler.discarded();
         stats.preemptions = self.scheduler.preemptions();
+        stats.touched_blocks = self.scheduler.touched_blocks();
 
         let finished = Instant::now();
         let waited = known - waiting;

@@ -10,6 +10,7 @@ use super::block_pool::{BlockHash, BlockId, BlockPool};
 use super::core::EngineConfig;
 use super::sampler::RowRequest;
 use super::sequence::{Completion, FinishReason, LaunchedRow, Request, Sequence};
+use super::step_model::Properties;
 use crate::model::batch::StepBatch;
 
 /// Steps are not made smaller than so many tokens.
@@ -75,9 +76,14 @@ pub(super) struct Scheduler {
 
 impl Scheduler {
     /// A scheduler over an empty pool of `blocks` blocks; the full blocks of the pinned prefix are never evicted once
-    /// computed. For `short_context` see [`Properties`](super::Properties).
-    pub(super) fn new(config: &EngineConfig, blocks: usize, short_context: Option<usize>) -> Self {
-        let pool = BlockPool::new(blocks, config.block_size, config.prefix_cache);
+    /// computed. The rest depends on the model's `properties`.
+    pub(super) fn new(config: &EngineConfig, blocks: usize, properties: Properties) -> Self {
+        let Properties {
+            short_context,
+            lazy_cache,
+            ..
+        } = properties;
+        let pool = BlockPool::new(blocks, config.block_size, config.prefix_cache).lazy(lazy_cache);
         let pinned = if config.prefix_cache {
             config.pinned_prefix.as_slice()
         } else {
@@ -156,6 +162,11 @@ impl Scheduler {
     /// KV blocks there are.
     pub(super) fn blocks(&self) -> usize {
         self.pool.len()
+    }
+
+    /// KV blocks that were used at some time.
+    pub(super) fn touched_blocks(&self) -> usize {
+        self.pool.touched()
     }
 
     /// KV blocks in use.
@@ -452,7 +463,8 @@ impl Scheduler {
     /// Goes on with an empty cache of `blocks` blocks.
     pub(super) fn rebuild(&mut self, blocks: usize) {
         self.preempt_all();
-        self.pool = BlockPool::new(blocks, self.pool.block_size(), self.pool.caching());
+        let pool = BlockPool::new(blocks, self.pool.block_size(), self.pool.caching());
+        self.pool = pool.lazy(self.pool.is_lazy());
         self.watermark = watermark(&self.pool);
     }
 

@@ -52,6 +52,8 @@ counters! {
         pub used_blocks: usize,
         /// The most KV blocks in use in any step.
         pub most_used_blocks: usize,
+        /// KV blocks that were used at some time: where a block takes memory from its first use on, those that do.
+        pub touched_blocks: usize,
         /// Tokens chosen and dropped: their sequence had ended with the token before, which was not known yet.
         pub discarded_tokens: u64,
         /// Steps that found too little memory, and made the engine shrink.

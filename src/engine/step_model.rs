@@ -22,6 +22,8 @@ pub struct Properties {
     pub lags: bool,
     /// Blocks of the KV cache, if they may be fewer than were asked for.
     pub blocks: Option<usize>,
+    /// Whether a block of the cache takes memory from its first use on, and none before, as on the CPU.
+    pub lazy_cache: bool,
     /// The length up to which a sequence's positions are encoded in the first of two ways, if the model has two, as in
     /// `LongRoPE`. A token that is chosen after more tokens is chosen with all of them encoded in the second way
     /// ([`BatchRow::long`](crate::model::BatchRow::long)): a sequence that comes to be longer is computed again once.

@@ -1,11 +1,13 @@
 //! Whether a judge's probabilities are what they say.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::measures::Task;
 use super::scored::{Samples, Scored};
-use super::statistics::ratio;
+use super::statistics::{Interval, ratio, wilson_of_share};
 
 /// Bins of equal width in a reliability table.
 const BINS: usize = 10;
@@ -47,6 +49,9 @@ pub struct Reliability {
     /// The chance that a true one has the higher probability of a true and a false one (area under the ROC curve); null where all
     /// labels are alike.
     pub auc: Option<f64>,
+    /// Its 95 % interval: Wilson's, of as many rows as a share has the same variance of (`DeLong` et al. 1988; over samples, whose
+    /// trials are not independent, by Obuchowski 1997). Null where a label has fewer than two samples.
+    pub auc_interval: Option<Interval>,
     /// Where the accuracy is highest.
     pub best_accuracy: Threshold,
     /// Where F1 is highest; null without a true label.
@@ -54,6 +59,9 @@ pub struct Reliability {
     /// The bins.
     pub bins: Vec<Bin>,
 }
+
+/// A probability and its label, with the sample's place.
+type Placed = (usize, (f64, bool));
 
 /// The judge's probabilities of a task and the labels, with the samples' places.
 pub fn probabilities(
@@ -70,13 +78,13 @@ pub fn probabilities(
 impl Reliability {
     /// Of the verdicts' probabilities of a task; `None` where there are none.
     pub fn of(task: Task, verdicts: &[Scored], samples: &Samples) -> Option<Self> {
-        let mut seen: Vec<(f64, bool)> = probabilities(task, verdicts, samples)
-            .map(|(_, one)| one)
-            .collect();
-        if seen.is_empty() {
+        let mut placed: Vec<Placed> = probabilities(task, verdicts, samples).collect();
+        if placed.is_empty() {
             return None;
         }
-        seen.sort_by(|a, b| a.0.total_cmp(&b.0));
+        placed.sort_by(|(_, a), (_, b)| a.0.total_cmp(&b.0));
+        let seen: Vec<(f64, bool)> = placed.iter().map(|(_, one)| *one).collect();
+        let auc = area(&seen);
         let count = seen.len();
         let as_number = |label: bool| f64::from(u8::from(label));
         let squared = |&(p, label): &(f64, bool)| (p - as_number(label)).powi(2);
@@ -104,7 +112,8 @@ impl Reliability {
             count,
             brier: seen.iter().map(squared).sum::<f64>() / count as f64,
             calibration_error: sums.iter().map(apart).sum::<f64>() / count as f64,
-            auc: area(&seen),
+            auc,
+            auc_interval: auc.and_then(|auc| area_interval(&placed, auc)),
             best_accuracy,
             best_f1,
             bins: bins.collect(),
@@ -123,6 +132,53 @@ fn area(sorted: &[(f64, bool)]) -> Option<f64> {
     }
     let yes = sorted.len() - below;
     (yes > 0 && below > 0).then(|| sum / (yes as f64 * below as f64))
+}
+
+/// The interval of the area `auc` of sorted probabilities.
+fn area_interval(sorted: &[Placed], auc: f64) -> Option<Interval> {
+    let all_true = sorted.iter().filter(|(_, (_, label))| *label).count();
+    let all = [sorted.len() - all_true, all_true];
+    // Of each sample, by its label: over its trials, which share of the other label's lies on the right side of each, and how
+    // many they are.
+    let mut samples: BTreeMap<(bool, usize), (f64, f64)> = BTreeMap::new();
+    let mut below = [0_usize; 2];
+    for same in sorted.chunk_by(|(_, a), (_, b)| a.0.total_cmp(&b.0).is_eq()) {
+        let yes = same.iter().filter(|(_, (_, label))| *label).count();
+        let equal = [same.len() - yes, yes];
+        for &(place, (_, label)) in same {
+            let other = usize::from(!label);
+            let apart = if label {
+                below[other]
+            } else {
+                all[other] - below[other] - equal[other]
+            };
+            let share = (apart as f64 + equal[other] as f64 / 2.0) / all[other] as f64;
+            let sample = samples.entry((label, place)).or_default();
+            *sample = (sample.0 + share, sample.1 + 1.0);
+        }
+        below = [below[0] + equal[0], below[1] + equal[1]];
+    }
+    let (mut variance, mut fewest) = (0.0, usize::MAX);
+    for label in [false, true] {
+        let own = || samples.iter().filter(|((of, _), _)| *of == label);
+        let count = own().count();
+        if count < 2 {
+            return None;
+        }
+        let squares: f64 = own()
+            .map(|(_, (shares, trials))| (shares - trials * auc).powi(2))
+            .sum();
+        let (samples, rows) = (count as f64, all[usize::from(label)] as f64);
+        variance += samples / (samples - 1.0) * squares / (rows * rows);
+        fewest = fewest.min(count);
+    }
+    // Labels that are told apart without a mistake vary in no way, and may still be few.
+    let rows = if variance > 0.0 {
+        auc * (1.0 - auc) / variance
+    } else {
+        fewest as f64
+    };
+    Some(wilson_of_share(auc, rows))
 }
 
 /// The thresholds with the highest accuracy and the highest F1 of sorted probabilities; of equal ones the lowest.
@@ -165,4 +221,43 @@ fn thresholds(sorted: &[(f64, bool)]) -> (Threshold, Option<Threshold>) {
         }
     }
     (accuracy, f1.filter(|_| all_true > 0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn interval(seen: &[Placed]) -> Option<Interval> {
+        let mut sorted = seen.to_vec();
+        sorted.sort_by(|(_, a), (_, b)| a.0.total_cmp(&b.0));
+        let plain: Vec<(f64, bool)> = sorted.iter().map(|(_, one)| *one).collect();
+        area_interval(&sorted, area(&plain)?)
+    }
+
+    #[test]
+    fn trials_of_a_sample_make_an_area_no_surer() {
+        // Probabilities that overlap: 40 samples of each label.
+        let once: Vec<Placed> = (0..80)
+            .map(|at| (at, (((at * 37) % 80 + at) as f64 / 160.0, at % 80 >= 40)))
+            .collect();
+        let thrice: Vec<Placed> = once.iter().flat_map(|one| [*one; 3]).collect();
+        let apart: Vec<Placed> = (0..3)
+            .flat_map(|trial| once.iter().map(move |(at, one)| (at + 80 * trial, *one)))
+            .collect();
+        let [low, high] = interval(&once).unwrap();
+        let [same_low, same_high] = interval(&thrice).unwrap();
+        assert!((low - same_low).abs() < 1e-9 && (high - same_high).abs() < 1e-9);
+        let [more_low, more_high] = interval(&apart).unwrap();
+        assert!(more_high - more_low < 0.7 * (high - low));
+    }
+
+    #[test]
+    fn few_labels_without_a_mistake_are_not_sure() {
+        let row = |at: usize| (at, (at as f64 / 10.0, at >= 5));
+        let few: Vec<Placed> = (0..10).map(row).collect();
+        let [low, high] = interval(&few).unwrap();
+        assert!(low < 0.6 && high > 0.999, "{low} {high}");
+        assert_eq!(interval(&few[..6]), None, "one true label");
+        assert_eq!(interval(&few[..5]), None, "no true label");
+    }
 }

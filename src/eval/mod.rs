@@ -104,6 +104,34 @@ pub struct Baseline {
     pub f1: Option<f64>,
 }
 
+/// A judge that its labels do not show to be better than always the same answer.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct NoBetter {
+    /// The answer: the more frequent label.
+    pub than_always: bool,
+    /// The accuracy of always that answer, which is in the interval of the judge's, or above it.
+    pub accuracy: f64,
+    /// Whether it is above the whole interval: then the judge is worse.
+    pub worse: bool,
+}
+
+impl NoBetter {
+    fn of(scores: &Scores) -> Option<Self> {
+        let (all, positive) = (scores.confusion.all(), scores.confusion.positive());
+        // Where all labels are alike, always the same answer is right by itself.
+        if positive == 0 || positive == all {
+            return None;
+        }
+        let accuracy = statistics::ratio(positive.max(all - positive), all)?;
+        let [low, high] = scores.accuracy.interval;
+        (low <= accuracy).then_some(Self {
+            than_always: 2 * positive > all,
+            accuracy,
+            worse: high < accuracy,
+        })
+    }
+}
+
 /// Means over subjects, each counting the same.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct OverSubjects {
@@ -152,6 +180,8 @@ pub struct Evaluation {
     pub always_true: BTreeMap<Task, Baseline>,
     /// An answer that is always false.
     pub always_false: BTreeMap<Task, Baseline>,
+    /// Tasks in which the judge is not shown to be better than always the same answer.
+    pub no_better: BTreeMap<Task, NoBetter>,
     /// How the judge's probabilities meet the labels.
     pub reliability: BTreeMap<Task, Reliability>,
     /// Where responses are labelled as better or worse than others: how often the judge rates a better one highest.
@@ -227,6 +257,9 @@ impl Evaluation {
             by_response_length: by_length(scored, samples),
             always_true: constant(true),
             always_false: constant(false),
+            no_better: (all.tasks.iter())
+                .filter_map(|(task, scores)| Some((*task, NoBetter::of(scores)?)))
+                .collect(),
             reliability: Task::ALL
                 .into_iter()
                 .filter_map(|task| Some((task, Reliability::of(task, scored, samples)?)))

@@ -21,6 +21,9 @@ pub struct Calibration {
     /// Whatever wrote the file.
     #[serde(skip_serializing)]
     pub fitted_by: IgnoredAny,
+    /// What `juror calibrate` found to be said of a curve; changes nothing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
 /// How one field's probability of True is calibrated.
@@ -42,6 +45,10 @@ impl Default for Curve {
 
 /// The distance from 1 that an `f32` does not tell apart from none.
 const ROUNDED: f64 = 1e-7;
+
+/// The temperatures among which one is fitted.
+const LOWEST: f64 = 0.02;
+const HIGHEST: f64 = 50.0;
 
 impl Curve {
     /// The calibrated probability of True.
@@ -97,7 +104,7 @@ impl Curve {
     pub fn fit_temperature(seen: &[(f64, bool)]) -> Self {
         let loss = |log: f64| negative_log_likelihood(&Self::Temperature(log.exp()), seen);
         // The loss has one minimum in the logarithm of the temperature: the golden section closes in on it.
-        let (mut low, mut high) = (0.02_f64.ln(), 50.0_f64.ln());
+        let (mut low, mut high) = (LOWEST.ln(), HIGHEST.ln());
         let golden = (5.0_f64.sqrt() - 1.0) / 2.0;
         for _ in 0..60 {
             let (a, b) = (high - golden * (high - low), low + golden * (high - low));
@@ -108,6 +115,24 @@ impl Curve {
             }
         }
         Self::Temperature(f64::midpoint(low, high).exp())
+    }
+
+    /// What a fitted curve at the bound of what can be fitted says of the probabilities; `None` of another curve.
+    pub fn at_bound(&self) -> Option<&'static str> {
+        const NOTHING: &str = "the probabilities carry nothing about the labels: the fit ended at its bound, where every verdict has \
+                               nearly the same one";
+        match self {
+            Self::Temperature(temperature) if *temperature > 0.99 * HIGHEST => Some(NOTHING),
+            Self::Temperature(temperature) if *temperature < 1.01 * LOWEST => Some(
+                "every label is on the side of its probability: the fit ended at its bound, and how sure the judge may be cannot be \
+                 told from these labels",
+            ),
+            Self::Isotonic(points) => {
+                let is_flat = points.windows(2).all(|pair| pair[0][1] >= pair[1][1]);
+                is_flat.then_some(NOTHING)
+            }
+            Self::Temperature(_) => None,
+        }
     }
 
     /// The ascending curve with the least squared error of the labels (pool adjacent violators).
@@ -294,6 +319,24 @@ mod tests {
             panic!()
         };
         assert!((found - 3.0).abs() < 0.1, "{found}");
+    }
+
+    #[test]
+    fn a_curve_at_its_bound_is_told() {
+        let fits = |label: fn(usize) -> bool| {
+            let seen: Vec<(f64, bool)> = (0..1000)
+                .map(|at| ((at % 97) as f64 / 97.0, label(at)))
+                .collect();
+            [Curve::fit_temperature(&seen), Curve::fit_isotonic(&seen)]
+                .map(|curve| curve.at_bound().map(|why| why.contains("carry nothing")))
+        };
+        // The higher the probability, the rarer is a true label; as it says; without a mistake.
+        assert_eq!(
+            fits(|at| at % 97 < 20 || (at % 97 < 80 && at % 3 == 0)),
+            [Some(true), Some(true)]
+        );
+        assert_eq!(fits(|at| at / 97 * 10 < at % 97), [None, None]);
+        assert_eq!(fits(|at| at % 97 > 48), [Some(false), None]);
     }
 
     #[test]

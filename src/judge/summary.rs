@@ -101,6 +101,9 @@ const SHOWN_IDS: usize = 5;
 /// Outcomes that the rules must decide before a summary says that the judge is at odds with them.
 const LEAST_COMPARED: usize = 10;
 
+/// Outcomes that a judge must find alike before a summary says that it says one thing to everything.
+const LEAST_SAID: usize = 20;
+
 /// The least share of them on which judge and rules must agree.
 const LEAST_AGREEMENT: f64 = 0.8;
 
@@ -137,6 +140,8 @@ pub struct Summary {
     pub outcomes_by_rules: usize,
     /// Verdicts where judge and rules agree, of those where both gave an outcome.
     pub agreement: Share,
+    /// Outcomes that the judge itself finds right.
+    pub said: Share,
     /// The ids of the first samples on which they disagree.
     pub disagreeing: Vec<String>,
     /// What the trials of each sample say together, once a run of several trials is complete.
@@ -200,6 +205,7 @@ impl Summary {
         if verdict.audited {
             self.audited.add(by_judge);
         }
+        self.said.add(by_judge);
         if let Some(outcome) = by_judge {
             let agrees = verdict.rule_outcome.map(|by_rules| by_rules == outcome);
             self.agreement.add(agrees);
@@ -274,10 +280,21 @@ impl Summary {
         self.by_status.values().sum()
     }
 
+    /// What the judge says of every outcome, if it says the same of at least twenty.
+    pub fn says_one_thing(&self) -> Option<bool> {
+        let Share { count, known } = self.said;
+        (known >= LEAST_SAID && (count == 0 || count == known)).then_some(count > 0)
+    }
+
+    /// Do the rules decide enough outcomes to compare the judge with?
+    pub fn is_compared_with_rules(&self) -> bool {
+        self.agreement.known >= LEAST_COMPARED
+    }
+
     /// Do judge and rules disagree so often that the verdicts are in doubt: on more than a fifth of at least ten outcomes?
     pub fn is_at_odds_with_rules(&self) -> bool {
         let Share { count, known } = self.agreement;
-        known >= LEAST_COMPARED && (count as f64) < LEAST_AGREEMENT * known as f64
+        self.is_compared_with_rules() && (count as f64) < LEAST_AGREEMENT * known as f64
     }
 
     /// True if every verdict is `ok`.

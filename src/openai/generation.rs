@@ -59,6 +59,7 @@ pub fn lengths<'r>(
     let bytes = requests.clone().map(GenerationRequest::bytes);
     let longest = bytes.clone().max().unwrap_or(0);
     let count = requests.clone().count().max(1);
+    let sequences = requests.clone().map(|request| request.n as usize).sum();
     let max_new = requests.map(|request| max_new_tokens(model, request, defaults));
     WorkloadLengths {
         shared: 0,
@@ -67,6 +68,7 @@ pub fn lengths<'r>(
         longest: longest.saturating_add(MARKUP).min(context),
         max_new: max_new.max().unwrap_or(1).min(context),
         context,
+        sequences,
     }
 }
 

@@ -1,6 +1,6 @@
 //! Figures as text: shares in percent, intervals, differences.
 
-use crate::eval::{Estimate, Interval, Share};
+use crate::eval::{Estimate, Evaluation, Interval, NoBetter, Share};
 
 /// What stands for no figure.
 pub const DASH: &str = "–";
@@ -41,6 +41,34 @@ pub fn with_interval(value: f64, interval: Option<Interval>) -> String {
     match interval {
         Some(interval) => format!("{} ({})", percent(value), range(interval)),
         None => percent(value),
+    }
+}
+
+/// A sentence for each task in which a judge is not shown to be better than always the same answer.
+pub fn no_better(evaluation: &Evaluation) -> Vec<String> {
+    let sentence = |(task, no_better): (&_, &NoBetter)| {
+        let scores = evaluation.all.tasks.get(task)?;
+        let how = if no_better.worse {
+            "worse than"
+        } else {
+            "no better than"
+        };
+        Some(format!(
+            "{}: {how} always {}: accuracy {} % against {} %",
+            task.name(),
+            no_better.than_always,
+            share(Some(scores.accuracy)),
+            percent(no_better.accuracy)
+        ))
+    };
+    evaluation.no_better.iter().filter_map(sentence).collect()
+}
+
+/// An area under the ROC curve with its interval.
+pub fn area(auc: f64, interval: Option<Interval>) -> String {
+    match interval {
+        Some([low, high]) => format!("{auc:.3} ({low:.3}–{high:.3})"),
+        None => format!("{auc:.3}"),
     }
 }
 

@@ -126,6 +126,15 @@ fn rules_that_contradict_the_judge_are_said() {
         ],
     );
 
+    // Warnings are no progress: --quiet leaves them.
+    let quiet = folder.run(&["judge", "in.jsonl", "--model", "any", "--quiet"]);
+    let lines: Vec<&str> = quiet.stderr.lines().collect();
+    assert!(
+        lines.len() == 1 && lines[0].starts_with("WARNING: `any` and the rules agree on"),
+        "{}",
+        quiet.stderr
+    );
+
     let domain =
         json!({"description": "little", "outside": "nothing begins so", "rules_must_agree": true});
     judge_with(&folder, "careful", &json!({ "domain": domain }));
@@ -175,4 +184,34 @@ fn a_judge_must_be_as_sure_as_asked() {
     }
     judge("any", "any.jsonl", "0.9").expect(2, &["min_confidence"]);
     judge("any", "out.jsonl", "0.2").expect(2, &["from 0.5 to 1"]);
+}
+
+#[test]
+fn a_judge_that_says_one_thing_to_everything_is_told() {
+    let folder = Folder::new();
+    // All are right, and the judge says so; without the rules nobody could know that they are.
+    let rows = (0..20).map(|n| {
+        let value = n + 1;
+        row(
+            &format!("r{n}"),
+            &format!("What is {n} + 1?"),
+            &value.to_string(),
+            &format!("{n} + 1 = {value}. The answer is {value}."),
+        )
+    });
+    folder.write("in.jsonl", rows.collect::<String>());
+    let judge = |more: &[&str]| {
+        let arguments = ["judge", "in.jsonl", "--force-domain", "--quiet"];
+        folder.run(&[&arguments[..], more].concat())
+    };
+    let ran = judge(&["--rules", "off"]);
+    ran.expect(
+        ran.code.unwrap(),
+        &["WARNING: `tiny` finds all 20 outcomes right", "juror eval"],
+    );
+    assert!(
+        !judge(&["--rules", "off", "--limit", "19"])
+            .stderr
+            .contains("WARNING")
+    );
 }

@@ -117,3 +117,51 @@ fn what_cannot_be_calibrated_is_said() {
     );
     judge(&["--calibration", "good.json", "--rules", "only"]).expect(2, &["changes nothing"]);
 }
+
+#[test]
+fn probabilities_that_carry_nothing_are_told_so() {
+    let folder = Folder::new();
+    // The surer the judge, the rarer it is right.
+    let line = |at: usize| {
+        let p = (at % 20) as f64 / 20.0 + 0.02;
+        json!({"id": at.to_string(), "index": at, "trial": 0, "status": "ok", "process": null, "outcome": p > 0.5, "perfect": null,
+            "overall": null, "reward": 1.0, "reason": null, "confidence": {"process": null, "outcome": p, "perfect": null},
+            "input": {"truth": at % 20 < 3 || at % 7 == 0},
+            "usage": {"prompt_tokens": 1, "cached_tokens": 0, "completion_tokens": 1}})
+        .to_string()
+    };
+    let lines: Vec<String> = (0..400).map(line).collect();
+    folder.write("verdicts.jsonl", lines.join("\n"));
+    folder.write("in.jsonl", rollouts(1));
+    let said = "outcome: the probabilities carry nothing about the labels";
+    for further in [&[][..], &["--isotonic"]] {
+        let calibrate = [
+            "calibrate",
+            "verdicts.jsonl",
+            "--outcome",
+            "truth",
+            "-o",
+            "c.json",
+        ];
+        folder
+            .run(&[&calibrate[..], further].concat())
+            .expect(0, &[said]);
+        let file: Value = serde_json::from_str(&folder.read("c.json")).unwrap();
+        assert!(
+            file["notes"][0].as_str().unwrap().starts_with(said),
+            "{file}"
+        );
+        // Who uses it is told, too.
+        let judge = [
+            "judge",
+            "in.jsonl",
+            "--calibration",
+            "c.json",
+            "--reward",
+            "soft",
+            "-q",
+        ];
+        let ran = folder.run(&judge);
+        ran.expect(ran.code.unwrap(), &[said]);
+    }
+}

@@ -413,3 +413,83 @@ fn rows_have_the_texts_of_the_page() {
     assert!(folder.read("page.html").contains("Why is a?"));
     assert_eq!(folder.read("rollouts.jsonl"), rollouts);
 }
+
+#[test]
+fn a_judge_no_better_than_a_constant_is_told_so() {
+    let folder = Folder::new();
+    let labels: Vec<String> = (0..100)
+        .map(|at| json!({"id": at.to_string(), "outcome_label": at % 5 < 2}).to_string())
+        .collect();
+    folder.write("labels.jsonl", labels.join("\n"));
+    // Of 100 labels 60 are false. Always true; right on 62; on 90.
+    let judge = |name: &str, says: fn(usize) -> bool| {
+        let line = |at: usize| {
+            let said = says(at);
+            let probability = if said { 0.9 } else { 0.2 } + at as f64 / 2000.0;
+            json!({"id": at.to_string(), "index": at, "trial": 0, "status": "ok", "process": null, "outcome": said, "perfect": null,
+                "overall": null, "reward": f64::from(u8::from(said)), "reason": null,
+                "confidence": {"process": null, "outcome": probability, "perfect": null},
+                "usage": {"prompt_tokens": 10, "cached_tokens": 0, "completion_tokens": 4}})
+            .to_string()
+        };
+        let lines: Vec<String> = (0..100).map(line).collect();
+        folder.write(&format!("{name}.jsonl"), lines.join("\n"));
+        let file = format!("{name}.jsonl");
+        let eval = [
+            "eval",
+            &file,
+            "--labels",
+            "labels.jsonl",
+            "--json",
+            "out.json",
+            "--html",
+            "out.html",
+        ];
+        let ran = folder.run(&eval);
+        ran.expect(0, &[]);
+        let value: Value = serde_json::from_str(&folder.read("out.json")).unwrap();
+        (
+            ran.stdout,
+            value["judges"][0].clone(),
+            folder.read("out.html"),
+        )
+    };
+    let (table, value, page) = judge("all", |_| true);
+    let sentence = "outcome: worse than always false: accuracy 40.0 (30.9–49.8) % against 60.0 %";
+    assert!(
+        table.contains(sentence) && page.contains(sentence),
+        "{table}"
+    );
+    let said = &value["no_better"]["outcome"];
+    assert_eq!(
+        *said,
+        json!({"than_always": false, "accuracy": 0.6, "worse": true})
+    );
+    let (table, value, page) = judge("near", |at| at == 0 || at == 1);
+    let sentence = "outcome: no better than always false: accuracy 62.0";
+    assert!(
+        table.contains(sentence) && page.contains(sentence),
+        "{table}"
+    );
+    assert_eq!(value["no_better"]["outcome"]["worse"], false);
+    let (table, value, page) = judge("good", |at| at % 5 < 2 && at >= 25);
+    assert!(
+        !table.contains("than always") && !page.contains("than always"),
+        "{table}"
+    );
+    assert_eq!(value["no_better"], json!({}));
+    // The area under the curve has its interval, in all three.
+    let reliability = &value["reliability"]["outcome"];
+    let number = |value: &Value| value.as_f64().unwrap();
+    let (auc, ends) = (number(&reliability["auc"]), &reliability["auc_interval"]);
+    let (low, high) = (number(&ends[0]), number(&ends[1]));
+    assert!(
+        0.5 < low && low < auc && auc < high && high < 1.0,
+        "{reliability}"
+    );
+    let shown = format!("{auc:.3} ({low:.3}–{high:.3})");
+    assert!(
+        table.contains(&format!("AUC {shown}")) && page.contains(&shown),
+        "{table}"
+    );
+}

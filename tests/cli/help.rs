@@ -199,8 +199,13 @@ fn a_reader_that_has_seen_enough_is_no_failure_worth_a_word() {
     let folder = Folder::new();
     // More than any pipe holds.
     folder.write("in.jsonl", rollouts(3000));
-    let ran = hang_up(&folder, &["judge", "in.jsonl", "--rules", "only", "-q"]);
-    assert_eq!(ran.stderr, "");
+    // The same code by the rules, of a model, and of `verify`: not all is written.
+    let model = "judge in.jsonl --limit 700 --max-new-tokens 8 --raw -q";
+    for command in ["judge in.jsonl --rules only -q", model, "verify in.jsonl"] {
+        let arguments: Vec<&str> = command.split(' ').collect();
+        let ran = hang_up(&folder, &arguments);
+        assert_eq!((ran.code, ran.stderr.as_str()), (Some(1), ""), "{command}");
+    }
     let padding = "x ".repeat(1 << 19);
     let fields = "<a>{{ question }}</a><b>{{ student_answer }}</b><c>{{ reference_answer }}</c>";
     folder.write("long.txt", format!("{padding}{fields}"));

@@ -202,6 +202,15 @@ fn names_of_other_programs_and_other_cases_are_understood() {
     assert!(own.starts_with("engine: 2 sequences"), "{own}");
     assert_eq!(sizes(judge("--batch-size")), own);
     assert_eq!(sizes(judge("--max-num-seqs")), own);
+    // The cache is in proportion to the rows.
+    folder.write("many.jsonl", rollouts(64));
+    let blocks = |input: &str| -> usize {
+        let line = sizes(folder.run(&["judge", input, "--max-new-tokens", "200"]));
+        let (before, _) = line.split_once(" KV blocks").unwrap();
+        before.rsplit(' ').next().unwrap().parse().unwrap()
+    };
+    let (few, many) = (blocks("in.jsonl"), blocks("many.jsonl"));
+    assert!(3 * few < many, "{few} {many}");
     // The shape is found, and then refused for what is asked of it: no weights are made.
     for shape in ["qwen3-0.6B", "Qwen3-0.6b"] {
         let long = ["--template-tokens", "1000000"];

@@ -341,3 +341,25 @@ fn costly_pairs_take_little_memory() {
         assert_eq!(ran.lines().len(), rows);
     }
 }
+
+#[test]
+fn an_input_without_rows_is_refused_as_in_judge() {
+    let folder = Folder::new();
+    folder.write("empty.jsonl", "");
+    folder.write("blank.jsonl", "\n\n");
+    folder.write("list.json", "[]");
+    folder.write("out.jsonl", "");
+    for input in ["empty.jsonl", "blank.jsonl", "list.json"] {
+        let said = format!("no rows in {input}: the input is empty");
+        folder
+            .run(&["verify", input, "-o", "out.jsonl"])
+            .expect(2, &[&said]);
+        folder
+            .run(&["judge", input, "--rules", "only"])
+            .expect(2, &[&said]);
+    }
+    assert_eq!(folder.read("out.jsonl"), "");
+    folder
+        .pipe(b"", &["verify"])
+        .expect(2, &["no rows in stdin"]);
+}

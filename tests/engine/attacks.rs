@@ -43,6 +43,7 @@ impl LogitsModel for Blind {
         Properties {
             lags: false,
             blocks: None,
+            lazy_cache: false,
             short_context: None,
         }
     }

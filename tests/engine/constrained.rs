@@ -45,6 +45,7 @@ impl LogitsModel for Nonsense {
         Properties {
             lags: false,
             blocks: None,
+            lazy_cache: false,
             short_context: None,
         }
     }

@@ -200,6 +200,7 @@ impl LogitsModel for Mortal {
         Properties {
             lags: false,
             blocks: None,
+            lazy_cache: false,
             short_context: None,
         }
     }

@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 
 use candle_core::Tensor;
 use juror::engine::{
-    Choices, Engine, EngineConfig, EngineThread, FinishReason, LogitsModel, Properties, Request,
-    RequestId, Sampling, StepObserver, StepReport,
+    Choices, Completion, Engine, EngineConfig, EngineThread, FinishReason, LogitsModel, Properties,
+    Request, RequestId, Sampling, StepObserver, StepReport,
 };
 use juror::model::ModelError;
 use juror::model::batch::StepBatch;
@@ -41,7 +41,7 @@ proptest! {
     fn a_completion_depends_on_its_request_alone(
         count in 1..40usize, shared in 0..40usize, spare in 0..60usize, block_size in 1..9usize,
         max_sequences in 1..40usize, token_budget in 1..80usize, max_prefill_chunk in 1..60usize,
-        prefix_cache: bool, pin: bool, arrive_late: bool,
+        prefix_cache: bool, pin: bool, arrive_late: bool, lazy_cache: bool,
     ) {
         let longest = shared + 6 + 18 + 20;
         let config = EngineConfig {
@@ -50,7 +50,9 @@ proptest! {
             least_blocks: 1, block_size, max_sequences, token_budget, max_prefill_chunk, context_length: 200, prefix_cache,
             pinned_prefix: if pin { template(shared) } else { Vec::new() },
         };
-        let mut engine = Engine::new(Box::new(reader(block_size)), &config).unwrap();
+        let mut model = reader(block_size);
+        model.lazy_cache = lazy_cache;
+        let mut engine = Engine::new(Box::new(model), &config).unwrap();
         let prompts = prompts(count, shared);
         let mut completions = Vec::new();
         for (id, prompt) in prompts.iter().enumerate() {
@@ -84,6 +86,40 @@ fn a_small_pool_preempts_and_changes_nothing() {
         "the pool was meant to be too small: {:?}",
         engine.stats()
     );
+}
+
+#[test]
+fn a_lazy_cache_takes_memory_as_the_work_does_and_finds_what_is_shared() {
+    // 48 questions of 40 responses each, four at once, in a cache that would hold hundreds.
+    let config = EngineConfig {
+        max_sequences: 4,
+        ..config(4000)
+    };
+    let ran = |lazy_cache: bool| {
+        let mut model = reader(4);
+        model.lazy_cache = lazy_cache;
+        let mut engine = Engine::new(Box::new(model), &config).unwrap();
+        for id in 0..1920_u64 {
+            let (question, response) = ((id / 40) as u32, (id % 40) as u32);
+            let mut prompt = template(20);
+            prompt.extend((0..20).map(|at| (at * 7 + question) % 48));
+            prompt.extend([response, question % 48, 5, 6, 7]);
+            engine.add(request(id, prompt, 20, Sampling::GREEDY));
+        }
+        (run(&mut engine), engine.stats())
+    };
+    let ((greedy, before), (lazy, after)) = (ran(false), ran(true));
+    let tokens = |completions: &[Completion]| -> Vec<Vec<u32>> {
+        let tokens = completions.iter();
+        tokens.map(|completion| completion.tokens.clone()).collect()
+    };
+    assert_eq!(tokens(&lazy), tokens(&greedy));
+    assert_eq!(after.cached_tokens, before.cached_tokens);
+    assert_eq!(after.preemptions, 0);
+    assert_eq!(before.touched_blocks, 4000);
+    // A sixteenth of the cache is kept beside what is in use.
+    let most = after.most_used_blocks + 4000 / 16 + 1;
+    assert!(after.touched_blocks <= most, "{after:?}");
 }
 
 #[test]
@@ -354,6 +390,7 @@ impl LogitsModel for Broken {
         Properties {
             lags: false,
             blocks: None,
+            lazy_cache: false,
             short_context: None,
         }
     }

@@ -20,6 +20,8 @@ pub(crate) struct Reader {
     slots: HashMap<u32, (u32, u32, bool)>,
     /// See [`Properties::short_context`].
     pub(crate) short_context: Option<usize>,
+    /// See [`Properties::lazy_cache`].
+    pub(crate) lazy_cache: bool,
     /// Can the cache be built anew?
     pub(crate) rebuilds: bool,
 }
@@ -29,6 +31,7 @@ pub(crate) fn reader(block_size: usize) -> Reader {
         block_size,
         slots: HashMap::new(),
         short_context: None,
+        lazy_cache: false,
         rebuilds: false,
     }
 }
@@ -58,6 +61,7 @@ impl LogitsModel for Reader {
         Properties {
             lags: false,
             blocks: None,
+            lazy_cache: self.lazy_cache,
             short_context: self.short_context,
         }
     }

@@ -9,7 +9,10 @@ use super::{Judged, bars};
 use crate::eval::{
     Choices, CostUnit, Evaluation, Measures, Preference, PrimeRow, Samples, Scores, Task, Threshold,
 };
-use crate::report::numbers::{DASH, estimate, p_value, percent_or_dash, points, share, threshold};
+use crate::report::numbers::{
+    DASH, area, estimate, no_better, p_value, percent_or_dash, points, share, threshold,
+};
+use crate::terminal::escaped;
 use crate::verdict::Status;
 
 /// Flips that are shown of each kind.
@@ -171,6 +174,9 @@ pub(super) fn print(
             }
         }
         table::write(&mut out, HEADER, &rows)?;
+        for sentence in no_better(evaluation) {
+            table::write_text(&mut out, &sentence)?;
+        }
         table::write_text(&mut out, &facts(all))?;
         confusions(&mut out, all)?;
         parts(
@@ -205,9 +211,9 @@ pub(super) fn print(
                     100.0 * best.value
                 )
             };
-            let auc = reliability
-                .auc
-                .map_or(String::new(), |auc| format!(", AUC {auc:.3}"));
+            let auc = reliability.auc.map_or(String::new(), |auc| {
+                format!(", AUC {}", area(auc, reliability.auc_interval))
+            });
             let f1 = reliability
                 .best_f1
                 .map_or(String::new(), |best| format!(", F1 at {}", at(best)));

@@ -101,9 +101,7 @@ fn run_one(mut arguments: JudgeArguments) -> Result<Ran, Failure> {
     let quiet = arguments.output.quiet;
     let dry_run = arguments.dry_run;
     let (session, summary) = resolve(arguments)?;
-    if !quiet {
-        describe(&session);
-    }
+    describe(&session, quiet);
     if dry_run {
         dry_run::print(&session).or_fail()?;
         return Ok(Ran {
@@ -162,7 +160,9 @@ pub(super) fn carry_out(
     }
     if !quiet {
         print_summary(&summary);
-        warnings::print(session, &summary);
+    }
+    warnings::print(session, &summary, quiet);
+    if !quiet {
         if let Some(out) = &session.out {
             say(&format!("verdicts in {}", out.path().display()));
         }
@@ -329,11 +329,14 @@ pub(super) fn describe_input(loaded: &Loaded<Rows>) {
     }
 }
 
-/// Prints the input, the columns used, and notes of the judge.
-pub(super) fn describe(session: &Session) {
+/// Prints what must be known of the judge and, unless `quiet`, the input and the columns used.
+pub(super) fn describe(session: &Session, quiet: bool) {
     let loaded = &session.loaded;
     for note in session.judge.iter().flat_map(|(_, text)| &text.notes) {
         say(&format!("note: {note}"));
+    }
+    if quiet {
+        return;
     }
     describe_input(loaded);
     if let Some(shard) = session.shard {

@@ -68,12 +68,16 @@ impl ResolvedJudge {
             chat.force_domain = verdict.force_domain;
             let mut text = JudgeText::load_with(&source, &protocol, &template, &chat).or_usage()?;
             choice.chat.check(&text).or_usage()?;
+            sampling_arguments.check_context(&text.config).or_usage()?;
             if let Some(path) = &verdict.calibration {
                 let read =
                     read_text(path).with_context(|| format!("could not read {}", path.display()));
                 let calibration = Calibration::parse(&read.or_usage()?)
                     .map_err(|why| anyhow!("{}: {why}", path.display()));
                 text.calibration = calibration.or_usage()?;
+                let notes = text.calibration.notes.iter();
+                let notes = notes.map(|note| format!("{}: {note}", path.display()));
+                text.notes.extend(notes);
             }
             if want == Want::Everything {
                 text.settle_head(&source).map_err(download::failure)?;

@@ -5,8 +5,9 @@ use crate::judge::{Session, Share, Summary};
 use crate::terminal::escaped;
 use crate::verdict::Status;
 
-/// Says how many samples are outside the judge's domain, and whether judge and rules are at odds.
-pub(super) fn print(session: &Session, summary: &Summary) {
+/// Says whether judge and rules are at odds, or the judge says one thing to everything; and unless `quiet`, how many samples are
+/// outside the judge's domain, which their verdicts and the exit code say too.
+pub(super) fn print(session: &Session, summary: &Summary, quiet: bool) {
     let name = &session.model_name;
     if let (Some(why), Some((folder, _))) = (&summary.cache_failure, &session.cache) {
         say(&format!(
@@ -19,7 +20,7 @@ pub(super) fn print(session: &Session, summary: &Summary) {
         .judge
         .as_ref()
         .and_then(|(_, text)| text.domain.as_ref());
-    if let (1.., Some(domain)) = (outside, domain) {
+    if let (false, 1.., Some(domain)) = (quiet, outside, domain) {
         say(&format!(
             "{outside} of {} are outside what `{name}` knows ({}) and have no reward; use --model with a larger judge for them, \
              or judge them anyway with --force-domain and another -o",
@@ -27,6 +28,8 @@ pub(super) fn print(session: &Session, summary: &Summary) {
             domain.description
         ));
     }
+    let right = |all: bool| if all { "right" } else { "wrong" };
+    let one_thing = summary.says_one_thing();
     if summary.is_at_odds_with_rules() {
         let Share { count, known } = summary.agreement;
         let ids: Vec<String> = summary
@@ -34,10 +37,20 @@ pub(super) fn print(session: &Session, summary: &Summary) {
             .iter()
             .map(|id| escaped(id).to_string())
             .collect();
+        let one_thing = one_thing.map_or(String::new(), |all| {
+            format!(" `{name}` finds every outcome {}.", right(all))
+        });
         say(&format!(
-            "WARNING: `{name}` and the rules agree on {count} of {known} outcomes only, so many verdicts are wrong, its or theirs. \
-             Look at some of the others ({}) before you use these rewards; another --model may do better",
+            "WARNING: `{name}` and the rules agree on {count} of {known} outcomes only, so many verdicts are wrong, its or \
+             theirs.{one_thing} Look at some of the others ({}) before you use these rewards; another --model may do better",
             ids.join(", ")
+        ));
+    } else if let (Some(all), false) = (one_thing, summary.is_compared_with_rules()) {
+        say(&format!(
+            "WARNING: `{name}` finds all {} outcomes {}, and the rules could not check that: if some are not, it does not tell them \
+             apart. Compare it with labels (`juror eval`) before you use these rewards",
+            summary.said.known,
+            right(all)
         ));
     }
 }

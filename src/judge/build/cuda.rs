@@ -79,6 +79,7 @@ impl StepModel for CudaSteps {
         Properties {
             lags: true,
             blocks: Some(self.decoder.blocks()),
+            lazy_cache: false,
             short_context: self.decoder.config().rope.short_context(),
         }
     }

@@ -32,6 +32,8 @@ pub struct WorkloadLengths {
     pub max_new: usize,
     /// Most tokens of a sequence, prompt and completion together.
     pub context: usize,
+    /// How many sequences there will be, at most.
+    pub sequences: usize,
 }
 
 impl WorkloadLengths {
@@ -43,6 +45,7 @@ impl WorkloadLengths {
             longest: OWN_PROMPT_TOKENS,
             max_new: max_new_tokens,
             context: text.config.max_positions,
+            sequences: usize::MAX,
         }
     }
 
@@ -117,6 +120,7 @@ impl WorkloadLengths {
             longest: OWN_PROMPT_TOKENS
                 .saturating_add(longest)
                 .saturating_add(longest / 2),
+            sequences: jobs.len(),
             ..unknown
         })
     }

@@ -126,6 +126,7 @@ impl LogitsModel for PagedDecoder {
         Properties {
             lags: false,
             blocks: self.attention.as_ref().map(|cache| cache.blocks()),
+            lazy_cache: self.decoder.device().is_cpu(),
             short_context: self.decoder.config().rope.short_context(),
         }
     }

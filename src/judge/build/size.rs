@@ -101,9 +101,12 @@ fn choose(
     let token_budget = given
         .token_budget
         .unwrap_or_else(|| token_budget(processor, free, model));
-    let most_sequences = given.max_sequences.unwrap_or(match processor {
-        Processor::Cpu { .. } => CPU_SEQUENCES,
-        Processor::Gpu => GPU_SEQUENCES,
+    let most_sequences = given.max_sequences.unwrap_or_else(|| {
+        let most = match processor {
+            Processor::Cpu { .. } => CPU_SEQUENCES,
+            Processor::Gpu => GPU_SEQUENCES,
+        };
+        most.min(lengths.sequences).max(1)
     });
     let kv_bytes = match processor {
         Processor::Cpu { .. } => free / 100 * CPU_KV_SHARE,
@@ -117,13 +120,19 @@ fn choose(
     };
     let block_bytes = (model.kv_bytes_per_token * BLOCK_SIZE).max(1);
     let blocks = given.blocks.unwrap_or_else(|| {
+        let at_once = most_sequences.min(lengths.sequences);
+        let whole = at_once.saturating_mul((lengths.typical + max_new).div_ceil(BLOCK_SIZE));
         let own = match processor {
-            // The blocks that running sequences fill: a small pool is reused while it is still in the CPU's cache.
-            Processor::Cpu { .. } => lengths.typical + max_new / 2,
+            // The blocks that running sequences fill: a small pool is reused while it is still in the CPU's cache. Of many
+            // sequences some have just begun while others end, of few all may be long at once.
+            Processor::Cpu { .. } => {
+                let half = (lengths.typical + max_new / 2).div_ceil(BLOCK_SIZE);
+                whole.min(CPU_SEQUENCES.max(most_sequences).saturating_mul(half))
+            }
             // Twice the blocks that they can fill: the rest keeps shared prefixes.
-            Processor::Gpu => 2 * (lengths.typical + max_new),
+            Processor::Gpu => 2 * whole,
         };
-        let useful = most_sequences.saturating_mul(own.div_ceil(BLOCK_SIZE)) + template;
+        let useful = own.saturating_add(template);
         useful.min(kv_bytes / block_bytes)
     });
     let blocks = blocks.max(least_blocks);
@@ -131,7 +140,8 @@ fn choose(
     let max_sequences = given.max_sequences.unwrap_or_else(|| {
         // Most completions end well before their limit, and those that run are halfway on average.
         let own = (lengths.typical + max_new / 4).div_ceil(BLOCK_SIZE).max(1);
-        (blocks.saturating_sub(template) / own).clamp(FEW_SEQUENCES, most_sequences)
+        let few = FEW_SEQUENCES.min(most_sequences);
+        (blocks.saturating_sub(template) / own).clamp(few, most_sequences)
     });
     EngineConfig {
         blocks,
@@ -184,6 +194,7 @@ mod tests {
         longest: 6000,
         max_new: 2500,
         context: 40_960,
+        sequences: usize::MAX,
     };
 
     fn qwen3_8b() -> MemoryFootprint {
@@ -287,6 +298,38 @@ mod tests {
     }
 
     #[test]
+    fn few_sequences_take_what_they_can_fill() {
+        let processor = Processor::Cpu {
+            cache_bytes: 8 << 20,
+        };
+        let model = qwen3_0_6b(KvType::BF16);
+        let sizes = |processor, sequences| {
+            let lengths = WorkloadLengths {
+                typical: 60,
+                longest: 500,
+                max_new: 2048,
+                sequences,
+                ..JUDGE
+            };
+            choose(processor, 64 * GIB, &model, &lengths)
+        };
+        let template = 1300_usize.div_ceil(BLOCK_SIZE);
+        let one = 2108_usize.div_ceil(BLOCK_SIZE);
+        for (sequences, blocks) in [
+            (4, 4 * one),
+            (24, 24 * one),
+            (10_000, 64 * 1084_usize.div_ceil(BLOCK_SIZE)),
+        ] {
+            let sizes = sizes(processor, sequences);
+            assert_eq!(
+                (sizes.max_sequences, sizes.blocks),
+                (sequences.min(64), blocks + template)
+            );
+        }
+        assert_eq!(sizes(Processor::Gpu, 24).blocks, 48 * one + template);
+    }
+
+    #[test]
     fn what_was_given_is_taken() {
         let given = EngineOptions {
             max_sequences: Some(3),
@@ -313,9 +356,10 @@ mod tests {
             free in 0..200 * GIB, gpu: bool, cache_bytes in 0..(256usize << 20), shared in 0..5000usize,
             typical in 0..8000usize, longest in 0..100_000usize, max_new in 1..100_000usize,
             blocks in prop::option::of(1..100_000usize), max_sequences in prop::option::of(1..1000usize),
+            sequences in 1..1000usize,
         ) {
             let processor = if gpu { Processor::Gpu } else { Processor::Cpu { cache_bytes } };
-            let lengths = WorkloadLengths { shared, typical, longest, max_new, context: 40_960 };
+            let lengths = WorkloadLengths { shared, typical, longest, max_new, context: 40_960, sequences };
             let given = EngineOptions { max_sequences, blocks, ..EngineOptions::default() };
             let model = qwen3_8b();
             let sizes = super::choose(processor, free, &model, &lengths, &given);

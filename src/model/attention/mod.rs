@@ -156,12 +156,13 @@ fn zeros<T: Copy + Default>(size: usize) -> Result<Vec<T>, ModelError> {
     let mut probe = Vec::<T>::new();
     if probe.try_reserve_exact(size).is_err() {
         return Err(ModelError::OutOfMemory(format!(
-            "a KV cache with {} MiB per layer and side; ask for fewer blocks",
+            "a KV cache with {} MiB in one piece; ask for fewer blocks",
             (size * size_of::<T>()) >> 20
         )));
     }
     drop(probe);
-    // Zeroed by the system page by page as they are used, unlike a buffer that is reserved and then filled.
+    // Zeroed by the system page by page as they are used, unlike a buffer that is reserved and then filled; as long as the
+    // allocator asks the system for it.
     Ok(vec![T::default(); size])
 }
 

@@ -9,7 +9,7 @@ use super::facets::{Facet, cell_name, flip_name, lengths};
 use super::{Contents, JudgeResults};
 use crate::eval::{Baseline, CostUnit, Estimate, Interval, Measures, Samples, Scores, Share, Task};
 use crate::report::numbers::{
-    DASH, grouped, p_value, percent, percent_or_dash, points, range, threshold,
+    DASH, area, grouped, no_better, p_value, percent, percent_or_dash, points, range, threshold,
 };
 use crate::report::plot::bar;
 use crate::verdict::Status;
@@ -261,10 +261,12 @@ impl Figures {
     }
 }
 
-/// What the figures leave out.
+/// What must be known beside the figures: which of them say little, and what they leave out.
 fn notes(contents: &Contents<'_>, names: &[String]) -> Vec<String> {
     let mut notes = Vec::new();
     for (judge, name) in contents.judges.iter().zip(names) {
+        let sentences = no_better(judge.evaluation);
+        notes.extend(sentences.iter().map(|one| format!("{name}: {one}.")));
         for (count, what) in [
             (
                 judge.evaluation.without_label,
@@ -564,7 +566,7 @@ fn reliability(first: &JudgeResults<'_>) -> Vec<(String, Vec<String>)> {
                 format!("{:.3}", of.calibration_error),
                 format!("{:.3}", of.brier),
                 of.auc
-                    .map_or_else(|| DASH.to_owned(), |auc| format!("{auc:.3}")),
+                    .map_or_else(|| DASH.to_owned(), |auc| area(auc, of.auc_interval)),
                 at(Some(of.best_accuracy)),
                 at(of.best_f1),
             ],

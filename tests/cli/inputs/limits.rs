@@ -221,3 +221,37 @@ fn showing_a_model_that_cannot_judge_is_an_error() {
     ran.expect(2, &["no model.safetensors"]);
     assert!(ran.stdout.contains("parameters"), "{}", ran.stdout);
 }
+
+#[test]
+fn more_new_tokens_than_the_context_holds_are_refused_up_front() {
+    let folder = Folder::new();
+    folder.write("in.jsonl", rollouts(2));
+    folder.write("batch.jsonl", "");
+    let panel = "[[judges]]\nmodel = \"tiny\"\nname = \"a\"\n\
+                 [[judges]]\nmodel = \"tiny\"\nname = \"b\"\noptions = [\"--max-new-tokens\", \"4096\"]\n";
+    folder.write("panel.toml", panel);
+    folder.write(
+        "test.jsonl",
+        "{\"question\": \"1 + 1?\", \"answer\": \"#### 2\"}\n",
+    );
+    let given = "--max-new-tokens 4096";
+    for command in [
+        format!("judge in.jsonl {given}"),
+        format!("judge in.jsonl {given} --dry-run"),
+        format!("judge in.jsonl {given} --compare -o out.jsonl"),
+        "judge in.jsonl --panel panel.toml -o out.jsonl".to_owned(),
+        format!("serve {given}"),
+        format!("run-batch batch.jsonl --model tiny -o out.jsonl {given}"),
+        format!(
+            "gsm8k --solve --model tiny --data test.jsonl -o out.jsonl --config 5-shot {given}"
+        ),
+    ] {
+        let arguments: Vec<&str> = command.split(' ').collect();
+        let ran = juror(&folder, &arguments, &[]);
+        ran.expect(2, &[given, "context has 4096 tokens", "give fewer"]);
+        assert!(!ran.stderr.contains("engine:"), "{command}: {}", ran.stderr);
+    }
+    for left in ["out.jsonl", "out.a.jsonl", "out.comparisons.jsonl"] {
+        assert!(!folder.has(left), "{left}");
+    }
+}

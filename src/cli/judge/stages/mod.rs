@@ -15,6 +15,7 @@ use anyhow::{anyhow, bail};
 use clap::{CommandFactory as _, FromArgMatches as _};
 
 use super::arguments::JudgeArguments;
+use crate::checkpoint::ModelConfig;
 use crate::checkpoint::hub::Want;
 use crate::cli::download;
 use crate::cli::progress::print_summary;
@@ -180,6 +181,10 @@ fn check(line: &JudgeArguments) -> Result<Arc<dyn Protocol>, Failure> {
     let named = line.judge.named_protocol().or_usage()?;
     let source = download::resolve(&line.judge.model, Want::Description)?;
     let (protocol, _) = line.judge.prompt_for(named, Some(&source)).or_usage()?;
+    if line.sampling.max_new_tokens.is_some() {
+        let config = ModelConfig::load(&source).map_err(download::failure)?;
+        line.sampling.check_context(&config).or_usage()?;
+    }
     Ok(protocol)
 }
 

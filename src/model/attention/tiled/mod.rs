@@ -46,19 +46,17 @@ pub(super) fn build(
 struct Tiled<F: Format> {
     layout: Layout,
     blocks: usize,
-    layers: Vec<Layer<F>>,
+    /// One layer after the other: first its keys, `[kv_heads, blocks, lanes / 16, head_dim, 16]`, then its values,
+    /// `[kv_heads, blocks, ceil(head_dim / 16), lanes, 16]`. Key heads lie apart, so that each can be written by a thread of
+    /// its own.
+    ///
+    /// One buffer for all: an allocator asks the system for one as large as this, which then takes memory page by page as it
+    /// is used. Smaller ones it may take from memory that was used before, and has to fill with zeros.
+    cache: Vec<F::Bits>,
     /// The step.
     batch: StepBatch,
     /// Its plans for the windows that were asked for so far.
     plans: Vec<(Option<usize>, Plan)>,
-}
-
-/// A layer's cache. Key heads lie apart, so that each can be written by a thread of its own.
-struct Layer<F: Format> {
-    /// `[kv_heads, blocks, lanes / 16, head_dim, 16]`
-    keys: Vec<F::Bits>,
-    /// `[kv_heads, blocks, ceil(head_dim / 16), lanes, 16]`
-    values: Vec<F::Bits>,
 }
 
 /// How a block's keys and values lie in memory: as panels for [`Product`](product::Product).
@@ -101,24 +99,20 @@ impl Layout {
     fn value_block(&self) -> usize {
         self.lanes * self.value_width()
     }
+
+    /// Numbers that a layer of so many blocks takes.
+    fn layer(&self, blocks: usize) -> usize {
+        self.shape.kv_heads * blocks * (self.key_block() + self.value_block())
+    }
 }
 
 impl<F: Format> Tiled<F> {
     fn new(shape: AttentionShape, blocks: usize, block_size: usize) -> Result<Self, ModelError> {
         let layout = Layout::new(shape, block_size);
-        let heads = blocks * shape.kv_heads;
-        let layers = (0..shape.layers)
-            .map(|_| {
-                Ok(Layer {
-                    keys: zeros(heads * layout.key_block())?,
-                    values: zeros(heads * layout.value_block())?,
-                })
-            })
-            .collect::<Result<_, ModelError>>()?;
         Ok(Self {
             layout,
             blocks,
-            layers,
+            cache: zeros(shape.layers * layout.layer(blocks))?,
             batch: StepBatch::default(),
             plans: Vec::new(),
         })
@@ -195,7 +189,7 @@ impl<F: Format> Tiled<F> {
         let Self {
             layout,
             blocks,
-            layers,
+            cache,
             batch,
             plans,
         } = self;
@@ -227,7 +221,9 @@ impl<F: Format> Tiled<F> {
                 lse,
             });
         }
-        let Layer { keys, values } = &mut layers[layer];
+        let size = layout.layer(*blocks);
+        let cache = &mut cache[layer * size..][..size];
+        let (keys, values) = cache.split_at_mut(kv_heads * *blocks * layout.key_block());
         let caches = keys
             .chunks_exact_mut(*blocks * layout.key_block())
             .zip(values.chunks_exact_mut(*blocks * layout.value_block()));
