@@ -12,7 +12,6 @@ use crate::eval::{
 use crate::report::numbers::{
     DASH, area, estimate, no_better, p_value, percent_or_dash, points, share, threshold,
 };
-use crate::terminal::escaped;
 use crate::verdict::Status;
 
 /// Flips that are shown of each kind.
