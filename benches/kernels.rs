@@ -1,8 +1,10 @@
-//! The CPU's two inner loops alone, at the sizes of Qwen3-0.6B: products with weights, candle's beside them, and attention.
+//! The CPU's two inner loops alone, at the sizes of Qwen3-0.6B: products with weights, candle's beside them, and attention;
+//! once with each instruction set that the processor has.
 //!
 //! ```sh
 //! RAYON_NUM_THREADS=1 cargo bench --bench kernels              # everything
 //! RAYON_NUM_THREADS=1 cargo bench --bench kernels -- attention # or `products`, or the beginning of a row; others print nothing
+//! RAYON_NUM_THREADS=1 cargo bench --bench kernels -- avx2      # or `avx512`, `neon`, `plain`: with this set alone
 //! ```
 //!
 //! Prints GFLOP/s by the least time of each cell. The cells of a row take turns: so they see the same machine, and weights
@@ -19,7 +21,9 @@ use std::time::{Duration, Instant};
 
 use candle_core::quantized::{GgmlDType, QMatMul, QTensor};
 use candle_core::{DType, Device, Module, Tensor};
+use juror::checkpoint::gguf::StorageType;
 use juror::model::attention::{self, AttentionKind, AttentionShape};
+use juror::model::cpu::instructions::InstructionSet;
 use juror::model::cpu::matmul::PackedMatrix;
 use juror::model::precision::WeightType;
 use juror::model::{BatchRow, StepBatch};
@@ -32,17 +36,29 @@ fn main() {
     if !std::env::args().any(|word| word == "--bench") {
         return;
     }
-    println!("{} threads; GFLOP/s\n", rayon::current_num_threads());
-    products();
-    println!();
-    attention();
+    for set in InstructionSet::available() {
+        let asked: Vec<InstructionSet> = words().filter_map(|word| word.parse().ok()).collect();
+        if !asked.is_empty() && !asked.contains(&set) {
+            continue;
+        }
+        set.choose().expect("a set of this processor");
+        println!("{set}, {} threads; GFLOP/s\n", rayon::current_num_threads());
+        products();
+        println!();
+        attention();
+        println!();
+    }
+}
+
+fn words() -> impl Iterator<Item = String> {
+    std::env::args()
+        .skip(1)
+        .filter(|word| !word.starts_with('-'))
 }
 
 /// Whether the command line asks for a row of a table.
 fn wanted(table: &str, row: &str) -> bool {
-    let mut words = std::env::args()
-        .skip(1)
-        .filter(|word| !word.starts_with('-'));
+    let mut words = words().filter(|word| word.parse::<InstructionSet>().is_err());
     let mut any = false;
     words.any(|word| {
         any = true;
@@ -76,15 +92,26 @@ fn products() {
         WeightType::Q8_0,
         WeightType::Q4K,
     ];
+    let blocks = [
+        (GgmlDType::Q4_1, StorageType::Q4_1),
+        (GgmlDType::Q5_1, StorageType::Q5_1),
+    ];
     println!(
-        "| rows × inputs × outputs | f32 | f16 | bf16 | Q8_0 | Q4_K | candle f32 | candle Q8_0 | candle Q4_K |"
+        "| rows × inputs × outputs | f32 | f16 | bf16 | Q8_0 | Q4_K | Q4_1 | Q5_1 | candle f32 | candle Q8_0 | candle Q4_K |"
     );
-    println!("|---|---|---|---|---|---|---|---|---|");
+    println!("|---|---|---|---|---|---|---|---|---|---|---|");
     for (inputs, outputs) in [(1024, 6144), (3072, 1024)] {
         let weight =
             Tensor::randn(0f32, 0.02, (outputs, inputs), &Device::Cpu).expect("random numbers");
-        let packed =
-            kinds.map(|kind| PackedMatrix::pack(&weight, kind).expect("a type of the CPU"));
+        let mut packed: Vec<PackedMatrix> = kinds
+            .map(|kind| PackedMatrix::pack(&weight, kind).expect("a type of the CPU"))
+            .into();
+        for (dtype, kind) in blocks {
+            let weight = QTensor::quantize(&weight, dtype).expect("quantised");
+            let bytes = weight.data().expect("bytes of the CPU");
+            let matrix = PackedMatrix::from_blocks(kind, outputs, inputs, &bytes);
+            packed.push(matrix.expect("whole blocks"));
+        }
         let transposed = weight.t().expect("a matrix");
         let candle = [GgmlDType::Q8_0, GgmlDType::Q4K].map(|kind| {
             let weight = QTensor::quantize(&weight, kind).expect("quantised");

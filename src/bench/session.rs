@@ -15,6 +15,7 @@ use crate::engine::{EngineConfig, EngineError, Sampling};
 use crate::judge::build::{
     BLOCK_SIZE, EngineOptions, WorkloadLengths, engine_config, load_model, packed_numbers,
 };
+use crate::model::cpu::instructions::InstructionSet;
 use crate::model::memory::MemoryFootprint;
 use crate::model::{ModelError, Precision};
 
@@ -332,7 +333,8 @@ pub fn machine() -> String {
         .find_map(|line| line.strip_prefix("model name"))
         .and_then(|rest| rest.split_once(':'))
         .map_or(std::env::consts::ARCH, |(_, name)| name.trim());
-    format!("{name}, {} threads", rayon::current_num_threads())
+    let (instructions, threads) = (InstructionSet::chosen(), rayon::current_num_threads());
+    format!("{name}, {instructions}, {threads} threads")
 }
 
 impl Subject {

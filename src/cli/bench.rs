@@ -30,6 +30,7 @@ use crate::judge::EngineOptions;
 use crate::judge::JudgeText;
 use crate::judge::prompt::TooLong;
 use crate::model::ModelError;
+use crate::model::cpu::instructions::InstructionSet;
 
 /// Measure how fast a judge is, on any model or on random weights of a known shape.
 #[derive(Debug, Args)]
@@ -50,6 +51,9 @@ pub(super) struct BenchArguments {
     synthetic: Option<String>,
     #[command(flatten)]
     model: ModelArguments,
+    /// Instruction set of the CPU's kernels, to compare: avx512, avx2, neon or plain [default: the best there is]
+    #[arg(long, value_name = "SET", hide = true)]
+    instructions: Option<InstructionSet>,
 
     /// Samples; of INPUT the first N [default: 64; of INPUT all]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000), help_heading = "Workload")]
@@ -131,6 +135,7 @@ pub(super) fn run(arguments: &BenchArguments) -> Result<u8, Failure> {
         ..Sampling::GREEDY
     };
     sampling.validate().or_usage()?;
+<<<<<<< HEAD
     let mut outputs = output::outputs(arguments.force);
     let json = arguments.json.as_ref();
     let json = json.filter(|path| path.as_path() != Path::new("-"));
@@ -138,6 +143,16 @@ pub(super) fn run(arguments: &BenchArguments) -> Result<u8, Failure> {
     let profile = output::open(&mut outputs, arguments.profile.as_ref(), |_| {
         Mark::Beginning(trace::BEGINNING.into())
     })?;
+=======
+    if let Some(set) = arguments.instructions {
+        set.choose().or_usage()?;
+    }
+    for path in [&arguments.json, &arguments.profile].into_iter().flatten() {
+        if path != Path::new("-") {
+            check_place(path).or_usage()?;
+        }
+    }
+>>>>>>> part-kern
     let options = arguments.engine.options(&arguments.model);
     let subject = subject(arguments, &options)?;
     subject.check().or_usage()?;

@@ -110,7 +110,7 @@ fn half(bytes: &[u8]) -> f32 {
 
 /// The 32 numbers of 4 or 5 bits of a block, without its scale: fifth bits in four bytes, where there are, then nibbles,
 /// the low ones first.
-fn small(kind: StorageType, bytes: &[u8]) -> [u8; BLOCK] {
+pub(crate) fn small(kind: StorageType, bytes: &[u8]) -> [u8; BLOCK] {
     let five = matches!(kind, StorageType::Q5_0 | StorageType::Q5_1);
     let (fifth, nibbles) = bytes.split_at(if five { 4 } else { 0 });
     std::array::from_fn(|i| {

@@ -1,12 +1,11 @@
 //! Fused element-wise passes over rows: norms, rotary embedding, `SwiGLU`.
 //!
-//! Each row is computed alone and in one fixed order. Loops are written for the compiler to vectorise. They are
-//! [`WithSimd`] types and not closures, because a closure need not be inlined where the instruction set is enabled.
+//! Each row is computed alone and in one fixed order. Loops are written for the compiler to vectorise.
 
-use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
 use super::exp::exp;
+use super::instructions::{Kernel, Vectors, run};
 
 /// Rows are shared out to threads only in parts of at least this many numbers.
 const PART: usize = 1 << 16;
@@ -71,7 +70,7 @@ pub(crate) fn rms_norm(x: &[f32], weight: &[f32], eps: f32) -> Vec<f32> {
     out.par_chunks_mut(part)
         .zip(x.par_chunks(part))
         .for_each(|(out, x)| {
-            Arch::new().dispatch(Norm {
+            run(Norm {
                 x,
                 weight,
                 eps,
@@ -88,11 +87,11 @@ struct Norm<'a> {
     out: &'a mut [f32],
 }
 
-impl WithSimd for Norm<'_> {
+impl Kernel for Norm<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
+    fn run<V: Vectors>(self, _: V) {
         let width = self.weight.len();
         for (out, x) in self
             .out
@@ -113,7 +112,7 @@ pub(crate) fn add_rms_norm(x: &[f32], y: &[f32], weight: &[f32], eps: f32) -> (V
         .zip(out.par_chunks_mut(part))
         .zip(x.par_chunks(part).zip(y.par_chunks(part)))
         .for_each(|((sum, out), (x, y))| {
-            Arch::new().dispatch(AddNorm {
+            run(AddNorm {
                 x,
                 y,
                 weight,
@@ -134,11 +133,11 @@ struct AddNorm<'a> {
     out: &'a mut [f32],
 }
 
-impl WithSimd for AddNorm<'_> {
+impl Kernel for AddNorm<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
+    fn run<V: Vectors>(self, _: V) {
         let width = self.weight.len();
         let inputs = self.x.chunks_exact(width).zip(self.y.chunks_exact(width));
         let outputs = self
@@ -163,23 +162,14 @@ pub(crate) fn silu_mul(gate_up: &[f32], width: usize) -> Vec<f32> {
 
 /// [`silu_mul`] into `[rows, width]` numbers whatever they hold.
 pub(crate) fn silu_mul_into(gate_up: &[f32], width: usize, out: &mut [f32]) {
-    gate_into(gate_up, width, out, |gate, up| {
-        // x / (1 + e^-x), with the exponent kept below zero.
-        let e = exp(-gate.abs());
-        let numerator = if gate < 0.0 { gate * e } else { gate };
-        numerator / (1.0 + e) * up
-    });
+    gate_into(gate_up, width, out, Silu);
 }
 
 /// gpt-oss' `gate · sigmoid(alpha · gate) · (up + 1)` for rows of `[gate | up]`, with the gate at most `limit` and `up`
 /// within `±limit`: from `[rows, 2 · width]` to `[rows, width]`.
 pub(crate) fn clamped_swiglu(gate_up: &[f32], width: usize, alpha: f32, limit: f32) -> Vec<f32> {
     let mut out = vec![0.0; gate_up.len() / 2];
-    gate_into(gate_up, width, &mut out, |gate, up| {
-        // What is no number stays none.
-        let gate = if gate > limit { limit } else { gate };
-        gate * sigmoid(alpha * gate) * (up.clamp(-limit, limit) + 1.0)
-    });
+    gate_into(gate_up, width, &mut out, Clamped { alpha, limit });
     out
 }
 
@@ -190,45 +180,74 @@ pub(crate) fn sigmoid(x: f32) -> f32 {
     (if x < 0.0 { e } else { 1.0 }) / (1.0 + e)
 }
 
+/// What a gate does to a number.
+trait Gate: Copy + Sync {
+    fn join(self, gate: f32, up: f32) -> f32;
+}
+
+#[derive(Clone, Copy)]
+struct Silu;
+
+impl Gate for Silu {
+    #[inline(always)]
+    fn join(self, gate: f32, up: f32) -> f32 {
+        // x / (1 + e^-x), with the exponent kept below zero.
+        let e = exp(-gate.abs());
+        let numerator = if gate < 0.0 { gate * e } else { gate };
+        numerator / (1.0 + e) * up
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Clamped {
+    alpha: f32,
+    limit: f32,
+}
+
+impl Gate for Clamped {
+    #[inline(always)]
+    fn join(self, gate: f32, up: f32) -> f32 {
+        let Self { alpha, limit } = self;
+        // What is no number stays none.
+        let gate = if gate > limit { limit } else { gate };
+        gate * sigmoid(alpha * gate) * (up.clamp(-limit, limit) + 1.0)
+    }
+}
+
 /// Joins the halves of rows `[gate | up]`.
-fn gate_into(
-    gate_up: &[f32],
-    width: usize,
-    out: &mut [f32],
-    join: impl Fn(f32, f32) -> f32 + Copy + Sync,
-) {
+fn gate_into(gate_up: &[f32], width: usize, out: &mut [f32], gate: impl Gate) {
     let width = width.max(1);
     let part = rows_per_task(out.len() / width, width);
     let inputs = gate_up.par_chunks(2 * part * width);
     out.par_chunks_mut(part * width)
         .zip(inputs)
         .for_each(|(out, gate_up)| {
-            Arch::new().dispatch(Joined {
+            run(Joined {
                 gate_up,
                 width,
                 out,
-                join,
+                gate,
             });
         });
 }
 
-struct Joined<'a, F> {
+struct Joined<'a, G> {
     gate_up: &'a [f32],
     width: usize,
     out: &'a mut [f32],
-    join: F,
+    gate: G,
 }
 
-impl<F: Fn(f32, f32) -> f32> WithSimd for Joined<'_, F> {
+impl<G: Gate> Kernel for Joined<'_, G> {
     type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
+    fn run<V: Vectors>(self, _: V) {
         let rows = self.gate_up.chunks_exact(2 * self.width);
         for (out, row) in self.out.chunks_exact_mut(self.width).zip(rows) {
             let (gate, up) = row.split_at(self.width);
             for ((out, gate), up) in out.iter_mut().zip(gate).zip(up) {
-                *out = (self.join)(*gate, *up);
+                *out = self.gate.join(*gate, *up);
             }
         }
     }
@@ -283,7 +302,7 @@ pub(crate) fn split_heads(qkv: &[f32], split: &HeadSplit) -> (Vec<f32>, Vec<f32>
         )
         .for_each(|(((q, (k, v)), qkv), (cos, sin))| {
             let split = HeadSplit { cos, sin, ..*split };
-            Arch::new().dispatch(SplitHeads {
+            run(SplitHeads {
                 qkv,
                 split,
                 q,
@@ -302,11 +321,11 @@ struct SplitHeads<'a> {
     v: &'a mut [f32],
 }
 
-impl WithSimd for SplitHeads<'_> {
+impl Kernel for SplitHeads<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
+    fn run<V: Vectors>(self, _: V) {
         let Self {
             qkv,
             split,

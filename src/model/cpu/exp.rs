@@ -39,38 +39,43 @@ pub(crate) fn exp(x: f32) -> f32 {
 /// [`exp`] of each lane.
 #[inline(always)]
 pub(crate) fn exp_lanes<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
-    let splat = |x: f32| simd.splat_f32s(x);
-    let shifted = simd.mul_add_e_f32s(x, splat(std::f32::consts::LOG2_E), splat(ROUND));
-    let n = simd.sub_f32s(shifted, splat(ROUND));
-    let r = simd.mul_add_e_f32s(n, splat(-LN_2_HIGH), x);
-    let r = simd.mul_add_e_f32s(n, splat(-LN_2_LOW), r);
-    let mut p = splat(COEFFICIENTS[0]);
+    let (log_2, round) = (
+        simd.splat_f32s(std::f32::consts::LOG2_E),
+        simd.splat_f32s(ROUND),
+    );
+    let shifted = simd.mul_add_e_f32s(x, log_2, round);
+    let n = simd.sub_f32s(shifted, round);
+    let r = simd.mul_add_e_f32s(n, simd.splat_f32s(-LN_2_HIGH), x);
+    let r = simd.mul_add_e_f32s(n, simd.splat_f32s(-LN_2_LOW), r);
+    let mut p = simd.splat_f32s(COEFFICIENTS[0]);
     for coefficient in &COEFFICIENTS[1..] {
-        p = simd.mul_add_e_f32s(p, r, splat(*coefficient));
+        p = simd.mul_add_e_f32s(p, r, simd.splat_f32s(*coefficient));
     }
-    let p = simd.add_f32s(simd.mul_add_e_f32s(simd.mul_f32s(r, r), p, r), splat(1.0));
+    let p = simd.mul_add_e_f32s(simd.mul_f32s(r, r), p, r);
+    let p = simd.add_f32s(p, simd.splat_f32s(1.0));
     let bits = simd.transmute_u32s_f32s(shifted);
     let bits = simd.wrapping_dyn_shl_u32s(bits, simd.splat_u32s(23));
     let power = simd.transmute_f32s_u32s(simd.add_u32s(bits, simd.splat_u32s(0x3f80_0000)));
-    let lowest = simd.less_than_f32s(x, splat(LOWEST));
-    simd.select_f32s(lowest, splat(0.0), simd.mul_f32s(p, power))
+    let lowest = simd.less_than_f32s(x, simd.splat_f32s(LOWEST));
+    simd.select_f32s(lowest, simd.splat_f32s(0.0), simd.mul_f32s(p, power))
 }
 
 #[cfg(test)]
 mod tests {
-    use pulp::{Arch, Simd, WithSimd};
+    use pulp::Simd;
 
     use super::{exp, exp_lanes};
+    use crate::model::cpu::instructions::{Instructions, Kernel, Vectors};
 
     struct Lanes([f32; 16]);
 
-    impl WithSimd for Lanes {
+    impl Kernel for Lanes {
         type Output = [f32; 16];
 
         #[inline(always)]
-        fn with_simd<S: Simd>(mut self, simd: S) -> [f32; 16] {
-            for lanes in S::as_mut_simd_f32s(&mut self.0).0 {
-                *lanes = exp_lanes(simd, *lanes);
+        fn run<V: Vectors>(mut self, vectors: V) -> [f32; 16] {
+            for lanes in V::Simd::as_mut_simd_f32s(&mut self.0).0 {
+                *lanes = exp_lanes(vectors.simd(), *lanes);
             }
             self.0
         }
@@ -78,18 +83,20 @@ mod tests {
 
     #[test]
     fn lanes_are_as_close() {
-        for i in 0..100_000 {
-            let x: [f32; 16] = std::array::from_fn(|lane| -((i * 16 + lane) as f32) * 6e-5);
-            for (x, y) in x.iter().zip(Arch::new().dispatch(Lanes(x))) {
-                let exact = if *x < -87.0 { 0.0 } else { f64::from(*x).exp() };
-                assert!(
-                    (f64::from(y) - exact).abs() <= exact * 2.5e-7,
-                    "e^{x} is not {y:e}"
-                );
+        for instructions in Instructions::all() {
+            for i in 0..100_000 {
+                let x: [f32; 16] = std::array::from_fn(|lane| -((i * 16 + lane) as f32) * 6e-5);
+                for (x, y) in x.iter().zip(instructions.run(Lanes(x))) {
+                    let exact = if *x < -87.0 { 0.0 } else { f64::from(*x).exp() };
+                    assert!(
+                        (f64::from(y) - exact).abs() <= exact * 2.5e-7,
+                        "{instructions:?}: e^{x} is not {y:e}"
+                    );
+                }
             }
+            let masked = instructions.run(Lanes([f32::NEG_INFINITY; 16]));
+            assert!(masked.iter().all(|weight| weight.to_bits() == 0));
         }
-        let masked = Arch::new().dispatch(Lanes([f32::NEG_INFINITY; 16]));
-        assert!(masked.iter().all(|weight| weight.to_bits() == 0));
     }
 
     #[test]

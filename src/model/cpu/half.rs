@@ -4,10 +4,11 @@
 
 use pulp::Simd;
 
+use super::instructions::{F32s, Vectors};
 use super::panels::PANEL;
 
 /// A way to store numbers.
-pub(crate) trait Format: Send + Sync + 'static {
+pub(crate) trait Format: Sized + Send + Sync + 'static {
     /// What is stored.
     type Bits: bytemuck::Pod + Default + Send + Sync;
 
@@ -18,7 +19,19 @@ pub(crate) trait Format: Send + Sync + 'static {
     fn to_f32(bits: Self::Bits) -> f32;
 
     /// The 16 numbers of a panel's row in `W` vectors.
-    fn widen<S: Simd, const W: usize>(simd: S, row: &[Self::Bits; PANEL]) -> [S::f32s; W];
+    fn widen<V: Vectors, const W: usize>(vectors: V, row: &[Self::Bits; PANEL]) -> [F32s<V>; W];
+
+    /// Whole rows of panels to f32. `to` may be longer.
+    #[inline(always)]
+    fn widen_all<V: Vectors>(vectors: V, from: &[Self::Bits], to: &mut [f32]) {
+        widen_rows::<V, Self>(vectors, from, to);
+    }
+
+    /// Whether [`Format::widen`] costs less than going through memory, where few rows use what is widened.
+    #[inline(always)]
+    fn in_registers<V: Vectors>() -> bool {
+        true
+    }
 
     /// Stored numbers that need no widening, as they are.
     fn plain(_: &[Self::Bits]) -> Option<&[f32]> {
@@ -52,9 +65,9 @@ impl Format for F32 {
     }
 
     #[inline(always)]
-    fn widen<S: Simd, const W: usize>(simd: S, row: &[f32; PANEL]) -> [S::f32s; W] {
-        let mut out = [simd.splat_f32s(0.0); W];
-        for (to, from) in out.iter_mut().zip(S::as_simd_f32s(row).0) {
+    fn widen<V: Vectors, const W: usize>(vectors: V, row: &[f32; PANEL]) -> [F32s<V>; W] {
+        let mut out = [vectors.simd().splat_f32s(0.0); W];
+        for (to, from) in out.iter_mut().zip(V::Simd::as_simd_f32s(row).0) {
             *to = *from;
         }
         out
@@ -99,26 +112,18 @@ impl Format for F16 {
     }
 
     #[inline(always)]
-    fn widen<S: Simd, const W: usize>(simd: S, row: &[u16; PANEL]) -> [S::f32s; W] {
-        #[cfg(target_arch = "x86_64")]
-        if let Some(v4) = (&simd as &dyn std::any::Any).downcast_ref::<pulp::x86::V4>() {
-            return [bytemuck::cast(v4.avx512f._mm512_cvtph_ps(bytemuck::cast(*row))); W];
-        }
-        let splat = |x: u32| simd.splat_u32s(x);
-        widen_integers::<S, W>(simd, row).map(|bits| {
-            let size = simd.and_u32s(bits, splat(0x7fff));
-            let size = simd.wrapping_dyn_shl_u32s(size, splat(13));
-            // The exponent's bias from 15 to 127; numbers below 2⁻¹⁴ become normal on the way.
-            let number = simd.mul_f32s(
-                simd.transmute_f32s_u32s(size),
-                simd.splat_f32s(f32::from_bits((127 + 112) << 23)),
-            );
-            let finite = simd.less_than_f32s(number, simd.splat_f32s(65536.0));
-            let number = simd.transmute_u32s_f32s(number);
-            let number = simd.select_u32s(finite, number, simd.or_u32s(number, splat(0x7f80_0000)));
-            let sign = simd.wrapping_dyn_shl_u32s(simd.and_u32s(bits, splat(0x8000)), splat(16));
-            simd.transmute_f32s_u32s(simd.or_u32s(number, sign))
-        })
+    fn widen<V: Vectors, const W: usize>(vectors: V, row: &[u16; PANEL]) -> [F32s<V>; W] {
+        vectors.widen_halves(row)
+    }
+
+    #[inline(always)]
+    fn widen_all<V: Vectors>(vectors: V, from: &[u16], to: &mut [f32]) {
+        vectors.widen_all_halves(from, to);
+    }
+
+    #[inline(always)]
+    fn in_registers<V: Vectors>() -> bool {
+        V::WIDENS_IN_REGISTERS
     }
 }
 
@@ -143,69 +148,52 @@ impl Format for Bf16 {
     }
 
     #[inline(always)]
-    fn widen<S: Simd, const W: usize>(simd: S, row: &[u16; PANEL]) -> [S::f32s; W] {
-        let shift = simd.splat_u32s(16);
-        widen_integers::<S, W>(simd, row)
-            .map(|bits| simd.transmute_f32s_u32s(simd.wrapping_dyn_shl_u32s(bits, shift)))
+    fn widen<V: Vectors, const W: usize>(vectors: V, row: &[u16; PANEL]) -> [F32s<V>; W] {
+        let simd = vectors.simd();
+        let mut out = [simd.splat_f32s(0.0); W];
+        for (to, bits) in out.iter_mut().zip(vectors.widen_integers::<W>(row)) {
+            let bits = simd.wrapping_dyn_shl_u32s(bits, simd.splat_u32s(16));
+            *to = simd.transmute_f32s_u32s(bits);
+        }
+        out
     }
 }
 
-/// Whole rows of panels to f32. `to` may be longer.
+/// [`Format::widen`] for one row of panels after the other.
 #[inline(always)]
-pub(crate) fn widen_all<S: Simd, F: Format>(simd: S, from: &[F::Bits], to: &mut [f32]) {
+pub(crate) fn widen_rows<V: Vectors, F: Format>(vectors: V, from: &[F::Bits], to: &mut [f32]) {
     let rows = from.as_chunks::<PANEL>().0;
     for (from, to) in rows.iter().zip(to.chunks_exact_mut(PANEL)) {
-        let to = S::as_mut_simd_f32s(to).0;
-        match S::F32_LANES {
-            16 => to.copy_from_slice(&F::widen::<S, 1>(simd, from)),
-            8 => to.copy_from_slice(&F::widen::<S, 2>(simd, from)),
-            4 => to.copy_from_slice(&F::widen::<S, 4>(simd, from)),
-            _ => to.copy_from_slice(&F::widen::<S, PANEL>(simd, from)),
+        let to = V::Simd::as_mut_simd_f32s(to).0;
+        match V::Simd::F32_LANES {
+            16 => to.copy_from_slice(&F::widen::<V, 1>(vectors, from)),
+            8 => to.copy_from_slice(&F::widen::<V, 2>(vectors, from)),
+            4 => to.copy_from_slice(&F::widen::<V, 4>(vectors, from)),
+            _ => to.copy_from_slice(&F::widen::<V, PANEL>(vectors, from)),
         }
     }
-}
-
-/// 16 integers in `W` vectors.
-#[inline(always)]
-fn widen_integers<S: Simd, const W: usize>(simd: S, row: &[u16; PANEL]) -> [S::u32s; W] {
-    #[cfg(target_arch = "x86_64")]
-    {
-        if let Some(v4) = (&simd as &dyn std::any::Any).downcast_ref::<pulp::x86::V4>() {
-            return [bytemuck::cast(v4.avx512f._mm512_cvtepu16_epi32(bytemuck::cast(*row))); W];
-        }
-        if let Some(v3) = (&simd as &dyn std::any::Any).downcast_ref::<pulp::x86::V3>() {
-            let halves: [[u16; 8]; 2] = bytemuck::cast(*row);
-            let mut out = [simd.splat_u32s(0); W];
-            for (to, half) in out.iter_mut().zip(halves) {
-                *to = bytemuck::cast(v3.avx2._mm256_cvtepu16_epi32(bytemuck::cast(half)));
-            }
-            return out;
-        }
-    }
-    let lanes = row.map(u32::from);
-    let mut out = [simd.splat_u32s(0); W];
-    for (to, from) in out.iter_mut().zip(S::as_simd_u32s(&lanes).0) {
-        *to = *from;
-    }
-    out
 }
 
 #[cfg(test)]
 mod tests {
+    use super::{Bf16, F16, Format, Vectors, widen_rows};
+    use crate::model::cpu::instructions::{Instructions, Kernel, run};
     use candle_core::{DType, Device, Tensor};
-    use pulp::{Arch, Scalar, Simd, WithSimd};
-
-    use super::{Bf16, F16, Format, widen_all};
 
     struct Widen<F: Format>(Vec<F::Bits>);
 
-    impl<F: Format> WithSimd for Widen<F> {
+    impl<F: Format> Kernel for Widen<F> {
         type Output = Vec<f32>;
 
         #[inline(always)]
-        fn with_simd<S: Simd>(self, simd: S) -> Vec<f32> {
+        fn run<V: Vectors>(self, vectors: V) -> Vec<f32> {
             let mut out = vec![0.0; self.0.len()];
-            widen_all::<S, F>(simd, &self.0, &mut out);
+            F::widen_all(vectors, &self.0, &mut out);
+            let mut one_by_one = vec![0.0; self.0.len()];
+            widen_rows::<V, F>(vectors, &self.0, &mut one_by_one);
+            let same =
+                |(a, b): (&f32, &f32)| a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan();
+            assert!(out.iter().zip(&one_by_one).all(same));
             out
         }
     }
@@ -213,15 +201,8 @@ mod tests {
     /// Through every 16-bit number, on each instruction set there is.
     fn widened<F: Format<Bits = u16>>(to_f32: impl Fn(u16) -> f32) {
         let all: Vec<u16> = (0..=u16::MAX).collect();
-        let mut ways = vec![
-            Arch::new().dispatch(Widen::<F>(all.clone())),
-            Scalar.vectorize(Widen::<F>(all.clone())),
-        ];
-        #[cfg(target_arch = "x86_64")]
-        if let Some(v3) = pulp::x86::V3::try_new() {
-            ways.push(Simd::vectorize(v3, Widen::<F>(all.clone())));
-        }
-        for way in ways {
+        for instructions in Instructions::all() {
+            let way = instructions.run(Widen::<F>(all.clone()));
             for (bits, x) in all.iter().zip(way) {
                 let expected = to_f32(*bits);
                 let same = x.to_bits() == expected.to_bits() || x.is_nan() && expected.is_nan();
@@ -247,8 +228,7 @@ mod tests {
                 values.push(f32::from_bits(0x3800_0000u32.wrapping_add(i << shift)));
             }
         }
-        let ours: Vec<f32> =
-            Arch::new().dispatch(Widen::<F>(values.iter().map(|x| F::round(*x)).collect()));
+        let ours: Vec<f32> = run(Widen::<F>(values.iter().map(|x| F::round(*x)).collect()));
         let count = values.len();
         let theirs = Tensor::from_vec(values.clone(), count, &Device::Cpu)
             .and_then(|x| x.to_dtype(dtype)?.to_dtype(DType::F32)?.to_vec1::<f32>())

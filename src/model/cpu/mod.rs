@@ -1,24 +1,26 @@
 //! The CPU's inner loops: a matrix product over packed panels, and fused element-wise passes.
 //!
-//! They work on plain `f32` slices, are compiled for several instruction sets and chosen at run time ([`pulp::Arch`]), and
+//! They work on plain `f32` slices, are compiled for several instruction sets, of which one is chosen at run time ([`instructions`]), and
 //! keep one promise that libraries for dense algebra do not: **each output is one chain of operations whose order does
 //! not depend on how many rows are computed in the same call, nor on the number of threads.**
 //!
 //! | module | what it does |
 //! |---|---|
 //! | `matmul`, `panels` | products of weights in f32, f16 and bf16, and how they are laid out |
-//! | `quantized` | products of quantised weights: `Q4_K`, `Q5_K`, `Q6_K`, `Q8_0`, MXFP4 |
+//! | `quantized` | products of quantised weights: `Q4_1`, `Q5_1`, `Q8_0`, `Q4_K`, `Q5_K`, `Q6_K`, MXFP4 |
 //! | `elementwise`, `exp`, `half` | norms, rotations, activations; the exponential; 16-bit numbers |
 //! | `prefetch` | reading ahead of one row's product |
+//! | [`instructions`] | which instruction set all of these use |
 //!
 //! Bits are the same on every processor with fused multiply-add (x86-64-v3 and newer, `AArch64`).
 
-// What runs under `Arch::dispatch` must be inlined into it, or it is compiled without the instruction set.
+// What a kernel does must be inlined into it, or it is compiled without the instruction set.
 #![allow(clippy::inline_always)]
 
 pub(crate) mod elementwise;
 pub(crate) mod exp;
 pub(crate) mod half;
+pub mod instructions;
 pub mod matmul;
 pub(crate) mod panels;
 pub(crate) mod prefetch;

@@ -6,9 +6,10 @@
 //!
 //! Every output is `fma(a[k], b[k], …fma(a[1], b[1], fma(a[0], b[0], start)))`, whatever the number of rows and the format.
 
-use pulp::{Simd, WithSimd};
+use pulp::Simd;
 
-use super::half::{F32, Format, widen_all};
+use super::half::{F32, Format};
+use super::instructions::{Kernel, Vectors};
 use super::prefetch::Ahead;
 
 /// Columns of a panel.
@@ -39,19 +40,20 @@ pub(crate) struct Multiply<'a, 'o, F: Format> {
     pub cached: bool,
 }
 
-impl<F: Format> WithSimd for Multiply<'_, '_, F> {
+impl<F: Format> Kernel for Multiply<'_, '_, F> {
     type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: Simd>(mut self, simd: S) {
-        let wide = F::plain(&[]).is_some();
+    fn run<V: Vectors>(mut self, vectors: V) {
+        let few = self.out.len() <= FEW && F::in_registers::<V>();
+        let wide = few || F::plain(&[]).is_some();
         // Registers: rows × panels × vectors per panel accumulators, plus one vector per panel and one broadcast.
-        match S::F32_LANES {
-            16 => self.columns::<S, 1, 8, 2>(simd),
-            8 if wide || self.out.len() <= FEW => self.columns::<S, 2, 6, 1>(simd),
-            4 if wide || self.out.len() <= FEW => self.columns::<S, 4, 4, 1>(simd),
-            8 => self.pieces::<S, 2, 6>(simd),
-            4 => self.pieces::<S, 4, 4>(simd),
+        match V::Simd::F32_LANES {
+            16 => self.columns::<V, 1, 8, 2>(vectors),
+            8 if wide => self.columns::<V, 2, 6, 1>(vectors),
+            4 if wide => self.columns::<V, 4, 4, 1>(vectors),
+            8 => self.pieces::<V, 2, 6>(vectors),
+            4 => self.pieces::<V, 4, 4>(vectors),
             _ => self.scalar(),
         }
     }
@@ -64,9 +66,9 @@ impl<F: Format> Multiply<'_, '_, F> {
 
     /// Panels outside, rows inside, so that a panel stays in the first-level cache while all rows pass over it.
     #[inline(always)]
-    fn columns<S: Simd, const W: usize, const MAX_ROWS: usize, const WIDE: usize>(
+    fn columns<V: Vectors, const W: usize, const MAX_ROWS: usize, const WIDE: usize>(
         &mut self,
-        simd: S,
+        vectors: V,
     ) {
         let panels = self.columns_wanted().div_ceil(PANEL);
         let mut panel = 0;
@@ -81,19 +83,19 @@ impl<F: Format> Multiply<'_, '_, F> {
                 _ => 1,
             };
             match (at_once, self.out.len()) {
-                (4, 1) => self.tile::<S, W, 1, 4>(simd, panel, 0, (0, 1)),
-                (4, _) => self.tile::<S, W, 2, 4>(simd, panel, 0, (0, 1)),
-                (2, _) => self.rows::<S, W, MAX_ROWS, 2>(simd, panel),
-                _ => self.rows::<S, W, MAX_ROWS, 1>(simd, panel),
+                (4, 1) => self.tile::<V, W, 1, 4>(vectors, panel, 0, (0, 1)),
+                (4, _) => self.tile::<V, W, 2, 4>(vectors, panel, 0, (0, 1)),
+                (2, _) => self.rows::<V, W, MAX_ROWS, 2>(vectors, panel),
+                _ => self.rows::<V, W, MAX_ROWS, 1>(vectors, panel),
             }
             panel += at_once;
         }
     }
 
     #[inline(always)]
-    fn rows<S: Simd, const W: usize, const MAX_ROWS: usize, const P: usize>(
+    fn rows<V: Vectors, const W: usize, const MAX_ROWS: usize, const P: usize>(
         &mut self,
-        simd: S,
+        vectors: V,
         panel: usize,
     ) {
         let mut row = 0;
@@ -104,14 +106,14 @@ impl<F: Format> Multiply<'_, '_, F> {
             let take = left.div_ceil(passes - pass);
             let pass = (pass, passes);
             match take {
-                1 => self.tile::<S, W, 1, P>(simd, panel, row, pass),
-                2 => self.tile::<S, W, 2, P>(simd, panel, row, pass),
-                3 => self.tile::<S, W, 3, P>(simd, panel, row, pass),
-                4 => self.tile::<S, W, 4, P>(simd, panel, row, pass),
-                5 => self.tile::<S, W, 5, P>(simd, panel, row, pass),
-                6 => self.tile::<S, W, 6, P>(simd, panel, row, pass),
-                7 => self.tile::<S, W, 7, P>(simd, panel, row, pass),
-                _ => self.tile::<S, W, 8, P>(simd, panel, row, pass),
+                1 => self.tile::<V, W, 1, P>(vectors, panel, row, pass),
+                2 => self.tile::<V, W, 2, P>(vectors, panel, row, pass),
+                3 => self.tile::<V, W, 3, P>(vectors, panel, row, pass),
+                4 => self.tile::<V, W, 4, P>(vectors, panel, row, pass),
+                5 => self.tile::<V, W, 5, P>(vectors, panel, row, pass),
+                6 => self.tile::<V, W, 6, P>(vectors, panel, row, pass),
+                7 => self.tile::<V, W, 7, P>(vectors, panel, row, pass),
+                _ => self.tile::<V, W, 8, P>(vectors, panel, row, pass),
             }
             row += take;
         }
@@ -121,14 +123,14 @@ impl<F: Format> Multiply<'_, '_, F> {
     // Index loops over constant bounds unroll; iterators over arrays of vectors do not reliably.
     #[allow(clippy::needless_range_loop)]
     #[inline(always)]
-    fn tile<S: Simd, const W: usize, const R: usize, const P: usize>(
+    fn tile<V: Vectors, const W: usize, const R: usize, const P: usize>(
         &mut self,
-        simd: S,
+        vectors: V,
         panel: usize,
         row: usize,
         passes: (usize, usize),
     ) {
-        let k = self.k;
+        let (simd, k) = (vectors.simd(), self.k);
         let mut acc = [[[simd.splat_f32s(0.0); W]; P]; R];
         if self.accumulate {
             for r in 0..R {
@@ -137,13 +139,14 @@ impl<F: Format> Multiply<'_, '_, F> {
                     let from = (panel + p) * PANEL;
                     let columns = &out[from..out.len().min(from + PANEL)];
                     if columns.len() == PANEL {
-                        for (to, from) in acc[r][p].iter_mut().zip(S::as_simd_f32s(columns).0) {
+                        for (to, from) in acc[r][p].iter_mut().zip(V::Simd::as_simd_f32s(columns).0)
+                        {
                             *to = *from;
                         }
                     } else {
                         for w in 0..W {
-                            let from = (w * S::F32_LANES).min(columns.len());
-                            let to = columns.len().min(from + S::F32_LANES);
+                            let from = (w * V::Simd::F32_LANES).min(columns.len());
+                            let to = columns.len().min(from + V::Simd::F32_LANES);
                             acc[r][p][w] = simd.partial_load_f32s(&columns[from..to]);
                         }
                     }
@@ -168,15 +171,15 @@ impl<F: Format> Multiply<'_, '_, F> {
         };
         for i in 0..k {
             ahead.until((i + 1) * size_of::<[F::Bits; PANEL]>());
-            let mut vectors = [[simd.splat_f32s(0.0); W]; P];
+            let mut wide = [[simd.splat_f32s(0.0); W]; P];
             for p in 0..P {
-                vectors[p] = F::widen::<S, W>(simd, &b[p][i]);
+                wide[p] = F::widen::<V, W>(vectors, &b[p][i]);
             }
             for r in 0..R {
                 let x = simd.splat_f32s(a[r][i]);
                 for p in 0..P {
                     for w in 0..W {
-                        acc[r][p][w] = simd.mul_add_e_f32s(x, vectors[p][w], acc[r][p][w]);
+                        acc[r][p][w] = simd.mul_add_e_f32s(x, wide[p][w], acc[r][p][w]);
                     }
                 }
             }
@@ -188,12 +191,16 @@ impl<F: Format> Multiply<'_, '_, F> {
                 let to = out.len().min(from + PANEL);
                 let columns = &mut out[from..to];
                 if columns.len() == PANEL {
-                    for (to, from) in S::as_mut_simd_f32s(columns).0.iter_mut().zip(acc[r][p]) {
+                    for (to, from) in V::Simd::as_mut_simd_f32s(columns)
+                        .0
+                        .iter_mut()
+                        .zip(acc[r][p])
+                    {
                         *to = from;
                     }
                 } else {
                     for w in 0..W {
-                        simd.partial_store_f32s(lanes_mut::<S>(columns, w), acc[r][p][w]);
+                        simd.partial_store_f32s(lanes_mut::<V>(columns, w), acc[r][p][w]);
                     }
                 }
             }
@@ -202,22 +209,24 @@ impl<F: Format> Multiply<'_, '_, F> {
 
     /// Widens pieces that stay in the first-level cache, and goes on with the sums of f32 from piece to piece.
     #[inline(always)]
-    fn pieces<S: Simd, const W: usize, const MAX_ROWS: usize>(&mut self, simd: S) {
+    fn pieces<V: Vectors, const W: usize, const MAX_ROWS: usize>(&mut self, vectors: V) {
         /// Length of a piece's sums, and its panels.
-        const LENGTH: usize = 128;
+        const LENGTH: usize = 64;
         const WIDE: usize = 4;
         let n = self.columns_wanted();
-        let mut piece = vec![0.0; WIDE * LENGTH * PANEL];
+        let mut piece = vec![0.0; WIDE.min(n.div_ceil(PANEL)) * LENGTH * PANEL];
         for (group, from) in (0..n).step_by(WIDE * PANEL).enumerate() {
             let to = n.min(from + WIDE * PANEL);
-            let mut columns: Vec<&mut [f32]> =
-                self.out.iter_mut().map(|row| &mut row[from..to]).collect();
+            let mut columns: Vec<&mut [f32]> = Vec::with_capacity(self.out.len());
+            for row in &mut *self.out {
+                columns.push(&mut row[from..to]);
+            }
             for first in (0..self.k).step_by(LENGTH) {
                 let k = LENGTH.min(self.k - first);
                 let panels = group * WIDE..group * WIDE + (to - from).div_ceil(PANEL);
                 for (panel, piece) in panels.zip(piece.chunks_exact_mut(LENGTH * PANEL)) {
                     let panel = &self.panels[panel * self.stride + first * PANEL..][..k * PANEL];
-                    widen_all::<S, F>(simd, panel, piece);
+                    F::widen_all(vectors, panel, piece);
                 }
                 Multiply::<F32> {
                     a: &self.a[first..],
@@ -229,7 +238,7 @@ impl<F: Format> Multiply<'_, '_, F> {
                     accumulate: self.accumulate || first > 0,
                     cached: true,
                 }
-                .columns::<S, W, MAX_ROWS, 1>(simd);
+                .columns::<V, W, MAX_ROWS, 1>(vectors);
             }
         }
     }
@@ -260,18 +269,17 @@ impl<F: Format> Multiply<'_, '_, F> {
 
 /// The part of a panel's columns that vector `w` covers; shorter, or empty, at the edge of the matrix.
 #[inline(always)]
-fn lanes_mut<S: Simd>(columns: &mut [f32], w: usize) -> &mut [f32] {
-    let from = (w * S::F32_LANES).min(columns.len());
-    let to = columns.len().min(from + S::F32_LANES);
+fn lanes_mut<V: Vectors>(columns: &mut [f32], w: usize) -> &mut [f32] {
+    let from = (w * V::Simd::F32_LANES).min(columns.len());
+    let to = columns.len().min(from + V::Simd::F32_LANES);
     &mut columns[from..to]
 }
 
 #[cfg(test)]
 mod tests {
-    use pulp::{Arch, Scalar, Simd};
-
     use super::{Multiply, PANEL};
     use crate::model::cpu::half::{Bf16, F16, F32, Format};
+    use crate::model::cpu::instructions::Instructions;
 
     /// On every instruction set, any number of rows and columns, starting from zero or not.
     fn equals_a_chain<F: Format>() {
@@ -292,10 +300,10 @@ mod tests {
                             a[row * k + i].mul_add(F::to_f32(bits[at]), sum)
                         })
                     };
-                    let check = |name: &str, tolerance: f32, run: &dyn Fn(Multiply<F>)| {
+                    for instructions in Instructions::all() {
                         let mut out = before.clone();
                         let mut split: Vec<&mut [f32]> = out.chunks_mut(columns).collect();
-                        run(Multiply {
+                        instructions.run(Multiply::<F> {
                             a: &a,
                             a_stride: k,
                             k,
@@ -305,20 +313,16 @@ mod tests {
                             accumulate,
                             cached: rows % 2 == 0,
                         });
+                        // Without the instruction a multiply-add rounds twice.
+                        let plain = matches!(instructions, Instructions::Plain);
+                        let tolerance = if plain { 1e-3 } else { 0.0 };
                         for (i, out) in out.iter().enumerate() {
                             let expected = chain(i / columns, i % columns);
                             assert!(
                                 (out - expected).abs() <= tolerance,
-                                "{name}: {rows} rows, {columns} columns, {accumulate}: {out}, not {expected}"
+                                "{instructions:?}: {rows} rows, {columns} columns, {accumulate}: {out}, not {expected}"
                             );
                         }
-                    };
-                    check("best", 0.0, &|product| Arch::new().dispatch(product));
-                    // Its multiply-add rounds twice.
-                    check("scalar", 1e-3, &|product| Scalar.vectorize(product));
-                    #[cfg(target_arch = "x86_64")]
-                    if let Some(v3) = pulp::x86::V3::try_new() {
-                        check("V3", 0.0, &|product| Simd::vectorize(v3, product));
                     }
                 }
             }

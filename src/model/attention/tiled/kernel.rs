@@ -1,12 +1,12 @@
 //! One unit of queries against its tiles, for one key head.
 
-// What runs under `Arch::dispatch` must be inlined into it, or it is compiled without the instruction set.
+// What a kernel does must be inlined into it, or it is compiled without the instruction set.
 #![allow(clippy::inline_always)]
 
 use std::cell::RefCell;
 use std::ops::Range;
 
-use pulp::{Arch, Simd, WithSimd};
+use pulp::Simd;
 
 use super::Layout;
 use super::plan::{PlanUnit, Run};
@@ -14,7 +14,8 @@ use super::product::{Ahead, Panels, Product};
 use crate::model::attention::AttentionShape;
 use crate::model::cpu::elementwise::tree_sum;
 use crate::model::cpu::exp::{exp, exp_lanes};
-use crate::model::cpu::half::{F32, Format, widen_all};
+use crate::model::cpu::half::{F32, Format};
+use crate::model::cpu::instructions::{Kernel, Vectors, run};
 use crate::model::cpu::panels::PANEL;
 
 /// Rows up to which 16-bit keys and values are widened in registers, each time they are used; for more rows a tile is
@@ -52,7 +53,7 @@ impl Unit<'_> {
             static STATE: RefCell<State> = RefCell::default();
         }
         STATE.with_borrow_mut(|state| {
-            Arch::new().dispatch(Work {
+            run(Work {
                 unit: self,
                 q,
                 cache,
@@ -90,11 +91,11 @@ struct State {
     wide_starts: Vec<usize>,
 }
 
-impl<F: Format> WithSimd for Work<'_, F> {
+impl<F: Format> Kernel for Work<'_, F> {
     type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
+    fn run<V: Vectors>(self, vectors: V) {
         let Self {
             unit,
             q,
@@ -111,15 +112,20 @@ impl<F: Format> WithSimd for Work<'_, F> {
         state.queries.clear();
         for query in &unit.plan.queries {
             let from = (query.token * heads + unit.kv_head * group) * head_dim;
-            let queries = q[from..][..group * head_dim].iter().map(|x| x * scale);
-            state.queries.extend(queries);
+            let first = state.queries.len();
+            state
+                .queries
+                .extend_from_slice(&q[from..][..group * head_dim]);
+            for x in &mut state.queries[first..] {
+                *x *= scale;
+            }
         }
         refill(&mut state.values, rows * width, 0.0);
         refill(&mut state.high, rows, f32::NEG_INFINITY);
         refill(&mut state.sum, rows, 0.0);
         for (index, run) in unit.plan.runs.iter().enumerate() {
             let next = unit.plan.runs.get(index + 1);
-            tile(simd, state, unit.plan, run, next, cache);
+            tile(vectors, state, unit.plan, run, next, cache);
         }
         for head in unit.results {
             let from = head.query * group;
@@ -151,8 +157,8 @@ fn room(buffer: &mut Vec<f32>, size: usize) -> &mut [f32] {
 
 /// One tile for the queries of a run: scores, weights, weighted values, merged into the state.
 #[inline(always)]
-fn tile<S: Simd, F: Format>(
-    simd: S,
+fn tile<V: Vectors, F: Format>(
+    vectors: V,
     state: &mut State,
     plan: &PlanUnit,
     run: &Run,
@@ -176,7 +182,7 @@ fn tile<S: Simd, F: Format>(
     let (next_keys, next_values) = there.split_at(there.len() / 2);
     let next_keys = Ahead::new(cache.keys, next_keys);
     let next_values = Ahead::new(cache.values, next_values);
-    if rows <= FEW || F::plain(cache.keys).is_some() {
+    if rows <= FEW && F::in_registers::<V>() || F::plain(cache.keys).is_some() {
         let (keys, values) = here.split_at(count);
         let keys = Side::<F> {
             bits: cache.keys,
@@ -188,16 +194,16 @@ fn tile<S: Simd, F: Format>(
             starts: values,
             ahead: next_keys,
         };
-        attend(simd, state, plan, run, layout, &keys, &values);
+        attend(vectors, state, plan, run, layout, &keys, &values);
     } else {
         let room = room(&mut wide, count * (key_block + value_block));
         let (keys, values) = room.split_at_mut(count * key_block);
         for (index, &id) in run.blocks.iter().enumerate() {
             let key = &cache.keys[id as usize * key_block..][..key_block];
-            widen_all::<S, F>(simd, key, &mut keys[index * key_block..][..key_block]);
+            F::widen_all(vectors, key, &mut keys[index * key_block..][..key_block]);
             let value = &cache.values[id as usize * value_block..][..value_block];
             let to = &mut values[index * value_block..][..value_block];
-            widen_all::<S, F>(simd, value, to);
+            F::widen_all(vectors, value, to);
         }
         let mut starts = std::mem::take(&mut state.wide_starts);
         starts.clear();
@@ -214,7 +220,7 @@ fn tile<S: Simd, F: Format>(
             starts: &starts[count..],
             ahead: next_values,
         };
-        attend(simd, state, plan, run, layout, &keys, &values);
+        attend(vectors, state, plan, run, layout, &keys, &values);
         state.wide_starts = starts;
     }
     (state.wide, state.starts) = (wide, starts);
@@ -231,8 +237,8 @@ struct Side<'a, F: Format> {
 
 /// [`tile`], with keys and values at hand.
 #[inline(always)]
-fn attend<S: Simd, F: Format>(
-    simd: S,
+fn attend<V: Vectors, F: Format>(
+    vectors: V,
     state: &mut State,
     plan: &PlanUnit,
     run: &Run,
@@ -263,7 +269,7 @@ fn attend<S: Simd, F: Format>(
         out_stride: width,
         accumulate: false,
     }
-    .run(simd);
+    .run(vectors);
     let value_width = layout.value_width();
     let sums = &mut state.values[from * value_width..][..rows * value_width];
     let full = run.blocks.len() * layout.block_size;
@@ -274,11 +280,11 @@ fn attend<S: Simd, F: Format>(
             mask(scores, layout, &visible);
         }
         let high = &mut state.high[from + row];
-        let (new_high, sum) = match S::F32_LANES {
-            16 => weigh::<S, 1>(simd, scores, *high),
-            8 => weigh::<S, 2>(simd, scores, *high),
-            4 => weigh::<S, 4>(simd, scores, *high),
-            _ => weigh::<S, PANEL>(simd, scores, *high),
+        let (new_high, sum) = match V::Simd::F32_LANES {
+            16 => weigh::<V, 1>(vectors, scores, *high),
+            8 => weigh::<V, 2>(vectors, scores, *high),
+            4 => weigh::<V, 4>(vectors, scores, *high),
+            _ => weigh::<V, PANEL>(vectors, scores, *high),
         };
         // What was before shrinks when this tile holds a higher score; otherwise the factor is one.
         let old_sum = &mut state.sum[from + row];
@@ -311,7 +317,7 @@ fn attend<S: Simd, F: Format>(
         out_stride: value_width,
         accumulate: true,
     }
-    .run(simd);
+    .run(vectors);
 }
 
 /// Sets the scores of keys that the query must not see, and of lanes that hold no key, to −∞.
@@ -331,17 +337,19 @@ fn mask(scores: &mut [f32], layout: &Layout, visible: &Range<usize>) {
 /// Scores to `e^(score - high)`, with the higher of `old_high` and the highest score; returns that and the sum, taken in an
 /// order that the width of vectors does not change.
 #[inline(always)]
-fn weigh<S: Simd, const W: usize>(simd: S, scores: &mut [f32], old_high: f32) -> (f32, f32) {
-    let chunks = pulp::as_arrays_mut::<W, _>(S::as_mut_simd_f32s(scores).0).0;
+fn weigh<V: Vectors, const W: usize>(vectors: V, scores: &mut [f32], old_high: f32) -> (f32, f32) {
+    let simd = vectors.simd();
+    let chunks = pulp::as_arrays_mut::<W, _>(V::Simd::as_mut_simd_f32s(scores).0).0;
     let mut highest = [simd.splat_f32s(old_high); W];
     for chunk in &*chunks {
         for (high, score) in highest.iter_mut().zip(chunk) {
             *high = simd.max_f32s(*high, *score);
         }
     }
-    let high = highest.into_iter().fold(old_high, |high, lanes| {
-        high.max(simd.reduce_max_f32s(lanes))
-    });
+    let mut high = old_high;
+    for lanes in highest {
+        high = high.max(simd.reduce_max_f32s(lanes));
+    }
     let shift = simd.splat_f32s(high);
     let mut sums = [simd.splat_f32s(0.0); W];
     for chunk in chunks {
@@ -351,7 +359,7 @@ fn weigh<S: Simd, const W: usize>(simd: S, scores: &mut [f32], old_high: f32) ->
         }
     }
     let mut lanes = [0.0; PANEL];
-    for (to, from) in S::as_mut_simd_f32s(&mut lanes).0.iter_mut().zip(sums) {
+    for (to, from) in V::Simd::as_mut_simd_f32s(&mut lanes).0.iter_mut().zip(sums) {
         *to = from;
     }
     (high, tree_sum(lanes))

@@ -4,12 +4,13 @@
 //! rows; but the panels may hold 16-bit numbers, and one or two rows pass over many panels at once, because memory gives
 //! its data faster when several places are read side by side.
 
-// What runs under `Arch::dispatch` must be inlined into it, or it is compiled without the instruction set.
+// What a kernel does must be inlined into it, or it is compiled without the instruction set.
 #![allow(clippy::inline_always)]
 
-use pulp::{Simd, WithSimd};
+use pulp::Simd;
 
 use crate::model::cpu::half::Format;
+use crate::model::cpu::instructions::{Kernel, Vectors};
 use crate::model::cpu::panels::PANEL;
 use crate::model::cpu::prefetch::{LINE, prefetch};
 
@@ -56,19 +57,19 @@ pub(super) struct Product<'a, F: Format> {
 impl<F: Format> Product<'_, F> {
     /// The product, inside a function that is already compiled for `S`.
     #[inline(always)]
-    pub(super) fn run<S: Simd>(mut self, simd: S) {
-        match S::F32_LANES {
-            16 => self.panels::<S, 1>(simd),
-            8 => self.panels::<S, 2>(simd),
-            4 => self.panels::<S, 4>(simd),
-            _ => self.scalar(simd),
+    pub(super) fn run<V: Vectors>(mut self, vectors: V) {
+        match V::Simd::F32_LANES {
+            16 => self.panels::<V, 1>(vectors),
+            8 => self.panels::<V, 2>(vectors),
+            4 => self.panels::<V, 4>(vectors),
+            _ => self.scalar(vectors),
         }
     }
 
     /// Panels outside, rows inside, so that panels stay in the first-level cache while all rows pass over them.
     #[inline(always)]
-    fn panels<S: Simd, const W: usize>(&mut self, simd: S) {
-        let Registers { sums, rows: most } = Registers::of::<S>();
+    fn panels<V: Vectors, const W: usize>(&mut self, vectors: V) {
+        let Registers { sums, rows: most } = Registers::of::<V>();
         let most_panels = sums / (W * self.rows.min(most).next_power_of_two());
         let most_panels = most_panels.clamp(1, 8);
         let mut panel = 0;
@@ -85,28 +86,28 @@ impl<F: Format> Product<'_, F> {
                 // Even groups: 9 rows under a maximum of 8 go as 5 + 4, not as 8 + 1.
                 let take = left.div_ceil(left.div_ceil(most));
                 match (at_once, take) {
-                    (8, 1) => self.tile::<S, W, 1, 8>(simd, panel, row),
-                    (8, _) => self.tile::<S, W, 2, 8>(simd, panel, row),
-                    (4, 1) => self.tile::<S, W, 1, 4>(simd, panel, row),
-                    (4, 2) => self.tile::<S, W, 2, 4>(simd, panel, row),
-                    (4, 3) => self.tile::<S, W, 3, 4>(simd, panel, row),
-                    (4, _) => self.tile::<S, W, 4, 4>(simd, panel, row),
-                    (2, 1) => self.tile::<S, W, 1, 2>(simd, panel, row),
-                    (2, 2) => self.tile::<S, W, 2, 2>(simd, panel, row),
-                    (2, 3) => self.tile::<S, W, 3, 2>(simd, panel, row),
-                    (2, 4) => self.tile::<S, W, 4, 2>(simd, panel, row),
-                    (2, 5) => self.tile::<S, W, 5, 2>(simd, panel, row),
-                    (2, 6) => self.tile::<S, W, 6, 2>(simd, panel, row),
-                    (2, 7) => self.tile::<S, W, 7, 2>(simd, panel, row),
-                    (2, _) => self.tile::<S, W, 8, 2>(simd, panel, row),
-                    (_, 1) => self.tile::<S, W, 1, 1>(simd, panel, row),
-                    (_, 2) => self.tile::<S, W, 2, 1>(simd, panel, row),
-                    (_, 3) => self.tile::<S, W, 3, 1>(simd, panel, row),
-                    (_, 4) => self.tile::<S, W, 4, 1>(simd, panel, row),
-                    (_, 5) => self.tile::<S, W, 5, 1>(simd, panel, row),
-                    (_, 6) => self.tile::<S, W, 6, 1>(simd, panel, row),
-                    (_, 7) => self.tile::<S, W, 7, 1>(simd, panel, row),
-                    _ => self.tile::<S, W, 8, 1>(simd, panel, row),
+                    (8, 1) => self.tile::<V, W, 1, 8>(vectors, panel, row),
+                    (8, _) => self.tile::<V, W, 2, 8>(vectors, panel, row),
+                    (4, 1) => self.tile::<V, W, 1, 4>(vectors, panel, row),
+                    (4, 2) => self.tile::<V, W, 2, 4>(vectors, panel, row),
+                    (4, 3) => self.tile::<V, W, 3, 4>(vectors, panel, row),
+                    (4, _) => self.tile::<V, W, 4, 4>(vectors, panel, row),
+                    (2, 1) => self.tile::<V, W, 1, 2>(vectors, panel, row),
+                    (2, 2) => self.tile::<V, W, 2, 2>(vectors, panel, row),
+                    (2, 3) => self.tile::<V, W, 3, 2>(vectors, panel, row),
+                    (2, 4) => self.tile::<V, W, 4, 2>(vectors, panel, row),
+                    (2, 5) => self.tile::<V, W, 5, 2>(vectors, panel, row),
+                    (2, 6) => self.tile::<V, W, 6, 2>(vectors, panel, row),
+                    (2, 7) => self.tile::<V, W, 7, 2>(vectors, panel, row),
+                    (2, _) => self.tile::<V, W, 8, 2>(vectors, panel, row),
+                    (_, 1) => self.tile::<V, W, 1, 1>(vectors, panel, row),
+                    (_, 2) => self.tile::<V, W, 2, 1>(vectors, panel, row),
+                    (_, 3) => self.tile::<V, W, 3, 1>(vectors, panel, row),
+                    (_, 4) => self.tile::<V, W, 4, 1>(vectors, panel, row),
+                    (_, 5) => self.tile::<V, W, 5, 1>(vectors, panel, row),
+                    (_, 6) => self.tile::<V, W, 6, 1>(vectors, panel, row),
+                    (_, 7) => self.tile::<V, W, 7, 1>(vectors, panel, row),
+                    _ => self.tile::<V, W, 8, 1>(vectors, panel, row),
                 }
                 row += take;
             }
@@ -116,14 +117,14 @@ impl<F: Format> Product<'_, F> {
 
     /// [`Tile`] as a function of its own: there are many, and each is compiled once.
     #[inline(always)]
-    fn tile<S: Simd, const W: usize, const R: usize, const P: usize>(
+    fn tile<V: Vectors, const W: usize, const R: usize, const P: usize>(
         &mut self,
-        simd: S,
+        vectors: V,
         panel: usize,
         row: usize,
     ) {
-        if const { Registers::of::<S>().hold(S::F32_LANES, W, R, P) } {
-            simd.vectorize(Tile::<F, W, R, P> {
+        if const { Registers::of::<V>().hold(V::Simd::F32_LANES, W, R, P) } {
+            vectors.call(Tile::<F, W, R, P> {
                 product: self,
                 panel,
                 row,
@@ -133,7 +134,8 @@ impl<F: Format> Product<'_, F> {
 
     /// For processors without vectors this crate knows.
     #[inline(always)]
-    fn scalar<S: Simd>(&mut self, simd: S) {
+    fn scalar<V: Vectors>(&mut self, vectors: V) {
+        let simd = vectors.simd();
         for panel in 0..self.panels {
             let (start, distance) = self.b.place(panel);
             for row in 0..self.rows {
@@ -145,9 +147,9 @@ impl<F: Format> Product<'_, F> {
                     let a = &self.a[row * self.a_stride + s * self.k..][..self.k];
                     let b = &self.b.bits[self.b.starts[start + s] + distance..];
                     for (x, b) in a.iter().zip(b.as_chunks().0) {
-                        let b = F::widen::<S, PANEL>(simd, b);
+                        let b = F::widen::<V, PANEL>(vectors, b);
                         let x = simd.splat_f32s(*x);
-                        for (out, b) in S::as_mut_simd_f32s(out).0.iter_mut().zip(b) {
+                        for (out, b) in V::Simd::as_mut_simd_f32s(out).0.iter_mut().zip(b) {
                             *out = simd.mul_add_e_f32s(x, b, *out);
                         }
                     }
@@ -164,7 +166,7 @@ struct Tile<'a, 'b, F: Format, const W: usize, const R: usize, const P: usize> {
     row: usize,
 }
 
-impl<F: Format, const W: usize, const R: usize, const P: usize> WithSimd
+impl<F: Format, const W: usize, const R: usize, const P: usize> Kernel
     for Tile<'_, '_, F, W, R, P>
 {
     type Output = ();
@@ -172,21 +174,21 @@ impl<F: Format, const W: usize, const R: usize, const P: usize> WithSimd
     // Index loops over constant bounds unroll; iterators over arrays of vectors do not reliably.
     #[allow(clippy::needless_range_loop)]
     #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
+    fn run<V: Vectors>(self, vectors: V) {
         let Self {
             product,
             panel,
             row,
         } = self;
-        let k = product.k;
+        let (simd, k) = (vectors.simd(), product.k);
         let mut sums = [[[simd.splat_f32s(0.0); W]; P]; R];
         if product.accumulate {
             for r in 0..R {
                 let from = (row + r) * product.out_stride + panel * PANEL;
-                let vectors = S::as_simd_f32s(&product.out[from..][..P * PANEL]).0;
+                let before = V::Simd::as_simd_f32s(&product.out[from..][..P * PANEL]).0;
                 for p in 0..P {
                     for w in 0..W {
-                        sums[r][p][w] = vectors[p * W + w];
+                        sums[r][p][w] = before[p * W + w];
                     }
                 }
             }
@@ -236,10 +238,10 @@ impl<F: Format, const W: usize, const R: usize, const P: usize> WithSimd
                     x[r] = simd.splat_f32s(a[r][i]);
                 }
                 for p in 0..P {
-                    let vectors = F::widen::<S, W>(simd, &b[p][i]);
+                    let wide = F::widen::<V, W>(vectors, &b[p][i]);
                     for r in 0..R {
                         for w in 0..W {
-                            sums[r][p][w] = simd.mul_add_e_f32s(x[r], vectors[w], sums[r][p][w]);
+                            sums[r][p][w] = simd.mul_add_e_f32s(x[r], wide[w], sums[r][p][w]);
                         }
                     }
                 }
@@ -247,10 +249,10 @@ impl<F: Format, const W: usize, const R: usize, const P: usize> WithSimd
         }
         for r in 0..R {
             let from = (row + r) * product.out_stride + panel * PANEL;
-            let vectors = S::as_mut_simd_f32s(&mut product.out[from..][..P * PANEL]).0;
+            let after = V::Simd::as_mut_simd_f32s(&mut product.out[from..][..P * PANEL]).0;
             for p in 0..P {
                 for w in 0..W {
-                    vectors[p * W + w] = sums[r][p][w];
+                    after[p * W + w] = sums[r][p][w];
                 }
             }
         }
@@ -285,8 +287,8 @@ struct Registers {
 }
 
 impl Registers {
-    const fn of<S: Simd>() -> Self {
-        let (sums, rows) = match S::F32_LANES {
+    const fn of<V: Vectors>() -> Self {
+        let (sums, rows) = match V::Simd::F32_LANES {
             16 => (16, 8),
             8 => (8, 6),
             _ => (16, 4),
@@ -303,20 +305,19 @@ impl Registers {
 
 #[cfg(test)]
 mod tests {
-    use pulp::{Arch, Scalar, Simd, WithSimd};
-
     use super::{Ahead, Panels, Product};
     use crate::model::cpu::half::{Bf16, F16, F32, Format};
+    use crate::model::cpu::instructions::{Instructions, Kernel, Vectors};
     use crate::model::cpu::panels::PANEL;
 
     struct Run<'a, F: Format>(Product<'a, F>);
 
-    impl<F: Format> WithSimd for Run<'_, F> {
+    impl<F: Format> Kernel for Run<'_, F> {
         type Output = ();
 
         #[inline(always)]
-        fn with_simd<S: Simd>(self, simd: S) {
-            self.0.run(simd);
+        fn run<V: Vectors>(self, vectors: V) {
+            self.0.run(vectors);
         }
     }
 
@@ -349,15 +350,15 @@ mod tests {
                     let expected: Vec<f32> = (0..rows * width)
                         .map(|i| chain(i / width, i % width))
                         .collect();
-                    let check = |name: &str, tolerance: f32, run: &dyn Fn(Run<F>)| {
+                    for instructions in Instructions::all() {
                         let mut out = before.clone();
-                        run(Run(Product {
+                        instructions.run(Run(Product {
                             a: &a,
                             a_stride: sums,
                             rows,
                             segments,
                             k,
-                            b: Panels {
+                            b: Panels::<F> {
                                 bits: &bits,
                                 starts: &starts,
                                 per_start: usize::MAX,
@@ -369,18 +370,14 @@ mod tests {
                             out_stride: width,
                             accumulate,
                         }));
+                        // Without the instruction a multiply-add may round twice.
+                        let plain = matches!(instructions, Instructions::Plain);
+                        let tolerance = if plain { 1e-5 } else { 0.0 };
                         let far = |(a, b): (&f32, &f32)| (a - b).abs() > tolerance;
                         assert!(
                             !out.iter().zip(&expected).any(far),
-                            "{name}: {rows} rows, {panels} panels, {accumulate}"
+                            "{instructions:?}: {rows} rows, {panels} panels, {accumulate}"
                         );
-                    };
-                    check("best", 0.0, &|run| Arch::new().dispatch(run));
-                    // Its multiply-add may round twice.
-                    check("scalar", 1e-5, &|run| Scalar.vectorize(run));
-                    #[cfg(target_arch = "x86_64")]
-                    if let Some(v3) = pulp::x86::V3::try_new() {
-                        check("V3", 0.0, &|run| Simd::vectorize(v3, run));
                     }
                 }
             }

@@ -1,13 +1,12 @@
 //! Writing a step's keys and values to their slots.
 
-// What runs under `Arch::dispatch` must be inlined into it, or it is compiled without the instruction set.
+// What a kernel does must be inlined into it, or it is compiled without the instruction set.
 #![allow(clippy::inline_always)]
-
-use pulp::{Arch, Simd, WithSimd};
 
 use super::Layout;
 use crate::model::attention::AttentionShape;
 use crate::model::cpu::half::Format;
+use crate::model::cpu::instructions::{Kernel, Vectors, run};
 use crate::model::cpu::panels::PANEL;
 
 /// Puts the keys and values of one key head, rounded, into the cache.
@@ -28,15 +27,15 @@ pub(super) struct Write<'a, F: Format> {
 
 impl<F: Format> Write<'_, F> {
     pub(super) fn run(self) {
-        Arch::new().dispatch(self);
+        run(self);
     }
 }
 
-impl<F: Format> WithSimd for Write<'_, F> {
+impl<F: Format> Kernel for Write<'_, F> {
     type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
+    fn run<V: Vectors>(self, _: V) {
         let Layout {
             shape: AttentionShape {
                 kv_heads, head_dim, ..

@@ -4,9 +4,11 @@ use candle_core::{CpuStorage, Result, Storage, Tensor};
 use rayon::prelude::*;
 
 use super::half::{Bf16, F16, F32, Format};
+use super::instructions::run;
 use super::panels::{Multiply, PANEL};
 use super::quantized::{
-    BLOCK, BlockMatrix, Group, Mx4Group, Q4Group, Q5Group, Q6Group, Q8Group, rows,
+    BLOCK, BlockMatrix, Group, Mx4Group, Q4Group, Q5Group, Q6Group, Q8Group, Q41Group, Q51Group,
+    rows,
 };
 use crate::checkpoint::gguf::{StorageType, blocks};
 use crate::model::precision::WeightType;
@@ -38,7 +40,9 @@ enum Panels {
     Bf16(Vec<u16>),
     Q8(BlockMatrix<Q8Group>),
     Q4(BlockMatrix<Q4Group>),
+    Q41(BlockMatrix<Q41Group>),
     Q5(BlockMatrix<Q5Group>),
+    Q51(BlockMatrix<Q51Group>),
     Q6(BlockMatrix<Q6Group>),
     Mx4(BlockMatrix<Mx4Group>),
     /// Weights with the same inputs and different types, whose outputs follow each other.
@@ -114,8 +118,8 @@ impl PackedMatrix {
 
     /// Packs a weight `[outputs, inputs]` that is stored in GGML's blocks, row after row.
     ///
-    /// `Q8_0`, `Q4_K`, `Q5_K`, `Q6_K` and MXFP4 keep every bit. `Q4_0` and `Q5_0` become `Q8_0`, which holds the same values.
-    /// `Q4_1` and `Q5_1` become f16, which rounds.
+    /// `Q8_0`, `Q4_1`, `Q5_1`, `Q4_K`, `Q5_K`, `Q6_K` and MXFP4 keep every bit. `Q4_0` and `Q5_0` become `Q8_0`, which holds
+    /// the same values. What is no block becomes f16.
     ///
     /// # Errors
     /// When there are more or fewer bytes than such a weight has.
@@ -135,6 +139,8 @@ impl PackedMatrix {
         }
         let panels = match kind {
             StorageType::Q8_0 => Panels::Q8(BlockMatrix::pack_blocks(inputs, row, bytes)),
+            StorageType::Q4_1 => Panels::Q41(BlockMatrix::pack_blocks(inputs, row, bytes)),
+            StorageType::Q5_1 => Panels::Q51(BlockMatrix::pack_blocks(inputs, row, bytes)),
             StorageType::Q4_K => Panels::Q4(BlockMatrix::pack_blocks(inputs, row, bytes)),
             StorageType::Q5_K => Panels::Q5(BlockMatrix::pack_blocks(inputs, row, bytes)),
             StorageType::Q6_K => Panels::Q6(BlockMatrix::pack_blocks(inputs, row, bytes)),
@@ -147,14 +153,12 @@ impl PackedMatrix {
                 let row = bytes.len() / outputs;
                 Panels::Q8(BlockMatrix::pack_blocks(inputs, row, &bytes))
             }
-            StorageType::Q4_1
-            | StorageType::Q5_1
-            | StorageType::F32
-            | StorageType::F16
-            | StorageType::BF16 => Panels::F16(interleave::<F16>(outputs, inputs, |first, out| {
-                let bytes = &bytes[first * row..][..out.len() / inputs * row];
-                blocks::dequantize(kind, bytes, out);
-            })),
+            StorageType::F32 | StorageType::F16 | StorageType::BF16 => {
+                Panels::F16(interleave::<F16>(outputs, inputs, |first, out| {
+                    let bytes = &bytes[first * row..][..out.len() / inputs * row];
+                    blocks::dequantize(kind, bytes, out);
+                }))
+            }
         };
         Ok(Self {
             panels,
@@ -208,7 +212,9 @@ impl PackedMatrix {
         let of = |group: usize, inputs: usize| (8 * group) as f64 / (PANEL * inputs) as f64;
         match kind {
             StorageType::F32 => 32.0,
-            StorageType::F16 | StorageType::BF16 | StorageType::Q4_1 | StorageType::Q5_1 => 16.0,
+            StorageType::F16 | StorageType::BF16 => 16.0,
+            StorageType::Q4_1 => of(size_of::<Q41Group>(), Q41Group::BLOCKS * BLOCK),
+            StorageType::Q5_1 => of(size_of::<Q51Group>(), Q51Group::BLOCKS * BLOCK),
             StorageType::Q4_0 | StorageType::Q5_0 | StorageType::Q8_0 => {
                 of(size_of::<Q8Group>(), Q8Group::BLOCKS * BLOCK)
             }
@@ -258,7 +264,9 @@ impl PackedMatrix {
             Panels::F16(panels) | Panels::Bf16(panels) => size_of_val(panels.as_slice()),
             Panels::Q8(matrix) => matrix.bytes(),
             Panels::Q4(matrix) => matrix.bytes(),
+            Panels::Q41(matrix) => matrix.bytes(),
             Panels::Q5(matrix) => matrix.bytes(),
+            Panels::Q51(matrix) => matrix.bytes(),
             Panels::Q6(matrix) => matrix.bytes(),
             Panels::Mx4(matrix) => matrix.bytes(),
             Panels::Joined(parts) => parts.iter().map(Self::bytes).sum(),
@@ -273,7 +281,9 @@ impl PackedMatrix {
             Panels::Bf16(panels) => self.lane::<Bf16>(panels, index, out),
             Panels::Q8(matrix) => matrix.row(index, out),
             Panels::Q4(matrix) => matrix.row(index, out),
+            Panels::Q41(matrix) => matrix.row(index, out),
             Panels::Q5(matrix) => matrix.row(index, out),
+            Panels::Q51(matrix) => matrix.row(index, out),
             Panels::Q6(matrix) => matrix.row(index, out),
             Panels::Mx4(matrix) => matrix.row(index, out),
             Panels::Joined(parts) => {
@@ -315,7 +325,9 @@ impl PackedMatrix {
             Panels::Bf16(panels) => self.chains::<Bf16>(panels, x, out),
             Panels::Q8(matrix) => self.blocks(matrix, x, out),
             Panels::Q4(matrix) => self.blocks(matrix, x, out),
+            Panels::Q41(matrix) => self.blocks(matrix, x, out),
             Panels::Q5(matrix) => self.blocks(matrix, x, out),
+            Panels::Q51(matrix) => self.blocks(matrix, x, out),
             Panels::Q6(matrix) => self.blocks(matrix, x, out),
             Panels::Mx4(matrix) => self.blocks(matrix, x, out),
             Panels::Joined(parts) => {
@@ -348,7 +360,7 @@ impl PackedMatrix {
     fn chains<F: Format>(&self, panels: &[F::Bits], x: &[f32], out: &mut [f32]) {
         let (k, stride) = (self.inputs, self.inputs * PANEL);
         self.share_out(out, 1, |row, from, out| {
-            pulp::Arch::new().dispatch(Multiply::<F> {
+            run(Multiply::<F> {
                 a: &x[row * k..],
                 a_stride: k,
                 k,

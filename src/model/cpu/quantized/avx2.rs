@@ -1,32 +1,54 @@
-//! Products with quantised weights by AVX2: bytes are widened to 16 bits, whose products in pairs fit 32 bits. (The
-//! instruction that multiplies bytes would cut sums off at 16 bits.)
+//! Products with quantised weights by AVX2: one instruction multiplies 32 pairs of bytes, unsigned weights with signed
+//! activations, and adds neighbours to 16 bits, which it would cut off at. So it is given what fits, and sums are widened
+//! before they do not ([`Sums`]).
 
 use std::arch::x86_64::{
-    __m128i, __m256, __m256i, _mm_set1_epi32, _mm256_add_epi32, _mm256_and_si256,
-    _mm256_broadcastsi128_si256, _mm256_castsi256_ps, _mm256_cmpeq_epi8, _mm256_cvtepi8_epi16,
-    _mm256_cvtepi8_epi32, _mm256_cvtepi32_ps, _mm256_cvtepu8_epi16, _mm256_cvtepu8_epi32,
-    _mm256_cvtph_ps, _mm256_fmadd_ps, _mm256_hadd_epi32, _mm256_madd_epi16, _mm256_mul_ps,
-    _mm256_or_si256, _mm256_permute4x64_epi64, _mm256_set1_epi8, _mm256_set1_epi32, _mm256_set1_ps,
-    _mm256_setzero_ps, _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_slli_epi16,
-    _mm256_slli_epi32, _mm256_srli_epi16,
+    __m256, __m256i, _mm256_abs_epi8, _mm256_add_epi16, _mm256_add_epi32, _mm256_and_si256,
+    _mm256_broadcastsi128_si256, _mm256_castsi256_ps, _mm256_cmpeq_epi8, _mm256_cvtepi8_epi32,
+    _mm256_cvtepi32_ps, _mm256_cvtepu8_epi32, _mm256_cvtph_ps, _mm256_fmadd_ps, _mm256_madd_epi16,
+    _mm256_maddubs_epi16, _mm256_mul_ps, _mm256_or_si256, _mm256_set1_epi8, _mm256_set1_epi16,
+    _mm256_set1_epi32, _mm256_set1_ps, _mm256_setzero_ps, _mm256_setzero_si256,
+    _mm256_shuffle_epi8, _mm256_sign_epi8, _mm256_slli_epi16, _mm256_slli_epi32, _mm256_srli_epi16,
+    _mm256_xor_si256,
 };
 
 use fearless_simd::kernel;
 use pulp::cast;
 
 use super::mx4::{NUMBERS, ZERO};
-use super::{Mx4Group, Nibbles, Product, Q4Group, Q5Group, Q6Group, Q8Group, RowBlock, Vector};
+use super::{
+    Mx4Group, Nibbles, Product, Q4Group, Q5Group, Q6Group, Q8Group, Q41Group, Q51Group, RowBlock,
+    Vector,
+};
 
+/// Panels outside, rows inside, so that a panel stays in the cache while all rows pass over it. Few rows wait for memory,
+/// which gives its data faster when several places are read side by side.
 macro_rules! tiles {
-    ($tile:ident $(, $kind:ty)?; $product:ident) => {
-        for panel in 0..$product.panels() {
-            let rows = $product.rows();
-            for row in (0..rows - rows % 2).step_by(2) {
-                $tile::<$($kind,)? 2>($product, row, panel);
+    ($tile:ident $(, $kind:ty, $blocks:expr)?; $product:ident) => {
+        let (rows, panels) = ($product.rows(), $product.panels());
+        let mut panel = 0;
+        while panel < panels {
+            let at_once = match (rows, panels - panel) {
+                (1..=2, 4..) => 4,
+                _ => 1,
+            };
+            let mut row = 0;
+            let passes = rows.div_ceil(4);
+            for pass in 0..passes {
+                // Even groups: 6 rows go as 3 + 3, not as 4 + 2.
+                let take = (rows - row).div_ceil(passes - pass);
+                let pass = (pass, passes);
+                match (take, at_once) {
+                    (1, 4) => $tile::<$($kind, { $blocks },)? 1, 4>($product, row, panel, pass),
+                    (_, 4) => $tile::<$($kind, { $blocks },)? 2, 4>($product, row, panel, pass),
+                    (1, _) => $tile::<$($kind, { $blocks },)? 1, 1>($product, row, panel, pass),
+                    (2, _) => $tile::<$($kind, { $blocks },)? 2, 1>($product, row, panel, pass),
+                    (3, _) => $tile::<$($kind, { $blocks },)? 3, 1>($product, row, panel, pass),
+                    _ => $tile::<$($kind, { $blocks },)? 4, 1>($product, row, panel, pass),
+                }
+                row += take;
             }
-            if rows % 2 == 1 {
-                $tile::<$($kind,)? 1>($product, rows - 1, panel);
-            }
+            panel += at_once;
         }
     };
 }
@@ -39,16 +61,30 @@ kernel!(
 );
 
 kernel!(
-    /// The product with weights of half a byte.
+    /// The product with weights of half a byte, in super-blocks.
     pub(super) fn q4(avx2: Avx2, product: &mut Product<'_, '_, Q4Group>) {
-        tiles!(tile_nibbles, Q4Group; product);
+        tiles!(tile_nibbles, Q4Group, 8; product);
+    }
+);
+
+kernel!(
+    /// The product with weights of half a byte.
+    pub(super) fn q41(avx2: Avx2, product: &mut Product<'_, '_, Q41Group>) {
+        tiles!(tile_nibbles, Q41Group, 1; product);
+    }
+);
+
+kernel!(
+    /// The product with weights of five bits, in super-blocks.
+    pub(super) fn q5(avx2: Avx2, product: &mut Product<'_, '_, Q5Group>) {
+        tiles!(tile_nibbles, Q5Group, 8; product);
     }
 );
 
 kernel!(
     /// The product with weights of five bits.
-    pub(super) fn q5(avx2: Avx2, product: &mut Product<'_, '_, Q5Group>) {
-        tiles!(tile_nibbles, Q5Group; product);
+    pub(super) fn q51(avx2: Avx2, product: &mut Product<'_, '_, Q51Group>) {
+        tiles!(tile_nibbles, Q51Group, 1; product);
     }
 );
 
@@ -66,272 +102,389 @@ kernel!(
     }
 );
 
-/// Sums of a panel: vector `q` holds two for each of the outputs `4q` to `4q + 3`, which [`fold`] adds.
-type Sums = [__m256i; 4];
+/// Sums of a row's products with a panel, of outputs 0 to 7 and 8 to 15.
+///
+/// Activations are at most 127 in size. Two weights of 4, 5 and 6 bits times such make 3,810, 7,874 and 16,002, those of
+/// MXFP4 6,096: so many of them as are said below fit 16 bits, whose greatest number is 32,767.
+#[derive(Clone, Copy)]
+struct Sums {
+    /// In 16 bits, two for each output.
+    narrow: [__m256i; 2],
+    /// In 32 bits, one for each output.
+    wide: [__m256i; 2],
+}
 
-/// `R` rows times a panel, all inputs.
-// Index loops over constant bounds unroll; iterators over arrays of vectors do not reliably.
+impl Sums {
+    /// Additions to 16 bits that fit, of weights of `bits` bits.
+    const fn fit(bits: usize) -> usize {
+        match bits {
+            4 => 8,
+            5 => 4,
+            _ => 2,
+        }
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn new() -> Self {
+        Self {
+            narrow: [_mm256_setzero_si256(); 2],
+            wide: [_mm256_setzero_si256(); 2],
+        }
+    }
+
+    /// Adds products of four inputs; `weights` are unsigned, `x` the inputs for each lane.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn add(&mut self, weights: [__m256i; 2], x: __m256i) {
+        for v in 0..2 {
+            let products = _mm256_maddubs_epi16(weights[v], x);
+            self.narrow[v] = _mm256_add_epi16(self.narrow[v], products);
+        }
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn widen(&mut self) {
+        for v in 0..2 {
+            let pairs = _mm256_madd_epi16(self.narrow[v], _mm256_set1_epi16(1));
+            self.wide[v] = _mm256_add_epi32(self.wide[v], pairs);
+            self.narrow[v] = _mm256_setzero_si256();
+        }
+    }
+
+    /// The sums, all of which are widened, plus a number.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn plus(&self, offset: i32) -> [__m256; 2] {
+        let offset = _mm256_set1_epi32(offset);
+        [
+            _mm256_cvtepi32_ps(_mm256_add_epi32(self.wide[0], offset)),
+            _mm256_cvtepi32_ps(_mm256_add_epi32(self.wide[1], offset)),
+        ]
+    }
+}
+
+/// `R` rows times `P` panels, all inputs.
+///
+/// Weights of eight bits fit when their sign is given to the activation: twice 128 · 127 is 32,512.
+// Index loops over constant bounds unroll; iterators over arrays of vectors do not reliably. `map` of an array calls its
+// closure from a function without these instructions.
 #[allow(clippy::needless_range_loop)]
 #[inline]
 #[target_feature(enable = "avx2,f16c,fma")]
-fn tile_q8<const R: usize>(product: &mut Product<'_, '_, Q8Group>, row: usize, panel: usize) {
-    let [weights] = product.weights(panel);
+fn tile_q8<const R: usize, const P: usize>(
+    product: &mut Product<'_, '_, Q8Group>,
+    row: usize,
+    panel: usize,
+    passes: (usize, usize),
+) {
+    let weights: [&[Q8Group]; P] = product.weights(panel);
     let x: [&[[RowBlock; 2]]; R] = product.activations(row);
-    let mut out = [[_mm256_setzero_ps(); 2]; R];
-    for (g, group) in weights.iter().enumerate() {
-        for half in 0..2 {
-            let mut sums = [[_mm256_setzero_si256(); 4]; R];
-            for (i, w) in group.weights[half].iter().enumerate() {
-                let w = quarters(w);
-                for r in 0..R {
-                    let x = inputs(x[r][g][half].values[i]);
-                    for q in 0..4 {
-                        let w = _mm256_cvtepu8_epi16(w[q]);
-                        sums[r][q] = _mm256_add_epi32(sums[r][q], _mm256_madd_epi16(w, x));
+    let top = _mm256_set1_epi8(-128);
+    let mut out = [[[_mm256_setzero_ps(); 2]; P]; R];
+    let mut ahead = product.ahead(weights, passes);
+    for g in 0..product.groups {
+        ahead.until((g + 1) * size_of::<Q8Group>());
+        for p in 0..P {
+            let group = &weights[p][g];
+            for half in 0..2 {
+                let mut sums = [Sums::new(); R];
+                for i in 0..8 {
+                    let [a, b] = vectors(&group.weights[half][i]);
+                    let w = [_mm256_xor_si256(a, top), _mm256_xor_si256(b, top)];
+                    let size = [_mm256_abs_epi8(w[0]), _mm256_abs_epi8(w[1])];
+                    for r in 0..R {
+                        let x = inputs(x[r][g][half].values[i]);
+                        for v in 0..2 {
+                            let pairs = _mm256_maddubs_epi16(size[v], _mm256_sign_epi8(x, w[v]));
+                            let fours = _mm256_madd_epi16(pairs, _mm256_set1_epi16(1));
+                            sums[r].wide[v] = _mm256_add_epi32(sums[r].wide[v], fours);
+                        }
                     }
                 }
-            }
-            let scales = halves(&group.scales[half]);
-            for r in 0..R {
-                let x = &x[r][g][half];
-                let scale = _mm256_set1_ps(x.scale);
-                let sums = fold(&sums[r], _mm256_set1_epi32(x.offset));
-                for v in 0..2 {
-                    let scale = _mm256_mul_ps(scales[v], scale);
-                    out[r][v] = _mm256_fmadd_ps(scale, sums[v], out[r][v]);
+                let scales = halves(&group.scales[half]);
+                for r in 0..R {
+                    let scale = _mm256_set1_ps(x[r][g][half].scale);
+                    let sums = sums[r].plus(0);
+                    for v in 0..2 {
+                        let scale = _mm256_mul_ps(scales[v], scale);
+                        out[r][p][v] = _mm256_fmadd_ps(scale, sums[v], out[r][p][v]);
+                    }
                 }
             }
         }
     }
-    product.store_tile(row, panel, &out.map(|sums| [sums]));
+    product.store_tile(row, panel, &out);
 }
 
-/// `R` rows times a panel, all inputs.
+/// `R` rows times `P` panels, all inputs, in groups of `B` blocks.
 #[allow(clippy::needless_range_loop)]
 #[inline]
 #[target_feature(enable = "avx2,f16c,fma")]
-fn tile_nibbles<G: Nibbles, const R: usize>(
+fn tile_nibbles<G: Nibbles, const B: usize, const R: usize, const P: usize>(
     product: &mut Product<'_, '_, G>,
     row: usize,
     panel: usize,
+    passes: (usize, usize),
 ) {
-    let [weights] = product.weights(panel);
-    let x: [&[[RowBlock; 8]]; R] = product.activations(row);
+    let weights: [&[G]; P] = product.weights(panel);
+    let x: [&[[RowBlock; B]]; R] = product.activations(row);
     let low = _mm256_set1_epi8(15);
-    let mut out = [[_mm256_setzero_ps(); 2]; R];
-    for (g, whole) in weights.iter().enumerate() {
-        let group = whole.nibbles();
-        let (scale, min) = (halves(&group.scale), halves(&group.min));
-        for part in 0..8 {
-            let mut sums = [[_mm256_setzero_si256(); 4]; R];
-            for (i, w) in group.weights[part].iter().enumerate() {
-                let w: [__m256i; 2] = cast(w.0);
-                let first = w.map(|w| _mm256_and_si256(w, low));
-                let second = w.map(|w| _mm256_and_si256(_mm256_srli_epi16::<4>(w), low));
-                for (i, mut w) in [(i, first), (i + 4, second)] {
-                    if let Some(bits) = whole.fifth(part) {
-                        w = fifth(w, bits, i);
-                    }
-                    let w: [__m128i; 4] = cast(w);
-                    for r in 0..R {
-                        let x = inputs(x[r][g][part].values[i]);
-                        for q in 0..4 {
-                            let w = _mm256_cvtepu8_epi16(w[q]);
-                            sums[r][q] = _mm256_add_epi32(sums[r][q], _mm256_madd_epi16(w, x));
-                        }
-                    }
-                }
-            }
-            let (scales, mins) = (bytes(&group.scales[part]), bytes(&group.mins[part]));
-            for r in 0..R {
-                let x = &x[r][g][part];
-                let sums = fold(&sums[r], _mm256_setzero_si256());
-                for v in 0..2 {
-                    let scale = _mm256_mul_ps(scale[v], scales[v]);
-                    let scale = _mm256_mul_ps(scale, _mm256_set1_ps(x.scale));
-                    let min = _mm256_mul_ps(min[v], mins[v]);
-                    out[r][v] = _mm256_fmadd_ps(scale, sums[v], out[r][v]);
-                    out[r][v] = _mm256_fmadd_ps(min, _mm256_set1_ps(x.negative_sum), out[r][v]);
-                }
-            }
-        }
-    }
-    product.store_tile(row, panel, &out.map(|sums| [sums]));
-}
-
-/// `R` rows times a panel, all inputs.
-#[allow(clippy::needless_range_loop)]
-#[inline]
-#[target_feature(enable = "avx2,f16c,fma")]
-fn tile_q6<const R: usize>(product: &mut Product<'_, '_, Q6Group>, row: usize, panel: usize) {
-    let [weights] = product.weights(panel);
-    let x: [&[[RowBlock; 8]]; R] = product.activations(row);
-    let mut out = [[_mm256_setzero_ps(); 2]; R];
-    for (g, group) in weights.iter().enumerate() {
-        let scale = halves(&group.scale);
-        for part in 0..8 {
-            for half in 0..2 {
-                let mut sums = [[_mm256_setzero_si256(); 4]; R];
+    let mut out = [[[_mm256_setzero_ps(); 2]; P]; R];
+    let mut ahead = product.ahead(weights, passes);
+    for g in 0..product.groups {
+        ahead.until((g + 1) * size_of::<G>());
+        for p in 0..P {
+            let group = &weights[p][g];
+            let (scale, min) = (halves(group.scale()), halves(group.min()));
+            for part in 0..B {
+                let fifths = group.fifth(part);
+                let fit = Sums::fit(if fifths.is_some() { 5 } else { 4 });
+                let mut sums = [Sums::new(); R];
                 for i in 0..4 {
-                    let w = six_bits(&group.low[part][i], half, &group.high[part][half], i);
+                    let [a, b] = vectors(&group.nibbles(part)[i]);
+                    let mut first = [_mm256_and_si256(a, low), _mm256_and_si256(b, low)];
+                    let (a, b) = (_mm256_srli_epi16::<4>(a), _mm256_srli_epi16::<4>(b));
+                    let mut second = [_mm256_and_si256(a, low), _mm256_and_si256(b, low)];
+                    if let Some(bits) = fifths {
+                        first = fifth(first, bits, i);
+                        second = fifth(second, bits, i + 4);
+                    }
                     for r in 0..R {
-                        let x = inputs(x[r][g][part].values[4 * half + i]);
-                        for q in 0..4 {
-                            let w = _mm256_cvtepu8_epi16(w[q]);
-                            sums[r][q] = _mm256_add_epi32(sums[r][q], _mm256_madd_epi16(w, x));
+                        let x = &x[r][g][part].values;
+                        sums[r].add(first, inputs(x[i]));
+                        sums[r].add(second, inputs(x[i + 4]));
+                        if (2 * i + 2) % fit == 0 {
+                            sums[r].widen();
                         }
                     }
                 }
-                let scales = signed_bytes(&group.scales[2 * part + half]);
+                let (mut scales, mut mins) = (scale, min);
+                if let Some((of_scale, of_min)) = group.factors(part) {
+                    let (of_scale, of_min) = (bytes(of_scale), bytes(of_min));
+                    for v in 0..2 {
+                        scales[v] = _mm256_mul_ps(scale[v], of_scale[v]);
+                        mins[v] = _mm256_mul_ps(min[v], of_min[v]);
+                    }
+                }
                 for r in 0..R {
                     let x = &x[r][g][part];
-                    let sums = fold(&sums[r], _mm256_set1_epi32(x.halves[half]));
+                    let (scale, sum) = (_mm256_set1_ps(x.scale), _mm256_set1_ps(x.negative_sum));
+                    let sums = sums[r].plus(0);
                     for v in 0..2 {
-                        let scale = _mm256_mul_ps(scale[v], scales[v]);
-                        let scale = _mm256_mul_ps(scale, _mm256_set1_ps(x.scale));
-                        out[r][v] = _mm256_fmadd_ps(scale, sums[v], out[r][v]);
+                        let scale = _mm256_mul_ps(scales[v], scale);
+                        out[r][p][v] = _mm256_fmadd_ps(scale, sums[v], out[r][p][v]);
+                        out[r][p][v] = _mm256_fmadd_ps(mins[v], sum, out[r][p][v]);
                     }
                 }
             }
         }
     }
-    product.store_tile(row, panel, &out.map(|sums| [sums]));
+    product.store_tile(row, panel, &out);
 }
 
-/// `R` rows times a panel, all inputs.
+/// `R` rows times `P` panels, all inputs.
 #[allow(clippy::needless_range_loop)]
 #[inline]
 #[target_feature(enable = "avx2,f16c,fma")]
-fn tile_mx4<const R: usize>(product: &mut Product<'_, '_, Mx4Group>, row: usize, panel: usize) {
-    let [weights] = product.weights(panel);
-    let x: [&[[RowBlock; 4]]; R] = product.activations(row);
-    let (low, numbers) = (
-        _mm256_set1_epi8(15),
-        _mm256_broadcastsi128_si256(cast(NUMBERS)),
-    );
-    let half = _mm256_set1_ps(0.5);
-    let mut out = [[_mm256_setzero_ps(); 2]; R];
-    for (g, group) in weights.iter().enumerate() {
-        for part in 0..4 {
-            let mut sums = [[_mm256_setzero_si256(); 4]; R];
-            for (i, w) in group.weights[part].iter().enumerate() {
-                let w: [__m256i; 2] = cast(w.0);
-                let of = |w| _mm256_shuffle_epi8(numbers, _mm256_and_si256(w, low));
-                let first = [of(w[0]), of(w[1])];
-                let second = w.map(|w| _mm256_srli_epi16::<4>(w));
-                let second = [of(second[0]), of(second[1])];
-                for (i, w) in [(i, first), (i + 4, second)] {
-                    let w: [__m128i; 4] = cast(w);
+fn tile_q6<const R: usize, const P: usize>(
+    product: &mut Product<'_, '_, Q6Group>,
+    row: usize,
+    panel: usize,
+    passes: (usize, usize),
+) {
+    let weights: [&[Q6Group]; P] = product.weights(panel);
+    let x: [&[[RowBlock; 8]]; R] = product.activations(row);
+    let mut out = [[[_mm256_setzero_ps(); 2]; P]; R];
+    let mut ahead = product.ahead(weights, passes);
+    for g in 0..product.groups {
+        ahead.until((g + 1) * size_of::<Q6Group>());
+        for p in 0..P {
+            let group = &weights[p][g];
+            let scale = halves(&group.scale);
+            for part in 0..8 {
+                for half in 0..2 {
+                    let mut sums = [Sums::new(); R];
+                    for i in 0..4 {
+                        let w = six_bits(&group.low[part][i], half, &group.high[part][half], i);
+                        for r in 0..R {
+                            sums[r].add(w, inputs(x[r][g][part].values[4 * half + i]));
+                            if (i + 1) % Sums::fit(6) == 0 {
+                                sums[r].widen();
+                            }
+                        }
+                    }
+                    let own = signed_bytes(&group.scales[2 * part + half]);
+                    let scales = [
+                        _mm256_mul_ps(scale[0], own[0]),
+                        _mm256_mul_ps(scale[1], own[1]),
+                    ];
                     for r in 0..R {
-                        let x = inputs(x[r][g][part].values[i]);
-                        for q in 0..4 {
-                            let w = _mm256_cvtepu8_epi16(w[q]);
-                            sums[r][q] = _mm256_add_epi32(sums[r][q], _mm256_madd_epi16(w, x));
+                        let x = &x[r][g][part];
+                        let scale = _mm256_set1_ps(x.scale);
+                        let sums = sums[r].plus(x.halves[half]);
+                        for v in 0..2 {
+                            let scale = _mm256_mul_ps(scales[v], scale);
+                            out[r][p][v] = _mm256_fmadd_ps(scale, sums[v], out[r][p][v]);
                         }
                     }
                 }
             }
-            let exponents: [u64; 2] = cast(group.scales[part]);
-            let scales = exponents.map(|exponents| {
-                let exponents = _mm256_cvtepu8_epi32(cast([exponents, 0]));
-                let powers = _mm256_castsi256_ps(_mm256_slli_epi32::<23>(exponents));
-                _mm256_mul_ps(powers, half)
-            });
-            for r in 0..R {
-                let x = &x[r][g][part];
-                let sums = fold(&sums[r], _mm256_set1_epi32(x.offset_of(ZERO)));
-                for v in 0..2 {
-                    let scale = _mm256_mul_ps(scales[v], _mm256_set1_ps(x.scale));
-                    out[r][v] = _mm256_fmadd_ps(scale, sums[v], out[r][v]);
+        }
+    }
+    product.store_tile(row, panel, &out);
+}
+
+/// `R` rows times `P` panels, all inputs.
+#[allow(clippy::needless_range_loop)]
+#[inline]
+#[target_feature(enable = "avx2,f16c,fma")]
+fn tile_mx4<const R: usize, const P: usize>(
+    product: &mut Product<'_, '_, Mx4Group>,
+    row: usize,
+    panel: usize,
+    passes: (usize, usize),
+) {
+    let weights: [&[Mx4Group]; P] = product.weights(panel);
+    let x: [&[[RowBlock; 4]]; R] = product.activations(row);
+    let low = _mm256_set1_epi8(15);
+    let numbers = _mm256_broadcastsi128_si256(cast(NUMBERS));
+    let mut out = [[[_mm256_setzero_ps(); 2]; P]; R];
+    let mut ahead = product.ahead(weights, passes);
+    for g in 0..product.groups {
+        ahead.until((g + 1) * size_of::<Mx4Group>());
+        for p in 0..P {
+            let group = &weights[p][g];
+            for part in 0..4 {
+                let mut sums = [Sums::new(); R];
+                for i in 0..4 {
+                    let [a, b] = vectors(&group.weights[part][i]);
+                    let first = [
+                        _mm256_shuffle_epi8(numbers, _mm256_and_si256(a, low)),
+                        _mm256_shuffle_epi8(numbers, _mm256_and_si256(b, low)),
+                    ];
+                    let (a, b) = (_mm256_srli_epi16::<4>(a), _mm256_srli_epi16::<4>(b));
+                    let second = [
+                        _mm256_shuffle_epi8(numbers, _mm256_and_si256(a, low)),
+                        _mm256_shuffle_epi8(numbers, _mm256_and_si256(b, low)),
+                    ];
+                    for r in 0..R {
+                        let x = &x[r][g][part].values;
+                        sums[r].add(first, inputs(x[i]));
+                        sums[r].add(second, inputs(x[i + 4]));
+                        // Numbers up to 24 are of five bits.
+                        if (2 * i + 2) % Sums::fit(5) == 0 {
+                            sums[r].widen();
+                        }
+                    }
+                }
+                let scales = powers(&group.scales[part]);
+                for r in 0..R {
+                    let x = &x[r][g][part];
+                    let scale = _mm256_set1_ps(x.scale);
+                    let sums = sums[r].plus(x.offset_of(ZERO));
+                    for v in 0..2 {
+                        let scale = _mm256_mul_ps(scales[v], scale);
+                        out[r][p][v] = _mm256_fmadd_ps(scale, sums[v], out[r][p][v]);
+                    }
                 }
             }
         }
     }
-    product.store_tile(row, panel, &out.map(|sums| [sums]));
+    product.store_tile(row, panel, &out);
 }
 
 /// Adds to nibbles their fifth bits, the `i`th of each byte.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn fifth(w: [__m256i; 2], bits: &Vector, i: usize) -> [__m256i; 2] {
-    let bits: [__m256i; 2] = cast(bits.0);
+fn fifth(mut w: [__m256i; 2], bits: &Vector, i: usize) -> [__m256i; 2] {
+    let bits = vectors(bits);
     let (bit, sixteen) = (
         _mm256_set1_epi8((1u8 << i).cast_signed()),
         _mm256_set1_epi8(16),
     );
-    let add = |w, bits| {
-        let set = _mm256_cmpeq_epi8(_mm256_and_si256(bits, bit), bit);
-        _mm256_or_si256(w, _mm256_and_si256(set, sixteen))
-    };
-    [add(w[0], bits[0]), add(w[1], bits[1])]
+    for v in 0..2 {
+        let set = _mm256_cmpeq_epi8(_mm256_and_si256(bits[v], bit), bit);
+        w[v] = _mm256_or_si256(w[v], _mm256_and_si256(set, sixteen));
+    }
+    w
 }
 
 /// Nibbles of a half and, above them, the `i`th pairs of bits.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn six_bits(both: &Vector, half: usize, bits: &Vector, i: usize) -> [__m128i; 4] {
+fn six_bits(both: &Vector, half: usize, bits: &Vector, i: usize) -> [__m256i; 2] {
     let (low, high) = (_mm256_set1_epi8(15), _mm256_set1_epi8(48));
-    let (both, bits): ([__m256i; 2], [__m256i; 2]) = (cast(both.0), cast(bits.0));
-    let join = |both, bits| {
+    let (mut w, bits) = (vectors(both), vectors(bits));
+    for v in 0..2 {
         let nibbles = if half == 0 {
-            both
+            w[v]
         } else {
-            _mm256_srli_epi16::<4>(both)
+            _mm256_srli_epi16::<4>(w[v])
         };
         let bits = match i {
-            0 => _mm256_slli_epi16::<4>(bits),
-            1 => _mm256_slli_epi16::<2>(bits),
-            2 => bits,
-            _ => _mm256_srli_epi16::<2>(bits),
+            0 => _mm256_slli_epi16::<4>(bits[v]),
+            1 => _mm256_slli_epi16::<2>(bits[v]),
+            2 => bits[v],
+            _ => _mm256_srli_epi16::<2>(bits[v]),
         };
-        _mm256_or_si256(_mm256_and_si256(nibbles, low), _mm256_and_si256(bits, high))
-    };
-    cast([join(both[0], bits[0]), join(both[1], bits[1])])
+        w[v] = _mm256_or_si256(_mm256_and_si256(nibbles, low), _mm256_and_si256(bits, high));
+    }
+    w
 }
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn quarters(bytes: &Vector) -> [__m128i; 4] {
+fn vectors(bytes: &Vector) -> [__m256i; 2] {
     cast(bytes.0)
 }
 
-/// Four inputs of a row, for each output.
+/// Four inputs of a row, for each lane.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn inputs(values: [i8; 4]) -> __m256i {
-    _mm256_cvtepi8_epi16(_mm_set1_epi32(cast(values)))
-}
-
-/// The sums of outputs 0 to 7, and of 8 to 15, each plus `offset`.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn fold(sums: &Sums, offset: __m256i) -> [__m256; 2] {
-    let [a, b, c, d] = *sums;
-    [(a, b), (c, d)].map(|(a, b)| {
-        // Adjacent pairs are added within halves of the vectors: a0 a1 b0 b1 | a2 a3 b2 b3.
-        let sums = _mm256_permute4x64_epi64::<0b11_01_10_00>(_mm256_hadd_epi32(a, b));
-        _mm256_cvtepi32_ps(_mm256_add_epi32(sums, offset))
-    })
+    _mm256_set1_epi32(cast(values))
 }
 
 /// Numbers in half precision.
 #[inline]
 #[target_feature(enable = "avx2,f16c")]
 fn halves(bits: &[u16; 16]) -> [__m256; 2] {
-    let bits: [__m128i; 2] = cast(*bits);
-    bits.map(|bits| _mm256_cvtph_ps(bits))
+    let [a, b] = cast(*bits);
+    [_mm256_cvtph_ps(a), _mm256_cvtph_ps(b)]
 }
 
 #[inline]
 #[target_feature(enable = "avx2")]
 fn bytes(bytes: &[u8; 16]) -> [__m256; 2] {
-    let halves: [u64; 2] = cast(*bytes);
-    halves.map(|half| _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(cast([half, 0]))))
+    let [a, b]: [u64; 2] = cast(*bytes);
+    [
+        _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(cast([a, 0]))),
+        _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(cast([b, 0]))),
+    ]
 }
 
 #[inline]
 #[target_feature(enable = "avx2")]
 fn signed_bytes(bytes: &[i8; 16]) -> [__m256; 2] {
-    let halves: [u64; 2] = cast(*bytes);
-    halves.map(|half| _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(cast([half, 0]))))
+    let [a, b]: [u64; 2] = cast(*bytes);
+    [
+        _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(cast([a, 0]))),
+        _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(cast([b, 0]))),
+    ]
+}
+
+/// Half the powers of two with these exponents.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn powers(exponents: &[u8; 16]) -> [__m256; 2] {
+    let [a, b]: [u64; 2] = cast(*exponents);
+    let a = _mm256_slli_epi32::<23>(_mm256_cvtepu8_epi32(cast([a, 0])));
+    let b = _mm256_slli_epi32::<23>(_mm256_cvtepu8_epi32(cast([b, 0])));
+    let half = _mm256_set1_ps(0.5);
+    [
+        _mm256_mul_ps(_mm256_castsi256_ps(a), half),
+        _mm256_mul_ps(_mm256_castsi256_ps(b), half),
+    ]
 }

@@ -16,12 +16,15 @@ use fearless_simd::kernel;
 use pulp::cast;
 
 use super::mx4::{NUMBERS, ZERO};
-use super::{Mx4Group, Nibbles, Product, Q4Group, Q5Group, Q6Group, Q8Group, RowBlock, Vector};
+use super::{
+    Mx4Group, Nibbles, Product, Q4Group, Q5Group, Q6Group, Q8Group, Q41Group, Q51Group, RowBlock,
+    Vector,
+};
 
 /// Panels outside, rows inside, so that a panel stays in the cache while all rows pass over it. Few rows leave registers
 /// free: more panels at once hide the latency of the dot product.
 macro_rules! tiles {
-    ($tile:ident $(, $kind:ty)?; $product:ident) => {
+    ($tile:ident $(, $kind:ty, $blocks:expr)?; $product:ident) => {
         let (rows, panels) = ($product.rows(), $product.panels());
         let mut panel = 0;
         while panel < panels {
@@ -37,21 +40,21 @@ macro_rules! tiles {
                 let take = (rows - row).div_ceil(passes - pass);
                 let pass = (pass, passes);
                 match (take, at_once) {
-                    (1, 4) => $tile::<$($kind,)? 1, 4>($product, row, panel, pass),
-                    (2, 4) => $tile::<$($kind,)? 2, 4>($product, row, panel, pass),
-                    (_, 4) => $tile::<$($kind,)? 3, 4>($product, row, panel, pass),
-                    (1, 2) => $tile::<$($kind,)? 1, 2>($product, row, panel, pass),
-                    (2, 2) => $tile::<$($kind,)? 2, 2>($product, row, panel, pass),
-                    (3, 2) => $tile::<$($kind,)? 3, 2>($product, row, panel, pass),
-                    (4, 2) => $tile::<$($kind,)? 4, 2>($product, row, panel, pass),
-                    (5, 2) => $tile::<$($kind,)? 5, 2>($product, row, panel, pass),
-                    (_, 2) => $tile::<$($kind,)? 6, 2>($product, row, panel, pass),
-                    (1, _) => $tile::<$($kind,)? 1, 1>($product, row, panel, pass),
-                    (2, _) => $tile::<$($kind,)? 2, 1>($product, row, panel, pass),
-                    (3, _) => $tile::<$($kind,)? 3, 1>($product, row, panel, pass),
-                    (4, _) => $tile::<$($kind,)? 4, 1>($product, row, panel, pass),
-                    (5, _) => $tile::<$($kind,)? 5, 1>($product, row, panel, pass),
-                    _ => $tile::<$($kind,)? 6, 1>($product, row, panel, pass),
+                    (1, 4) => $tile::<$($kind, { $blocks },)? 1, 4>($product, row, panel, pass),
+                    (2, 4) => $tile::<$($kind, { $blocks },)? 2, 4>($product, row, panel, pass),
+                    (_, 4) => $tile::<$($kind, { $blocks },)? 3, 4>($product, row, panel, pass),
+                    (1, 2) => $tile::<$($kind, { $blocks },)? 1, 2>($product, row, panel, pass),
+                    (2, 2) => $tile::<$($kind, { $blocks },)? 2, 2>($product, row, panel, pass),
+                    (3, 2) => $tile::<$($kind, { $blocks },)? 3, 2>($product, row, panel, pass),
+                    (4, 2) => $tile::<$($kind, { $blocks },)? 4, 2>($product, row, panel, pass),
+                    (5, 2) => $tile::<$($kind, { $blocks },)? 5, 2>($product, row, panel, pass),
+                    (_, 2) => $tile::<$($kind, { $blocks },)? 6, 2>($product, row, panel, pass),
+                    (1, _) => $tile::<$($kind, { $blocks },)? 1, 1>($product, row, panel, pass),
+                    (2, _) => $tile::<$($kind, { $blocks },)? 2, 1>($product, row, panel, pass),
+                    (3, _) => $tile::<$($kind, { $blocks },)? 3, 1>($product, row, panel, pass),
+                    (4, _) => $tile::<$($kind, { $blocks },)? 4, 1>($product, row, panel, pass),
+                    (5, _) => $tile::<$($kind, { $blocks },)? 5, 1>($product, row, panel, pass),
+                    _ => $tile::<$($kind, { $blocks },)? 6, 1>($product, row, panel, pass),
                 }
                 row += take;
             }
@@ -68,16 +71,30 @@ kernel!(
 );
 
 kernel!(
-    /// The product with weights of half a byte.
+    /// The product with weights of half a byte, in super-blocks.
     pub(super) fn q4(avx512: Avx512, product: &mut Product<'_, '_, Q4Group>) {
-        tiles!(tile_nibbles, Q4Group; product);
+        tiles!(tile_nibbles, Q4Group, 8; product);
+    }
+);
+
+kernel!(
+    /// The product with weights of half a byte.
+    pub(super) fn q41(avx512: Avx512, product: &mut Product<'_, '_, Q41Group>) {
+        tiles!(tile_nibbles, Q41Group, 1; product);
+    }
+);
+
+kernel!(
+    /// The product with weights of five bits, in super-blocks.
+    pub(super) fn q5(avx512: Avx512, product: &mut Product<'_, '_, Q5Group>) {
+        tiles!(tile_nibbles, Q5Group, 8; product);
     }
 );
 
 kernel!(
     /// The product with weights of five bits.
-    pub(super) fn q5(avx512: Avx512, product: &mut Product<'_, '_, Q5Group>) {
-        tiles!(tile_nibbles, Q5Group; product);
+    pub(super) fn q51(avx512: Avx512, product: &mut Product<'_, '_, Q51Group>) {
+        tiles!(tile_nibbles, Q51Group, 1; product);
     }
 );
 
@@ -145,36 +162,36 @@ fn tile_q8<const R: usize, const P: usize>(
     product.store_tile(row, panel, &out);
 }
 
-/// `R` rows times `P` panels, all inputs.
+/// `R` rows times `P` panels, all inputs, in groups of `B` blocks.
 #[allow(clippy::needless_range_loop)]
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
-fn tile_nibbles<G: Nibbles, const R: usize, const P: usize>(
+fn tile_nibbles<G: Nibbles, const B: usize, const R: usize, const P: usize>(
     product: &mut Product<'_, '_, G>,
     row: usize,
     panel: usize,
     passes: (usize, usize),
 ) {
     let weights: [&[G]; P] = product.weights(panel);
-    let x: [&[[RowBlock; 8]]; R] = product.activations(row);
+    let x: [&[[RowBlock; B]]; R] = product.activations(row);
     let (low, fifth) = (_mm512_set1_epi8(15), _mm512_set1_epi8(16));
     let mut out = [[_mm512_setzero_ps(); P]; R];
     let mut ahead = product.ahead(weights, passes);
     for g in 0..product.groups {
         ahead.until((g + 1) * size_of_val(&weights[0][g]));
-        for part in 0..8 {
+        for part in 0..B {
             let mut sums = [[_mm512_setzero_si512(); P]; R];
             for i in 0..4 {
                 let (mut first, mut second) =
                     ([_mm512_setzero_si512(); P], [_mm512_setzero_si512(); P]);
                 for p in 0..P {
-                    let both = vector(&weights[p][g].nibbles().weights[part][i]);
+                    let both = vector(&weights[p][g].nibbles(part)[i]);
                     first[p] = _mm512_and_si512(both, low);
                     second[p] = _mm512_and_si512(_mm512_srli_epi16::<4>(both), low);
                     if let Some(bits) = weights[p][g].fifth(part) {
                         let bits = vector(bits);
-                        let [a, b] = [1 << i, 16 << i]
-                            .map(|bit| _mm512_test_epi8_mask(bits, _mm512_set1_epi8(bit)));
+                        let a = _mm512_test_epi8_mask(bits, _mm512_set1_epi8(1 << i));
+                        let b = _mm512_test_epi8_mask(bits, _mm512_set1_epi8(16 << i));
                         first[p] = _mm512_mask_add_epi8(first[p], a, first[p], fifth);
                         second[p] = _mm512_mask_add_epi8(second[p], b, second[p], fifth);
                     }
@@ -195,9 +212,12 @@ fn tile_nibbles<G: Nibbles, const R: usize, const P: usize>(
             let mut scales = [_mm512_setzero_ps(); P];
             let mut mins = [_mm512_setzero_ps(); P];
             for p in 0..P {
-                let group = weights[p][g].nibbles();
-                scales[p] = _mm512_mul_ps(halves(group.scale), bytes(group.scales[part]));
-                mins[p] = _mm512_mul_ps(halves(group.min), bytes(group.mins[part]));
+                let group = &weights[p][g];
+                (scales[p], mins[p]) = (halves(*group.scale()), halves(*group.min()));
+                if let Some((of_scale, of_min)) = group.factors(part) {
+                    scales[p] = _mm512_mul_ps(scales[p], bytes(*of_scale));
+                    mins[p] = _mm512_mul_ps(mins[p], bytes(*of_min));
+                }
             }
             for r in 0..R {
                 let scale = _mm512_set1_ps(x[r][g][part].scale);

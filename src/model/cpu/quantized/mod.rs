@@ -1,11 +1,12 @@
 //! Weights quantised in blocks of 32 inputs, and their products with activations quantised the same way.
 //!
-//! Weights have the values of GGML's `Q8_0`, `Q4_K`, `Q5_K` and `Q6_K`
+//! Weights have the values of GGML's `Q8_0`, `Q4_1`, `Q5_1`, `Q4_K`, `Q5_K` and `Q6_K`
 //! (<https://github.com/ggml-org/ggml/blob/master/src/ggml-common.h>), in another order: panels of 16 outputs, in which
 //! 64 consecutive bytes are four inputs of each output ([`Vector`]). Activations become signed bytes with one scale for
 //! 32 of them ([`rows`]).
 //!
-//! `q4`, `q5`, `q6`, `q8` and `mx4` are the formats (`Q4_K`, `Q5_K`, `Q6_K`, `Q8_0`, MXFP4); `portable`, `avx2` and `avx512` multiply.
+//! `q4`, `q5`, `q6`, `q8`, `q41` and `mx4` are the formats (`Q4_K`, `Q5_K`, `Q6_K`, `Q8_0`, `Q4_1` and `Q5_1`, MXFP4);
+//! `portable`, `avx2` and `avx512` multiply.
 //!
 //! A product of two blocks is a sum of integers, which is exact in whatever order it is taken. Blocks are added up in f32
 //! one after the other. So an output is the same bits whatever the number of rows, threads or the instruction set
@@ -18,6 +19,7 @@ mod avx512;
 mod mx4;
 mod portable;
 mod q4;
+mod q41;
 mod q5;
 mod q6;
 mod q8;
@@ -32,7 +34,9 @@ pub(crate) use q4::Q4Group;
 pub(crate) use q5::Q5Group;
 pub(crate) use q6::Q6Group;
 pub(crate) use q8::Q8Group;
+pub(crate) use q41::{Q41Group, Q51Group};
 
+use super::instructions::Instructions;
 use super::panels::PANEL;
 #[cfg(target_arch = "x86_64")]
 use super::prefetch::Ahead;
@@ -71,44 +75,52 @@ pub(crate) trait Quantiser: Group {
     const DTYPE: GgmlDType;
 }
 
-/// Groups of nibbles, to which a fifth bit may be added.
+/// Groups of nibbles, to which a fifth bit may be added: `weight = scale · number − min`.
 pub(crate) trait Nibbles: Group {
-    /// The nibbles with scales and minima.
-    fn nibbles(&self) -> &Q4Group;
+    /// The nibbles of a block: vector `i` holds inputs `4i` to `4i + 3` in its low nibbles, and those 16 further on in its
+    /// high ones.
+    fn nibbles(&self, block: usize) -> &[Vector; BLOCK / 8];
 
     /// The fifth bits of a block: bit `i` of byte `4 · output + j` belongs to input `4i + j`.
     fn fifth(&self, block: usize) -> Option<&Vector>;
+
+    /// The scales, in half precision.
+    fn scale(&self) -> &[u16; PANEL];
+
+    /// The minima, in half precision.
+    fn min(&self) -> &[u16; PANEL];
+
+    /// What a block's scales and minima are multiplied with, where several blocks share them.
+    fn factors(&self, block: usize) -> Option<(&[u8; PANEL], &[u8; PANEL])>;
 }
 
-/// What the processor can do.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Instructions {
-    /// AVX-512 with VNNI.
-    #[cfg(target_arch = "x86_64")]
-    Avx512(fearless_simd::Avx512),
-    /// AVX2 with FMA and half-precision conversion.
-    #[cfg(target_arch = "x86_64")]
-    Avx2(fearless_simd::Avx2),
-    /// What the compiler makes of plain loops.
-    Portable,
-}
-
-impl Instructions {
-    /// The best of this processor.
-    pub(crate) fn best() -> Self {
-        #[cfg(target_arch = "x86_64")]
-        {
-            let level = fearless_simd::Level::new();
-            if let Some(token) = level.as_avx512() {
-                return Self::Avx512(token);
+/// [`Group::multiply`] by the function of this name for each instruction set.
+macro_rules! multiply {
+    ($name:ident) => {
+        fn multiply(
+            instructions: $crate::model::cpu::instructions::Instructions,
+            product: &mut $crate::model::cpu::quantized::Product<'_, '_, Self>,
+        ) {
+            use $crate::model::cpu::quantized::portable;
+            #[cfg(target_arch = "x86_64")]
+            {
+                use $crate::model::cpu::instructions::Instructions;
+                use $crate::model::cpu::quantized::{avx2, avx512};
+                match instructions {
+                    Instructions::Avx512(set) => match set.vnni {
+                        Some(token) => avx512::$name(token, product),
+                        None => avx2::$name(set.avx2, product),
+                    },
+                    Instructions::Avx2(set) => avx2::$name(set.token, product),
+                    Instructions::Plain => portable::$name(instructions, product),
+                }
             }
-            if let Some(token) = level.as_avx2() {
-                return Self::Avx2(token);
-            }
+            #[cfg(not(target_arch = "x86_64"))]
+            portable::$name(instructions, product);
         }
-        Self::Portable
-    }
+    };
 }
+use multiply;
 
 /// A weight `[outputs, inputs]` in panels of groups.
 pub(crate) struct BlockMatrix<G> {
@@ -222,7 +234,7 @@ impl<G: Group> BlockMatrix<G> {
     /// The product of quantised rows with the columns from `from` on, a multiple of 16, as many as the rows of `out` are
     /// wide.
     pub(crate) fn part(&self, x: &[RowBlock], from: usize, out: &mut [&mut [f32]]) {
-        self.part_by(Instructions::best(), x, from, out);
+        self.part_by(Instructions::chosen(), x, from, out);
     }
 
     fn part_by(

@@ -2,9 +2,7 @@
 //! a power of two and 32 numbers of four bits, E2M1. Twice such a number is an integer from −12 to 12, so that products are
 //! sums of integers here too.
 
-use super::{BLOCK, Group, Instructions, PANEL, Product, Vector, portable};
-#[cfg(target_arch = "x86_64")]
-use super::{avx2, avx512};
+use super::{BLOCK, Group, PANEL, Vector, multiply};
 
 /// Blocks of a group: so many that their scales fill a cache line.
 const BLOCKS: usize = 4;
@@ -66,13 +64,5 @@ impl Group for Mx4Group {
         }
     }
 
-    fn multiply(instructions: Instructions, product: &mut Product<'_, '_, Self>) {
-        match instructions {
-            #[cfg(target_arch = "x86_64")]
-            Instructions::Avx512(token) => avx512::mx4(token, product),
-            #[cfg(target_arch = "x86_64")]
-            Instructions::Avx2(token) => avx2::mx4(token, product),
-            Instructions::Portable => portable::mx4(product),
-        }
-    }
+    multiply!(mx4);
 }

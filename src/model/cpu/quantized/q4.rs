@@ -3,9 +3,7 @@
 
 use candle_core::quantized::GgmlDType;
 
-use super::{BLOCK, Group, Instructions, Nibbles, Product, Quantiser, Vector, portable};
-#[cfg(target_arch = "x86_64")]
-use super::{avx2, avx512};
+use super::{BLOCK, Group, Nibbles, Quantiser, Vector, multiply};
 use crate::checkpoint::gguf::blocks::{BLOCKS, nibble, scale_and_min};
 use crate::model::cpu::half::{F16, Format};
 use crate::model::cpu::panels::PANEL;
@@ -51,15 +49,7 @@ impl Group for Q4Group {
         self.get_with(lane, out, |_, _| 0);
     }
 
-    fn multiply(instructions: Instructions, product: &mut Product<'_, '_, Self>) {
-        match instructions {
-            #[cfg(target_arch = "x86_64")]
-            Instructions::Avx512(token) => avx512::q4(token, product),
-            #[cfg(target_arch = "x86_64")]
-            Instructions::Avx2(token) => avx2::q4(token, product),
-            Instructions::Portable => portable::q4(product),
-        }
-    }
+    multiply!(q4);
 }
 
 impl Q4Group {
@@ -96,12 +86,27 @@ impl Q4Group {
 
 impl Nibbles for Q4Group {
     #[inline(always)]
-    fn nibbles(&self) -> &Q4Group {
-        self
+    fn nibbles(&self, block: usize) -> &[Vector; BLOCK / 8] {
+        &self.weights[block]
     }
 
     #[inline(always)]
     fn fifth(&self, _: usize) -> Option<&Vector> {
         None
+    }
+
+    #[inline(always)]
+    fn scale(&self) -> &[u16; PANEL] {
+        &self.scale
+    }
+
+    #[inline(always)]
+    fn min(&self) -> &[u16; PANEL] {
+        &self.min
+    }
+
+    #[inline(always)]
+    fn factors(&self, block: usize) -> Option<(&[u8; PANEL], &[u8; PANEL])> {
+        Some((&self.scales[block], &self.mins[block]))
     }
 }

@@ -2,10 +2,9 @@
 
 use candle_core::quantized::GgmlDType;
 
-use super::{BLOCK, Group, Instructions, Nibbles, Product, Q4Group, Quantiser, Vector, portable};
-#[cfg(target_arch = "x86_64")]
-use super::{avx2, avx512};
+use super::{BLOCK, Group, Nibbles, Q4Group, Quantiser, Vector, multiply};
 use crate::checkpoint::gguf::blocks::{BLOCKS, fifth_bit};
+use crate::model::cpu::panels::PANEL;
 
 /// A super-block of 16 outputs (5.625 bits a weight).
 #[derive(Debug, Clone, Copy)]
@@ -48,25 +47,32 @@ impl Group for Q5Group {
         });
     }
 
-    fn multiply(instructions: Instructions, product: &mut Product<'_, '_, Self>) {
-        match instructions {
-            #[cfg(target_arch = "x86_64")]
-            Instructions::Avx512(token) => avx512::q5(token, product),
-            #[cfg(target_arch = "x86_64")]
-            Instructions::Avx2(token) => avx2::q5(token, product),
-            Instructions::Portable => portable::q5(product),
-        }
-    }
+    multiply!(q5);
 }
 
 impl Nibbles for Q5Group {
     #[inline(always)]
-    fn nibbles(&self) -> &Q4Group {
-        &self.low
+    fn nibbles(&self, block: usize) -> &[Vector; BLOCK / 8] {
+        self.low.nibbles(block)
     }
 
     #[inline(always)]
     fn fifth(&self, block: usize) -> Option<&Vector> {
         Some(&self.high[block])
+    }
+
+    #[inline(always)]
+    fn scale(&self) -> &[u16; PANEL] {
+        self.low.scale()
+    }
+
+    #[inline(always)]
+    fn min(&self) -> &[u16; PANEL] {
+        self.low.min()
+    }
+
+    #[inline(always)]
+    fn factors(&self, block: usize) -> Option<(&[u8; PANEL], &[u8; PANEL])> {
+        self.low.factors(block)
     }
 }

@@ -3,9 +3,7 @@
 
 use candle_core::quantized::GgmlDType;
 
-use super::{BLOCK, Group, Instructions, Product, Quantiser, Vector, portable};
-#[cfg(target_arch = "x86_64")]
-use super::{avx2, avx512};
+use super::{BLOCK, Group, Quantiser, Vector, multiply};
 use crate::checkpoint::gguf::blocks::{BLOCKS, six_bits};
 use crate::model::cpu::half::{F16, Format};
 use crate::model::cpu::panels::PANEL;
@@ -80,13 +78,5 @@ impl Group for Q6Group {
         }
     }
 
-    fn multiply(instructions: Instructions, product: &mut Product<'_, '_, Self>) {
-        match instructions {
-            #[cfg(target_arch = "x86_64")]
-            Instructions::Avx512(token) => avx512::q6(token, product),
-            #[cfg(target_arch = "x86_64")]
-            Instructions::Avx2(token) => avx2::q6(token, product),
-            Instructions::Portable => portable::q6(product),
-        }
-    }
+    multiply!(q6);
 }

@@ -1,9 +1,9 @@
 //! Activations as signed bytes, which is what products with quantised weights take.
 
-use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
 use super::BLOCK;
+use crate::model::cpu::instructions::{Kernel, Vectors, run};
 
 /// Adding 1.5·2²³ rounds to the nearest integer, and leaves it in the low bits.
 const ROUND: f32 = 12_582_912.0;
@@ -46,7 +46,7 @@ pub(crate) fn quantize(x: &[f32], inputs: usize, blocks: usize) -> Vec<RowBlock>
     let mut out = vec![RowBlock::default(); rows * blocks];
     let part = PART.div_ceil(inputs).max(1);
     let task = |x, out| {
-        Arch::new().dispatch(Quantize {
+        run(Quantize {
             x,
             inputs,
             blocks,
@@ -71,11 +71,11 @@ struct Quantize<'a> {
     out: &'a mut [RowBlock],
 }
 
-impl WithSimd for Quantize<'_> {
+impl Kernel for Quantize<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
+    fn run<V: Vectors>(self, _: V) {
         let rows = self.x.chunks_exact(self.inputs);
         for (x, out) in rows.zip(self.out.chunks_exact_mut(self.blocks)) {
             let (whole, rest) = x.as_chunks::<BLOCK>();
@@ -100,7 +100,11 @@ fn block(x: &[f32; BLOCK]) -> RowBlock {
             *highest = (*highest).max(x.to_bits() & 0x7fff_ffff);
         }
     }
-    let highest = f32::from_bits(highest.iter().fold(0, |a, &b| a.max(b)));
+    let mut most = 0;
+    for highest in highest {
+        most = most.max(highest);
+    }
+    let highest = f32::from_bits(most);
     let scale = highest / 127.0;
     let inverse = if highest < TINY { 0.0 } else { 127.0 / highest };
     let mut values = [0i8; BLOCK];
@@ -109,9 +113,11 @@ fn block(x: &[f32; BLOCK]) -> RowBlock {
     }
     let mut sums = [0; 2];
     for (sum, half) in sums.iter_mut().zip(values.as_chunks::<{ BLOCK / 2 }>().0) {
-        *sum = half.iter().map(|&value| i32::from(value)).sum();
+        for value in half {
+            *sum += i32::from(*value);
+        }
     }
-    let sum: i32 = sums.iter().sum();
+    let sum = sums[0] + sums[1];
     let mut groups = [[0; 4]; BLOCK / 4];
     groups.copy_from_slice(values.as_chunks().0);
     RowBlock {
@@ -119,7 +125,7 @@ fn block(x: &[f32; BLOCK]) -> RowBlock {
         scale,
         offset: -128 * sum,
         negative_sum: -(scale * sum as f32),
-        halves: sums.map(|sum| -32 * sum),
+        halves: [-32 * sums[0], -32 * sums[1]],
     }
 }
 

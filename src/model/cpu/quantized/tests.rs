@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use super::rows::quantize;
 use super::{
     BLOCK, BlockMatrix, Group, Instructions, Mx4Group, Q4Group, Q5Group, Q6Group, Q8Group,
-    Quantiser,
+    Q41Group, Q51Group, Quantiser,
 };
 use crate::checkpoint::gguf::StorageType;
 use crate::checkpoint::gguf::blocks::dequantize;
@@ -43,18 +43,6 @@ fn product<G: Group>(
     out
 }
 
-/// All that this processor has.
-fn all() -> Vec<Instructions> {
-    let mut all = vec![Instructions::Portable];
-    #[cfg(target_arch = "x86_64")]
-    {
-        let level = fearless_simd::Level::new();
-        all.extend(level.as_avx2().map(Instructions::Avx2));
-        all.extend(level.as_avx512().map(Instructions::Avx512));
-    }
-    all
-}
-
 fn bits(x: &[f32]) -> Vec<u32> {
     x.iter().map(|x| x.to_bits()).collect()
 }
@@ -86,9 +74,9 @@ fn rows_are_the_same<G: Group>(matrix: &BlockMatrix<G>, outputs: usize, inputs: 
         let x = normal(200 * inputs, 2);
         let alone: Vec<u32> = x
             .par_chunks(inputs)
-            .flat_map_iter(|x| bits(&product(matrix, outputs, Instructions::Portable, x)))
+            .flat_map_iter(|x| bits(&product(matrix, outputs, Instructions::Plain, x)))
             .collect();
-        for instructions in all() {
+        for instructions in Instructions::all().iter().copied() {
             for rows in [1, 2, 3, 4, 5, 6, 7, 8, 13, 33, 200] {
                 let out = product(matrix, outputs, instructions, &x[..rows * inputs]);
                 assert!(
@@ -182,18 +170,108 @@ fn stored_blocks_have_the_values_of_their_formats() {
         };
         assert!(near(&numbers, &expected, 1e-6), "{kind:?}");
         let matrix = PackedMatrix::from_blocks(kind, outputs, inputs, &bytes).unwrap();
-        // Half precision where minima do not fit our blocks.
-        let rounds = matches!(kind, StorageType::Q4_1 | StorageType::Q5_1);
         let mut row = vec![0.0; inputs];
         for (index, expected) in numbers.chunks_exact(inputs).enumerate() {
             matrix.row(index, &mut row);
-            if rounds {
-                assert!(near(&row, expected, 2e-3), "{kind:?}, row {index}");
-            } else {
-                assert_eq!(bits(&row), bits(expected), "{kind:?}, row {index}");
-            }
+            assert_eq!(bits(&row), bits(expected), "{kind:?}, row {index}");
         }
         assert!(PackedMatrix::from_blocks(kind, outputs, inputs, &bytes[1..]).is_err());
+    }
+}
+
+/// Rows of `Q4_1` and `Q5_1` as a file has them.
+fn with_minima(dtype: GgmlDType, outputs: usize, inputs: usize) -> Vec<u8> {
+    let weight = Tensor::from_vec(normal(outputs * inputs, 3), (outputs, inputs), &Device::Cpu);
+    let quantised = QTensor::quantize(&weight.unwrap(), dtype).unwrap();
+    quantised.data().unwrap().into_owned()
+}
+
+#[test]
+fn rows_with_minima_do_not_depend_on_others_nor_on_instructions() {
+    for (outputs, inputs) in [(5, 32), (16, 96), (87, 288), (160, 576)] {
+        let (q41, q51) = (GgmlDType::Q4_1, GgmlDType::Q5_1);
+        let row = inputs / BLOCK * Q41Group::STORED;
+        let bytes = with_minima(q41, outputs, inputs);
+        let matrix = BlockMatrix::<Q41Group>::pack_blocks(inputs, row, &bytes);
+        rows_are_the_same(&matrix, outputs, inputs);
+        let row = inputs / BLOCK * Q51Group::STORED;
+        let bytes = with_minima(q51, outputs, inputs);
+        let matrix = BlockMatrix::<Q51Group>::pack_blocks(inputs, row, &bytes);
+        rows_are_the_same(&matrix, outputs, inputs);
+    }
+}
+
+/// Against the product of what weights and activations are quantised to only f32 rounding is left.
+#[test]
+fn products_with_minima_are_those_of_their_weights() {
+    let (rows, outputs, inputs) = (9, 70, 1024);
+    let x = normal(rows * inputs, 5);
+    for (dtype, kind) in [
+        (GgmlDType::Q4_1, StorageType::Q4_1),
+        (GgmlDType::Q5_1, StorageType::Q5_1),
+    ] {
+        let bytes = with_minima(dtype, outputs, inputs);
+        let mut weights = vec![0.0; outputs * inputs];
+        dequantize(kind, &bytes, &mut weights);
+        let weights: Vec<f64> = weights.into_iter().map(f64::from).collect();
+        let out = PackedMatrix::from_blocks(kind, outputs, inputs, &bytes)
+            .unwrap()
+            .forward(&x, rows);
+        let (highest, _) = difference(&out, &multiply(&quantised(&x, inputs), &weights, inputs));
+        assert!(highest < 1e-5, "{kind:?}: {highest:e}");
+    }
+}
+
+/// Weights and activations that make the largest sums there are: none may be cut off at 16 bits.
+#[test]
+fn the_largest_sums_are_exact_by_all_instructions() {
+    let (outputs, inputs) = (16, 256);
+    let x: Vec<f32> = (0..4 * inputs)
+        .map(|i| [1.0, -1.0][i / inputs % 2])
+        .collect();
+    let all = |kind: StorageType, block: &[u8]| {
+        let bytes = block.repeat(outputs * inputs / kind.block().0);
+        let mut weights = vec![0.0; outputs * inputs];
+        dequantize(kind, &bytes, &mut weights);
+        let weights: Vec<f64> = weights.into_iter().map(f64::from).collect();
+        let expected = multiply(&quantised(&x, inputs), &weights, inputs);
+        let row = bytes.len() / outputs;
+        for instructions in Instructions::all().iter().copied() {
+            let out = match kind {
+                StorageType::Q8_0 => of::<Q8Group>(inputs, row, &bytes, instructions, &x),
+                StorageType::Q4_1 => of::<Q41Group>(inputs, row, &bytes, instructions, &x),
+                StorageType::Q5_1 => of::<Q51Group>(inputs, row, &bytes, instructions, &x),
+                StorageType::Q6_K => of::<Q6Group>(inputs, row, &bytes, instructions, &x),
+                _ => of::<Mx4Group>(inputs, row, &bytes, instructions, &x),
+            };
+            let (highest, _) = difference(&out, &expected);
+            assert!(highest < 1e-5, "{kind:?}, {instructions:?}: {highest:e}");
+        }
+    };
+    fn of<G: Group>(
+        inputs: usize,
+        row: usize,
+        bytes: &[u8],
+        instructions: Instructions,
+        x: &[f32],
+    ) -> Vec<f32> {
+        let matrix = BlockMatrix::<G>::pack_blocks(inputs, row, bytes);
+        product(&matrix, bytes.len() / row, instructions, x)
+    }
+    let one = 0x3c00u16.to_le_bytes();
+    for byte in [127u8, 128, 0xff] {
+        all(StorageType::Q8_0, &[&one[..], &[byte; 32]].concat());
+    }
+    all(StorageType::Q4_1, &[&one[..], &one, &[0xff; 16]].concat());
+    all(StorageType::Q5_1, &[&one[..], &one, &[0xff; 20]].concat());
+    for byte in [0, 0xff] {
+        all(
+            StorageType::Q6_K,
+            &[&[byte; 192][..], &[1; 16], &one].concat(),
+        );
+    }
+    for byte in [0x77, 0xff] {
+        all(StorageType::MXFP4, &[&[127u8][..], &[byte; 16]].concat());
     }
 }
 
@@ -294,6 +372,18 @@ fn multiply(x: &[f64], weight: &[f64], inputs: usize) -> Vec<f64> {
         .collect()
 }
 
+/// What activations are quantised to.
+fn quantised(x: &[f32], inputs: usize) -> Vec<f64> {
+    quantize(x, inputs, inputs / BLOCK)
+        .iter()
+        .flat_map(|block| {
+            let scale = f64::from(block.scale);
+            let values = block.values.as_flattened().iter();
+            values.map(move |v| f64::from(*v) * scale)
+        })
+        .collect()
+}
+
 /// Against the product of what weights and activations are quantised to only f32 rounding is left: 1e-6. Against the
 /// product of the originals there is the error of quantising, `expected` by the number of bits.
 fn close<G: Quantiser>(expected: f64) {
@@ -301,24 +391,13 @@ fn close<G: Quantiser>(expected: f64) {
     let (weight, x) = (normal(outputs * inputs, 4), normal(rows * inputs, 5));
     let matrix = pack::<G>(&weight, outputs, inputs);
     let wide = |x: &[f32]| x.iter().copied().map(f64::from).collect::<Vec<_>>();
-    let out = product(&matrix, outputs, Instructions::best(), &x);
+    let out = product(&matrix, outputs, Instructions::chosen(), &x);
 
     let mut quantised_weight = vec![0.0; outputs * inputs];
     for (index, row) in quantised_weight.chunks_exact_mut(inputs).enumerate() {
         matrix.row(index, row);
     }
-    let quantised_x: Vec<f64> = quantize(&x, inputs, inputs / BLOCK)
-        .iter()
-        .flat_map(|block| {
-            let scale = f64::from(block.scale);
-            block
-                .values
-                .as_flattened()
-                .iter()
-                .map(move |v| f64::from(*v) * scale)
-        })
-        .collect();
-    let reference = multiply(&quantised_x, &wide(&quantised_weight), inputs);
+    let reference = multiply(&quantised(&x, inputs), &wide(&quantised_weight), inputs);
     let (highest, _) = difference(&out, &reference);
     assert!(highest < 1e-5, "{highest:e} from the dequantised product");
 
@@ -368,7 +447,7 @@ fn what_is_no_number_stays_none() {
     let matrix = pack::<Q8Group>(&normal(16 * 64, 6), 16, 64);
     let mut x = normal(64, 7);
     x[40] = f32::NAN;
-    for instructions in all() {
+    for instructions in Instructions::all().iter().copied() {
         let out = product(&matrix, 16, instructions, &x);
         assert!(out.iter().all(|x| x.is_nan()));
     }
@@ -405,7 +484,7 @@ fn mxfp4_weights_have_the_values_of_the_format_and_products_theirs() {
     let bytes = mxfp4(outputs, inputs);
     let matrix = BlockMatrix::<Mx4Group>::pack_blocks(inputs, inputs / BLOCK * 17, &bytes);
     let x = normal(3 * inputs, 9);
-    let out = product(&matrix, outputs, Instructions::best(), &x);
+    let out = product(&matrix, outputs, Instructions::chosen(), &x);
     for (index, stored) in bytes.chunks(inputs / BLOCK * 17).enumerate() {
         let expected: Vec<f32> = stored
             .chunks(17)

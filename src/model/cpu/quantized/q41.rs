@@ -1,0 +1,159 @@
+//! `Q4_1` and `Q5_1`: a block of 32 weights is a scale and a minimum in half precision, and 32 numbers of four or five bits:
+//! `weight = scale·number + minimum`.
+
+use super::{BLOCK, Group, Nibbles, Vector, multiply};
+use crate::checkpoint::gguf::StorageType;
+use crate::checkpoint::gguf::blocks::small;
+use crate::model::cpu::half::{F16, Format};
+use crate::model::cpu::panels::PANEL;
+
+/// Bytes of a scale and a minimum.
+const HEADER: usize = 4;
+
+/// A block of 16 outputs of `Q4_1` (5 bits a weight).
+#[derive(Debug, Clone, Copy)]
+#[repr(C, align(64))]
+pub(crate) struct Q41Group {
+    /// The scales, in half precision.
+    pub scale: [u16; PANEL],
+    /// The minima negated, as the other formats' are taken away, in half precision.
+    pub min: [u16; PANEL],
+    /// The numbers: vector `i` holds inputs `4i` to `4i + 3` in its low nibbles, and those 16 further on in its high ones.
+    pub weights: [Vector; BLOCK / 8],
+}
+
+impl Q41Group {
+    /// Takes a block of one output: the scale and the minimum, and the low four bits of the numbers.
+    fn set_parts(&mut self, lane: usize, header: &[u8], numbers: &[u8; BLOCK]) {
+        self.scale[lane] = u16::from_le_bytes([header[0], header[1]]);
+        self.min[lane] = u16::from_le_bytes([header[2], header[3]]) ^ 0x8000;
+        for i in 0..BLOCK / 2 {
+            self.weights[i / 4].0[4 * lane + i % 4] =
+                numbers[i] & 15 | (numbers[i + BLOCK / 2] & 15) << 4;
+        }
+    }
+
+    /// The weights of one output, with `more` of an input added to its nibble.
+    fn get_with(&self, lane: usize, out: &mut [f32], more: impl Fn(usize) -> u8) {
+        let (scale, min) = (F16::to_f32(self.scale[lane]), F16::to_f32(self.min[lane]));
+        for (i, out) in out.iter_mut().enumerate() {
+            let half = i % (BLOCK / 2);
+            let both = self.weights[half / 4].0[4 * lane + half % 4];
+            let nibble = both >> (4 * (i / (BLOCK / 2))) & 15;
+            *out = scale * f32::from(nibble + more(i)) - min;
+        }
+    }
+}
+
+impl Group for Q41Group {
+    const BLOCKS: usize = 1;
+    const STORED: usize = HEADER + BLOCK / 2;
+    const ZERO: Self = Self {
+        scale: [0; PANEL],
+        min: [0; PANEL],
+        weights: [Vector([0; 64]); BLOCK / 8],
+    };
+
+    fn set(&mut self, lane: usize, bytes: &[u8]) {
+        let (header, numbers) = bytes.split_at(HEADER);
+        self.set_parts(lane, header, &small(StorageType::Q4_1, numbers));
+    }
+
+    fn get(&self, lane: usize, out: &mut [f32]) {
+        self.get_with(lane, out, |_| 0);
+    }
+
+    multiply!(q41);
+}
+
+impl Nibbles for Q41Group {
+    #[inline(always)]
+    fn nibbles(&self, _: usize) -> &[Vector; BLOCK / 8] {
+        &self.weights
+    }
+
+    #[inline(always)]
+    fn fifth(&self, _: usize) -> Option<&Vector> {
+        None
+    }
+
+    #[inline(always)]
+    fn scale(&self) -> &[u16; PANEL] {
+        &self.scale
+    }
+
+    #[inline(always)]
+    fn min(&self) -> &[u16; PANEL] {
+        &self.min
+    }
+
+    #[inline(always)]
+    fn factors(&self, _: usize) -> Option<(&[u8; PANEL], &[u8; PANEL])> {
+        None
+    }
+}
+
+/// A block of 16 outputs of `Q5_1` (6 bits a weight).
+#[derive(Debug, Clone, Copy)]
+#[repr(C, align(64))]
+pub(crate) struct Q51Group {
+    /// The lower four bits, scales and minima.
+    pub low: Q41Group,
+    /// The fifth bits: bit `i` of byte `4 · output + j` belongs to input `4i + j`.
+    pub high: Vector,
+}
+
+impl Group for Q51Group {
+    const BLOCKS: usize = 1;
+    const STORED: usize = HEADER + 4 + BLOCK / 2;
+    const ZERO: Self = Self {
+        low: Q41Group::ZERO,
+        high: Vector([0; 64]),
+    };
+
+    fn set(&mut self, lane: usize, bytes: &[u8]) {
+        let (header, numbers) = bytes.split_at(HEADER);
+        let numbers = small(StorageType::Q5_1, numbers);
+        self.low.set_parts(lane, header, &numbers);
+        let own = &mut self.high.0[4 * lane..][..4];
+        own.fill(0);
+        for (i, number) in numbers.iter().enumerate() {
+            own[i % 4] |= (number >> 4) << (i / 4);
+        }
+    }
+
+    fn get(&self, lane: usize, out: &mut [f32]) {
+        self.low.get_with(lane, out, |i| {
+            (self.high.0[4 * lane + i % 4] >> (i / 4) & 1) << 4
+        });
+    }
+
+    multiply!(q51);
+}
+
+impl Nibbles for Q51Group {
+    #[inline(always)]
+    fn nibbles(&self, block: usize) -> &[Vector; BLOCK / 8] {
+        self.low.nibbles(block)
+    }
+
+    #[inline(always)]
+    fn fifth(&self, _: usize) -> Option<&Vector> {
+        Some(&self.high)
+    }
+
+    #[inline(always)]
+    fn scale(&self) -> &[u16; PANEL] {
+        self.low.scale()
+    }
+
+    #[inline(always)]
+    fn min(&self) -> &[u16; PANEL] {
+        self.low.min()
+    }
+
+    #[inline(always)]
+    fn factors(&self, block: usize) -> Option<(&[u8; PANEL], &[u8; PANEL])> {
+        self.low.factors(block)
+    }
+}
