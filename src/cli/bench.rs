@@ -135,7 +135,9 @@ pub(super) fn run(arguments: &BenchArguments) -> Result<u8, Failure> {
         ..Sampling::GREEDY
     };
     sampling.validate().or_usage()?;
-<<<<<<< HEAD
+    if let Some(set) = arguments.instructions {
+        set.choose().or_usage()?;
+    }
     let mut outputs = output::outputs(arguments.force);
     let json = arguments.json.as_ref();
     let json = json.filter(|path| path.as_path() != Path::new("-"));
@@ -143,16 +145,6 @@ pub(super) fn run(arguments: &BenchArguments) -> Result<u8, Failure> {
     let profile = output::open(&mut outputs, arguments.profile.as_ref(), |_| {
         Mark::Beginning(trace::BEGINNING.into())
     })?;
-=======
-    if let Some(set) = arguments.instructions {
-        set.choose().or_usage()?;
-    }
-    for path in [&arguments.json, &arguments.profile].into_iter().flatten() {
-        if path != Path::new("-") {
-            check_place(path).or_usage()?;
-        }
-    }
->>>>>>> part-kern
     let options = arguments.engine.options(&arguments.model);
     let subject = subject(arguments, &options)?;
     subject.check().or_usage()?;
