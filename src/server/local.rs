@@ -35,7 +35,8 @@ const HEADERS: [(&str, &str); 6] = [
          base-uri 'none'; frame-ancestors 'none'",
     ),
     ("x-content-type-options", "nosniff"),
-    ("referrer-policy", "no-referrer"),
+    // Not `no-referrer`: a browser would send our own forms with `Origin: null`, as those of pages that hide where they are from.
+    ("referrer-policy", "same-origin"),
     ("cross-origin-resource-policy", "same-origin"),
     ("cross-origin-opener-policy", "same-origin"),
     ("cache-control", "no-store"),
