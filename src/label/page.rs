@@ -44,14 +44,12 @@ struct Progress {
 #[derive(Debug, Deserialize)]
 struct Given {
     token: String,
-    /// The sample's id, so that a form that is sent twice labels nothing else.
-    #[serde(default)]
-    id: String,
     key: String,
     #[serde(default)]
     note: String,
-    /// How many steps were taken when the form was made, so that one that is sent twice undoes one step.
-    step: Option<usize>,
+    /// How many steps were taken when the form was made, so that one that is sent twice does nothing else. They say which sample it
+    /// asks for; its id would not come back as it is: a browser changes line breaks in a field.
+    step: usize,
 }
 
 /// Serves the queue until `interrupted` is set; how many are labelled then, and how many are asked for.
@@ -135,28 +133,20 @@ fn act(progress: &mut Progress, given: &Given) -> Result<bool, LabelError> {
     let (Some(key), None) = (letters.next(), letters.next()) else {
         return Ok(false);
     };
+    let said = Said::of_key(key);
+    if said.is_none() && !matches!(key, 's' | 'u') {
+        return Ok(false);
+    }
+    // What is not asked for any more was labelled in another window, or by this very form.
+    if given.step != progress.session.steps() {
+        return Ok(true);
+    }
     if key == 'u' {
-        // A form that is sent twice undoes once.
-        if given
-            .step
-            .is_some_and(|step| step != progress.session.steps())
-        {
-            return Ok(true);
-        }
         progress.session.undo()?;
         progress.last = None;
         return Ok(true);
     }
-    let said = Said::of_key(key);
-    if said.is_none() && key != 's' {
-        return Ok(false);
-    }
-    // What is not asked for any more was labelled in another window, or by this very form.
-    let Some(sample) = progress
-        .session
-        .current()?
-        .filter(|sample| sample.id == given.id)
-    else {
+    let Some(sample) = progress.session.current()? else {
         return Ok(true);
     };
     if let Some(said) = said {
@@ -186,7 +176,7 @@ fn page(app: &App) -> Result<String, String> {
     };
     let asked = sample.as_ref().map(|sample| {
         let html = article(sample, app.show_verdict, true)?;
-        Ok::<Value, String>(json!({"id": sample.id, "article": html}))
+        Ok::<Value, String>(json!({"article": html}))
     });
     let last = progress.last.as_ref().map(|(sample, said)| {
         let html = article(sample, true, false)?;

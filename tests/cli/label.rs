@@ -462,23 +462,21 @@ fn the_page_takes_labels_from_its_own_forms_alone() {
         .next()
         .unwrap()
         .to_owned();
-    let form = |token: &str, id: &str, key: &str, note: &str| {
-        format!("token={token}&id={id}&key={key}&note={note}")
+    let form = |token: &str, step: usize, key: &str, note: &str| {
+        format!("token={token}&step={step}&key={key}&note={note}")
     };
     let kind = ("content-type", "application/x-www-form-urlencoded");
     let send = |body: &str| server.request("POST", "/", &[kind], body);
-    assert_eq!(send(&form("0123", "c", "t", "")).status, 403);
-    let origin = ("origin", "http://evil.example");
-    assert_eq!(
-        server
-            .request("POST", "/", &[kind, origin], &form(&token, "c", "t", ""))
-            .status,
-        403
-    );
-    assert_eq!(send(&form(&token, "c", "z", "")).status, 400);
+    assert_eq!(send(&form("0123", 0, "t", "")).status, 403);
+    for origin in ["http://evil.example", "null"] {
+        let headers = [kind, ("origin", origin)];
+        let refused = server.request("POST", "/", &headers, &form(&token, 0, "t", ""));
+        assert_eq!(refused.status, 403);
+    }
+    assert_eq!(send(&form(&token, 0, "z", "")).status, 400);
     assert_eq!(folder.read("labels.jsonl"), "");
     // The answer leads back to the page, which tells what the judges say of the sample that was labelled.
-    let next = send(&form(&token, "c", "p", "half+right"));
+    let next = send(&form(&token, 0, "p", "half+right"));
     assert_eq!(next.status, 200);
     assert!(
         next.text.contains("SECRET reason of c") && !next.text.contains("SECRET reason of d"),
@@ -486,16 +484,17 @@ fn the_page_takes_labels_from_its_own_forms_alone() {
         next.text
     );
     // Sent once more, the form labels nothing else.
-    send(&form(&token, "c", "t", ""));
+    send(&form(&token, 0, "t", ""));
     assert_eq!(
         said(&folder, "labels.jsonl"),
         [json!(["c", true, false, false])]
     );
     assert_eq!(folder.lines("labels.jsonl")[0]["note"], "half right");
-    send(&form(&token, "d", "f", ""));
-    send(&form(&token, "", "u", ""));
-    send(&form(&token, "d", "s", ""));
-    send(&form(&token, "b", "t", ""));
+    send(&form(&token, 1, "f", ""));
+    send(&form(&token, 2, "u", ""));
+    send(&form(&token, 2, "u", ""));
+    send(&form(&token, 1, "s", ""));
+    send(&form(&token, 2, "t", ""));
     assert_eq!(
         said(&folder, "labels.jsonl")[1],
         json!(["b", true, true, true])
