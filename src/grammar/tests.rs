@@ -190,6 +190,77 @@ fn an_answer_is_closed_only_where_it_may_end() {
     assert!(run.error().is_none() && matches!(run.next(Vec::new()).then, Then::End));
 }
 
+/// Does a text follow a schema as a whole?
+fn allows(schema: &Value, text: &str) -> bool {
+    let (compiler, tokenizer, _) = compiler();
+    let grammar = compiler
+        .compile(&GrammarSource::JsonSchema(schema.to_string()))
+        .unwrap();
+    let tokens = tokenizer.encode_untrusted(text).unwrap();
+    grammar.begin().close(&tokens)
+}
+
+#[test]
+fn objects_have_no_keys_but_their_own() {
+    let a =
+        || json!({"type": "object", "properties": {"a": {"type": "boolean"}}, "required": ["a"]});
+    let b =
+        || json!({"type": "object", "properties": {"b": {"type": "boolean"}}, "required": ["b"]});
+    let (own, more) = ("{\"a\": true}", "{\"a\": true, \"b\": true}");
+    let in_list = |text: &str| format!("[{text}]");
+    let in_object = |text: &str| format!("{{\"x\": {text}}}");
+    let defined = json!({"$ref": "#/$defs/a", "$defs": {"a": a()}});
+    for (schema, own, more) in [
+        (a(), own.to_owned(), more.to_owned()),
+        (
+            json!({"type": "array", "items": a()}),
+            in_list(own),
+            in_list(more),
+        ),
+        (
+            json!({"type": "object", "properties": {"x": a()}, "required": ["x"]}),
+            in_object(own),
+            in_object(more),
+        ),
+        (
+            json!({"type": "object", "additionalProperties": a()}),
+            in_object(own),
+            in_object(more),
+        ),
+        (
+            json!({"anyOf": [a(), {"type": "null"}]}),
+            own.to_owned(),
+            more.to_owned(),
+        ),
+        (defined, own.to_owned(), more.to_owned()),
+        (
+            json!({"allOf": [{"$ref": "#/definitions/a"}], "definitions": {"a": a()}}),
+            own.to_owned(),
+            more.to_owned(),
+        ),
+    ] {
+        assert!(allows(&schema, &own), "{schema}: {own}");
+        assert!(!allows(&schema, &more), "{schema}: {more}");
+    }
+    // Where it is asked for, where no property is named, and where each of several schemas names some.
+    let mut asked = a();
+    asked["additionalProperties"] = true.into();
+    let mut both = a();
+    both["allOf"] = json!([b()]);
+    for schema in [
+        asked,
+        json!({"type": "object"}),
+        json!({"allOf": [a(), b()]}),
+        both,
+        json!({"allOf": [{"$ref": "#/$defs/a"}, b()], "$defs": {"a": a()}}),
+    ] {
+        assert!(allows(&schema, more), "{schema}");
+    }
+    // Texts that are data are no schemas.
+    let data = json!({"enum": [{"properties": {}}, 1]});
+    assert!(allows(&data, "{\"properties\": {}}"));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
     #[test]
