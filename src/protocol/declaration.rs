@@ -148,6 +148,7 @@ pub(super) enum AnswerFile {
     Json {
         verdict: String,
         answer: Option<String>,
+        answer_pattern: Option<String>,
         reason: Option<String>,
         labels: BTreeMap<String, LabelFile>,
     },

@@ -129,6 +129,13 @@ impl Declared {
             })?;
             declared.template = Some(text);
         }
+        if let Some([plain, _]) = &declared.grammars {
+            plain.check().map_err(|error| DeclarationError::Value {
+                origin: origin.clone(),
+                key: "answer.answer_pattern".to_owned(),
+                message: error.to_string(),
+            })?;
+        }
         if let Some(form) = form {
             let beside = beside(form.path());
             let text = read(&beside)?;
@@ -242,20 +249,26 @@ impl Declared {
             AnswerFile::Json {
                 verdict,
                 answer,
+                answer_pattern,
                 reason,
                 labels,
             } => {
                 let mut keys = vec![&verdict];
                 keys.extend(answer.iter().chain(&reason));
-                let different: HashSet<_> = keys.iter().collect();
+                let different: HashSet<_> = keys.iter().map(|key| key.to_lowercase()).collect();
                 if different.len() < keys.len() {
                     let why = "`verdict`, `answer` and `reason` must be different keys";
                     return Err(value("answer", why.into()));
+                }
+                if answer_pattern.is_some() && answer.is_none() {
+                    let why = "needs the key `answer`, whose text it is of";
+                    return Err(value("answer.answer_pattern", why.into()));
                 }
                 Answer::Json(
                     json::Keys {
                         verdict,
                         answer,
+                        answer_pattern,
                         reason,
                     },
                     declaration::meanings(labels).map_err(|why| value("answer.labels", why))?,

@@ -1,7 +1,7 @@
 //! Answers as one JSON object with the verdict under a key.
 //!
-//! The object may stand in a Markdown fence or between prose. The last one that has the key counts, and must hold a label there;
-//! one that is not JSON to the letter makes the answer unreadable.
+//! The object may stand in a Markdown fence or between prose. The last one that has the key counts, and must hold a label there; one
+//! before it that holds another label, or one that is not JSON to the letter, makes the answer unreadable. Keys may be in any case.
 
 use std::fmt;
 use std::ops::Range;
@@ -21,13 +21,15 @@ pub(super) struct Keys {
     pub(super) verdict: String,
     /// Holds the answer that the judge found in the response.
     pub(super) answer: Option<String>,
+    /// What a constrained answer may hold there.
+    pub(super) answer_pattern: Option<String>,
     /// Holds the reason.
     pub(super) reason: Option<String>,
 }
 
 impl Keys {
     /// The schema of an answer with one of these labels, the found answer and, if wanted, the reason, in this order. Behind the
-    /// label a text may be of any length.
+    /// label a text may be of any length, but for an answer of a pattern.
     pub(super) fn schema(&self, labels: &Labels, reason: bool) -> Value {
         let names: Vec<&str> = labels
             .known
@@ -37,7 +39,11 @@ impl Keys {
         let mut properties = Map::new();
         properties.insert(self.verdict.clone(), json!({ "enum": names }));
         if let Some(answer) = &self.answer {
-            properties.insert(answer.clone(), json!({"type": ["string", "null"]}));
+            let mut found = json!({"type": ["string", "null"]});
+            if let Some(pattern) = &self.answer_pattern {
+                found["pattern"] = json!(pattern);
+            }
+            properties.insert(answer.clone(), found);
         }
         if let Some(key) = self.reason.as_ref().filter(|_| reason) {
             properties.insert(key.clone(), json!({"type": "string"}));
@@ -67,47 +73,80 @@ pub(super) fn read(
         key: keys.verdict.clone(),
     };
     let mut found = Err(none());
+    // Two labels that differ: whatever comes behind, it is not known which is meant.
+    let mut differing = None;
+    let mut first: Option<&str> = None;
     each_object(answer, |object| {
         let Some((object, place)) = object else {
             // A broken one may take back the one before it.
             found = Err(none());
             return;
         };
-        let written = match object.get(&keys.verdict) {
-            None => return,
-            Some(Value::String(word)) => Ok(word.clone()),
-            Some(other) => Err(other.to_string()),
+        let (key, written) = match entries(&object, &keys.verdict).as_slice() {
+            [] => return,
+            [(key, Value::String(word))] => ((*key).clone(), Ok(word.clone())),
+            [(key, other)] => ((*key).clone(), Err(other.to_string())),
+            // As one that stands twice.
+            _ => {
+                found = Err(none());
+                return;
+            }
         };
         let label = written.as_ref().ok().and_then(|word| labels.named(word));
+        if let Some(label) = label {
+            let first = *first.get_or_insert(&label.name);
+            if first != label.name {
+                differing.get_or_insert(Unreadable::Labels {
+                    first: first.to_owned(),
+                    second: label.name.clone(),
+                });
+            }
+        }
         found = match label {
-            Some(label) => Ok((object, place, label)),
+            Some(label) => Ok((object, place, key, label)),
             None => Err(Unreadable::NotALabel {
                 found: shorten(&written.unwrap_or_else(|other| other)),
                 labels: labels.listed(),
             }),
         };
     });
-    let (object, place, label) = found?;
+    let (object, place, key, label) = match differing {
+        Some(differing) => return Err(differing),
+        None => found?,
+    };
     let before = answer[..place.start].trim();
     let rule = if before.is_empty() && answer[place.end..].trim().is_empty() {
         ParseRule::Exact
     } else {
         ParseRule::Lenient
     };
-    let span = word_of(&answer[place.clone()], &keys.verdict).map_or(0..0, |word| {
+    let span = word_of(&answer[place.clone()], &key).map_or(0..0, |word| {
         place.start + word.start..place.start + word.end
     });
     let mut parsed = verdict(label, rule, span);
-    parsed.fields.answer = keys.answer.as_ref().and_then(|key| text(object.get(key)));
-    parsed.fields.reason = keys.reason.as_ref().and_then(|key| text(object.get(key)));
+    parsed.fields.answer = keys
+        .answer
+        .as_ref()
+        .and_then(|key| text(&entries(&object, key)));
+    parsed.fields.reason = keys
+        .reason
+        .as_ref()
+        .and_then(|key| text(&entries(&object, key)));
     Ok(parsed)
 }
 
-/// A string as it is, a number as it is written.
-fn text(value: Option<&Value>) -> Option<String> {
-    match value? {
-        Value::String(text) => Some(text.trim().to_owned()),
-        Value::Number(number) => Some(number.to_string()),
+/// What stands under a key, in whatever case it is written.
+fn entries<'a>(object: &'a Map<String, Value>, key: &str) -> Vec<(&'a String, &'a Value)> {
+    let key = key.to_lowercase();
+    let is_it = |(written, _): &(&String, &Value)| written.to_lowercase() == key;
+    object.iter().filter(is_it).collect()
+}
+
+/// A string as it is, a number as it is written; nothing where there are several.
+fn text(entries: &[(&String, &Value)]) -> Option<String> {
+    match entries {
+        [(_, Value::String(text))] => Some(text.trim().to_owned()),
+        [(_, Value::Number(number))] => Some(number.to_string()),
         _ => None,
     }
 }

@@ -4,11 +4,13 @@
 //! is matched by its whole word and where the rule anchors it, never as a letter somewhere in the text: in `INCORRECT`
 //! there is neither a `C` nor a `CORRECT`.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use regex::{Captures, Regex};
 
 use super::{ParsedVerdict, Unreadable, ValueSpans, VerdictFields, listed, shorten};
+use crate::text::reasoning::tag_mask::blank;
 use crate::verdict::ParseRule;
 
 /// Which of a rule's matches counts.
@@ -70,8 +72,9 @@ pub(super) struct Labels {
 }
 
 impl Labels {
-    /// The label with this spelling, letter case left aside.
+    /// The label with this spelling; letter case, full width and what is not seen are left aside.
     fn find(&self, text: &str) -> Option<usize> {
+        let text = plain(text);
         let text = text.trim();
         self.known.iter().position(|label| {
             label
@@ -99,8 +102,9 @@ impl Labels {
         if answer.trim().is_empty() {
             return Err(Unreadable::Empty);
         }
+        let answer = plain(answer);
         for rule in &self.rules {
-            if let Some((label, span)) = self.apply(rule, answer)? {
+            if let Some((label, span)) = self.apply(rule, &answer)? {
                 let rule = ParseRule::Named(rule.name.clone());
                 return Ok(verdict(&self.known[label], rule, span));
             }
@@ -164,6 +168,53 @@ impl Labels {
     }
 }
 
+/// Characters that are not seen: they may stand around a word, and some tokenizers write them.
+pub(super) fn is_unseen(character: char) -> bool {
+    matches!(character, '\u{200b}' | '\u{feff}' | '\u{2060}')
+}
+
+/// A text with spaces for what is not seen around words, and with plain letters and digits for full-width ones, byte for byte: what
+/// is left of the bytes of such a word are spaces behind it. Within a word what is not seen stays: `in` and `correct` are no label.
+pub(super) fn plain(text: &str) -> Cow<'_, str> {
+    let narrow = |character: char| {
+        let narrow = u32::from(character)
+            .checked_sub(0xfee0)
+            .and_then(char::from_u32)?;
+        narrow.is_ascii_alphanumeric().then_some(narrow)
+    };
+    if !text.contains(|character| is_unseen(character) || narrow(character).is_some()) {
+        return Cow::Borrowed(text);
+    }
+    let mut plain = String::with_capacity(text.len());
+    let (mut rest, mut owed, mut in_word) = (text, 0, false);
+    while let Some(character) = rest.chars().next() {
+        if let Some(narrow) = narrow(character) {
+            plain.push(narrow);
+            owed += character.len_utf8() - 1;
+            in_word = true;
+            rest = &rest[character.len_utf8()..];
+            continue;
+        }
+        blank(&mut plain, std::mem::take(&mut owed));
+        let seen = rest.find(|character| !is_unseen(character));
+        let (unseen, behind) = rest.split_at(seen.unwrap_or(rest.len()));
+        if unseen.is_empty() {
+            plain.push(character);
+            in_word = character.is_alphanumeric();
+            rest = &rest[character.len_utf8()..];
+            continue;
+        }
+        if in_word && behind.starts_with(char::is_alphanumeric) {
+            plain.push_str(unseen);
+        } else {
+            blank(&mut plain, unseen.len());
+        }
+        rest = behind;
+    }
+    blank(&mut plain, owed);
+    Cow::Owned(plain)
+}
+
 /// What a label says, read by a rule, its word at `span`.
 pub(super) fn verdict(label: &Label, rule: ParseRule, span: Range<usize>) -> ParsedVerdict {
     ParsedVerdict {
@@ -182,5 +233,27 @@ pub(super) fn verdict(label: &Label, rule: ParseRule, span: Range<usize>) -> Par
             perfect: 0..0,
             score: label.score.map_or(0..0, |_| span),
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_seen_is_a_space_around_words_alone() {
+        for (text, expected) in [
+            ("A", "A"),
+            ("\u{feff}A\u{200b}\u{2060}", "A"),
+            ("\u{ff21}", "A"),
+            ("\u{ff39}\u{ff25}\u{ff33}.", "YES      ."),
+            ("in\u{200b}\u{feff}correct", "in\u{200b}\u{feff}correct"),
+            ("\u{ff29}\u{ff2e}\u{200b}correct", "IN    \u{200b}correct"),
+            ("\u{ff01}\u{ff08}", "\u{ff01}\u{ff08}"),
+        ] {
+            let plain = plain(text);
+            assert_eq!(plain.len(), text.len(), "{text:?}");
+            assert_eq!(plain.trim(), expected, "{text:?}");
+        }
     }
 }

@@ -28,6 +28,7 @@
 use std::ops::Range;
 
 use super::block::{Block, ReasonSpan, Statement};
+use super::labels::{is_unseen, plain};
 use super::tags::{Scanned, Tag, TagName, TagScanner};
 use super::unknown_tags::UnknownTags;
 use super::{Yields, shorten};
@@ -373,6 +374,7 @@ fn state_field(block: &mut Block, name: TagName, statement: Statement, plain: bo
 fn read_value(text: &str) -> Option<(bool, Range<usize>)> {
     let decoration = |character: char| {
         character.is_whitespace()
+            || is_unseen(character)
             || matches!(
                 character,
                 '*' | '_' | '`' | '"' | '\'' | '“' | '”' | '„' | '‘' | '’' | '«' | '»'
@@ -384,9 +386,11 @@ fn read_value(text: &str) -> Option<(bool, Range<usize>)> {
     let word = rest.trim_end_matches(|character| {
         decoration(character) || matches!(character, '.' | ',' | ';' | ':' | '!')
     });
-    let value = if word.eq_ignore_ascii_case("true") {
+    let plain = plain(word);
+    let plain = plain.trim_end();
+    let value = if plain.eq_ignore_ascii_case("true") {
         true
-    } else if word.eq_ignore_ascii_case("false") {
+    } else if plain.eq_ignore_ascii_case("false") {
         false
     } else {
         return None;
