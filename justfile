@@ -35,6 +35,10 @@ golden:
     python scripts/golden_models.py
     python scripts/golden_chat.py
 
+# Reports, `label --page` and `view` in Chromium (needs Node.js with playwright-core and axe-core, and a release build).
+pages *ARGS:
+    node scripts/check_pages.mjs {{ ARGS }}
+
 # Type-check the CUDA feature without a CUDA toolkit.
 check-cuda:
     scripts/check_cuda.sh

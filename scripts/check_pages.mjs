@@ -53,7 +53,9 @@ const open = async (address, settings = {}) => {
   const page = await context.newPage();
   const seen = { requests: [], messages: [] };
   page.on("request", (request) => seen.requests.push(request.url()));
-  page.on("console", (message) => seen.messages.push(message.text()));
+  // A browser asks for an icon by itself.
+  const isOfIcon = (message) => message.location().url.endsWith("/favicon.ico");
+  page.on("console", (message) => { if (!isOfIcon(message)) seen.messages.push(`${message.text()} ${message.location().url}`); });
   page.on("pageerror", (error) => seen.messages.push(String(error)));
   page.on("dialog", (dialog) => {
     seen.messages.push(`dialog: ${dialog.message()}`);

@@ -55,7 +55,7 @@ export default async function view({ folder, check, open, PHONE, fits, shot, acc
   check("and folds it", !(await page.locator("article h3", { hasText: "Question" }).isVisible()));
   await shot(page, "view-search");
   await follow(page.locator(".item .own"));
-  check("a record has a page of its own", page.url().endsWith("/verdict?line=43") && (await page.locator(".line pre").innerText()).includes("sample-00042"));
+  check("a record has a page of its own", page.url().endsWith("/verdict?line=43") && (await page.locator(".line pre").textContent()).includes("sample-00042"));
   await shot(page, "view-verdict", { fullPage: true });
   await follow(link("next"));
   check("with the way to the next", page.url().endsWith("/verdict?line=44"));

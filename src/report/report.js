@@ -55,7 +55,10 @@
   addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.target.matches("input, select")) {
-      if (event.key === "Escape") event.target.blur();
+      if (event.key !== "Escape") return;
+      // A browser would empty the field, and tell nobody: the records would stay filtered.
+      event.preventDefault();
+      event.target.blur();
       return;
     }
     if (event.key === "/") {
