@@ -26,6 +26,9 @@ pub(crate) const WEIGHTS_FILE: &str = "model.safetensors";
 /// The table of contents of weights in several files.
 pub(crate) const WEIGHTS_INDEX: &str = "model.safetensors.index.json";
 
+/// The longest text of a model: vocabularies of 260 thousand tokens take 35 MB.
+const MAX_TEXT: u64 = 128 << 20;
+
 /// A model compiled into the binary.
 #[derive(Debug)]
 pub struct EmbeddedModel {
@@ -196,7 +199,7 @@ impl ModelSource {
             Self::Folder(folder) => folder.join(file).display().to_string(),
             Self::Gguf(model) => match model.file(file) {
                 Some(path) => path.display().to_string(),
-                None => format!("{} ({file}, from its metadata)", model.path().display()),
+                None => format!("{} (its metadata)", model.path().display()),
             },
         }
     }
@@ -234,10 +237,17 @@ impl ModelSource {
                     });
                 }
                 unsuitable::refuse_pointer(&path)?;
-                std::fs::read_to_string(&path).map_err(|source| CheckpointError::Io {
+                let io = |source| CheckpointError::Io {
                     path: path.display().to_string(),
                     source,
-                })
+                };
+                let length = path.metadata().map_err(io)?.len();
+                if length > MAX_TEXT {
+                    return Err(io(std::io::Error::other(format!(
+                        "it has {length} bytes, more than {MAX_TEXT}: it is not what its name says"
+                    ))));
+                }
+                std::fs::read_to_string(&path).map_err(io)
             }
         }
     }

@@ -134,9 +134,11 @@ pub(super) fn file(path: &Path) -> CheckpointError {
 /// # Errors
 /// [`CheckpointError::Unsupported`] where there is one.
 pub(super) fn refuse_adapter(folder: &Path, whole: bool) -> Result<(), CheckpointError> {
-    let Ok(text) = std::fs::read_to_string(folder.join(ADAPTER_CONFIG)) else {
+    let source = super::ModelSource::Folder(folder.into());
+    if !source.has(ADAPTER_CONFIG) {
         return Ok(());
-    };
+    }
+    let text = source.read_text(ADAPTER_CONFIG)?;
     let config: Value = serde_json::from_str(&text).unwrap_or_default();
     let base = config["base_model_name_or_path"]
         .as_str()

@@ -5,7 +5,7 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 
 use super::input::REJECTED;
-use super::journal::{JournalError, Manifest, finished_manifest, journal_path};
+use super::journal::{JournalError, KeptVerdicts, Manifest, finished_manifest, journal_path};
 use super::output::OutputFormat;
 use super::shard::Shard;
 use crate::verdict::Verdict;
@@ -251,6 +251,8 @@ impl Shards {
 struct Part {
     path: PathBuf,
     reader: BufReader<File>,
+    /// What the run wrote as its trials ended.
+    journal: KeptVerdicts,
     /// The line at hand, its end included; `verdict` is `None` behind the last.
     line: Vec<u8>,
     verdict: Option<Verdict>,
@@ -270,6 +272,7 @@ impl Part {
         let mut part = Self {
             path: path.to_owned(),
             reader: BufReader::with_capacity(1 << 16, file),
+            journal: KeptVerdicts::open(&journal_path(path))?,
             line: Vec::new(),
             verdict: None,
             number: 0,
@@ -286,13 +289,40 @@ impl Part {
             path: self.path.clone(),
             source,
         })?;
-        self.verdict = if read == 0 {
-            None
-        } else {
+        self.verdict = None;
+        if read > 0 {
             let verdict = serde_json::from_slice(&self.line);
-            Some(verdict.map_err(|error| self.wrong(&format!("no verdict: {error}")))?)
-        };
+            let verdict: Verdict =
+                verdict.map_err(|error| self.wrong(&format!("no verdict: {error}")))?;
+            self.check(&verdict)?;
+            self.verdict = Some(verdict);
+        }
         Ok(())
+    }
+
+    /// Holds the line at hand against the journal's, which has checksums.
+    fn check(&mut self, verdict: &Verdict) -> Result<(), MergeError> {
+        let kept = self.journal.line(verdict.index, verdict.trial)?;
+        let Some(kept) = kept else {
+            return Err(self.wrong("its journal has no such verdict"));
+        };
+        if self.line.trim_ascii_end() == kept {
+            return Ok(());
+        }
+        // Advantages are of a whole question, so they are added when a run ends.
+        let same = serde_json::from_slice::<Verdict>(&kept).is_ok_and(|kept| {
+            let written = Verdict {
+                advantage: None,
+                ..verdict.clone()
+            };
+            let text = |verdict: &Verdict| serde_json::to_string(verdict).ok();
+            text(&kept) == text(&written)
+        });
+        if same {
+            Ok(())
+        } else {
+            Err(self.wrong("it is not the verdict that its journal has: it was edited"))
+        }
     }
 
     fn wrong(&self, reason: &str) -> MergeError {

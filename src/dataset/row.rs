@@ -16,7 +16,9 @@ pub(super) struct Row<'a> {
     /// The whole line, to tell columns by.
     line: &'a str,
     entries: Vec<(String, &'a RawValue)>,
-    /// Keys with capitals, spaces or hyphens: without them, and their place.
+    /// The places of the entries in the order of their keys: a row of a hundred thousand columns is asked for each.
+    sorted: Vec<u32>,
+    /// Keys with capitals, spaces or hyphens: without them, and their place, in the order of both.
     respelled: Vec<(String, usize)>,
 }
 
@@ -41,13 +43,18 @@ impl<'a> Row<'a> {
             _ if matches!(line.trim(), "true" | "false") => "true or false",
             _ => {
                 let entries = entries(line, line)?;
-                let respelled = (entries.iter().enumerate())
+                let mut respelled: Vec<(String, usize)> = (entries.iter().enumerate())
                     .map(|(place, (key, _))| (spelled_plainly(key), place))
                     .filter_map(|(plain, place)| Some((plain?, place)))
                     .collect();
+                respelled.sort_unstable();
+                // Places of a line are kept in 32 bits, so an entry's fits too.
+                let mut sorted: Vec<u32> = (0..entries.len() as u32).collect();
+                sorted.sort_by_key(|&place| &entries[place as usize].0);
                 return Ok(Self {
                     line,
                     entries,
+                    sorted,
                     respelled,
                 });
             }
@@ -58,19 +65,33 @@ impl<'a> Row<'a> {
     }
 
     pub(super) fn has(&self, key: &str) -> bool {
-        self.entries.iter().any(|(other, _)| other == key)
+        self.of_key(key).next().is_some()
+    }
+
+    /// The entries of a key.
+    fn of_key<'r>(&'r self, key: &'r str) -> impl Iterator<Item = &'r (String, &'a RawValue)> {
+        let entry = |place: &u32| &self.entries[*place as usize];
+        let first = self
+            .sorted
+            .partition_point(|place| entry(place).0.as_str() < key);
+        let from = self.sorted[first..].iter().map(entry);
+        from.take_while(move |(other, _)| other == key)
     }
 
     /// The one key that is `key` but for case and separators, as a person writes a header: `Reference Answer`.
     pub(super) fn spelled_otherwise(&self, key: &str) -> Option<&str> {
-        let mut found = self.respelled.iter().filter(|(plain, _)| plain == key);
+        let first = self
+            .respelled
+            .partition_point(|(plain, _)| plain.as_str() < key);
+        let from = self.respelled[first..].iter();
+        let mut found = from.take_while(|(plain, _)| plain == key);
         let (_, place) = found.next().filter(|_| found.next().is_none())?;
         Some(&self.entries[*place].0)
     }
 
     /// The value of `key`; an error if the row has the key twice, for then nobody knows which is meant.
     pub(super) fn get(&self, key: &str) -> Result<Option<Value<'a>>, String> {
-        only(&self.entries, key, self.line)
+        only(self.of_key(key), key, self.line)
     }
 
     /// The first key that holds a list of objects which are no chat messages.
@@ -154,7 +175,12 @@ impl<'a> Value<'a> {
         if !self.raw.get().starts_with('{') {
             return Ok(None);
         }
-        only(&entries(self.raw.get(), self.line)?, key, self.line)
+        let entries = entries(self.raw.get(), self.line)?;
+        only(
+            entries.iter().filter(|(other, _)| other == key),
+            key,
+            self.line,
+        )
     }
 
     /// The elements, if this is a list.
@@ -171,13 +197,12 @@ pub(super) fn spelled_plainly(key: &str) -> Option<String> {
     (!key.bytes().all(is_plain)).then(|| key.trim().to_lowercase().replace([' ', '-'], "_"))
 }
 
-/// The one value of `key` among `entries`.
-fn only<'a>(
-    entries: &[(String, &'a RawValue)],
+/// The one value among those of `key`.
+fn only<'a: 'e, 'e>(
+    mut values: impl Iterator<Item = &'e (String, &'a RawValue)>,
     key: &str,
     line: &'a str,
 ) -> Result<Option<Value<'a>>, String> {
-    let mut values = entries.iter().filter(|(other, _)| other == key);
     let first = values.next();
     if values.next().is_some() {
         return Err(format!("the key `{key}` is there twice: keep one"));
@@ -228,5 +253,30 @@ impl<'de> Deserialize<'de> for Entries<'de> {
         }
 
         deserializer.deserialize_map(EntriesVisitor)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_found_by_their_order() {
+        let line = r#"{"b":1,"Reference Answer":2,"a":3,"b":4,"x y":5,"X-Y":6,"":7}"#;
+        let row = Row::parse(line).unwrap();
+        let text = |key: &str| row.get(key).map(|value| value.map(Value::text));
+        assert_eq!(text("a").unwrap(), Some("3"));
+        assert_eq!(text("").unwrap(), Some("7"));
+        assert_eq!(text("ab").unwrap(), None);
+        assert!(text("b").unwrap_err().contains("twice"));
+        assert!(row.has("b") && row.has("X-Y") && !row.has("c"));
+        assert_eq!(
+            row.spelled_otherwise("reference_answer"),
+            Some("Reference Answer")
+        );
+        // Which of two is meant nobody knows.
+        assert_eq!(row.spelled_otherwise("x_y"), None);
+        assert_eq!(row.spelled_otherwise("zz"), None);
+        assert_eq!(row.keys().next(), Some("b"));
     }
 }

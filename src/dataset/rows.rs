@@ -8,9 +8,10 @@
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rayon::prelude::*;
+use serde_json::{Map, Value as Json};
 
 use super::columns::ColumnMap;
 use super::error::DatasetError;
@@ -39,7 +40,21 @@ pub struct Rows {
     spool: Option<Mutex<File>>,
     /// The file last read from: most inputs are one file.
     open: Mutex<Option<(u32, File)>>,
+    /// The row last read that has more responses than are asked for at a time.
+    long: Mutex<Option<Arc<LongRow>>>,
 }
+
+/// A row's samples without their places.
+#[derive(Debug)]
+struct LongRow {
+    file: u32,
+    offset: u64,
+    drafts: Vec<Sample>,
+    kept: Map<String, Json>,
+}
+
+/// Responses of a row from which on it is not read again for each part of them.
+const LONG: usize = 64;
 
 /// Where a row lies, and what must be known of it before it is read.
 #[derive(Debug, Clone, Copy)]
@@ -92,6 +107,11 @@ impl Samples for Rows {
             .zip(&ends)
             .map(|(begin, &end)| &positions[begin..end])
             .collect();
+        if let &[run] = runs.as_slice()
+            && let Some(row) = self.long_row(run)
+        {
+            return self.of_row(&row.drafts, &row.kept, run);
+        }
         let firsts: Vec<usize> = runs.iter().map(|run| run[0]).collect();
         let samples: Vec<Vec<Sample>> = self
             .read(&firsts)?
@@ -198,11 +218,40 @@ impl Rows {
             Some((texts.samples(), kept))
         };
         let (drafts, kept) = row(line).unwrap_or_default();
+        if drafts.len() < LONG {
+            return self.of_row(&drafts, &kept, positions);
+        }
+        let entry = self.entries[positions[0]];
+        let row = Arc::new(LongRow {
+            file: entry.file,
+            offset: entry.offset,
+            drafts,
+            kept,
+        });
+        *self.long.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&row));
+        self.of_row(&row.drafts, &row.kept, positions)
+    }
+
+    /// The row of samples at `positions`, if it is the one last read of many responses.
+    fn long_row(&self, positions: &[usize]) -> Option<Arc<LongRow>> {
+        let entry = self.entries[*positions.first()?];
+        let long = self.long.lock().unwrap_or_else(PoisonError::into_inner);
+        let row = long.as_ref()?;
+        ((row.file, row.offset) == (entry.file, entry.offset)).then(|| Arc::clone(row))
+    }
+
+    /// Those of a row's samples that are at `positions`.
+    fn of_row(
+        &self,
+        drafts: &[Sample],
+        kept: &Map<String, Json>,
+        positions: &[usize],
+    ) -> Result<Vec<Sample>, DatasetError> {
         let sample = |&position: &usize| {
             let entry = &self.entries[position];
             let mut sample = drafts.get(entry.part as usize)?.clone();
             sample.index = entry.index as usize;
-            sample.kept.clone_from(&kept);
+            sample.kept.clone_from(kept);
             if sample.id.is_empty() {
                 let copies = &self.copies;
                 let content = sample.own_content_id();
@@ -268,6 +317,7 @@ impl<'o> RowsBuilder<'o> {
                 files: Vec::new(),
                 spool: None,
                 open: Mutex::new(None),
+                long: Mutex::new(None),
             },
             output: options.output.as_deref(),
             spool: None,

@@ -12,6 +12,11 @@ use super::row::{Row, Value};
 use super::sample::Sample;
 use crate::rubric::Rubric;
 
+/// Responses of one row that take no more than a row may be long, each with all of it.
+const FEW: usize = 16;
+/// Bytes that the samples of one row may take besides their responses.
+const MOST_REPEATED: usize = 1 << 30;
+
 /// What a row says, by itself.
 #[derive(Debug)]
 pub(super) struct Texts {
@@ -40,6 +45,27 @@ impl Texts {
     /// The row's key that holds a list of responses, if one does.
     pub(super) fn response_list(&self) -> Option<&str> {
         self.is_list.then_some(&self.response_key)
+    }
+
+    /// Bytes that the samples of the row take besides their responses: each has the question and the rest of the row, `kept`
+    /// among it.
+    ///
+    /// # Errors
+    /// When that is out of proportion, as text for the user.
+    pub(super) fn check_size(&self, kept: &Map<String, Json>) -> Result<(), String> {
+        let texts = self.references.iter().chain(&self.steps);
+        let texts = texts.map(String::len).sum::<usize>() + self.question.len() + self.other.len();
+        // Values are written out only where there is one for each of many responses.
+        let values = || serde_json::to_vec(&(&self.messages, kept)).map_or(0, |json| json.len());
+        let count = self.responses.len();
+        if count < FEW || count.saturating_mul(texts + values()) <= MOST_REPEATED {
+            return Ok(());
+        }
+        Err(format!(
+            "{count} responses, each of which is judged with the row's {texts} bytes of question and references and what is kept \
+             of it: more than {} MiB in all; split the row",
+            MOST_REPEATED >> 20
+        ))
     }
 
     /// A sample for each response. Their ids are empty where the row has none, and their indices are 0.

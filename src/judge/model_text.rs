@@ -29,10 +29,11 @@ impl ModelText {
     pub(crate) fn load(source: &ModelSource) -> Result<Self, TextError> {
         let config = ModelConfig::load(source)?;
         let tokenizer_json = source.read_text("tokenizer.json")?;
-        let tokenizer = Arc::new(Tokenizer::from_json(&tokenizer_json)?);
+        let file = source.describe("tokenizer.json");
+        let tokenizer = Arc::new(Tokenizer::of_file(&tokenizer_json, &file)?);
         if tokenizer.vocab_size() > config.vocab {
             return Err(TextError::Tokenizer(format!(
-                "tokenizer.json has token ids up to {}, config.json a vocabulary of {}: they are not of the same model",
+                "{file}: token ids up to {}, and the configuration has a vocabulary of {}: they are not of the same model",
                 tokenizer.vocab_size() - 1,
                 config.vocab
             )));

@@ -1,6 +1,7 @@
 //! A sample as the token ids a judge sees.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -9,7 +10,8 @@ use crate::checkpoint::CheckpointError;
 use crate::dataset::Sample;
 use crate::protocol::template::{FieldName, PromptTemplate, Segment, split_marks};
 use crate::protocol::view::numbered;
-use crate::protocol::{Delimiters, TemplateError, View};
+use crate::protocol::{Delimiters, TemplateError, View, tokens_in};
+use crate::terminal::escaped;
 use crate::text::TextError;
 use crate::text::chat_template::{ChatOptions, ChatTemplate, ThinkingSwitch};
 use crate::text::reasoning::Thinking;
@@ -172,7 +174,10 @@ impl PromptBuilder {
         let is_token = |text: &str| tokenizer.added_token(text).is_some();
         // In plain angle brackets they are tags, also where the vocabulary has tokens for them.
         reserved.retain_tags(|open, written| open == "<" || !is_token(written));
+        let mut lacking = BTreeSet::new();
         if let Some((before, after)) = rendered.split_once(marked.trim()) {
+            let written = [before, after].map(tokens_in).concat();
+            lacking.extend(written.into_iter().filter(|&token| !is_token(token)));
             let mut chat = Delimiters::of_chat(&format!("{before}\u{FDD0}{after}"));
             chat.retain_tags(|_, written| !is_token(written));
             reserved.add(chat);
@@ -183,6 +188,17 @@ impl PromptBuilder {
         let fields = FieldText::new(Arc::clone(&tokenizer), reserved);
         let mut notes: Vec<String> = unprotected.iter().map(ToString::to_string).collect();
         notes.extend(fields.note());
+        if !lacking.is_empty() {
+            let names: Vec<String> = lacking
+                .iter()
+                .map(|name| escaped(name).into_owned())
+                .collect();
+            notes.push(format!(
+                "the chat template names tokens that the vocabulary lacks ({}): the model sees them as plain letters; if it was not \
+                 trained so, take a file with the right vocabulary, or give its template with --chat-template",
+                names.join(", ")
+            ));
+        }
         Ok(Self {
             tokenizer,
             segments,

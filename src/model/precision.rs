@@ -52,7 +52,6 @@ impl From<&Weights> for WeightType {
                 .stored_tensors()
                 .filter(|tensor| tensor.shape.len() > 1)
         };
-        // Bytes are the blocks of MXFP4 in Safetensors, of two numbers each, and their scales, which are no numbers.
         let mxfp4 = |tensor: &StoredTensor| tensor.dtype == DType::U8;
         if !matrices().any(|tensor| tensor.blocks.is_some() || mxfp4(tensor)) {
             let bytes = |dtype: DType| -> usize {
@@ -69,12 +68,11 @@ impl From<&Weights> for WeightType {
         }
         let (mut bits, mut numbers) = (0.0, 0.0);
         for tensor in matrices() {
-            let shape = tensor.shape.iter().product::<usize>() as f64;
-            let (count, one) = match (tensor.blocks, tensor.shape.len()) {
-                (Some(kind), _) => (shape, PackedMatrix::bits(kind)),
-                (None, 4) if mxfp4(tensor) => (2.0 * shape, PackedMatrix::bits(StorageType::MXFP4)),
-                (None, _) if mxfp4(tensor) => (0.0, 0.0),
-                (None, _) => (shape, Self::exact(tensor.dtype).bits()),
+            let count = numbers_of(tensor);
+            let one = match tensor.blocks {
+                Some(kind) => PackedMatrix::bits(kind),
+                None if mxfp4(tensor) => PackedMatrix::bits(StorageType::MXFP4),
+                None => Self::exact(tensor.dtype).bits(),
             };
             bits += count * one;
             numbers += count;
@@ -85,7 +83,31 @@ impl From<&Weights> for WeightType {
     }
 }
 
+/// The numbers of a matrix. Bytes are the blocks of MXFP4 in Safetensors, of two numbers each, and their scales, which are no
+/// numbers.
+fn numbers_of(tensor: &StoredTensor) -> f64 {
+    let shape = tensor.shape.iter().product::<usize>() as f64;
+    match (tensor.blocks, tensor.dtype, tensor.shape.len()) {
+        (None, DType::U8, 4) => 2.0 * shape,
+        (None, DType::U8, _) => 0.0,
+        _ => shape,
+    }
+}
+
 impl WeightType {
+    /// Bits that a number of a checkpoint's matrices takes in its files, on average.
+    pub(crate) fn bits_stored(weights: &Weights) -> f64 {
+        let (mut bits, mut numbers) = (0.0, 0.0);
+        for tensor in weights
+            .stored_tensors()
+            .filter(|tensor| tensor.shape.len() > 1)
+        {
+            bits += 8.0 * tensor.bytes as f64;
+            numbers += numbers_of(tensor);
+        }
+        bits / numbers
+    }
+
     /// The type that stores values of a dtype as they are.
     pub fn exact(dtype: DType) -> Self {
         match dtype {

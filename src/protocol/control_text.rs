@@ -42,6 +42,20 @@ static LISTED: LazyLock<Vec<&str>> = LazyLock::new(|| {
         .collect()
 });
 
+/// The control tokens of known families in a text, but for those in plain square brackets, which some families write as letters.
+pub(crate) fn tokens_in(text: &str) -> Vec<&str> {
+    let mut tokens = Vec::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(['<', '◁']) {
+        let behind = &rest[at..];
+        let length = token_length(behind);
+        tokens.extend(length.and_then(|length| behind.get(..length)));
+        let passed = length.unwrap_or_else(|| behind.chars().next().map_or(1, char::len_utf8));
+        rest = behind.get(passed..).unwrap_or_default();
+    }
+    tokens
+}
+
 /// A field's text in which no control token of a known family and no delimiter of the prompt stands, disguised or not.
 /// `before` and `after` are the prompt's own text beside it.
 pub(super) fn neutralise<'t>(

@@ -55,6 +55,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
+pub(crate) use control_text::tokens_in;
 #[cfg(feature = "serve")]
 pub(crate) use control_text::{without_tokens_around, without_tokens_at_end};
 pub use declaration::DeclarationError;

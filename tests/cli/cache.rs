@@ -260,3 +260,36 @@ fn a_folder_of_something_else_is_no_cache() {
     folder.write("file", "");
     judge(&["--cache", "file"]).expect(1, &["the cache file"]);
 }
+
+#[cfg(unix)]
+#[test]
+fn what_is_no_regular_file_is_no_segment() {
+    use std::os::unix::fs::symlink;
+
+    let folder = Folder::new();
+    folder.write("in.jsonl", rollouts(1));
+    fs::create_dir(folder.path("cache")).unwrap();
+    let made = std::process::Command::new("mkfifo")
+        .arg(folder.path("cache/a.answers.jsonl"))
+        .status();
+    let judge = ["judge", "in.jsonl", "--cache", "cache", "-o", "out.jsonl"];
+    let refused = |arguments: &[&str]| {
+        folder
+            .run(arguments)
+            .expect(2, &["is no cache", "no regular file"]);
+    };
+    if made.is_ok_and(|status| status.success()) {
+        refused(&judge);
+        refused(&["cache", "stat", "cache"]);
+        fs::remove_file(folder.path("cache/a.answers.jsonl")).unwrap();
+    }
+    symlink("/dev/zero", folder.path("cache/b.answers.jsonl")).unwrap();
+    refused(&judge);
+    for action in ["stat", "verify", "prune"] {
+        refused(&["cache", action, "cache"]);
+    }
+    fs::remove_file(folder.path("cache/b.answers.jsonl")).unwrap();
+    // One that has gone is as if it had not been there.
+    symlink("nothing", folder.path("cache/c.answers.jsonl")).unwrap();
+    folder.run(&["cache", "stat", "cache"]).expect(0, &[]);
+}

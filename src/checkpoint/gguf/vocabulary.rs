@@ -24,6 +24,10 @@ const BYTE: i64 = 6;
 /// dozen, and the work grows with the square.
 const LONGEST_PIECE: usize = 256;
 
+/// Merges for each token: files have up to 2.3, those that were made of a list of tokens, which has every way to make each. Each
+/// merge takes a hundred times its bytes in memory.
+const MERGES_PER_TOKEN: usize = 4;
+
 /// Texts of tokens that end what a model says; a file names one of them, two at best.
 const ENDS: [&str; 6] = [
     "<|im_end|>",
@@ -313,6 +317,7 @@ fn byte_pairs(metadata: &Metadata, tokens: &Tokens) -> Result<Json, CheckpointEr
     let Some(merges) = metadata.texts("tokenizer.ggml.merges")? else {
         return metadata.fail("no tokenizer.ggml.merges in its metadata");
     };
+    check_merges(metadata, merges.len(), tokens)?;
     let pairs = merges
         .iter()
         .map(|merge| match merge.split_once(' ') {
@@ -391,14 +396,32 @@ fn sentence_pieces(metadata: &Metadata, tokens: &Tokens) -> Result<Json, Checkpo
         "model": {
             "type": "BPE", "dropout": null, "unk_token": unknown, "continuing_subword_prefix": null,
             "end_of_word_suffix": null, "fuse_unk": true, "byte_fallback": true, "ignore_merges": false,
-            "vocab": tokens.vocabulary(), "merges": merges_by_score(tokens, scores),
+            "vocab": tokens.vocabulary(), "merges": merges_by_score(metadata, tokens, scores)?,
         },
     }))
 }
 
+fn check_merges(
+    metadata: &Metadata,
+    merges: usize,
+    tokens: &Tokens,
+) -> Result<(), CheckpointError> {
+    let count = tokens.texts.len();
+    if merges <= MERGES_PER_TOKEN * count {
+        return Ok(());
+    }
+    metadata.fail(format!(
+        "{merges} or more merges for {count} tokens, more than {MERGES_PER_TOKEN} each: no vocabulary has so many"
+    ))
+}
+
 /// Every way to make a piece of two others, the piece with the highest score first; of equal ones the longer left part,
 /// then the longer right part.
-fn merges_by_score(tokens: &Tokens, scores: &[f64]) -> Vec<[String; 2]> {
+fn merges_by_score(
+    metadata: &Metadata,
+    tokens: &Tokens,
+    scores: &[f64],
+) -> Result<Vec<[String; 2]>, CheckpointError> {
     let pieces: HashMap<&str, usize> = tokens
         .texts
         .iter()
@@ -419,6 +442,7 @@ fn merges_by_score(tokens: &Tokens, scores: &[f64]) -> Vec<[String; 2]> {
             }
         }
         merges[from..].sort_by_key(|(.., ids)| *ids);
+        check_merges(metadata, merges.len(), tokens)?;
     }
     let length = |text: &str| text.chars().count();
     merges.sort_by(|a, b| {
@@ -426,8 +450,8 @@ fn merges_by_score(tokens: &Tokens, scores: &[f64]) -> Vec<[String; 2]> {
             .then_with(|| length(b.1).cmp(&length(a.1)))
             .then_with(|| length(b.2).cmp(&length(a.2)))
     });
-    merges
+    Ok(merges
         .into_iter()
         .map(|(_, left, right, _)| [left.to_owned(), right.to_owned()])
-        .collect()
+        .collect())
 }

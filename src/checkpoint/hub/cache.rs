@@ -79,8 +79,7 @@ impl Repository {
         if let Some(commit) = Commit::parse(revision) {
             return Some(commit);
         }
-        let noted = fs::read_to_string(self.folder.join("refs").join(revision)).ok();
-        if let Some(commit) = noted.and_then(|text| Commit::parse(text.trim())) {
+        if let Some(commit) = noted_commit(&self.folder.join("refs").join(revision)) {
             return Some(commit);
         }
         if revision.len() < 7 || !revision.bytes().all(|byte| byte.is_ascii_hexdigit()) {
@@ -98,7 +97,7 @@ impl Repository {
     pub(super) fn set_reference(&self, revision: &str, commit: &Commit) -> Result<(), HubError> {
         let path = self.folder.join("refs").join(revision);
         // A cache that cannot be written serves as long as it is right.
-        if fs::read_to_string(&path).is_ok_and(|text| text.trim() == commit.as_str()) {
+        if noted_commit(&path).as_ref() == Some(commit) {
             return Ok(());
         }
         create_parent(&path)?;
@@ -127,7 +126,7 @@ impl Repository {
                     && path.components().count() < root.components().count() + 8
                 {
                     folders.push(path);
-                } else if fs::read_to_string(&path).is_ok_and(|text| text.trim() == commit.as_str())
+                } else if noted_commit(&path).as_ref() == Some(commit)
                     && let Ok(name) = path.strip_prefix(&root)
                 {
                     found.push(name.to_string_lossy().into_owned());
@@ -173,7 +172,7 @@ impl Repository {
     /// The names of all files of a commit, where they were noted.
     pub(super) fn listing(&self, commit: &Commit) -> Option<BTreeSet<String>> {
         let path = self.folder.join(".files").join(commit.as_str());
-        serde_json::from_slice(&fs::read(path).ok()?).ok()
+        serde_json::from_slice(&note(&path, MAX_LISTING)?).ok()
     }
 
     /// The names of the files of a commit that are in the cache.
@@ -301,6 +300,11 @@ impl Repository {
     pub(super) fn lock(&self, tag: &ETag, watch: &Watch) -> Result<File, HubError> {
         let path = self.locks.join(format!("{}.lock", tag.as_str()));
         create_parent(&path)?;
+        // A pipe would be waited for.
+        if path.metadata().is_ok_and(|about| !about.is_file()) {
+            let source = std::io::Error::other("it is no regular file: remove it");
+            return Err(HubError::io(&path, source));
+        }
         let file = OpenOptions::new()
             .create(true)
             .truncate(false)
@@ -317,6 +321,24 @@ impl Repository {
         }
         Ok(file)
     }
+}
+
+/// The longest list of names that is read: a description of a repository has as many bytes at most.
+const MAX_LISTING: u64 = 64 << 20;
+
+/// What a regular file holds, if it is no longer than that: a pipe would be waited for, and a device has no end.
+fn note(path: &Path, most: u64) -> Option<Vec<u8>> {
+    let about = fs::metadata(path).ok()?;
+    if !about.is_file() || about.len() > most {
+        return None;
+    }
+    fs::read(path).ok()
+}
+
+/// The commit that a branch or tag was noted to stand for.
+fn noted_commit(path: &Path) -> Option<Commit> {
+    let text = String::from_utf8(note(path, 1 << 10)?).ok()?;
+    Commit::parse(text.trim())
 }
 
 /// A file in the cache whose content is not what its name says.

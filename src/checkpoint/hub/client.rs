@@ -332,6 +332,7 @@ impl<'a> Client<'a> {
     ) -> Result<HubResponse, AttemptError> {
         let mut url = url.to_owned();
         let mut linked = Linked::default();
+        let mut moved_to: Option<String> = None;
         for _ in 0..=MAX_REDIRECTS {
             let mut request = match method {
                 Method::Get => self.agent.get(&url),
@@ -350,7 +351,7 @@ impl<'a> Client<'a> {
                 request = request.config().timeout_global(Some(left)).build();
             }
             let response = request.call().map_err(|error| transport(&url, &error))?;
-            if self.is_hub(&url) {
+            if self.is_hub(&url) || moved_to.as_deref() == Some(origin(&url)) {
                 linked.note(response.headers());
             }
             let location = header(response.headers(), "location")
@@ -368,8 +369,21 @@ impl<'a> Client<'a> {
                 })?),
             };
             let known = linked.tag.is_some() && linked.size.is_some();
+            // A mirror that says for good where its files are: who is there speaks for the hub, but is not given the token.
+            let moved = matches!(response.status().as_u16(), 301 | 308) && linked.tag.is_none();
             match next {
-                Some(next) if method == Method::Get || (self.is_hub(&next) && !known) => url = next,
+                Some(next) if moved => {
+                    moved_to = Some(origin(&next).to_owned());
+                    url = next;
+                }
+                Some(next)
+                    if method == Method::Get
+                        || (!known
+                            && (self.is_hub(&next)
+                                || moved_to.as_deref() == Some(origin(&next)))) =>
+                {
+                    url = next;
+                }
                 _ => {
                     return Ok(HubResponse {
                         response,

@@ -14,6 +14,7 @@ use crate::checkpoint::{ModelConfig, ModelSource, Weights};
 use crate::judge::prompt::PromptBuilder;
 use crate::judge::{JudgeText, OWN_HEAD};
 use crate::model::attention::{AttentionShape, kv_bytes_per_token};
+use crate::model::memory::layer_bits;
 use crate::model::precision::WeightType;
 use crate::protocol::{self, PromptTemplate};
 use crate::terminal::escaped;
@@ -196,7 +197,7 @@ fn rows_of(
                 "{} in {files} {}, {}",
                 bytes(stored),
                 if files == 1 { "file" } else { "files" },
-                stored_as(WeightType::from(&weights))
+                stored_as(&weights)
             ),
         ));
         rows.push((
@@ -218,10 +219,18 @@ fn rows_of(
     Ok(rows)
 }
 
-/// The type of the stored weights, for the table.
-fn stored_as(weights: WeightType) -> String {
-    match weights {
-        WeightType::Stored { .. } => format!("in blocks, {:.2} bits a weight", weights.bits()),
+/// How weights are stored in the file, and what that takes in memory where it is more.
+fn stored_as(weights: &Weights) -> String {
+    match WeightType::from(weights) {
+        in_memory @ WeightType::Stored { .. } => {
+            let (file, memory) = (WeightType::bits_stored(weights), in_memory.bits());
+            let more = if memory - file > 0.005 {
+                format!(" ({memory:.2} in memory)")
+            } else {
+                String::new()
+            };
+            format!("in blocks, {file:.2} bits a weight{more}")
+        }
         one => one.as_str().to_owned(),
     }
 }
@@ -299,7 +308,8 @@ fn weight_bytes(config: &ModelConfig, weights: WeightType) -> u64 {
     } else {
         table * weights.bits().max(16.0)
     };
-    ((linear * weights.bits() + table * weights.for_head().bits() + lookup) / 8.0) as u64
+    let bits = layer_bits(config, weights);
+    ((linear * bits + table * weights.for_head().bits() + lookup) / 8.0) as u64
 }
 
 fn kv_cache(config: &ModelConfig) -> String {
@@ -354,6 +364,18 @@ mod tests {
             4 * config.parameters() as u64
         );
         assert!(weight_bytes(&config, WeightType::Q4K) < weight_bytes(&config, WeightType::Q8_0));
+        // 896 is no multiple of 256: of the layers only the matrices that narrow 4864 are in four bits.
+        let narrow = ModelConfig {
+            hidden: 896,
+            intermediate: 4864,
+            heads: 14,
+            head_dim: 64,
+            ..config
+        };
+        let down = narrow.layers * 4864 * 896;
+        let eight = weight_bytes(&narrow, WeightType::Q8_0) as f64;
+        let four = weight_bytes(&narrow, WeightType::Q4K) as f64;
+        assert!((eight - four - down as f64 * (8.5 - 4.625) / 8.0).abs() < 2.0);
         assert!(kv_cache(&of("qwen3-8b")).starts_with("144.0 KiB a token as bf16"));
     }
 }

@@ -1,7 +1,9 @@
 //! A source's bytes without compression.
 
+use std::cell::Cell;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::Path;
+use std::rc::Rc;
 
 use flate2::read::MultiGzDecoder;
 
@@ -10,6 +12,60 @@ use crate::dataset::DatasetError;
 
 /// Bytes read at a time: enough to keep a fast disk busy.
 const BUFFER: usize = 1 << 18;
+
+/// How much text was made of a compressed file.
+#[derive(Debug, Default)]
+pub(super) struct Expansion {
+    text: u64,
+}
+
+impl Expansion {
+    /// Bytes of text that a file may hold whatever its size.
+    const TEXT: u64 = 1 << 30;
+    /// Bytes of text for each of the file's, besides: the same line over and over is packed to some thousandth.
+    const TEXT_PER_BYTE: u64 = 2000;
+    pub(super) const REFUSED: &str = "it unpacks to more than 1 GiB and 2000 times its size, which is out of proportion: unpack it, if that is what it should hold";
+
+    /// Adds text made of the first `packed` bytes of a file; false where that is out of proportion.
+    pub(super) fn add(&mut self, text: usize, packed: u64) -> bool {
+        self.text += text as u64;
+        self.text <= Self::TEXT + Self::TEXT_PER_BYTE.saturating_mul(packed)
+    }
+}
+
+/// Reads on, and counts.
+struct Counted<R> {
+    bytes: R,
+    read: Rc<Cell<u64>>,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.bytes.read(buffer)?;
+        self.read.set(self.read.get() + read as u64);
+        Ok(read)
+    }
+}
+
+/// What a decompressor makes of a file, as far as that is in proportion.
+struct Unpacked<R> {
+    bytes: R,
+    packed: Rc<Cell<u64>>,
+    text: Expansion,
+}
+
+impl<R: Read> Read for Unpacked<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.bytes.read(buffer)?;
+        if !self.text.add(read, self.packed.get()) {
+            return Err(io::Error::new(
+                io::ErrorKind::QuotaExceeded,
+                Expansion::REFUSED,
+            ));
+        }
+        Ok(read)
+    }
+}
 
 /// The bytes of one source, decompressed.
 pub(super) struct Bytes {
@@ -62,14 +118,27 @@ impl Bytes {
                     source,
                 });
             }
-            Some("gzip") => Box::new(BufReader::with_capacity(
-                BUFFER,
-                MultiGzDecoder::new(BufReader::with_capacity(BUFFER, bytes)),
-            )),
-            Some(_) => match zstd(bytes) {
-                Ok(decoder) => Box::new(BufReader::with_capacity(BUFFER, decoder)),
-                Err(source) => return Err(DatasetError::Read { file, source }),
-            },
+            Some(compression) => {
+                let packed = Rc::new(Cell::new(0));
+                let bytes = Counted {
+                    bytes,
+                    read: Rc::clone(&packed),
+                };
+                let decoder: Box<dyn Read> = if compression == "gzip" {
+                    Box::new(MultiGzDecoder::new(BufReader::with_capacity(BUFFER, bytes)))
+                } else {
+                    match zstd(bytes) {
+                        Ok(decoder) => Box::new(decoder),
+                        Err(source) => return Err(DatasetError::Read { file, source }),
+                    }
+                };
+                let unpacked = Unpacked {
+                    bytes: decoder,
+                    packed,
+                    text: Expansion::default(),
+                };
+                Box::new(BufReader::with_capacity(BUFFER, unpacked))
+            }
             None => Box::new(BufReader::with_capacity(BUFFER, bytes)),
         };
         Ok(Self {
@@ -122,16 +191,7 @@ impl Bytes {
 
     /// The error for bytes that end too early or cannot be read, behind `line` whole lines.
     pub(super) fn broken_off(&self, line: usize, source: io::Error) -> DatasetError {
-        let file = self.file.clone();
-        match self.compression {
-            Some(compression) => DatasetError::Compressed {
-                file,
-                compression,
-                line,
-                source,
-            },
-            None => DatasetError::Read { file, source },
-        }
+        broken_off(&self.file, self.compression, line, source)
     }
 
     /// The error for a row that has no end.
@@ -141,6 +201,27 @@ impl Bytes {
             line,
             read,
         }
+    }
+}
+
+/// The error for bytes of a file that end too early or cannot be read, behind `line` whole lines.
+pub(super) fn broken_off(
+    file: &str,
+    compression: Option<&'static str>,
+    line: usize,
+    source: io::Error,
+) -> DatasetError {
+    let file = file.to_owned();
+    match compression {
+        Some(compression) if source.kind() != io::ErrorKind::QuotaExceeded => {
+            DatasetError::Compressed {
+                file,
+                compression,
+                line,
+                source,
+            }
+        }
+        _ => DatasetError::Read { file, source },
     }
 }
 
@@ -171,5 +252,30 @@ fn unpack(file: String, found: &'static str) -> DatasetError {
         file,
         found,
         advice: "unpack it, or pack it with gzip or zstd",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_out_of_proportion_to_what_it_was_packed_in_is_refused() {
+        let unpacked = |text: u64, packed: u64| {
+            let mut bytes = Unpacked {
+                bytes: io::repeat(b' ').take(text),
+                packed: Rc::new(Cell::new(packed)),
+                text: Expansion::default(),
+            };
+            io::copy(&mut bytes, &mut io::sink())
+        };
+        let most = Expansion::TEXT + 1000 * Expansion::TEXT_PER_BYTE;
+        assert_eq!(unpacked(most, 1000).unwrap(), most);
+        let error = unpacked(most + 1, 1000).unwrap_err();
+        let shown = broken_off("rows.jsonl.zst", Some("zstd"), 7, error).to_string();
+        assert!(
+            shown.contains("could not read rows.jsonl.zst: it unpacks to more than 1 GiB"),
+            "{shown}"
+        );
     }
 }

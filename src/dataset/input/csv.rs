@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
-use super::bytes::{Bytes, ending};
+use super::bytes::{Bytes, broken_off, ending};
 use super::line::LineLimit;
 use super::{Next, RowReader, too_long};
 use crate::dataset::DatasetError;
@@ -220,15 +220,7 @@ impl Csv {
                     read: self.limit.passed_over(),
                 }
             }
-            csv::ErrorKind::Io(source) => match self.compression {
-                Some(compression) => DatasetError::Compressed {
-                    file,
-                    compression,
-                    line: self.place,
-                    source,
-                },
-                None => DatasetError::Read { file, source },
-            },
+            csv::ErrorKind::Io(source) => broken_off(&file, self.compression, self.place, source),
             other => DatasetError::Read {
                 file,
                 source: io::Error::other(format!("{other:?}")),

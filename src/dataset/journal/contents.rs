@@ -36,7 +36,7 @@ pub(super) struct InputLine {
     pub(super) input: InputIdentity,
 }
 
-const INPUT_START: &[u8] = b"{\"input\":";
+pub(super) const INPUT_START: &[u8] = b"{\"input\":";
 
 /// The manifest of a run, with its last input; none where there is no journal.
 ///
@@ -44,6 +44,12 @@ const INPUT_START: &[u8] = b"{\"input\":";
 /// When it cannot be read, or does not begin with a manifest.
 pub fn finished_manifest(journal: &Path) -> Result<Option<Manifest>, JournalError> {
     let mut line = Vec::new();
+    // Looked at before opening, which would wait forever on a pipe.
+    if journal.metadata().is_ok_and(|metadata| !metadata.is_file()) {
+        return Err(JournalError::NotAFile {
+            path: journal.to_owned(),
+        });
+    }
     match File::open(journal) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         opened => opened.and_then(|file| read_line(&mut BufReader::new(file), &mut line, MOST)),

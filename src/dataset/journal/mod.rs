@@ -13,6 +13,7 @@
 //! | `manifest` | what decides the verdicts of a run, and how two runs differ |
 //! | `contents` | reads a journal, refuses one of another run, and hands on what is finished; `judge/session` goes on from there |
 //! | `finished` | which trials are finished, and where their lines are |
+//! | `kept` | the verdicts of a finished run, to hold an output against |
 //! | `checksum` | the checksum at the end of every line |
 //!
 //! The journal stays when the output is complete. Running the same command once more then finds every trial
@@ -22,6 +23,7 @@ mod checksum;
 mod contents;
 mod error;
 mod finished;
+mod kept;
 mod manifest;
 
 use std::ffi::OsString;
@@ -37,6 +39,7 @@ use contents::{Contents, InputLine, MOST, ManifestLine, check_beginning};
 pub use contents::{Resume, earlier_input, finished_manifest};
 pub use error::JournalError;
 pub use finished::{Finished, LinePlace, Noted};
+pub(in crate::dataset) use kept::KeptVerdicts;
 pub use manifest::{ChatIdentity, Difference, Identity, InputIdentity, Manifest, SamplingSettings};
 
 use super::output::{folder_of, sync_folder};

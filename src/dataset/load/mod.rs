@@ -342,6 +342,7 @@ impl<'o> Loader<'o> {
             used.push((field, key, passed_over));
         })?;
         let kept = self.options.keep.of(&row, texts.response_list())?;
+        texts.check_size(&kept)?;
         let mut drafts = texts.samples();
         for draft in &mut drafts {
             draft.kept.clone_from(&kept);

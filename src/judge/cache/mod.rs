@@ -298,7 +298,18 @@ fn segments(folder: &Path) -> Result<Vec<PathBuf>, CacheError> {
         let path = entry.map_err(at(folder))?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         if name.ends_with(segment::ENDING) {
-            found.push(path);
+            // A pipe would be waited for, and a device has no end. One that has gone meanwhile is none.
+            match fs::metadata(&path) {
+                Ok(about) if about.is_file() => found.push(path),
+                Ok(_) => {
+                    return Err(CacheError::NotACache {
+                        folder: folder.to_owned(),
+                        found: format!("{name}, which is no regular file"),
+                    });
+                }
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(at(&path)(error)),
+            }
         } else if !name.starts_with('.') {
             return Err(CacheError::NotACache {
                 folder: folder.to_owned(),

@@ -16,6 +16,9 @@ use crate::judge::in_flight::KnownAnswer;
 /// What the names of segments end with.
 pub(super) const ENDING: &str = ".answers.jsonl";
 
+/// Bytes of a line that are taken at a time: an answer of a million tokens has less, and what has more is none.
+const LONGEST: u64 = 64 << 20;
+
 /// What every line begins with, before the key's 64 hexadecimal digits.
 const BEGINNING: &[u8] = b"{\"key\":\"";
 
@@ -77,7 +80,7 @@ fn each_line(path: &Path, mut take: impl FnMut(u64, &[u8])) -> io::Result<()> {
     let (mut offset, mut line) = (0, Vec::new());
     loop {
         line.clear();
-        let read = reader.read_until(b'\n', &mut line)?;
+        let read = reader.by_ref().take(LONGEST).read_until(b'\n', &mut line)?;
         if read == 0 {
             return Ok(());
         }

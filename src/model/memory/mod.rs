@@ -65,20 +65,34 @@ pub fn weight_bytes(config: &ModelConfig, precision: Precision, mxfp4: usize) ->
     let head = table as f64 * precision.weights.for_head().bits();
     // Kept as it is stored, which is 16 bits as a rule.
     let own_table = (tables - table) as f64 * 16.0;
-    let inner = config
-        .experts
-        .map_or(config.intermediate, |experts| experts.intermediate);
-    // Whose blocks do not fit is stored in eight bits.
-    let whole = [config.hidden, inner, config.heads * config.head_dim]
-        .iter()
-        .all(|inputs| inputs.is_multiple_of(256));
-    let bits = match precision.weights {
-        WeightType::Q4K if !whole => WeightType::Q8_0.bits(),
-        other => other.bits(),
-    };
     let others = (config.parameters() - tables).saturating_sub(mxfp4);
+    let bits = layer_bits(config, precision.weights);
     let layers = others as f64 * bits + mxfp4 as f64 * MXFP4_BITS;
     ((layers + head + own_table) / 8.0) as usize
+}
+
+/// Bits that a number of the layers takes on average. A matrix whose rows `Q4_K`'s blocks do not fit is stored in eight bits.
+pub fn layer_bits(config: &ModelConfig, weights: WeightType) -> f64 {
+    if weights != WeightType::Q4K {
+        return weights.bits();
+    }
+    let tables = if config.tie_embeddings { 1 } else { 2 } * config.vocab * config.hidden;
+    let numbers = config.parameters() - tables;
+    let (inner, count) = config.experts.map_or((config.intermediate, 1), |experts| {
+        (experts.intermediate, experts.count)
+    });
+    let queries = config.heads * config.head_dim;
+    // By the numbers of a row: the attention's output, the last matrix of a feed-forward network, and all others.
+    let output = (queries, config.layers * queries * config.hidden);
+    let down = (inner, config.layers * count * inner * config.hidden);
+    let others = (config.hidden, numbers - output.1 - down.1);
+    let in_eight: usize = [output, down, others]
+        .iter()
+        .filter(|(inputs, _)| !inputs.is_multiple_of(256))
+        .map(|(_, numbers)| numbers)
+        .sum();
+    let (four, eight) = (weights.bits(), WeightType::Q8_0.bits());
+    four + (eight - four) * in_eight as f64 / numbers as f64
 }
 
 /// Refuses weights for which there is no memory, before they are read.

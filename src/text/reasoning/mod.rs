@@ -165,7 +165,7 @@ impl Thinking {
             ThinkingStyle::Harmony => {
                 let tokens = tokens.ok_or_else(|| {
                     TextError::Tokenizer(
-                        "the thinking style is harmony, but tokenizer.json lacks its tokens <|start|>, <|channel|> and \
+                        "the thinking style is harmony, but the tokenizer lacks its tokens <|start|>, <|channel|> and \
                          <|message|>; if the model does not write them, say so with --thinking-style"
                             .into(),
                     )

@@ -51,6 +51,8 @@ struct Pair {
 
 /// A model's tokenizer (`tokenizer.json`).
 pub struct Tokenizer {
+    /// The file that messages name.
+    file: String,
     /// How much longer the normaliser may make a text.
     growth: Growth,
     as_it_is: Pair,
@@ -72,8 +74,21 @@ impl Tokenizer {
     /// # Errors
     /// [`TextError::Tokenizer`] when it is not JSON or not a tokenizer.
     pub fn from_json(json: &str) -> Result<Self, TextError> {
+        Self::of_file(json, FILE)
+    }
+
+    /// As [`Self::from_json`], for messages that name another file: that which the text was made of.
+    ///
+    /// # Errors
+    /// As [`Self::from_json`].
+    pub fn of_file(json: &str, file: &str) -> Result<Self, TextError> {
         // The library panics at some of what a damaged file holds.
-        panics::guarded(|| Self::read(json)).unwrap_or_else(|why| Err(unreadable(&why)))
+        let read = panics::guarded(|| Self::read(json)).unwrap_or_else(|why| Err(unreadable(&why)));
+        let tokenizer = read.map_err(|error| in_file(error, file))?;
+        Ok(Self {
+            file: file.to_owned(),
+            ..tokenizer
+        })
     }
 
     /// A tokenizer of the same ids in which the added tokens that `hides` picks, by their text and whether they are special,
@@ -92,6 +107,7 @@ impl Tokenizer {
 
     fn read(json: &str) -> Result<Self, TextError> {
         let mut document: Value = serde_json::from_str(json).map_err(|error| unreadable(&error))?;
+        check_size(&document)?;
         let growth = Growth::of(&document)?;
         let trusted: tokenizers::Tokenizer = if has_random_merges(&document) {
             document["model"]["dropout"] = Value::Null;
@@ -136,6 +152,7 @@ impl Tokenizer {
             )),
         };
         Ok(Self {
+            file: FILE.to_owned(),
             growth,
             as_it_is: Pair::new(trusted, untrusted)?,
             continuing,
@@ -165,8 +182,7 @@ impl Tokenizer {
         if prefix.is_put_at(place) {
             return self.encode(&self.as_it_is.trusted, text);
         }
-        self.growth.check(text)?;
-        let encoding = attempt(|| continuing.trusted.encode(text, false))?;
+        let encoding = self.attempt(text, || continuing.trusted.encode(text, false))?;
         let ids = encoding.get_ids();
         if !prefix.is_put_at(Place::BehindToken) {
             return Ok(ids.to_vec());
@@ -233,8 +249,8 @@ impl Tokenizer {
         text: &str,
         place: Place,
     ) -> Result<(Vec<u32>, Vec<Range<usize>>), TextError> {
-        self.growth.check(text)?;
-        let encoding = attempt(|| self.untrusted_at(place).encode(text, false))?;
+        let tokenizer = self.untrusted_at(place);
+        let encoding = self.attempt(text, || tokenizer.encode(text, false))?;
         let offsets = encoding.get_offsets().iter().map(|&(from, to)| from..to);
         Ok((encoding.get_ids().to_vec(), offsets.collect()))
     }
@@ -268,10 +284,18 @@ impl Tokenizer {
     }
 
     fn encode(&self, tokenizer: &tokenizers::Tokenizer, text: &str) -> Result<Vec<u32>, TextError> {
-        self.growth.check(text)?;
-        Ok(attempt(|| tokenizer.encode_fast(text, false))?
-            .get_ids()
-            .to_vec())
+        let encoding = self.attempt(text, || tokenizer.encode_fast(text, false))?;
+        Ok(encoding.get_ids().to_vec())
+    }
+
+    /// Tokenises a text.
+    fn attempt(
+        &self,
+        text: &str,
+        encode: impl FnOnce() -> tokenizers::Result<tokenizers::Encoding>,
+    ) -> Result<tokenizers::Encoding, TextError> {
+        let encoding = self.growth.check(text).and_then(|()| attempt(encode));
+        encoding.map_err(|error| in_file(error, &self.file))
     }
 
     /// Where text stands that follows these tokens.
@@ -373,6 +397,46 @@ fn has_random_merges(document: &Value) -> bool {
         .and_then(|model| model.get("dropout"))
         .and_then(Value::as_f64)
         .is_some_and(|dropout| dropout > 0.0)
+}
+
+/// The file that messages name unless another was given.
+const FILE: &str = "tokenizer.json";
+
+/// The error of a tokenizer that was read from `file`.
+fn in_file(error: TextError, file: &str) -> TextError {
+    match error {
+        TextError::Tokenizer(message) => match message.strip_prefix(FILE) {
+            Some(rest) => TextError::Tokenizer(format!("{file}{rest}")),
+            None => TextError::Tokenizer(message),
+        },
+        other => other,
+    }
+}
+
+/// Tokens that a vocabulary may have: the largest of language models have 260 thousand.
+const MAX_TOKENS: usize = 1 << 20;
+/// And merges, of which there may be several for each token.
+const MAX_MERGES: usize = 1 << 21;
+
+/// Refuses what would take memory out of proportion: a merge takes a hundred times its bytes, and a vocabulary is kept four times.
+fn check_size(document: &Value) -> Result<(), TextError> {
+    let model = &document["model"];
+    let count = |value: &Value| match value {
+        Value::Object(entries) => entries.len(),
+        Value::Array(entries) => entries.len(),
+        _ => 0,
+    };
+    let counts = [
+        ("tokens", count(&model["vocab"]), MAX_TOKENS),
+        ("merges", count(&model["merges"]), MAX_MERGES),
+        ("added tokens", count(&document["added_tokens"]), MAX_TOKENS),
+    ];
+    match counts.into_iter().find(|(_, count, most)| count > most) {
+        None => Ok(()),
+        Some((what, count, most)) => Err(unreadable(&format!(
+            "{count} {what}, more than {most}: no vocabulary has so many"
+        ))),
+    }
 }
 
 fn unreadable(error: &dyn std::fmt::Display) -> TextError {

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::common::{Folder, Ran, rollouts};
-use server::{CDN, COMMIT, HUB, Hub, Request, tag};
+use server::{CDN, COMMIT, HUB, Hub, Reply, Request, tag};
 
 const ID: &str = "org/name";
 const CONFIG: &[u8] = include_bytes!("../../data/checkpoints/qwen3-untied/config.json");
@@ -402,6 +402,30 @@ fn the_token_goes_to_the_hub_alone() {
         servers.push(request.server);
     }
     assert!(servers.contains(&HUB) && servers.contains(&CDN));
+}
+
+#[test]
+fn a_mirror_that_sends_on_for_good_is_followed_without_the_token() {
+    for status in [308, 301] {
+        let hub = Hub::new(ID, &small());
+        let elsewhere = hub.endpoint.clone();
+        let mirror = Hub::with_fault(ID, &small(), move |request, _, _| {
+            Reply::new(status).with("Location", &format!("{elsewhere}{}", request.path))
+        });
+        let folder = Folder::new();
+        fs::create_dir_all(folder.path("hf")).unwrap();
+        folder.write("hf/token", "hf_of_file\n");
+        run(&folder, &mirror, &["models", "pull", ID]).expect(0, &["fetched now"]);
+        check_weights(&folder);
+        assert!(!hub.log().is_empty() && !mirror.log().is_empty());
+        for request in hub.log() {
+            assert_eq!(request.header("authorization"), None, "{request:?}");
+        }
+        for request in mirror.log() {
+            let expected = (request.server == HUB).then_some("Bearer hf_of_file");
+            assert_eq!(request.header("authorization"), expected, "{request:?}");
+        }
+    }
 }
 
 #[test]

@@ -119,6 +119,24 @@ fn shards_are_merged_and_checked() {
         ],
     );
     let text = folder.read(parts[1]);
+    // What the journal does not have is not merged: an edited reward, a verdict of another run, an edited journal.
+    let line = text.lines().next().unwrap();
+    let edited = line.replacen("\"outcome\":true", "\"outcome\":false", 1);
+    assert_ne!(edited, line);
+    folder.write(parts[1], text.replacen(line, &edited, 1));
+    merge(&parts, "two.jsonl").expect(2, &["part-1-of-3.jsonl:1: ", "it was edited"]);
+    let moved = line.replacen("\"index\":", "\"index\":99", 1);
+    folder.write(parts[1], text.replacen(line, &moved, 1));
+    merge(&parts, "two.jsonl").expect(2, &["its journal has no such verdict"]);
+    folder.write(parts[1], &text);
+    let journal = folder.read("part-1-of-3.jsonl.journal");
+    folder.write(
+        "part-1-of-3.jsonl.journal",
+        journal.replacen("\"outcome\":true", "\"outcome\":false", 1),
+    );
+    merge(&parts, "two.jsonl").expect(2, &["part-1-of-3.jsonl.journal: ", "was changed"]);
+    folder.write("part-1-of-3.jsonl.journal", journal);
+    assert!(!folder.has("two.jsonl"));
     folder.write(parts[1], lines(&text, 1));
     merge(&parts, "two.jsonl").expect(2, &["is not finished"]);
     assert!(!folder.has("two.jsonl"));

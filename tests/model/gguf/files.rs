@@ -307,6 +307,59 @@ fn what_is_not_followed_is_named() {
 }
 
 #[test]
+fn what_is_behind_the_last_tensor_is_refused() {
+    let folder = Folder::new();
+    let mut bytes = tiny(GgmlDType::Q8_0).bytes();
+    folder.write("a.gguf", &bytes);
+    folder.run(&["models", "show", "a.gguf"]).expect(0, &[]);
+    bytes.extend([0; 100]);
+    folder.write("b.gguf", bytes);
+    folder
+        .run(&["models", "show", "b.gguf"])
+        .expect(2, &["b.gguf: ", "belong to no tensor", "download it again"]);
+}
+
+#[test]
+fn tokens_of_the_template_that_the_vocabulary_lacks_are_told() {
+    let folder = Folder::new();
+    folder.write("rollouts.jsonl", rollouts(1));
+    let renamed = |from: &str, to: &str| {
+        let mut file = tiny(GgmlDType::F32);
+        for (key, value) in &mut file.metadata {
+            if let ("tokenizer.ggml.tokens", Value::Texts(tokens)) = (key.as_str(), value) {
+                for token in tokens.iter_mut().filter(|token| *token == from) {
+                    *token = to.to_owned();
+                }
+            }
+        }
+        file.write(&folder.path("renamed.gguf"));
+        let judge = ["judge", "rollouts.jsonl", "-o", "out.jsonl", "--restart"];
+        folder.run(&[&judge[..], &["--model", "renamed.gguf"]].concat())
+    };
+    let right = renamed("none", "none");
+    assert!(!right.stderr.contains("lacks"), "{}", right.stderr);
+    let wrong = renamed("<|im_start|>", "<|im_begin|>");
+    assert!(
+        wrong
+            .stderr
+            .contains("names tokens that the vocabulary lacks (<|im_start|>)"),
+        "{}",
+        wrong.stderr
+    );
+}
+
+#[test]
+fn errors_of_a_vocabulary_name_the_file() {
+    let folder = Folder::new();
+    let mut file = tiny(GgmlDType::F32);
+    file.set("tokenizer.ggml.merges", Value::Texts(vec!["x yyy".into()]));
+    file.write(&folder.path("merges.gguf"));
+    let shown = folder.run(&["models", "show", "merges.gguf"]);
+    shown.expect(2, &["merges.gguf (its metadata): "]);
+    assert!(!shown.stderr.contains("tokenizer.json"), "{}", shown.stderr);
+}
+
+#[test]
 fn a_file_that_is_cut_off_is_refused_before_anything_is_loaded() {
     let folder = Folder::new();
     folder.write("rollouts.jsonl", rollouts(1));

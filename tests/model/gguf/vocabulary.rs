@@ -241,7 +241,7 @@ fn sentence_pieces_are_merged_by_score() {
 #[test]
 fn what_is_wrong_with_a_vocabulary_is_named() {
     type Change = fn(&mut File);
-    let changes: [(Change, &str); 9] = [
+    let changes: [(Change, &str); 11] = [
         (
             |file| file.set("tokenizer.ggml.pre", Value::Text("bloom".into())),
             "\"bloom\" is not supported",
@@ -265,6 +265,25 @@ fn what_is_wrong_with_a_vocabulary_is_named() {
         (
             |file| file.set("tokenizer.ggml.merges", Value::Texts(vec!["alone".into()])),
             "\"alone\"",
+        ),
+        (
+            |file| {
+                file.set(
+                    "tokenizer.ggml.merges",
+                    Value::Texts(vec!["a b".into(); 1000]),
+                )
+            },
+            "1000 or more merges for 83 tokens",
+        ),
+        (
+            // Every beginning and end of a word is a piece too.
+            |file| {
+                let pieces = (0..83).map(|length| "a".repeat(length + 1));
+                file.set("tokenizer.ggml.tokens", Value::Texts(pieces.collect()));
+                file.set("tokenizer.ggml.scores", Value::F32s(vec![0.0; 83]));
+                file.set("tokenizer.ggml.model", Value::Text("llama".into()));
+            },
+            "or more merges for 83 tokens",
         ),
         (
             |file| file.set("tokenizer.ggml.token_type", Value::I32s(vec![1])),

@@ -27,6 +27,8 @@ const MAX_NAME: u64 = 64;
 const MAX_ENTRIES: u64 = 1 << 16;
 /// Characters of a text that a message shows.
 const SHOWN: usize = 80;
+/// Values in lists, all together: vocabularies of 260 thousand tokens, with merges, scores and types, have 1.3 million.
+const MAX_VALUES: u64 = 1 << 22;
 /// Lists in lists in lists: no known key has more than one level.
 const MAX_DEPTH: usize = 3;
 /// The boundary that tensors begin at where the file names none.
@@ -136,6 +138,7 @@ impl Header {
             input,
             length,
             position: 0,
+            values: MAX_VALUES,
         };
         reader.magic()?;
         let tensors = reader.u64()?;
@@ -216,6 +219,16 @@ impl Header {
                 && from < to
             {
                 return fail(format!("tensors {first} and {second} overlap"));
+            }
+        }
+        // Every byte is of something: the format has each tensor begin where the one before it ends, and at a boundary.
+        let begins = places.iter().map(|(from, ..)| *from).chain([length]);
+        let ends = std::iter::once(end).chain(places.iter().map(|(_, to, _)| *to));
+        for (from, to) in begins.zip(ends) {
+            if from > to.next_multiple_of(alignment) {
+                return fail(format!(
+                    "its bytes from {to} to {from} belong to no tensor: it is damaged, or holds something else; download it again"
+                ));
             }
         }
         Ok(())

@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use super::{HeaderError, List, MAX_DEPTH, MAX_HEADER, StorageType, TensorInfo, Value};
+use super::{HeaderError, List, MAX_DEPTH, MAX_HEADER, MAX_VALUES, StorageType, TensorInfo, Value};
 
 pub(super) fn fail<T>(message: impl Into<String>) -> Result<T, HeaderError> {
     Err(HeaderError(message.into()))
@@ -13,6 +13,8 @@ pub(super) struct Reader<R> {
     pub(super) input: R,
     pub(super) length: u64,
     pub(super) position: u64,
+    /// Values of lists that may still be read.
+    pub(super) values: u64,
 }
 
 impl<R: Read> Reader<R> {
@@ -151,6 +153,12 @@ impl<R: Read> Reader<R> {
             }
         };
         self.room(&format!("values of {key}"), count, least)?;
+        let Some(left) = self.values.checked_sub(count) else {
+            return fail(format!(
+                "{key} has {count} values, with which its lists have more than {MAX_VALUES}: no vocabulary has so many"
+            ));
+        };
+        self.values = left;
         let range = 0..count;
         Ok(match kind {
             0 => List::Unsigned(self.all(range, |r| Ok(r.bytes::<1>()?[0].into()))?),

@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use super::{Header, List, MAX_HEADER, StorageType, Value};
+use super::{Header, List, MAX_HEADER, MAX_VALUES, StorageType, Value};
 
 /// Little-endian bytes, piece by piece.
 #[derive(Clone, Default)]
@@ -207,6 +207,20 @@ fn what_is_wrong_is_named() {
             "w is there twice",
         ),
         (
+            start().tensor("w", &[8], 0, 0).data(32 + 100).read().unwrap_err(),
+            "belong to no tensor",
+        ),
+        (
+            one(Bytes::start(2, 0)
+                .tensor("w", &[8], 0, 0)
+                .tensor("v", &[8], 0, 4064)),
+            "belong to no tensor",
+        ),
+        (
+            entry(Bytes::start(0, 0).with(&[0; 64])),
+            "belong to no tensor",
+        ),
+        (
             entry(Bytes::start(0, 1).text("general.alignment").u32(4).u32(12)),
             "power of two",
         ),
@@ -221,6 +235,14 @@ fn a_header_has_a_limit() {
     let claims = Bytes::start(0, 1).text("a").u32(9).u32(0).u64(1 << 40);
     let error = Header::read(claims.0.as_slice(), 1 << 50).unwrap_err();
     assert!(error.to_string().contains("values of a"), "{error}");
+    // Lists of bytes take eight times as much in memory.
+    let mut lists = Bytes::start(0, 3);
+    for key in ["a", "b", "c"] {
+        lists = lists.text(key).u32(9).u32(0).u64(MAX_VALUES / 2);
+        lists.0.resize(lists.0.len() + MAX_VALUES as usize / 2, 0);
+    }
+    let error = lists.read().unwrap_err();
+    assert!(error.contains("c has 2097152 values"), "{error}");
     let endless = Bytes::start(100_000, 0);
     let error = Header::read(endless.0.as_slice(), u64::MAX).unwrap_err();
     assert!(error.to_string().contains("byte 24"), "{error}");

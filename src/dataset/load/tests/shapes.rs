@@ -217,6 +217,46 @@ fn parquet_is_read_with_nested_columns() {
 }
 
 #[test]
+fn a_row_of_many_responses_is_read_once_for_all() {
+    let row = |id: &str| {
+        let responses: Vec<String> = (0..300).map(|at| format!("{id} {at}")).collect();
+        serde_json::json!({"id": id, "question": "q", "answer": "a", "responses": responses, "note": id})
+    };
+    let content = format!("{}\n{}\n", row("one"), row("two"));
+    let files = Files::new(&[("rows.jsonl", content.as_bytes())]);
+    let options = LoadOptions {
+        keep: Keep::parse(["note"]),
+        ..LoadOptions::default()
+    };
+    let indexed = index(&[files.path("rows.jsonl")], &options)
+        .unwrap()
+        .samples;
+    // Back and forth between the rows, in parts.
+    for from in [0, 250, 310, 20, 599, 290] {
+        let positions: Vec<usize> = (from..600.min(from + 20)).collect();
+        for (sample, position) in indexed.fetch(&positions).unwrap().iter().zip(positions) {
+            let id = if position < 300 { "one" } else { "two" };
+            assert_eq!(sample.student_answer, format!("{id} {}", position % 300));
+            assert_eq!(sample.id, format!("{id}:{}", position % 300));
+            assert_eq!(sample.kept["note"], id);
+        }
+    }
+}
+
+#[test]
+fn what_is_repeated_for_each_response_has_a_bound() {
+    let responses = vec!["r"; 200_000];
+    let row =
+        serde_json::json!({"question": "q".repeat(10_000), "answer": "a", "responses": responses});
+    let files = Files::new(&[("rows.jsonl", row.to_string().as_bytes())]);
+    let message = files.message(files.load(&["rows.jsonl"], &LoadOptions::default()));
+    assert!(
+        message.contains("200000 responses") && message.contains("split the row"),
+        "{message}"
+    );
+}
+
+#[test]
 fn rows_of_other_programs_are_recognised() {
     let cases = [
         (

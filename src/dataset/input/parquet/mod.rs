@@ -1,17 +1,33 @@
 //! Parquet: row after row, nested columns as JSON objects and lists.
+//!
+//! The `parquet` crate takes memory by what a file claims, so nothing of a file comes to it unread:
+//!
+//! | file | what it does |
+//! |---|---|
+//! | `thrift` | reads structs by a table of their fields, and writes them |
+//! | `footer` | the schema and the row groups, held against the file's size |
+//! | `pages` | the pages of a row group, held against what may be in memory at once |
+//! | `levels` | how many values a page makes of a row, or of a few bytes |
+
+mod footer;
+mod levels;
+mod pages;
+mod thrift;
 
 use std::fs::File;
-use std::io::{self, Seek, SeekFrom};
+use std::io::{self, Seek, SeekFrom, Write};
 use std::path::Path;
+use std::sync::Arc;
 
 use parquet::errors::ParquetError;
-use parquet::file::reader::SerializedFileReader;
-use parquet::record::reader::RowIter;
+use parquet::file::metadata::ParquetMetaData;
+use parquet::record::reader::{ReaderIter, TreeBuilder};
 use parquet::record::{Field, Row};
 use serde::{Serialize, Serializer};
 use serde_json::{Number, Value};
 
-use super::bytes::Bytes;
+use self::pages::Group;
+use super::bytes::{Bytes, Expansion};
 use super::line::LineLimit;
 use super::{Next, RowReader, too_long};
 use crate::dataset::DatasetError;
@@ -23,10 +39,17 @@ pub(super) const MAGIC: &[u8] = b"PAR1";
 
 /// The rows of a file.
 pub(super) struct Parquet {
-    file: String,
-    rows: RowIter<'static>,
+    name: String,
+    file: Arc<File>,
+    metadata: ParquetMetaData,
+    /// Row groups begun.
+    groups: usize,
+    /// Those of the last of them.
+    rows: Option<ReaderIter>,
     row: usize,
     limit: LineLimit,
+    length: u64,
+    text: Expansion,
 }
 
 impl Parquet {
@@ -47,16 +70,41 @@ impl Parquet {
             source,
         })?;
         // The crate checks what it reads, but was not written for files made to harm.
-        let rows = panics::guarded(|| {
-            let reader = SerializedFileReader::new(file)?;
-            Ok(RowIter::from_file_into(Box::new(reader)))
-        });
+        let metadata = panics::guarded(|| footer::read(&file)).flatten();
+        let length = file.metadata().map_or(0, |metadata| metadata.len());
         Ok(Self {
-            rows: flat(rows).map_err(|reason| damaged(&name, 0, &reason))?,
-            file: name,
+            metadata: metadata.map_err(|reason| damaged(&name, 0, &reason))?,
+            name,
+            file: Arc::new(file),
+            groups: 0,
+            rows: None,
             row: 0,
             limit: bytes.limit,
+            length,
+            text: Expansion::default(),
         })
+    }
+
+    /// The next row; none at the end.
+    fn next_row(&mut self) -> Result<Option<Row>, ParquetError> {
+        loop {
+            if let Some(row) = self.rows.as_mut().and_then(Iterator::next) {
+                return row.map(Some);
+            }
+            if self.groups == self.metadata.num_row_groups() {
+                return Ok(None);
+            }
+            self.rows = None;
+            let group = Group::new(
+                Arc::clone(&self.file),
+                self.length,
+                self.metadata.row_group(self.groups),
+            );
+            self.groups += 1;
+            let schema = self.metadata.file_metadata().schema_descr_ptr();
+            let builder = TreeBuilder::new().with_batch_size(group.batch());
+            self.rows = Some(builder.as_iter(schema, &group)?);
+        }
     }
 }
 
@@ -112,6 +160,28 @@ fn shortest(text: &str) -> Value {
     text.parse().ok().and_then(Number::from_f64).into()
 }
 
+/// Text that ends a little behind a limit.
+struct Limited<'r> {
+    text: &'r mut Vec<u8>,
+    most: usize,
+}
+
+impl Write for Limited<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        // One byte more than may be tells that it is too long.
+        let left = (self.most + 1).saturating_sub(self.text.len());
+        self.text.extend_from_slice(&bytes[..bytes.len().min(left)]);
+        if bytes.len() > left {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 /// A panic of the crate counts as an error of the file.
 fn flat<T>(result: Result<Result<T, ParquetError>, String>) -> Result<T, String> {
     match result {
@@ -132,18 +202,26 @@ fn damaged(file: &str, rows: usize, reason: &str) -> DatasetError {
 impl RowReader for Parquet {
     fn next(&mut self, row: &mut Vec<u8>) -> Result<Next, DatasetError> {
         row.clear();
+        let limit = self.limit;
         let next = panics::guarded(|| {
-            let next = self.rows.next().transpose()?;
+            let next = self.next_row()?;
             Ok(next.map(|next| {
-                // A row always can be written to memory.
-                let _ = serde_json::to_writer(&mut *row, &Object(&next));
+                let text = Limited {
+                    text: &mut *row,
+                    most: limit.bytes(),
+                };
+                // Memory can always be written to: all that fails is a row that is too long.
+                let _ = serde_json::to_writer(text, &Object(&next));
             }))
         });
-        let next = flat(next).map_err(|reason| damaged(&self.file, self.row, &reason))?;
+        let next = flat(next).map_err(|reason| damaged(&self.name, self.row, &reason))?;
         if next.is_none() {
             return Ok(Next::End);
         }
         self.row += 1;
+        if !self.text.add(row.len(), self.length) {
+            return Err(damaged(&self.name, self.row, Expansion::REFUSED));
+        }
         if row.len() > self.limit.bytes() {
             return Ok(Next::Bad(too_long(row, self.limit)));
         }
@@ -162,3 +240,6 @@ impl RowReader for Parquet {
         true
     }
 }
+
+#[cfg(test)]
+mod tests;
