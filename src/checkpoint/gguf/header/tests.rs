@@ -207,7 +207,11 @@ fn what_is_wrong_is_named() {
             "w is there twice",
         ),
         (
-            start().tensor("w", &[8], 0, 0).data(32 + 100).read().unwrap_err(),
+            start()
+                .tensor("w", &[8], 0, 0)
+                .data(32 + 100)
+                .read()
+                .unwrap_err(),
             "belong to no tensor",
         ),
         (
