@@ -151,8 +151,9 @@ impl Format for Bf16 {
     fn widen<V: Vectors, const W: usize>(vectors: V, row: &[u16; PANEL]) -> [F32s<V>; W] {
         let simd = vectors.simd();
         let mut out = [simd.splat_f32s(0.0); W];
-        for (to, bits) in out.iter_mut().zip(vectors.widen_integers::<W>(row)) {
-            let bits = simd.wrapping_dyn_shl_u32s(bits, simd.splat_u32s(16));
+        let integers = vectors.widen_integers::<W>(row);
+        for (to, bits) in out.iter_mut().zip(&integers) {
+            let bits = simd.wrapping_dyn_shl_u32s(*bits, simd.splat_u32s(16));
             *to = simd.transmute_f32s_u32s(bits);
         }
         out

@@ -5,8 +5,9 @@
 //! tests and benches see on one machine what others run.
 //!
 //! What a kernel does must be inlined into the function that has the instructions: a call for each vector costs a hundred
-//! times its work. `#[inline(always)]` sees to that, which a closure cannot have. So kernels have no closures, not for
-//! `array::map` either: loops, and functions marked so. `tests/instructions` compares the sets' speed.
+//! times its work. `#[inline(always)]` sees to that, which a closure cannot have, and neither has what iterates over an
+//! array by value. So vectors are in loops over references or indices, not in closures, those of `array::map` among them.
+//! `tests/instructions` compares the sets' speed.
 
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::_mm256_cvtph_ps;
@@ -225,8 +226,9 @@ pub(crate) trait Vectors: Copy {
     fn widen_halves<const W: usize>(self, row: &[u16; PANEL]) -> [F32s<Self>; W] {
         let simd = self.simd();
         let mut out = [simd.splat_f32s(0.0); W];
-        for (to, from) in out.iter_mut().zip(self.widen_integers::<W>(row)) {
-            *to = widen_half(simd, from);
+        let integers = self.widen_integers::<W>(row);
+        for (to, from) in out.iter_mut().zip(&integers) {
+            *to = widen_half(simd, *from);
         }
         out
     }
@@ -362,8 +364,8 @@ impl Vectors for Avx2 {
     fn widen_integers<const W: usize>(self, row: &[u16; PANEL]) -> [U32s<Self>; W] {
         let halves: [[u16; 8]; 2] = pulp::cast(*row);
         let mut out = [self.simd.splat_u32s(0); W];
-        for (to, half) in out.iter_mut().zip(halves) {
-            *to = pulp::cast(self.simd.avx2._mm256_cvtepu16_epi32(pulp::cast(half)));
+        for (to, half) in out.iter_mut().zip(&halves) {
+            *to = pulp::cast(self.simd.avx2._mm256_cvtepu16_epi32(pulp::cast(*half)));
         }
         out
     }

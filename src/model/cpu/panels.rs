@@ -194,9 +194,9 @@ impl<F: Format> Multiply<'_, '_, F> {
                     for (to, from) in V::Simd::as_mut_simd_f32s(columns)
                         .0
                         .iter_mut()
-                        .zip(acc[r][p])
+                        .zip(&acc[r][p])
                     {
-                        *to = from;
+                        *to = *from;
                     }
                 } else {
                     for w in 0..W {

@@ -14,6 +14,7 @@ use super::pages::Held;
 use super::*;
 
 const NUMBER: u8 = 5;
+const LONG: u8 = 6;
 const BINARY: u8 = 8;
 const LIST: u8 = 9;
 const STRUCT: u8 = 12;
@@ -48,6 +49,13 @@ impl Fields {
 
     fn number(self, id: u8, number: u64) -> Self {
         let mut this = self.head(id, NUMBER);
+        size(number << 1, &mut this.0);
+        this
+    }
+
+    /// A number of 64 bits.
+    fn long(self, id: u8, number: u64) -> Self {
+        let mut this = self.head(id, LONG);
         size(number << 1, &mut this.0);
         this
     }
@@ -104,21 +112,18 @@ fn file(schema: &[Fields], rows: u64, codec: u64, columns: &[Vec<u8>]) -> Vec<u8
         let length = pages.len() as u64;
         let metadata = metadata
             .number(4, codec)
-            .number(5, rows)
-            .number(6, length)
-            .number(7, length)
-            .number(9, bytes.len() as u64);
-        chunks.push(Fields::default().number(2, 0).inner(3, &metadata));
+            .long(5, rows)
+            .long(6, length)
+            .long(7, length)
+            .long(9, bytes.len() as u64);
+        chunks.push(Fields::default().long(2, 0).inner(3, &metadata));
         bytes.extend(pages);
     }
-    let group = Fields::default()
-        .list(1, &chunks)
-        .number(2, 0)
-        .number(3, rows);
+    let group = Fields::default().list(1, &chunks).long(2, 0).long(3, rows);
     let footer = Fields::default()
         .number(1, 2)
         .list(2, schema)
-        .number(3, rows)
+        .long(3, rows)
         .list(4, &[group])
         .end();
     bytes.extend(&footer);

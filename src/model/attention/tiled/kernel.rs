@@ -347,8 +347,8 @@ fn weigh<V: Vectors, const W: usize>(vectors: V, scores: &mut [f32], old_high: f
         }
     }
     let mut high = old_high;
-    for lanes in highest {
-        high = high.max(simd.reduce_max_f32s(lanes));
+    for lanes in &highest {
+        high = high.max(simd.reduce_max_f32s(*lanes));
     }
     let shift = simd.splat_f32s(high);
     let mut sums = [simd.splat_f32s(0.0); W];
@@ -359,8 +359,12 @@ fn weigh<V: Vectors, const W: usize>(vectors: V, scores: &mut [f32], old_high: f
         }
     }
     let mut lanes = [0.0; PANEL];
-    for (to, from) in V::Simd::as_mut_simd_f32s(&mut lanes).0.iter_mut().zip(sums) {
-        *to = from;
+    for (to, from) in V::Simd::as_mut_simd_f32s(&mut lanes)
+        .0
+        .iter_mut()
+        .zip(&sums)
+    {
+        *to = *from;
     }
     (high, tree_sum(lanes))
 }

@@ -149,8 +149,8 @@ impl<F: Format> Product<'_, F> {
                     for (x, b) in a.iter().zip(b.as_chunks().0) {
                         let b = F::widen::<V, PANEL>(vectors, b);
                         let x = simd.splat_f32s(*x);
-                        for (out, b) in V::Simd::as_mut_simd_f32s(out).0.iter_mut().zip(b) {
-                            *out = simd.mul_add_e_f32s(x, b, *out);
+                        for (out, b) in V::Simd::as_mut_simd_f32s(out).0.iter_mut().zip(&b) {
+                            *out = simd.mul_add_e_f32s(x, *b, *out);
                         }
                     }
                 }

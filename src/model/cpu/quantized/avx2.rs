@@ -2,6 +2,10 @@
 //! activations, and adds neighbours to 16 bits, which it would cut off at. So it is given what fits, and sums are widened
 //! before they do not ([`Sums`]).
 
+// Index loops over constant bounds unroll; iterators over arrays of vectors do not reliably, and `map` of an array calls its
+// closure from a function without these instructions.
+#![allow(clippy::needless_range_loop)]
+
 use std::arch::x86_64::{
     __m256, __m256i, _mm256_abs_epi8, _mm256_add_epi16, _mm256_add_epi32, _mm256_and_si256,
     _mm256_broadcastsi128_si256, _mm256_castsi256_ps, _mm256_cmpeq_epi8, _mm256_cvtepi8_epi32,
@@ -168,9 +172,6 @@ impl Sums {
 /// `R` rows times `P` panels, all inputs.
 ///
 /// Weights of eight bits fit when their sign is given to the activation: twice 128 · 127 is 32,512.
-// Index loops over constant bounds unroll; iterators over arrays of vectors do not reliably. `map` of an array calls its
-// closure from a function without these instructions.
-#[allow(clippy::needless_range_loop)]
 #[inline]
 #[target_feature(enable = "avx2,f16c,fma")]
 fn tile_q8<const R: usize, const P: usize>(
@@ -219,7 +220,6 @@ fn tile_q8<const R: usize, const P: usize>(
 }
 
 /// `R` rows times `P` panels, all inputs, in groups of `B` blocks.
-#[allow(clippy::needless_range_loop)]
 #[inline]
 #[target_feature(enable = "avx2,f16c,fma")]
 fn tile_nibbles<G: Nibbles, const B: usize, const R: usize, const P: usize>(
@@ -285,7 +285,6 @@ fn tile_nibbles<G: Nibbles, const B: usize, const R: usize, const P: usize>(
 }
 
 /// `R` rows times `P` panels, all inputs.
-#[allow(clippy::needless_range_loop)]
 #[inline]
 #[target_feature(enable = "avx2,f16c,fma")]
 fn tile_q6<const R: usize, const P: usize>(
@@ -337,7 +336,6 @@ fn tile_q6<const R: usize, const P: usize>(
 }
 
 /// `R` rows times `P` panels, all inputs.
-#[allow(clippy::needless_range_loop)]
 #[inline]
 #[target_feature(enable = "avx2,f16c,fma")]
 fn tile_mx4<const R: usize, const P: usize>(

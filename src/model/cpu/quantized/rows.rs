@@ -100,9 +100,9 @@ fn block(x: &[f32; BLOCK]) -> RowBlock {
             *highest = (*highest).max(x.to_bits() & 0x7fff_ffff);
         }
     }
-    let mut most = 0;
-    for highest in highest {
-        most = most.max(highest);
+    let mut most = 0u32;
+    for highest in &highest {
+        most = most.max(*highest);
     }
     let highest = f32::from_bits(most);
     let scale = highest / 127.0;

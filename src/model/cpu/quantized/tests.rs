@@ -222,6 +222,17 @@ fn products_with_minima_are_those_of_their_weights() {
     }
 }
 
+fn of<G: Group>(
+    inputs: usize,
+    row: usize,
+    bytes: &[u8],
+    instructions: Instructions,
+    x: &[f32],
+) -> Vec<f32> {
+    let matrix = BlockMatrix::<G>::pack_blocks(inputs, row, bytes);
+    product(&matrix, bytes.len() / row, instructions, x)
+}
+
 /// Weights and activations that make the largest sums there are: none may be cut off at 16 bits.
 #[test]
 fn the_largest_sums_are_exact_by_all_instructions() {
@@ -248,16 +259,6 @@ fn the_largest_sums_are_exact_by_all_instructions() {
             assert!(highest < 1e-5, "{kind:?}, {instructions:?}: {highest:e}");
         }
     };
-    fn of<G: Group>(
-        inputs: usize,
-        row: usize,
-        bytes: &[u8],
-        instructions: Instructions,
-        x: &[f32],
-    ) -> Vec<f32> {
-        let matrix = BlockMatrix::<G>::pack_blocks(inputs, row, bytes);
-        product(&matrix, bytes.len() / row, instructions, x)
-    }
     let one = 0x3c00u16.to_le_bytes();
     for byte in [127u8, 128, 0xff] {
         all(StorageType::Q8_0, &[&one[..], &[byte; 32]].concat());
