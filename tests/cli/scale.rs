@@ -159,13 +159,16 @@ fn engine(ran: &Ran) -> String {
 /// A response that cannot be judged costs neither memory nor the others' room, whatever it is made of.
 #[test]
 fn an_over_long_response_is_too_long_and_nothing_else() {
-    const JUDGE: [&str; 8] = [
+    // By themselves sequences at once follow the number of rows.
+    const JUDGE: [&str; 10] = [
         "judge",
         "in.jsonl",
         "-o",
         "out.jsonl",
         "--max-new-tokens",
         "4",
+        "--max-sequences",
+        "16",
         "--device",
         "cpu",
     ];

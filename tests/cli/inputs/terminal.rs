@@ -151,7 +151,7 @@ fn names_in_reports_are_escaped() {
     let heading = compared
         .stdout
         .lines()
-        .find(|line| line.contains(" against "));
+        .find(|line| line.contains(" against first"));
     assert!(
         heading.is_some_and(|line| line.contains("\\u{1b}")),
         "{}",
