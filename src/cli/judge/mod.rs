@@ -162,10 +162,8 @@ pub(super) fn carry_out(
         print_summary(&summary);
     }
     warnings::print(session, &summary, quiet);
-    if !quiet {
-        if let Some(out) = &session.out {
-            say(&format!("verdicts in {}", out.path().display()));
-        }
+    if let (false, Some(out)) = (quiet, &session.out) {
+        say(&format!("verdicts in {}", out.path().display()));
     }
     Ok(code_of(&summary))
 }

@@ -290,12 +290,11 @@ struct Header {
 
 impl Read for Header {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let bytes = match &mut self.bytes {
-            Some(bytes) => bytes,
-            None => {
-                let header = self.column.header(self.start).map_err(io::Error::other)?;
-                self.bytes.insert(Cursor::new(header))
-            }
+        let bytes = if let Some(bytes) = &mut self.bytes {
+            bytes
+        } else {
+            let header = self.column.header(self.start).map_err(io::Error::other)?;
+            self.bytes.insert(Cursor::new(header))
         };
         bytes.read(buffer)
     }

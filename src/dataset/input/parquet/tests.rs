@@ -77,7 +77,9 @@ impl Fields {
         let mut this = self.head(id, LIST);
         this.0.push(0xf0 | STRUCT);
         size(list.len() as u64, &mut this.0);
-        list.iter().for_each(|one| this.0.extend(one.end()));
+        for one in list {
+            this.0.extend(one.end());
+        }
         this
     }
 
@@ -306,7 +308,7 @@ fn one_row_is_held_against_memory() {
     let pages = data_page(50_000_001, PLAIN, data.len() as u64, &data);
     refused(&file(&list, 1, 0, &[pages]), "lists in one row");
     // The same text of 100 KB, thirty thousand times.
-    let long = plain(&[b'x'; 100_000]);
+    let long = plain(&vec![b'x'; 100_000]);
     let data = [
         levels(1, 29_999, 1),
         levels(0, 30_000, 1),

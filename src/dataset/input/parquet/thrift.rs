@@ -161,7 +161,9 @@ impl Value<'_> {
             Self::List(list) => {
                 out.push(0xf0 | list.first().map_or(STRUCT, Self::number));
                 write_size(list.len() as u64, out);
-                list.iter().for_each(|value| value.write(out));
+                for value in list {
+                    value.write(out);
+                }
             }
             Self::Struct(inner) => inner.write(out),
         }
