@@ -268,10 +268,10 @@ fn what_is_wrong_with_a_vocabulary_is_named() {
         ),
         (
             |file| {
-                file.set(;
+                file.set(
                     "tokenizer.ggml.merges",
                     Value::Texts(vec!["a b".into(); 1000]),
-                )
+                );
             },
             "1000 or more merges for 83 tokens",
         ),
