@@ -126,7 +126,7 @@ fn probabilities_that_carry_nothing_are_told_so() {
         let p = (at % 20) as f64 / 20.0 + 0.02;
         json!({"id": at.to_string(), "index": at, "trial": 0, "status": "ok", "process": null, "outcome": p > 0.5, "perfect": null,
             "overall": null, "reward": 1.0, "reason": null, "confidence": {"process": null, "outcome": p, "perfect": null},
-            "input": {"truth": at % 20 < 3 || at % 7 == 0},
+            "input": {"truth": at % 20 < 3 || at.is_multiple_of(7)},
             "usage": {"prompt_tokens": 1, "cached_tokens": 0, "completion_tokens": 1}})
         .to_string()
     };

@@ -5,7 +5,7 @@
 //! slow. So times are compared, of the same work in the same run, the least of many rounds that take turns, with a bound that
 //! no busy machine reaches.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::expect_used)]
 
 #[allow(dead_code, reason = "other tests use the rest")]
 #[path = "../paged/mod.rs"]
