@@ -129,10 +129,7 @@ fn strict((gold, gold_config): (&str, &Config), (pred, config): (&str, &Config))
     // Before anything is taken apart: an answer is itself.
     let statement = read.as_ref().map_or("", |side| &side.statement);
     let itself = extract::bare(&gold.statement);
-    if [statement, pred, extract::last_line(pred)]
-        .iter()
-        .any(|it| extract::bare(it) == itself)
-    {
+    if extract::bare(statement) == itself || extract::bare(pred) == itself {
         return Verification {
             equal: Some(true),
             status: Status::Decided,
@@ -150,7 +147,12 @@ fn strict((gold, gold_config): (&str, &Config), (pred, config): (&str, &Config))
     };
     if gold.qualified || pred.qualified {
         let reason = "words beside the answer change it".to_owned();
-        return unread(Status::UnparsedPred, &[&gold.text], &[&pred.text], reason);
+        let status = if gold.qualified {
+            Status::UnparsedGold
+        } else {
+            Status::UnparsedPred
+        };
+        return unread(status, &[&gold.text], &[&pred.text], reason);
     }
     match (&gold.answer, &pred.answer) {
         (Ok(a), Ok(b)) => {

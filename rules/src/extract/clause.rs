@@ -45,9 +45,8 @@ pub(super) fn read<'t>(
     match sign {
         Some(length)
             if reading.range.start == start + length
-                && reading.text.starts_with(|it: char| it.is_ascii_digit())
-                || reading.kind == Form::Plain
-                    && words::is_number_word(words::first_word(&reading.text)) =>
+                && (reading.text.starts_with(|it: char| it.is_ascii_digit())
+                    || words::is_number_word(words::first_word(&reading.text))) =>
         {
             Some(Candidate {
                 text: Cow::Owned(format!("-{}", reading.text)),

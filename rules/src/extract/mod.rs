@@ -24,7 +24,7 @@
 //! | `whole` | texts and sentences that are an answer and nothing else |
 //! | `sentences`, `items`, `stated`, `chain` | the last sentence, its numbers and formulas, and which of them is the answer |
 //! | `maths`, `symbols`, `tail`, `ratio` | how far mathematics reaches in prose; units and labels behind a number |
-//! | `qualifiers` | words beside an answer that change it
+//! | `qualifiers` | words beside an answer that change it |
 //! | `no_answer`, `markup`, `words` | refusals and cut-off texts; markup; words of the lexicon |
 
 mod anchors;
@@ -133,16 +133,6 @@ pub(crate) fn bare(statement: &str) -> &str {
 /// Does a text deny what it is about?
 pub(crate) fn denies(text: &str) -> bool {
     qualifiers::deny(text)
-}
-
-/// What the last line of a text states as a heading of GSM8K or as the last cell of a table.
-pub(crate) fn last_line(text: &str) -> &str {
-    let line = text.trim_end().rsplit('\n').next().unwrap_or(text).trim();
-    match (line.strip_prefix("####"), line.strip_suffix('|')) {
-        (Some(rest), _) => rest,
-        (None, Some(row)) if row.starts_with('|') => row.rsplit(" | ").next().unwrap_or(row),
-        _ => "",
-    }
 }
 
 /// The choice that `text` names, where a letter announces what [`extract`] finds: in "A: 18" the A.

@@ -13,7 +13,7 @@ use super::qualifiers;
 use super::scan::scan;
 use super::sentences;
 use super::stated;
-use super::whole::{all_of, opening, sentence, whole_in};
+use super::whole::{all_of, as_it_is, last_cell, opening, sentence, whole_in};
 use super::words;
 use super::{Found, Role};
 use crate::config::{Config, ExtractionTarget};
@@ -381,8 +381,11 @@ impl<'t> Search<'t, '_, '_> {
         if self.source.regions.has_box(&range) && !self.source.open_boxes {
             return None;
         }
-        whole_in(self.source, range)
-            .filter(|it| it.kind != Form::Words || line == text.trim_end().len())
+        let is_last = line == text.trim_end().len();
+        whole_in(self.source, range.clone())
+            .filter(|it| it.kind != Form::Words || is_last)
+            // What nothing follows is no heading, whether it can be read or not.
+            .or_else(|| is_last.then(|| as_it_is(self.source, range)).flatten())
     }
 
     /// What stands between `<answer>` and its end.
@@ -416,7 +419,7 @@ impl<'t> Search<'t, '_, '_> {
                 let after = &text[to..range.end.max(to)];
                 let qualified =
                     reading.kind != Form::Words && qualifiers::change_near(before, after);
-                let statement = Cow::Borrowed(&text[range]);
+                let statement = Cow::Borrowed(&text[last_cell(text, range)]);
                 self.keep(50 + depth, method, reading, statement, qualified);
                 if !self.out.is_empty() {
                     return;

@@ -48,6 +48,12 @@ fn ends_here(text: &str, at: usize) -> bool {
     if !(bare.is_empty() || bare.starts_with(char::is_whitespace)) {
         return false;
     }
+    // Before the border of a table's cell.
+    if let Some(rest) = bare.trim_start_matches(' ').strip_prefix('|')
+        && (rest.is_empty() || rest.starts_with(char::is_whitespace))
+    {
+        return false;
+    }
     if !text[at..].starts_with('.') {
         return true;
     }

@@ -16,17 +16,24 @@ use super::words;
 
 /// All of the text from `at` on, as it is.
 pub(super) fn all_of<'t>(source: Source<'t, '_>, at: usize) -> Option<Candidate<'t>> {
-    let text = trim_markup(&source.text[at..]);
+    as_it_is(source, at..source.text.len())
+}
+
+/// What stands in `range`, as it is.
+pub(super) fn as_it_is<'t>(source: Source<'t, '_>, range: Range<usize>) -> Option<Candidate<'t>> {
+    let text = trim_markup(&source.text[range.clone()]);
     (!text.is_empty()).then(|| Candidate {
         text: without_markup(text),
         kind: Form::Words,
-        range: at..source.text.len(),
+        range,
     })
 }
 
 /// What a sentence states, be it numbers or a choice.
 pub(super) fn sentence<'t>(source: Source<'t, '_>, range: Range<usize>) -> Option<Candidate<'t>> {
+    let row = range.len();
     let range = last_cell(source.text, range);
+    let is_cell = range.len() < row;
     let text = source.text[range.clone()].trim();
     // A question, or an offer of help, states nothing.
     if text.ends_with('?') {
@@ -35,18 +42,19 @@ pub(super) fn sentence<'t>(source: Source<'t, '_>, range: Range<usize>) -> Optio
     // The whole text was looked at before its sentences.
     let part = text.len() < source.text.trim().len();
     let whole = if part {
-        whole_in(source, range.clone()).filter(|it| it.kind != Form::Words)
+        whole_in(source, range.clone()).filter(|it| it.kind != Form::Words || is_cell)
     } else {
         None
     };
     if let Some(reading) = whole.or_else(|| truth_value(source, &range)) {
         return Some(reading);
     }
-    stated::sentence(source, range)
+    let stated = stated::sentence(source, range.clone());
+    stated.or_else(|| is_cell.then(|| as_it_is(source, range)).flatten())
 }
 
 /// The last cell of a table's row; the range itself where it is none.
-fn last_cell(text: &str, range: Range<usize>) -> Range<usize> {
+pub(super) fn last_cell(text: &str, range: Range<usize>) -> Range<usize> {
     let row = text[range.clone()].trim_end();
     let inner = row.trim_start().strip_prefix('|');
     let Some(cells) = inner.and_then(|inner| inner.strip_suffix('|')) else {
