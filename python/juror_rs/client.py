@@ -158,7 +158,8 @@ class Client:
         ends = time.monotonic() + REACHED_WITHIN
         while True:
             try:
-                with self._transport.exchange("GET", "/ready") as response:
+                # Of `juror serve` alone, answered also while it loads, and not without the key.
+                with self._transport.exchange("GET", "/is_sleeping") as response:
                     response.read(MOST_BODY)
                 return
             except TemporaryError as error:
