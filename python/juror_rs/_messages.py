@@ -1,7 +1,7 @@
 """What is asked and what is answered, in the messages of chat models.
 
-The same reading as of files: a question is the system text and the last turn of the user, a response the last turn of the
-assistant. Earlier turns and thinking that a server set apart are left out.
+The same reading as of files: a question is the last turn of the user, with the turns before it, where there are any; the system text
+is for who answers, and no part of it. A response is the last turn of the assistant, without thinking that a server set apart.
 """
 
 from __future__ import annotations
@@ -13,27 +13,25 @@ __all__ = ["question", "response"]
 
 
 def question(prompt: object) -> str | None:
-    """The question in a text or in messages; None where there is none, or where it holds more than text.
+    """The question in a text or in messages; None where there is none, or where a turn of it holds more than text.
 
     >>> question([{"role": "system", "content": "Be brief."}, {"role": "user", "content": "How many?"}])
-    'Be brief.\\n\\nHow many?'
+    'How many?'
+    >>> turns = [("user", "2 + 2?"), ("assistant", "4"), ("user", "Twice that?")]
+    >>> question([{"role": role, "content": text} for role, text in turns])
+    'User: 2 + 2?\\n\\nAssistant: 4\\n\\nUser: Twice that?'
     """
     if prompt is None or isinstance(prompt, str):
         return prompt
-    system: list[str] = []
-    asked: list[str] = []
-    for message in _messages(prompt):
-        role = message.get("role")
-        text = _text(message.get("content"))
-        if role not in ("system", "developer", "user"):
-            continue
-        if text is None:
-            return None
-        if role == "user":
-            asked = [*system, text]
-        elif text.strip():
-            system.append(text)
-    return "\n\n".join(asked) if asked else None
+    messages = [message for message in _messages(prompt) if message.get("role") not in ("system", "developer")]
+    while messages and messages[-1].get("role") != "user":
+        messages.pop()
+    turns = [(str(message.get("role")), _text(message.get("content"))) for message in messages]
+    if not turns or any(text is None for _, text in turns):
+        return None
+    if len(turns) == 1:
+        return turns[0][1]
+    return "\n\n".join(f"{role.capitalize()}: {text}" for role, text in turns)
 
 
 def response(completion: object) -> str:

@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 from juror_rs.errors import JudgeError, TemporaryError
 from juror_rs.retry import Retry
-from juror_rs.transport import Cancellation, Transport
+from juror_rs.transport import MOST_BODY, Cancellation, Transport
+from juror_rs.verdict import Status
 
 __all__ = ["Client"]
 
 SILENCE = 300.0
 """Seconds without a byte after which the request is sent again; the server joins it with the first."""
+
+MOST_LINE = 64 << 20
+"""Bytes of one verdict's line, which may hold all that the judge has written."""
+
+REACHED_WITHIN = 5.0
+"""Seconds within which a server must answer that is only now being started."""
+
+_STATUSES = frozenset(get_args(Status))
 
 
 class Client:
@@ -57,15 +67,20 @@ class Client:
         while missing := [place for place, line in enumerate(lines) if line is None]:
 
             def take(line: dict[str, Any], places: list[int] = missing) -> None:
-                retry.progress()
                 place = self._place(line, places)
-                if lines[place] is None:
-                    lines[place] = {**line, "index": place}
-                    if on_verdict is not None:
-                        on_verdict()
+                if lines[place] is not None:
+                    raise self._strange(f"two verdicts on sample {line['index']}")
+                self._check(line, samples[place])
+                retry.progress()
+                lines[place] = {**line, "index": place}
+                if on_verdict is not None:
+                    on_verdict()
 
             try:
                 self._stream([samples[place] for place in missing], skip_bad, take, retry, cancellation)
+                if None in lines:
+                    # It says that it is done, and would say so again at once.
+                    raise TemporaryError(f"{self.url} has ended its answer without a verdict on each sample")
             except TemporaryError as error:
                 # A server that lives has much to do, or sleeps. Its answer is waited for, however long that takes.
                 if not (error.silent and self._answers("/health")):
@@ -90,10 +105,8 @@ class Client:
             timeout=retry.time_left(SILENCE),
             cancellation=cancellation,
         ) as response:
-            while (text := response.readline()).endswith(b"\n"):
+            while (text := response.readline(MOST_LINE)).endswith(b"\n"):
                 retry.time_left(SILENCE)
-                if not text.strip():
-                    continue
                 line = self._line(text)
                 if "index" in line:
                     take(line)
@@ -102,12 +115,14 @@ class Client:
                 else:
                     self.judge_info = line.get("judge")
                     return
+            if len(text) == MOST_LINE:
+                raise self._strange(f"a line of more than {MOST_LINE:,} bytes")
         raise TemporaryError(f"the answer of {self.url} was cut off")
 
     def _line(self, text: bytes) -> dict[str, Any]:
         try:
-            line = json.loads(text)
-        except ValueError:
+            line = json.loads(text, parse_float=_finite, parse_constant=_finite)
+        except (ValueError, RecursionError):
             line = None
         if not isinstance(line, dict):
             raise JudgeError(f"{self.url} answers with {text[:80]!r}, no verdict; is this the address of a `juror serve`?")
@@ -115,16 +130,49 @@ class Client:
 
     def _place(self, line: dict[str, Any], places: Sequence[int]) -> int:
         index = line["index"]
-        if not isinstance(index, int) or not 0 <= index < len(places):
-            raise JudgeError(
-                f"{self.url} sent a verdict on sample {index!r} of {len(places)}; is it of the version of this package?"
-            )
+        if type(index) is not int or not 0 <= index < len(places):
+            raise self._strange(f"a verdict on sample {_shown(index)} of {len(places)}")
         return places[index]
+
+    def _check(self, line: dict[str, Any], sample: bytes) -> None:
+        """Checks that a line is a verdict, and on that sample."""
+        status, reward = line.get("status"), line.get("reward")
+        if not isinstance(status, str) or status not in _STATUSES:
+            raise self._strange(f"a verdict of the status {_shown(status)}")
+        if reward is not None and (type(reward) not in (int, float) or status != "ok"):
+            raise self._strange(f"the reward {_shown(reward)} for the status {status}")
+        given, said = json.loads(sample).get("id"), line.get("id")
+        # A sample that could not be read has none, and a number may be written otherwise.
+        if isinstance(given, str) and isinstance(said, str) and said and said != given:
+            raise self._strange(f"a verdict on {_shown(said)} for that on {_shown(given)}")
+
+    def _strange(self, what: str) -> JudgeError:
+        return JudgeError(f"{self.url} sent {what}; is it of the version of this package?")
+
+    def reach(self) -> None:
+        """Returns once the server answers, be it that its judge still loads.
+
+        Raises:
+            JudgeError: If nobody does within `REACHED_WITHIN` seconds, who answers is no judge, or the key is wrong.
+        """
+        ends = time.monotonic() + REACHED_WITHIN
+        while True:
+            try:
+                # Of `juror serve` alone, answered also while it loads, and not without the key.
+                with self._transport.exchange("GET", "/is_sleeping") as response:
+                    response.read(MOST_BODY)
+                return
+            except TemporaryError as error:
+                if error.busy:
+                    return
+                if time.monotonic() >= ends:
+                    raise JudgeError(f"{error}. Is the server running, and is this its address?") from error
+            time.sleep(0.2)
 
     def _answers(self, path: str) -> bool:
         try:
             with self._transport.exchange("GET", path) as response:
-                response.read()
+                response.read(MOST_BODY)
             return True
         except TemporaryError:
             return False
@@ -145,6 +193,19 @@ class Client:
         """
         try:
             with self._transport.exchange("POST", path, b"{}", timeout=SILENCE) as response:
-                response.read()
+                response.read(MOST_BODY)
         except TemporaryError as error:
             raise JudgeError(str(error)) from error
+
+
+def _finite(text: str) -> float:
+    """A number of an answer. `NaN` and what is too large for a number are none."""
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"{text} is not finite")
+    return value
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}…"

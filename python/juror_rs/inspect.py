@@ -11,8 +11,8 @@ def arithmetic():
     return Task(json_dataset("samples.jsonl"), solver=generate(), scorer=juror(url="http://127.0.0.1:8000"))
 ```
 
-A sample without a verdict is unscored, with the reason `grader_failed`: Inspect keeps it and leaves it out of the metrics.
-Where the judge cannot be reached the sample ends with an error, and Inspect's `fail_on_error` and `retry_on_error` apply.
+A sample without a verdict is unscored, with the reason `grader_failed` (from Inspect 0.3.261 on): Inspect keeps it and leaves it out
+of the metrics. Where no server answers when the scorer is made, that fails; where it cannot be reached later, the sample ends with an error, and Inspect's `fail_on_error` and `retry_on_error` apply.
 
 A model that juror serves needs nothing of this module: `inspect eval … --model openai-api/juror/tiny` with
 `JUROR_BASE_URL=http://127.0.0.1:8000/v1` and any `JUROR_API_KEY`.
@@ -24,15 +24,24 @@ A model that juror serves needs nothing of this module: `inspect eval … --mode
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 from urllib.parse import urlsplit
 
 from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
 from inspect_ai.solver import TaskState
 
-from juror_rs import Judge
+from juror_rs import Judge, _messages
 
 __all__ = ["juror"]
+
+if not hasattr(Score, "unscored"):
+    raise ImportError(
+        "juror_rs.inspect needs Inspect 0.3.214 or later, whose scores may be missing: pip install --upgrade inspect-ai"
+    )
+
+# Inspect before 0.3.261 keeps no reason.
+_REASON = {"reason": "grader_failed"} if "reason" in inspect.signature(Score.unscored).parameters else {}
 
 
 @scorer(metrics=[mean(), stderr()])
@@ -55,7 +64,8 @@ def juror(model: str = "tiny", url: str | None = None, value: str = "reward", **
     async def score(state: TaskState, target: Target) -> Score:
         references = list(target)
         sample = {
-            "question": state.input_text,
+            # Not `input_text`, which is the last turn alone.
+            "question": _messages.question(state.input),
             "reference": references[0] if len(references) == 1 else references,
             "response": state.output.completion,
         }
@@ -66,10 +76,10 @@ def juror(model: str = "tiny", url: str | None = None, value: str = "reward", **
         scored = metadata[value] if verdict.status == "ok" else None
         if scored is None:
             return Score.unscored(
-                reason="grader_failed",
                 answer=state.output.completion,
                 explanation=f"no verdict: {verdict.status}" + (f": {verdict.error}" if verdict.error else ""),
                 metadata=metadata,
+                **_REASON,
             )
         return Score(
             value=float(scored), answer=state.output.completion, explanation=verdict.reason, metadata=metadata

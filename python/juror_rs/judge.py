@@ -6,7 +6,7 @@ import os
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, cast, overload
 
@@ -16,7 +16,7 @@ from juror_rs.client import Client
 from juror_rs.errors import JudgeError
 from juror_rs.process import ServerProcess
 from juror_rs.progress import Progress
-from juror_rs.tables import Row, Table, encode, rows_of
+from juror_rs.tables import ArrowStream, Row, Rows, Table, encode, rows_of
 from juror_rs.transport import Cancellation
 from juror_rs.verdict import Verdict
 
@@ -35,8 +35,8 @@ os.register_at_fork(before=lambda: _lock.acquire(), after_in_parent=lambda: _loc
 class _Settings:
     """What a judge is made of; enough to make it again in another process."""
 
-    url: str | None
-    api_key: str | None
+    url: str | None = field(repr=False)
+    api_key: str | None = field(repr=False)
     arguments: tuple[str, ...]
     timeout: float | None
 
@@ -85,8 +85,8 @@ class Judge:
             timeout: Seconds that one call may take; None: as long as it takes.
 
         Raises:
-            JudgeError: If the server cannot be started.
-            ValueError: If settings of a server to be started go with the address of one that runs.
+            JudgeError: If the server cannot be started, or none answers at `url`.
+            ValueError: If `url` is no address, or settings of a server to be started go with the address of one that runs.
         """
         options = {"--protocol": protocol, "--device": device, "--reward": reward, "--cache": cache}
         given = [text for option, value in options.items() if value is not None for text in (option, os.fspath(value))]
@@ -100,7 +100,18 @@ class Judge:
         api_key = api_key or os.environ.get("JUROR_API_KEY") or None
         self._settings = _Settings(url, api_key, started_with, timeout)
         self._forget()
-        self._connected()
+        client = self._connected()
+        if url is not None:
+            client.reach()
+
+    def __repr__(self) -> str:
+        client, arguments = self._client, self._settings.arguments
+        model = "" if self._settings.url is not None else f" {arguments[1]}"
+        if self._is_closed:
+            state = " (closed)"
+        else:
+            state = f" at {client.url}" if client is not None else ""
+        return f"<Judge{model}{state}>"
 
     def _forget(self) -> None:
         self._client: Client | None = None
@@ -154,15 +165,18 @@ class Judge:
     def judge(self, data: Table, progress: bool | None = None, *, skip_bad: bool = False) -> Table: ...
     @overload
     def judge(self, data: Iterable[Row], progress: bool | None = None, *, skip_bad: bool = False) -> list[Verdict]: ...
+    @overload
+    def judge(self, data: ArrowStream, progress: bool | None = None, *, skip_bad: bool = False) -> Any: ...
     def judge(self, data: Any, progress: bool | None = None, *, skip_bad: bool = False) -> Any:
         """Judges every row; the verdicts in their order, in the shape of `data`.
 
         Args:
             data: Rows, which are mappings with `question`, `reference` (one right answer, or a list of them) and `response`,
-                and where wanted `id`, `steps`, `rubric`; then a list of `Verdict` comes back. Or a pandas.DataFrame, a
-                pyarrow.Table or a datasets.Dataset with such columns; then one of verdicts comes back, with the columns of
-                `juror judge -o verdicts.parquet` and a DataFrame's index.
-            progress: Show how far it is? If None, where standard error is a terminal.
+                and where wanted `id`, `steps`, `rubric`; then a list of `Verdict` comes back. Or a DataFrame of pandas or polars, a
+                pyarrow.Table, a datasets.Dataset or DatasetDict with such columns; then one of verdicts comes back, with the
+                columns of `juror judge -o verdicts.parquet` and the index of pandas. Or anything else with
+                `__arrow_c_stream__`, as a RecordBatch; then a pyarrow.Table comes back.
+            progress: Show how far it is? If None, where standard error is a terminal or a notebook's.
             skip_bad: Give a row that cannot be read a verdict of its own, `failed`; else nothing of its request is judged.
 
         Raises:
@@ -175,27 +189,29 @@ class Judge:
     async def ajudge(self, data: Table, progress: bool | None = None, *, skip_bad: bool = False) -> Table: ...
     @overload
     async def ajudge(self, data: Iterable[Row], progress: bool | None = None, *, skip_bad: bool = False) -> list[Verdict]: ...
+    @overload
+    async def ajudge(self, data: ArrowStream, progress: bool | None = None, *, skip_bad: bool = False) -> Any: ...
     async def ajudge(self, data: Any, progress: bool | None = None, *, skip_bad: bool = False) -> Any:
         """`judge` for programs of asyncio. Any number of calls may be made at once; 256 of a process are under way."""
         return await in_thread(lambda cancellation: self._judge(data, progress, skip_bad, cancellation))
 
     def rewards(self, data: Any, progress: bool | None = None) -> list[float | None]:
         """The reward of each row; None where a row could not be judged, which is not a reward of 0: leave it out."""
-        return [verdict.reward for verdict in self._verdicts(data, progress, True, Cancellation())]
+        return [verdict.reward for verdict in self._verdicts(rows_of(data), progress, True, Cancellation())]
 
     async def arewards(self, data: Any, progress: bool | None = None) -> list[float | None]:
         """`rewards` for programs of asyncio."""
-        verdicts = await in_thread(lambda cancellation: self._verdicts(data, progress, True, cancellation))
+        verdicts = await in_thread(lambda cancellation: self._verdicts(rows_of(data), progress, True, cancellation))
         return [verdict.reward for verdict in verdicts]
 
     def _judge(self, data: Any, progress: bool | None, skip_bad: bool, cancellation: Cancellation) -> Any:
-        return rows_of(data).result(self._verdicts(data, progress, skip_bad, cancellation))
+        rows = rows_of(data)
+        return rows.result(self._verdicts(rows, progress, skip_bad, cancellation))
 
     def _verdicts(
-        self, data: Any, progress: bool | None, skip_bad: bool, cancellation: Cancellation
+        self, rows: Rows, progress: bool | None, skip_bad: bool, cancellation: Cancellation
     ) -> list[Verdict]:
         client = self._connected()
-        rows = rows_of(data)
         ends = None if self._settings.timeout is None else time.monotonic() + self._settings.timeout
         verdicts: list[Verdict] = []
         with Progress(rows.total, progress) as shown:

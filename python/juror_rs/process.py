@@ -12,6 +12,7 @@ from typing import IO, cast
 
 from juror_rs.client import Client
 from juror_rs.errors import JudgeError
+from juror_rs.transport import MOST_BODY
 
 _logger = logging.getLogger(__name__)
 
@@ -83,12 +84,12 @@ class ServerProcess:
                 self.is_ready = True
 
     def _read_url(self) -> str:
-        line = self._stdout.readline()
+        line = self._stdout.readline(MOST_BODY)
         if not line:
             raise self._ended()
         try:
             return str(json.loads(line)["url"])
-        except (ValueError, LookupError, TypeError):
+        except (ValueError, LookupError, TypeError, RecursionError):
             raise JudgeError(
                 f"`{self._command[0]} serve` began with {line[:200]!r} and not with its address; is it of another version?"
             ) from None

@@ -15,11 +15,11 @@ class Progress:
     """A bar of tqdm, if that is installed and standard error is a terminal or a notebook's; else a line a minute."""
 
     def __init__(self, total: int | None, show: bool | None) -> None:
-        """Progress towards `total`. `show`: True, False, or None for "if standard error is a terminal"."""
+        """Progress towards `total`. `show`: True, False, or None for "where somebody looks on"."""
         self._total = total
         self._done = 0
         self._line_at = time.monotonic() + LINE_EVERY
-        self._show = sys.stderr.isatty() if show is None else show
+        self._show = sys.stderr.isatty() or _is_notebook() if show is None else show
         self._bar: Any = _bar(total) if self._show else None
 
     def __enter__(self) -> Progress:
@@ -38,6 +38,12 @@ class Progress:
             self._line_at = time.monotonic() + LINE_EVERY
             total = "" if self._total is None else f" of {self._total:,}"
             print(f"{self._done:,}{total} verdicts", file=sys.stderr, flush=True)
+
+
+def _is_notebook() -> bool:
+    """Does a notebook's kernel run this? Its standard error is no terminal."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return hasattr(shell, "kernel")
 
 
 def _bar(total: int | None) -> Any:

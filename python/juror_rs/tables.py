@@ -1,6 +1,7 @@
 """Rows in and verdicts out, in the shape in which the caller has them.
 
-pandas, pyarrow and datasets are used only where the caller has passed their objects, and so has imported them.
+pandas, polars, pyarrow and datasets are used only where the caller has passed their objects, and so has imported them; pyarrow
+also for other tables that can be read as Arrow's.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from importlib import import_module
+from itertools import chain, islice
 from typing import Any, Literal, Protocol, TypeVar, cast
 
 from juror_rs.verdict import Verdict
@@ -33,8 +35,24 @@ class _Dataset(Protocol):
     def with_format(self) -> Any: ...
 
 
-Table = TypeVar("Table", bound=_DataFrame | _ArrowTable | _Dataset)
-"""A pandas.DataFrame, a pyarrow.Table or a datasets.Dataset, by what no list has."""
+class _DatasetDict(Protocol):
+    @property
+    def num_rows(self) -> dict[str, int]: ...
+
+
+class _PolarsFrame(Protocol):
+    @property
+    def iter_rows(self) -> Any: ...
+
+
+class ArrowStream(Protocol):
+    """What hands its rows over by Arrow's C interface: a RecordBatch, a RecordBatchReader, a relation of DuckDB, …"""
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
+
+
+Table = TypeVar("Table", bound=_DataFrame | _ArrowTable | _Dataset | _DatasetDict | _PolarsFrame)
+"""A pandas.DataFrame, a polars.DataFrame, a pyarrow.Table, a datasets.Dataset or a datasets.DatasetDict, by what no list has."""
 
 BATCH = 1000
 """Rows that are taken out of a table at a time."""
@@ -97,7 +115,8 @@ class Rows:
 
 
 def rows_of(data: Any) -> Rows:
-    """The rows of a pandas.DataFrame, pyarrow.Table, datasets.Dataset, or iterable of mappings.
+    """The rows of a pandas.DataFrame, polars.DataFrame, pyarrow.Table, datasets.Dataset or DatasetDict, of another table that has
+    `__arrow_c_stream__`, or of an iterable of mappings.
 
     Raises:
         TypeError: If it is none of them.
@@ -108,10 +127,18 @@ def rows_of(data: Any) -> Rows:
         return Rows(_arrow_rows(data), data.num_rows, _arrow)
     if _is(data, "datasets", "Dataset"):
         return Rows(iter(data.with_format(None)), len(data), _dataset)
+    if _is(data, "datasets", "DatasetDict"):
+        splits = data.with_format(None)
+        rows = chain.from_iterable(splits.values())
+        return Rows(rows, sum(map(len, splits.values())), lambda verdicts: _dataset_dict(verdicts, splits))
+    if _is(data, "polars", "DataFrame"):
+        return Rows(data.iter_rows(named=True), len(data), _polars)
+    if hasattr(data, "__arrow_c_stream__"):
+        return Rows(_stream_rows(data), None, _arrow)
     if isinstance(data, Mapping) or not isinstance(data, Iterable):
         raise TypeError(
-            "data must be rows (mappings with question, reference and response), a pandas.DataFrame, a pyarrow.Table or a "
-            f"datasets.Dataset, not {type(cast(object, data)).__qualname__}"
+            "data must be rows (mappings with question, reference and response), a DataFrame of pandas or polars, a pyarrow.Table, "
+            f"a datasets.Dataset or DatasetDict, or have __arrow_c_stream__, not {type(cast(object, data)).__qualname__}"
         )
     total = len(cast(Any, data)) if hasattr(cast(object, data), "__len__") else None
     return Rows(cast(Iterable[Row], data), total, lambda verdicts: verdicts)
@@ -138,11 +165,11 @@ def encode(row: Row, place: int) -> bytes:
     present = {key: value for key, value in row.items() if not _is_missing(value)}
     try:
         return _json(present)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, RecursionError):
         for key, value in present.items():
             try:
                 _json(value)
-            except (TypeError, ValueError) as error:
+            except (TypeError, ValueError, RecursionError) as error:
                 raise TypeError(
                     f"`{key}` of row {place} cannot be written as JSON: {error}; leave the column out if it is not needed"
                 ) from error
@@ -179,6 +206,14 @@ def _arrow_rows(table: Any) -> Iterator[Row]:
         yield from batch.to_pylist()
 
 
+def _stream_rows(data: Any) -> Iterator[Row]:
+    try:
+        pyarrow: Any = import_module("pyarrow")
+    except ImportError as error:
+        raise TypeError(f"rows of a {type(data).__qualname__} are read with pyarrow: install it (15 or later)") from error
+    yield from _arrow_rows(pyarrow.table(data))
+
+
 def _columns(verdicts: list[Verdict]) -> Iterator[tuple[str, _Kind, list[Any]]]:
     """Name, kind and values of each column."""
     for path, kind in COLUMNS.items():
@@ -203,6 +238,18 @@ def _arrow(verdicts: list[Verdict]) -> Any:
     pyarrow: Any = import_module("pyarrow")
     types = {"text": pyarrow.string(), "boolean": pyarrow.bool_(), "integer": pyarrow.int64(), "number": pyarrow.float64()}
     return pyarrow.table({name: pyarrow.array(values, types[kind]) for name, kind, values in _columns(verdicts)})
+
+
+def _polars(verdicts: list[Verdict]) -> Any:
+    polars: Any = import_module("polars")
+    types = {"text": polars.String, "boolean": polars.Boolean, "integer": polars.Int64, "number": polars.Float64}
+    return polars.DataFrame([polars.Series(name, values, types[kind]) for name, kind, values in _columns(verdicts)])
+
+
+def _dataset_dict(verdicts: list[Verdict], splits: Mapping[str, Any]) -> Any:
+    datasets: Any = import_module("datasets")
+    left = iter(verdicts)
+    return datasets.DatasetDict({name: _dataset(list(islice(left, len(split)))) for name, split in splits.items()})
 
 
 def _dataset(verdicts: list[Verdict]) -> Any:

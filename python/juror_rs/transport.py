@@ -18,6 +18,9 @@ from juror_rs.errors import JudgeError, TemporaryError
 CONNECT_TIMEOUT = 10.0
 """Seconds for a connection to be made."""
 
+MOST_BODY = 64 << 10
+"""Bytes that are read of an answer that is no stream of verdicts."""
+
 
 class Cancellation:
     """Ends a call from another thread: its pauses and its waiting for bytes."""
@@ -144,9 +147,12 @@ class Transport:
 def _refusal(url: str, path: str, response: HTTPResponse) -> Exception:
     """The error of an answer that is not 200."""
     status = response.status
-    said = _message(response.read(65_536))
+    said = _message(response.read(MOST_BODY))
+    # By which the server's log names it.
+    request = response.getheader("X-Request-Id")
+    named = f" (request {request[:64]})" if request and request.isprintable() else ""
     if status >= 500:
-        message = f"{url} answers {status}: {said or response.reason}"
+        message = f"{url} answers {status}: {said or response.reason}{named}"
         return TemporaryError(message, _seconds(response.getheader("Retry-After")), busy=status == 503)
     if status in (401, 403):
         hint = "; give the key that the server was started with, as `api_key` or JUROR_API_KEY"
@@ -154,14 +160,14 @@ def _refusal(url: str, path: str, response: HTTPResponse) -> Exception:
         hint = "; is this the address of a `juror serve`?"
     else:
         hint = ""
-    return JudgeError(f"{url}{path} answers {status}: {said or response.reason}{hint}", status)
+    return JudgeError(f"{url}{path} answers {status}: {said or response.reason}{hint}{named}", status)
 
 
 def _message(body: bytes) -> str:
     """What the server says, if that is an error as it writes them."""
     try:
         return str(cast(dict[str, Any], json.loads(body))["error"]["message"])
-    except (ValueError, LookupError, TypeError):
+    except (ValueError, LookupError, TypeError, RecursionError):
         return ""
 
 

@@ -170,6 +170,19 @@ def written(text: bytes) -> Behaviour:
     return behaviour
 
 
+def saying(**more: Any) -> Behaviour:
+    """Everything, with these keys in each verdict."""
+
+    def behaviour(handler: Handler, samples: list[dict[str, Any]]) -> None:
+        handler.begin()
+        for index, sample in enumerate(samples):
+            handler.chunk(json.dumps({**json.loads(line(index, sample)), **more}).encode() + b"\n")
+        handler.chunk(b'{"judge": {"model": "none"}}\n')
+        handler.chunk(b"")
+
+    return behaviour
+
+
 def closing(seconds: float) -> Behaviour:
     """Begins an answer that ends with the connection, and says nothing more for a while."""
 

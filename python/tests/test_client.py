@@ -108,6 +108,82 @@ def test_what_is_no_verdict_is_an_error(text: bytes) -> None:
         assert len(server.asked) == 1
 
 
+@pytest.mark.parametrize("times", [retry.ATTEMPTS, 1000])
+def test_an_answer_without_verdicts_is_a_failure_as_others(times: int) -> None:
+    with faulty.serving(*[faulty.written(b'{"judge": {}, "verdicts": 0}\n')] * times) as server:
+        with pytest.raises(JudgeError, match="without a verdict on each sample; given up"):
+            Client(server.url).judge(SAMPLES)
+        assert len(server.asked) == retry.ATTEMPTS
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"reward": float("nan")}, "no verdict"),
+        ({"score": float("inf")}, "no verdict"),
+        ({"reward": "1.0"}, "the reward '1.0'"),
+        ({"reward": True}, "the reward True"),
+        ({"reward": 1.0, "status": "failed"}, "the reward 1.0 for the status failed"),
+        ({"status": "fine"}, "the status 'fine'"),
+        ({"index": True}, "sample True of 5"),
+        ({"index": 0}, "two verdicts on sample 0"),
+        ({"id": "another"}, "a verdict on 'another' for that on '0'"),
+    ],
+)
+def test_a_strange_verdict_is_refused(more: dict[str, Any], message: str) -> None:
+    with faulty.serving(faulty.saying(**more)) as server:
+        with pytest.raises(JudgeError, match=message):
+            Client(server.url).judge(SAMPLES)
+        assert len(server.asked) == 1
+
+
+@pytest.mark.parametrize(
+    "text", [b'{"index": 0, "id": "0", "status": "ok", "reward": 1e999}\n', b'{"index": ' + b"[" * 100_000 + b"\n", b"\n"]
+)
+def test_what_cannot_be_read_is_no_verdict(text: bytes) -> None:
+    with faulty.serving(faulty.written(text)) as server, pytest.raises(JudgeError, match="no verdict"):
+        Client(server.url).judge(SAMPLES)
+
+
+def test_a_line_is_read_up_to_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client, "MOST_LINE", 1000)
+    with faulty.serving(faulty.written(b"x" * 5000 + b"\n")) as server:
+        with pytest.raises(JudgeError, match="a line of more than 1,000 bytes"):
+            Client(server.url).judge(SAMPLES)
+        assert len(server.asked) == 1
+
+
+def test_a_refusal_may_be_anything() -> None:
+    def nested(handler: faulty.Handler, samples: list[dict[str, Any]]) -> None:
+        handler.send_response(400)
+        handler.send_header("X-Request-Id", "abc-1")
+        handler.end_headers()
+        handler.wfile.write(b"[" * 100_000)
+
+    with faulty.serving(nested) as server, pytest.raises(JudgeError, match=r"answers 400: .*\(request abc-1\)"):
+        Client(server.url).judge(SAMPLES)
+
+
+def test_a_dead_address_is_found_when_the_judge_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client, "REACHED_WITHIN", 0.0)
+    with faulty.serving() as server:
+        with Judge(url=server.url):
+            assert server.asked == []
+        server.alive = False
+        with pytest.raises(JudgeError, match="500.*Is the server running"):
+            Judge(url=server.url)
+    with pytest.raises(JudgeError, match="refused.*Is the server running"):
+        Judge(url=server.url)
+
+
+def test_a_server_that_is_just_being_started_is_waited_for() -> None:
+    with faulty.serving() as server:
+        server.alive = False
+        threading.Timer(0.3, lambda: setattr(server, "alive", True)).start()
+        with Judge(url=server.url):
+            assert server.alive
+
+
 def test_it_gives_up_after_failures_in_a_row() -> None:
     with faulty.serving(*[faulty.hung_up] * 100) as server:
         with pytest.raises(JudgeError, match="given up"):

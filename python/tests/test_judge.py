@@ -6,6 +6,8 @@ import asyncio
 import decimal
 import json
 import math
+import sys
+import types
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -43,6 +45,15 @@ def test_the_judge_says_what_it_is(judge: Judge, verdicts: list[Verdict]) -> Non
     assert judge.info is not None
     assert judge.info["model"] == "tiny"
     assert set(judge.info) == {"model", "commit", "protocol", "prompt_hash"}
+
+
+def test_it_is_shown_without_its_key(judge: Judge) -> None:
+    assert repr(judge) == f"<Judge tiny at {judge.url}>"
+    address = judge.url.replace("http://", "http://me:secret@")
+    with Judge(url=address, api_key="secret") as other:
+        assert repr(other) == f"<Judge at {judge.url}>"
+    assert repr(other) == "<Judge (closed)>"
+    assert "secret" not in repr(other.__getstate__())
 
 
 def test_no_rows_have_no_verdicts(judge: Judge) -> None:
@@ -166,7 +177,8 @@ def test_cut_connections_change_nothing(
     judge: Judge, rows: Rows, verdicts: list[Verdict], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(retry, "FIRST_PAUSE", 0.01)
-    with cutting(judge.url, after=[0, 500, 1500, 3000, 700]) as proxy, Judge(url=proxy.url) as through:
+    # The first connection looks whether somebody answers.
+    with cutting(judge.url, after=[10**6, 0, 500, 1500, 3000, 700]) as proxy, Judge(url=proxy.url) as through:
         assert essence(through.judge(rows)) == essence(verdicts)
         assert proxy.cut == 5
 
@@ -179,9 +191,30 @@ def test_progress_is_shown_where_it_is_wanted(judge: Judge, rows: Rows, capsys: 
     assert "24/24" in capsys.readouterr().err
 
 
+def test_a_notebook_has_a_bar(
+    judge: Judge, rows: Rows, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("tqdm")
+    shell = types.SimpleNamespace(kernel=object())
+    monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: shell))
+    judge.judge(rows[:2])
+    assert "2/2" in capsys.readouterr().err
+    # IPython in a terminal has none, where standard error is a file.
+    del shell.kernel
+    judge.judge(rows[:2])
+    assert capsys.readouterr().err == ""
+
+
 def test_a_call_has_a_deadline(judge: Judge, rows: Rows) -> None:
     with Judge(url=judge.url, timeout=0.0) as hasty, pytest.raises(JudgeError, match="not done within"):
         hasty.judge(rows)
+
+
+def test_a_wrong_key_is_found_when_the_judge_is_made() -> None:
+    with Judge(api_key="right") as judge:
+        assert Judge(url=judge.url, api_key="right").url == judge.url
+        with pytest.raises(JudgeError, match="JUROR_API_KEY"):
+            Judge(url=judge.url, api_key="wrong")
 
 
 def test_a_judge_sleeps_and_wakes(rows: Rows) -> None:

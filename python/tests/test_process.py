@@ -7,6 +7,7 @@ import stat
 from functools import partial
 from pathlib import Path
 
+import faulty
 import pytest
 
 from juror_rs import Judge, JudgeError
@@ -93,7 +94,8 @@ def test_settings_of_a_server_do_not_go_with_an_address(monkeypatch: pytest.Monk
     for settings in ({"model": "other"}, {"protocol": "compass"}, {"arguments": ["--seed", "1"]}):
         with pytest.raises(ValueError, match="are for a server to be started"):
             Judge(url="http://127.0.0.1:9", **settings)  # pyright: ignore[reportArgumentType]
-    monkeypatch.setenv("JUROR_URL", "http://127.0.0.1:9")
-    assert Judge("tiny").url == "http://127.0.0.1:9"
+    with faulty.serving() as server:
+        monkeypatch.setenv("JUROR_URL", server.url)
+        assert Judge("tiny").url == server.url
     with pytest.raises(ValueError, match="JUROR_URL"):
         Judge("other")

@@ -67,6 +67,11 @@ def test_values_that_json_has_not() -> None:
         encode({"question": "?", "image": object()}, 7)
     with pytest.raises(TypeError, match="`a` of row 0 .*Out of range"):
         encode({"a": [float("nan")]}, 0)
+    deep: list[Any] = []
+    for _ in range(100_000):
+        deep = [deep]
+    with pytest.raises(TypeError, match="`deep` of row 0 cannot be written as JSON"):
+        encode({"deep": deep}, 0)
     with pytest.raises(TypeError, match="row 3 is no mapping"):
         encode("question", 3)  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
 
@@ -108,3 +113,42 @@ def test_a_dataset_gives_one() -> None:
     assert isinstance(found, datasets.Dataset)
     assert found.column_names == NAMES
     assert found["reward"][:] == [0.5, None]
+
+
+def test_a_dataset_of_splits_gives_one() -> None:
+    datasets: Any = pytest.importorskip("datasets")
+    split = datasets.Dataset.from_list([{**row, "reference": "2"} for row in ROWS])
+    data = datasets.DatasetDict(train=split.select([0]), test=split.select([1]))
+    assert [row["question"] for row in decoded(data)] == ["1 + 1?", "2 + 2?"]
+    assert rows_of(data).total == 2
+    found = rows_of(data).result(VERDICTS)
+    assert isinstance(found, datasets.DatasetDict)
+    assert {name: part["status"][:] for name, part in found.items()} == {"train": ["ok"], "test": ["failed"]}
+
+
+def test_a_frame_of_polars_gives_one() -> None:
+    polars: Any = pytest.importorskip("polars")
+    frame = polars.DataFrame([{**row, "reference": "2"} for row in ROWS])
+    assert decoded(frame)[0] == {**ROWS[0], "reference": "2"}
+    assert rows_of(frame).total == 2
+    found = rows_of(frame).result(VERDICTS)
+    assert isinstance(found, polars.DataFrame) and found.columns == NAMES
+    assert found["reward"].to_list() == [0.5, None] and found["process"].to_list() == [True, None]
+    assert found.schema == rows_of(frame[:0]).result([]).schema
+
+
+def test_what_hands_over_arrow_is_rows() -> None:
+    pyarrow: Any = pytest.importorskip("pyarrow")
+    batch = pyarrow.RecordBatch.from_pylist([{**row, "reference": "2"} for row in ROWS])
+
+    class Relation:
+        """As DuckDB's: no class that this package knows."""
+
+        def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+            return batch.__arrow_c_stream__(requested_schema)
+
+    reader = pyarrow.RecordBatchReader.from_batches(batch.schema, [batch])
+    for data in (batch, reader, Relation()):
+        rows = rows_of(data)
+        assert [json.loads(encode(row, 0))["question"] for row in rows.rows] == ["1 + 1?", "2 + 2?"]
+        assert isinstance(rows.result(VERDICTS), pyarrow.Table)

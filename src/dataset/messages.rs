@@ -1,5 +1,7 @@
 //! Chat messages as a question or a response.
 
+use std::borrow::Cow;
+
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
@@ -49,7 +51,7 @@ pub(super) struct Messages(Vec<Message>);
 /// A text of a conversation, and what of the conversation it is.
 pub(super) struct Turn {
     pub(super) text: String,
-    pub(super) what: &'static str,
+    pub(super) what: Cow<'static, str>,
 }
 
 impl Messages {
@@ -94,32 +96,42 @@ impl Messages {
         }
     }
 
-    /// What is asked: the system text and the last user turn.
+    /// What is asked: the last turn of the user; where others stand before it, all of them as a [`conversation`]. The system text is
+    /// for who answers, and no part of the question.
     ///
     /// # Errors
-    /// When there is no such turn, or it holds more than text; as text for the user.
+    /// When there is no such turn, or one holds more than text; as text for the user.
     pub(super) fn question(&self) -> Result<Turn, String> {
         let is_user = |message: &Message| matches!(message.role(), Some("user" | "human"));
         let last = self.0.iter().rposition(is_user);
         let last = last.ok_or("chat messages without a turn of the user")?;
-        let is_system = |message: &&Message| matches!(message.role(), Some("system" | "developer"));
-        let before = &self.0[..last];
-        let mut texts = Vec::new();
-        for message in before.iter().filter(is_system) {
-            texts.push(message.text()?);
+        let is_system = |message: &Message| matches!(message.role(), Some("system" | "developer"));
+        let mut turns = Vec::new();
+        let mut what = String::new();
+        for message in &self.0[..=last] {
+            if !is_system(message) {
+                turns.push((message.role().unwrap_or_default(), message.text()?));
+            } else if what.is_empty() && !message.is_blank() {
+                what.push_str("; system text left out");
+            }
         }
-        texts.retain(|text| !text.trim().is_empty());
-        let earlier = before.iter().any(|message| !is_system(&message));
-        let what = match (texts.is_empty(), earlier) {
-            (true, false) => "last user turn",
-            (true, true) => "last user turn; earlier turns left out",
-            (false, false) => "system text and last user turn",
-            (false, true) => "system text and last user turn; earlier turns left out",
-        };
-        texts.push(self.0[last].text()?);
+        let behind = self.0[last + 1..].iter();
+        let is_answer = |message: &Message| matches!(message.role(), Some("assistant" | "gpt"));
+        let answers = usize::from(self.0.last().is_some_and(is_answer));
+        if behind.len() > answers {
+            what.push_str("; turns behind it left out");
+        }
+        what.insert_str(
+            0,
+            if turns.len() > 1 {
+                "all turns up to the user's last"
+            } else {
+                "last user turn"
+            },
+        );
         Ok(Turn {
-            text: texts.join("\n\n"),
-            what,
+            text: conversation(&turns),
+            what: what.into(),
         })
     }
 
@@ -132,13 +144,30 @@ impl Messages {
             Some(message) if matches!(message.role(), Some("assistant" | "gpt")) => Ok(Turn {
                 text: message.text()?,
                 what: match (&message.reasoning_content, &message.reasoning) {
-                    (None, None) => "last assistant turn",
-                    _ => "last assistant turn; its reasoning left out",
+                    (None, None) => "last assistant turn".into(),
+                    _ => "last assistant turn; its reasoning left out".into(),
                 },
             }),
             _ => Err("chat messages whose last turn is not the assistant's".to_owned()),
         }
     }
+}
+
+/// Turns as one text, which is how a judge is shown a question that has more than one: each with who speaks.
+pub(crate) fn conversation(turns: &[(&str, String)]) -> String {
+    if let [(_, only)] = turns {
+        return only.clone();
+    }
+    let turns = turns.iter().map(|(role, text)| {
+        let speaker = match *role {
+            "user" | "human" => "User",
+            "assistant" | "gpt" => "Assistant",
+            "tool" | "function" => "Tool",
+            other => other,
+        };
+        format!("{speaker}: {text}")
+    });
+    turns.collect::<Vec<_>>().join("\n\n")
 }
 
 /// The messages of a conversation as chat completions have them, without an answer at its end. One that has more than a role and
@@ -196,6 +225,10 @@ impl Message {
 
     fn content(&self) -> Option<&Content> {
         self.content.as_ref().or(self.value.as_ref())
+    }
+
+    fn is_blank(&self) -> bool {
+        self.text().is_ok_and(|text| text.trim().is_empty())
     }
 
     fn text(&self) -> Result<String, String> {

@@ -49,6 +49,8 @@ pub use input::{LineLimit, Next, RowReader, Source, is_rows_file, read_text, sou
 pub use keep::Keep;
 pub use load::{LoadOptions, Loaded, each, find, index, index_each, load, sample_of_row};
 pub use merge::{MergeError, Shards};
+#[cfg(feature = "serve")]
+pub(crate) use messages::conversation;
 pub use needs::{Needs, RubricNeed};
 pub use preset::{Preset, presets};
 pub use rejected::{Rejected, RejectedLine, rejected_path, write_rejected};

@@ -1,5 +1,6 @@
 //! What a row says: question, references, responses and id, by the columns and the preset.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde_json::{Map, Value as Json};
@@ -443,7 +444,7 @@ struct FieldTexts {
     /// The row's key that they are in.
     key: String,
     /// What of a value was taken, where that is not all of it.
-    how: Option<&'static str>,
+    how: Option<Cow<'static, str>>,
     /// As [`ColumnMap::fixed`].
     is_fixed: bool,
 }
@@ -490,7 +491,7 @@ impl Value<'_> {
                     .then(|| gsm8k_answer(&text))
                     .flatten();
                 if answer.is_some() {
-                    read.how = Some("behind ####");
+                    read.how = Some("behind ####".into());
                 }
                 read.texts.push(answer.map_or(text.clone(), str::to_owned));
                 return Ok(());

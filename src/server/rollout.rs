@@ -3,14 +3,18 @@
 
 use std::sync::LazyLock;
 
+use crate::dataset::conversation;
 use crate::protocol::{without_tokens_around, without_tokens_at_end};
 
 /// The shortest end of a prompt by which it is found in a text that does not begin with all of it, in bytes.
 const LEAST_END: usize = 8;
 
-/// A turn of the user in some chat template.
+/// The markup of turns in some chat template.
 struct Turn {
     before: &'static str,
+    /// Before a turn of the assistant.
+    answer: &'static str,
+    /// Behind a turn of the user.
     behind: Vec<&'static str>,
 }
 
@@ -22,13 +26,15 @@ static TURNS: LazyLock<Vec<Turn>> = LazyLock::new(|| {
         let mut parts = line.split('\t');
         Some(Turn {
             before: parts.next()?,
+            answer: parts.next()?,
             behind: parts.collect(),
         })
     });
     turns.collect()
 });
 
-/// The question in a prompt: the last turn of the user, where the prompt has a chat template's markup, else all of it.
+/// The question in a prompt: of one with a chat template's markup the last turn of the user, with those before it as messages have
+/// them ([`conversation`]), without the system text; else all of it.
 pub(super) fn question(prompt: &str) -> String {
     for turn in TURNS.iter() {
         // A question may quote a conversation; only a prompt ends with the word for the answer.
@@ -45,19 +51,46 @@ pub(super) fn question(prompt: &str) -> String {
             // Words begin a turn only at the beginning of a line.
             !is_plain || *at == 0 || prompt[..*at].ends_with('\n')
         });
-        let Some((at, before)) = found.last() else {
+        let places: Vec<usize> = found.map(|(at, _)| at).collect();
+        let Some((&last, _)) = places.split_last() else {
             continue;
         };
-        let rest = &prompt[at + before.len()..];
+        let rest = &prompt[last + turn.before.len()..];
         let ends = turn.behind.iter().filter_map(|end| rest.rfind(end));
-        match ends.min() {
-            Some(end) => return rest[..end].trim().to_owned(),
+        let asked = match ends.min() {
+            Some(end) => rest[..end].trim(),
             // A text that begins with such a word and is no conversation.
-            None if is_plain => {}
-            None => return without_tokens_around(rest).to_owned(),
+            None if is_plain => continue,
+            None => without_tokens_around(rest),
+        };
+        let mut turns = Vec::new();
+        for between in places.windows(2) {
+            let earlier = &prompt[between[0] + turn.before.len()..between[1]];
+            let (said, answered) = match earlier.split_once(turn.answer) {
+                Some((said, answered)) => (said, Some(answered)),
+                None => (earlier, None),
+            };
+            turns.push(("user", without_tokens_around(said)));
+            turns.extend(answered.map(|text| ("assistant", without_tokens_around(text))));
         }
+        turns.push(("user", asked));
+        let turns = turns
+            .into_iter()
+            .map(|(role, text)| (role, without_system(text).to_owned()));
+        return conversation(&turns.collect::<Vec<_>>());
     }
     without_tokens_around(prompt).to_owned()
+}
+
+/// A turn of the user without the system text that Llama 2's template puts into it.
+fn without_system(turn: &str) -> &str {
+    match turn
+        .strip_prefix("<<SYS>>")
+        .and_then(|turn| turn.split_once("<</SYS>>"))
+    {
+        Some((_, turn)) => turn.trim_start(),
+        None => turn,
+    }
 }
 
 /// The response in a policy's whole text, which goes on from a prompt.
@@ -99,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_question_is_the_last_turn_of_the_user() {
+    fn the_question_is_the_turns_of_the_conversation() {
         for (prompt, expected) in [
             ("What is 2 + 2?", "What is 2 + 2?"),
             ("<s>What is 2?</s>", "What is 2?"),
@@ -109,7 +142,27 @@ mod tests {
             ),
             (
                 "<|im_start|>user\na<|im_end|>\n<|im_start|>assistant\nb<|im_end|>\n<|im_start|>user\nc<|im_end|>\n<|im_start|>assistant\n",
-                "c",
+                "User: a\n\nAssistant: b\n\nUser: c",
+            ),
+            (
+                "<bos><start_of_turn>user\na<end_of_turn>\n<start_of_turn>model\nb<end_of_turn>\n<start_of_turn>user\nc<end_of_turn>\n<start_of_turn>model\n",
+                "User: a\n\nAssistant: b\n\nUser: c",
+            ),
+            (
+                "<|begin_of_text|><|start_header_id|>user<|end_header_id|>\n\na<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\nb<|eot_id|><|start_header_id|>user<|end_header_id|>\n\nc<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n",
+                "User: a\n\nAssistant: b\n\nUser: c",
+            ),
+            (
+                "<｜begin▁of▁sentence｜><｜User｜>a<｜Assistant｜>b<｜end▁of▁sentence｜><｜User｜>c<｜Assistant｜>",
+                "User: a\n\nAssistant: b\n\nUser: c",
+            ),
+            (
+                "<s>[INST] <<SYS>>\nBe brief.\n<</SYS>>\n\na [/INST] b </s><s>[INST] c [/INST]",
+                "User: a\n\nAssistant: b\n\nUser: c",
+            ),
+            (
+                "User: a\nAssistant: b\nUser: c\nAssistant:",
+                "User: a\n\nAssistant: b\n\nUser: c",
             ),
             (
                 "<|begin_of_text|><|start_header_id|>user<|end_header_id|>\n\nWhy?<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n",

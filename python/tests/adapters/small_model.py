@@ -27,6 +27,8 @@ def tokenizer() -> Any:
         eos_token="<|im_end|>",
         pad_token="<|endoftext|>",
         additional_special_tokens=["<|im_start|>"],
+        # Old trainers pass on whatever a tokenizer gives, and the model knows no types of tokens.
+        model_input_names=["input_ids", "attention_mask"],
     )
     fast.chat_template = TEMPLATE
     return fast

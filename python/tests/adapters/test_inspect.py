@@ -13,11 +13,12 @@ import pytest
 
 inspect_ai = pytest.importorskip("inspect_ai")
 
-from shared import HOSTILE, OUTSIDE  # noqa: E402
+from shared import HOSTILE, OUTSIDE, serve, stop  # noqa: E402
 from inspect_ai.dataset import Sample  # noqa: E402
 from inspect_ai.model import ModelOutput, get_model  # noqa: E402
 from inspect_ai.solver import Generate, Solver, TaskState, generate, solver  # noqa: E402
 
+from juror_rs import JudgeError, client  # noqa: E402
 from juror_rs.inspect import juror  # noqa: E402
 
 
@@ -65,12 +66,22 @@ def test_what_has_no_verdict_is_unscored(server: str, rows: list[dict[str, Any]]
     log = evaluated(tmp_path, samples, [row["student_answer"], "Liouville.", HOSTILE], url=server)
     right, unscored, hostile = scores(log)
     assert right.value == 1.0 and hostile.value == 0.0
-    assert unscored.reason == "grader_failed" and "out_of_domain" in unscored.explanation
+    # Inspect before 0.3.261 keeps no reason.
+    assert getattr(unscored, "reason", "grader_failed") == "grader_failed" and "out_of_domain" in unscored.explanation
     assert log.results.scores[0].metrics["mean"].value == 0.5
 
 
-def test_a_server_that_is_down_is_an_error_of_the_sample(tmp_path: Path) -> None:
-    log = evaluated(tmp_path, [Sample(input="1 + 1?", target="2")], ["2"], url="http://127.0.0.1:9", timeout=2.0)
+def test_a_server_that_is_down_fails_before_the_evaluation(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client, "REACHED_WITHIN", 0.0)
+    with pytest.raises(JudgeError, match="Is the server running"):
+        juror(url="http://127.0.0.1:9")
+
+
+def test_a_server_that_has_gone_is_an_error_of_the_sample(tmp_path: Path) -> None:
+    process, url = serve()
+    task = inspect_ai.Task([Sample(input="1 + 1?", target="2")], solver=says(["2"]), scorer=juror(url=url, timeout=2.0))
+    stop(process)
+    (log,) = inspect_ai.eval(task, model=None, display="none", log_dir=str(tmp_path), fail_on_error=False)
     assert log.samples[0].error is not None and not log.samples[0].scores
 
 

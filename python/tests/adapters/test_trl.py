@@ -1,13 +1,13 @@
-"""TRL's GRPO trainer with the reward of `juror_rs.trl`: real steps of a small random model."""
+"""TRL's GRPO and OnlineDPO trainers with the reward of `juror_rs.trl`: real steps of a small random model."""
 
 # pyright: basic, reportMissingImports=false
 
 from __future__ import annotations
 
-import asyncio
 import pickle
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,15 +15,15 @@ import pytest
 trl = pytest.importorskip("trl")
 
 import small_model  # noqa: E402
-from shared import HOSTILE, OUTSIDE  # noqa: E402
+from shared import HOSTILE, OUTSIDE, serve, stop  # noqa: E402
 
-from juror_rs import JudgeError  # noqa: E402
+from juror_rs import JudgeError, client  # noqa: E402
 from juror_rs.trl import JurorReward  # noqa: E402
 
 
 def rewards(reward: JurorReward, **columns: Any) -> list[float | None]:
-    """As the trainer awaits them."""
-    return asyncio.run(reward(trainer_state=None, completion_ids=[], **columns))
+    """As the trainer calls it."""
+    return reward(trainer_state=None, completion_ids=[], **columns)
 
 
 def test_rewards_are_those_of_juror_judge(
@@ -61,17 +61,61 @@ def test_a_missing_column_is_named(judge_url: str) -> None:
         rewards(JurorReward(), prompts=["q"], completions=["r"], solution=["s"])
 
 
-def test_a_server_that_is_down_is_an_error() -> None:
+def test_what_is_wrong_is_said_when_the_reward_is_made(judge_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client, "REACHED_WITHIN", 0.0)
+    with pytest.raises(JudgeError, match="Is the server running"):
+        JurorReward(url="http://127.0.0.1:9")
+    with pytest.raises(TypeError, match="modell"):
+        JurorReward(modell="tiny")
+    with pytest.raises(ValueError, match="model, protocol"):
+        JurorReward(url=judge_url, model="other")
+    with pytest.raises(ValueError, match="fallback is 'zero'"):
+        JurorReward(fallback="zero")  # type: ignore[arg-type]
+
+
+def test_a_server_that_has_gone_is_an_error() -> None:
+    process, url = serve()
+    reward = JurorReward(url=url, timeout=2.0)
+    stop(process)
     with pytest.raises(JudgeError):
-        rewards(JurorReward(url="http://127.0.0.1:9", timeout=2.0), prompts=["q"], completions=["r"], answer=["a"])
+        rewards(reward, prompts=["q"], completions=["r"], answer=["a"])
 
 
-def test_several_processes_need_one_server(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_rules_may_decide_what_the_judge_could_not(judge_url: str) -> None:
+    columns = {
+        "prompts": [OUTSIDE, OUTSIDE, OUTSIDE, OUTSIDE, [{"role": "user", "content": [{"type": "image"}]}]],
+        "completions": ["The answer is 7.", "The answer is 8.", "The answer is 8.", "So it is.", "7"],
+        "answer": ["7", "7", ["7", "8"], "7", "7"],
+    }
+    assert rewards(JurorReward(), **columns) == [None] * 5
+    assert rewards(JurorReward(fallback="rules"), **columns) == [1.0, 0.0, 1.0, None, None]
+
+
+def test_the_question_is_the_turns_of_the_conversation(judge_url: str, rows: list[dict[str, Any]]) -> None:
+    row = rows[0]
+    asked = [{"role": "system", "content": "Think in <think> tags."}, {"role": "user", "content": row["question"]}]
+    reward = JurorReward()
+    seen: list[Any] = []
+    judge = reward._judge
+    assert judge is not None
+    reward._judge = SimpleNamespace(judge=lambda samples, **more: seen.extend(samples) or judge.judge(samples, **more))  # type: ignore[assignment]
+    earlier = [{"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Hello!"}, *asked]
+    got = rewards(
+        reward, prompts=[asked, earlier], completions=[row["student_answer"]] * 2, answer=[row["reference_answer"]] * 2
+    )
+    assert [sample["question"] for sample in seen] == [
+        row["question"],
+        f"User: Hello\n\nAssistant: Hello!\n\nUser: {row['question']}",
+    ]
+    assert got[0] == 1.0
+
+
+def test_several_processes_need_one_server(server: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WORLD_SIZE", "4")
     monkeypatch.delenv("JUROR_URL", raising=False)
     with pytest.raises(RuntimeError, match="juror serve"):
         JurorReward()
-    assert JurorReward(url="http://127.0.0.1:8000")
+    assert JurorReward(url=server)
 
 
 def test_it_travels_to_other_processes(judge_url: str, rows: list[dict[str, Any]]) -> None:
@@ -89,7 +133,9 @@ def test_the_guide_trains(
 ) -> None:
     small_model.save(tmp_path / "Qwen" / "Qwen3-0.6B")
     done = run_python("\n".join(guide("trl.md", "python")), JUROR_URL=judge_url)
-    assert "rewards/juror/mean" in done.stdout and "juror/judge_ok" in done.stdout
+    assert "rewards/juror/mean" in done.stdout
+    # Before 1.0 TRL logs nothing but rewards.
+    assert ("juror/judge_ok" in done.stdout) == (int(trl.__version__.split(".")[0]) >= 1)
 
 
 @pytest.mark.filterwarnings("default")
@@ -110,3 +156,42 @@ args = GRPOConfig(
 """
     done = run_python(before + readme("JurorReward(") + "trainer.train()\n", JUROR_URL=judge_url)
     assert "rewards/juror/mean" in done.stdout
+
+
+@pytest.mark.filterwarnings("default")
+def test_online_dpo_trains(judge_url: str, run_python: Callable[..., Any], tmp_path: Path) -> None:
+    small_model.save(tmp_path / "small")
+    program = """
+from datasets import Dataset
+from juror_rs.trl import JurorReward
+from transformers import AutoModelForCausalLM, AutoTokenizer
+try:
+    from trl.experimental.online_dpo import OnlineDPOConfig, OnlineDPOTrainer
+except ImportError:
+    from trl import OnlineDPOConfig, OnlineDPOTrainer
+
+asked = []
+
+class Counted(JurorReward):
+    def __call__(self, **columns):
+        rewards = super().__call__(**columns)
+        asked.append(len(rewards))
+        return rewards
+
+prompts = [[{"role": "user", "content": "What is 3 * 4?"}], [{"role": "user", "content": "What is 9 - 2?"}]]
+trainer = OnlineDPOTrainer(
+    model=AutoModelForCausalLM.from_pretrained("small"),
+    ref_model=AutoModelForCausalLM.from_pretrained("small"),
+    processing_class=AutoTokenizer.from_pretrained("small", padding_side="left"),
+    reward_funcs=Counted(),
+    args=OnlineDPOConfig(
+        output_dir="out", per_device_train_batch_size=2, max_new_tokens=8, max_steps=2, report_to="none", use_cpu=True,
+        bf16=False, gradient_checkpointing=False,
+    ),
+    train_dataset=Dataset.from_dict({"prompt": prompts, "answer": ["12", "7"]}),
+)
+trainer.train()
+print("steps", trainer.state.global_step, asked)
+"""
+    done = run_python(program, JUROR_URL=judge_url)
+    assert "steps 2 [4, 4]" in done.stdout

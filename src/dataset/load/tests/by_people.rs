@@ -84,7 +84,7 @@ fn messages_in_a_cell_are_messages() {
         "rows.csv",
         format!("prompt,answer,response\n\"{cell}\",a,r\n"),
     );
-    assert_eq!(samples[0][0], "s\n\nq");
+    assert_eq!(samples[0][0], "q");
     // A conversation that ends with an answer, beside a response: which is meant?
     let answered = messages.replace(']', r#", {"role": "assistant", "content": "a"}]"#);
     let cell = answered.replace('"', "\"\"");
@@ -166,4 +166,50 @@ fn the_prompt_of_a_logged_sample_is_its_question() {
         assert_eq!(samples[0][..4], ["q", "a", "r", "3:0"]);
         assert!(columns.contains("lm-eval rows"), "{columns}");
     }
+}
+
+#[test]
+fn the_system_text_is_no_question_and_no_turn_goes_unsaid() {
+    let of = |messages: serde_json::Value| {
+        let row = serde_json::json!({"messages": messages, "answer": "a", "response": "r"});
+        let (samples, columns) = read("rows.jsonl", row.to_string());
+        (samples[0][0].clone(), columns)
+    };
+    let turn = |role: &str, content: &str| serde_json::json!({"role": role, "content": content});
+    let system = turn("system", "Think in <think> tags.");
+    let (question, columns) = of(serde_json::json!([system, turn("user", "2+2?")]));
+    assert_eq!(question, "2+2?");
+    assert!(
+        columns.contains("(last user turn; system text left out)"),
+        "{columns}"
+    );
+    let (question, columns) = of(serde_json::json!([
+        system,
+        turn("user", "2+2?"),
+        turn("assistant", "4"),
+        turn("tool", "ok"),
+        turn("user", "Twice that?"),
+    ]));
+    assert_eq!(
+        question,
+        "User: 2+2?\n\nAssistant: 4\n\nTool: ok\n\nUser: Twice that?"
+    );
+    assert!(
+        columns.contains("(all turns up to the user's last; system text left out)"),
+        "{columns}"
+    );
+    let (_, columns) = of(serde_json::json!([turn("user", "2+2?"), turn("tool", "4")]));
+    assert!(
+        columns.contains("(last user turn; turns behind it left out)"),
+        "{columns}"
+    );
+    // An earlier turn that no text can show.
+    let image = serde_json::json!([{"role": "user", "content": [{"type": "image"}]}, turn("user", "What is it?")]);
+    let row = serde_json::json!({"messages": image, "answer": "a", "response": "r"});
+    let files = Files::one(&row.to_string());
+    let error = files.rows(&LoadOptions::default()).unwrap_err().to_string();
+    assert!(
+        error.contains("images or other parts that are no text"),
+        "{error}"
+    );
 }

@@ -193,7 +193,7 @@ fn parquet_is_read_with_nested_columns() {
     assert_eq!(
         samples[0][..3],
         [
-            "Be brief.\n\nTom has 12 apples and buys 5. How many?",
+            "Tom has 12 apples and buys 5. How many?",
             "17",
             "12 + 5 = 17"
         ]
@@ -203,7 +203,7 @@ fn parquet_is_read_with_nested_columns() {
     assert_ne!(samples[0][3], samples[1][3]);
     assert_eq!(
         columns,
-        "verl rows: question ← prompt (system text and last user turn) · reference ← reward_model.ground_truth · \
+        "verl rows: question ← prompt (last user turn; system text left out) · reference ← reward_model.ground_truth · \
          response ← responses · id ← the content's hash"
     );
     let mut cut = verl.to_vec();
@@ -282,7 +282,7 @@ fn rows_of_other_programs_are_recognised() {
         (
             "chat",
             r#"{"messages": [{"role": "user", "content": "p"}, {"role": "assistant", "content": "no"}, {"role": "user", "content": "q"}, {"role": "assistant", "content": "r"}], "answer": "a"}"#,
-            vec!["q|a|r"],
+            vec!["User: p\n\nAssistant: no\n\nUser: q|a|r"],
         ),
         (
             "lm-eval",
