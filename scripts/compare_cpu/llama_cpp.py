@@ -164,11 +164,15 @@ class Llama:
             "prompt_tokens_cached": cached,
             "prompt_tokens_computed": computed,
             "generated_tokens": generated,
+            "prompt_per_second": timings[0]["prompt_per_second"],
+            "predicted_per_second": timings[0]["predicted_per_second"],
         }
 
     def raw(self, kind: str, attention: str, workload: Workload) -> dict:
         """Prefill and decode in tokens a second: llama-bench and llama-batched-bench."""
         threads, weights = str(self.threads), self.weights(kind)
+        if not (self.programs / "llama-bench").exists():
+            return self.raw_of_server(kind, attention, workload)
         command = [self.programs / "llama-bench", "-m", weights, "-t", threads, "-o", "json"]
         command += ["-fa", attention]
         command += ["-p", str(workload.prefill), "-n", "0", "-r", "3"]
@@ -192,3 +196,16 @@ class Llama:
         for batch in workload.decode_batches:
             figures[f"decode_tokens_per_second_{batch}"] = speeds[batch]
         return figures
+
+    def raw_of_server(self, kind: str, attention: str, workload: Workload) -> dict:
+        """Prefill and decode of one sequence by the server's own timings, the best of three: a wheel has no benches."""
+
+        def best(prompt: int, output: int, speed: str) -> float:
+            alone = Workload(0, prompt, output, 1, workload.vocabulary, 0, 0, 0, [])
+            setting = Setting(1, attention)
+            return max(self.judge(kind, setting, alone, 1, str(run), False)[speed] for run in range(3))
+
+        return {
+            "prefill_tokens_per_second": best(workload.prefill, 1, "prompt_per_second"),
+            "decode_tokens_per_second_1": best(workload.decode_prompt, workload.decode_output, "predicted_per_second"),
+        }

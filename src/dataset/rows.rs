@@ -65,6 +65,7 @@ struct Entry {
     question: u64,
     length: u32,
     bytes: u32,
+    memory: u32,
     index: u32,
     /// [`SPOOL`] or a place in [`Rows::files`].
     file: u32,
@@ -87,6 +88,7 @@ impl Samples for Rows {
             id: entry.id,
             question: entry.question,
             bytes: entry.bytes as usize,
+            memory: entry.memory as usize,
         }
     }
 
@@ -364,6 +366,7 @@ impl<'o> RowsBuilder<'o> {
             question: sample.question_hash(),
             length: row.line.len() as u32,
             bytes: sample.bytes() as u32,
+            memory: u32::try_from(sample.memory()).unwrap_or(u32::MAX),
             index: sample.index as u32,
             file,
             part: part as u32,

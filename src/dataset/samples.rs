@@ -14,6 +14,8 @@ pub struct Outline {
     pub question: u64,
     /// Bytes of question, reference answer and response together.
     pub bytes: usize,
+    /// Bytes of memory, about, that the sample takes once it is fetched: its texts and the values kept of its row.
+    pub memory: usize,
 }
 
 /// The samples of a run, in the order of their indices: in memory, or in files and read when needed ([`Rows`]).
@@ -65,6 +67,7 @@ impl Samples for [Sample] {
             id: sample.id_hash(),
             question: sample.question_hash(),
             bytes: sample.bytes(),
+            memory: sample.memory(),
         }
     }
 

@@ -236,7 +236,7 @@ impl Row<'_> {
         }
         let top = key.split(['.', '[']).next().unwrap_or(key);
         top.clone_into(&mut read.key);
-        let key = match read.how {
+        let key = match &read.how {
             Some(how) => format!("{key} ({how})"),
             None => key.to_owned(),
         };

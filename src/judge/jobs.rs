@@ -75,8 +75,8 @@ fn jobs(
         .collect()
 }
 
-/// Cuts the first jobs off `rest`: at most `count`, and no more text than [`TEXT_AHEAD`] beside the first sample's, so
-/// that memory does not grow with the length of the samples.
+/// Cuts the first jobs off `rest`: at most `count`, and no more memory than [`MEMORY_AHEAD`] beside the first sample's, so
+/// that it does not grow with the length of the samples.
 pub(super) fn cut<'j, S: Samples + ?Sized>(
     rest: &mut &'j [Job],
     samples: &S,
@@ -108,10 +108,10 @@ fn cut_by<'j, T: Copy, S: Samples + ?Sized>(
         .take_while(|&&one| {
             let position = position(one);
             if last != Some(position) {
-                bytes += samples.outline(position).bytes;
+                bytes += samples.outline(position).memory;
                 last = Some(position);
             }
-            bytes <= TEXT_AHEAD
+            bytes <= MEMORY_AHEAD
         })
         .count();
     let (now, later) = rest.split_at(fits.max(1).min(rest.len()));
@@ -119,8 +119,8 @@ fn cut_by<'j, T: Copy, S: Samples + ?Sized>(
     now
 }
 
-/// Bytes of text worked on at a time.
-const TEXT_AHEAD: usize = 4 << 20;
+/// Bytes of samples worked on at a time.
+const MEMORY_AHEAD: usize = 4 << 20;
 
 /// The samples of some jobs, each once, and for every job which of them is its own.
 pub(super) fn positions(jobs: &[Job]) -> (Vec<usize>, Vec<usize>) {
@@ -139,6 +139,8 @@ pub(super) fn positions(jobs: &[Job]) -> (Vec<usize>, Vec<usize>) {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::{Map, Value, json};
+
     use super::*;
     use crate::dataset::Sample;
 
@@ -184,7 +186,7 @@ mod tests {
         let long: Vec<Sample> = samples
             .iter()
             .map(|sample| Sample {
-                student_answer: "x".repeat(TEXT_AHEAD / 2 + 1),
+                student_answer: "x".repeat(MEMORY_AHEAD / 2 + 1),
                 ..sample.clone()
             })
             .collect();
@@ -194,5 +196,18 @@ mod tests {
             cuts.push(cut(&mut rest, long.as_slice(), 100).len());
         }
         assert_eq!(cuts, [3; 5]);
+
+        // A thousand kept values of one letter take more memory than their text.
+        let entries = (0..1000).map(|at| (at.to_string(), json!("x")));
+        let kept: Map<String, Value> = entries.collect();
+        let wide: Vec<Sample> = (0..100)
+            .map(|index| Sample {
+                kept: kept.clone(),
+                ..Sample::new("q", "", "r").with_id(index.to_string())
+            })
+            .collect();
+        let jobs = in_input_order(wide.as_slice(), 1, |_, _| false);
+        let first = cut(&mut jobs.as_slice(), wide.as_slice(), 100).len();
+        assert!((20..60).contains(&first), "{first}");
     }
 }

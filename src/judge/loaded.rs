@@ -455,6 +455,7 @@ impl Samples for Numbered<'_> {
             id: crate::dataset::id_hash(&self.ids[position]),
             question: sample.question_hash(),
             bytes: sample.bytes(),
+            memory: sample.memory(),
         }
     }
 

@@ -70,13 +70,13 @@ pub(super) fn question(prompt: &str) -> String {
                 Some((said, answered)) => (said, Some(answered)),
                 None => (earlier, None),
             };
-            turns.push(("user", without_tokens_around(said)));
+            turns.push(("user", without_tokens_around(without_system(said))));
             turns.extend(answered.map(|text| ("assistant", without_tokens_around(text))));
         }
-        turns.push(("user", asked));
+        turns.push(("user", without_system(asked)));
         let turns = turns
             .into_iter()
-            .map(|(role, text)| (role, without_system(text).to_owned()));
+            .map(|(role, text)| (role, text.to_owned()));
         return conversation(&turns.collect::<Vec<_>>());
     }
     without_tokens_around(prompt).to_owned()
@@ -85,6 +85,7 @@ pub(super) fn question(prompt: &str) -> String {
 /// A turn of the user without the system text that Llama 2's template puts into it.
 fn without_system(turn: &str) -> &str {
     match turn
+        .trim_start()
         .strip_prefix("<<SYS>>")
         .and_then(|turn| turn.split_once("<</SYS>>"))
     {

@@ -15,6 +15,7 @@ inspect_ai = pytest.importorskip("inspect_ai")
 
 from shared import HOSTILE, OUTSIDE, serve, stop  # noqa: E402
 from inspect_ai.dataset import Sample  # noqa: E402
+from inspect_ai.scorer import Score  # noqa: E402
 from inspect_ai.model import ModelOutput, get_model  # noqa: E402
 from inspect_ai.solver import Generate, Solver, TaskState, generate, solver  # noqa: E402
 
@@ -108,7 +109,11 @@ def test_a_model_that_juror_serves_is_evaluated(served: Any, server: str, tmp_pa
     assert usage.output_tokens <= 8 and usage.total_tokens > 8
 
 
-@pytest.mark.parametrize("stream", [False, True])
+# Inspect before 0.3.261 raises where a streamed answer with a schema ends at its length, as that of `tiny` does.
+ENDS_AT_ITS_LENGTH = pytest.mark.xfail(not hasattr(Score(value=0), "reason"), reason="raised by older clients", strict=True)
+
+
+@pytest.mark.parametrize("stream", [False, pytest.param(True, marks=ENDS_AT_ITS_LENGTH)])
 def test_its_settings_reach_the_engine(server: str, monkeypatch: pytest.MonkeyPatch, stream: bool) -> None:
     import asyncio
 
