@@ -84,7 +84,7 @@ def test_a_server_that_has_gone_is_an_error() -> None:
 def test_the_rules_may_decide_what_the_judge_could_not(judge_url: str) -> None:
     columns = {
         "prompts": [OUTSIDE, OUTSIDE, OUTSIDE, OUTSIDE, [{"role": "user", "content": [{"type": "image"}]}]],
-        "completions": ["The answer is 7.", "The answer is 8.", "The answer is 8.", "So it is.", "7"],
+        "completions": ["The answer is 7.", "The answer is 8.", "The answer is 8.", "The answer is at least 7.", "7"],
         "answer": ["7", "7", ["7", "8"], "7", "7"],
     }
     assert rewards(JurorReward(), **columns) == [None] * 5
