@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import threading
 import time
@@ -294,3 +295,20 @@ def test_an_address_must_be_one() -> None:
     for url in ("localhost:8000", "ftp://host", "http://", ""):
         with pytest.raises(ValueError, match="no address of a server"):
             Transport(url)
+
+
+def test_a_refusal_is_read_up_to_a_bound() -> None:
+    sent = 0
+
+    def endless(handler: faulty.Handler, samples: list[dict[str, Any]]) -> None:
+        nonlocal sent
+        handler.send_response(400)
+        handler.send_header("Connection", "close")
+        handler.end_headers()
+        with contextlib.suppress(OSError):
+            while sent < 1 << 28:
+                sent += handler.wfile.write(b"x" * 65536)
+
+    with faulty.serving(endless) as server, pytest.raises(JudgeError, match="400"):
+        Client(server.url).judge(SAMPLES)
+    assert sent < 64 << 20

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import stat
+import sys
+import types
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import faulty
 import pytest
@@ -99,3 +103,17 @@ def test_settings_of_a_server_do_not_go_with_an_address(monkeypatch: pytest.Monk
         assert Judge("tiny").url == server.url
     with pytest.raises(ValueError, match="JUROR_URL"):
         Judge("other")
+
+
+def test_an_inspect_that_is_too_old_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    package = types.ModuleType("inspect_ai")
+    scorers: Any = types.ModuleType("inspect_ai.scorer")
+    for name in ("Score", "Scorer", "Target", "mean", "scorer", "stderr"):
+        setattr(scorers, name, type(name, (), {}))
+    solvers: Any = types.ModuleType("inspect_ai.solver")
+    solvers.TaskState = object
+    for module in (package, scorers, solvers):
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+    monkeypatch.delitem(sys.modules, "juror_rs.inspect", raising=False)
+    with pytest.raises(ImportError, match=r"needs Inspect 0\.3\.214 or later"):
+        importlib.import_module("juror_rs.inspect")

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::protocol::{self, Protocol as _, ScaffoldWants};
 
 /// The vocabulary of the built-in judge, and its end of an answer.
 fn compiler() -> (GrammarCompiler, Arc<Tokenizer>, u32) {
@@ -289,5 +290,26 @@ proptest! {
         prop_assert!(["correct", "incorrect"].contains(&value["verdict"].as_str().unwrap()));
         prop_assert!(value["score"].as_u64().unwrap() <= 10);
         prop_assert!(value["parts"].as_array().unwrap().len() <= 3);
+    }
+}
+
+#[test]
+fn the_number_that_answer_json_finds_has_a_bound() {
+    let scaffold = protocol::find("answer-json").unwrap();
+    let scaffold = scaffold.scaffold(ScaffoldWants::default()).unwrap();
+    let GrammarSource::JsonSchema(schema) = &**scaffold.grammar().unwrap() else {
+        panic!("answer-json is a schema");
+    };
+    let schema: Value = serde_json::from_str(schema).unwrap();
+    let is_allowed = |found: &str| {
+        let text = format!(r#"{{"verdict": "correct", "model_answer": "{found}"}}"#);
+        allows(&schema, &text)
+    };
+    for found in ["39", "-1,234.50", "3/4", "1e10", "12%"] {
+        assert!(is_allowed(found), "{found}");
+    }
+    let (digits, places) = ("9".repeat(101), format!("39.{}", "0".repeat(41)));
+    for found in ["39.0000000000000001, 39.0", &digits, &places] {
+        assert!(!is_allowed(found), "{found}");
     }
 }

@@ -67,7 +67,15 @@ impl App {
             room: self.budget.reserve(&client.0),
         };
         received.read(body, self.limits.body).await?;
-        let weight: Weight = received.parse(|json| read_json(json)).await?;
+        received.make_room(most).await?;
+        Ok(received)
+    }
+}
+
+impl Received {
+    /// Counts the values, and takes room for the body and what is read of it.
+    async fn make_room(&mut self, most: usize) -> Result<(), ApiError> {
+        let weight: Weight = self.parse(|json| read_json(json)).await?;
         if weight.bytes() > most {
             let why = format!(
                 "the body has {} JSON values, which would take {} bytes of memory, and a request may take {most}: send fewer a request",
@@ -76,13 +84,11 @@ impl App {
             );
             return Err(ApiError::too_large(why));
         }
-        let bytes = 2 * received.json.len() + weight.bytes();
-        received.room.grow_to(bytes).await;
-        Ok(received)
+        let bytes = 2 * self.json.len() + weight.bytes();
+        self.room.grow_to(bytes).await;
+        Ok(())
     }
-}
 
-impl Received {
     async fn read(&mut self, mut body: Body, most: usize) -> Result<(), ApiError> {
         let too_large = || {
             ApiError::too_large(format!(
@@ -197,7 +203,36 @@ fn longest_time(bytes: usize) -> Duration {
 
 #[cfg(test)]
 mod tests {
+    use super::super::budget::Budget;
     use super::*;
+
+    fn received(json: &str) -> Received {
+        Received {
+            json: json.into(),
+            room: Budget::new(|| {}).reserve("a"),
+        }
+    }
+
+    #[tokio::test]
+    async fn what_is_read_of_a_body_takes_room() {
+        let values = vec![r#"{"":0}"#; 10_000].join(",");
+        let body = format!(r#"{{"samples":[{values}]}}"#);
+        let mut few = received(&body);
+        few.make_room(1 << 30).await.unwrap();
+        assert!(few.room.bytes() > 20 * body.len(), "{}", few.room.bytes());
+        let mut many = received(&body);
+        let refused = many.make_room(1 << 20).await;
+        assert!(refused.is_err() && many.room.bytes() == 0);
+    }
+
+    #[tokio::test]
+    async fn a_body_that_has_not_come_has_no_room() {
+        let mut silent = received("");
+        let body = Body::from_stream(tokio_stream::pending::<Result<Vec<u8>, std::io::Error>>());
+        let read = silent.read(body, 255 << 20);
+        assert!(timeout(Duration::from_millis(50), read).await.is_err());
+        assert_eq!((silent.room.bytes(), silent.json.capacity()), (0, 0));
+    }
 
     #[test]
     fn slow_bodies_are_given_up_from_the_first_seconds() {

@@ -233,3 +233,19 @@ fn made_up_experts_are_in_mxfp4_where_the_configuration_says_so() {
     assert!(precision.contains("blocks"), "{precision}");
     assert_eq!(figures["total_output_tokens"], 9);
 }
+
+#[test]
+fn an_instruction_set_is_used_or_refused() {
+    let folder = Folder::new();
+    folder.write("config.json", shape());
+    let work = "--synthetic config.json --samples 1 --template-tokens 8 --input-tokens 4 --output-tokens 2";
+    let work: Vec<&str> = work.split(' ').collect();
+    let figures = bench(&folder, &[&work[..], &["--instructions", "plain"]].concat());
+    let machine = figures["machine"].as_str().unwrap();
+    assert!(machine.contains(", plain, "), "{machine}");
+    let other = if cfg!(target_arch = "x86_64") { "neon" } else { "avx2" };
+    for (set, said) in [("sse2", "avx512, avx2, neon"), (other, other)] {
+        let named = ["bench", "--device", "cpu", "--instructions", set];
+        folder.run(&[&named[..], &work].concat()).expect(2, &[said]);
+    }
+}

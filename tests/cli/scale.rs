@@ -247,3 +247,18 @@ fn an_over_long_response_is_too_long_and_nothing_else() {
         }
     }
 }
+
+#[test]
+fn a_model_takes_memory_as_its_work_does() {
+    let folder = Folder::new();
+    folder.write("in.jsonl", crate::common::rollouts(24));
+    let [(usual, peak), (few, least)] = [&[][..], &["--kv-blocks", "300"]].map(|more| {
+        let judge = ["judge", "in.jsonl", "-q", "-o", "out.jsonl", "--restart"];
+        let child = folder.juror(&[&judge[..], more].concat()).spawn().unwrap();
+        let (ran, peak) = watch(child);
+        ran.expect(0, &[]);
+        (folder.read("out.jsonl"), peak >> 10)
+    });
+    assert_eq!(usual, few);
+    assert!(peak < least + (32 << 10), "{peak} kB, and {least} kB with 300 blocks");
+}

@@ -323,6 +323,8 @@ fn other_names_and_other_pages_are_refused() {
         "script-src 'self'",
         "x-content-type-options: nosniff",
         "cache-control: no-store",
+        // Without a referrer a browser sends a form with the origin `null`.
+        "referrer-policy: same-origin",
     ] {
         assert!(head.contains(part), "{part}: {head}");
     }

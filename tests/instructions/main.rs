@@ -19,6 +19,7 @@ use juror::checkpoint::gguf::StorageType;
 use juror::model::attention::{self, AttentionKind, AttentionShape};
 use juror::model::cpu::instructions::InstructionSet;
 use juror::model::cpu::matmul::PackedMatrix;
+use juror::model::ops;
 use juror::model::precision::WeightType;
 use paged::{Blocks, step};
 
@@ -95,6 +96,28 @@ fn products(works: &mut Vec<Work>) {
     }
 }
 
+/// What is between products.
+fn elementwise(works: &mut Vec<Work>) {
+    let tensor = |rows: usize, width: usize, seed| {
+        Tensor::from_vec(normal(rows * width, seed), (rows, width), &Device::Cpu).unwrap()
+    };
+    let (x, y, wide) = (tensor(64, 1024, 7), tensor(64, 1024, 8), tensor(64, 2048, 9));
+    let weight = tensor(1, 1024, 10).flatten_all().unwrap();
+    let mut add = |name: &str, run: Box<dyn Fn() -> Tensor>| {
+        works.push(Work {
+            name: name.to_owned(),
+            sixteen_bits: false,
+            quantised: false,
+            run: Box::new(move || run().flatten_all().unwrap().to_vec1().unwrap()),
+        });
+    };
+    let (of, by) = (x.clone(), weight.clone());
+    add("norm", Box::new(move || ops::rms_norm(&of, &by, 1e-6).unwrap()));
+    let sum = move || ops::add_rms_norm(&x, &y, &weight, 1e-6).unwrap().1;
+    add("sum and norm", Box::new(sum));
+    add("gate", Box::new(move || ops::silu_mul(&wide).unwrap()));
+}
+
 /// A prompt, whose tiles are widened to memory, and a row that decodes, which widens in registers.
 fn attention(works: &mut Vec<Work>) {
     let shape = AttentionShape {
@@ -148,6 +171,7 @@ fn every_instruction_set_gives_the_same_and_is_worth_it() {
     let mut works = Vec::new();
     products(&mut works);
     attention(&mut works);
+    elementwise(&mut works);
     // What the last work in 32 bits took.
     let mut in_32_bits = vec![f64::INFINITY; sets.len()];
     // All of it is measured before anything is complained of.

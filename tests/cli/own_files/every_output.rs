@@ -439,3 +439,42 @@ fn reports_go_to_streams() {
         .expect(2, &["`-` is no file", "/dev/stdout"]);
     assert!(!folder.has("-"));
 }
+
+/// Files that no argument names are outputs too.
+#[test]
+fn lines_set_aside_replace_nothing_of_somebodys() {
+    let (folder, file) = (prepared(), "x.jsonl.rejected.jsonl");
+    for content in SOMEBODYS {
+        folder.write(file, content);
+        for command in [
+            &["judge", "in.jsonl", "--rules", "only"][..],
+            &["export-batch", "in.jsonl"],
+        ] {
+            let ran = folder.run(&[command, &["-o", "x.jsonl", "--skip-bad"]].concat());
+            ran.expect(2, &["x.jsonl.rejected.jsonl is there, and would be replaced"]);
+            assert_eq!(folder.read(file), content);
+        }
+    }
+}
+
+/// A report of one command is no earlier report of another.
+#[test]
+fn reports_of_other_commands_are_somebodys() {
+    let folder = prepared();
+    let lines = TABLE.lines().filter(|line| !line.starts_with('#'));
+    let reports: Vec<Case> = lines
+        .map(Case::of)
+        .filter(|case| case.file.ends_with(".json") && case.earlier == "own")
+        .collect();
+    let kind = |case: &Case| match case.option {
+        Some("--summary-json") => "summary".to_owned(),
+        _ => case.command[0].to_owned(),
+    };
+    for (at, case) in reports.iter().enumerate() {
+        let mut others = reports.iter().cycle().skip(at + 1);
+        let other = others.find(|other| kind(other) != kind(case)).unwrap();
+        other.run(&folder, "shared.json", &["--force"]).expect(0, &[]);
+        case.run(&folder, "shared.json", &[])
+            .expect(2, &["shared.json is there"]);
+    }
+}

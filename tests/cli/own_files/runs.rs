@@ -121,10 +121,16 @@ fn shards_are_merged_and_checked() {
     let text = folder.read(parts[1]);
     // What the journal does not have is not merged: an edited reward, a verdict of another run, an edited journal.
     let line = text.lines().next().unwrap();
-    let edited = line.replacen("\"outcome\":true", "\"outcome\":false", 1);
-    assert_ne!(edited, line);
-    folder.write(parts[1], text.replacen(line, &edited, 1));
-    merge(&parts, "two.jsonl").expect(2, &["part-1-of-3.jsonl:1: ", "it was edited"]);
+    let end = line.strip_suffix('}').unwrap();
+    for edited in [
+        line.replacen("\"outcome\":true", "\"outcome\":false", 1),
+        line.replacen("\"reward\":null", "\"reward\":1.0", 1),
+        format!("{end},\"advantage\":9.0}}"),
+    ] {
+        assert_ne!(edited, line);
+        folder.write(parts[1], text.replacen(line, &edited, 1));
+        merge(&parts, "two.jsonl").expect(2, &["part-1-of-3.jsonl:1: ", "it was edited"]);
+    }
     let moved = line.replacen("\"index\":", "\"index\":99", 1);
     folder.write(parts[1], text.replacen(line, &moved, 1));
     merge(&parts, "two.jsonl").expect(2, &["its journal has no such verdict"]);

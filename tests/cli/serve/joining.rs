@@ -106,6 +106,24 @@ fn work_that_nobody_waits_for_goes_last() {
     });
 }
 
+/// More requests than threads that make prompts, and long ones: 20,000 prompts, of which some are made.
+pub(super) fn flood(server: &Server) -> Vec<TcpStream> {
+    let ask = |at: usize| {
+        let samples = (1000 * at..1000 * at + 1000).map(|number| {
+            let mut sample = sample(number);
+            sample["response"] = json!("x ".repeat(600));
+            sample
+        });
+        let body = json!({"samples": samples.collect::<Vec<_>>()});
+        send(server, "large", &body)
+    };
+    let large = (0..20).map(ask).collect();
+    wait_until("some are made", || {
+        server.metric("vllm:num_requests_waiting") > 100
+    });
+    large
+}
+
 #[test]
 fn prompts_are_made_in_turns() {
     let folder = Folder::new();
@@ -113,24 +131,7 @@ fn prompts_are_made_in_turns() {
     server.wait_until_ready();
     // Known from here on: it needs a prompt, and no engine.
     server.post("/v1/judge", &body(50_000..50_001)).ok();
-    // More requests than threads that make prompts, and long ones.
-    let _large: Vec<TcpStream> = (0..20)
-        .map(|at| {
-            let samples = (1000 * at..1000 * at + 1000).map(|number| {
-                let mut sample = sample(number);
-                sample["response"] = json!("x ".repeat(600));
-                sample
-            });
-            send(
-                &server,
-                "large",
-                &json!({"samples": samples.collect::<Vec<_>>()}),
-            )
-        })
-        .collect();
-    wait_until("some are made", || {
-        server.metric("vllm:num_requests_waiting") > 100
-    });
+    let _large = flood(&server);
     let answer = server.post("/v1/judge", &body(50_000..50_001)).ok();
     assert_eq!(answer["verdicts"][0]["reused"], true);
     let made = server.metric("vllm:num_requests_waiting");

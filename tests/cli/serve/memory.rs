@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::{Server, sample};
+use super::{Server, sample, wait_until};
 use crate::common::Folder;
 
 fn head(length: &str) -> String {
@@ -112,4 +112,25 @@ fn a_body_that_trickles_is_given_up() {
         assert!(sent < 200, "it is read on");
     }
     assert_eq!(&answer, b"HTTP/1.1 408");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn samples_that_wait_take_what_is_counted_for_them() {
+    let folder = Folder::new();
+    let server = Server::start(&folder, &[]);
+    server.wait_until_ready();
+    server.post("/sleep", &json!({})).ok();
+    let samples: Vec<_> = (0..8000).map(sample).collect();
+    let body = json!({ "samples": samples }).to_string();
+    let before = peak(&server);
+    let length = format!("content-length: {}", body.len());
+    let _waits = server.send(&format!("{}{body}", head(&length)));
+    wait_until("all wait", || {
+        server.metric("vllm:num_requests_waiting") >= 8000
+    });
+    let grown = peak(&server) - before;
+    // As much for each as the server counts (`WAITING`), beside the body.
+    let counted = 8000 * (8 << 10) + 4 * body.len();
+    assert!(grown < counted + (16 << 20), "{grown} of {counted}");
 }

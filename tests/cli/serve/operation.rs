@@ -187,3 +187,16 @@ fn what_cannot_be_served_is_said_at_once() {
         .run(&["serve", "--port", port])
         .expect(1, &["cannot listen at", "--port"]);
 }
+
+#[cfg(unix)]
+#[test]
+fn it_ends_while_thousands_of_prompts_wait_to_be_made() {
+    let folder = Folder::new();
+    let server = Server::start(&folder, &[]);
+    server.wait_until_ready();
+    let _clients = super::joining::flood(&server);
+    let started = Instant::now();
+    server.terminate();
+    assert_eq!(server.ended().0, Some(0));
+    assert!(started.elapsed() < Duration::from_secs(15), "{:?}", started.elapsed());
+}

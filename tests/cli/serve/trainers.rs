@@ -151,6 +151,19 @@ fn slime_sends_texts_or_messages() {
             "{prompt}"
         );
     }
+    // The system text is no part of the question: the prompt is one that was judged.
+    let judged = server.metric("vllm:request_success_total");
+    let text = question.as_str().unwrap();
+    for prompt in [
+        json!([{"role": "system", "content": "Think in <think> tags."}, {"role": "user", "content": question}]),
+        json!(format!(
+            "<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\n{text}<|im_end|>\n<|im_start|>assistant\n"
+        )),
+    ] {
+        let body = json!({"prompt": prompt, "response": response, "label": row["reference"]});
+        server.post("/reward", &body).ok();
+    }
+    assert_eq!(server.metric("vllm:request_success_total"), judged);
     server
         .post("/reward", &json!({"prompt": "x"}))
         .expect(400, &["`response` is missing"]);

@@ -383,3 +383,23 @@ fn a_file_that_is_cut_off_is_refused_before_anything_is_loaded() {
             .expect(2, &[name, says]);
     }
 }
+
+/// Blocks stay blocks once they are loaded, which the bits a weight show.
+#[test]
+fn bits_a_weight_are_those_of_the_file() {
+    let folder = Folder::new();
+    for (kind, said) in [
+        (GgmlDType::Q4_1, "in blocks, 5.00 bits a weight"),
+        (GgmlDType::Q5_1, "in blocks, 6.00 bits a weight"),
+    ] {
+        tiny(kind).write(&folder.path("x.gguf"));
+        let ran = folder.run(&["models", "show", "x.gguf"]);
+        assert!(ran.stdout.contains(said), "{}", ran.stdout);
+    }
+    // Super-blocks take more in memory than in the file.
+    let checkpoint = checkpoint(&sizes("Qwen3ForCausalLM", 256, 256));
+    convert(checkpoint.path(), |_| GgmlDType::Q4K).write(&folder.path("k.gguf"));
+    let ran = folder.run(&["models", "show", "k.gguf"]);
+    let said = "4.50 bits a weight (4.63 in memory)";
+    assert!(ran.stdout.contains(said), "{}", ran.stdout);
+}

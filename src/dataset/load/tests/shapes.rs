@@ -415,3 +415,30 @@ fn the_first_rows_have_a_fingerprint_of_their_own() {
     assert_eq!(fingerprint(5, Some(2)).1, Some(two));
     assert_eq!(fingerprint(5, Some(6)).1, None);
 }
+
+/// As many cells, or responses, in rows of two shapes: what each cost for its row would take ten or a hundred times as long in the wide one.
+#[test]
+fn time_is_in_proportion_to_cells_and_responses() {
+    let seconds = |name: &str, content: String, count: usize| {
+        let files = Files::new(&[(name, content.as_bytes())]);
+        let started = std::time::Instant::now();
+        let loaded = files.load(&[name], &LoadOptions::default()).unwrap();
+        assert_eq!(loaded.samples.len(), count);
+        started.elapsed().as_secs_f64()
+    };
+    let table = |columns: usize, rows: usize| {
+        let names: Vec<String> = (0..columns).map(|at| format!("c{at}")).collect();
+        let row = format!("q,a,r{}\n", ",1".repeat(columns));
+        format!("question,answer,response,{}\n{}", names.join(","), row.repeat(rows))
+    };
+    let list = |responses: usize, rows: usize| {
+        let row = serde_json::json!({"question": "q", "answer": "a", "responses": vec!["r"; responses]});
+        format!("{row}\n").repeat(rows)
+    };
+    let narrow = seconds("t.csv", table(5_000, 40), 40);
+    let wide = seconds("t.csv", table(50_000, 4), 4);
+    assert!(wide < 4.0 * narrow + 0.5, "{wide} s, and {narrow} s");
+    let short = seconds("t.jsonl", list(200, 100), 20_000);
+    let long = seconds("t.jsonl", list(20_000, 1), 20_000);
+    assert!(long < 4.0 * short + 0.5, "{long} s, and {short} s");
+}
