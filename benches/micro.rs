@@ -28,7 +28,7 @@ fn samples() -> Vec<Sample> {
 }
 
 fn prompt(criterion: &mut Criterion) {
-    let source = ModelSource::resolve("tiny").expect("the embedded model");
+    let source = juror::catalog::resolve("tiny").expect("the embedded model");
     let protocol = protocol::known()[0].clone();
     let template = PromptTemplate::parse(protocol.template_text().unwrap_or_default())
         .expect("the built-in prompt");

@@ -56,27 +56,20 @@ mod browse;
 #[doc(hidden)]
 pub mod build;
 #[doc(hidden)]
-pub mod checkpoint;
+pub mod catalog;
 #[doc(hidden)]
 pub mod cli;
 #[doc(hidden)]
 pub mod dataset;
 #[doc(hidden)]
-pub mod engine;
-#[doc(hidden)]
 pub mod eval;
-#[doc(hidden)]
-pub mod grammar;
 #[doc(hidden)]
 pub mod gsm8k;
 #[doc(hidden)]
 pub mod judge;
 mod label;
 #[doc(hidden)]
-pub mod model;
-#[doc(hidden)]
 pub mod openai;
-pub(crate) mod panics;
 pub mod prelude;
 #[doc(hidden)]
 pub mod protocol;
@@ -91,14 +84,14 @@ pub mod rubric;
 pub mod server;
 mod terminal;
 #[doc(hidden)]
-pub mod text;
-#[doc(hidden)]
-pub mod threads;
-#[doc(hidden)]
 pub mod verdict;
 #[doc(hidden)]
 pub mod verify;
 #[cfg(feature = "serve")]
 mod view;
 
+#[doc(hidden)]
+pub use juror_engine::{checkpoint, engine, grammar, model, text, threads};
 pub use juror_rules as rules;
+
+use juror_engine::panics;

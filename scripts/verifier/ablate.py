@@ -3,7 +3,7 @@
 
     python scripts/verifier/ablate.py corpus.jsonl pairs.jsonl [--profile strict] [--only NAME] [--show 5]
 
-The script copies the crate `rules/` to a temporary folder, writes an early return into every function that the table
+The script copies the crate `crates/rules/` to a temporary folder, writes an early return into every function that the table
 `PARTS` names, builds the example `verify_pairs` once and runs it once for each part. A pair is a JSON line with `gold`,
 `pred` and perhaps `config`; where it has a label (`expected` or `label`) the table also says how many verdicts went from
 right to wrong (−) and back (+). A verdict of null counts as "not equal", as for a reward. ~ counts pairs whose verdict
@@ -53,7 +53,7 @@ def insert(source: str, where: str, signature: str, name: str, result: str) -> s
 def build(folder: Path, target: Path) -> None:
     """Builds the example with all switches from a copy of the crate."""
     ignored = shutil.ignore_patterns("target", "fuzz")
-    shutil.copytree(_REPOSITORY / "rules", folder / "rules", ignore=ignored)
+    shutil.copytree(_REPOSITORY / "crates" / "rules", folder / "rules", ignore=ignored)
     shutil.copy(_REPOSITORY / "Cargo.lock", folder)
     package = tomllib.loads((_REPOSITORY / "Cargo.toml").read_text())["workspace"]["package"]
     (folder / "Cargo.toml").write_text(

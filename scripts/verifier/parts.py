@@ -1,4 +1,4 @@
-"""What `ablate.py` switches off: name → [(file in rules/src, the first line of a function's signature, what it returns)]."""
+"""What `ablate.py` switches off: name → [(file in crates/rules/src, the first line of a function's signature, what it returns)]."""
 
 _OPEN = "Comparison::open(String::new())"
 _UNKNOWN = "Err(Failure::Unknown)"

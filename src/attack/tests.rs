@@ -32,7 +32,7 @@ fn target(protocol: &Arc<dyn Protocol>) -> Target {
         .template_text()
         .unwrap_or("<a>{{ question }}</a><b>{{ student_answer }}</b><c>{{ reference_answer }}</c>");
     let template = PromptTemplate::parse(prompt).unwrap();
-    let source = ModelSource::resolve("tiny").unwrap();
+    let source = crate::catalog::resolve("tiny").unwrap();
     let text = JudgeText::load(&source, protocol, &template).unwrap();
     Target::new(&text, &template)
 }

@@ -25,7 +25,7 @@ use crate::attack::{
     Family, FamilyReport, Subject, Target, attacks, one_row_a_question, shortened,
 };
 use crate::checkpoint::ModelSource;
-use crate::checkpoint::hub::Want;
+use juror_hub::Want;
 use crate::dataset::output::{Mark, OutputFile};
 use crate::dataset::{Field, LineLimit, LoadOptions, Sample, load};
 use crate::judge::JudgeText;

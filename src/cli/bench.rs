@@ -21,7 +21,7 @@ use crate::bench::session::{
     Bench, COMMIT, Document, Setting, Subject, WorkloadFields, features, machine, write_trace,
 };
 use crate::bench::{Job, LengthDistribution, Report, Seconds, Workload, shapes, trace, workload};
-use crate::checkpoint::hub::Want;
+use juror_hub::Want;
 use crate::checkpoint::{ModelConfig, Weights};
 use crate::dataset::output::Mark;
 use crate::dataset::{LineLimit, LoadOptions, load};

@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use super::{Failure, say};
 use crate::checkpoint::CheckpointError;
 use crate::checkpoint::ModelSource;
-use crate::checkpoint::hub::{Event, Want};
+use juror_hub::{Event, Want};
 
 /// A bar on standard error, if that is a terminal; else a line that says that something is being fetched.
 pub(super) struct Download {
@@ -63,7 +63,7 @@ impl Download {
 /// Finds a model, fetching what is wanted of it.
 pub(super) fn resolve(name: &str, want: Want) -> Result<ModelSource, Failure> {
     let download = Download::new(name);
-    let source = ModelSource::resolve_watched(name, want, &|event| download.watch(event));
+    let source = crate::catalog::resolve_watched(name, want, &|event| download.watch(event));
     download.finish();
     source.map_err(failure)
 }

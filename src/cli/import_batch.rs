@@ -16,7 +16,7 @@ use super::rules::RulesArguments;
 use super::sampling::{SAMPLING, parse_trials};
 use super::{Failure, OrFail, batch_failure, download, say};
 use crate::batch::import::Import;
-use crate::checkpoint::hub::Want;
+use juror_hub::Want;
 use crate::dataset::journal::{earlier_input, journal_path};
 use crate::dataset::output::OutputFile;
 use crate::dataset::{BadLines, Keep, LineLimit, LoadOptions, sources};

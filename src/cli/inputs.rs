@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::download::Download;
 use super::{Failure, say};
-use crate::checkpoint::hub::{DataSetName, Hub, HubError};
+use juror_hub::{DataSetName, Hub, HubError};
 use crate::dataset::{DatasetError, is_rows_file};
 
 /// An input's error with its exit code: a full disk is not the user's mistake.

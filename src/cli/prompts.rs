@@ -14,7 +14,7 @@ use super::inputs::{self, Inputs};
 use super::judge::JudgeChoice;
 use super::prompt_choice::PromptChoice;
 use super::{DONE, Failure, INCOMPLETE, OrFail, for_output, say};
-use crate::checkpoint::hub::Want;
+use juror_hub::Want;
 use crate::dataset::{LineLimit, LoadOptions, Sample, find};
 use crate::judge::JudgeText;
 use crate::judge::prompt::PromptTokens;

@@ -16,7 +16,7 @@ use super::{
     DONE, Failure, INCOMPLETE, INTERRUPTED, OrFail, batch_failure, catch_interrupts, download, say,
 };
 use crate::batch::run::{BatchProgress, BatchRun, Requests};
-use crate::checkpoint::hub::Want;
+use juror_hub::Want;
 use crate::dataset::journal::{ChatIdentity, Identity, Manifest, chat_date, journal_path};
 use crate::dataset::output::{Mark, OutputFile, Outputs, has_place_beside};
 use crate::dataset::{LineLimit, sources};

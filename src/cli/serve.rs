@@ -14,7 +14,7 @@ use super::engine::{EngineArguments, ModelArguments};
 use super::judge::{JudgeChoice, ResolvedJudge, VerdictArguments, devices, identity, parse_size};
 use super::sampling::SamplingArguments;
 use super::{DONE, Failure, OrFail, catch_interrupts, download, say};
-use crate::checkpoint::hub::Want;
+use juror_hub::Want;
 use crate::cli::columns::ColumnArguments;
 use crate::dataset::read_text;
 use crate::judge::cache::{self, AnswerCache, CACHE_SIZE};

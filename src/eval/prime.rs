@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::measures::Task;
 use super::scored::Samples;
-use crate::checkpoint::known_judges;
+use crate::catalog::known_judges;
 
 /// What the paper measured of a judge, in percent.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]

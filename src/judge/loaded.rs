@@ -196,7 +196,7 @@ impl JudgeBuilder {
             .as_deref()
             .map(protocol::resolve)
             .transpose()?;
-        let source = ModelSource::resolve(&self.model)?;
+        let source = crate::catalog::resolve(&self.model)?;
         let protocol = match named {
             Some(protocol) => protocol,
             None => protocol::resolve(default_protocol(&source)?)?,

@@ -9,7 +9,7 @@ use super::domain::{Domain, JudgeFile};
 use super::generation::GenerationDefaults;
 use super::model_text::{ModelText, guarded, optional};
 use super::prompt::{PromptBuilder, PromptError, PromptTokens, TokenCount, TooLong};
-use crate::checkpoint::known_judges::{self, KnownJudge, KnownSampling};
+use crate::catalog::known_judges::{self, KnownJudge, KnownSampling};
 use crate::checkpoint::{CheckpointError, ModelConfig, ModelSource, Weights};
 use crate::dataset::Sample;
 use crate::dataset::journal::{ChatIdentity, Identity};

@@ -26,7 +26,7 @@ const MARKERS: [&str; 7] = [
 
 /// The tiny judge's tokenizer with these tokens added.
 fn tokenizer(added: &[&str]) -> Arc<Tokenizer> {
-    let json = ModelSource::resolve("tiny")
+    let json = crate::catalog::resolve("tiny")
         .unwrap()
         .read_text("tokenizer.json")
         .unwrap();

@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn tokens_are_written_with_their_bytes_and_places() {
-        let source = ModelSource::resolve("tiny").unwrap();
+        let source = crate::catalog::resolve("tiny").unwrap();
         let model = ChatModel::load("tiny".into(), &source, None).unwrap();
         let text = "a é💩!";
         let mut tokens = model.tokenizer().encode_trusted(text).unwrap();

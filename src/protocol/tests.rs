@@ -78,3 +78,22 @@ tables! {
     reads_rubric: "rubric",
     reads_pairwise: "pairwise",
 }
+
+#[test]
+fn the_number_that_answer_json_finds_has_a_bound() {
+    let scaffold = find("answer-json").unwrap();
+    let scaffold = scaffold.scaffold(ScaffoldWants::default()).unwrap();
+    let GrammarSource::JsonSchema(schema) = &**scaffold.grammar().unwrap() else {
+        panic!("answer-json is a schema");
+    };
+    let schema: serde_json::Value = serde_json::from_str(schema).unwrap();
+    let pattern = schema["properties"]["model_answer"]["pattern"].as_str();
+    let number = regex::Regex::new(pattern.unwrap()).unwrap();
+    for found in ["39", "-1,234.50", "3/4", "1e10", "12%"] {
+        assert!(number.is_match(found), "{found}");
+    }
+    let (digits, places) = ("9".repeat(101), format!("39.{}", "0".repeat(41)));
+    for found in ["39.0000000000000001, 39.0", &digits, &places] {
+        assert!(!number.is_match(found), "{found}");
+    }
+}

@@ -319,7 +319,7 @@ fn costly_pairs_take_little_memory() {
     let folder = Folder::new();
     folder.write(
         "pairs.jsonl",
-        include_str!("../../rules/tests/cases/costly.jsonl"),
+        include_str!("../../crates/rules/tests/cases/costly.jsonl"),
     );
     for profile in ["strict", "compat"] {
         let output = std::process::Command::new("sh")
@@ -335,7 +335,7 @@ fn costly_pairs_take_little_memory() {
             .unwrap();
         let ran = Ran::of(output);
         ran.expect(0, &[]);
-        let rows = include_str!("../../rules/tests/cases/costly.jsonl")
+        let rows = include_str!("../../crates/rules/tests/cases/costly.jsonl")
             .lines()
             .count();
         assert_eq!(ran.lines().len(), rows);

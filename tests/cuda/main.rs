@@ -80,7 +80,7 @@ struct Checkpoint {
 impl Checkpoint {
     fn open(name: &str) -> Self {
         let folder = root().join("tests/data/checkpoints").join(name);
-        let source = ModelSource::resolve(folder.to_str().unwrap()).unwrap();
+        let source = juror::catalog::resolve(folder.to_str().unwrap()).unwrap();
         Self {
             config: ModelConfig::load(&source).unwrap(),
             weights: Weights::open(&source).unwrap(),

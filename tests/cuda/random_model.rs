@@ -71,7 +71,7 @@ impl Random {
         let tensors: std::collections::HashMap<String, Tensor> = tensors.collect();
         candle_core::safetensors::save(&tensors, folder.path().join("model.safetensors")).unwrap();
         std::fs::write(folder.path().join("config.json"), text).unwrap();
-        let source = ModelSource::resolve(folder.path().to_str().unwrap()).unwrap();
+        let source = juror::catalog::resolve(folder.path().to_str().unwrap()).unwrap();
         Self {
             config,
             weights: Weights::open(&source).unwrap(),

@@ -31,7 +31,7 @@ impl TakeVerdict for Verdicts {
 }
 
 fn service() -> JudgeService {
-    let source = ModelSource::resolve("tiny").unwrap();
+    let source = juror::catalog::resolve("tiny").unwrap();
     let protocol = protocol::resolve("prime").unwrap();
     let template = PromptTemplate::parse(protocol.template_text().unwrap()).unwrap();
     let text = JudgeText::load(&source, &protocol, &template).unwrap();

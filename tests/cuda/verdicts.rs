@@ -35,7 +35,7 @@ fn judge_examples(device: &Device) -> Vec<Verdict> {
         &LoadOptions::default(),
     )
     .unwrap();
-    let source = ModelSource::resolve("tiny").unwrap();
+    let source = juror::catalog::resolve("tiny").unwrap();
     let protocol = protocol::find("prime").unwrap();
     let template = PromptTemplate::parse(protocol.template_text().unwrap()).unwrap();
     let text = Arc::new(JudgeText::load(&source, &protocol, &template).unwrap());

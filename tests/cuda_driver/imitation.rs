@@ -126,7 +126,7 @@ fn folders() -> [PathBuf; 3] {
     [
         "tests/cuda_driver",
         "tests/cuda_emulation",
-        "src/model/cuda/kernels",
+        "crates/engine/src/model/cuda/kernels",
     ]
     .map(|at| root().join(at))
 }

@@ -2,7 +2,7 @@
 // with attention in double precision, computed from the step's rows and not from the plan.
 //
 // The cache, outputs and scratch are NaN wherever nothing was written, so a key that should not be seen shows in the result.
-#include "../../src/model/cuda/kernels/attention.cu"
+#include "../../crates/engine/src/model/cuda/kernels/attention.cu"
 
 #include <algorithm>
 #include <iostream>

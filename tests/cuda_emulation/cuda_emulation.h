@@ -1,4 +1,4 @@
-// CUDA C++ for a host compiler: what the kernels in src/model/cuda/kernels use, run thread by thread on the CPU.
+// CUDA C++ for a host compiler: what the kernels in crates/engine/src/model/cuda/kernels use, run thread by thread on the CPU.
 //
 // `common.cuh` includes this file instead of CUDA's headers when JUROR_EMULATION is defined. A kernel is compiled unchanged;
 // `emulation::launch` runs its grid block by block, the threads of a block as fibers. What is checked, and ends the program

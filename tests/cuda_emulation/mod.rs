@@ -62,7 +62,7 @@ fn compile(name: &str, options: &[&str]) -> PathBuf {
             .arg("-I")
             .arg(&sources)
             .arg("-I")
-            .arg(root.join("src/model/cuda/kernels"))
+            .arg(root.join("crates/engine/src/model/cuda/kernels"))
             .arg("-c")
             .arg(sources.join(name).with_extension("cpp"))
             .arg("-o")

@@ -1,4 +1,4 @@
-// The sampler: against the semantics of src/engine/sampler.rs, sorted and in double precision.
+// The sampler: against the semantics of crates/engine/src/engine/sampler.rs, sorted and in double precision.
 #include "compare.h"
 #include "sampler.cu"
 

@@ -129,7 +129,7 @@ pub(crate) fn text(way: Way, protocol: &Arc<dyn Protocol>) -> (Arc<JudgeText>, u
          }}}}{{% endfor %}}{{% if add_generation_prompt %}}{{{{ '{prompt}' }}}}{{% endif %}}"
     ));
     write("tokenizer_config.json", &settings);
-    let source = ModelSource::resolve(folder.path().to_str().unwrap()).unwrap();
+    let source = juror::catalog::resolve(folder.path().to_str().unwrap()).unwrap();
     let prompt = protocol
         .template_text()
         .unwrap_or("{{ question }} {{ student_answer }} {{ reference_answer }}");

@@ -62,7 +62,7 @@ impl Keep {
 }
 
 fn text(protocol: &Arc<dyn Protocol>) -> (ModelSource, Arc<JudgeText>) {
-    let source = ModelSource::resolve("tiny").unwrap();
+    let source = juror::catalog::resolve("tiny").unwrap();
     let template = PromptTemplate::parse(protocol.template_text().unwrap()).unwrap();
     let text = Arc::new(JudgeText::load(&source, protocol, &template).unwrap());
     (source, text)

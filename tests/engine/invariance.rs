@@ -76,7 +76,7 @@ fn judge(
     sampling: Sampling,
     trials: u32,
 ) -> (Vec<Essence>, Stats) {
-    let source = ModelSource::resolve("tiny").unwrap();
+    let source = juror::catalog::resolve("tiny").unwrap();
     let protocol = protocol::find("prime").unwrap();
     let template = PromptTemplate::parse(protocol.template_text().unwrap()).unwrap();
     let text = Arc::new(JudgeText::load(&source, &protocol, &template).unwrap());

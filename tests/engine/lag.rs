@@ -310,7 +310,7 @@ fn a_lagging_engine_preempts_only_between_steps_and_changes_nothing() {
 
 /// The built-in judge's decoder, its vocabulary, and what builds a cache for it unless that is larger than `most`.
 pub(crate) fn tiny(most: usize) -> (Decoder, usize, Box<BuildCache>) {
-    let source = ModelSource::resolve("tiny").unwrap();
+    let source = juror::catalog::resolve("tiny").unwrap();
     let config = ModelConfig::load(&source).unwrap();
     let weights = Weights::open(&source).unwrap();
     let precision = Precision::all(DType::F32);

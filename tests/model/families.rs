@@ -56,7 +56,7 @@ fn ours(folder: &Path, tokens: &[u32], chunk: usize) -> Vec<Vec<f32>> {
 }
 
 fn ours_as(precision: Precision, folder: &Path, tokens: &[u32], chunk: usize) -> Vec<Vec<f32>> {
-    let source = ModelSource::resolve(folder.to_str().unwrap()).unwrap();
+    let source = juror::catalog::resolve(folder.to_str().unwrap()).unwrap();
     let config = ModelConfig::load(&source).unwrap();
     let weights = Weights::open(&source).unwrap();
     let decoder = Decoder::load(&config, &weights, &Device::Cpu, precision).unwrap();

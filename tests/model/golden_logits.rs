@@ -56,7 +56,7 @@ impl Checkpoint {
         let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
             .join("tests/data/checkpoints")
             .join(name);
-        let source = ModelSource::resolve(folder.to_str().unwrap()).unwrap();
+        let source = juror::catalog::resolve(folder.to_str().unwrap()).unwrap();
         let config = ModelConfig::load(&source).unwrap();
         let weights = Weights::open(&source).unwrap();
         let decoder = Decoder::load(&config, &weights, &Device::Cpu, Precision::F32).unwrap();
@@ -312,7 +312,7 @@ fn a_text_that_outgrows_the_short_context_goes_on_as_in_transformers() {
         })
         .collect();
     for new in [14, 100] {
-        let source = ModelSource::resolve(checkpoint.folder.to_str().unwrap()).unwrap();
+        let source = juror::catalog::resolve(checkpoint.folder.to_str().unwrap()).unwrap();
         let weights = Weights::open(&source).unwrap();
         let model = load_model(config, &weights, &Device::Cpu, Precision::F32, false).unwrap();
         let sizes = EngineConfig {
@@ -365,7 +365,7 @@ fn a_text_that_outgrows_the_short_context_goes_on_as_in_transformers() {
 #[test]
 fn experts_in_mxfp4_may_stay_as_they_are_stored() {
     let mut checkpoint = Checkpoint::load("gpt-oss-mxfp4");
-    let source = ModelSource::resolve(checkpoint.folder.to_str().unwrap()).unwrap();
+    let source = juror::catalog::resolve(checkpoint.folder.to_str().unwrap()).unwrap();
     let weights = Weights::open(&source).unwrap();
     let precision = PrecisionChoice::default()
         .resolve(&Device::Cpu, &weights)

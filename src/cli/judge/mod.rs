@@ -17,7 +17,7 @@ use super::eval::Labels;
 use super::inputs::{self, Inputs};
 use super::progress::{Progress, print_summary};
 use super::{DONE, Failure, INCOMPLETE, INTERRUPTED, OrFail, catch_interrupts, say};
-use crate::checkpoint::hub::Want;
+use juror_hub::Want;
 use crate::dataset::journal::{Identity, earlier_input, journal_path};
 use crate::dataset::output::OutputFile;
 use crate::dataset::{Keep, LineLimit, LoadOptions, Loaded, Rows, Samples, Shard, index, sources};

@@ -7,7 +7,7 @@ use anyhow::{Context as _, anyhow};
 
 use super::{JudgeChoice, ONLY_SCORE, VerdictArguments, refuse_meaningless};
 use crate::checkpoint::ModelSource;
-use crate::checkpoint::hub::Want;
+use juror_hub::Want;
 use crate::cli::sampling::SamplingArguments;
 use crate::cli::{Failure, OrFail, download};
 use crate::dataset::read_text;

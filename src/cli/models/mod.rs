@@ -11,9 +11,10 @@ use serde_json::Value;
 use super::download::{self, Download};
 use super::{DONE, Failure, OrFail, for_output, say, table};
 use crate::checkpoint::CheckpointError;
-use crate::checkpoint::config::CONFIG_FILE;
-use crate::checkpoint::hub::{CachedModel, Hub, Want, bytes};
-use crate::checkpoint::{ModelConfig, ModelSource, known_judges};
+use juror_hub::layout::CONFIG_FILE;
+use juror_hub::{CachedModel, Hub, Want, bytes};
+use crate::catalog::{self, known_judges};
+use crate::checkpoint::{ModelConfig, ModelSource};
 use crate::judge::JudgeFile;
 
 #[derive(Debug, Subcommand)]
@@ -55,7 +56,7 @@ pub(super) fn run(action: ModelsAction) -> Result<u8, Failure> {
 /// Models that need no download.
 fn list(out: &mut StdoutLock) -> Result<(), Failure> {
     let mut rows = Vec::new();
-    for model in ModelSource::embedded() {
+    for model in catalog::embedded() {
         let source = ModelSource::Embedded(model);
         let config = ModelConfig::load(&source).or_fail()?;
         rows.push([
@@ -186,7 +187,7 @@ fn list_known(out: &mut StdoutLock) -> Result<(), Failure> {
 
 /// Fetches the files of a model that are not in the cache.
 fn pull(out: &mut StdoutLock, model: &str) -> Result<(), Failure> {
-    if ModelSource::embedded()
+    if catalog::embedded()
         .iter()
         .any(|embedded| embedded.name == model)
     {

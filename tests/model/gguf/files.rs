@@ -126,12 +126,12 @@ fn a_folder_with_one_file_is_that_model() {
     file.write(&path("one.gguf"));
     // Repositories of GGUF files often have the original's configuration beside them.
     fs::write(path("config.json"), "{}").unwrap();
-    let source = ModelSource::resolve(folder.path().to_str().unwrap()).unwrap();
+    let source = juror::catalog::resolve(folder.path().to_str().unwrap()).unwrap();
     assert_eq!(source.to_string(), path("one.gguf").display().to_string());
-    let alone = ModelSource::resolve(path("one.gguf").to_str().unwrap()).unwrap();
+    let alone = juror::catalog::resolve(path("one.gguf").to_str().unwrap()).unwrap();
     assert_eq!(source.hash().unwrap(), alone.hash().unwrap());
     file.write(&path("two.gguf"));
-    let message = ModelSource::resolve(folder.path().to_str().unwrap())
+    let message = juror::catalog::resolve(folder.path().to_str().unwrap())
         .unwrap_err()
         .to_string();
     assert!(message.contains("one.gguf, two.gguf"), "{message}");
@@ -154,7 +154,7 @@ fn parts_are_one_model() {
     second.set("split.no", Value::U32(1));
     file.write(&part(1));
     let message = |path: &Path| {
-        ModelSource::resolve(path.to_str().unwrap())
+        juror::catalog::resolve(path.to_str().unwrap())
             .unwrap_err()
             .to_string()
     };
@@ -175,7 +175,7 @@ fn refusal(change: impl FnOnce(&mut File)) -> String {
     let path = folder.path().join("changed.gguf");
     file.write(&path);
     let load = || {
-        let source = ModelSource::resolve(path.to_str().unwrap())?;
+        let source = juror::catalog::resolve(path.to_str().unwrap())?;
         let config = ModelConfig::load(&source)?;
         juror::model::Decoder::load(
             &config,

@@ -41,7 +41,7 @@ fn read(change: impl FnOnce(&mut File)) -> Result<Tokenizer, String> {
     let path = TempDir::new().unwrap();
     let path = path.path().join("model.gguf");
     file.write(&path);
-    let source = ModelSource::resolve(path.to_str().unwrap()).map_err(|error| error.to_string())?;
+    let source = juror::catalog::resolve(path.to_str().unwrap()).map_err(|error| error.to_string())?;
     let json = source.read_text("tokenizer.json").unwrap();
     Tokenizer::from_json(&json).map_err(|error| error.to_string())
 }

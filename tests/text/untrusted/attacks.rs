@@ -94,7 +94,7 @@ static CASES: LazyLock<Vec<Case>> = LazyLock::new(|| {
         folder.path().join("tokenizer_config.json"),
     )
     .unwrap();
-    let source = ModelSource::resolve(folder.path().to_str().unwrap()).unwrap();
+    let source = juror::catalog::resolve(folder.path().to_str().unwrap()).unwrap();
     let known = protocol::known().iter();
     known
         .map(|protocol| {

@@ -16,7 +16,7 @@ use clap::{CommandFactory as _, FromArgMatches as _};
 
 use super::arguments::JudgeArguments;
 use crate::checkpoint::ModelConfig;
-use crate::checkpoint::hub::Want;
+use juror_hub::Want;
 use crate::cli::download;
 use crate::cli::progress::print_summary;
 use crate::cli::{Arguments, Command, Failure, OrFail, output, say};

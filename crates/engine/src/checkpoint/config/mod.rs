@@ -1,0 +1,226 @@
+//! `config.json`: what a checkpoint is, as far as this decoder can run it.
+//!
+//! A key that would change the result and is not followed is an error that names the key, and so is a key that this program
+//! has never heard of: nothing is ignored in silence that matters. Keys are those of Hugging Face transformers, versions 4
+//! and 5, and for [`Architecture::ChatGlm`] those of the checkpoints' own code.
+
+mod family;
+mod keys;
+mod rope;
+#[cfg(test)]
+mod tests;
+
+use serde_json::Value;
+
+pub use self::family::Architecture;
+pub use self::rope::{Rope, RopeScaling};
+
+use self::keys::Keys;
+use super::ModelSource;
+use juror_hub::layout::CONFIG_FILE;
+use super::tensors::MAX_TENSORS;
+use crate::checkpoint::CheckpointError;
+
+/// The longest context that is supported: positions that get rotary angles.
+pub(crate) const MAX_POSITIONS: usize = 1 << 17;
+
+/// The experts of a layer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Experts {
+    /// Experts in a layer, `num_experts` or `num_local_experts`.
+    pub count: usize,
+    /// Experts that work on a token, `num_experts_per_tok`.
+    pub per_token: usize,
+    /// Width of an expert, `moe_intermediate_size`.
+    pub intermediate: usize,
+    /// Whether the weights of a token's experts are scaled to sum to 1, `norm_topk_prob`.
+    pub normalise: bool,
+    /// Whether their weights are stored in MXFP4, `quantization_config`.
+    pub mxfp4: bool,
+    /// Whether a layer's are stored in one tensor, gate and up alternating: gpt-oss, but not its GGUF files.
+    pub together: bool,
+}
+
+/// What a feed-forward layer does between its wide products.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Activation {
+    /// `silu(gate) · up`
+    Silu,
+    /// gpt-oss: `gate · sigmoid(alpha · gate) · (up + 1)`, with the gate limited from above and `up` on both sides.
+    Clamped {
+        /// `swiglu_alpha`
+        alpha: f64,
+        /// `swiglu_limit`
+        limit: f64,
+    },
+}
+
+/// Which linear layers have biases.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Biases {
+    /// Queries, keys and values.
+    pub qkv: bool,
+    /// Attention's output.
+    pub output: bool,
+    /// The feed-forward layer, or the experts and their router.
+    pub feed_forward: bool,
+}
+
+/// The sizes and constants of a decoder.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ModelConfig {
+    /// The family.
+    pub architecture: Architecture,
+    /// Token ids, `vocab_size`.
+    pub vocab: usize,
+    /// Width of the residual stream, `hidden_size`.
+    pub hidden: usize,
+    /// Width of the feed-forward layer, `intermediate_size`.
+    pub intermediate: usize,
+    /// Layers, `num_hidden_layers`.
+    pub layers: usize,
+    /// Query heads, `num_attention_heads`.
+    pub heads: usize,
+    /// Key and value heads, `num_key_value_heads`.
+    pub kv_heads: usize,
+    /// Width of a head; not always `hidden / heads`.
+    pub head_dim: usize,
+    /// Positions that there are: `max_position_embeddings`, or what `YaRN` stretches the original context to if that is more;
+    /// as far as this program goes (131,072).
+    pub max_positions: usize,
+    /// Epsilon of the norms, `rms_norm_eps`.
+    pub rms_norm_eps: f64,
+    /// The rotary embedding.
+    pub rope: Rope,
+    /// For each layer how many keys a query sees, its own included, where that is not all of them.
+    pub windows: Vec<Option<usize>>,
+    /// The experts of every layer, in place of a feed-forward layer of width [`Self::intermediate`].
+    pub experts: Option<Experts>,
+    /// The blocks of a weight, `[outputs, inputs]`, that have a scale of their own where linear layers are stored in FP8.
+    pub fp8_blocks: Option<[usize; 2]>,
+    /// What feed-forward layers do in the middle.
+    pub activation: Activation,
+    /// Whether the output head is the embedding table.
+    pub tie_embeddings: bool,
+    /// Which layers have biases.
+    pub biases: Biases,
+    /// Tokens that end a generation: `generation_config.json`'s where there is one, else `config.json`'s.
+    pub eos_token_ids: Vec<u32>,
+}
+
+impl ModelConfig {
+    /// Numbers in the model, each tied one counted once.
+    pub fn parameters(&self) -> usize {
+        let (queries, keys) = (self.heads * self.head_dim, self.kv_heads * self.head_dim);
+        let when = |there: bool, count: usize| if there { count } else { 0 };
+        let family = self.architecture;
+        let attention = self.hidden * (2 * queries + 2 * keys)
+            + when(self.biases.qkv, queries + 2 * keys)
+            + when(self.biases.output, self.hidden)
+            + when(family.norms_heads(), 2 * self.head_dim)
+            + when(family.has_sinks(), self.heads);
+        let gated = |width: usize| {
+            3 * self.hidden * width + when(self.biases.feed_forward, 2 * width + self.hidden)
+        };
+        let feed_forward = match &self.experts {
+            None => gated(self.intermediate),
+            Some(experts) => {
+                let router = self.hidden + usize::from(self.biases.feed_forward);
+                experts.count * (gated(experts.intermediate) + router)
+            }
+        };
+        let norms = if family.norms_results() { 4 } else { 2 } * self.hidden;
+        let embeddings = if self.tie_embeddings { 1 } else { 2 } * self.vocab * self.hidden;
+        embeddings + self.layers * (attention + feed_forward + norms) + self.hidden
+    }
+
+    /// Weights that a token is multiplied with in the layers: without embeddings, head and the experts it does not see.
+    /// A token costs two floating-point operations for each, attention aside.
+    pub fn active_layer_parameters(&self) -> usize {
+        let (queries, keys) = (self.heads * self.head_dim, self.kv_heads * self.head_dim);
+        let attention = self.hidden * (2 * queries + 2 * keys);
+        let feed_forward = match &self.experts {
+            None => 3 * self.hidden * self.intermediate,
+            Some(experts) => {
+                self.hidden * (3 * experts.intermediate * experts.per_token + experts.count)
+            }
+        };
+        self.layers * (attention + feed_forward)
+    }
+
+    /// Reads `config.json`, and the end tokens of `generation_config.json`, of a model.
+    ///
+    /// # Errors
+    /// [`CheckpointError::Config`] naming the key, or the file's own error.
+    pub fn load(source: &ModelSource) -> Result<Self, CheckpointError> {
+        let path = source.describe(CONFIG_FILE);
+        let mut config = Self::parse(&source.read_text(CONFIG_FILE)?, &path)?;
+        let generation = "generation_config.json";
+        if source.has(generation) {
+            let path = source.describe(generation);
+            let value = read(&source.read_text(generation)?, &path)?;
+            let ids = Keys::new(&value, &path).token_ids("eos_token_id")?;
+            if !ids.is_empty() {
+                config.eos_token_ids = ids;
+            }
+        }
+        Ok(config)
+    }
+
+    /// Reads the text of a `config.json`; `path` is what messages call it.
+    ///
+    /// # Errors
+    /// [`CheckpointError::Config`] naming the key.
+    pub fn parse(text: &str, path: &str) -> Result<Self, CheckpointError> {
+        let value = read(text, path)?;
+        let keys = Keys::new(&value, path);
+        let mut config = family::parse(&keys)?;
+        // Far beyond any model; products of sizes then fit in 64 bits, and lists of tensors in memory.
+        let experts = config.experts;
+        for (what, size, most) in [
+            ("number of layers", config.layers, 512),
+            ("hidden size", config.hidden, 1 << 16),
+            ("intermediate size", config.intermediate, 1 << 18),
+            ("number of heads", config.heads, 1024),
+            ("head width", config.head_dim, 1024),
+            (
+                "number of experts",
+                experts.map_or(0, |experts| experts.count),
+                1024,
+            ),
+            (
+                "expert width",
+                experts.map_or(0, |experts| experts.intermediate),
+                1 << 18,
+            ),
+        ] {
+            if size > most {
+                return keys.fail(format!(
+                    "the {what} is {size}: no more than {most} is supported"
+                ));
+            }
+        }
+        let experts = experts.map_or(0, |experts| experts.count * config.layers);
+        if experts > MAX_TENSORS / 4 {
+            return keys.fail(format!(
+                "{experts} experts in all layers: no more than {} are supported",
+                MAX_TENSORS / 4
+            ));
+        }
+        config.max_positions = config.max_positions.min(MAX_POSITIONS);
+        if !config.heads.is_multiple_of(config.kv_heads) {
+            return keys.fail(format!(
+                "{} query heads are not a multiple of {} key heads (num_attention_heads, num_key_value_heads)",
+                config.heads, config.kv_heads
+            ));
+        }
+        Ok(config)
+    }
+}
+
+fn read(text: &str, path: &str) -> Result<Value, CheckpointError> {
+    serde_json::from_str(text).map_err(|error| CheckpointError::Config {
+        path: path.into(),
+        message: format!("not JSON: {error}"),
+    })
+}

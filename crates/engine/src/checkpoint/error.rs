@@ -1,0 +1,123 @@
+//! Errors of checkpoints.
+
+use std::path::{Path, PathBuf};
+
+/// An error of a checkpoint: what happened, where, and what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum CheckpointError {
+    /// `--model` named neither a folder, a file, an id on the hub nor an alias.
+    #[error(
+        "no model `{name}`: give `tiny` (built in), a folder that holds config.json, tokenizer.json and *.safetensors, an id \
+         on the Hugging Face hub (org/name), or an alias that `juror models list --known` shows"
+    )]
+    UnknownModel {
+        /// What was asked for.
+        name: String,
+    },
+    /// `--synthetic` named neither a known shape nor a configuration file.
+    #[error("no shape `{name}`: give the path of a config.json, or one of {known}")]
+    UnknownShape {
+        /// What was asked for.
+        name: String,
+        /// The names there are.
+        known: String,
+    },
+    /// A model folder lacks a file.
+    #[error("{}: no {file} in this model folder", folder.display())]
+    MissingFile {
+        /// The model's folder.
+        folder: PathBuf,
+        /// The missing file's name.
+        file: String,
+    },
+    /// A model folder has pickled weights and no others.
+    #[error("{}: only pickled weights ({file}). {}", folder.display(), juror_hub::layout::how_to_convert(&folder.display().to_string()))]
+    Pickled {
+        /// The model's folder.
+        folder: PathBuf,
+        /// One of the pickled files.
+        file: String,
+    },
+    /// The model could not be had from the hub or its cache.
+    #[error(transparent)]
+    Hub(#[from] juror_hub::HubError),
+    /// The same, of a name that may be meant as a path: the folder it would lie in is there.
+    #[error("{source}. If {} is meant as a path: {} holds nothing of that name", path.display(), folder.display())]
+    NeitherHubNorPath {
+        /// What was asked for.
+        path: PathBuf,
+        /// The folder that is there.
+        folder: PathBuf,
+        /// What the hub gave.
+        source: Box<juror_hub::HubError>,
+    },
+    /// A file could not be read.
+    #[error("{path}: {source}")]
+    Io {
+        /// The file.
+        path: String,
+        /// The operating system's error.
+        #[source]
+        source: std::io::Error,
+    },
+    /// `config.json` is not what this decoder can run.
+    #[error("{path}: {message}")]
+    Config {
+        /// The configuration file.
+        path: String,
+        /// What is wrong with it.
+        message: String,
+    },
+    /// A weight file, or a shard index, is damaged or refused.
+    #[error("{path}: {message}")]
+    Weights {
+        /// The weight file.
+        path: String,
+        /// What is wrong with it.
+        message: String,
+    },
+    /// The checkpoint's tensors are not the ones the configuration describes.
+    #[error("{model}: the weights do not fit config.json: {message}")]
+    Mismatch {
+        /// The model.
+        model: String,
+        /// Names and both shapes.
+        message: String,
+    },
+    /// A readable checkpoint that cannot be loaded: expert sizes that are no multiple of MXFP4's block, or several GGUF
+    /// models in one folder.
+    #[error("{0}")]
+    Unsupported(String),
+    /// Bytes could not be made a tensor, on the host or on a device.
+    #[error("tensor operation failed: {0}")]
+    Tensor(#[from] candle_core::Error),
+}
+
+impl CheckpointError {
+    /// An error of the hub that also says that `path` is nothing here, if its folder is there.
+    pub fn of_path(self, path: &Path) -> Self {
+        match (self, path.parent()) {
+            (Self::Hub(source), Some(folder))
+                if folder.is_dir() && !folder.as_os_str().is_empty() =>
+            {
+                Self::NeitherHubNorPath {
+                    path: path.into(),
+                    folder: folder.into(),
+                    source: source.into(),
+                }
+            }
+            (error, _) => error,
+        }
+    }
+
+    /// True for a model that was named wrongly, is missing, or cannot be read; false for the network, for readable weights
+    /// that do not fit their configuration, and for a failed tensor operation.
+    pub fn is_usage(&self) -> bool {
+        match self {
+            Self::Hub(error) => error.is_usage(),
+            Self::NeitherHubNorPath { source, .. } => source.is_usage(),
+            Self::Mismatch { .. } | Self::Tensor(_) => false,
+            _ => true,
+        }
+    }
+}

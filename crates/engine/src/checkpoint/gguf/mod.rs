@@ -1,0 +1,339 @@
+//! Models in GGUF files, llama.cpp's format: weights, vocabulary, chat template and sizes, all in one.
+//!
+//! A file's metadata becomes the texts that a folder of the Hugging Face hub would hold (`config.json`, `tokenizer.json`,
+//! `tokenizer_config.json`), and its tensors get the hub's names, so that everything behind is the same for both.
+//!
+//! | file | what it is for |
+//! |---|---|
+//! | [`header`] | the format: metadata and where tensors lie |
+//! | `blocks` | numbers of tensors that are stored in blocks |
+//! | `metadata` | values of the metadata, checked |
+//! | `config` | sizes, as `config.json` |
+//! | `names` | tensors by their names on the hub |
+//! | `vocabulary` | the tokenizer, as `tokenizer.json` |
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs::File;
+use std::io::{BufReader, Read, Seek, SeekFrom};
+use juror_hub::layout::is_gguf;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value as Json, json};
+
+use super::tensors::MAX_TENSORS;
+use crate::checkpoint::{CheckpointError, unsuitable};
+
+pub(crate) mod blocks;
+mod config;
+pub mod header;
+mod metadata;
+mod names;
+mod vocabulary;
+
+pub use header::StorageType;
+
+use config::Factors;
+use header::{Header, TensorInfo};
+use metadata::Metadata;
+use names::NamedTensor;
+use vocabulary::Vocabulary;
+
+/// The ending of a file's name.
+pub const EXTENSION: &str = "gguf";
+/// The most parts of a model.
+const MAX_PARTS: usize = 1000;
+/// The most divisors of rotary frequencies: half a head's width.
+const MAX_FACTORS: usize = 4096;
+
+/// A model in a GGUF file, or in the parts of one.
+pub struct Gguf {
+    /// The file, or its first part.
+    path: PathBuf,
+    parts: Vec<PathBuf>,
+    /// `config.json`
+    config: String,
+    /// `generation_config.json`
+    generation: String,
+    vocabulary: Vocabulary,
+    /// The part that holds it, and what it is.
+    tensors: Vec<(usize, NamedTensor)>,
+}
+
+impl Gguf {
+    /// Reads a file's header, and those of its other parts where it is the first of several
+    /// (`NAME-00001-of-00003.gguf`).
+    ///
+    /// # Errors
+    /// [`CheckpointError::Weights`] for a damaged header, [`CheckpointError::Config`] for a model that is not supported, naming the
+    /// key; [`CheckpointError::MissingFile`] for a part that is not there.
+    pub fn open(path: &Path) -> Result<Self, CheckpointError> {
+        let shown = path.display().to_string();
+        let first = read_header(path)?;
+        let metadata = Metadata::new(&first.metadata, &shown);
+        let parts = parts(path, &metadata)?;
+        let mut places: BTreeMap<String, (usize, TensorInfo)> = BTreeMap::new();
+        let mut tensors = BTreeMap::new();
+        for (part, path) in parts.iter().enumerate() {
+            let header = match part {
+                0 => Header {
+                    tensors: first.tensors.clone(),
+                    ..Header::default()
+                },
+                _ => read_header(path)?,
+            };
+            for (name, info) in header.tensors {
+                tensors.insert(name.clone(), info.clone());
+                if places.insert(name.clone(), (part, info)).is_some() {
+                    return damaged(path, format!("tensor {name} is in another part too"));
+                }
+            }
+        }
+        let factors = factors(&parts, &places)?;
+        let family = config::family(&metadata, &tensors)?;
+        let head_dim = config::head_dim(&metadata)?;
+        let vocabulary = Vocabulary::read(&metadata, family)?;
+        let config = config::config(family, &metadata, &tensors, &factors, &vocabulary.eos)?;
+        let experts = experts(&metadata, &config, &tensors)?;
+        let tensors = places
+            .iter()
+            .filter(|(name, _)| !names::FACTORS.contains(&name.as_str()))
+            .flat_map(|(name, (part, info))| {
+                let renamed = names::rename(family, head_dim, experts, name, info);
+                renamed.into_iter().map(|renamed| (*part, renamed))
+            })
+            .collect();
+        Ok(Self {
+            path: path.into(),
+            parts,
+            config: config.to_string(),
+            generation: generation(&metadata, &vocabulary.eos)?.to_string(),
+            vocabulary,
+            tensors,
+        })
+    }
+
+    /// The one model in GGUF files that a folder holds, if it holds one; the first part where it is in parts.
+    ///
+    /// # Errors
+    /// [`CheckpointError::Unsupported`] naming them where there are several.
+    pub fn find(folder: &Path) -> Result<Option<PathBuf>, CheckpointError> {
+        let entries = folder.read_dir().into_iter().flatten().flatten();
+        let mut files: Vec<PathBuf> = entries
+            .map(|entry| entry.path())
+            .filter(|path| is_gguf(path) && path.is_file())
+            .filter(|path| part_of(path).is_none_or(|(_, part, _)| part == 1))
+            .collect();
+        files.sort();
+        match files.as_slice() {
+            [] => Ok(None),
+            [one] => Ok(Some(one.clone())),
+            several => {
+                let names: Vec<String> = several
+                    .iter()
+                    .filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned()))
+                    .collect();
+                Err(CheckpointError::Unsupported(format!(
+                    "{} holds {} models: give the path of one of {}",
+                    folder.display(),
+                    several.len(),
+                    names.join(", ")
+                )))
+            }
+        }
+    }
+
+    /// The file, or the first of its parts.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// A file that a folder of the hub would have, made of the metadata.
+    pub fn text(&self, file: &str) -> Option<&str> {
+        match file {
+            "config.json" => Some(&self.config),
+            "generation_config.json" => Some(&self.generation),
+            "tokenizer.json" => Some(&self.vocabulary.tokenizer),
+            "tokenizer_config.json" => Some(&self.vocabulary.tokenizer_config),
+            _ => None,
+        }
+    }
+
+    /// The names of its files, in order.
+    pub fn files(&self) -> impl Iterator<Item = String> {
+        self.parts
+            .iter()
+            .filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned()))
+    }
+
+    /// The file of that name.
+    pub fn file(&self, name: &str) -> Option<&Path> {
+        let named = |path: &&PathBuf| path.file_name().is_some_and(|file| file == name);
+        self.parts.iter().find(named).map(PathBuf::as_path)
+    }
+
+    /// Its tensors under the hub's names, each with the number of its file.
+    pub(crate) fn tensors(&self) -> &[(usize, NamedTensor)] {
+        &self.tensors
+    }
+}
+
+impl fmt::Debug for Gguf {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Gguf").field(&self.path).finish()
+    }
+}
+
+fn damaged<T>(path: &Path, message: String) -> Result<T, CheckpointError> {
+    Err(CheckpointError::Weights {
+        path: path.display().to_string(),
+        message,
+    })
+}
+
+fn read_header(path: &Path) -> Result<Header, CheckpointError> {
+    let io = |source| CheckpointError::Io {
+        path: path.display().to_string(),
+        source,
+    };
+    unsuitable::refuse_pointer(path)?;
+    let file = File::open(path).map_err(io)?;
+    let length = file.metadata().map_err(io)?.len();
+    Header::read(BufReader::with_capacity(1 << 20, file), length)
+        .or_else(|error| damaged(path, error.to_string()))
+}
+
+/// `NAME`, the part and the number of parts of a file that is called `NAME-00001-of-00003.gguf`.
+fn part_of(path: &Path) -> Option<(&str, usize, usize)> {
+    let name = path.file_stem()?.to_str()?;
+    let (name, count) = name.rsplit_once("-of-")?;
+    let (name, part) = name.rsplit_once('-')?;
+    (part.len() == 5 && count.len() == 5)
+        .then(|| Some((name, part.parse().ok()?, count.parse().ok()?)))?
+}
+
+/// The files of a model whose first one has this metadata.
+fn parts(path: &Path, metadata: &Metadata) -> Result<Vec<PathBuf>, CheckpointError> {
+    let count = metadata.optional_size("split.count")?.unwrap_or(1);
+    if count == 1 {
+        return Ok(vec![path.into()]);
+    }
+    let number = metadata.optional_size("split.no")?.unwrap_or(0) + 1;
+    let first = match part_of(path) {
+        Some((name, 1, said)) if said == count && number == 1 && count <= MAX_PARTS => name,
+        Some(_) if number != 1 => {
+            return metadata.fail(format!(
+                "it is part {number} of {count}: give the path of the first part"
+            ));
+        }
+        _ => {
+            return metadata.fail(format!(
+                "it is the first of {count} parts, but not called NAME-00001-of-{count:05}.gguf"
+            ));
+        }
+    };
+    (1..=count)
+        .map(|part| {
+            let file = format!("{first}-{part:05}-of-{count:05}.{EXTENSION}");
+            let found = path.with_file_name(&file);
+            if found.is_file() {
+                return Ok(found);
+            }
+            Err(CheckpointError::MissingFile {
+                folder: path.parent().unwrap_or(Path::new(".")).into(),
+                file,
+            })
+        })
+        .collect()
+}
+
+/// The experts of a layer, none where there are none. Stacked ones become a tensor each, so they are counted before.
+fn experts(
+    metadata: &Metadata,
+    config: &Json,
+    tensors: &BTreeMap<String, TensorInfo>,
+) -> Result<Option<usize>, CheckpointError> {
+    let count = config
+        .get("num_experts")
+        .or(config.get("num_local_experts"));
+    let Some(count) = count.and_then(Json::as_u64).map(|count| count as usize) else {
+        return Ok(None);
+    };
+    let stacked = tensors
+        .iter()
+        .filter(|(name, info)| names::is_stacked(name, info));
+    let all = stacked.count().saturating_mul(count);
+    if all > MAX_TENSORS {
+        return metadata.fail(format!(
+            "its layers hold {all} tensors of experts: no more than {MAX_TENSORS} are supported"
+        ));
+    }
+    Ok(Some(count))
+}
+
+/// Reads the divisors of rotary frequencies.
+fn factors(
+    parts: &[PathBuf],
+    places: &BTreeMap<String, (usize, TensorInfo)>,
+) -> Result<Factors, CheckpointError> {
+    let mut factors = Factors::new();
+    for name in names::FACTORS {
+        let Some((part, info)) = places.get(name) else {
+            continue;
+        };
+        let path = &parts[*part];
+        let (1, StorageType::F32, count @ ..=MAX_FACTORS) =
+            (info.shape.len(), info.kind, info.shape[0])
+        else {
+            return damaged(
+                path,
+                format!(
+                    "{name} has the shape {:?} in {:?}, not that of up to {MAX_FACTORS} numbers in F32",
+                    info.shape, info.kind
+                ),
+            );
+        };
+        let mut bytes = vec![0; 4 * count];
+        let mut read = || -> std::io::Result<()> {
+            let mut file = File::open(path)?;
+            file.seek(SeekFrom::Start(info.offset))?;
+            file.read_exact(&mut bytes)
+        };
+        read().map_err(|source| CheckpointError::Io {
+            path: path.display().to_string(),
+            source,
+        })?;
+        let numbers: Vec<f64> = bytes
+            .as_chunks()
+            .0
+            .iter()
+            .map(|bytes| f32::from_le_bytes(*bytes).into())
+            .collect();
+        if numbers.iter().any(|x| !(x.is_finite() && *x > 0.0)) {
+            return damaged(
+                path,
+                format!("{name} holds a number that is not positive and finite"),
+            );
+        }
+        factors.insert(name.into(), numbers);
+    }
+    Ok(factors)
+}
+
+/// `generation_config.json`: what ends a generation, and how the makers sample where they say so.
+fn generation(metadata: &Metadata, eos: &[usize]) -> Result<Json, CheckpointError> {
+    let mut generation = json!({ "eos_token_id": eos });
+    if let Some(temperature) = metadata.number("general.sampling.temp")? {
+        generation["do_sample"] = (temperature > 0.0).into();
+        generation["temperature"] = temperature.into();
+        if let Some(top_k) = metadata.optional_size("general.sampling.top_k")? {
+            generation["top_k"] = top_k.into();
+        }
+        for key in ["top_p", "min_p"] {
+            if let Some(share) = metadata.number(&format!("general.sampling.{key}"))? {
+                generation[key] = share.into();
+            }
+        }
+    }
+    Ok(generation)
+}

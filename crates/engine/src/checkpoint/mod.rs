@@ -1,0 +1,27 @@
+//! Checkpoints: from a model's files to validated weights and settings.
+//!
+//! ```text
+//! files ─source─▶ ModelSource ─▶ ModelConfig, Weights
+//! ```
+//!
+//! | file | what it is for |
+//! |---|---|
+//! | [`source`] | where a model's files are: in the binary, a folder, or a GGUF file |
+//! | [`gguf`] | GGUF files: header, sizes, vocabulary, names of tensors |
+//! | [`config`] | `config.json`, with everything unsupported refused by name |
+//! | [`weights`] | tensors of Safetensors and GGUF files, read one by one |
+//! | `tensors` | what a family calls its tensors, which there must be, and how large |
+//! | `unsuitable` | what is given as a model and cannot judge: adapters, pointers of Git LFS, models that write no text |
+
+pub mod config;
+mod error;
+pub mod gguf;
+pub mod source;
+pub(crate) mod tensors;
+mod unsuitable;
+pub mod weights;
+
+pub use config::ModelConfig;
+pub use error::CheckpointError;
+pub use source::{EmbeddedModel, ModelSource};
+pub use weights::Weights;

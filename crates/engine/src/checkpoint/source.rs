@@ -1,0 +1,345 @@
+//! Where a model's files come from: compiled in, a folder, or the hub by way of its cache.
+
+use std::fmt;
+use std::fs::File;
+use std::io::{Cursor, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::gguf::Gguf;
+use juror_hub::layout::{self, CONFIG_FILE, WEIGHTS_FILE, WEIGHTS_INDEX, is_gguf};
+use juror_hub::{self as hub};
+use super::unsuitable;
+use crate::checkpoint::CheckpointError;
+
+/// Files that, with the weights, decide what a model answers.
+const IDENTITY_FILES: [&str; 6] = [
+    "config.json",
+    "generation_config.json",
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "chat_template.jinja",
+    "judge.json",
+];
+
+/// The longest text of a model: vocabularies of 260 thousand tokens take 35 MB.
+const MAX_TEXT: u64 = 128 << 20;
+
+/// A model compiled into the binary.
+#[derive(Debug)]
+pub struct EmbeddedModel {
+    /// The name that `--model` takes.
+    pub name: &'static str,
+    /// `config.json`
+    pub config: &'static str,
+    /// `generation_config.json`
+    pub generation_config: &'static str,
+    /// `tokenizer.json`
+    pub tokenizer: &'static str,
+    /// `tokenizer_config.json`, with the chat template
+    pub tokenizer_config: &'static str,
+    /// `judge.json`
+    pub judge: &'static str,
+    /// `model.safetensors`
+    pub weights: &'static [u8],
+}
+
+/// A model's files.
+#[derive(Debug, Clone)]
+pub enum ModelSource {
+    /// Compiled into the binary.
+    Embedded(&'static EmbeddedModel),
+    /// A folder in the layout of the Hugging Face hub.
+    Folder(PathBuf),
+    /// A GGUF file, which holds everything.
+    Gguf(Arc<Gguf>),
+}
+
+impl ModelSource {
+    /// The model at a path: a folder, or a GGUF file.
+    ///
+    /// # Errors
+    /// As of [`Self::in_folder`]; [`CheckpointError::Unsupported`] for another file, or what reading a GGUF file's header gives.
+    pub fn at(path: &Path) -> Result<Self, CheckpointError> {
+        if path.is_dir() {
+            Self::in_folder(path)
+        } else if is_gguf(path) {
+            Ok(Self::Gguf(Arc::new(Gguf::open(path)?)))
+        } else {
+            Err(unsuitable::file(path))
+        }
+    }
+
+    /// The model of a folder: a checkpoint in Safetensors if there is one, else the one GGUF file it holds.
+    ///
+    /// # Errors
+    /// [`CheckpointError::MissingFile`] for a folder without a configuration, [`CheckpointError::Pickled`] for one with nothing but
+    /// pickled weights, [`CheckpointError::Unsupported`] for adapters and embedding models, or what reading a GGUF file's header gives.
+    pub fn in_folder(folder: &Path) -> Result<Self, CheckpointError> {
+        let source = Self::Folder(folder.into());
+        let safetensors = source.has(WEIGHTS_FILE) || source.has(WEIGHTS_INDEX);
+        // Folders of GGUF files may hold the original's configuration too.
+        if !safetensors && let Some(file) = Gguf::find(folder)? {
+            return Ok(Self::Gguf(Arc::new(Gguf::open(&file)?)));
+        }
+        unsuitable::refuse_adapter(folder, safetensors)?;
+        if !source.has(CONFIG_FILE) {
+            return Err(CheckpointError::MissingFile {
+                folder: folder.into(),
+                file: CONFIG_FILE.into(),
+            });
+        }
+        if !safetensors {
+            // Asked where there are no others.
+            if let Some(file) = layout::pickled_in(folder) {
+                return Err(CheckpointError::Pickled {
+                    folder: folder.into(),
+                    file,
+                });
+            }
+        }
+        if source.has(layout::SENTENCE_TRANSFORMERS) {
+            return Err(CheckpointError::Unsupported(format!(
+                "{}: {}: {}",
+                folder.display(),
+                layout::EMBEDDING,
+                layout::TAKE_A_CHAT_MODEL
+            )));
+        }
+        Ok(source)
+    }
+
+    /// The model and commit on the hub that it was taken from, `org/name@commit`; `None` for models from elsewhere.
+    pub fn origin(&self) -> Option<String> {
+        match self {
+            Self::Embedded(_) => None,
+            Self::Folder(folder) => hub::origin(folder),
+            Self::Gguf(model) => hub::origin(model.path().parent()?),
+        }
+    }
+
+    /// Whether the model has a file of this name.
+    pub fn has(&self, file: &str) -> bool {
+        match self {
+            Self::Embedded(model) => model.text(file).is_some() || file == WEIGHTS_FILE,
+            Self::Folder(folder) => folder.join(file).is_file(),
+            Self::Gguf(model) => model.text(file).is_some(),
+        }
+    }
+
+    /// Whether the model has weights; one on the hub may have come without.
+    pub fn has_weights(&self) -> bool {
+        self.weight_files().is_ok()
+    }
+
+    /// How many files the weights are in, and their bytes.
+    ///
+    /// # Errors
+    /// When one is missing or cannot be read.
+    pub fn weight_files(&self) -> Result<(usize, u64), CheckpointError> {
+        let files = super::weights::files(self)?;
+        let mut bytes = 0;
+        for file in &files {
+            bytes += self.open(file)?.1;
+        }
+        Ok((files.len(), bytes))
+    }
+
+    /// A file's path, for messages.
+    pub fn describe(&self, file: &str) -> String {
+        match self {
+            Self::Embedded(model) => format!("{}/{file} (built in)", model.name),
+            Self::Folder(folder) => folder.join(file).display().to_string(),
+            Self::Gguf(model) => match model.file(file) {
+                Some(path) => path.display().to_string(),
+                None => format!("{} (its metadata)", model.path().display()),
+            },
+        }
+    }
+
+    /// Reads a text file of the model.
+    ///
+    /// # Errors
+    /// When the model has no such file, or it cannot be read.
+    pub fn read_text(&self, file: &str) -> Result<String, CheckpointError> {
+        match self {
+            Self::Embedded(model) => {
+                model
+                    .text(file)
+                    .map(str::to_owned)
+                    .ok_or_else(|| CheckpointError::MissingFile {
+                        folder: model.name.into(),
+                        file: file.into(),
+                    })
+            }
+            Self::Gguf(model) => {
+                model
+                    .text(file)
+                    .map(str::to_owned)
+                    .ok_or_else(|| CheckpointError::MissingFile {
+                        folder: model.path().into(),
+                        file: file.into(),
+                    })
+            }
+            Self::Folder(folder) => {
+                let path = folder.join(file);
+                if !path.is_file() {
+                    return Err(CheckpointError::MissingFile {
+                        folder: folder.clone(),
+                        file: file.into(),
+                    });
+                }
+                unsuitable::refuse_pointer(&path)?;
+                let io = |source| CheckpointError::Io {
+                    path: path.display().to_string(),
+                    source,
+                };
+                let length = path.metadata().map_err(io)?.len();
+                if length > MAX_TEXT {
+                    return Err(io(std::io::Error::other(format!(
+                        "it has {length} bytes, more than {MAX_TEXT}: it is not what its name says"
+                    ))));
+                }
+                std::fs::read_to_string(&path).map_err(io)
+            }
+        }
+    }
+
+    /// BLAKE3 over the configuration, the tokenizer, the chat template and the weights: the model's identity, as a run's
+    /// manifest records it. The same files give the same hash wherever they lie.
+    ///
+    /// # Errors
+    /// When a file cannot be read, or the weights are missing.
+    pub fn hash(&self) -> Result<String, CheckpointError> {
+        let mut hasher = blake3::Hasher::new();
+        // Names and lengths go in too, so that no file can pass for part of another. What is made of a GGUF file's metadata
+        // is in the file.
+        let texts = IDENTITY_FILES
+            .into_iter()
+            .filter(|file| self.has(file) && !matches!(self, Self::Gguf(_)));
+        for file in texts {
+            let text = self.read_text(file)?;
+            hasher.update(format!("{file}\n{}\n", text.len()).as_bytes());
+            hasher.update(text.as_bytes());
+        }
+        for file in super::weights::files(self)? {
+            let io = |source| CheckpointError::Io {
+                path: self.describe(&file),
+                source,
+            };
+            let (mut reader, length) = self.open(&file)?;
+            hasher.update(format!("{file}\n{length}\n").as_bytes());
+            let mut buffer = vec![0; 1 << 20];
+            loop {
+                let read = reader.read(&mut buffer).map_err(io)?;
+                if read == 0 {
+                    break;
+                }
+                hasher.update(&buffer[..read]);
+            }
+        }
+        Ok(hasher.finalize().to_hex().to_string())
+    }
+
+    /// Opens a weight file: its bytes, and how many there are.
+    pub(crate) fn open(&self, file: &str) -> Result<(WeightFile, u64), CheckpointError> {
+        match self {
+            Self::Embedded(model) if file == WEIGHTS_FILE => Ok((
+                WeightFile::Embedded(Cursor::new(model.weights)),
+                model.weights.len() as u64,
+            )),
+            Self::Embedded(model) => Err(CheckpointError::MissingFile {
+                folder: model.name.into(),
+                file: file.into(),
+            }),
+            Self::Folder(_) | Self::Gguf(_) => {
+                let io = |source| CheckpointError::Io {
+                    path: self.describe(file),
+                    source,
+                };
+                let (folder, path) = match self {
+                    Self::Gguf(model) => (model.path(), model.file(file).map(Path::to_owned)),
+                    Self::Folder(folder) => (folder.as_path(), Some(folder.join(file))),
+                    Self::Embedded(model) => (Path::new(model.name), None),
+                };
+                let Some(path) = path.filter(|path| path.is_file()) else {
+                    return Err(CheckpointError::MissingFile {
+                        folder: folder.into(),
+                        file: file.into(),
+                    });
+                };
+                unsuitable::refuse_pointer(&path)?;
+                let opened = File::open(path).map_err(io)?;
+                let length = opened.metadata().map_err(io)?.len();
+                Ok((WeightFile::File(opened), length))
+            }
+        }
+    }
+}
+
+impl fmt::Display for ModelSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Embedded(model) => f.write_str(model.name),
+            Self::Folder(folder) => write!(f, "{}", folder.display()),
+            Self::Gguf(model) => write!(f, "{}", model.path().display()),
+        }
+    }
+}
+
+impl EmbeddedModel {
+    fn text(&self, file: &str) -> Option<&'static str> {
+        match file {
+            "config.json" => Some(self.config),
+            "generation_config.json" => Some(self.generation_config),
+            "tokenizer.json" => Some(self.tokenizer),
+            "tokenizer_config.json" => Some(self.tokenizer_config),
+            "judge.json" => Some(self.judge),
+            _ => None,
+        }
+    }
+}
+
+/// An open weight file.
+pub(crate) enum WeightFile {
+    Embedded(Cursor<&'static [u8]>),
+    File(File),
+}
+
+impl WeightFile {
+    /// Fills `buffer` with the bytes from `offset` on. Several threads may read at once.
+    pub(crate) fn read_at(&self, offset: u64, buffer: &mut [u8]) -> std::io::Result<()> {
+        match self {
+            Self::Embedded(bytes) => {
+                let mut bytes = Cursor::new(*bytes.get_ref());
+                bytes.set_position(offset);
+                bytes.read_exact(buffer)
+            }
+            #[cfg(unix)]
+            Self::File(file) => std::os::unix::fs::FileExt::read_exact_at(file, buffer, offset),
+            #[cfg(windows)]
+            Self::File(file) => {
+                let (mut offset, mut rest) = (offset, buffer);
+                while !rest.is_empty() {
+                    match std::os::windows::fs::FileExt::seek_read(file, rest, offset)? {
+                        0 => return Err(std::io::ErrorKind::UnexpectedEof.into()),
+                        read => {
+                            offset += read as u64;
+                            rest = &mut rest[read..];
+                        }
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Read for WeightFile {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        match self {
+            Self::Embedded(bytes) => bytes.read(buffer),
+            Self::File(file) => file.read(buffer),
+        }
+    }
+}

@@ -1,0 +1,318 @@
+//! `schedule → launch → collect`.
+
+use std::time::{Duration, Instant};
+
+use super::EngineError;
+use super::scheduler::{Plan, Scheduler, StepSize};
+use super::sequence::{Completion, FinishReason, LaunchedRow, Request, RequestId};
+use super::shortage::Shortage;
+use super::stats::{Stats, StepObserver, StepReport};
+use super::step_model::{StepModel, Ticket};
+use crate::model::ModelError;
+use crate::model::batch::StepBatch;
+
+/// How large an engine is: the sizes that were chosen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EngineConfig {
+    /// KV blocks.
+    pub blocks: usize,
+    /// Blocks that any one request may need, at least: when memory runs out, the cache never shrinks below it.
+    pub least_blocks: usize,
+    /// Token positions a block.
+    pub block_size: usize,
+    /// Most sequences at once.
+    pub max_sequences: usize,
+    /// Most tokens a step.
+    pub token_budget: usize,
+    /// Most tokens of one prompt a step.
+    pub max_prefill_chunk: usize,
+    /// Most tokens of a sequence.
+    pub context_length: usize,
+    /// Find and keep common prefixes.
+    pub prefix_cache: bool,
+    /// The beginning of all prompts, kept in the cache for good.
+    pub pinned_prefix: Vec<u32>,
+}
+
+/// Runs requests through a model, many at a time.
+///
+/// With a model that [lags](super::Properties::lags), a step is launched before the tokens of the one before it are known: the
+/// host plans and books while the device computes, and the device never waits. A sequence that turns out to have ended
+/// has one row too many in the step under way, which is dropped; apart from that nothing differs.
+pub struct Engine {
+    /// Dropped first, so declared first.
+    before_drop: Option<Box<dyn Send>>,
+    model: Box<dyn StepModel>,
+    scheduler: Scheduler,
+    /// The step under way.
+    in_flight: Option<Launched>,
+    /// Completions to be handed out with the next step.
+    ready: Vec<Completion>,
+    /// The error that stopped the engine, returned once all completions were handed out.
+    failure: Option<EngineError>,
+    config: EngineConfig,
+    stats: Stats,
+    shortage: Shortage,
+    observer: Option<Box<dyn StepObserver>>,
+}
+
+/// A step that is under way.
+struct Launched {
+    ticket: Ticket,
+    rows: Vec<LaunchedRow>,
+    started: Instant,
+    /// Time spent planning and packing.
+    planning: Duration,
+    /// Time that the launch took.
+    launching: Duration,
+    size: StepSize,
+    used_blocks: usize,
+}
+
+impl Engine {
+    /// An engine without work.
+    ///
+    /// # Errors
+    /// A size of zero.
+    pub fn new(model: Box<dyn StepModel>, config: &EngineConfig) -> Result<Self, EngineError> {
+        for (name, value) in [
+            ("KV blocks", config.blocks),
+            ("block size", config.block_size),
+            ("sequences", config.max_sequences),
+            ("token budget", config.token_budget),
+            ("prefill chunk", config.max_prefill_chunk),
+        ] {
+            if value == 0 {
+                return Err(EngineError::Config(format!(
+                    "the number of {name} must be at least 1"
+                )));
+            }
+        }
+        let properties = model.properties();
+        let blocks = properties
+            .blocks
+            .map_or(config.blocks, |blocks| blocks.min(config.blocks));
+        Ok(Self {
+            before_drop: None,
+            model,
+            scheduler: Scheduler::new(config, blocks, properties),
+            in_flight: None,
+            ready: Vec::new(),
+            failure: None,
+            config: config.clone(),
+            stats: Stats {
+                blocks,
+                ..Stats::default()
+            },
+            shortage: Shortage::new(config.least_blocks),
+            observer: None,
+        })
+    }
+
+    /// Has `guard` dropped before the model and its cache, on whichever thread the engine is dropped.
+    pub fn before_drop(&mut self, guard: Box<dyn Send>) {
+        self.before_drop = Some(guard);
+    }
+
+    /// The configuration it was built with. [`Stats::blocks`] is the number of blocks after any shortage of memory.
+    pub fn config(&self) -> &EngineConfig {
+        &self.config
+    }
+
+    /// What was done so far.
+    pub fn stats(&self) -> Stats {
+        self.stats
+    }
+
+    /// Has `observer` see every step from now on.
+    pub fn observe(&mut self, observer: Box<dyn StepObserver>) {
+        self.observer = Some(observer);
+    }
+
+    /// Queues a request. One that can never fit is completed at once as rejected.
+    pub fn add(&mut self, request: Request) {
+        self.ready.extend(self.scheduler.add(request));
+    }
+
+    /// True until everything added has come back and no step is under way.
+    pub fn has_work(&self) -> bool {
+        self.scheduler.waiting() + self.scheduler.running() + self.ready.len() > 0
+            || self.in_flight.is_some()
+            || self.failure.is_some()
+    }
+
+    /// Sequences that wait to be admitted.
+    pub fn waiting(&self) -> usize {
+        self.scheduler.waiting()
+    }
+
+    /// Drops every request that was not completed. What was computed of prompts stays in the prefix cache.
+    ///
+    /// # Errors
+    /// The failure of a step that was under way; the engine is not to be used after it.
+    pub fn drop_requests(&mut self) -> Result<(), EngineError> {
+        if let Some(step) = self.in_flight.take() {
+            self.model.collect(step.ticket)?;
+        }
+        self.scheduler.drop_all();
+        self.ready.clear();
+        match self.failure.take() {
+            Some(failure) => Err(failure),
+            None => Ok(()),
+        }
+    }
+
+    /// Runs one step and returns what is finished. With a model that lags that is what the step before it finished.
+    ///
+    /// # Errors
+    /// The model's or the sampler's failure; the engine is not to be used after it.
+    pub fn step(&mut self) -> Result<Vec<Completion>, EngineError> {
+        if let Some(failure) = self.failure.take() {
+            return Err(failure);
+        }
+        let result = self.advance();
+        let completions = std::mem::take(&mut self.ready);
+        match result {
+            // What is finished is not lost with what is not.
+            Err(failure) if !completions.is_empty() => self.failure = Some(failure),
+            result => result?,
+        }
+        Ok(completions)
+    }
+
+    /// Launches the next step, then waits for the one before it; or for itself if the model does not lag.
+    fn advance(&mut self) -> Result<(), EngineError> {
+        let started = Instant::now();
+        // The size of a step that did not fit into memory.
+        let mut too_large = None;
+        let mut launched = None;
+        match self.scheduler.schedule(self.in_flight.is_none()) {
+            Plan::Step(batch) => {
+                let size = self.scheduler.step_size();
+                match self.launch(&batch, size, started) {
+                    Ok(step) => launched = Some(step),
+                    Err(ModelError::OutOfMemory(reason)) => too_large = Some((size, reason)),
+                    Err(error) => return Err(error.into()),
+                }
+            }
+            Plan::Nothing if self.in_flight.is_none() => {
+                if self.ready.is_empty() && self.has_work() {
+                    return Err(EngineError::Config(
+                        "no sequence can be scheduled; please report this".into(),
+                    ));
+                }
+                return Ok(());
+            }
+            Plan::Nothing | Plan::Short => {}
+        }
+        let due = if self.model.properties().lags {
+            std::mem::replace(&mut self.in_flight, launched)
+        } else {
+            launched
+        };
+        if let Some(step) = due {
+            let size = step.size;
+            match self.collect(step) {
+                Ok(()) => {}
+                Err(ModelError::OutOfMemory(reason)) => {
+                    too_large = Some((size, reason));
+                    if let Some(next) = self.in_flight.take() {
+                        // Its tokens came from a step that failed.
+                        let _ = self.model.collect(next.ticket);
+                    }
+                    self.scheduler.preempt_all();
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        match too_large {
+            Some((size, reason)) => {
+                self.stats.out_of_memory += 1;
+                let (model, steps) = (self.model.as_mut(), self.stats.steps);
+                let scheduler = &mut self.scheduler;
+                let shrunk = self.shortage.shrink(model, scheduler, steps, size, &reason);
+                self.stats.blocks = self.scheduler.blocks();
+                self.stats.preemptions = self.scheduler.preemptions();
+                shrunk
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn launch(
+        &mut self,
+        batch: &StepBatch,
+        size: StepSize,
+        started: Instant,
+    ) -> Result<Launched, ModelError> {
+        let used_blocks = self.scheduler.used_blocks();
+        let rows = self.scheduler.row_requests();
+        let planned = Instant::now();
+        let ticket = self.model.launch(batch, &rows)?;
+        Ok(Launched {
+            ticket,
+            launching: planned.elapsed(),
+            rows: self.scheduler.launched(),
+            started,
+            planning: planned - started,
+            size,
+            used_blocks,
+        })
+    }
+
+    /// Waits for a step and books it.
+    fn collect(&mut self, step: Launched) -> Result<(), ModelError> {
+        let waiting = Instant::now();
+        let mut chosen = self.model.collect(step.ticket)?;
+        let known = Instant::now();
+        let wanted = step.rows.iter().filter(|row| row.chooses).count();
+        if chosen.len() != wanted {
+            return Err(ModelError::Batch(format!(
+                "{} tokens chosen where {wanted} are wanted",
+                chosen.len()
+            )));
+        }
+
+        let stats = &mut self.stats;
+        let mut generated: Vec<RequestId> = Vec::with_capacity(chosen.len());
+        let finished = self.scheduler.book(&step.rows, |sequence, row| {
+            let Some(chosen) = chosen[row].take() else {
+                return Some(FinishReason::Rejected(
+                    "the model's logits are not numbers (NaN)".into(),
+                ));
+            };
+            if !sequence.has_chosen() {
+                stats.prompt_tokens += sequence.request().prompt.len() as u64;
+                stats.cached_tokens += sequence.cached_tokens() as u64;
+            }
+            generated.push(sequence.request().id);
+            sequence.push(chosen, known)
+        });
+        self.ready.extend(finished);
+        stats.discarded_tokens = self.scheduler.discarded();
+        stats.preemptions = self.scheduler.preemptions();
+        stats.touched_blocks = self.scheduler.touched_blocks();
+
+        let finished = Instant::now();
+        let waited = known - waiting;
+        let report = StepReport {
+            started: step.started,
+            finished,
+            model: step.launching + waited,
+            waited,
+            host: step.planning + (finished - known),
+            rows: step.size.rows,
+            prefill_tokens: step.size.prefill_tokens,
+            decode_tokens: step.size.decode_tokens,
+            used_blocks: step.used_blocks,
+            blocks: self.scheduler.blocks(),
+            waiting: self.scheduler.waiting(),
+            generated: &generated,
+        };
+        stats.add_step(&report);
+        if let Some(observer) = &mut self.observer {
+            observer.step(&report);
+        }
+        Ok(())
+    }
+}

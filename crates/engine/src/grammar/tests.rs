@@ -1,0 +1,293 @@
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::*;
+
+/// The vocabulary of the built-in judge, and its end of an answer.
+fn compiler() -> (GrammarCompiler, Arc<Tokenizer>, u32) {
+    let tokenizer =
+        Arc::new(Tokenizer::from_json(include_str!("../../../../models/tiny/tokenizer.json")).unwrap());
+    let end = tokenizer.token_id("<|im_end|>").unwrap();
+    (
+        GrammarCompiler::new(&tokenizer, &[end]).unwrap(),
+        tokenizer,
+        end,
+    )
+}
+
+/// An answer in which each choice falls on what `pick` says of as many tokens.
+fn written(
+    grammar: &Grammar,
+    end: u32,
+    most: usize,
+    mut pick: impl FnMut(usize) -> usize,
+) -> (Vec<u32>, bool) {
+    let mut run = grammar.begin();
+    let (mut tokens, mut next) = (Vec::new(), run.next(Vec::new()));
+    loop {
+        tokens.extend(next.append);
+        let Then::OneOf {
+            tokens: allowed, ..
+        } = next.then
+        else {
+            return (tokens, true);
+        };
+        let allowed: Vec<u32> = allowed.tokens().iter().collect();
+        let token = allowed[pick(allowed.len())];
+        if token == end {
+            return (tokens, true);
+        }
+        if tokens.len() >= most {
+            return (tokens, false);
+        }
+        tokens.push(token);
+        run.push(token);
+        next = run.next(Vec::new());
+    }
+}
+
+#[test]
+fn what_is_forced_is_appended_and_the_rest_is_chosen() {
+    let (compiler, tokenizer, end) = compiler();
+    let words = ["A: yes", "A: no", "A: never"].map(str::to_owned);
+    let grammar = compiler
+        .compile(&GrammarSource::OneOf(words.to_vec()))
+        .unwrap();
+    let mut run = grammar.begin();
+    let next = run.next(vec![7]);
+    assert_eq!(tokenizer.decode(&next.append[1..]).trim_end(), "A:");
+    let mut found = std::collections::BTreeSet::new();
+    for seed in 0..40 {
+        let mut state = seed;
+        let (tokens, whole) = written(&grammar, end, 100, |count| {
+            state = state * 31 + 7;
+            state % count
+        });
+        assert!(whole);
+        found.insert(tokenizer.decode(&tokens));
+    }
+    assert_eq!(found, words.into_iter().collect());
+}
+
+#[test]
+fn sources_that_are_none_are_refused() {
+    for source in [
+        GrammarSource::JsonSchema("{\"type\": \"nothing\"}".into()),
+        GrammarSource::JsonSchema("\"text\"".into()),
+        GrammarSource::JsonSchema("{".into()),
+        GrammarSource::JsonSchema("{\"$ref\": \"https://example.org/schema.json\"}".into()),
+        GrammarSource::Lark("begin: \"a\"".into()),
+        GrammarSource::Lark("start: \"a".into()),
+        GrammarSource::Regex("(".into()),
+        GrammarSource::OneOf(vec![]),
+        GrammarSource::OneOf(vec![String::new()]),
+    ] {
+        let Err(refused) = source.check() else {
+            panic!("{source:?}")
+        };
+        let refused = refused.to_string();
+        assert!(
+            !refused.is_empty() && !refused.contains('\n'),
+            "{source:?}: {refused}"
+        );
+    }
+}
+
+#[test]
+fn one_of_many_texts_is_chosen() {
+    let (compiler, tokenizer, end) = compiler();
+    let texts: Vec<String> = (0..3000).map(|at| format!("{at} of them")).collect();
+    let grammar = compiler
+        .compile(&GrammarSource::OneOf(texts.clone()))
+        .unwrap();
+    for seed in 0..5 {
+        let mut state = seed;
+        let (tokens, whole) = written(&grammar, end, 100, |count| {
+            state = state * 31 + 7;
+            state % count
+        });
+        assert!(whole && texts.contains(&tokenizer.decode(&tokens)));
+    }
+}
+
+#[test]
+fn an_error_of_one_answer_is_no_other_ones() {
+    let (compiler, tokenizer, _) = compiler();
+    let grammar = compiler
+        .compile(&GrammarSource::Regex("a{3}b".into()))
+        .unwrap();
+    let mut wrong = grammar.begin();
+    for token in tokenizer.encode_untrusted("zz").unwrap() {
+        wrong.push(token);
+    }
+    assert!(matches!(wrong.next(Vec::new()).then, Then::End));
+    assert!(wrong.error().unwrap().starts_with("the form of the answer"));
+    let mut right = grammar.begin();
+    let next = right.next(Vec::new());
+    assert!(right.error().is_none() && tokenizer.decode(&next.append).starts_with("aa"));
+}
+
+#[test]
+fn text_that_a_normaliser_would_change_is_forced_as_it_is() {
+    let mut document: Value =
+        serde_json::from_str(include_str!("../../../../models/tiny/tokenizer.json")).unwrap();
+    document["normalizer"] = json!({"type": "NFC"});
+    let tokenizer = Arc::new(Tokenizer::from_json(&document.to_string()).unwrap());
+    let end = tokenizer.token_id("<|im_end|>").unwrap();
+    let compiler = GrammarCompiler::new(&tokenizer, &[end]).unwrap();
+    let texts = ["10 \u{2126}", "10 \u{2126} net"].map(str::to_owned);
+    let grammar = compiler
+        .compile(&GrammarSource::OneOf(texts.to_vec()))
+        .unwrap();
+    for seed in 0..8 {
+        let (tokens, whole) = written(&grammar, end, 100, |count| seed % count);
+        assert!(whole && texts.contains(&tokenizer.decode(&tokens)));
+    }
+}
+
+#[test]
+fn an_answer_is_closed_only_where_it_may_end() {
+    let (compiler, tokenizer, _) = compiler();
+    let schema = json!({"type": "object", "properties": {"a": {"enum": ["x", "y"]}, "b": {"type": "string"}},
+        "required": ["a"], "additionalProperties": false});
+    let grammar = compiler
+        .compile(&GrammarSource::JsonSchema(schema.to_string()))
+        .unwrap();
+    let close = tokenizer.encode_untrusted("\"}").unwrap();
+    let at = |text: &str| {
+        let mut run = grammar.begin();
+        for token in tokenizer.encode_untrusted(text).unwrap() {
+            run.push(token);
+        }
+        run
+    };
+    assert!(at("{\"a\": \"x\", \"b\": \"some").close(&close));
+    assert!(at("{\"a\": \"x").close(&close));
+    assert!(!at("{\"a\": \"").close(&close));
+    assert!(!at("{\"a\": \"x\", \"b\": \"some\\").close(&close));
+    assert!(!at("{\"a\": \"x\", \"").close(&close));
+
+    let inner = json!({"type": "object", "properties": {"b": {"type": "string"}}, "additionalProperties": false});
+    let schema = json!({"type": "object", "properties": {"a": inner}, "required": ["a"], "additionalProperties": false});
+    let grammar = compiler
+        .compile(&GrammarSource::JsonSchema(schema.to_string()))
+        .unwrap();
+    let mut run = grammar.begin();
+    for token in tokenizer
+        .encode_untrusted("{\"a\": {\"b\": \"some")
+        .unwrap()
+    {
+        run.push(token);
+    }
+    assert!(!run.close(&close));
+    // And nothing of it was taken.
+    let more = tokenizer.encode_untrusted(" text\"}}").unwrap();
+    for token in more {
+        run.push(token);
+    }
+    assert!(run.error().is_none() && matches!(run.next(Vec::new()).then, Then::End));
+}
+
+/// Does a text follow a schema as a whole?
+fn allows(schema: &Value, text: &str) -> bool {
+    let (compiler, tokenizer, _) = compiler();
+    let grammar = compiler
+        .compile(&GrammarSource::JsonSchema(schema.to_string()))
+        .unwrap();
+    let tokens = tokenizer.encode_untrusted(text).unwrap();
+    grammar.begin().close(&tokens)
+}
+
+#[test]
+fn objects_have_no_keys_but_their_own() {
+    let a =
+        || json!({"type": "object", "properties": {"a": {"type": "boolean"}}, "required": ["a"]});
+    let b =
+        || json!({"type": "object", "properties": {"b": {"type": "boolean"}}, "required": ["b"]});
+    let (own, more) = ("{\"a\": true}", "{\"a\": true, \"b\": true}");
+    let in_list = |text: &str| format!("[{text}]");
+    let in_object = |text: &str| format!("{{\"x\": {text}}}");
+    let defined = json!({"$ref": "#/$defs/a", "$defs": {"a": a()}});
+    for (schema, own, more) in [
+        (a(), own.to_owned(), more.to_owned()),
+        (
+            json!({"type": "array", "items": a()}),
+            in_list(own),
+            in_list(more),
+        ),
+        (
+            json!({"type": "object", "properties": {"x": a()}, "required": ["x"]}),
+            in_object(own),
+            in_object(more),
+        ),
+        (
+            json!({"type": "object", "additionalProperties": a()}),
+            in_object(own),
+            in_object(more),
+        ),
+        (
+            json!({"anyOf": [a(), {"type": "null"}]}),
+            own.to_owned(),
+            more.to_owned(),
+        ),
+        (defined, own.to_owned(), more.to_owned()),
+        (
+            json!({"allOf": [{"$ref": "#/definitions/a"}], "definitions": {"a": a()}}),
+            own.to_owned(),
+            more.to_owned(),
+        ),
+    ] {
+        assert!(allows(&schema, &own), "{schema}: {own}");
+        assert!(!allows(&schema, &more), "{schema}: {more}");
+    }
+    // Where it is asked for, where no property is named, and where each of several schemas names some.
+    let mut asked = a();
+    asked["additionalProperties"] = true.into();
+    let mut both = a();
+    both["allOf"] = json!([b()]);
+    for schema in [
+        asked,
+        json!({"type": "object"}),
+        json!({"allOf": [a(), b()]}),
+        both,
+        json!({"allOf": [{"$ref": "#/$defs/a"}, b()], "$defs": {"a": a()}}),
+    ] {
+        assert!(allows(&schema, more), "{schema}");
+    }
+    // Texts that are data are no schemas.
+    let data = json!({"enum": [{"properties": {}}, 1]});
+    assert!(allows(&data, "{\"properties\": {}}"));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+    #[test]
+    fn whatever_is_chosen_the_answer_is_of_the_schema(seed in any::<u64>()) {
+        let (compiler, tokenizer, end) = compiler();
+        let schema = json!({
+            "type": "object",
+            "properties": {
+                "verdict": {"enum": ["correct", "incorrect"]},
+                "score": {"type": "integer", "minimum": 0, "maximum": 10},
+                "parts": {"type": "array", "items": {"type": "boolean"}, "maxItems": 3},
+                "why": {"type": "string", "maxLength": 30}
+            },
+            "required": ["verdict", "score", "parts"],
+            "additionalProperties": false
+        });
+        let grammar = compiler.compile(&GrammarSource::JsonSchema(schema.to_string())).unwrap();
+        let mut state = seed;
+        let (tokens, whole) = written(&grammar, end, 400, |count| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as usize % count
+        });
+        let text = tokenizer.decode(&tokens);
+        prop_assert!(whole, "{text}");
+        let value: Value = serde_json::from_str(&text).map_err(|error| TestCaseError::fail(format!("{error}: {text}")))?;
+        prop_assert!(["correct", "incorrect"].contains(&value["verdict"].as_str().unwrap()));
+        prop_assert!(value["score"].as_u64().unwrap() <= 10);
+        prop_assert!(value["parts"].as_array().unwrap().len() <= 3);
+    }
+}

@@ -1,0 +1,55 @@
+//! Panics become messages. There should be none; should there be one, it costs what it happened in and is told in a line.
+
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind};
+
+thread_local! {
+    /// Where the thread's last panic was.
+    static PLACE: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// Keeps panics from being written to standard error as crashes: [`guarded`] tells of them. With
+/// `JUROR_PANICS` in the environment they are written all the same, for who looks for the cause.
+pub fn silence() {
+    let loud = std::env::var_os("JUROR_PANICS").is_some();
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic: &PanicHookInfo| {
+        let place = panic
+            .location()
+            .map(|place| format!("{}:{}", without_registry(place.file()), place.line()));
+        // While a thread ends its own variables may be gone already.
+        let _ = PLACE.try_with(|slot| *slot.borrow_mut() = place);
+        if loud {
+            usual(panic);
+        }
+    }));
+}
+
+/// Of a file of another crate the crate and the file: where cargo keeps crates is nobody's concern.
+fn without_registry(file: &str) -> &str {
+    let kept = file.split_once("/registry/src/");
+    kept.and_then(|(_, rest)| rest.split_once('/'))
+        .map_or(file, |(_, rest)| rest)
+}
+
+/// Runs `work`; a panic becomes its message, with the place in the code where that is known. Nothing that `work` changed may
+/// be used afterwards where a panic could have left it half done.
+///
+/// # Errors
+/// The panic's message.
+pub fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+    let _ = PLACE.try_with(|slot| slot.borrow_mut().take());
+    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| {
+        let what = panic
+            .downcast_ref::<String>()
+            .map(String::as_str)
+            .or_else(|| panic.downcast_ref::<&str>().copied())
+            .unwrap_or("no message");
+        let place = PLACE.try_with(|slot| slot.borrow_mut().take());
+        // Of a panic in a thread of the pool the place is known there alone.
+        match place.ok().flatten() {
+            Some(place) => format!("{what}, at {place}"),
+            None => what.to_owned(),
+        }
+    })
+}

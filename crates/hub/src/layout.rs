@@ -1,0 +1,127 @@
+//! A model's files as the hub lays them out: their names, the index of shards, and what is to be done with those that cannot be run.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Component, Path};
+
+use serde::Deserialize;
+
+use crate::HubError;
+
+/// What describes a model.
+pub const CONFIG_FILE: &str = "config.json";
+/// Weights in one file.
+pub const WEIGHTS_FILE: &str = "model.safetensors";
+/// The table of contents of weights in several files.
+pub const WEIGHTS_INDEX: &str = "model.safetensors.index.json";
+/// peft's description of an adapter.
+pub const ADAPTER_CONFIG: &str = "adapter_config.json";
+/// The list of modules that sentence-transformers writes: the last ones pool hidden states into one vector.
+pub const SENTENCE_TRANSFORMERS: &str = "modules.json";
+
+/// What sentence-transformers' files say.
+pub const EMBEDDING: &str =
+    "an embedding model of sentence-transformers (modules.json), which gives vectors";
+/// What to take in place of a model that writes no text.
+pub const TAKE_A_CHAT_MODEL: &str = "a judge must write its verdict as text, so take a chat model instead, for instance one that \
+     `juror models list --known` shows";
+
+/// The longest index that is read.
+const MAX_INDEX: u64 = 128 << 20;
+
+/// Endings of files that hold pickled Python objects.
+const PICKLED: [&str; 5] = ["bin", "pt", "pth", "ckpt", "pkl"];
+
+/// Is it a GGUF file, by its name?
+pub fn is_gguf(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|extension| extension.eq_ignore_ascii_case("gguf"))
+}
+
+/// The shard that each tensor of an index is in.
+///
+/// # Errors
+/// What is wrong with the index, as text for the user.
+pub fn parse_index(text: &str) -> Result<BTreeMap<String, String>, String> {
+    #[derive(Deserialize)]
+    struct Index {
+        weight_map: BTreeMap<String, String>,
+    }
+    let index: Index =
+        serde_json::from_str(text).map_err(|error| format!("not a shard index: {error}"))?;
+    // Shards are plain names in the same folder; an index from elsewhere must not reach other files.
+    for file in index.weight_map.values() {
+        let mut parts = Path::new(file).components();
+        let plain = matches!(
+            (parts.next(), parts.next()),
+            (Some(Component::Normal(_)), None)
+        );
+        if !plain || file.contains('\\') || file.contains(':') {
+            return Err(format!("shard `{file}` is not a plain file name"));
+        }
+    }
+    Ok(index.weight_map)
+}
+
+/// The names of the weight files of a model's folder, in a fixed order.
+pub(crate) fn weight_files(folder: &Path) -> Result<Vec<String>, HubError> {
+    let index = folder.join(WEIGHTS_INDEX);
+    if folder.join(WEIGHTS_FILE).is_file() || !index.is_file() {
+        return Ok(vec![WEIGHTS_FILE.into()]);
+    }
+    let fail = |message: String| HubError::Index {
+        path: index.clone(),
+        message,
+    };
+    let size = index.metadata().map_or(0, |data| data.len());
+    if size > MAX_INDEX {
+        return Err(fail(format!("{size} bytes are too many for an index")));
+    }
+    let text = std::fs::read_to_string(&index).map_err(|source| HubError::io(&index, source))?;
+    let files: BTreeSet<String> = parse_index(&text).map_err(fail)?.into_values().collect();
+    Ok(files.into_iter().collect())
+}
+
+/// The first file with pickled weights.
+pub fn pickled<'n>(files: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    files
+        .filter(|file| *file != "training_args.bin")
+        .find(|file| {
+            Path::new(file)
+                .extension()
+                .is_some_and(|ending| PICKLED.iter().any(|pickled| ending == *pickled))
+        })
+}
+
+/// The first file with pickled weights of a folder.
+pub fn pickled_in(folder: &Path) -> Option<String> {
+    let entries = std::fs::read_dir(folder).ok()?;
+    let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let names: Vec<String> = names.collect();
+    pickled(names.iter().map(String::as_str)).map(str::to_owned)
+}
+
+/// What to do with pickled weights of `model`, a hub id or a folder.
+pub fn how_to_convert(model: &str) -> String {
+    format!(
+        "Reading a pickle runs whatever code is in it, so juror never opens one. Convert it where that is no danger: \
+         python -c \"from transformers import AutoModelForCausalLM as M, AutoTokenizer as T; \
+         M.from_pretrained('{model}').save_pretrained('converted'); T.from_pretrained('{model}').save_pretrained('converted')\" \
+         and give the folder `converted` to --model"
+    )
+}
+
+/// What to do with an adapter in `folder`, of the model `base`.
+pub fn how_to_merge(folder: &str, base: Option<&str>) -> String {
+    // The name comes from a file and the command is there to be copied: only plain names go into it.
+    let plain = |name: &&str| {
+        name.chars()
+            .all(|c| c.is_alphanumeric() || "-_./@ ".contains(c))
+    };
+    let base = base.filter(plain).unwrap_or("BASE");
+    let folder = Some(folder).filter(plain).unwrap_or("ADAPTER");
+    format!(
+        "Merge it into its base model: python -c \"from peft import AutoPeftModelForCausalLM as M; from transformers import \
+         AutoTokenizer as T; M.from_pretrained('{folder}').merge_and_unload().save_pretrained('merged'); \
+         T.from_pretrained('{base}').save_pretrained('merged')\" and give the folder `merged` to --model."
+    )
+}

@@ -1,0 +1,534 @@
+//! Names that come from the command line or from a server, checked before any of them becomes part of a path or a URL.
+//!
+//! Each kind is a type that only its check can make, so what has the type cannot leave the cache.
+
+use std::fmt;
+use std::path::Path;
+
+use super::HubError;
+use super::hash::Hash;
+use crate::layout::is_gguf;
+
+/// The branch that is meant where no revision is given.
+pub(crate) const DEFAULT_REVISION: &str = "main";
+
+/// What a repository holds. Each kind has names of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RepositoryKind {
+    /// A model.
+    Model,
+    /// A data set.
+    DataSet,
+}
+
+impl RepositoryKind {
+    /// Its folder in the hub's API, and the beginning of its folder in the cache.
+    pub(super) fn plural(self) -> &'static str {
+        match self {
+            Self::Model => "models",
+            Self::DataSet => "datasets",
+        }
+    }
+
+    /// What messages call it.
+    pub(super) fn noun(self) -> &'static str {
+        match self {
+            Self::Model => "model",
+            Self::DataSet => "data set",
+        }
+    }
+
+    /// What of the same name could have been meant on this machine.
+    pub(super) fn local(self) -> &'static str {
+        match self {
+            Self::Model => "folder",
+            Self::DataSet => "file or folder",
+        }
+    }
+}
+
+/// A repository on the hub: `org/name`, or `org/name/FILE.gguf` for one of a model's GGUF files; with `@` and a branch, tag
+/// or commit if not the default branch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct HubId {
+    kind: RepositoryKind,
+    repository: String,
+    /// The GGUF file, the first one of a model in several.
+    file: Option<FileName>,
+    revision: String,
+}
+
+impl HubId {
+    /// Reads `org/name` or `org/name/FILE.gguf`, each with `@revision` or without. `None` if the text does not have the form of one at all: it may then be
+    /// something else, a path for instance.
+    ///
+    /// # Errors
+    /// [`HubError::Id`] for a hub id whose revision cannot be one.
+    pub(crate) fn parse(text: &str) -> Result<Option<Self>, HubError> {
+        let (path, revision) = match text.split_once('@') {
+            Some((path, revision)) => (path, Some(revision)),
+            None => (text, None),
+        };
+        let mut parts = path.splitn(3, '/');
+        let (Some(organisation), Some(name)) = (parts.next(), parts.next()) else {
+            return Ok(None);
+        };
+        let file = match parts.next() {
+            None => None,
+            Some(file) => match FileName::parse(file) {
+                Some(file) if is_gguf(Path::new(file.as_str())) => Some(file),
+                _ => return Ok(None),
+            },
+        };
+        let repository = format!("{organisation}/{name}");
+        if !is_repository_part(organisation) || !is_repository_part(name) || repository.len() > 96 {
+            return Ok(None);
+        }
+        Ok(Some(Self {
+            file,
+            ..Self::new(&repository, revision)?
+        }))
+    }
+
+    /// The model `repository` at a revision, or at the default branch.
+    ///
+    /// # Errors
+    /// [`HubError::Id`] for a revision that cannot be one.
+    pub(crate) fn new(repository: &str, revision: Option<&str>) -> Result<Self, HubError> {
+        let revision = revision.unwrap_or(DEFAULT_REVISION);
+        match fault_of_revision(revision) {
+            None => Ok(Self {
+                kind: RepositoryKind::Model,
+                repository: repository.into(),
+                file: None,
+                revision: revision.into(),
+            }),
+            Some(message) => Err(HubError::Id {
+                name: format!("{repository}@{revision}"),
+                message: message.into(),
+            }),
+        }
+    }
+
+    /// The data set `org/name` at a revision, or at the default branch. `None` if the text is no such name.
+    ///
+    /// # Errors
+    /// [`HubError::Id`] for a revision that cannot be one.
+    pub(crate) fn data_set(
+        repository: &str,
+        revision: Option<&str>,
+    ) -> Result<Option<Self>, HubError> {
+        let is_id = Self::parse(repository)?.is_some_and(|id| id.file.is_none());
+        if !is_id || repository.contains('@') {
+            return Ok(None);
+        }
+        Ok(Some(Self {
+            kind: RepositoryKind::DataSet,
+            ..Self::new(repository, revision)?
+        }))
+    }
+
+    /// What the repository holds.
+    pub(super) fn kind(&self) -> RepositoryKind {
+        self.kind
+    }
+
+    /// `org/name`
+    pub(crate) fn repository(&self) -> &str {
+        &self.repository
+    }
+
+    /// Where the repository is, behind the hub's address: `org/name`, or `datasets/org/name`.
+    pub(super) fn path(&self) -> String {
+        match self.kind {
+            RepositoryKind::Model => self.repository.clone(),
+            RepositoryKind::DataSet => format!("datasets/{}", self.repository),
+        }
+    }
+
+    /// The GGUF files that are meant, where one is named: that one, or all parts of a model in several,
+    /// `NAME-00001-of-00003.gguf` and so on.
+    pub(super) fn files(&self) -> Vec<FileName> {
+        let Some(file) = &self.file else {
+            return Vec::new();
+        };
+        let (stem, ending) = file
+            .as_str()
+            .rsplit_once('.')
+            .unwrap_or((file.as_str(), ""));
+        let parts = stem.rsplit_once("-00001-of-").and_then(|(first, count)| {
+            let parts: usize = count.parse().ok().filter(|_| count.len() == 5)?;
+            // No model has more; a name must not make us ask without end.
+            (1..=1000).contains(&parts).then_some((first, parts))
+        });
+        let Some((first, parts)) = parts else {
+            return vec![file.clone()];
+        };
+        (1..=parts)
+            .filter_map(|part| {
+                FileName::parse(&format!("{first}-{part:05}-of-{parts:05}.{ending}"))
+            })
+            .collect()
+    }
+
+    /// A branch, tag or commit.
+    pub(crate) fn revision(&self) -> &str {
+        &self.revision
+    }
+
+    /// The name of the repository's folder in the cache: `models--org--name`.
+    pub(super) fn folder(&self) -> String {
+        format!(
+            "{}--{}",
+            self.kind.plural(),
+            self.repository.replace('/', "--")
+        )
+    }
+
+    /// The model whose folder in the cache has this name.
+    pub(super) fn of_folder(folder: &str) -> Option<Self> {
+        let (organisation, name) = folder.strip_prefix("models--")?.split_once("--")?;
+        Self::parse(&format!("{organisation}/{name}")).ok()?
+    }
+}
+
+impl fmt::Display for HubId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.repository)?;
+        if let Some(file) = &self.file {
+            write!(f, "/{file}")?;
+        }
+        if self.revision != DEFAULT_REVISION {
+            write!(f, "@{}", self.revision)?;
+        }
+        Ok(())
+    }
+}
+
+/// The hub's own rule for the names of users, organisations and repositories.
+fn is_repository_part(part: &str) -> bool {
+    let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    part.starts_with(word)
+        && part.ends_with(word)
+        && part.chars().all(|c| word(c) || c == '-' || c == '.')
+        && !part.contains("--")
+        && !part.contains("..")
+}
+
+/// What keeps a text from being the name of a branch or tag, by git's rules. A slash is allowed; it makes folders.
+fn fault_of_revision(revision: &str) -> Option<&'static str> {
+    if revision.is_empty() || revision.len() > 200 {
+        return Some("a revision has 1 to 200 characters");
+    }
+    if revision
+        .split('/')
+        .any(|part| part.is_empty() || part.starts_with('.') || part.ends_with('.'))
+        || revision.contains("..")
+    {
+        return Some("no part of a revision may be empty or begin or end with a dot");
+    }
+    let refused =
+        |c: char| c.is_control() || c.is_whitespace() || "~^:?*[]\\@{}<>|\"'%#".contains(c);
+    revision
+        .contains(refused)
+        .then_some("the revision has a character that no branch, tag or commit has")
+}
+
+/// The full hash of a commit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Commit(String);
+
+impl Commit {
+    /// 40 hexadecimal digits, or 64 of a repository that hashes by SHA-256.
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        let hexadecimal = text
+            .bytes()
+            .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+        (matches!(text.len(), 40 | 64) && hexadecimal).then(|| Self(text.into()))
+    }
+
+    pub(super) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Commit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The name of a file's content: the SHA-256 of a large file, the git hash of a small one. Names its blob in the cache.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ETag(String);
+
+impl ETag {
+    /// Reads an `ETag` header, weak or not.
+    pub(super) fn parse(header: &str) -> Option<Self> {
+        let text = header.trim();
+        let text = text.strip_prefix("W/").unwrap_or(text).trim_matches('"');
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+        (matches!(text.len(), 1..=128) && text.bytes().all(plain)).then(|| Self(text.into()))
+    }
+
+    pub(super) fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Which hash of the content the tag is; `None` for a tag that says nothing of the content.
+    pub(super) fn hash(&self) -> Option<Hash> {
+        let hexadecimal = self.0.bytes().all(|byte| byte.is_ascii_hexdigit());
+        match self.0.len() {
+            64 if hexadecimal => Some(Hash::Sha256),
+            40 if hexadecimal => Some(Hash::Sha1),
+            _ => None,
+        }
+    }
+}
+
+/// The name of a file in its repository; with the folders it lies in, where it lies in any.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct FileName(String);
+
+impl FileName {
+    /// The name of a file in no folder that is a name everywhere: no separators, no drive, nothing hidden.
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        let refused = |c: char| c.is_control() || "/\\:*?\"<>|".contains(c);
+        let plain = matches!(text.len(), 1..=200)
+            && !text.starts_with('.')
+            && !text.ends_with(['.', ' '])
+            && !text.contains(refused);
+        plain.then(|| Self(text.into()))
+    }
+
+    /// A name, or names of folders and a name with `/` between them, each as [`Self::parse`] has it.
+    pub(super) fn parse_path(text: &str) -> Option<Self> {
+        let parts = || text.split('/');
+        let plain = text.len() <= 500 && parts().all(|part| Self::parse(part).is_some());
+        plain.then(|| Self(text.into()))
+    }
+
+    pub(super) fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// How many folders it lies in.
+    pub(super) fn depth(&self) -> usize {
+        self.0.matches('/').count()
+    }
+
+    /// It as a path in a URL.
+    pub(super) fn in_url(&self) -> String {
+        let parts: Vec<String> = self.0.split('/').map(percent_encode).collect();
+        parts.join("/")
+    }
+}
+
+impl fmt::Display for FileName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A text as one segment of a URL's path.
+pub(super) fn percent_encode(text: &str) -> String {
+    use std::fmt::Write as _;
+    let mut encoded = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            encoded.push(char::from(byte));
+        } else {
+            let _ = write!(encoded, "%{byte:02X}");
+        }
+    }
+    encoded
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Component;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Whether every part of a path is a plain name.
+    fn stays_inside(path: &str) -> bool {
+        let mut parts = Path::new(path).components();
+        !path.is_empty() && parts.all(|part| matches!(part, Component::Normal(_)))
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_becomes_a_way_out_of_the_cache(text in "[a-z0-9./\\\\:@~ \"\\-]{0,12}|.*") {
+            if let Some(tag) = ETag::parse(&text) {
+                prop_assert!(stays_inside(tag.as_str()));
+            }
+            if let Some(file) = FileName::parse(&text) {
+                prop_assert!(stays_inside(file.as_str()) && !text.contains('/'));
+            }
+            if let Some(file) = FileName::parse_path(&text) {
+                prop_assert!(stays_inside(file.as_str()));
+            }
+            if let Some(commit) = Commit::parse(&text) {
+                prop_assert!(stays_inside(commit.as_str()));
+            }
+            for id in [HubId::parse(&text), HubId::parse(&format!("org/name@{text}"))] {
+                if let Ok(Some(id)) = id {
+                    prop_assert!(stays_inside(&id.folder()) && stays_inside(id.revision()));
+                    prop_assert!(!id.folder().contains('/'));
+                }
+            }
+        }
+    }
+
+    fn id(text: &str) -> Option<(String, String)> {
+        let id = HubId::parse(text).unwrap()?;
+        Some((id.repository().into(), id.revision().into()))
+    }
+
+    #[test]
+    fn ids_are_told_from_paths() {
+        let pair = |a: &str, b: &str| Some((a.to_owned(), b.to_owned()));
+        assert_eq!(id("Qwen/Qwen3-8B"), pair("Qwen/Qwen3-8B", "main"));
+        assert_eq!(id("a/b@v1.0"), pair("a/b", "v1.0"));
+        assert_eq!(id("a_1/b.c-d@refs/pr/1"), pair("a_1/b.c-d", "refs/pr/1"));
+        for text in [
+            "tiny", "./model", "../model", "/model", "a/b/c", "a/", "/b", "a/..", "a/.b", "a\\b",
+            "C:/b", "a/b--c", "a--b/c", "a b/c", "a/b.", "~/b", "é/b", "", "@main",
+        ] {
+            assert_eq!(id(text), None, "{text}");
+        }
+        assert_eq!(id(&format!("a/{}", "b".repeat(95))), None);
+    }
+
+    #[test]
+    fn one_gguf_file_of_a_repository_can_be_meant() {
+        let files = |text: &str| -> Vec<String> {
+            let id = HubId::parse(text).unwrap().unwrap();
+            assert_eq!(id.to_string(), text);
+            id.files().iter().map(ToString::to_string).collect()
+        };
+        assert_eq!(files("org/name"), Vec::<String>::new());
+        assert_eq!(files("org/name/m-Q4_K_M.gguf@v1"), ["m-Q4_K_M.gguf"]);
+        assert_eq!(
+            files("org/name/m-00001-of-00002.gguf"),
+            ["m-00001-of-00002.gguf", "m-00002-of-00002.gguf"]
+        );
+        for one in [
+            "m-00002-of-00002.gguf",
+            "m-00001-of-2.gguf",
+            "m-00001-of-99999.gguf",
+        ] {
+            assert_eq!(files(&format!("org/name/{one}")), [one]);
+        }
+        for path in [
+            "org/name/m.bin",
+            "org/name/a/m.gguf",
+            "org/name/.gguf",
+            "org/name/..gguf/x",
+        ] {
+            assert_eq!(HubId::parse(path).unwrap(), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn no_revision_leaves_its_folder() {
+        for revision in [
+            "",
+            "..",
+            "a/../../b",
+            "/etc",
+            "a//b",
+            "a/",
+            ".git",
+            "a/.b",
+            "a b",
+            "a\nb",
+            "C:x",
+            "a\\b",
+            "a@b",
+            "a?b",
+            "a#b",
+        ] {
+            let error = HubId::parse(&format!("a/b@{revision}")).unwrap_err();
+            assert!(matches!(error, HubError::Id { .. }), "{revision}: {error}");
+        }
+        assert!(HubId::parse(&format!("a/b@{}", "x".repeat(201))).is_err());
+    }
+
+    #[test]
+    fn folders_and_ids_are_one_to_one() {
+        let id = HubId::parse("org/na-me_1.5").unwrap().unwrap();
+        assert_eq!(id.folder(), "models--org--na-me_1.5");
+        assert_eq!(HubId::of_folder(&id.folder()), Some(id));
+        let data = HubId::data_set("org/name", Some("v1")).unwrap().unwrap();
+        assert_eq!(data.folder(), "datasets--org--name");
+        assert_eq!(HubId::data_set("org/name/x.gguf", None).unwrap(), None);
+        assert_eq!(HubId::data_set("org/name@x", None).unwrap(), None);
+        for folder in [
+            "datasets--a--b",
+            "models--a",
+            "models--..--b",
+            "models--a--..",
+            "a--b",
+        ] {
+            assert_eq!(HubId::of_folder(folder), None, "{folder}");
+        }
+    }
+
+    #[test]
+    fn what_a_server_sends_becomes_no_path_outside_the_cache() {
+        for text in [
+            "",
+            "main",
+            "../x",
+            &"g".repeat(40),
+            &"A".repeat(40),
+            &"a".repeat(39),
+        ] {
+            assert_eq!(Commit::parse(text), None, "{text}");
+        }
+        assert!(Commit::parse(&"0a".repeat(20)).is_some());
+        for text in [
+            "",
+            "\"\"",
+            "../x",
+            "a/b",
+            "a\\b",
+            "a.incomplete",
+            "a:b",
+            "..",
+            &"a".repeat(129),
+        ] {
+            assert_eq!(ETag::parse(text), None, "{text}");
+        }
+        assert_eq!(ETag::parse("W/\"abc-1\"").unwrap().as_str(), "abc-1");
+        for (tag, hash) in [
+            ("a".repeat(40), Some(Hash::Sha1)),
+            ("a".repeat(64), Some(Hash::Sha256)),
+            ("g".repeat(40), None),
+            ("a".repeat(32), None),
+        ] {
+            assert_eq!(ETag::parse(&tag).unwrap().hash(), hash, "{tag}");
+        }
+        for text in [
+            "", ".", "..", "../x", "a/b", "a\\b", "C:x", ".hidden", "a\0b", "a\nb", "a ",
+        ] {
+            assert_eq!(FileName::parse(text), None, "{text}");
+        }
+        assert!(FileName::parse("model-00001-of-00002.safetensors").is_some());
+        let nested = FileName::parse_path("main/test 1/0000.parquet").unwrap();
+        assert_eq!(nested.depth(), 2);
+        assert_eq!(nested.in_url(), "main/test%201/0000.parquet");
+        for text in ["", "/a", "a/", "a//b", "a/../b", "a/.b", "./a", "a\\b/c"] {
+            assert_eq!(FileName::parse_path(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_revision_is_one_segment_of_a_url() {
+        assert_eq!(percent_encode("refs/pr/1"), "refs%2Fpr%2F1");
+        assert_eq!(percent_encode("v1.0-β"), "v1.0-%CE%B2");
+    }
+}
