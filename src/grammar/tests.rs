@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::protocol::{self, Protocol as _, ScaffoldWants};
+use crate::protocol::{self, ScaffoldWants};
 
 /// The vocabulary of the built-in judge, and its end of an answer.
 fn compiler() -> (GrammarCompiler, Arc<Tokenizer>, u32) {
