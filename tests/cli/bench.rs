@@ -243,7 +243,11 @@ fn an_instruction_set_is_used_or_refused() {
     let figures = bench(&folder, &[&work[..], &["--instructions", "plain"]].concat());
     let machine = figures["machine"].as_str().unwrap();
     assert!(machine.contains(", plain, "), "{machine}");
-    let other = if cfg!(target_arch = "x86_64") { "neon" } else { "avx2" };
+    let other = if cfg!(target_arch = "x86_64") {
+        "neon"
+    } else {
+        "avx2"
+    };
     for (set, said) in [("sse2", "avx512, avx2, neon"), (other, other)] {
         let named = ["bench", "--device", "cpu", "--instructions", set];
         folder.run(&[&named[..], &work].concat()).expect(2, &[said]);

@@ -260,5 +260,8 @@ fn a_model_takes_memory_as_its_work_does() {
         (folder.read("out.jsonl"), peak >> 10)
     });
     assert_eq!(usual, few);
-    assert!(peak < least + (32 << 10), "{peak} kB, and {least} kB with 300 blocks");
+    assert!(
+        peak < least + (32 << 10),
+        "{peak} kB, and {least} kB with 300 blocks"
+    );
 }

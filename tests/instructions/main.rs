@@ -101,7 +101,11 @@ fn elementwise(works: &mut Vec<Work>) {
     let tensor = |rows: usize, width: usize, seed| {
         Tensor::from_vec(normal(rows * width, seed), (rows, width), &Device::Cpu).unwrap()
     };
-    let (x, y, wide) = (tensor(64, 1024, 7), tensor(64, 1024, 8), tensor(64, 2048, 9));
+    let (x, y, wide) = (
+        tensor(64, 1024, 7),
+        tensor(64, 1024, 8),
+        tensor(64, 2048, 9),
+    );
     let weight = tensor(1, 1024, 10).flatten_all().unwrap();
     let mut add = |name: &str, run: Box<dyn Fn() -> Tensor>| {
         works.push(Work {
@@ -112,7 +116,10 @@ fn elementwise(works: &mut Vec<Work>) {
         });
     };
     let (of, by) = (x.clone(), weight.clone());
-    add("norm", Box::new(move || ops::rms_norm(&of, &by, 1e-6).unwrap()));
+    add(
+        "norm",
+        Box::new(move || ops::rms_norm(&of, &by, 1e-6).unwrap()),
+    );
     let sum = move || ops::add_rms_norm(&x, &y, &weight, 1e-6).unwrap().1;
     add("sum and norm", Box::new(sum));
     add("gate", Box::new(move || ops::silu_mul(&wide).unwrap()));

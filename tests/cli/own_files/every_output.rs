@@ -451,7 +451,10 @@ fn lines_set_aside_replace_nothing_of_somebodys() {
             &["export-batch", "in.jsonl"],
         ] {
             let ran = folder.run(&[command, &["-o", "x.jsonl", "--skip-bad"]].concat());
-            ran.expect(2, &["x.jsonl.rejected.jsonl is there, and would be replaced"]);
+            ran.expect(
+                2,
+                &["x.jsonl.rejected.jsonl is there, and would be replaced"],
+            );
             assert_eq!(folder.read(file), content);
         }
     }
@@ -473,7 +476,9 @@ fn reports_of_other_commands_are_somebodys() {
     for (at, case) in reports.iter().enumerate() {
         let mut others = reports.iter().cycle().skip(at + 1);
         let other = others.find(|other| kind(other) != kind(case)).unwrap();
-        other.run(&folder, "shared.json", &["--force"]).expect(0, &[]);
+        other
+            .run(&folder, "shared.json", &["--force"])
+            .expect(0, &[]);
         case.run(&folder, "shared.json", &[])
             .expect(2, &["shared.json is there"]);
     }

@@ -198,5 +198,9 @@ fn it_ends_while_thousands_of_prompts_wait_to_be_made() {
     let started = Instant::now();
     server.terminate();
     assert_eq!(server.ended().0, Some(0));
-    assert!(started.elapsed() < Duration::from_secs(15), "{:?}", started.elapsed());
+    assert!(
+        started.elapsed() < Duration::from_secs(15),
+        "{:?}",
+        started.elapsed()
+    );
 }

@@ -429,10 +429,15 @@ fn time_is_in_proportion_to_cells_and_responses() {
     let table = |columns: usize, rows: usize| {
         let names: Vec<String> = (0..columns).map(|at| format!("c{at}")).collect();
         let row = format!("q,a,r{}\n", ",1".repeat(columns));
-        format!("question,answer,response,{}\n{}", names.join(","), row.repeat(rows))
+        format!(
+            "question,answer,response,{}\n{}",
+            names.join(","),
+            row.repeat(rows)
+        )
     };
     let list = |responses: usize, rows: usize| {
-        let row = serde_json::json!({"question": "q", "answer": "a", "responses": vec!["r"; responses]});
+        let row =
+            serde_json::json!({"question": "q", "answer": "a", "responses": vec!["r"; responses]});
         format!("{row}\n").repeat(rows)
     };
     let narrow = seconds("t.csv", table(5_000, 40), 40);
