@@ -10,7 +10,6 @@ use std::hint::black_box;
 use std::sync::Arc;
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
-use juror::checkpoint::ModelSource;
 use juror::dataset::{LoadOptions, Sample, load};
 use juror::engine::{BlockHash, BlockPool, Then};
 use juror::grammar::{GrammarCompiler, GrammarRun, GrammarSource};

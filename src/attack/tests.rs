@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::checkpoint::ModelSource;
 use crate::dataset::Sample;
 use crate::judge::JudgeText;
 use crate::protocol::{self, PromptTemplate, Protocol, Yields};

@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use juror_hub::HubId;
 use crate::checkpoint::CheckpointError;
+use juror_hub::HubId;
 
 /// A judge that is known to judge.
 #[derive(Debug, Clone, PartialEq, Deserialize)]

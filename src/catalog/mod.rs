@@ -46,7 +46,11 @@ pub fn resolve(name: &str) -> Result<ModelSource, CheckpointError> {
 ///
 /// # Errors
 /// The same.
-pub fn resolve_watched(name: &str, want: Want, watch: &Watch) -> Result<ModelSource, CheckpointError> {
+pub fn resolve_watched(
+    name: &str,
+    want: Want,
+    watch: &Watch,
+) -> Result<ModelSource, CheckpointError> {
     if let Some(model) = EMBEDDED.iter().find(|model| model.name == name) {
         return Ok(ModelSource::Embedded(model));
     }
@@ -63,7 +67,7 @@ pub fn resolve_watched(name: &str, want: Want, watch: &Watch) -> Result<ModelSou
         Some(id) => {
             let snapshot = Hub::from_environment()?
                 .fetch(&id, want, watch)
-                .map_err(|error| error.of_path(place))?;
+                .map_err(|error| CheckpointError::from(error).of_path(place))?;
             match snapshot.file {
                 Some(file) => Ok(ModelSource::Gguf(Arc::new(Gguf::open(&file)?))),
                 None => Ok(ModelSource::Folder(snapshot.folder)),

@@ -25,11 +25,11 @@ use crate::attack::{
     Family, FamilyReport, Subject, Target, attacks, one_row_a_question, shortened,
 };
 use crate::checkpoint::ModelSource;
-use juror_hub::Want;
 use crate::dataset::output::{Mark, OutputFile};
 use crate::dataset::{Field, LineLimit, LoadOptions, Sample, load};
 use crate::judge::JudgeText;
 use crate::protocol::PromptTemplate;
+use juror_hub::Want;
 
 /// Measure how often a judge finds responses right that deserve no reward.
 #[derive(Debug, Args)]

@@ -21,7 +21,6 @@ use crate::bench::session::{
     Bench, COMMIT, Document, Setting, Subject, WorkloadFields, features, machine, write_trace,
 };
 use crate::bench::{Job, LengthDistribution, Report, Seconds, Workload, shapes, trace, workload};
-use juror_hub::Want;
 use crate::checkpoint::{ModelConfig, Weights};
 use crate::dataset::output::Mark;
 use crate::dataset::{LineLimit, LoadOptions, load};
@@ -31,6 +30,7 @@ use crate::judge::JudgeText;
 use crate::judge::prompt::TooLong;
 use crate::model::ModelError;
 use crate::model::cpu::instructions::InstructionSet;
+use juror_hub::Want;
 
 /// Measure how fast a judge is, on any model or on random weights of a known shape.
 #[derive(Debug, Args)]

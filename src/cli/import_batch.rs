@@ -16,7 +16,6 @@ use super::rules::RulesArguments;
 use super::sampling::{SAMPLING, parse_trials};
 use super::{Failure, OrFail, batch_failure, download, say};
 use crate::batch::import::Import;
-use juror_hub::Want;
 use crate::dataset::journal::{earlier_input, journal_path};
 use crate::dataset::output::OutputFile;
 use crate::dataset::{BadLines, Keep, LineLimit, LoadOptions, sources};
@@ -27,6 +26,7 @@ use crate::judge::{
 use crate::protocol::PlainPrompt;
 use crate::reward::RewardPolicy;
 use crate::terminal::escaped;
+use juror_hub::Want;
 
 /// Read an engine's answers to a batch file of `juror export-batch` into verdicts.
 #[derive(Debug, Args)]

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use super::download::Download;
 use super::{Failure, say};
-use juror_hub::{DataSetName, Hub, HubError};
 use crate::dataset::{DatasetError, is_rows_file};
+use juror_hub::{DataSetName, Hub, HubError};
 
 /// An input's error with its exit code: a full disk is not the user's mistake.
 pub(super) fn failure(error: DatasetError) -> Failure {

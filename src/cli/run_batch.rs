@@ -16,7 +16,6 @@ use super::{
     DONE, Failure, INCOMPLETE, INTERRUPTED, OrFail, batch_failure, catch_interrupts, download, say,
 };
 use crate::batch::run::{BatchProgress, BatchRun, Requests};
-use juror_hub::Want;
 use crate::dataset::journal::{ChatIdentity, Identity, Manifest, chat_date, journal_path};
 use crate::dataset::output::{Mark, OutputFile, Outputs, has_place_beside};
 use crate::dataset::{LineLimit, sources};
@@ -24,6 +23,7 @@ use crate::judge::RunEnd;
 use crate::judge::model::MAX_NEW_TOKENS;
 use crate::judge::session::sampling_settings;
 use crate::openai::conversation::ChatModel;
+use juror_hub::Want;
 
 /// Answer a batch file in OpenAI's format with a model here.
 #[derive(Debug, Args)]

@@ -14,7 +14,6 @@ use super::engine::{EngineArguments, ModelArguments};
 use super::judge::{JudgeChoice, ResolvedJudge, VerdictArguments, devices, identity, parse_size};
 use super::sampling::SamplingArguments;
 use super::{DONE, Failure, OrFail, catch_interrupts, download, say};
-use juror_hub::Want;
 use crate::cli::columns::ColumnArguments;
 use crate::dataset::read_text;
 use crate::judge::cache::{self, AnswerCache, CACHE_SIZE};
@@ -22,6 +21,7 @@ use crate::judge::service::{Phase, ServiceSetup};
 use crate::openai::conversation::ChatModel;
 use crate::openai::generation::Defaults;
 use crate::server::{Event, JudgeIdentity, Limits, ServerSetup, serve};
+use juror_hub::Want;
 
 /// Judge over HTTP: for trainers, evaluation harnesses and any client of OpenAI's API
 #[derive(Debug, Args)]

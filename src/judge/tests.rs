@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use crate::checkpoint::ModelSource;
 use crate::protocol::Yields;
 use crate::protocol::parser::parse;
 use crate::protocol::unknown_tags::without_unknown_tags;

@@ -120,7 +120,6 @@ fn offsets(model: &ChatModel, tokens: &[u32]) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::checkpoint::ModelSource;
     use crate::engine::FinishReason;
     use crate::engine::stats::Timing;
 

@@ -83,7 +83,7 @@ tables! {
 fn the_number_that_answer_json_finds_has_a_bound() {
     let scaffold = find("answer-json").unwrap();
     let scaffold = scaffold.scaffold(ScaffoldWants::default()).unwrap();
-    let GrammarSource::JsonSchema(schema) = &**scaffold.grammar().unwrap() else {
+    let crate::grammar::GrammarSource::JsonSchema(schema) = &**scaffold.grammar().unwrap() else {
         panic!("answer-json is a schema");
     };
     let schema: serde_json::Value = serde_json::from_str(schema).unwrap();

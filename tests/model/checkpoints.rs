@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use candle_core::Device;
-use juror::checkpoint::{ModelConfig, ModelSource, Weights};
+use juror::checkpoint::{ModelConfig, Weights};
 use juror::model::{Decoder, DeviceChoice, ModelError, Precision};
 use tempfile::TempDir;
 

@@ -8,7 +8,7 @@ use crate::paged::{Blocks, logits_in_chunks};
 use candle_core::{DType, Device, Tensor};
 use candle_nn::VarBuilder;
 use candle_transformers::models::{glm4, glm4_new, llama, mistral, phi3, qwen2, qwen3_moe};
-use juror::checkpoint::{ModelConfig, ModelSource, Weights};
+use juror::checkpoint::{ModelConfig, Weights};
 use juror::model::attention::{AttentionKind, AttentionShape};
 use juror::model::precision::KvType;
 use juror::model::{Decoder, Precision, PrecisionChoice};

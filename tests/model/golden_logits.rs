@@ -9,7 +9,7 @@ use crate::paged::{Blocks, Sequence, logits_in_chunks, step};
 use candle_core::{DType, Device, Tensor};
 use candle_nn::VarBuilder;
 use candle_transformers::models::qwen3;
-use juror::checkpoint::{ModelConfig, ModelSource, Weights};
+use juror::checkpoint::{ModelConfig, Weights};
 use juror::engine::{Engine, EngineConfig, RandomKey, Request, Sampling};
 use juror::judge::build::load_model;
 use juror::model::attention::{Attention, AttentionKind, AttentionShape};

@@ -410,7 +410,7 @@ fn names(folder: &Path) -> std::io::Result<Vec<String>> {
 
 /// A commit of a model in the cache.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct CachedModel {
+pub struct CachedModel {
     /// `org/name`
     pub id: String,
     /// The commit.

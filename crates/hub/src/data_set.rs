@@ -23,7 +23,7 @@ const MAX_README: u64 = 4 << 20;
 
 /// A data set on the hub, as the user names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct DataSetName {
+pub struct DataSetName {
     id: HubId,
     config: Option<String>,
     split: Option<String>,
@@ -35,7 +35,7 @@ impl DataSetName {
     ///
     /// # Errors
     /// [`HubError::Id`] or [`HubError::DataSet`] for what begins as one and cannot be one.
-    pub(crate) fn parse(text: &str) -> Result<Option<Self>, HubError> {
+    pub fn parse(text: &str) -> Result<Option<Self>, HubError> {
         let page = format!("{PUBLIC_ENDPOINT}/datasets/");
         let name = if let Some(path) = text.strip_prefix(&page) {
             match of_page(path) {
@@ -73,7 +73,7 @@ impl DataSetName {
     }
 
     /// Does a text say itself that it means the hub?
-    pub(crate) fn is_explicit(text: &str) -> bool {
+    pub fn is_explicit(text: &str) -> bool {
         text.starts_with("hf://") || text.starts_with(PUBLIC_ENDPOINT)
     }
 
@@ -134,7 +134,7 @@ fn unreadable(text: &str) -> HubError {
 
 /// The files of a split of a data set, in the cache.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct DataSet {
+pub struct DataSet {
     /// `org/name@commit:config:split`
     pub origin: String,
     /// In the order in which they are read.
@@ -157,7 +157,7 @@ impl Hub {
     ///
     /// # Errors
     /// [`HubError`].
-    pub(crate) fn data_set(&self, name: &DataSetName, watch: &Watch) -> Result<DataSet, HubError> {
+    pub fn data_set(&self, name: &DataSetName, watch: &Watch) -> Result<DataSet, HubError> {
         if self.settings.offline {
             let why =
                 "HF_HUB_OFFLINE is set: unset it, or run the same command where there is a network";

@@ -120,12 +120,7 @@ impl Hub {
     ///
     /// # Errors
     /// [`HubError`], or [`HubError::Index`] for a shard index that names no plain files.
-    pub fn fetch(
-        &self,
-        id: &HubId,
-        want: Want,
-        watch: &Watch,
-    ) -> Result<Snapshot, HubError> {
+    pub fn fetch(&self, id: &HubId, want: Want, watch: &Watch) -> Result<Snapshot, HubError> {
         match self.take(id, want, false, watch) {
             Err(error) if error.is_unreachable() => {
                 let Some(snapshot) = self.cached(id, want, false, &error.to_string())? else {
@@ -147,12 +142,7 @@ impl Hub {
     ///
     /// # Errors
     /// The same.
-    pub fn pull(
-        &self,
-        id: &HubId,
-        want: Want,
-        watch: &Watch,
-    ) -> Result<Snapshot, HubError> {
+    pub fn pull(&self, id: &HubId, want: Want, watch: &Watch) -> Result<Snapshot, HubError> {
         self.take(id, want, true, watch)
     }
 

@@ -10,7 +10,7 @@ use super::hash::Hash;
 use crate::layout::is_gguf;
 
 /// The branch that is meant where no revision is given.
-pub(crate) const DEFAULT_REVISION: &str = "main";
+pub const DEFAULT_REVISION: &str = "main";
 
 /// What a repository holds. Each kind has names of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,7 +50,7 @@ impl RepositoryKind {
 /// A repository on the hub: `org/name`, or `org/name/FILE.gguf` for one of a model's GGUF files; with `@` and a branch, tag
 /// or commit if not the default branch.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct HubId {
+pub struct HubId {
     kind: RepositoryKind,
     repository: String,
     /// The GGUF file, the first one of a model in several.
@@ -64,7 +64,7 @@ impl HubId {
     ///
     /// # Errors
     /// [`HubError::Id`] for a hub id whose revision cannot be one.
-    pub(crate) fn parse(text: &str) -> Result<Option<Self>, HubError> {
+    pub fn parse(text: &str) -> Result<Option<Self>, HubError> {
         let (path, revision) = match text.split_once('@') {
             Some((path, revision)) => (path, Some(revision)),
             None => (text, None),
@@ -94,7 +94,7 @@ impl HubId {
     ///
     /// # Errors
     /// [`HubError::Id`] for a revision that cannot be one.
-    pub(crate) fn new(repository: &str, revision: Option<&str>) -> Result<Self, HubError> {
+    pub fn new(repository: &str, revision: Option<&str>) -> Result<Self, HubError> {
         let revision = revision.unwrap_or(DEFAULT_REVISION);
         match fault_of_revision(revision) {
             None => Ok(Self {
@@ -114,10 +114,7 @@ impl HubId {
     ///
     /// # Errors
     /// [`HubError::Id`] for a revision that cannot be one.
-    pub(crate) fn data_set(
-        repository: &str,
-        revision: Option<&str>,
-    ) -> Result<Option<Self>, HubError> {
+    pub fn data_set(repository: &str, revision: Option<&str>) -> Result<Option<Self>, HubError> {
         let is_id = Self::parse(repository)?.is_some_and(|id| id.file.is_none());
         if !is_id || repository.contains('@') {
             return Ok(None);
@@ -134,7 +131,7 @@ impl HubId {
     }
 
     /// `org/name`
-    pub(crate) fn repository(&self) -> &str {
+    pub fn repository(&self) -> &str {
         &self.repository
     }
 
@@ -172,7 +169,7 @@ impl HubId {
     }
 
     /// A branch, tag or commit.
-    pub(crate) fn revision(&self) -> &str {
+    pub fn revision(&self) -> &str {
         &self.revision
     }
 

@@ -8,13 +8,13 @@ use std::time::Duration;
 use super::HubError;
 
 /// The hub's public address.
-pub(crate) const PUBLIC_ENDPOINT: &str = "https://huggingface.co";
+pub const PUBLIC_ENDPOINT: &str = "https://huggingface.co";
 /// How long a connection may stay silent.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Settings of the hub and its cache.
 #[derive(Clone)]
-pub(crate) struct Settings {
+pub struct Settings {
     /// The hub's address without a slash at its end, `HF_ENDPOINT`.
     pub endpoint: String,
     /// The cache's folder, `HF_HUB_CACHE`, else `hub` in `HF_HOME`.
@@ -35,7 +35,7 @@ impl Settings {
     /// # Errors
     /// [`HubError::NoHome`] where nothing says in which folder to keep models; [`HubError::Io`] for a token file that is
     /// there and cannot be read.
-    pub(crate) fn from_environment() -> Result<Self, HubError> {
+    pub fn from_environment() -> Result<Self, HubError> {
         Self::read(&|name| std::env::var_os(name))
     }
 

@@ -17,7 +17,6 @@ use super::eval::Labels;
 use super::inputs::{self, Inputs};
 use super::progress::{Progress, print_summary};
 use super::{DONE, Failure, INCOMPLETE, INTERRUPTED, OrFail, catch_interrupts, say};
-use juror_hub::Want;
 use crate::dataset::journal::{Identity, earlier_input, journal_path};
 use crate::dataset::output::OutputFile;
 use crate::dataset::{Keep, LineLimit, LoadOptions, Loaded, Rows, Samples, Shard, index, sources};
@@ -25,6 +24,7 @@ use crate::judge::cache::CACHE_SIZE;
 use crate::judge::{RunEnd, Session, Summary};
 use crate::model::DeviceChoice;
 use crate::protocol::{PromptTemplate, Protocol};
+use juror_hub::Want;
 
 pub(super) fn run(mut arguments: JudgeArguments) -> Result<u8, Failure> {
     fetch_inputs(&mut arguments)?;

@@ -7,7 +7,6 @@ use anyhow::{Context as _, anyhow};
 
 use super::{JudgeChoice, ONLY_SCORE, VerdictArguments, refuse_meaningless};
 use crate::checkpoint::ModelSource;
-use juror_hub::Want;
 use crate::cli::sampling::SamplingArguments;
 use crate::cli::{Failure, OrFail, download};
 use crate::dataset::read_text;
@@ -16,6 +15,7 @@ use crate::judge::model::MAX_NEW_TOKENS;
 use crate::judge::{GenerationDefaults, JudgeText, RulesMode, RunOptions};
 use crate::protocol::{PromptTemplate, Protocol, ScaffoldWants};
 use crate::reward::RewardPolicy;
+use juror_hub::Want;
 
 /// Why an option for constrained answers has no meaning.
 const FREE: &str = "its answers are not constrained";

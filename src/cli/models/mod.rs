@@ -10,12 +10,12 @@ use serde_json::Value;
 
 use super::download::{self, Download};
 use super::{DONE, Failure, OrFail, for_output, say, table};
-use crate::checkpoint::CheckpointError;
-use juror_hub::layout::CONFIG_FILE;
-use juror_hub::{CachedModel, Hub, Want, bytes};
 use crate::catalog::{self, known_judges};
+use crate::checkpoint::CheckpointError;
 use crate::checkpoint::{ModelConfig, ModelSource};
 use crate::judge::JudgeFile;
+use juror_hub::layout::CONFIG_FILE;
+use juror_hub::{CachedModel, Hub, Want, bytes};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum ModelsAction {
@@ -202,7 +202,7 @@ fn pull(out: &mut StdoutLock, model: &str) -> Result<(), Failure> {
     let progress = Download::new(&id.to_string());
     let pulled = hub.pull(&id, Want::Everything, &|event| progress.watch(event));
     progress.finish();
-    let snapshot = pulled.map_err(download::failure)?;
+    let snapshot = pulled.map_err(|error| download::failure(error.into()))?;
     let size = files_of(&snapshot.folder);
     say(&format!(
         "{} at commit {}: {} in {} files, {}",

@@ -7,9 +7,8 @@ use candle_core::DType;
 
 use super::super::download;
 use super::super::{Failure, OrFail};
-use crate::checkpoint::config::RopeScaling;
-use juror_hub::{Want, bytes};
 use crate::catalog::known_judges::{self, KnownJudge};
+use crate::checkpoint::config::RopeScaling;
 use crate::checkpoint::{ModelConfig, ModelSource, Weights};
 use crate::judge::prompt::PromptBuilder;
 use crate::judge::{JudgeText, OWN_HEAD};
@@ -19,6 +18,7 @@ use crate::model::precision::WeightType;
 use crate::protocol::{self, PromptTemplate};
 use crate::terminal::escaped;
 use crate::text::chat_template::ThinkingSwitch;
+use juror_hub::{Want, bytes};
 
 /// Weights up to this size are hashed without being asked for: a matter of a second.
 const HASHED: u64 = 1 << 30;

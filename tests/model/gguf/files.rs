@@ -7,7 +7,7 @@ use std::path::Path;
 use candle_core::Device;
 use candle_core::quantized::{GgmlDType, QTensor, gguf_file};
 use juror::checkpoint::gguf::header::{Header, TensorInfo};
-use juror::checkpoint::{ModelConfig, ModelSource, Weights};
+use juror::checkpoint::{ModelConfig, Weights};
 use serde_json::Value as Json;
 use tempfile::TempDir;
 

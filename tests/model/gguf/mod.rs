@@ -11,7 +11,7 @@ use crate::gguf_writer::{self, File, Value, convert};
 use crate::paged::{Blocks, logits_in_chunks};
 use candle_core::quantized::{GgmlDType, QTensor};
 use candle_core::{DType, Device, Tensor};
-use juror::checkpoint::{ModelConfig, ModelSource, Weights};
+use juror::checkpoint::{ModelConfig, Weights};
 use juror::model::attention::{AttentionKind, AttentionShape};
 use juror::model::precision::{KvType, PrecisionChoice, Quantization, WeightType};
 use juror::model::{Decoder, Precision};

@@ -95,6 +95,7 @@ pub enum CheckpointError {
 
 impl CheckpointError {
     /// An error of the hub that also says that `path` is nothing here, if its folder is there.
+    #[must_use]
     pub fn of_path(self, path: &Path) -> Self {
         match (self, path.parent()) {
             (Self::Hub(source), Some(folder))

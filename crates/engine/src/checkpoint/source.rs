@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::gguf::Gguf;
-use juror_hub::layout::{self, CONFIG_FILE, WEIGHTS_FILE, WEIGHTS_INDEX, is_gguf};
-use juror_hub::{self as hub};
 use super::unsuitable;
 use crate::checkpoint::CheckpointError;
+use juror_hub::layout::{self, CONFIG_FILE, WEIGHTS_FILE, WEIGHTS_INDEX, is_gguf};
+use juror_hub::{self as hub};
 
 /// Files that, with the weights, decide what a model answers.
 const IDENTITY_FILES: [&str; 6] = [

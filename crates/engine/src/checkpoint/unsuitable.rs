@@ -7,8 +7,8 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use juror_hub::layout::{ADAPTER_CONFIG, EMBEDDING, SENTENCE_TRANSFORMERS, TAKE_A_CHAT_MODEL, how_to_merge, pickled};
 use crate::checkpoint::CheckpointError;
+use juror_hub::layout::{ADAPTER_CONFIG, TAKE_A_CHAT_MODEL, how_to_merge, pickled};
 
 /// What a Git LFS pointer begins with (<https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md>).
 const POINTER: &[u8] = b"version https://git-lfs.github.com/spec/v1";

@@ -28,14 +28,14 @@ pub trait Guide: Send {
 }
 
 /// Has a panic of a guide cost its own generation alone: it would end every one's on the engine's thread.
-pub(crate) struct GuardedGuide {
+pub struct GuardedGuide {
     guide: Box<dyn Guide>,
     failure: Arc<OnceLock<String>>,
 }
 
 impl GuardedGuide {
     /// Guards a guide; a panic ends the generation and goes to `failure`.
-    pub(crate) fn boxed(guide: Box<dyn Guide>, failure: Arc<OnceLock<String>>) -> Box<dyn Guide> {
+    pub fn boxed(guide: Box<dyn Guide>, failure: Arc<OnceLock<String>>) -> Box<dyn Guide> {
         Box::new(Self { guide, failure })
     }
 

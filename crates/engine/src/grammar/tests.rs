@@ -7,8 +7,9 @@ use super::*;
 
 /// The vocabulary of the built-in judge, and its end of an answer.
 fn compiler() -> (GrammarCompiler, Arc<Tokenizer>, u32) {
-    let tokenizer =
-        Arc::new(Tokenizer::from_json(include_str!("../../../../models/tiny/tokenizer.json")).unwrap());
+    let tokenizer = Arc::new(
+        Tokenizer::from_json(include_str!("../../../../models/tiny/tokenizer.json")).unwrap(),
+    );
     let end = tokenizer.token_id("<|im_end|>").unwrap();
     (
         GrammarCompiler::new(&tokenizer, &[end]).unwrap(),

@@ -96,7 +96,7 @@ fn numbers_of(tensor: &StoredTensor) -> f64 {
 
 impl WeightType {
     /// Bits that a number of a checkpoint's matrices takes in its files, on average.
-    pub(crate) fn bits_stored(weights: &Weights) -> f64 {
+    pub fn bits_stored(weights: &Weights) -> f64 {
         let (mut bits, mut numbers) = (0.0, 0.0);
         for tensor in weights
             .stored_tensors()

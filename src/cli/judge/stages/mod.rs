@@ -16,7 +16,6 @@ use clap::{CommandFactory as _, FromArgMatches as _};
 
 use super::arguments::JudgeArguments;
 use crate::checkpoint::ModelConfig;
-use juror_hub::Want;
 use crate::cli::download;
 use crate::cli::progress::print_summary;
 use crate::cli::{Arguments, Command, Failure, OrFail, output, say};
@@ -25,6 +24,7 @@ use crate::dataset::sources;
 use crate::judge::Summary;
 use crate::protocol::Protocol;
 use crate::verdict::Verdict;
+use juror_hub::Want;
 
 /// Where the verdicts of all judges together go.
 struct Output {

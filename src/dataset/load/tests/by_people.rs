@@ -206,7 +206,7 @@ fn the_system_text_is_no_question_and_no_turn_goes_unsaid() {
     // An earlier turn that no text can show.
     let image = serde_json::json!([{"role": "user", "content": [{"type": "image"}]}, turn("user", "What is it?")]);
     let row = serde_json::json!({"messages": image, "answer": "a", "response": "r"});
-    let files = Files::one(&row.to_string());
+    let files = Files::one(row.to_string());
     let error = files.rows(&LoadOptions::default()).unwrap_err().to_string();
     assert!(
         error.contains("images or other parts that are no text"),

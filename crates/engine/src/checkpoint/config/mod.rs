@@ -17,9 +17,9 @@ pub use self::rope::{Rope, RopeScaling};
 
 use self::keys::Keys;
 use super::ModelSource;
-use juror_hub::layout::CONFIG_FILE;
 use super::tensors::MAX_TENSORS;
 use crate::checkpoint::CheckpointError;
+use juror_hub::layout::CONFIG_FILE;
 
 /// The longest context that is supported: positions that get rotary angles.
 pub(crate) const MAX_POSITIONS: usize = 1 << 17;

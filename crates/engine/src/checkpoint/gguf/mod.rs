@@ -12,11 +12,11 @@
 //! | `names` | tensors by their names on the hub |
 //! | `vocabulary` | the tokenizer, as `tokenizer.json` |
 
+use juror_hub::layout::is_gguf;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom};
-use juror_hub::layout::is_gguf;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value as Json, json};

@@ -8,9 +8,9 @@ use safetensors::Dtype;
 use safetensors::tensor::Metadata;
 
 use super::{RowOrder, Shard, StoredTensor, Weights};
-use juror_hub::layout::{self, WEIGHTS_FILE, WEIGHTS_INDEX};
 use crate::checkpoint::tensors::MAX_TENSORS;
 use crate::checkpoint::{CheckpointError, ModelSource};
+use juror_hub::layout::{self, WEIGHTS_FILE, WEIGHTS_INDEX};
 
 /// Safetensors' own limit on the header.
 const MAX_HEADER: u64 = 100_000_000;

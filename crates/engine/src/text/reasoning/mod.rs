@@ -19,8 +19,8 @@
 mod harmony;
 mod phase;
 mod style;
-pub(crate) mod tag_mask;
-pub(crate) mod tag_pairs;
+pub mod tag_mask;
+pub mod tag_pairs;
 mod token_roles;
 
 use std::sync::Arc;
@@ -28,7 +28,7 @@ use std::sync::Arc;
 use crate::text::TextError;
 use crate::text::tokenizer::{TextStream, Tokenizer};
 use harmony::{Channels, HarmonyTokens};
-pub(crate) use phase::{Beginning, Thought, opening_tokens};
+pub use phase::{Beginning, Thought, opening_tokens};
 pub use style::{ThinkingStyle, ThinkingTags};
 use tag_mask::{TagMask, VisibleText, blank, mask};
 use token_roles::{Role, RoleTracker};
@@ -227,7 +227,7 @@ impl Thinking {
 
     /// Thinking tags that are known by their letters: they are read as such wherever the judge writes them, so no text under
     /// judgement may hold them.
-    pub(crate) fn text_tags(&self) -> impl Iterator<Item = &str> {
+    pub fn text_tags(&self) -> impl Iterator<Item = &str> {
         let texts = match &self.markup {
             Markup::Tags(pairs) => &*pairs.texts,
             Markup::Channels(_) => &[],
@@ -308,7 +308,7 @@ impl Thinking {
     }
 
     /// Whether an answer is all that was written: thinking, if there is any, stands in tags that every reader knows.
-    pub(crate) fn is_plain(&self) -> bool {
+    pub fn is_plain(&self) -> bool {
         matches!(&self.markup, Markup::Tags(pairs) if pairs.tokens.is_empty() && pairs.texts.is_empty())
     }
 
@@ -341,7 +341,7 @@ pub struct AnswerStream {
 
 impl AnswerStream {
     /// Takes a token; gives what became certain of the answer. Where thinking stood there may be spaces.
-    pub(crate) fn push(&mut self, token: u32) -> VisibleText {
+    pub fn push(&mut self, token: u32) -> VisibleText {
         let added = match &mut self.roles {
             None => VisibleText {
                 restart: false,

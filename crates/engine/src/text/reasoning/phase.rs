@@ -8,7 +8,7 @@ use super::{Markup, READER_TAGS, Thinking, ThinkingStyle};
 use crate::text::tokenizer::{TextStream, Tokenizer};
 
 /// How a completion may begin.
-pub(crate) enum Beginning {
+pub enum Beginning {
     /// With the answer.
     Answer,
     /// In the judge's thinking.
@@ -18,7 +18,7 @@ pub(crate) enum Beginning {
 }
 
 /// The judge's thinking, until it ends.
-pub(crate) struct Thought(Kind);
+pub struct Thought(Kind);
 
 enum Kind {
     /// Until this tag.
@@ -37,7 +37,7 @@ enum Kind {
 
 impl Thinking {
     /// How a completion begins, as far as the prompt and the model's files tell.
-    pub(crate) fn beginning(&self, tokenizer: &Arc<Tokenizer>) -> Beginning {
+    pub fn beginning(&self, tokenizer: &Arc<Tokenizer>) -> Beginning {
         if let Markup::Channels(channels) = &self.markup {
             return Beginning::Thinking(Thought(Kind::Channels {
                 channels: channels.clone(),
@@ -52,7 +52,7 @@ impl Thinking {
     }
 
     /// The pair of tags of which a text opens one and does not close it.
-    pub(crate) fn left_open(&self, text: &str) -> Option<&ThinkingTags> {
+    pub fn left_open(&self, text: &str) -> Option<&ThinkingTags> {
         self.found.iter().find(|tags| is_open(text, tags))
     }
 
@@ -78,7 +78,7 @@ impl Thinking {
 
 /// The added tokens that open a pair of tags, each with the text that closes it. A tag of several tokens is not among them: an answer
 /// could begin with the first.
-pub(crate) fn opening_tokens(pairs: &[ThinkingTags], tokenizer: &Tokenizer) -> Vec<(u32, String)> {
+pub fn opening_tokens(pairs: &[ThinkingTags], tokenizer: &Tokenizer) -> Vec<(u32, String)> {
     let opened =
         |tags: &ThinkingTags| Some((tokenizer.added_token(&tags.open)?, tags.close.clone()));
     pairs.iter().filter_map(opened).collect()
@@ -92,7 +92,7 @@ pub(super) fn is_open(text: &str, tags: &ThinkingTags) -> bool {
 
 impl Thought {
     /// Thinking that ends with this tag.
-    pub(crate) fn until(close: &str, tokenizer: &Arc<Tokenizer>) -> Self {
+    pub fn until(close: &str, tokenizer: &Arc<Tokenizer>) -> Self {
         Self(Kind::Tag {
             close: close.to_owned(),
             stream: TextStream::new(Arc::clone(tokenizer)),
@@ -101,7 +101,7 @@ impl Thought {
     }
 
     /// Takes a token; whether the answer begins behind it.
-    pub(crate) fn push(&mut self, token: u32) -> bool {
+    pub fn push(&mut self, token: u32) -> bool {
         match &mut self.0 {
             Kind::Tag {
                 close,
@@ -127,12 +127,12 @@ impl Thought {
     }
 
     /// Whether white space may stand between it and the answer.
-    pub(crate) fn has_break(&self) -> bool {
+    pub fn has_break(&self) -> bool {
         matches!(self.0, Kind::Tag { .. })
     }
 
     /// The text that ends it at once; behind it the answer begins.
-    pub(crate) fn end(&self) -> String {
+    pub fn end(&self) -> String {
         match &self.0 {
             Kind::Tag { close, .. } => format!("\n{close}\n\n"),
             Kind::Channels { channels, .. } => channels.to_answer().to_owned(),

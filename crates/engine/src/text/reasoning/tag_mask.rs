@@ -6,11 +6,11 @@ use super::style::ThinkingTags;
 
 /// What a piece of a completion adds to the visible text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct VisibleText {
+pub struct VisibleText {
     /// All text before this was thinking: a closing tag came without an opening one.
-    pub(crate) restart: bool,
+    pub restart: bool,
     /// The text after that, thinking masked.
-    pub(crate) text: String,
+    pub text: String,
 }
 
 /// Masks what stands between the tags of one of some pairs, piece by piece. The tags are masked too.
@@ -118,7 +118,7 @@ impl TagMask {
 }
 
 /// Writes spaces.
-pub(crate) fn blank(out: &mut String, bytes: usize) {
+pub fn blank(out: &mut String, bytes: usize) {
     out.extend(std::iter::repeat_n(' ', bytes));
 }
 

@@ -44,7 +44,7 @@ const WORDS: [&str; 11] = [
 ];
 
 /// The longest tag that is looked at, in bytes.
-pub(crate) const MAX_TAG: usize = 64;
+pub const MAX_TAG: usize = 64;
 
 /// How a tag may begin and end.
 const BRACKETS: [(&str, &str); 6] = [
@@ -75,7 +75,7 @@ const SUFFIXES: [(&str, &str); 6] = [
 ];
 
 /// The brackets of a tag, and the name between them.
-pub(crate) fn parts(tag: &str) -> Option<(&'static str, &str, &'static str)> {
+pub fn parts(tag: &str) -> Option<(&'static str, &str, &'static str)> {
     BRACKETS.into_iter().find_map(|(open, close)| {
         let name = tag.strip_prefix(open)?.strip_suffix(close)?;
         is_name(name).then_some((open, name, close))
@@ -90,7 +90,7 @@ fn is_name(name: &str) -> bool {
 }
 
 /// The tags that may close what a tag opens; none where it is no opening tag.
-pub(crate) fn closing(tag: &str) -> Vec<String> {
+pub fn closing(tag: &str) -> Vec<String> {
     if let Some((_, close)) = LISTED.iter().find(|(open, _)| *open == tag) {
         return vec![(*close).to_owned()];
     }
@@ -177,7 +177,7 @@ pub(super) fn find<'t>(added: impl Iterator<Item = &'t str>, template: &str) -> 
 }
 
 /// Where a text has something of the shape of a tag, closing ones too.
-pub(crate) fn in_text(text: &str) -> Vec<Range<usize>> {
+pub fn in_text(text: &str) -> Vec<Range<usize>> {
     let mut tags = Vec::new();
     for (at, first) in text.char_indices() {
         let end = match first {

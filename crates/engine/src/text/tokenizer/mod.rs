@@ -244,7 +244,7 @@ impl Tokenizer {
     ///
     /// # Errors
     /// [`TextError::Tokenizer`] if the tokenizer refuses the text.
-    pub(crate) fn untrusted_offsets(
+    pub fn untrusted_offsets(
         &self,
         text: &str,
         place: Place,
@@ -256,7 +256,7 @@ impl Tokenizer {
     }
 
     /// A text under judgement as the tokenizer's normaliser leaves it; as it is if that fails.
-    pub(crate) fn normalised(&self, text: &str) -> String {
+    pub fn normalised(&self, text: &str) -> String {
         let Some(normalizer) = self.untrusted_at(Place::Within).get_normalizer() else {
             return text.to_owned();
         };
@@ -272,7 +272,7 @@ impl Tokenizer {
     }
 
     /// A token as the vocabulary writes it; empty where there is none.
-    pub(crate) fn piece(&self, id: u32) -> String {
+    pub fn piece(&self, id: u32) -> String {
         self.as_it_is.trusted.id_to_token(id).unwrap_or_default()
     }
 

@@ -120,7 +120,8 @@ fn what_is_no_tokenizer_is_refused() {
 
 #[test]
 fn the_bytes_of_tokens_are_what_they_decode_to() {
-    let tiny = Tokenizer::from_json(include_str!("../../../../../models/tiny/tokenizer.json")).unwrap();
+    let tiny =
+        Tokenizer::from_json(include_str!("../../../../../models/tiny/tokenizer.json")).unwrap();
     let bytes = tiny.token_bytes().unwrap();
     let end = tiny.token_id("<|im_end|>").unwrap();
     let mut compared = 0;
