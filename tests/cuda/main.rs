@@ -22,7 +22,7 @@ mod verdicts;
 use std::path::PathBuf;
 
 use candle_core::{DType, Device, Tensor};
-use juror::checkpoint::{ModelConfig, ModelSource, Weights};
+use juror::checkpoint::{ModelConfig, Weights};
 use juror::model::{Decoder, DeviceChoice, Precision};
 
 /// Checkpoints in `tests/data` that every comparison takes.

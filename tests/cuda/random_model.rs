@@ -1,7 +1,7 @@
 //! Small models of every family, with random weights.
 
 use candle_core::{DType, Device, Tensor};
-use juror::checkpoint::{ModelConfig, ModelSource, Weights};
+use juror::checkpoint::{ModelConfig, Weights};
 use juror::model::{Decoder, Precision};
 use serde_json::{Value, json};
 

@@ -4,7 +4,6 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use juror::checkpoint::ModelSource;
 use juror::dataset::Sample;
 use juror::judge::service::{JudgeService, Phase, ServiceSetup, TakeVerdict};
 use juror::judge::{EngineOptions, JudgeText};

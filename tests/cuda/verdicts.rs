@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use candle_core::Device;
-use juror::checkpoint::ModelSource;
 use juror::dataset::{LoadOptions, load};
 use juror::engine::Stats;
 use juror::judge::{

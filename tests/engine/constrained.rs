@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use candle_core::{Device, Tensor};
-use juror::checkpoint::ModelSource;
 use juror::dataset::Sample;
 use juror::engine::{Engine, EngineConfig, LogitsModel, Properties, Sampling, StepModel};
 use juror::judge::{ChatSettings, DeviceEngine, JudgeText, RulesMode, RunOptions, jobs, run};

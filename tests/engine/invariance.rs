@@ -8,7 +8,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use juror::checkpoint::ModelSource;
 use juror::dataset::{LoadOptions, Sample, load};
 use juror::engine::{Sampling, Stats};
 use juror::judge::{

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use candle_core::{DType, Device};
-use juror::checkpoint::{ModelConfig, ModelSource, Weights};
+use juror::checkpoint::{ModelConfig, Weights};
 use juror::engine::{
     Allowed, Choices, Chosen, Completion, Engine, EngineConfig, FinishReason, Properties,
     RandomKey, Request, RequestId, RowRequest, Sampling, StepModel, Ticket, TokenLogprobs,

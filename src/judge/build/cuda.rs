@@ -36,23 +36,6 @@ impl LoadedModel for CudaModel {
     }
 }
 
-/// The engine's request for a row, as the kernel takes it.
-impl<'a> From<&RowRequest<'a>> for SampleRequest<'a> {
-    fn from(row: &RowRequest<'a>) -> Self {
-        Self {
-            draw: row.draw(),
-            temperature: row.sampling.temperature,
-            top_k: row.sampling.top_k,
-            top_p: row.sampling.top_p,
-            min_p: row.sampling.min_p,
-            choices: row.choices.map_or(&[], |choices| &choices.tokens),
-            numbers: row.choices.map_or(&[], |choices| &choices.numbers),
-            mask: row.allowed.map(|allowed| allowed.tokens().words()),
-            logits: row.logprobs.is_some(),
-        }
-    }
-}
-
 /// A decoder with its cache on the device.
 struct CudaSteps {
     decoder: CudaDecoder,

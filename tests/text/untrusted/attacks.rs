@@ -5,7 +5,6 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use juror::attack::{Family, Target, attacks};
-use juror::checkpoint::ModelSource;
 use juror::dataset::Sample;
 use juror::judge::JudgeText;
 use juror::protocol::{self, PromptTemplate, Yields};

@@ -10,7 +10,6 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::LazyLock;
 
 use crate::common::{Folder, row};
-use juror::checkpoint::ModelSource;
 use juror::dataset::Sample;
 use juror::judge::JudgeText;
 use juror::protocol::{self, PromptTemplate, neutralise};

@@ -284,6 +284,24 @@ fn sample(
     candidates.last().map_or(0, |candidate| candidate.0)
 }
 
+/// The engine's request for a row, as the kernel takes it.
+#[cfg(feature = "cuda")]
+impl<'a> From<&RowRequest<'a>> for crate::model::cuda::SampleRequest<'a> {
+    fn from(row: &RowRequest<'a>) -> Self {
+        Self {
+            draw: row.draw(),
+            temperature: row.sampling.temperature,
+            top_k: row.sampling.top_k,
+            top_p: row.sampling.top_p,
+            min_p: row.sampling.min_p,
+            choices: row.choices.map_or(&[], |choices| &choices.tokens),
+            numbers: row.choices.map_or(&[], |choices| &choices.numbers),
+            mask: row.allowed.map(|allowed| allowed.tokens().words()),
+            logits: row.logprobs.is_some(),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
