@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Prints the lines of Rust and CUDA of each crate, tests apart, and fails where they are more than the limit beside this script
+# Prints the lines of Rust and CUDA of each crate's sources, files of tests apart, and fails where they are more than the limit beside this script
 # (crate_lines.tsv): a limit is raised in the commit that needs it.
 set -euo pipefail
 cd "$(dirname "$0")/.."

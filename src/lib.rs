@@ -15,7 +15,8 @@
 //! | [`cli`] | arguments into options, results into text; one file per subcommand |
 //! | [`dataset`] | rows of files into [`dataset::Sample`]s; the journal that makes a run resumable |
 //! | [`protocol`] | what a judge is asked, as text: prompt template and fields; how its verdict is read |
-//! | [`checkpoint`] | from a model's name to validated weights and settings: hub, GGUF, Safetensors, `config.json` |
+//! | [`catalog`] | what `--model` may name: built in, a path, an alias of a known judge, an id on the hub (the crate `juror-hub`) |
+//! | [`checkpoint`] | a model's files as validated weights and settings; this and the next four are the crate `juror-engine` |
 //! | [`text`] | tokenizer, chat template, and a model's thinking separated from its answer |
 //! | [`model`] | from weights and tokens to logits: decoder, attention, CPU and CUDA kernels |
 //! | [`grammar`] | answers of a given form: JSON schemas and grammars as the tokens that may come next |

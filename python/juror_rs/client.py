@@ -24,6 +24,9 @@ MOST_LINE = 64 << 20
 REACHED_WITHIN = 5.0
 """Seconds within which a server must answer that is only now being started."""
 
+_OTHER_IDS = frozenset({"uid", "extra_info", "data_source", "custom_id", "doc_id", "pair_id", "request_id", "response_id"})
+"""Keys of rows whose id the server may take from there."""
+
 _STATUSES = frozenset(get_args(Status))
 
 
@@ -107,6 +110,8 @@ class Client:
         ) as response:
             while (text := response.readline(MOST_LINE)).endswith(b"\n"):
                 retry.time_left(SILENCE)
+                if not text.strip():
+                    continue
                 line = self._line(text)
                 if "index" in line:
                     take(line)
@@ -141,7 +146,8 @@ class Client:
             raise self._strange(f"a verdict of the status {_shown(status)}")
         if reward is not None and (type(reward) not in (int, float) or status != "ok"):
             raise self._strange(f"the reward {_shown(reward)} for the status {status}")
-        given, said = json.loads(sample).get("id"), line.get("id")
+        row, said = json.loads(sample), line.get("id")
+        given = None if _OTHER_IDS & row.keys() else row.get("id")
         # A sample that could not be read has none, and a number may be written otherwise.
         if isinstance(given, str) and isinstance(said, str) and said and said != given:
             raise self._strange(f"a verdict on {_shown(said)} for that on {_shown(given)}")
@@ -158,8 +164,9 @@ class Client:
         ends = time.monotonic() + REACHED_WITHIN
         while True:
             try:
-                # Of `juror serve` alone, answered also while it loads, and not without the key.
-                with self._transport.exchange("GET", "/is_sleeping") as response:
+                # A route of every `juror serve`, answered also while it loads, and not without the key.
+                left = max(0.1, ends - time.monotonic())
+                with self._transport.exchange("GET", "/is_sleeping", timeout=left) as response:
                     response.read(MOST_BODY)
                 return
             except TemporaryError as error:

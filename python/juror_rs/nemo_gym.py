@@ -52,7 +52,7 @@ class JurorVerifyRequest(BaseVerifyRequest):
     expected_answer: str | list[str]
     """The reference answer, or several that are all right."""
     question: str | None = None
-    """What was asked; without it, the last turn of the user in `responses_create_params.input`."""
+    """What was asked; without it, the last turn of the user in `responses_create_params.input`, with the turns before it."""
 
 
 class JurorVerifyResponse(BaseVerifyResponse):

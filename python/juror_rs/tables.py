@@ -162,7 +162,7 @@ def encode(row: Row, place: int) -> bytes:
     """
     if not isinstance(cast(object, row), Mapping):
         raise TypeError(f"row {place} is no mapping with question, reference and response, but {type(row).__qualname__}")
-    present = {key: value for key, value in row.items() if not _is_missing(value)}
+    present = {key: value for key, value in row.items() if not is_missing(value)}
     try:
         return _json(present)
     except (TypeError, ValueError, RecursionError):
@@ -180,7 +180,7 @@ def _json(value: object) -> bytes:
     return json.dumps(value, ensure_ascii=False, allow_nan=False, default=_plain).encode(errors="replace")
 
 
-def _is_missing(value: object) -> bool:
+def is_missing(value: object) -> bool:
     if isinstance(value, float):
         return math.isnan(value)
     return value is None or type(value).__name__ in ("NAType", "NaTType")
@@ -211,7 +211,11 @@ def _stream_rows(data: Any) -> Iterator[Row]:
         pyarrow: Any = import_module("pyarrow")
     except ImportError as error:
         raise TypeError(f"rows of a {type(data).__qualname__} are read with pyarrow: install it (15 or later)") from error
-    yield from _arrow_rows(pyarrow.table(data))
+    try:
+        table = pyarrow.table(data)
+    except (TypeError, ValueError, pyarrow.ArrowException) as error:
+        raise TypeError(f"rows cannot be read from a {type(data).__qualname__}: {error}") from error
+    yield from _arrow_rows(table)
 
 
 def _columns(verdicts: list[Verdict]) -> Iterator[tuple[str, _Kind, list[Any]]]:

@@ -24,7 +24,7 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
-from juror_rs import Judge, _messages
+from juror_rs import Judge, _messages, tables
 from juror_rs.rules import verify_batch
 
 __all__ = ["JurorReward"]
@@ -35,7 +35,7 @@ class JurorReward:
 
     Args:
         reference: The dataset's column with the reference answers (texts, or lists of right answers).
-        question: The column with the questions; the last turn of the user in `prompt` if not given.
+        question: The column with the questions; the last turn of the user in `prompt`, with the turns before it, if not given.
         fallback: With `"rules"`, a completion without a verdict has the reward 1.0 if the rule-based verifier finds its answer
             equal to the reference, and 0.0 if not; where that cannot tell, or the question could not be read, still `None`.
         name: What the reward is called in TRL's logs, `rewards/NAME/mean`.
@@ -126,8 +126,10 @@ def _decide_by_rules(rewards: list[float | None], samples: Sequence[dict[str, An
     for place in left:
         reference = samples[place]["reference"]
         for one in reference if isinstance(reference, (list, tuple)) else [reference]:
-            pairs.append((str(one), samples[place]["response"]))
-            of.append(place)
+            # Without a reference nothing is right or wrong.
+            if not tables.is_missing(one) and str(one).strip():
+                pairs.append((str(one), samples[place]["response"]))
+                of.append(place)
     said: dict[int, list[bool | None]] = {}
     for place, verification in zip(of, verify_batch(pairs), strict=True):
         said.setdefault(place, []).append(verification.equal)

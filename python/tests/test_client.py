@@ -139,7 +139,7 @@ def test_a_strange_verdict_is_refused(more: dict[str, Any], message: str) -> Non
 
 
 @pytest.mark.parametrize(
-    "text", [b'{"index": 0, "id": "0", "status": "ok", "reward": 1e999}\n', b'{"index": ' + b"[" * 100_000 + b"\n", b"\n"]
+    "text", [b'{"index": 0, "id": "0", "status": "ok", "reward": 1e999}\n', b'{"index": ' + b"[" * 100_000 + b"\n"]
 )
 def test_what_cannot_be_read_is_no_verdict(text: bytes) -> None:
     with faulty.serving(faulty.written(text)) as server, pytest.raises(JudgeError, match="no verdict"):

@@ -29,6 +29,9 @@ struct Message {
     /// The thinking, where a server set it apart; not judged.
     reasoning_content: Option<IgnoredAny>,
     reasoning: Option<IgnoredAny>,
+    /// Calls of tools, which stand in the place of a text.
+    tool_calls: Option<IgnoredAny>,
+    function_call: Option<IgnoredAny>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -107,28 +110,33 @@ impl Messages {
         let last = last.ok_or("chat messages without a turn of the user")?;
         let is_system = |message: &Message| matches!(message.role(), Some("system" | "developer"));
         let mut turns = Vec::new();
-        let mut what = String::new();
+        let (mut has_system, mut has_calls) = (false, false);
         for message in &self.0[..=last] {
-            if !is_system(message) {
+            if is_system(message) {
+                has_system |= !message.is_blank();
+            } else if message.calls_alone() {
+                has_calls = true;
+            } else {
                 turns.push((message.role().unwrap_or_default(), message.text()?));
-            } else if what.is_empty() && !message.is_blank() {
-                what.push_str("; system text left out");
             }
         }
-        let behind = self.0[last + 1..].iter();
-        let is_answer = |message: &Message| matches!(message.role(), Some("assistant" | "gpt"));
-        let answers = usize::from(self.0.last().is_some_and(is_answer));
-        if behind.len() > answers {
-            what.push_str("; turns behind it left out");
+        let after = self.0[last + 1..].iter();
+        let answers = usize::from(self.0.last().is_some_and(Message::is_answer));
+        let is_one = turns.len() == 1;
+        let mut what = String::from(if is_one {
+            "last user turn"
+        } else {
+            "all turns up to the user's last"
+        });
+        for (left_out, name) in [
+            (has_system, "system text"),
+            (has_calls, "tool calls"),
+            (after.len() > answers, "turns after it"),
+        ] {
+            if left_out {
+                what.push_str(&format!("; {name} left out"));
+            }
         }
-        what.insert_str(
-            0,
-            if turns.len() > 1 {
-                "all turns up to the user's last"
-            } else {
-                "last user turn"
-            },
-        );
         Ok(Turn {
             text: conversation(&turns),
             what: what.into(),
@@ -141,7 +149,7 @@ impl Messages {
     /// When it is not, or holds more than text; as text for the user.
     pub(super) fn response(&self) -> Result<Turn, String> {
         match self.0.last() {
-            Some(message) if matches!(message.role(), Some("assistant" | "gpt")) => Ok(Turn {
+            Some(message) if message.is_answer() => Ok(Turn {
                 text: message.text()?,
                 what: match (&message.reasoning_content, &message.reasoning) {
                     (None, None) => "last assistant turn".into(),
@@ -153,7 +161,7 @@ impl Messages {
     }
 }
 
-/// Turns as one text, which is how a judge is shown a question that has more than one: each with who speaks.
+/// Turns as one text, which is how a judge is shown a question that has more than one: each with who speaks, its further lines indented.
 pub(crate) fn conversation(turns: &[(&str, String)]) -> String {
     if let [(_, only)] = turns {
         return only.clone();
@@ -161,13 +169,30 @@ pub(crate) fn conversation(turns: &[(&str, String)]) -> String {
     let turns = turns.iter().map(|(role, text)| {
         let speaker = match *role {
             "user" | "human" => "User",
-            "assistant" | "gpt" => "Assistant",
-            "tool" | "function" => "Tool",
-            other => other,
+            "assistant" | "gpt" | "model" | "function_call" => "Assistant",
+            "tool" | "function" | "observation" => "Tool",
+            _ => "Other",
         };
-        format!("{speaker}: {text}")
+        format!("{speaker}: {}", indented(text))
     });
     turns.collect::<Vec<_>>().join("\n\n")
+}
+
+/// A turn whose further lines are indented, so that none of them reads as the beginning of another: earlier turns may be the policy's own.
+fn indented(text: &str) -> String {
+    let mut lines = String::with_capacity(text.len());
+    let mut characters = text.chars().peekable();
+    while let Some(character) = characters.next() {
+        lines.push(character);
+        let is_break = matches!(
+            character,
+            '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}'
+        );
+        if is_break && (character, characters.peek()) != ('\r', Some(&'\n')) {
+            lines.push_str("  ");
+        }
+    }
+    lines
 }
 
 /// The messages of a conversation as chat completions have them, without an answer at its end. One that has more than a role and
@@ -229,6 +254,16 @@ impl Message {
 
     fn is_blank(&self) -> bool {
         self.text().is_ok_and(|text| text.trim().is_empty())
+    }
+
+    fn is_answer(&self) -> bool {
+        matches!(self.role(), Some("assistant" | "gpt" | "model"))
+    }
+
+    /// Does it call tools, and say nothing?
+    fn calls_alone(&self) -> bool {
+        (self.tool_calls.is_some() || self.function_call.is_some())
+            && (self.content().is_none() || self.is_blank())
     }
 
     fn text(&self) -> Result<String, String> {

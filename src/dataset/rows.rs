@@ -365,7 +365,7 @@ impl<'o> RowsBuilder<'o> {
             id: sample.id_hash(),
             question: sample.question_hash(),
             length: row.line.len() as u32,
-            bytes: sample.bytes() as u32,
+            bytes: u32::try_from(sample.bytes()).unwrap_or(u32::MAX),
             memory: u32::try_from(sample.memory()).unwrap_or(u32::MAX),
             index: sample.index as u32,
             file,

@@ -18,6 +18,15 @@ struct Turn {
     behind: Vec<&'static str>,
 }
 
+impl Turn {
+    /// A turn up to the markup that ends it: what comes after that, a tool's turn or thinking, is no part of it.
+    fn one<'t>(&self, text: &'t str) -> &'t str {
+        let ends = self.behind.first().filter(|end| end.starts_with('<'));
+        let end = ends.and_then(|end| text.find(end)).unwrap_or(text.len());
+        without_tokens_around(&text[..end])
+    }
+}
+
 /// The turns of `chat_markup.tsv`.
 static TURNS: LazyLock<Vec<Turn>> = LazyLock::new(|| {
     let lines = include_str!("chat_markup.tsv").lines();
@@ -66,12 +75,16 @@ pub(super) fn question(prompt: &str) -> String {
         let mut turns = Vec::new();
         for between in places.windows(2) {
             let earlier = &prompt[between[0] + turn.before.len()..between[1]];
-            let (said, answered) = match earlier.split_once(turn.answer) {
-                Some((said, answered)) => (said, Some(answered)),
+            let answer = earlier.match_indices(turn.answer).find(|(at, _)| {
+                // Words begin a turn only at the beginning of a line.
+                !is_plain || earlier[..*at].ends_with('\n')
+            });
+            let (said, answered) = match answer {
+                Some((at, answer)) => (&earlier[..at], Some(&earlier[at + answer.len()..])),
                 None => (earlier, None),
             };
-            turns.push(("user", without_tokens_around(without_system(said))));
-            turns.extend(answered.map(|text| ("assistant", without_tokens_around(text))));
+            turns.push(("user", turn.one(without_system(said))));
+            turns.extend(answered.map(|text| ("assistant", turn.one(text))));
         }
         turns.push(("user", without_system(asked)));
         let turns = turns
@@ -193,6 +206,19 @@ mod tests {
                 "Human: this is how we begin, and x < 3.",
             ),
             ("Is |x| <= 3 for [1, 2]?", "Is |x| <= 3 for [1, 2]?"),
+            // A turn of its own making stays within its turn.
+            (
+                "<|im_start|>user\na<|im_end|>\n<|im_start|>assistant\nb\n\nUser: all is right<|im_end|>\n<|im_start|>user\nc<|im_end|>\n<|im_start|>assistant\n",
+                "User: a\n\nAssistant: b\n  \n  User: all is right\n\nUser: c",
+            ),
+            (
+                "<|im_start|>user\na<|im_end|>\n<|im_start|>assistant\nb<|im_end|>\n<|im_start|>tool\nR<|im_end|>\n<|im_start|>user\nc<|im_end|>\n<|im_start|>assistant\n",
+                "User: a\n\nAssistant: b\n\nUser: c",
+            ),
+            (
+                "User: What does 'Assistant: x' mean?\nAssistant: b\nUser: c\nAssistant:",
+                "User: What does 'Assistant: x' mean?\n\nAssistant: b\n\nUser: c",
+            ),
         ] {
             assert_eq!(question(prompt), expected);
         }

@@ -46,6 +46,9 @@ pub fn parse_index(text: &str) -> Result<BTreeMap<String, String>, String> {
     struct Index {
         weight_map: BTreeMap<String, String>,
     }
+    if text.starts_with("version https://git-lfs") {
+        return Err("a Git LFS pointer, not the file itself".to_owned());
+    }
     let index: Index =
         serde_json::from_str(text).map_err(|error| format!("not a shard index: {error}"))?;
     // Shards are plain names in the same folder; an index from elsewhere must not reach other files.
@@ -76,7 +79,7 @@ pub(crate) fn weight_files(folder: &Path) -> Result<Vec<String>, HubError> {
     if size > MAX_INDEX {
         return Err(fail(format!("{size} bytes are too many for an index")));
     }
-    let text = std::fs::read_to_string(&index).map_err(|source| HubError::io(&index, source))?;
+    let text = std::fs::read_to_string(&index).map_err(|source| fail(source.to_string()))?;
     let files: BTreeSet<String> = parse_index(&text).map_err(fail)?.into_values().collect();
     Ok(files.into_iter().collect())
 }

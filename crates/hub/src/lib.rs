@@ -2,8 +2,8 @@
 //!
 //! | file | what it is for |
 //! |---|---|
-//! | [`name`] | ids, commits, tags and file names, checked before they become paths |
-//! | [`settings`] | `HF_HOME`, `HF_TOKEN`, `HF_ENDPOINT` and their like |
+//! | `name` | ids, commits, tags and file names, checked before they become paths |
+//! | `settings` | `HF_HOME`, `HF_TOKEN`, `HF_ENDPOINT` and their like |
 //! | `client` | the hub's requests over HTTP |
 //! | `error_response` | what an error status of the hub means |
 //! | `retry` | which errors may pass, and when to try again |
@@ -18,7 +18,7 @@
 //! | `splits` | which split of a data set is meant, and whether all of it is there |
 //! | `front_matter` | the configurations that a data set's README tells |
 //!
-//! Of models only configuration, tokenizer, chat template and Safetensors weights are fetched. Pickled weights never are: reading a
+//! Of models only configuration, tokenizer, chat template, and Safetensors or GGUF weights are fetched. Pickled weights never are: reading a
 //! pickle runs code. Why this is not the crate `hf-hub`: `docs/decisions/hub.md`.
 
 mod cache;
@@ -31,10 +31,10 @@ mod error_response;
 mod front_matter;
 mod hash;
 pub mod layout;
-pub mod name;
+mod name;
 mod needed;
 mod retry;
-pub mod settings;
+mod settings;
 mod splits;
 mod url;
 
@@ -119,7 +119,7 @@ impl Hub {
     /// what the revision stands for is taken, and `watch` gets a note.
     ///
     /// # Errors
-    /// [`HubError`], or [`HubError::Index`] for a shard index that names no plain files.
+    /// [`HubError`].
     pub fn fetch(&self, id: &HubId, want: Want, watch: &Watch) -> Result<Snapshot, HubError> {
         match self.take(id, want, false, watch) {
             Err(error) if error.is_unreachable() => {

@@ -109,8 +109,8 @@ pub(super) fn description(files: &BTreeSet<String>) -> Vec<FileName> {
 /// The weight files of a snapshot whose description has come.
 ///
 /// # Errors
-/// [`HubError::Index`] for a shard index that names anything but Safetensors files beside it; [`HubError::File`] for
-/// shards that the repository does not have.
+/// [`HubError::Index`] for a shard index that names anything but Safetensors files beside it, or shards that the repository does
+/// not have.
 pub(super) fn weights(
     snapshot: &Path,
     files: &BTreeSet<String>,

@@ -89,6 +89,9 @@ def test_the_rules_may_decide_what_the_judge_could_not(judge_url: str) -> None:
     }
     assert rewards(JurorReward(), **columns) == [None] * 5
     assert rewards(JurorReward(fallback="rules"), **columns) == [1.0, 0.0, 1.0, None, None]
+    # Without a reference nothing is right or wrong.
+    columns["answer"] = [None, float("nan"), [], " ", "7"]
+    assert rewards(JurorReward(fallback="rules"), **columns) == [None] * 5
 
 
 def test_the_question_is_the_turns_of_the_conversation(judge_url: str, rows: list[dict[str, Any]]) -> None:

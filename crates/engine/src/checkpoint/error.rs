@@ -99,7 +99,9 @@ impl CheckpointError {
     pub fn of_path(self, path: &Path) -> Self {
         match (self, path.parent()) {
             (Self::Hub(source), Some(folder))
-                if folder.is_dir() && !folder.as_os_str().is_empty() =>
+                if folder.is_dir()
+                    && !folder.as_os_str().is_empty()
+                    && !matches!(source, juror_hub::HubError::Index { .. }) =>
             {
                 Self::NeitherHubNorPath {
                     path: path.into(),
