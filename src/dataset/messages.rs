@@ -134,7 +134,7 @@ impl Messages {
             (after.len() > answers, "turns after it"),
         ] {
             if left_out {
-                what.push_str(&format!("; {name} left out"));
+                what.extend(["; ", name, " left out"]);
             }
         }
         Ok(Turn {

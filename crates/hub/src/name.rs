@@ -10,7 +10,7 @@ use super::hash::Hash;
 use crate::layout::is_gguf;
 
 /// The branch that is meant where no revision is given.
-pub const DEFAULT_REVISION: &str = "main";
+pub(crate) const DEFAULT_REVISION: &str = "main";
 
 /// What a repository holds. Each kind has names of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

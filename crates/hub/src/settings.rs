@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::HubError;
 
 /// The hub's public address.
-pub const PUBLIC_ENDPOINT: &str = "https://huggingface.co";
+pub(crate) const PUBLIC_ENDPOINT: &str = "https://huggingface.co";
 /// How long a connection may stay silent.
 const PATIENCE: Duration = Duration::from_secs(30);
 
