@@ -1,6 +1,7 @@
 //! The one entrance: a gold answer and a prediction in, a verification out.
 
 use crate::answer::Answer;
+use crate::code::{self, Verdict};
 use crate::compare::{Comparison, Options};
 use crate::config::{Config, ExtractionMode, FallbackMode, Profile};
 use crate::extract::{Extraction, Role};
@@ -117,11 +118,14 @@ struct Side {
 }
 
 /// What is mathematically true.
-fn strict((gold, gold_config): (&str, &Config), (pred, config): (&str, &Config)) -> Verification {
-    let gold = match read(gold, Role::Gold, gold_config, false) {
+fn strict(
+    (reference, gold_config): (&str, &Config),
+    (pred, config): (&str, &Config),
+) -> Verification {
+    let gold = match read(reference, Role::Gold, gold_config, false) {
         Ok(side) => side,
         Err(reason) => {
-            return unread(Status::UnparsedGold, &[gold], &[], reason);
+            return unread(Status::UnparsedGold, &[reference], &[], reason);
         }
     };
     let choice = matches!(gold.answer, Ok(Answer::Choice(_)));
@@ -129,6 +133,11 @@ fn strict((gold, gold_config): (&str, &Config), (pred, config): (&str, &Config))
     // Before anything is taken apart: an answer is itself.
     let statement = read.as_ref().map_or("", |side| &side.statement);
     let itself = extract::bare(&gold.statement);
+    match code::verdict(reference, statement, pred) {
+        Some(Verdict::Open) if read.is_err() => {}
+        Some(verdict) => return of_code(verdict, gold.text, statement),
+        None => {}
+    }
     if extract::bare(statement) == itself || extract::bare(pred) == itself {
         return Verification {
             equal: Some(true),
@@ -162,6 +171,10 @@ fn strict((gold, gold_config): (&str, &Config), (pred, config): (&str, &Config))
                 method,
                 reason,
             } = compare::compare(a, b, &Options::from(config));
+            if equal == Some(true) && !code::may_be_equal(reference, &pred.statement) {
+                let reason = "collections of different lengths".to_owned();
+                return unread(Status::UnparsedPred, &[&gold.text], &[&pred.text], reason);
+            }
             Verification {
                 equal,
                 status,
@@ -192,6 +205,23 @@ fn strict((gold, gold_config): (&str, &Config), (pred, config): (&str, &Config))
             let status = status_of(error, Status::UnparsedPred);
             unread(status, &[&gold.text], &[&pred.text], error.to_string())
         }
+    }
+}
+
+/// The verification of a value of a program.
+fn of_code(verdict: Verdict, gold: String, pred: &str) -> Verification {
+    let (equal, status, reason) = match verdict {
+        Verdict::Equal => (Some(true), Status::Decided, "the same value"),
+        Verdict::Different => (Some(false), Status::Decided, "another value"),
+        Verdict::Open => (None, Status::UnparsedPred, "no value as programs write it"),
+    };
+    Verification {
+        equal,
+        status,
+        method: "text",
+        gold: vec![shortened(gold)],
+        pred: vec![shortened(pred.to_owned())],
+        reason: reason.to_owned(),
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use aho_corasick::AhoCorasick;
 use unicode_normalization::UnicodeNormalization;
 
-use super::words;
+use super::{computed, words};
 
 /// What a structural mark of a chat template or of thinking does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,10 +47,11 @@ static STRUCTURES: LazyLock<Option<(AhoCorasick, Vec<Structure>)>> = LazyLock::n
 /// The part of a response that may hold its answer, with its characters made plain; or why there is none.
 pub(super) fn visible(text: &str) -> Result<Cow<'_, str>, &'static str> {
     let part = outside_thinking(text)?;
-    Ok(match without_calculator_marks(part) {
+    let part = match without_calculator_marks(part) {
         Some(part) => Cow::Owned(plain(&part).into_owned()),
         None => plain(part),
-    })
+    };
+    Ok(computed::as_mathematics(&part).map_or(part, Cow::Owned))
 }
 
 /// The text without GSM8K's calculator marks, `<<9*2=18>>`, which say how the number behind them was computed and are no

@@ -17,6 +17,26 @@ pub(super) fn change(before: &str, after: &str) -> bool {
         || number_goes_on(clause)
 }
 
+/// Is what follows an argument of a function that nobody evaluated, as the 3 of "len(3)"?
+pub(super) fn is_argument(before: &str) -> bool {
+    let near = &before[before.ceil_char_boundary(before.len().saturating_sub(200))..];
+    let mut closed = 0_usize;
+    let open = near.char_indices().rev().find(|&(_, it)| {
+        closed += usize::from(it == ')');
+        let opens = it == '(' && closed == 0;
+        closed -= usize::from(it == '(' && closed > 0);
+        opens
+    });
+    let Some((open, _)) = open else {
+        return false;
+    };
+    let is_part = |it: char| it.is_ascii_alphanumeric() || it == '_';
+    let name = &near[near[..open].trim_end_matches(is_part).len()..open];
+    name.len() > 1
+        && name.contains(|it: char| it.is_ascii_lowercase())
+        && !crate::lexicon::words::KIND_OF_ANSWER.contains(name)
+}
+
 /// Does a number follow before anything sets it off, as in "3 in 4" or "4 hr 50 min"?
 fn number_goes_on(after: &str) -> bool {
     let end = after.find([',', ';', ':', '(', '=']).unwrap_or(after.len());

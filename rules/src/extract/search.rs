@@ -104,7 +104,7 @@ impl<'t> Search<'t, '_, '_> {
         let qualified = match reading.kind {
             Form::Words => qualifiers::change_words(before, after),
             Form::Choice => qualifiers::change_choice(before, after),
-            _ => qualifiers::change(before, after),
+            _ => qualifiers::change(before, after) || qualifiers::is_argument(before),
         };
         self.keep(
             tier,
@@ -417,8 +417,8 @@ impl<'t> Search<'t, '_, '_> {
                 let (from, to) = (reading.range.start, reading.range.end);
                 let before = &text[range.start.min(from)..from];
                 let after = &text[to..range.end.max(to)];
-                let qualified =
-                    reading.kind != Form::Words && qualifiers::change_near(before, after);
+                let qualified = reading.kind != Form::Words
+                    && (qualifiers::change_near(before, after) || qualifiers::is_argument(before));
                 let statement = Cow::Borrowed(&text[last_cell(text, range)]);
                 self.keep(50 + depth, method, reading, statement, qualified);
                 if !self.out.is_empty() {

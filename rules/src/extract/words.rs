@@ -20,6 +20,7 @@ macro_rules! lists {
 
 lists! {
     FUNCTION: "function in prose",
+    MODULE: "module",
     FUNCTION_WITH_ARGUMENT: "function with argument",
     UNIT: "unit",
     NO_UNIT: "no unit",

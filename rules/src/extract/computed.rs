@@ -1,0 +1,138 @@
+//! What programs write for mathematics: `math.sqrt(9)`, `Fraction(1, 2)`, `17 // 3`.
+
+use super::words;
+
+/// How deeply rewritten calls nest.
+const MOST_DEEP: usize = 4;
+
+/// The text with such calls and operators as mathematics writes them; `None` where there are none.
+pub(super) fn as_mathematics(text: &str) -> Option<String> {
+    let operators = text.contains("//") || text.contains(" % ");
+    let calls = text.contains('(') || text.contains(".pi");
+    if !operators && !calls {
+        return None;
+    }
+    let divided = operators.then(|| with_operators(text)).flatten();
+    let called = with_calls(divided.as_deref().unwrap_or(text), MOST_DEEP);
+    called.or(divided)
+}
+
+/// `17 // 3` and `17 % 3` between two numbers.
+fn with_operators(text: &str) -> Option<String> {
+    let mut out = String::new();
+    let mut rest = text;
+    let mut found = false;
+    while let Some(at) = [rest.find("//"), rest.find(" % ")]
+        .into_iter()
+        .flatten()
+        .min()
+    {
+        let floor = rest[at..].starts_with("//");
+        let (before, after) = (rest[..at].trim_end_matches(' '), &rest[at..]);
+        let after = after[if floor { 2 } else { 3 }..].trim_start_matches(' ');
+        let is_digit = |it: char| it.is_ascii_digit();
+        let start = before.trim_end_matches(is_digit).len();
+        let length = after.len() - after.trim_start_matches(is_digit).len();
+        let (left, right) = (&before[start..], &after[..length]);
+        let apart = !before[..start].ends_with(['.', ',', '/', '-', '*', '^'])
+            && !after[length..].starts_with(['.', '/', '*', '^']);
+        if left.is_empty() || right.is_empty() || !apart {
+            out.push_str(&rest[..at + 2]);
+            rest = &rest[at + 2..];
+            continue;
+        }
+        found = true;
+        out.push_str(&before[..start]);
+        if floor {
+            out.push_str(&format!("floor({left}/{right})"));
+        } else {
+            out.push_str(&format!("{left} mod {right}"));
+        }
+        rest = &after[length..];
+    }
+    out.push_str(rest);
+    found.then_some(out)
+}
+
+/// `math.sqrt(9)` without its module; `Fraction(1, 2)`, `pow(2, 3)` and `math.log(8, 2)` as mathematics.
+fn with_calls(text: &str, deep: usize) -> Option<String> {
+    let deep = deep.checked_sub(1)?;
+    let mut out = String::new();
+    let mut copied = 0;
+    let mut at = 0;
+    while let Some(dot_or_bracket) = text[at..].find(['.', '(']).map(|found| at + found) {
+        at = dot_or_bracket + 1;
+        let from = text[copied..dot_or_bracket]
+            .rfind(|it: char| !(it.is_ascii_alphanumeric() || matches!(it, '_' | '.')))
+            .map_or(copied, |before| {
+                let before = copied + before;
+                before + text[before..].chars().next().map_or(1, char::len_utf8)
+            });
+        let name = &text[from..dot_or_bracket];
+        if text[dot_or_bracket..].starts_with('.') {
+            let is_pi = text[at..].starts_with("pi")
+                && !text[at + 2..].starts_with(|it: char| it.is_ascii_alphanumeric());
+            if is_pi && words::MODULE.contains_exactly(name) {
+                out.push_str(&text[copied..from]);
+                copied = at;
+            }
+            continue;
+        }
+        let (module, name) = name.rsplit_once('.').unwrap_or(("", name));
+        let known = words::MODULE.contains_exactly(module);
+        if !(known || module.is_empty() && matches!(name, "Fraction" | "pow")) {
+            continue;
+        }
+        let Some((inner, end)) = arguments(text, dot_or_bracket) else {
+            continue;
+        };
+        let inner: Vec<String> = inner
+            .into_iter()
+            .map(|it| with_calls(it, deep).unwrap_or_else(|| it.trim().to_owned()))
+            .collect();
+        let written = match (name, inner.as_slice()) {
+            ("Fraction", [one]) => format!("({one})"),
+            ("Fraction", [above, below]) => format!("({above})/({below})"),
+            ("pow" | "power", [base, power]) => format!("({base})^({power})"),
+            ("log", [value]) => format!("ln({value})"),
+            ("log", [value, base]) => format!("ln({value})/ln({base})"),
+            ("isqrt", [value]) => format!("floor(sqrt({value}))"),
+            ("perm", [of, chosen]) => format!("P({of}, {chosen})"),
+            (name, all) if words::FUNCTION.contains(name) => format!("{name}({})", all.join(", ")),
+            _ => continue,
+        };
+        out.push_str(&text[copied..from]);
+        out.push_str(&written);
+        copied = end;
+        at = end;
+    }
+    out.push_str(&text[copied..]);
+    (copied > 0).then_some(out)
+}
+
+/// What stands between the bracket that opens at `open` and its counterpart on the same line, at its commas.
+fn arguments(text: &str, open: usize) -> Option<(Vec<&str>, usize)> {
+    let mut parts = Vec::new();
+    let mut depth = 0_usize;
+    let mut from = open + 1;
+    for (at, it) in text[open..].char_indices().take(400) {
+        let at = open + at;
+        match it {
+            '(' | '[' => depth += 1,
+            ',' if depth == 1 => {
+                parts.push(&text[from..at]);
+                from = at + 1;
+            }
+            ')' | ']' => {
+                depth = depth.checked_sub(1)?;
+                if depth == 0 {
+                    parts.push(&text[from..at]);
+                    return Some((parts, at + 1));
+                }
+            }
+            '\n' => return None,
+            _ => {}
+        }
+    }
+    None
+}
