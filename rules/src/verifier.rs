@@ -171,9 +171,18 @@ fn strict(
                 method,
                 reason,
             } = compare::compare(a, b, &Options::from(config));
-            if equal == Some(true) && !code::may_be_equal(reference, &pred.statement) {
-                let reason = "collections of different lengths".to_owned();
-                return unread(Status::UnparsedPred, &[&gold.text], &[&pred.text], reason);
+            let doubtful = match equal {
+                Some(true) if !code::may_be_equal(reference, &pred.statement) => {
+                    "collections of different lengths"
+                }
+                Some(true) if extract::opposed(&gold.statement, &pred.statement) => {
+                    "one side says the opposite of the other"
+                }
+                _ => "",
+            };
+            if !doubtful.is_empty() {
+                let (status, reason) = (Status::UnparsedPred, doubtful.to_owned());
+                return unread(status, &[&gold.text], &[&pred.text], reason);
             }
             Verification {
                 equal,

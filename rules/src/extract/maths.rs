@@ -337,7 +337,8 @@ impl<'t> Reader<'t> {
             let next = after.trim_start();
             return (spaced && begins_operand(next)).then_some(Last::Comma);
         }
-        if words::FUNCTION.contains(word) {
+        let called = !matches!(word, "factorial" | "comb") || after.starts_with('(');
+        if words::FUNCTION.contains(word) && called {
             if self.operand_done() && spaced && word == "in" {
                 return None;
             }

@@ -137,6 +137,11 @@ pub(crate) fn denies(text: &str) -> bool {
     qualifiers::deny(text)
 }
 
+/// Does one statement say the opposite of the other, whatever their numbers are?
+pub(crate) fn opposed(one: &str, other: &str) -> bool {
+    qualifiers::opposed(one, other)
+}
+
 /// The choice that `text` names, where a letter announces what [`extract`] finds: in "A: 18" the A.
 pub(crate) fn choice_instead<'t>(
     found: &Found<'_>,

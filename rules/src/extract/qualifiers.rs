@@ -8,13 +8,17 @@ const NEAR: usize = 3;
 /// Does what stands before or behind an announced value change it?
 pub(super) fn change(before: &str, after: &str) -> bool {
     let clause = clause(after);
+    let near = up_to(clause, &[',', ';', ':', '(']);
     has(before, &words::CHANGES_BEFORE)
         || deny(before)
+        || ends_in_bound(before)
         || has(clause, &words::CHANGES_AFTER)
         || deny(clause)
         || before.trim_end().ends_with(is_operator)
-        || clause.trim_start().starts_with(is_operator)
+        || operator_follows(clause)
         || number_goes_on(clause)
+        || has_phrase(near)
+        || words_of(near).any(|word| word.eq_ignore_ascii_case("than"))
 }
 
 /// Is what follows an argument of a function that nobody evaluated, as the 3 of "len(3)"?
@@ -39,8 +43,82 @@ pub(super) fn is_argument(before: &str) -> bool {
 
 /// Does a number follow before anything sets it off, as in "3 in 4" or "4 hr 50 min"?
 fn number_goes_on(after: &str) -> bool {
-    let end = after.find([',', ';', ':', '(', '=']).unwrap_or(after.len());
-    after[..end].contains(|it: char| it.is_ascii_digit())
+    up_to(after, &[',', ';', ':', '(', '=']).contains(|it: char| it.is_ascii_digit())
+}
+
+/// Is nothing but another number joined to this one, as in "3 in 4" and "12 out of the 15"?
+fn is_part_of_number(after: &str) -> bool {
+    let mut words = words_of(up_to(after, &['.', ',', ';', ':', '(', '=']))
+        .skip_while(|word| words::JOINS_NUMBERS.contains(word))
+        .peekable();
+    let joined = words_of(after)
+        .next()
+        .is_some_and(|word| words::JOINS_NUMBERS.contains(word));
+    joined
+        && words
+            .next()
+            .is_some_and(|word| word.bytes().all(|byte| byte.is_ascii_digit()))
+        && words.next().is_none()
+}
+
+/// Does "a minimum of" end here?
+fn ends_in_bound(before: &str) -> bool {
+    let mut words = words_of(before).rev();
+    words
+        .next()
+        .is_some_and(|word| word.eq_ignore_ascii_case("of"))
+        && words
+            .next()
+            .is_some_and(|word| words::among(word, &["minimum", "maximum"]))
+}
+
+/// Is there a phrase behind a value that bounds it, as "at most" and "and above"?
+fn has_phrase(after: &str) -> bool {
+    let words: Vec<&str> = words_of(after).collect();
+    words.windows(2).any(|pair| {
+        words::PHRASE_AFTER.iter().any(|phrase| {
+            phrase.split_once(' ').is_some_and(|(first, second)| {
+                first.eq_ignore_ascii_case(pair[0]) && second.eq_ignore_ascii_case(pair[1])
+            })
+        })
+    })
+}
+
+/// Does what stands before an announcement doubt it, as in "I don't think that the answer is"?
+pub(super) fn doubt(before: &str) -> bool {
+    let start = before
+        .rfind(['.', '\n', '!', '?', ';', ','])
+        .map_or(0, |at| at + 1);
+    let near: Vec<&str> = words_of(&before[start..]).rev().take(NEAR * 2).collect();
+    let denied = |word: &&str| {
+        words::DENIES.contains(word) || word.ends_with("n't") || word.ends_with("n’t")
+    };
+    near.iter().enumerate().any(|(at, word)| {
+        words::DOUBTS.contains(word)
+            || words::THINKS.contains(word) && near[at..].iter().any(|word| denied(word))
+    })
+}
+
+/// Does one text say the opposite of the other: a loss and a profit, an increase and a decrease?
+pub(super) fn opposed(one: &str, other: &str) -> bool {
+    let has = |text: &str, stem: &str| {
+        words_of(text).any(|word| {
+            word.get(..stem.len())
+                .is_some_and(|head| head.eq_ignore_ascii_case(stem))
+                && (stem.len() > 4 || word.len() <= stem.len() + 1)
+        })
+    };
+    let says = |text: &str, stem: &str, not: &str| has(text, stem) && !has(text, not);
+    words::OPPOSITES.iter().any(|pair| {
+        pair.split_once(' ').is_some_and(|(a, b)| {
+            says(one, a, b) && says(other, b, a) || says(one, b, a) && says(other, a, b)
+        })
+    })
+}
+
+/// The text before the first of these signs.
+fn up_to<'t>(text: &'t str, signs: &[char]) -> &'t str {
+    &text[..text.find(signs).unwrap_or(text.len())]
 }
 
 /// The same for the letter of a choice, whose text may follow.
@@ -70,13 +148,18 @@ pub(super) fn change_near(before: &str, after: &str) -> bool {
         .take(NEAR)
         .last()
         .map_or(0, |word| offset(after, word) + word.len());
+    let alone = from == 0;
+    let joined = is_part_of_number(after);
     let (before, after) = (&before[from..], clause(&after[..to]));
     has(before, &words::CHANGES_BEFORE)
         || deny(before)
+        || alone && ends_in_bound(before)
+        || joined
         || has(after, &words::CHANGES_AFTER)
+        || has_phrase(after)
         || deny(after)
         || before.trim_end().ends_with(is_operator)
-        || after.trim_start().starts_with(is_operator)
+        || operator_follows(after)
 }
 
 /// Is what stands before `after` denied there, as in "12 is incorrect"?
@@ -106,6 +189,15 @@ fn is_operator(sign: char) -> bool {
         sign,
         '<' | '>' | '≤' | '≥' | '+' | '-' | '–' | '−' | '/' | '^' | '×' | '÷'
     )
+}
+
+/// Does a sign follow that joins more to the value? A dash before words sets them off.
+fn operator_follows(after: &str) -> bool {
+    let after = after.trim_start();
+    let dash = after.strip_prefix(['-', '–']).is_some_and(|rest| {
+        rest.starts_with(' ') && words::first_word(rest.trim_start()).len() > 1
+    });
+    after.starts_with(is_operator) && !dash
 }
 
 /// Up to the words that explain the answer, which may say what they like.

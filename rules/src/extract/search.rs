@@ -318,9 +318,17 @@ impl<'t> Search<'t, '_, '_> {
                 _ => self.sentence_end(reading.range.end),
             };
             // "The answer cannot be 12."
-            let denied = qualifiers::deny(&self.source.text[anchor.start..anchor.end]);
+            let text = self.source.text;
+            let denied = qualifiers::deny(&text[anchor.start..anchor.end]);
             let start = if denied { anchor.start } else { anchor.end };
-            self.push(tier, method, reading, start..end);
+            let near = text.ceil_char_boundary(anchor.start.saturating_sub(80));
+            let doubted = qualifiers::doubt(&text[near.min(anchor.start)..anchor.start]);
+            if doubted {
+                let statement = Cow::Borrowed(&text[near.min(anchor.start)..end]);
+                self.keep(tier, method, reading, statement, true);
+            } else {
+                self.push(tier, method, reading, start..end);
+            }
         }
     }
 

@@ -282,7 +282,11 @@ fn label(text: &str, from: usize) -> Tail {
     let mut first = None;
     for position in 0..4 {
         let word = words::first_word(&text[at..]);
-        if word.is_empty() || words::NOT_COUNTED.contains(word) || word.contains('\'') {
+        if word.is_empty()
+            || words::NOT_COUNTED.contains(word)
+            || words::CHANGES_AFTER.contains(word)
+            || word.contains('\'')
+        {
             break;
         }
         let range = at..at + word.len();
