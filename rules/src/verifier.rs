@@ -178,6 +178,9 @@ fn strict(
                 Some(true) if extract::opposed(&gold.statement, &pred.statement) => {
                     "one side says the opposite of the other"
                 }
+                Some(true) if compare::reordered(&gold.statement, &pred.statement) => {
+                    "the same letters in another order"
+                }
                 _ => "",
             };
             if !doubtful.is_empty() {

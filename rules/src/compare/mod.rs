@@ -73,3 +73,4 @@ mod words;
 pub(crate) use comparison::Comparison;
 pub(crate) use context::Options;
 pub(crate) use dispatch::compare;
+pub(crate) use letters::reordered;

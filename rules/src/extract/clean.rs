@@ -51,7 +51,31 @@ pub(super) fn visible(text: &str) -> Result<Cow<'_, str>, &'static str> {
         Some(part) => Cow::Owned(plain(&part).into_owned()),
         None => plain(part),
     };
+    let part = match with_spellings(&part) {
+        Some(part) => Cow::Owned(part),
+        None => part,
+    };
     Ok(computed::as_mathematics(&part).map_or(part, Cow::Owned))
+}
+
+/// The text with "per cent" in one word and without the `/-` behind a sum of rupees; `None` where neither is in it.
+fn with_spellings(text: &str) -> Option<String> {
+    let goes_on = |rest: &str| rest.starts_with(|it: char| it.is_alphanumeric());
+    let mut out = String::new();
+    let mut copied = 0;
+    for (spelling, kept, digit) in [("per cent", "percent", false), ("/-", "", true)] {
+        for (at, _) in text.match_indices(spelling) {
+            let end = at + spelling.len();
+            let before = !digit || text[..at].ends_with(|it: char| it.is_ascii_digit());
+            if at >= copied && before && !goes_on(&text[end..]) {
+                out.push_str(&text[copied..at]);
+                out.push_str(kept);
+                copied = end;
+            }
+        }
+    }
+    out.push_str(&text[copied..]);
+    (copied > 0).then_some(out)
 }
 
 /// The text without GSM8K's calculator marks, `<<9*2=18>>`, which say how the number behind them was computed and are no

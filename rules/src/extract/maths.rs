@@ -337,7 +337,9 @@ impl<'t> Reader<'t> {
             let next = after.trim_start();
             return (spaced && begins_operand(next)).then_some(Last::Comma);
         }
-        let called = !matches!(word, "factorial" | "comb") || after.starts_with('(');
+        // "20 min" is a time.
+        let called = !matches!(word, "factorial" | "comb" | "min" | "max")
+            || after.starts_with(['(', '{', '_']);
         if words::FUNCTION.contains(word) && called {
             if self.operand_done() && spaced && word == "in" {
                 return None;

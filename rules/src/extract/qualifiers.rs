@@ -12,7 +12,7 @@ pub(super) fn change(before: &str, after: &str) -> bool {
     has(before, &words::CHANGES_BEFORE)
         || deny(before)
         || ends_in_bound(before)
-        || has(clause, &words::CHANGES_AFTER)
+        || changes(clause)
         || deny(clause)
         || before.trim_end().ends_with(is_operator)
         || operator_follows(clause)
@@ -155,7 +155,7 @@ pub(super) fn change_near(before: &str, after: &str) -> bool {
         || deny(before)
         || alone && ends_in_bound(before)
         || joined
-        || has(after, &words::CHANGES_AFTER)
+        || changes(after)
         || has_phrase(after)
         || deny(after)
         || before.trim_end().ends_with(is_operator)
@@ -176,6 +176,13 @@ pub(super) fn denied_after(after: &str) -> bool {
                 .last()
                 .map_or(0, |word| offset(after, word) + word.len())],
         )
+}
+
+/// Do words behind a value change it? "3 times" is a count, "3 times 4" is none.
+fn changes(after: &str) -> bool {
+    let count =
+        words_of(after).next().is_some_and(|it| it == "times") && words_of(after).count() == 1;
+    !count && has(after, &words::CHANGES_AFTER)
 }
 
 /// Is what a text is about denied in it?

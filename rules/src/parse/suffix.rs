@@ -57,6 +57,9 @@ pub(super) fn is_unit_letter(parser: &Parser<'_>, start: usize) -> bool {
         return false;
     };
     let spaced = token.space != Space::Tight;
+    if scale_letter(parser, start).is_some() {
+        return true;
+    }
     let before = parser.kind_before(1);
     if token.run == 0
         || !matches!(
@@ -79,6 +82,25 @@ pub(super) fn is_unit_letter(parser: &Parser<'_>, start: usize) -> bool {
             || (spaced && is_wordlike(letters))
     };
     known && suffix_follows(parser, parser.pos(), false)
+}
+
+/// The power of ten of the letter that is next, right behind a sum of money: `$120k`, `$1.5M`.
+pub(super) fn scale_letter(parser: &Parser<'_>, start: usize) -> Option<u64> {
+    let token = parser.at(parser.pos())?;
+    let priced = matches!(
+        start.checked_sub(1).and_then(|at| parser.any_kind_at(at)),
+        Some(Kind::Currency(_))
+    ) && parser.pos() == start + 1
+        && matches!(parser.kind_before(1), Some(Kind::Number(_)));
+    let alone = token.run == 1 && token.space == Space::Tight;
+    let ends = ends_quantity(parser, parser.pos() + 1);
+    let scale = match token.kind {
+        Kind::Letter('k' | 'K') => 1_000,
+        Kind::Letter('m' | 'M') => 1_000_000,
+        Kind::Letter('b' | 'B') => 1_000_000_000,
+        _ => return None,
+    };
+    (priced && alone && ends).then_some(scale)
 }
 
 /// Does a power of ten end right here, as in `3 \times 10^8 m`?
