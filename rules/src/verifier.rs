@@ -164,6 +164,14 @@ fn strict(
         return unread(status, &[&gold.text], &[&pred.text], reason);
     }
     match (&gold.answer, &pred.answer) {
+        (Ok(_), Ok(_)) if same_digits(&gold.text, &pred.text) => Verification {
+            equal: Some(true),
+            status: Status::Decided,
+            method: "text",
+            gold: vec![shortened(gold.text)],
+            pred: vec![shortened(pred.text)],
+            reason: "the same digits in other groups".to_owned(),
+        },
         (Ok(a), Ok(b)) => {
             let Comparison {
                 equal,
@@ -291,6 +299,28 @@ fn status_of(error: &ParseError, unparsed: Status) -> Status {
         ParseError::TooDeep { .. } | ParseError::TooLong { .. } => Status::TooComplex,
         ParseError::Empty | ParseError::Syntax { .. } => unparsed,
     }
+}
+
+/// Are these one number, grouped as in 1,23,456 on one side and in threes or not at all on the other?
+fn same_digits(a: &str, b: &str) -> bool {
+    let in_lakhs = |text: &str| {
+        let mut groups = text.split(',').rev();
+        let threes = groups.next().is_some_and(|last| last.len() == 3);
+        let pairs: Vec<&str> = groups.collect();
+        let (first, rest) = pairs.split_last().unwrap_or((&"", &[]));
+        threes
+            && !rest.is_empty()
+            && matches!(first.len(), 1 | 2)
+            && rest.iter().all(|pair| pair.len() == 2)
+    };
+    let digits = |text: &str| text.bytes().all(|it| it.is_ascii_digit() || it == b',');
+    let bare = |text: &str| text.replace(',', "");
+    a != b
+        && digits(a)
+        && digits(b)
+        && a.len().max(b.len()) < 40
+        && (in_lakhs(a) || in_lakhs(b))
+        && bare(a) == bare(b)
 }
 
 /// Do two texts differ in nothing but spaces and dollar signs? Texts without a letter or digit never count as alike.

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use aho_corasick::AhoCorasick;
 use unicode_normalization::UnicodeNormalization;
 
-use super::{computed, words};
+use super::{computed, hypertext, words};
 
 /// What a structural mark of a chat template or of thinking does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,19 +55,29 @@ pub(super) fn visible(text: &str) -> Result<Cow<'_, str>, &'static str> {
         Some(part) => Cow::Owned(part),
         None => part,
     };
+    let part = match hypertext::without_tags(&part) {
+        Some(part) => Cow::Owned(part),
+        None => part,
+    };
     Ok(computed::as_mathematics(&part).map_or(part, Cow::Owned))
 }
 
-/// The text with "per cent" in one word and without the `/-` behind a sum of rupees; `None` where neither is in it.
+/// The text with "per cent" in one word, without the `/-` behind a sum of rupees, with the backslash of a box; `None` where none is in it.
 fn with_spellings(text: &str) -> Option<String> {
     let goes_on = |rest: &str| rest.starts_with(|it: char| it.is_alphanumeric());
     let mut out = String::new();
     let mut copied = 0;
-    for (spelling, kept, digit) in [("per cent", "percent", false), ("/-", "", true)] {
+    let is_digit = |it: char| it.is_ascii_digit();
+    let is_part = |it: char| it.is_alphabetic() || it == '\\';
+    for (spelling, kept) in [("per cent", "percent"), ("/-", ""), ("boxed{", "\\boxed{")] {
         for (at, _) in text.match_indices(spelling) {
             let end = at + spelling.len();
-            let before = !digit || text[..at].ends_with(|it: char| it.is_ascii_digit());
-            if at >= copied && before && !goes_on(&text[end..]) {
+            let meant = match kept {
+                "" => text[..at].ends_with(is_digit) && !goes_on(&text[end..]),
+                "percent" => !goes_on(&text[end..]),
+                _ => !text[..at].ends_with(is_part),
+            };
+            if at >= copied && meant {
                 out.push_str(&text[copied..at]);
                 out.push_str(kept);
                 copied = end;

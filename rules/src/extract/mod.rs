@@ -25,6 +25,7 @@
 //! | `sentences`, `items`, `stated`, `chain` | the last sentence, its numbers and formulas, and which of them is the answer |
 //! | `maths`, `symbols`, `tail`, `ratio` | how far mathematics reaches in prose; units and labels behind a number |
 //! | `qualifiers` | words beside an answer that change it |
+//! | `hypertext` | tags and entities of HTML |
 //! | `computed` | calls and operators of programs as mathematics |
 //! | `no_answer`, `markup`, `words` | refusals and cut-off texts; markup; words of the lexicon |
 
@@ -36,6 +37,7 @@ mod clause;
 mod clean;
 mod computed;
 mod formulas;
+mod hypertext;
 mod items;
 mod markup;
 mod maths;

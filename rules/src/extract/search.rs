@@ -231,6 +231,12 @@ impl<'t> Search<'t, '_, '_> {
             }
         }
         self.last_sentences();
+        if self.out.is_empty()
+            && is_formula_like(text)
+            && let Some(reading) = all_of(self.source, 0)
+        {
+            self.push(60, "whole", reading, 0..text.len());
+        }
         if self.out.is_empty() {
             return Err("no answer was found");
         }
@@ -482,6 +488,12 @@ impl<'t> Search<'t, '_, '_> {
         }
         Ok(())
     }
+}
+
+/// Is this one short line that may be a formula, though it is not read as one?
+fn is_formula_like(text: &str) -> bool {
+    let text = text.trim();
+    text.len() <= 60 && !text.contains('\n') && text.contains(['=', '^', '<', '>', '+', '*', '/'])
 }
 
 /// Does an announcement open the text, or its last line?

@@ -155,6 +155,22 @@ pub(super) fn whole_in<'t>(source: Source<'t, '_>, range: Range<usize>) -> Optio
             range,
         });
     }
+    // "minus 2.5"
+    let sign = ["minus ", "negative "].into_iter().find(|word| {
+        let head = trimmed.get(..word.len());
+        head.is_some_and(|head| head.eq_ignore_ascii_case(word))
+    });
+    if let Some(word) = sign {
+        let value = mathematics(source, offset + word.len()..limit)?;
+        let negative = value
+            .text
+            .starts_with(|it: char| it.is_ascii_digit() || it == '\\');
+        return negative.then(|| Candidate {
+            text: Cow::Owned(format!("-{}", value.text)),
+            range,
+            ..value
+        });
+    }
     if is_product(trimmed) {
         return Some(plain(source, offset..limit));
     }
@@ -183,6 +199,10 @@ pub(super) fn is_product(text: &str) -> bool {
         let is_command = text[..start].ends_with('\\');
         letters += usize::from(!is_command) * run.len();
         let belongs = match (is_command, run.len()) {
+            (true, _) if run.starts_with("frac") || run.starts_with("dfrac") => {
+                letters += 1;
+                true
+            }
             (true, _) => !matches!(
                 run,
                 "text" | "mathrm" | "textbf" | "mathbf" | "boxed" | "begin"
@@ -193,7 +213,7 @@ pub(super) fn is_product(text: &str) -> bool {
                     && !words::is_unit(run)
                     && !matches!(run, "st" | "nd" | "rd" | "th")
             }
-            (false, _) => words::FUNCTION.contains(run),
+            (false, _) => words::FUNCTION.contains(run) && !matches!(run, "factorial" | "comb"),
         };
         if !belongs {
             return false;

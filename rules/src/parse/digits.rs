@@ -328,10 +328,24 @@ fn exponent(lexer: &mut Lexer<'_>) -> Option<i64> {
     if length == 0 || lexer.bytes().get(end).is_some_and(u8::is_ascii_alphabetic) {
         return None;
     }
+    // `\frac{2e-1}{e}`: where e stands by itself too it is the constant.
+    if sign > 0 && length == 1 && has_lone_e(lexer.text()) {
+        return None;
+    }
     let text = lexer.text().get(from..end)?;
     let exponent = text.parse::<i64>().unwrap_or(i64::MAX);
     lexer.seek(end);
     Some(if negative { -exponent } else { exponent })
+}
+
+/// Does the letter e stand by itself: no part of a word, no exponent of a number?
+fn has_lone_e(text: &str) -> bool {
+    let near = &text.as_bytes()[..text.len().min(400)];
+    let apart = |at: Option<usize>| {
+        at.and_then(|at| near.get(at))
+            .is_none_or(|byte| !byte.is_ascii_alphanumeric() && *byte != b'\\')
+    };
+    (0..near.len()).any(|at| near[at] == b'e' && apart(at.checked_sub(1)) && apart(Some(at + 1)))
 }
 
 /// `\overline{3}`, `(3)`, `\dot{3}` behind a decimal: the bytes that hold the digits of the period.
