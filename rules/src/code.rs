@@ -4,12 +4,14 @@ use crate::extract;
 
 /// How deeply brackets nest.
 const MOST_DEEP: usize = 32;
+/// How long a value is at most, in bytes.
+const LONGEST: usize = 64_000;
 /// How many bytes before the end of a response are searched for a value, and how many places in them.
 const WINDOW: usize = 4_000;
 const MOST_PLACES: usize = 64;
 
 /// A value as Python or JSON writes it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Value {
     /// With the letter before its quotes: `b` for bytes.
     Text(bool, String),
@@ -19,37 +21,12 @@ enum Value {
     Name(&'static str),
     /// A list (`true`) or a tuple.
     Sequence(bool, Vec<Value>),
+    /// Sorted, as pairs are: neither has an order.
     Set(Vec<Value>),
     Pairs(Vec<(Value, Value)>),
 }
 
 impl Value {
-    /// Is it equal to `other` where the program runs? Sets and pairs have no order.
-    fn equals(&self, other: &Self) -> bool {
-        let within = |few: &[Self], many: &[Self]| {
-            few.iter()
-                .all(|it| many.iter().any(|other| it.equals(other)))
-        };
-        match (self, other) {
-            (Self::Sequence(a, left), Self::Sequence(b, right)) => {
-                a == b
-                    && left.len() == right.len()
-                    && left.iter().zip(right).all(|(a, b)| a.equals(b))
-            }
-            (Self::Set(left), Self::Set(right)) => within(left, right) && within(right, left),
-            (Self::Pairs(left), Self::Pairs(right)) => {
-                let within = |few: &[(Self, Self)], many: &[(Self, Self)]| {
-                    few.iter().all(|(key, value)| {
-                        many.iter()
-                            .any(|(other, its)| key.equals(other) && value.equals(its))
-                    })
-                };
-                within(left, right) && within(right, left)
-            }
-            _ => self == other,
-        }
-    }
-
     /// Is this no mathematics: does it hold texts, names, or pairs?
     fn is_code(&self) -> bool {
         match self {
@@ -75,15 +52,30 @@ pub(crate) enum Verdict {
 /// mathematics. `statement`: what `pred` announces.
 pub(crate) fn verdict(gold: &str, statement: &str, pred: &str) -> Option<Verdict> {
     let gold = whole(gold).filter(Value::is_code)?;
-    let stated = match stated(statement).or_else(|| last(pred)) {
-        Some((before, value)) if !extract::denies(before) => value,
+    let last = last(pred);
+    let stated = match (stated(statement), last) {
+        // The quotes were taken off with the markup.
+        (_, Some((before, Value::Text(bytes, text)))) if text == extract::bare(statement) => {
+            Some((before, Value::Text(bytes, text)))
+        }
+        (Some(stated), _) => Some(stated),
+        (None, last) => last,
+    };
+    let stated = match stated {
+        Some((before, value)) if !extract::qualifies(before) => value,
         _ => return Some(Verdict::Open),
     };
-    Some(if gold.equals(&stated) {
+    Some(if gold == stated {
         Verdict::Equal
     } else {
         Verdict::Different
     })
+}
+
+/// Does `pred` end in the value of `gold`, where neither is read as mathematics, as an empty collection?
+pub(crate) fn restates(gold: &str, pred: &str) -> bool {
+    let stated = last(pred).filter(|(before, _)| !extract::qualifies(before));
+    whole(gold).is_some_and(|gold| stated.is_some_and(|(_, value)| gold == value))
 }
 
 /// May two collections of numbers be equal? Not with more elements in one list than in the other, nor a list and its one
@@ -101,6 +93,9 @@ pub(crate) fn may_be_equal(gold: &str, pred: &str) -> bool {
 
 /// The text as one value, in whatever markup.
 fn whole(text: &str) -> Option<Value> {
+    if text.len() > LONGEST {
+        return None;
+    }
     let text = dressed(text);
     let (value, rest) = read(text)?;
     rest.trim().is_empty().then_some(value)
@@ -320,8 +315,16 @@ fn collection(text: &str, open: char, deep: usize) -> Option<(Value, &str)> {
         '[' => Value::Sequence(true, parts),
         '(' if parts.len() == 1 && !comma => parts.pop()?,
         '(' => Value::Sequence(false, parts),
-        _ if keys.is_empty() => Value::Set(parts),
-        _ if keys.len() == parts.len() => Value::Pairs(keys.into_iter().zip(parts).collect()),
+        _ if keys.is_empty() => {
+            parts.sort_unstable();
+            parts.dedup();
+            Value::Set(parts)
+        }
+        _ if keys.len() == parts.len() => {
+            let mut pairs: Vec<_> = keys.into_iter().zip(parts).collect();
+            pairs.sort_unstable();
+            Value::Pairs(pairs)
+        }
         _ => return None,
     };
     Some((value, rest))

@@ -52,6 +52,7 @@ mod equation;
 mod expressions;
 mod inequality;
 mod letters;
+mod linear;
 mod matching;
 mod matrix;
 mod naming;

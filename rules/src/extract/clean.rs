@@ -51,38 +51,87 @@ pub(super) fn visible(text: &str) -> Result<Cow<'_, str>, &'static str> {
         Some(part) => Cow::Owned(plain(&part).into_owned()),
         None => plain(part),
     };
-    let part = match with_spellings(&part) {
-        Some(part) => Cow::Owned(part),
-        None => part,
+    Ok(with_other_notations(part))
+}
+
+/// Notations that are written as LaTeX and plain text write them, by what shows that they may be there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Notation {
+    Spelling,
+    Hypertext,
+    Program,
+}
+
+const NOTATIONS: [(&str, Notation); 17] = [
+    ("per cent", Notation::Spelling),
+    ("/-", Notation::Spelling),
+    ("boxed{", Notation::Spelling),
+    ("</", Notation::Hypertext),
+    ("<br", Notation::Hypertext),
+    ("&", Notation::Hypertext),
+    ("//", Notation::Program),
+    (" % ", Notation::Program),
+    ("math.", Notation::Program),
+    ("np.", Notation::Program),
+    ("numpy.", Notation::Program),
+    ("cmath.", Notation::Program),
+    ("sympy.", Notation::Program),
+    ("fractions.", Notation::Program),
+    ("scipy.", Notation::Program),
+    ("Fraction(", Notation::Program),
+    ("pow(", Notation::Program),
+];
+
+/// Finds what may be such a notation. `None` where it cannot be compiled, which a test excludes.
+static MARKS: LazyLock<Option<AhoCorasick>> =
+    LazyLock::new(|| AhoCorasick::new(NOTATIONS.map(|(mark, _)| mark)).ok());
+
+fn with_other_notations(text: Cow<'_, str>) -> Cow<'_, str> {
+    let Some(marks) = MARKS.as_ref() else {
+        return text;
     };
-    let part = match hypertext::without_tags(&part) {
-        Some(part) => Cow::Owned(part),
-        None => part,
-    };
-    Ok(computed::as_mathematics(&part).map_or(part, Cow::Owned))
+    let mut found = [false; 3];
+    for mark in marks.find_iter(&*text) {
+        found[NOTATIONS[mark.pattern().as_usize()].1 as usize] = true;
+    }
+    let stages: [(Notation, fn(&str) -> Option<String>); 3] = [
+        (Notation::Spelling, with_spellings),
+        (Notation::Hypertext, hypertext::without_tags),
+        (Notation::Program, computed::as_mathematics),
+    ];
+    stages
+        .into_iter()
+        .filter(|(notation, _)| found[*notation as usize])
+        .fold(text, |text, (_, rewrite)| match rewrite(&text) {
+            Some(text) => Cow::Owned(text),
+            None => text,
+        })
 }
 
 /// The text with "per cent" in one word, without the `/-` behind a sum of rupees, with the backslash of a box; `None` where none is in it.
 fn with_spellings(text: &str) -> Option<String> {
     let goes_on = |rest: &str| rest.starts_with(|it: char| it.is_alphanumeric());
-    let mut out = String::new();
-    let mut copied = 0;
     let is_digit = |it: char| it.is_ascii_digit();
     let is_part = |it: char| it.is_alphabetic() || it == '\\';
+    let mut found = Vec::new();
     for (spelling, kept) in [("per cent", "percent"), ("/-", ""), ("boxed{", "\\boxed{")] {
-        for (at, _) in text.match_indices(spelling) {
+        found.extend(text.match_indices(spelling).filter_map(|(at, _)| {
             let end = at + spelling.len();
             let meant = match kept {
                 "" => text[..at].ends_with(is_digit) && !goes_on(&text[end..]),
                 "percent" => !goes_on(&text[end..]),
                 _ => !text[..at].ends_with(is_part),
             };
-            if at >= copied && meant {
-                out.push_str(&text[copied..at]);
-                out.push_str(kept);
-                copied = end;
-            }
-        }
+            meant.then_some((at, end, kept))
+        }));
+    }
+    found.sort_unstable();
+    let mut out = String::new();
+    let mut copied = 0;
+    for (at, end, kept) in found {
+        out.push_str(&text[copied..at]);
+        out.push_str(kept);
+        copied = end;
     }
     out.push_str(&text[copied..]);
     (copied > 0).then_some(out)

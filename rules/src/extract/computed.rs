@@ -5,14 +5,12 @@ use super::words;
 /// How deeply rewritten calls nest.
 const MOST_DEEP: usize = 4;
 
+/// How long the name of a function and its modules is at most, in bytes.
+const LONGEST_NAME: usize = 32;
+
 /// The text with such calls and operators as mathematics writes them; `None` where there are none.
 pub(super) fn as_mathematics(text: &str) -> Option<String> {
-    let operators = text.contains("//") || text.contains(" % ");
-    let calls = text.contains('(') || text.contains(".pi");
-    if !operators && !calls {
-        return None;
-    }
-    let divided = operators.then(|| with_operators(text)).flatten();
+    let divided = with_operators(text);
     let called = with_calls(divided.as_deref().unwrap_or(text), MOST_DEEP);
     called.or(divided)
 }
@@ -22,23 +20,31 @@ fn with_operators(text: &str) -> Option<String> {
     let mut out = String::new();
     let mut rest = text;
     let mut found = false;
-    while let Some(at) = [rest.find("//"), rest.find(" % ")]
-        .into_iter()
-        .flatten()
-        .min()
-    {
+    while let Some(at) = rest.find(['/', '%']) {
         let floor = rest[at..].starts_with("//");
-        let (before, after) = (rest[..at].trim_end_matches(' '), &rest[at..]);
-        let after = after[if floor { 2 } else { 3 }..].trim_start_matches(' ');
+        let sign = if floor { 2 } else { 1 };
+        let (before, after) = (&rest[..at], &rest[at + sign..]);
+        let spaced = before.ends_with(' ') && after.starts_with(' ');
+        if !floor && (rest[at..].starts_with('/') || !spaced) {
+            out.push_str(&rest[..=at]);
+            rest = &rest[at + 1..];
+            continue;
+        }
+        let (before, after) = (before.trim_end_matches(' '), after.trim_start_matches(' '));
         let is_digit = |it: char| it.is_ascii_digit();
         let start = before.trim_end_matches(is_digit).len();
         let length = after.len() - after.trim_start_matches(is_digit).len();
         let (left, right) = (&before[start..], &after[..length]);
+        let behind = &after[length..];
+        let decimal = behind
+            .strip_prefix('.')
+            .is_some_and(|it| it.starts_with(is_digit));
         let apart = !before[..start].ends_with(['.', ',', '/', '-', '*', '^'])
-            && !after[length..].starts_with(['.', '/', '*', '^']);
+            && !decimal
+            && !behind.starts_with(['/', '*', '^']);
         if left.is_empty() || right.is_empty() || !apart {
-            out.push_str(&rest[..at + 2]);
-            rest = &rest[at + 2..];
+            out.push_str(&rest[..at + sign]);
+            rest = &rest[at + sign..];
             continue;
         }
         found = true;
@@ -62,12 +68,10 @@ fn with_calls(text: &str, deep: usize) -> Option<String> {
     let mut at = 0;
     while let Some(dot_or_bracket) = text[at..].find(['.', '(']).map(|found| at + found) {
         at = dot_or_bracket + 1;
-        let from = text[copied..dot_or_bracket]
-            .rfind(|it: char| !(it.is_ascii_alphanumeric() || matches!(it, '_' | '.')))
-            .map_or(copied, |before| {
-                let before = copied + before;
-                before + text[before..].chars().next().map_or(1, char::len_utf8)
-            });
+        let near = dot_or_bracket.saturating_sub(LONGEST_NAME).max(copied);
+        let part = |it: &u8| it.is_ascii_alphanumeric() || matches!(it, b'_' | b'.');
+        let name = text.as_bytes()[near..dot_or_bracket].iter().rev();
+        let from = dot_or_bracket - name.take_while(|it| part(it)).count();
         let name = &text[from..dot_or_bracket];
         if text[dot_or_bracket..].starts_with('.') {
             let is_pi = text[at..].starts_with("pi")

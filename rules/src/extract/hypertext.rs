@@ -25,18 +25,18 @@ const ENTITIES: [(&str, &str); 14] = [
 
 /// The text without tags, raised and lowered text in LaTeX, entities as their signs; `None` where there are none.
 pub(super) fn without_tags(text: &str) -> Option<String> {
-    let tags = text.contains("</") || text.contains("<br");
-    let entities = text.contains('&') && text.contains(';');
-    if !tags && !entities {
-        return None;
-    }
+    // `a<b>c` compares: a tag is closed somewhere.
+    let names = LOOKS.into_iter().chain(["sup", "sub"]);
+    let mut closed: Vec<&str> = names
+        .filter(|name| text.contains(&format!("</{name}>")))
+        .collect();
+    closed.push("br");
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find(['<', '&']) {
         out.push_str(&rest[..at]);
         rest = &rest[at..];
-        let (length, written) = tag(rest, text)
-            .filter(|_| tags)
+        let (length, written) = tag(rest, &closed)
             .or_else(|| entity(rest))
             .unwrap_or((1, &rest[..1]));
         out.push_str(written);
@@ -46,8 +46,8 @@ pub(super) fn without_tags(text: &str) -> Option<String> {
     (out != text).then_some(out)
 }
 
-/// The length of the tag that a part of `all` begins with, and what is written instead.
-fn tag(part: &str, all: &str) -> Option<(usize, &'static str)> {
+/// The length of the tag that `part` begins with, if it is one of those that are closed, and what is written instead.
+fn tag(part: &str, closed: &[&str]) -> Option<(usize, &'static str)> {
     let inner = part.strip_prefix('<')?;
     let (closes, inner) = match inner.strip_prefix('/') {
         Some(inner) => (true, inner),
@@ -60,10 +60,6 @@ fn tag(part: &str, all: &str) -> Option<(usize, &'static str)> {
         return None;
     }
     let length = part.len() - inner.len() + end + 1;
-    // `a<b>c` compares: a tag is closed somewhere.
-    let known = name == "br"
-        || (LOOKS.contains(&name) || matches!(name, "sup" | "sub"))
-            && all.contains(&format!("</{name}>"));
     let written = match (name, closes) {
         ("sup", false) => "^{",
         ("sub", false) => "_{",
@@ -71,7 +67,7 @@ fn tag(part: &str, all: &str) -> Option<(usize, &'static str)> {
         ("br", _) => "\n",
         _ => "",
     };
-    known.then_some((length, written))
+    closed.contains(&name).then_some((length, written))
 }
 
 fn entity(part: &str) -> Option<(usize, &'static str)> {

@@ -139,6 +139,11 @@ pub(crate) fn denies(text: &str) -> bool {
     qualifiers::deny(text)
 }
 
+/// Do words before a value change or doubt it?
+pub(crate) fn qualifies(before: &str) -> bool {
+    qualifiers::change(before, "") || qualifiers::doubt(before)
+}
+
 /// Does one statement say the opposite of the other, whatever their numbers are?
 pub(crate) fn opposed(one: &str, other: &str) -> bool {
     qualifiers::opposed(one, other)

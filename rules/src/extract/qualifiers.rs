@@ -2,6 +2,10 @@
 
 use super::words;
 
+/// How many words behind a value are looked at for phrases that bound it, and how many bytes for opposites.
+const FAR: usize = 40;
+const OPPOSED: usize = 400;
+
 /// How many words of a narrating sentence may belong to its number on either side.
 const NEAR: usize = 3;
 
@@ -74,7 +78,7 @@ fn ends_in_bound(before: &str) -> bool {
 
 /// Is there a phrase behind a value that bounds it, as "at most" and "and above"?
 fn has_phrase(after: &str) -> bool {
-    let words: Vec<&str> = words_of(after).collect();
+    let words: Vec<&str> = words_of(after).take(FAR).collect();
     words.windows(2).any(|pair| {
         words::PHRASE_AFTER.iter().any(|phrase| {
             phrase.split_once(' ').is_some_and(|(first, second)| {
@@ -101,6 +105,8 @@ pub(super) fn doubt(before: &str) -> bool {
 
 /// Does one text say the opposite of the other: a loss and a profit, an increase and a decrease?
 pub(super) fn opposed(one: &str, other: &str) -> bool {
+    let near = |text: &'_ str| text.floor_char_boundary(OPPOSED);
+    let (one, other) = (&one[..near(one)], &other[..near(other)]);
     let has = |text: &str, stem: &str| {
         words_of(text).any(|word| {
             word.get(..stem.len())
@@ -127,6 +133,7 @@ pub(super) fn change_choice(before: &str, after: &str) -> bool {
     has(before, &words::CHANGES_BEFORE)
         || deny(before)
         || denied_after(after)
+        || has_phrase(up_to(after, &[',', ';', ':', '(', '.']))
         || joined.is_some_and(|word| words::CHANGES_AFTER.contains(word))
 }
 

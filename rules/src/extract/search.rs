@@ -493,7 +493,11 @@ impl<'t> Search<'t, '_, '_> {
 /// Is this one short line that may be a formula, though it is not read as one?
 fn is_formula_like(text: &str) -> bool {
     let text = text.trim();
-    text.len() <= 60 && !text.contains('\n') && text.contains(['=', '^', '<', '>', '+', '*', '/'])
+    let word = |part: &str| part.len() > 3 && part.bytes().all(|it| it.is_ascii_alphabetic());
+    text.len() <= 60
+        && !text.contains('\n')
+        && text.contains(['=', '^', '<', '>'])
+        && !text.split_whitespace().any(word)
 }
 
 /// Does an announcement open the text, or its last line?

@@ -203,15 +203,13 @@ pub(super) fn is_product(text: &str) -> bool {
                 letters += 1;
                 true
             }
-            (true, _) => !matches!(
-                run,
-                "text" | "mathrm" | "textbf" | "mathbf" | "boxed" | "begin"
-            ),
+            (true, _) => !matches!(run, "text" | "mathrm" | "textbf" | "boxed" | "begin"),
             (false, 1) => true,
             (false, 2) => {
-                !words::TWO_LETTERS.contains(run)
-                    && !words::is_unit(run)
-                    && !matches!(run, "st" | "nd" | "rd" | "th")
+                text[at..].starts_with(['^', '_'])
+                    || !words::TWO_LETTERS.contains(run)
+                        && !words::is_unit(run)
+                        && !matches!(run, "st" | "nd" | "rd" | "th")
             }
             (false, _) => words::FUNCTION.contains(run) && !matches!(run, "factorial" | "comb"),
         };

@@ -58,6 +58,9 @@ fn keyword(run: &str, next: Option<char>) -> Option<Kind<'_>> {
         "binom" | "comb" if opens => Kind::Structure(Structure::Binomial),
         "factorial" if opens => Kind::Function(Named::One(Function::Factorial)),
         "mod" => Kind::Modulo,
+        "choose" if next.is_some_and(|it| it.is_ascii_digit()) => {
+            Kind::Structure(Structure::Choose)
+        }
         "union" => Kind::Union,
         "sum" if next == Some('_') => Kind::Big(BinderKind::Sum),
         "prod" if next == Some('_') => Kind::Big(BinderKind::Product),

@@ -152,6 +152,7 @@ fn end_row(lexer: &mut Lexer<'_>, table: bool, start: usize) -> Result<(), Parse
 
 /// The length of the `[4pt]` that sets rows further apart; 0 if there is none.
 fn row_gap(text: &str) -> usize {
+    let text = &text[..text.floor_char_boundary(24)];
     let Some((inside, _)) = text.strip_prefix('[').and_then(|it| it.split_once(']')) else {
         return 0;
     };
