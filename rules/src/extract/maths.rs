@@ -343,7 +343,8 @@ impl<'t> Reader<'t> {
             return chosen.then_some(Last::Operator);
         }
         // "20 min" is a time.
-        let called = !matches!(word, "factorial" | "comb" | "min" | "max")
+        let called = !self.is_outside()
+            || !matches!(word, "factorial" | "comb" | "min" | "max")
             || after.starts_with(['(', '{', '_']);
         if words::FUNCTION.contains(word) && called {
             if self.operand_done() && spaced && word == "in" {

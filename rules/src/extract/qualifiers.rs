@@ -11,7 +11,7 @@ const NEAR: usize = 3;
 
 /// Does what stands before or behind an announced value change it?
 pub(super) fn change(before: &str, after: &str) -> bool {
-    let clause = clause(after);
+    let clause = clause(before_contrast(after));
     let near = up_to(clause, &[',', ';', ':', '(']);
     has(before, &words::CHANGES_BEFORE)
         || deny(before)
@@ -22,6 +22,7 @@ pub(super) fn change(before: &str, after: &str) -> bool {
         || operator_follows(clause)
         || number_goes_on(clause)
         || has_phrase(near)
+        || may_be_another(after)
         || words_of(near).any(|word| word.eq_ignore_ascii_case("than"))
 }
 
@@ -65,15 +66,32 @@ fn is_part_of_number(after: &str) -> bool {
         && words.next().is_none()
 }
 
-/// Does "a minimum of" end here?
+/// Does "a minimum of" or "anything but" end here?
 fn ends_in_bound(before: &str) -> bool {
     let mut words = words_of(before).rev();
-    words
-        .next()
-        .is_some_and(|word| word.eq_ignore_ascii_case("of"))
-        && words
-            .next()
-            .is_some_and(|word| words::among(word, &["minimum", "maximum"]))
+    let of: &[&str] = match words.next() {
+        Some("of") => &["minimum", "maximum"],
+        Some("but") => &["anything", "everything", "all"],
+        _ => return false,
+    };
+    words.next().is_some_and(|word| words::among(word, of))
+}
+
+/// Is the value said to be possibly another, as in "though it could be 16"?
+fn may_be_another(after: &str) -> bool {
+    let words: Vec<&str> = words_of(after).take(FAR).collect();
+    words.windows(3).any(|three| {
+        words::among(three[0], &["could", "might", "may"])
+            && three[1] == "be"
+            && three[2].starts_with(|it: char| it.is_ascii_digit())
+    })
+}
+
+/// Up to the words that say what the answer is not, as in "15 (not 16)" and "15, rather than 16".
+fn before_contrast(after: &str) -> &str {
+    let ends = ["(not ", ", not ", ", rather than ", ", instead of "];
+    let end = ends.into_iter().filter_map(|it| after.find(it)).min();
+    &after[..end.unwrap_or(after.len())]
 }
 
 /// Is there a phrase behind a value that bounds it, as "at most" and "and above"?
@@ -86,6 +104,20 @@ fn has_phrase(after: &str) -> bool {
             })
         })
     })
+}
+
+/// Is a value one of several in a text that narrates nothing, as the 12 of "12 March 1908"?
+pub(super) fn is_one_of_several(before: &str, after: &str) -> bool {
+    let words = |text| words_of(text).filter(|it| it.len() > 1 && !words::is_unit(it));
+    let is_word = |it: &&str| it.contains(|it: char| it.is_alphabetic());
+    let narrates = words(before)
+        .chain(words(after))
+        .filter(is_word)
+        .nth(1)
+        .is_some();
+    let digit = |it: char| it.is_ascii_digit();
+    let result = before.trim_end().ends_with(['=', '≈', '→', ':', '.']);
+    !narrates && (before.contains(digit) && !result || after.contains(digit))
 }
 
 /// Does what stands before an announcement doubt it, as in "I don't think that the answer is"?

@@ -432,7 +432,9 @@ impl<'t> Search<'t, '_, '_> {
                 let before = &text[range.start.min(from)..from];
                 let after = &text[to..range.end.max(to)];
                 let qualified = reading.kind != Form::Words
-                    && (qualifiers::change_near(before, after) || qualifiers::is_argument(before));
+                    && (qualifiers::change_near(before, after)
+                        || qualifiers::is_one_of_several(before, after)
+                        || qualifiers::is_argument(before));
                 let statement = Cow::Borrowed(&text[last_cell(text, range)]);
                 self.keep(50 + depth, method, reading, statement, qualified);
                 if !self.out.is_empty() {

@@ -161,10 +161,16 @@ pub(super) fn whole_in<'t>(source: Source<'t, '_>, range: Range<usize>) -> Optio
         head.is_some_and(|head| head.eq_ignore_ascii_case(word))
     });
     if let Some(word) = sign {
-        let value = mathematics(source, offset + word.len()..limit)?;
-        let negative = value
-            .text
-            .starts_with(|it: char| it.is_ascii_digit() || it == '\\');
+        let start = offset + word.len();
+        let spelled = || {
+            let all = items::items(source, start..limit);
+            let single = all.len() == 1 && all[0].value.start == start && all[0].end >= limit;
+            single.then(|| stated::render(source, &all)).flatten()
+        };
+        let value = mathematics(source, start..limit).or_else(spelled)?;
+        let begins = |it: char| it.is_ascii_digit() || it == '\\';
+        let negative =
+            value.text.starts_with(begins) || words::is_number_word(words::first_word(&value.text));
         return negative.then(|| Candidate {
             text: Cow::Owned(format!("-{}", value.text)),
             range,
