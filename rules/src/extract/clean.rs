@@ -94,18 +94,20 @@ fn with_other_notations(text: Cow<'_, str>) -> Cow<'_, str> {
     for mark in marks.find_iter(&*text) {
         found[NOTATIONS[mark.pattern().as_usize()].1 as usize] = true;
     }
-    let stages: [(Notation, fn(&str) -> Option<String>); 3] = [
-        (Notation::Spelling, with_spellings),
-        (Notation::Hypertext, hypertext::without_tags),
-        (Notation::Program, computed::as_mathematics),
-    ];
-    stages
+    let mut text = text;
+    for (notation, is_there) in [Notation::Spelling, Notation::Hypertext, Notation::Program]
         .into_iter()
-        .filter(|(notation, _)| found[*notation as usize])
-        .fold(text, |text, (_, rewrite)| match rewrite(&text) {
-            Some(text) => Cow::Owned(text),
-            None => text,
-        })
+        .zip(found)
+    {
+        let rewritten = match notation {
+            _ if !is_there => None,
+            Notation::Spelling => with_spellings(&text),
+            Notation::Hypertext => hypertext::without_tags(&text),
+            Notation::Program => computed::as_mathematics(&text),
+        };
+        text = rewritten.map_or(text, Cow::Owned);
+    }
+    text
 }
 
 /// The text with "per cent" in one word, without the `/-` behind a sum of rupees, with the backslash of a box; `None` where none is in it.

@@ -5,6 +5,8 @@ use super::words;
 /// How deeply rewritten calls nest.
 const MOST_DEEP: usize = 4;
 
+/// How long what stands in the brackets of a call is at most, in characters.
+const LONGEST_CALL: usize = 200;
 /// How long the name of a function and its modules is at most, in bytes.
 const LONGEST_NAME: usize = 32;
 
@@ -50,9 +52,9 @@ fn with_operators(text: &str) -> Option<String> {
         found = true;
         out.push_str(&before[..start]);
         if floor {
-            out.push_str(&format!("floor({left}/{right})"));
+            out.extend(["floor(", left, "/", right, ")"]);
         } else {
-            out.push_str(&format!("{left} mod {right}"));
+            out.extend([left, " mod ", right]);
         }
         rest = &after[length..];
     }
@@ -119,9 +121,10 @@ fn arguments(text: &str, open: usize) -> Option<(Vec<&str>, usize)> {
     let mut parts = Vec::new();
     let mut depth = 0_usize;
     let mut from = open + 1;
-    for (at, it) in text[open..].char_indices().take(400) {
+    for (at, it) in text[open..].char_indices().take(LONGEST_CALL) {
         let at = open + at;
         match it {
+            '(' | '[' if depth > MOST_DEEP => return None,
             '(' | '[' => depth += 1,
             ',' if depth == 1 => {
                 parts.push(&text[from..at]);

@@ -5,6 +5,8 @@ const LOOKS: [&str; 16] = [
     "b", "i", "u", "em", "strong", "code", "span", "p", "div", "pre", "tt", "mark", "big", "small",
     "center", "font",
 ];
+/// How long an entity is at most, in bytes.
+const LONGEST_ENTITY: usize = 8;
 /// Entities and what they stand for.
 const ENTITIES: [(&str, &str); 14] = [
     ("&lt;", "<"),
@@ -71,6 +73,10 @@ fn tag(part: &str, closed: &[&str]) -> Option<(usize, &'static str)> {
 }
 
 fn entity(part: &str) -> Option<(usize, &'static str)> {
+    let near = &part.as_bytes()[..part.len().min(LONGEST_ENTITY)];
+    if !near.contains(&b';') {
+        return None;
+    }
     let found = ENTITIES.iter().find(|(name, _)| part.starts_with(name))?;
     Some((found.0.len(), found.1))
 }

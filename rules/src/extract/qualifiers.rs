@@ -89,7 +89,13 @@ fn may_be_another(after: &str) -> bool {
 
 /// Up to the words that say what the answer is not, as in "15 (not 16)" and "15, rather than 16".
 fn before_contrast(after: &str) -> &str {
-    let ends = ["(not ", ", not ", ", rather than ", ", instead of "];
+    let ends = [
+        "(not ",
+        ", not ",
+        " and not ",
+        ", rather than ",
+        ", instead of ",
+    ];
     let end = ends.into_iter().filter_map(|it| after.find(it)).min();
     &after[..end.unwrap_or(after.len())]
 }
@@ -131,7 +137,7 @@ pub(super) fn doubt(before: &str) -> bool {
     };
     near.iter().enumerate().any(|(at, word)| {
         words::DOUBTS.contains(word)
-            || words::THINKS.contains(word) && near[at..].iter().any(|word| denied(word))
+            || words::THINKS.contains(word) && near[at..].iter().any(&denied)
     })
 }
 
