@@ -20,6 +20,7 @@
 //! | `algebra` | expressions, exact numbers, identity of expressions, the budget of work |
 //! | `answer` | what an answer can be |
 //! | `lexicon` | tables of units, number words, commands and phrases |
+//! | `code` | values of programs: texts in quotes, collections of them |
 //! | `extract` | finds the final answer in a response |
 //! | `parse` | reads LaTeX and plain mathematics as a typed answer |
 //! | `compare` | decides whether two answers are equal |
@@ -31,6 +32,7 @@
 
 mod algebra;
 mod answer;
+mod code;
 mod compare;
 mod config;
 mod extract;

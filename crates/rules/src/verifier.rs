@@ -1,6 +1,7 @@
 //! The one entrance: a gold answer and a prediction in, a verification out.
 
 use crate::answer::Answer;
+use crate::code::{self, Verdict};
 use crate::compare::{Comparison, Options};
 use crate::config::{Config, ExtractionMode, FallbackMode, Profile};
 use crate::extract::{Extraction, Role};
@@ -117,11 +118,17 @@ struct Side {
 }
 
 /// What is mathematically true.
-fn strict((gold, gold_config): (&str, &Config), (pred, config): (&str, &Config)) -> Verification {
-    let gold = match read(gold, Role::Gold, gold_config, false) {
+fn strict(
+    (reference, gold_config): (&str, &Config),
+    (pred, config): (&str, &Config),
+) -> Verification {
+    let gold = match read(reference, Role::Gold, gold_config, false) {
         Ok(side) => side,
+        Err(_) if code::restates(reference, pred) => {
+            return of_code(Verdict::Equal, reference.to_owned(), reference);
+        }
         Err(reason) => {
-            return unread(Status::UnparsedGold, &[gold], &[], reason);
+            return unread(Status::UnparsedGold, &[reference], &[], reason);
         }
     };
     let choice = matches!(gold.answer, Ok(Answer::Choice(_)));
@@ -129,6 +136,11 @@ fn strict((gold, gold_config): (&str, &Config), (pred, config): (&str, &Config))
     // Before anything is taken apart: an answer is itself.
     let statement = read.as_ref().map_or("", |side| &side.statement);
     let itself = extract::bare(&gold.statement);
+    match code::verdict(reference, statement, pred) {
+        Some(Verdict::Open) if read.is_err() => {}
+        Some(verdict) => return of_code(verdict, gold.text, statement),
+        None => {}
+    }
     if extract::bare(statement) == itself || extract::bare(pred) == itself {
         return Verification {
             equal: Some(true),
@@ -141,6 +153,9 @@ fn strict((gold, gold_config): (&str, &Config), (pred, config): (&str, &Config))
     }
     let pred = match read {
         Ok(side) => side,
+        Err(_) if code::restates(reference, pred) => {
+            return of_code(Verdict::Equal, gold.text, reference);
+        }
         Err(reason) => {
             return unread(Status::NoAnswer, &[&gold.text], &[], reason);
         }
@@ -155,6 +170,14 @@ fn strict((gold, gold_config): (&str, &Config), (pred, config): (&str, &Config))
         return unread(status, &[&gold.text], &[&pred.text], reason);
     }
     match (&gold.answer, &pred.answer) {
+        (Ok(_), Ok(_)) if same_digits(&gold.text, &pred.text) => Verification {
+            equal: Some(true),
+            status: Status::Decided,
+            method: "text",
+            gold: vec![shortened(gold.text)],
+            pred: vec![shortened(pred.text)],
+            reason: "the same digits in other groups".to_owned(),
+        },
         (Ok(a), Ok(b)) => {
             let Comparison {
                 equal,
@@ -162,6 +185,22 @@ fn strict((gold, gold_config): (&str, &Config), (pred, config): (&str, &Config))
                 method,
                 reason,
             } = compare::compare(a, b, &Options::from(config));
+            let doubtful = match equal {
+                Some(true) if !code::may_be_equal(reference, &pred.statement) => {
+                    "collections of different lengths"
+                }
+                Some(true) if extract::opposed(&gold.statement, &pred.statement) => {
+                    "one side says the opposite of the other"
+                }
+                Some(true) if compare::reordered(&gold.statement, &pred.statement) => {
+                    "the same letters in another order"
+                }
+                _ => "",
+            };
+            if !doubtful.is_empty() {
+                let (status, reason) = (Status::UnparsedPred, doubtful.to_owned());
+                return unread(status, &[&gold.text], &[&pred.text], reason);
+            }
             Verification {
                 equal,
                 status,
@@ -192,6 +231,23 @@ fn strict((gold, gold_config): (&str, &Config), (pred, config): (&str, &Config))
             let status = status_of(error, Status::UnparsedPred);
             unread(status, &[&gold.text], &[&pred.text], error.to_string())
         }
+    }
+}
+
+/// The verification of a value of a program.
+fn of_code(verdict: Verdict, gold: String, pred: &str) -> Verification {
+    let (equal, status, reason) = match verdict {
+        Verdict::Equal => (Some(true), Status::Decided, "the same value"),
+        Verdict::Different => (Some(false), Status::Decided, "another value"),
+        Verdict::Open => (None, Status::UnparsedPred, "no value as programs write it"),
+    };
+    Verification {
+        equal,
+        status,
+        method: "text",
+        gold: vec![shortened(gold)],
+        pred: vec![shortened(pred.to_owned())],
+        reason: reason.to_owned(),
     }
 }
 
@@ -249,6 +305,28 @@ fn status_of(error: &ParseError, unparsed: Status) -> Status {
         ParseError::TooDeep { .. } | ParseError::TooLong { .. } => Status::TooComplex,
         ParseError::Empty | ParseError::Syntax { .. } => unparsed,
     }
+}
+
+/// Are these one number, grouped as in 1,23,456 on one side and in threes or not at all on the other?
+fn same_digits(a: &str, b: &str) -> bool {
+    let in_lakhs = |text: &str| {
+        let mut groups = text.split(',').rev();
+        let threes = groups.next().is_some_and(|last| last.len() == 3);
+        let pairs: Vec<&str> = groups.collect();
+        let (first, rest) = pairs.split_last().unwrap_or((&"", &[]));
+        threes
+            && !rest.is_empty()
+            && matches!(first.len(), 1 | 2)
+            && rest.iter().all(|pair| pair.len() == 2)
+    };
+    let digits = |text: &str| text.bytes().all(|it| it.is_ascii_digit() || it == b',');
+    let bare = |text: &str| text.replace(',', "");
+    a != b
+        && digits(a)
+        && digits(b)
+        && a.len().max(b.len()) < 40
+        && (in_lakhs(a) || in_lakhs(b))
+        && bare(a) == bare(b)
 }
 
 /// Do two texts differ in nothing but spaces and dollar signs? Texts without a letter or digit never count as alike.

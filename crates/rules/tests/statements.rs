@@ -2,19 +2,74 @@
 
 #![allow(clippy::unwrap_used)]
 
+use std::collections::BTreeSet;
+
 use juror_rules::{Config, Profile, Verifier};
 use serde_json::Value;
 
-/// The reference answers of the labelled pairs, those that are no whole solutions.
+/// The reference answers of the labelled pairs, and those of `statements.jsonl`; no whole solutions.
 fn golds() -> Vec<String> {
-    include_str!("cases/pairs.jsonl")
+    let pairs = include_str!("cases/pairs.jsonl").lines().map(|line| {
+        let row: Value = serde_json::from_str(line).unwrap();
+        row["gold"].as_str().unwrap().to_owned()
+    });
+    let statements = include_str!("cases/statements.jsonl").lines().map(|line| {
+        let (gold, _, _): (String, String, bool) = serde_json::from_str(line).unwrap();
+        gold
+    });
+    let answers = include_str!("cases/compare/answers.tsv")
         .lines()
-        .map(|line| {
-            let row: Value = serde_json::from_str(line).unwrap();
-            row["gold"].as_str().unwrap().to_owned()
-        })
-        .filter(|gold| !gold.contains("####"))
+        .filter(|line| !line.starts_with('#'))
+        .flat_map(|line| line.split('\t').take(2))
+        .map(str::to_owned);
+    let all = pairs.chain(statements).chain(answers).chain(generated());
+    // A sign by itself is no answer, a full stop at its end belongs to no answer.
+    let is_answer = |it: &String| {
+        it.contains(char::is_alphanumeric) && !it.contains("####") && !it.trim().ends_with('.')
+    };
+    all.filter(is_answer)
+        .collect::<BTreeSet<_>>()
+        .into_iter()
         .collect()
+}
+
+/// Every value with every unit, in every kind of list.
+fn generated() -> Vec<String> {
+    let values = [
+        "7",
+        "-7",
+        "3.25",
+        "1/2",
+        r"\frac{3}{4}",
+        r"2\sqrt{3}",
+        "5!",
+        "2^{10}",
+        "6 x 10^4",
+        "1,250",
+        "2 x y",
+        "m v^2",
+        "x^2 - 1",
+        "RNA",
+        "Graph A",
+        "'ab'",
+    ];
+    let frames = ["{}", "({}, 11)", "{}, 11", "[{}, 11]", "x = {}"];
+    let units = [
+        "{} cm",
+        "{} m/s",
+        "${}",
+        "{}%",
+        "{} apples",
+        "{} hours 20 minutes",
+    ];
+    let fill = |frames: &[&str], values: &[&str]| -> Vec<String> {
+        let one = |frame: &&str| values.iter().map(|it| frame.replace("{}", it)).collect();
+        frames
+            .iter()
+            .flat_map(|frame| -> Vec<String> { one(frame) })
+            .collect()
+    };
+    [fill(&frames, &values), fill(&units, &values[..4])].concat()
 }
 
 fn equal(gold: &str, pred: &str) -> Option<bool> {
@@ -51,6 +106,8 @@ fn an_answer_is_itself_in_every_dress() {
         "We add them up.\n#### {}",
         "We add them up.\nAnswer: **{}**",
         "| answer | {} |",
+        "\\boxed{{}}",
+        "Final Answer\n{}",
     ];
     let wrong = violations(&frames, |verdict| verdict == Some(true));
     assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));
@@ -69,12 +126,52 @@ fn words_that_change_an_answer_do_not_leave_it_equal() {
         "The answer is {} or perhaps 6041.",
         "The answer is {} times 6041.",
         "The answer is neither {} nor 6041.",
+        "Answer: {} (or possibly 6041)",
+        "The answer is 20% less than {}.",
+        "I doubt that the answer is {}.",
+        "I don't think the answer is {}.",
+        "The answer is twice {}.",
+        "The answer is the square root of {}.",
+        "The answer is {} out of 6041.",
+        "Answer: up to {}",
     ];
     let mut wrong = violations(&frames, |verdict| verdict != Some(true));
-    // What is its own negative; an exclamation mark may end the sentence.
+    // What is its own negative, and nothing of many; labelled parts may be the text of a choice.
     let own_negative =
         |it: &str| it.contains("is minus") && (it.contains("\\pm") || it.contains('0'));
-    wrong.retain(|it| !own_negative(it) && !it.contains('!'));
+    let none = |it: &str| it.starts_with("\"0\"") && it.contains("out of");
+    let parts = |it: &str| it.starts_with("\"(a)");
+    wrong.retain(|it| !own_negative(it) && !none(it) && !parts(it));
+    assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn a_part_of_an_answer_is_another_answer() {
+    let mut wrong = Vec::new();
+    for gold in golds() {
+        for (at, _) in gold.match_indices(' ') {
+            let (before, after) = (&gold[..at], &gold[at + 1..]);
+            for (part, rest) in [(before, after), (after, before)] {
+                // A name, and a factor that is one, add nothing; half a formula is none.
+                let name = rest.contains(['=', '\u{2208}']) || rest.contains("\\in");
+                let balanced = ["()", "[]", "{}", "\u{27e8}\u{27e9}"].iter().all(|pair| {
+                    let mut signs = pair.chars().map(|sign| part.matches(sign).count());
+                    signs.next() == signs.next()
+                }) && part.matches('$').count() % 2 == 0;
+                // The exponents of units are no further number.
+                let plain = rest.replace("^2", "").replace("^3", "");
+                let more = rest != "1" && plain.contains(|it: char| it.is_ascii_digit());
+                if name || part.ends_with('=') || !balanced || !more || gold.contains("\\tan") {
+                    continue;
+                }
+                for (one, other) in [(part, gold.as_str()), (gold.as_str(), part)] {
+                    if equal(one, other) == Some(true) {
+                        wrong.push(format!("{one:?} {other:?}"));
+                    }
+                }
+            }
+        }
+    }
     assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));
 }
 

@@ -2,9 +2,40 @@
 
 use super::comparison::Comparison;
 use super::context::Context;
-use super::{expressions, naming};
+use super::{expressions, linear, naming};
 use crate::algebra::Rational;
-use crate::answer::{Answer, Relation};
+use crate::answer::{Answer, Operator, Relation};
+
+/// A congruence, or that a number divides, against what says the same: `4t + 1`, `n = 4k + 1`. `None` where it does not.
+pub(super) fn classes(
+    gold: &Answer,
+    pred: &Answer,
+    context: &mut Context<'_>,
+) -> Option<Comparison> {
+    let says = |answer: &Answer| {
+        matches!(answer, Answer::Relation(relation)
+            if relation.modulus.is_some() || relation.operators.contains(&Operator::Divides))
+    };
+    if says(gold) == says(pred)
+        && !matches!((gold, pred), (Answer::Relation(a), Answer::Relation(b))
+            if a.modulus.is_some() != b.modulus.is_some())
+    {
+        return None;
+    }
+    let (a, b) = (linear::class(gold)?, linear::class(pred)?);
+    if let (Some(a), Some(b)) = (a.name, b.name)
+        && context.quietly(|context| context.answers(a, b)).equal != Some(true)
+    {
+        return None;
+    }
+    let moduli = a.modulus == b.modulus || a.modulus == -b.modulus;
+    let remainders = ((a.remainder - b.remainder) / a.modulus).is_int();
+    Some(if moduli && remainders {
+        Comparison::equal("relation")
+    } else {
+        Comparison::different("relation", "the remainders or the moduli differ".to_owned())
+    })
+}
 
 /// Two statements of which at least one is a congruence.
 pub(super) fn both(gold: &Relation, pred: &Relation, context: &mut Context<'_>) -> Comparison {

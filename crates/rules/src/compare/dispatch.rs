@@ -3,7 +3,8 @@
 use super::comparison::Comparison;
 use super::context::{Context, Options};
 use super::{
-    clock, collection, letters, matrix, parameter, quantity, region, relation, rename, words,
+    clock, collection, congruence, letters, linear, matrix, parameter, quantity, region, relation,
+    rename, words,
 };
 use crate::algebra::work;
 use crate::answer::Answer;
@@ -36,7 +37,21 @@ fn within_limit(gold: &Answer, pred: &Answer, options: &Options) -> Comparison {
 
 /// Two answers by their kinds.
 fn answers(gold: &Answer, pred: &Answer, context: &mut Context<'_>) -> Comparison {
+    let stated = matches!(gold, Answer::Relation(_)) || matches!(pred, Answer::Relation(_));
+    if stated && let Some(verdict) = congruence::classes(gold, pred, context) {
+        return verdict;
+    }
     match (gold, pred) {
+        (Answer::Quantity(_), Answer::Tuple(_) | Answer::Matrix(_))
+            if let Some(vector) = linear::vector(gold, entries(pred)) =>
+        {
+            answers(&vector, pred, context)
+        }
+        (Answer::Tuple(_) | Answer::Matrix(_), Answer::Quantity(_))
+            if let Some(vector) = linear::vector(pred, entries(gold)) =>
+        {
+            answers(gold, &vector, context)
+        }
         (Answer::Quantity(a), Answer::Quantity(b)) => quantity::compare(a, b, context),
         (Answer::Relation(a), Answer::Relation(b)) => relation::both(a, b, context),
         (Answer::Relation(a), other) => relation::against(a, other, false, context),
@@ -51,5 +66,14 @@ fn answers(gold: &Answer, pred: &Answer, context: &mut Context<'_>) -> Compariso
             region::compare(gold, pred, context)
         }
         _ => collection::compare(gold, pred, context),
+    }
+}
+
+/// How many entries a vector has.
+fn entries(answer: &Answer) -> usize {
+    match answer {
+        Answer::Tuple(parts) => parts.len(),
+        Answer::Matrix(matrix) => matrix.rows.iter().map(Vec::len).sum(),
+        _ => 0,
     }
 }

@@ -6,6 +6,9 @@ use super::expressions;
 use super::words::{self, Words};
 use crate::answer::Answer;
 
+/// How long a run of letters is whose order is looked at.
+const MOST_LETTERS: usize = 64;
+
 /// At least one side is a choice.
 pub(super) fn choices(gold: &Answer, pred: &Answer, context: &Context<'_>) -> Comparison {
     let ((Answer::Choice(choice), other) | (other, Answer::Choice(choice))) = (gold, pred) else {
@@ -90,6 +93,29 @@ fn letters_of(answer: &Answer) -> Option<Vec<char>> {
     letters.sort_unstable();
     letters.dedup();
     (!letters.is_empty()).then_some(letters)
+}
+
+/// Does `pred` state the letters of `gold`, a run of them with capitals such as RNA or ACBD, in another order?
+pub(crate) fn reordered(gold: &str, pred: &str) -> bool {
+    let gold = gold
+        .trim_start_matches(|it: char| !it.is_ascii_alphabetic())
+        .trim_end_matches(|it: char| !it.is_ascii_alphabetic());
+    let gold = gold.rsplit('{').next().unwrap_or(gold);
+    let run = 2..=MOST_LETTERS;
+    if !run.contains(&gold.len())
+        || !gold.bytes().all(|byte| byte.is_ascii_alphabetic())
+        || gold.bytes().filter(u8::is_ascii_uppercase).count() < 2
+    {
+        return false;
+    }
+    let sorted = |text: &str| {
+        let mut letters = text.as_bytes().to_vec();
+        letters.sort_unstable();
+        letters
+    };
+    let own = sorted(gold);
+    let runs = || pred.split(|it: char| !it.is_ascii_alphabetic());
+    runs().all(|run| run != gold) && runs().any(|run| run.len() == gold.len() && sorted(run) == own)
 }
 
 /// At least one side is yes or no.

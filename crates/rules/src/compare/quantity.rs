@@ -7,6 +7,7 @@ use super::naming;
 use super::numbers::{self, Value};
 use crate::algebra::{Constant, Expr, Rational};
 use crate::answer::{Quantity, Unit};
+use crate::parse;
 
 /// Compares two quantities.
 pub(super) fn compare(gold: &Quantity, pred: &Quantity, context: &mut Context<'_>) -> Comparison {
@@ -186,6 +187,20 @@ fn one_unit(
             return Comparison::different("currency", reason);
         }
     }
+    // "3000 mA" against "3 A", whose letter was read as a variable.
+    if let Some((value, own)) = lettered(&without.value)
+        && own.dimension == unit.dimension
+    {
+        let without = Quantity {
+            value,
+            ..without.clone()
+        };
+        return if swapped {
+            both_units(&without, &own, with, unit, context)
+        } else {
+            both_units(with, unit, &without, &own, context)
+        };
+    }
     let verdict = if swapped {
         plain(without, with, context)
     } else {
@@ -211,6 +226,18 @@ fn one_unit(
         return ordered(&radians, without, context, swapped);
     }
     verdict
+}
+
+/// A number before one letter that names a unit, as a value and that unit.
+fn lettered(expr: &Expr) -> Option<(Expr, Unit)> {
+    let Expr::Multiply(factors) = expr else {
+        return None;
+    };
+    let [Expr::Number(value), Expr::Symbol(letter)] = factors.as_slice() else {
+        return None;
+    };
+    let unit = parse::unit(letter).filter(|unit| unit.dimension.is_some())?;
+    Some((Expr::Number(value.clone()), unit))
 }
 
 /// A converted value against a quantity, in the order of the sides.

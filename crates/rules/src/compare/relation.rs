@@ -15,7 +15,7 @@ use super::rename;
 use super::sides;
 use super::solve;
 use super::words;
-use crate::algebra::{self, Expr};
+use crate::algebra::{self, Expr, Function};
 use crate::answer::{Answer, Operator, Relation};
 
 /// Statement against statement.
@@ -220,6 +220,15 @@ pub(super) fn against(
     }
     if relation.modulus.is_some() {
         return congruence::against(relation, other, swapped, context);
+    }
+    // |S| = 81 counts the elements of a set.
+    if naming::is_equation(relation)
+        && naming::is_number(other)
+        && let [counted, value] = relation.sides.as_slice()
+        && let Some(Expr::Call(Function::Absolute, of)) = expressions::expression(counted)
+        && matches!(of.as_slice(), [Expr::Symbol(set)] if set.starts_with(char::is_uppercase))
+    {
+        return context.either_way(value, other, swapped);
     }
     if naming::is_equation(relation) {
         if let [operator] = relation.operators.as_slice()

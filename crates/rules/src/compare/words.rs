@@ -28,6 +28,17 @@ fn texts(a: &str, b: &str, context: &Context<'_>) -> Comparison {
     if words_a == words_b {
         return Comparison::equal("text");
     }
+    // The cases of a definition have no order.
+    if let (Some(a), Some(b)) = (a.strip_prefix("cases: "), b.strip_prefix("cases: ")) {
+        let rows = |text| {
+            let mut rows: Vec<_> = str::split(text, "; ").collect();
+            rows.sort_unstable();
+            rows
+        };
+        if rows(a) == rows(b) {
+            return Comparison::equal("text");
+        }
+    }
     let (Words::Plain(words_a), Words::Plain(words_b)) = (words_a, words_b) else {
         return Comparison::open("formulas in words that are not written alike".to_owned());
     };
@@ -235,8 +246,10 @@ impl Words {
         }
         let mut words = Vec::new();
         for word in text.split(|c: char| !c.is_alphabetic() && c != '\'') {
+            // "Graph A" names one.
+            let named = word == "A" && !words.is_empty();
             let word = word.replace('\'', "").to_lowercase();
-            if !word.is_empty() && !FILLERS.contains(&word.as_str()) {
+            if !word.is_empty() && (named || !FILLERS.contains(&word.as_str())) {
                 words.push(singular(word));
             }
         }

@@ -9,6 +9,7 @@ use super::maths;
 use super::ratio;
 use super::sentences;
 use super::stated;
+use super::whole::is_product;
 use super::words;
 
 /// How long an answer in words is at most, in bytes.
@@ -107,6 +108,14 @@ fn answer<'t>(
             text: Cow::Owned(text),
             kind: Form::Plain,
             range: start..start + markup + length,
+        });
+    }
+    let bare = trim_markup(rest);
+    if is_product(bare) {
+        return Some(Candidate {
+            text: without_markup(bare),
+            kind: Form::Plain,
+            range: start..end,
         });
     }
     let all = items::items(source, start..end);

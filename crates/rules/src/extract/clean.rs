@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use aho_corasick::AhoCorasick;
 use unicode_normalization::UnicodeNormalization;
 
-use super::words;
+use super::{computed, hypertext, words};
 
 /// What a structural mark of a chat template or of thinking does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,10 +47,96 @@ static STRUCTURES: LazyLock<Option<(AhoCorasick, Vec<Structure>)>> = LazyLock::n
 /// The part of a response that may hold its answer, with its characters made plain; or why there is none.
 pub(super) fn visible(text: &str) -> Result<Cow<'_, str>, &'static str> {
     let part = outside_thinking(text)?;
-    Ok(match without_calculator_marks(part) {
+    let part = match without_calculator_marks(part) {
         Some(part) => Cow::Owned(plain(&part).into_owned()),
         None => plain(part),
-    })
+    };
+    Ok(with_other_notations(part))
+}
+
+/// Notations that are written as LaTeX and plain text write them, by what shows that they may be there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Notation {
+    Spelling,
+    Hypertext,
+    Program,
+}
+
+const NOTATIONS: [(&str, Notation); 17] = [
+    ("per cent", Notation::Spelling),
+    ("/-", Notation::Spelling),
+    ("boxed{", Notation::Spelling),
+    ("</", Notation::Hypertext),
+    ("<br", Notation::Hypertext),
+    ("&", Notation::Hypertext),
+    ("//", Notation::Program),
+    (" % ", Notation::Program),
+    ("math.", Notation::Program),
+    ("np.", Notation::Program),
+    ("numpy.", Notation::Program),
+    ("cmath.", Notation::Program),
+    ("sympy.", Notation::Program),
+    ("fractions.", Notation::Program),
+    ("scipy.", Notation::Program),
+    ("Fraction(", Notation::Program),
+    ("pow(", Notation::Program),
+];
+
+/// Finds what may be such a notation. `None` where it cannot be compiled, which a test excludes.
+static MARKS: LazyLock<Option<AhoCorasick>> =
+    LazyLock::new(|| AhoCorasick::new(NOTATIONS.map(|(mark, _)| mark)).ok());
+
+fn with_other_notations(text: Cow<'_, str>) -> Cow<'_, str> {
+    let Some(marks) = MARKS.as_ref() else {
+        return text;
+    };
+    let mut found = [false; 3];
+    for mark in marks.find_iter(&*text) {
+        found[NOTATIONS[mark.pattern().as_usize()].1 as usize] = true;
+    }
+    let mut text = text;
+    for (notation, is_there) in [Notation::Spelling, Notation::Hypertext, Notation::Program]
+        .into_iter()
+        .zip(found)
+    {
+        let rewritten = match notation {
+            _ if !is_there => None,
+            Notation::Spelling => with_spellings(&text),
+            Notation::Hypertext => hypertext::without_tags(&text),
+            Notation::Program => computed::as_mathematics(&text),
+        };
+        text = rewritten.map_or(text, Cow::Owned);
+    }
+    text
+}
+
+/// The text with "per cent" in one word, without the `/-` behind a sum of rupees, with the backslash of a box; `None` where none is in it.
+fn with_spellings(text: &str) -> Option<String> {
+    let goes_on = |rest: &str| rest.starts_with(|it: char| it.is_alphanumeric());
+    let is_digit = |it: char| it.is_ascii_digit();
+    let is_part = |it: char| it.is_alphabetic() || it == '\\';
+    let mut found = Vec::new();
+    for (spelling, kept) in [("per cent", "percent"), ("/-", ""), ("boxed{", "\\boxed{")] {
+        found.extend(text.match_indices(spelling).filter_map(|(at, _)| {
+            let end = at + spelling.len();
+            let meant = match kept {
+                "" => text[..at].ends_with(is_digit) && !goes_on(&text[end..]),
+                "percent" => !goes_on(&text[end..]),
+                _ => !text[..at].ends_with(is_part),
+            };
+            meant.then_some((at, end, kept))
+        }));
+    }
+    found.sort_unstable();
+    let mut out = String::new();
+    let mut copied = 0;
+    for (at, end, kept) in found {
+        out.push_str(&text[copied..at]);
+        out.push_str(kept);
+        copied = end;
+    }
+    out.push_str(&text[copied..]);
+    (copied > 0).then_some(out)
 }
 
 /// The text without GSM8K's calculator marks, `<<9*2=18>>`, which say how the number behind them was computed and are no

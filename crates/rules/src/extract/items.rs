@@ -353,7 +353,8 @@ fn number_words(text: &str, at: usize) -> Option<usize> {
         if word.is_empty() {
             break;
         }
-        if words::is_number_word(word) {
+        // "three quarters"
+        if words::is_number_word(word) || end.is_some() && words::is_part(word) {
             here += word.len();
             end = Some(here);
         } else if word == "and" && end.is_some_and(|end| text[at..end].contains("hundred")) {

@@ -337,7 +337,16 @@ impl<'t> Reader<'t> {
             let next = after.trim_start();
             return (spaced && begins_operand(next)).then_some(Last::Comma);
         }
-        if words::FUNCTION.contains(word) {
+        if word == "choose" {
+            // "8 choose 2"
+            let chosen = self.last == Last::Number && begins_with_digit(after.trim_start());
+            return chosen.then_some(Last::Operator);
+        }
+        // "20 min" is a time.
+        let called = !self.is_outside()
+            || !matches!(word, "factorial" | "comb" | "min" | "max")
+            || after.starts_with(['(', '{', '_']);
+        if words::FUNCTION.contains(word) && called {
             if self.operand_done() && spaced && word == "in" {
                 return None;
             }

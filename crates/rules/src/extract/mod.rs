@@ -25,6 +25,8 @@
 //! | `sentences`, `items`, `stated`, `chain` | the last sentence, its numbers and formulas, and which of them is the answer |
 //! | `maths`, `symbols`, `tail`, `ratio` | how far mathematics reaches in prose; units and labels behind a number |
 //! | `qualifiers` | words beside an answer that change it |
+//! | `hypertext` | tags and entities of HTML |
+//! | `computed` | calls and operators of programs as mathematics |
 //! | `no_answer`, `markup`, `words` | refusals and cut-off texts; markup; words of the lexicon |
 
 mod anchors;
@@ -33,7 +35,9 @@ mod chain;
 mod choice;
 mod clause;
 mod clean;
+mod computed;
 mod formulas;
+mod hypertext;
 mod items;
 mod markup;
 mod maths;
@@ -133,6 +137,16 @@ pub(crate) fn bare(statement: &str) -> &str {
 /// Does a text deny what it is about?
 pub(crate) fn denies(text: &str) -> bool {
     qualifiers::deny(text)
+}
+
+/// Do words before a value change or doubt it?
+pub(crate) fn qualifies(before: &str) -> bool {
+    qualifiers::change(before, "") || qualifiers::doubt(before)
+}
+
+/// Does one statement say the opposite of the other, whatever their numbers are?
+pub(crate) fn opposed(one: &str, other: &str) -> bool {
+    qualifiers::opposed(one, other)
 }
 
 /// The choice that `text` names, where a letter announces what [`extract`] finds: in "A: 18" the A.

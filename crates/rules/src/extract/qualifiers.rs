@@ -2,25 +2,167 @@
 
 use super::words;
 
+/// How many words behind a value are looked at for phrases that bound it, and how many bytes for opposites.
+const FAR: usize = 40;
+const OPPOSED: usize = 400;
+
 /// How many words of a narrating sentence may belong to its number on either side.
 const NEAR: usize = 3;
 
 /// Does what stands before or behind an announced value change it?
 pub(super) fn change(before: &str, after: &str) -> bool {
-    let clause = clause(after);
+    let clause = clause(before_contrast(after));
+    let near = up_to(clause, &[',', ';', ':', '(']);
     has(before, &words::CHANGES_BEFORE)
         || deny(before)
-        || has(clause, &words::CHANGES_AFTER)
+        || ends_in_bound(before)
+        || changes(clause)
         || deny(clause)
         || before.trim_end().ends_with(is_operator)
-        || clause.trim_start().starts_with(is_operator)
+        || operator_follows(clause)
         || number_goes_on(clause)
+        || has_phrase(near)
+        || may_be_another(after)
+        || words_of(near).any(|word| word.eq_ignore_ascii_case("than"))
+}
+
+/// Is what follows an argument of a function that nobody evaluated, as the 3 of "len(3)"?
+pub(super) fn is_argument(before: &str) -> bool {
+    let near = &before[before.ceil_char_boundary(before.len().saturating_sub(200))..];
+    let mut closed = 0_usize;
+    let open = near.char_indices().rev().find(|&(_, it)| {
+        closed += usize::from(it == ')');
+        let opens = it == '(' && closed == 0;
+        closed -= usize::from(it == '(' && closed > 0);
+        opens
+    });
+    let Some((open, _)) = open else {
+        return false;
+    };
+    let is_part = |it: char| it.is_ascii_alphanumeric() || it == '_';
+    let name = &near[near[..open].trim_end_matches(is_part).len()..open];
+    name.len() > 1
+        && name.contains(|it: char| it.is_ascii_lowercase())
+        && !crate::lexicon::words::KIND_OF_ANSWER.contains(name)
 }
 
 /// Does a number follow before anything sets it off, as in "3 in 4" or "4 hr 50 min"?
 fn number_goes_on(after: &str) -> bool {
-    let end = after.find([',', ';', ':', '(', '=']).unwrap_or(after.len());
-    after[..end].contains(|it: char| it.is_ascii_digit())
+    up_to(after, &[',', ';', ':', '(', '=']).contains(|it: char| it.is_ascii_digit())
+}
+
+/// Is nothing but another number joined to this one, as in "3 in 4" and "12 out of the 15"?
+fn is_part_of_number(after: &str) -> bool {
+    let mut words = words_of(up_to(after, &['.', ',', ';', ':', '(', '=']))
+        .skip_while(|word| words::JOINS_NUMBERS.contains(word))
+        .peekable();
+    let joined = words_of(after)
+        .next()
+        .is_some_and(|word| words::JOINS_NUMBERS.contains(word));
+    joined
+        && words
+            .next()
+            .is_some_and(|word| word.bytes().all(|byte| byte.is_ascii_digit()))
+        && words.next().is_none()
+}
+
+/// Does "a minimum of" or "anything but" end here?
+fn ends_in_bound(before: &str) -> bool {
+    let mut words = words_of(before).rev();
+    let of: &[&str] = match words.next() {
+        Some("of") => &["minimum", "maximum"],
+        Some("but") => &["anything", "everything", "all"],
+        _ => return false,
+    };
+    words.next().is_some_and(|word| words::among(word, of))
+}
+
+/// Is the value said to be possibly another, as in "though it could be 16"?
+fn may_be_another(after: &str) -> bool {
+    let words: Vec<&str> = words_of(after).take(FAR).collect();
+    words.windows(3).any(|three| {
+        words::among(three[0], &["could", "might", "may"])
+            && three[1] == "be"
+            && three[2].starts_with(|it: char| it.is_ascii_digit())
+    })
+}
+
+/// Up to the words that say what the answer is not, as in "15 (not 16)" and "15, rather than 16".
+fn before_contrast(after: &str) -> &str {
+    let ends = [
+        "(not ",
+        ", not ",
+        " and not ",
+        ", rather than ",
+        ", instead of ",
+    ];
+    let end = ends.into_iter().filter_map(|it| after.find(it)).min();
+    &after[..end.unwrap_or(after.len())]
+}
+
+/// Is there a phrase behind a value that bounds it, as "at most" and "and above"?
+fn has_phrase(after: &str) -> bool {
+    let words: Vec<&str> = words_of(after).take(FAR).collect();
+    words.windows(2).any(|pair| {
+        words::PHRASE_AFTER.iter().any(|phrase| {
+            phrase.split_once(' ').is_some_and(|(first, second)| {
+                first.eq_ignore_ascii_case(pair[0]) && second.eq_ignore_ascii_case(pair[1])
+            })
+        })
+    })
+}
+
+/// Is a value one of several in a text that narrates nothing, as the 12 of "12 March 1908"?
+pub(super) fn is_one_of_several(before: &str, after: &str) -> bool {
+    let words = |text| words_of(text).filter(|it| it.len() > 1 && !words::is_unit(it));
+    let is_word = |it: &&str| it.contains(|it: char| it.is_alphabetic());
+    let narrates = words(before)
+        .chain(words(after))
+        .filter(is_word)
+        .nth(1)
+        .is_some();
+    let digit = |it: char| it.is_ascii_digit();
+    let result = before.trim_end().ends_with(['=', '≈', '→', ':', '.']);
+    !narrates && (before.contains(digit) && !result || after.contains(digit))
+}
+
+/// Does what stands before an announcement doubt it, as in "I don't think that the answer is"?
+pub(super) fn doubt(before: &str) -> bool {
+    let start = before
+        .rfind(['.', '\n', '!', '?', ';', ','])
+        .map_or(0, |at| at + 1);
+    let near: Vec<&str> = words_of(&before[start..]).rev().take(NEAR * 2).collect();
+    let denied = |word: &&str| {
+        words::DENIES.contains(word) || word.ends_with("n't") || word.ends_with("n’t")
+    };
+    near.iter().enumerate().any(|(at, word)| {
+        words::DOUBTS.contains(word)
+            || words::THINKS.contains(word) && near[at..].iter().any(&denied)
+    })
+}
+
+/// Does one text say the opposite of the other: a loss and a profit, an increase and a decrease?
+pub(super) fn opposed(one: &str, other: &str) -> bool {
+    let near = |text: &'_ str| text.floor_char_boundary(OPPOSED);
+    let (one, other) = (&one[..near(one)], &other[..near(other)]);
+    let has = |text: &str, stem: &str| {
+        words_of(text).any(|word| {
+            word.get(..stem.len())
+                .is_some_and(|head| head.eq_ignore_ascii_case(stem))
+                && (stem.len() > 4 || word.len() <= stem.len() + 1)
+        })
+    };
+    let says = |text: &str, stem: &str, not: &str| has(text, stem) && !has(text, not);
+    words::OPPOSITES.iter().any(|pair| {
+        pair.split_once(' ').is_some_and(|(a, b)| {
+            says(one, a, b) && says(other, b, a) || says(one, b, a) && says(other, a, b)
+        })
+    })
+}
+
+/// The text before the first of these signs.
+fn up_to<'t>(text: &'t str, signs: &[char]) -> &'t str {
+    &text[..text.find(signs).unwrap_or(text.len())]
 }
 
 /// The same for the letter of a choice, whose text may follow.
@@ -29,6 +171,7 @@ pub(super) fn change_choice(before: &str, after: &str) -> bool {
     has(before, &words::CHANGES_BEFORE)
         || deny(before)
         || denied_after(after)
+        || has_phrase(up_to(after, &[',', ';', ':', '(', '.']))
         || joined.is_some_and(|word| words::CHANGES_AFTER.contains(word))
 }
 
@@ -50,13 +193,18 @@ pub(super) fn change_near(before: &str, after: &str) -> bool {
         .take(NEAR)
         .last()
         .map_or(0, |word| offset(after, word) + word.len());
+    let alone = from == 0;
+    let joined = is_part_of_number(after);
     let (before, after) = (&before[from..], clause(&after[..to]));
     has(before, &words::CHANGES_BEFORE)
         || deny(before)
-        || has(after, &words::CHANGES_AFTER)
+        || alone && ends_in_bound(before)
+        || joined
+        || changes(after)
+        || has_phrase(after)
         || deny(after)
         || before.trim_end().ends_with(is_operator)
-        || after.trim_start().starts_with(is_operator)
+        || operator_follows(after)
 }
 
 /// Is what stands before `after` denied there, as in "12 is incorrect"?
@@ -75,6 +223,13 @@ pub(super) fn denied_after(after: &str) -> bool {
         )
 }
 
+/// Do words behind a value change it? "3 times" is a count, "3 times 4" is none.
+fn changes(after: &str) -> bool {
+    let count =
+        words_of(after).next().is_some_and(|it| it == "times") && words_of(after).count() == 1;
+    !count && has(after, &words::CHANGES_AFTER)
+}
+
 /// Is what a text is about denied in it?
 pub(super) fn deny(text: &str) -> bool {
     has(text, &words::DENIES)
@@ -86,6 +241,15 @@ fn is_operator(sign: char) -> bool {
         sign,
         '<' | '>' | '≤' | '≥' | '+' | '-' | '–' | '−' | '/' | '^' | '×' | '÷'
     )
+}
+
+/// Does a sign follow that joins more to the value? A dash before words sets them off.
+fn operator_follows(after: &str) -> bool {
+    let after = after.trim_start();
+    let dash = after.strip_prefix(['-', '–']).is_some_and(|rest| {
+        rest.starts_with(' ') && words::first_word(rest.trim_start()).len() > 1
+    });
+    after.starts_with(is_operator) && !dash
 }
 
 /// Up to the words that explain the answer, which may say what they like.

@@ -1,4 +1,4 @@
-//! Ratios in words: "9 to 7".
+//! Ratios in words: "9 to 7", and chances: "1 in 6".
 
 use super::maths;
 
@@ -8,7 +8,27 @@ fn number(text: &str) -> usize {
     run.map_or(0, |run| run.end)
 }
 
-/// The ratio that `text` begins with, written with colons, and its length.
+/// Does nothing follow that belongs to a ratio?
+fn is_over(rest: &str) -> bool {
+    rest.trim_start_matches(['*', '`', '"', ')'])
+        .chars()
+        .next()
+        .is_none_or(|it| matches!(it, '.' | ',' | ';' | '!' | '\n'))
+}
+
+/// The chance that `text` begins with, as a fraction, where it is two whole numbers.
+fn chance(text: &str, first: usize) -> Option<(String, usize)> {
+    let joined = [" in ", " out of "]
+        .into_iter()
+        .find(|word| text[first..].starts_with(word))?;
+    let from = first + joined.len();
+    let end = from + number(&text[from..]);
+    let whole = |range: &str| range.parse::<u64>().ok();
+    let (some, all) = (whole(&text[..first])?, whole(&text[from..end])?);
+    (some <= all && is_over(&text[end..])).then(|| (format!("{some}/{all}"), end))
+}
+
+/// The ratio that `text` begins with, written with colons, or a chance as a fraction, and its length.
 pub(super) fn leading(text: &str) -> Option<(String, usize)> {
     let mut end = number(text);
     if end == 0 {
@@ -26,10 +46,8 @@ pub(super) fn leading(text: &str) -> Option<(String, usize)> {
         end += 4 + length;
         parts += 1;
     }
-    let over = text[end..]
-        .trim_start_matches(['*', '`', '"', ')'])
-        .chars()
-        .next()
-        .is_none_or(|it| matches!(it, '.' | ',' | ';' | '!' | '\n'));
-    (parts > 1 && over).then_some((ratio, end))
+    if parts == 1 {
+        return chance(text, end);
+    }
+    is_over(&text[end..]).then_some((ratio, end))
 }

@@ -104,7 +104,7 @@ impl<'t> Search<'t, '_, '_> {
         let qualified = match reading.kind {
             Form::Words => qualifiers::change_words(before, after),
             Form::Choice => qualifiers::change_choice(before, after),
-            _ => qualifiers::change(before, after),
+            _ => qualifiers::change(before, after) || qualifiers::is_argument(before),
         };
         self.keep(
             tier,
@@ -231,6 +231,12 @@ impl<'t> Search<'t, '_, '_> {
             }
         }
         self.last_sentences();
+        if self.out.is_empty()
+            && is_formula_like(text)
+            && let Some(reading) = all_of(self.source, 0)
+        {
+            self.push(60, "whole", reading, 0..text.len());
+        }
         if self.out.is_empty() {
             return Err("no answer was found");
         }
@@ -318,9 +324,17 @@ impl<'t> Search<'t, '_, '_> {
                 _ => self.sentence_end(reading.range.end),
             };
             // "The answer cannot be 12."
-            let denied = qualifiers::deny(&self.source.text[anchor.start..anchor.end]);
+            let text = self.source.text;
+            let denied = qualifiers::deny(&text[anchor.start..anchor.end]);
             let start = if denied { anchor.start } else { anchor.end };
-            self.push(tier, method, reading, start..end);
+            let near = text.ceil_char_boundary(anchor.start.saturating_sub(80));
+            let doubted = qualifiers::doubt(&text[near.min(anchor.start)..anchor.start]);
+            if doubted {
+                let statement = Cow::Borrowed(&text[near.min(anchor.start)..end]);
+                self.keep(tier, method, reading, statement, true);
+            } else {
+                self.push(tier, method, reading, start..end);
+            }
         }
     }
 
@@ -417,8 +431,10 @@ impl<'t> Search<'t, '_, '_> {
                 let (from, to) = (reading.range.start, reading.range.end);
                 let before = &text[range.start.min(from)..from];
                 let after = &text[to..range.end.max(to)];
-                let qualified =
-                    reading.kind != Form::Words && qualifiers::change_near(before, after);
+                let qualified = reading.kind != Form::Words
+                    && (qualifiers::change_near(before, after)
+                        || qualifiers::is_one_of_several(before, after)
+                        || qualifiers::is_argument(before));
                 let statement = Cow::Borrowed(&text[last_cell(text, range)]);
                 self.keep(50 + depth, method, reading, statement, qualified);
                 if !self.out.is_empty() {
@@ -474,6 +490,16 @@ impl<'t> Search<'t, '_, '_> {
         }
         Ok(())
     }
+}
+
+/// Is this one short line that may be a formula, though it is not read as one?
+fn is_formula_like(text: &str) -> bool {
+    let text = text.trim();
+    let word = |part: &str| part.len() > 3 && part.bytes().all(|it| it.is_ascii_alphabetic());
+    text.len() <= 60
+        && !text.contains('\n')
+        && text.contains(['=', '^', '<', '>'])
+        && !text.split_whitespace().any(word)
 }
 
 /// Does an announcement open the text, or its last line?

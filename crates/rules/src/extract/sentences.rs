@@ -54,6 +54,14 @@ fn ends_here(text: &str, at: usize) -> bool {
     {
         return false;
     }
+    if text[at..].starts_with('!') {
+        // A space of LaTeX; a factorial within a sentence.
+        let factorial = text[..at].ends_with(|it: char| it.is_ascii_digit() || it == ')')
+            && after
+                .trim_start()
+                .starts_with(|it: char| it.is_lowercase() || it == '(');
+        return !factorial && !text[..at].ends_with('\\');
+    }
     if !text[at..].starts_with('.') {
         return true;
     }
@@ -66,6 +74,7 @@ fn ends_here(text: &str, at: usize) -> bool {
         .rfind(|it: char| it.is_whitespace() || matches!(it, '(' | ','))
         .map_or(0, |space| space + 1);
     let word = before.get(word_at..).unwrap_or(before);
+    let word = word.trim_start_matches(['*', '_']);
     if words::ABBREVIATION.contains(word) {
         // "etc." ends a sentence too, where a new one begins.
         return word.len() > 2 && bare.trim_start().starts_with(char::is_uppercase);

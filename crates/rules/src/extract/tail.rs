@@ -139,6 +139,13 @@ pub(super) const CLOCK: [&str; 8] = ["a.m.", "p.m.", "A.M.", "P.M.", "a.m", "p.m
 fn measured(text: &str, from: usize) -> usize {
     let mut at = from;
     let mut end = from;
+    // "$15.75/hour"
+    if let Some(rate) = text[from..].strip_prefix('/') {
+        let word = unit_word(rate);
+        if word.len() > 1 && words::is_unit(word) {
+            return from + 1 + word.len();
+        }
+    }
     // Magnitudes, then money or a unit: "5 million dollars".
     for _ in 0..8 {
         let rest = &text[at..];
@@ -282,7 +289,11 @@ fn label(text: &str, from: usize) -> Tail {
     let mut first = None;
     for position in 0..4 {
         let word = words::first_word(&text[at..]);
-        if word.is_empty() || words::NOT_COUNTED.contains(word) || word.contains('\'') {
+        if word.is_empty()
+            || words::NOT_COUNTED.contains(word)
+            || words::CHANGES_AFTER.contains(word)
+            || word.contains('\'')
+        {
             break;
         }
         let range = at..at + word.len();

@@ -14,6 +14,12 @@ use super::symbols;
 use super::tail::tail;
 use super::words;
 
+/// How long a product with spaces is at most, in bytes, and what is in none.
+const MAX_PRODUCT: usize = 80;
+const NO_PRODUCT: [char; 14] = [
+    ',', ';', ':', '=', '<', '>', '"', '?', '|', '%', '$', '\n', '&', '!',
+];
+
 /// All of the text from `at` on, as it is.
 pub(super) fn all_of<'t>(source: Source<'t, '_>, at: usize) -> Option<Candidate<'t>> {
     as_it_is(source, at..source.text.len())
@@ -149,6 +155,31 @@ pub(super) fn whole_in<'t>(source: Source<'t, '_>, range: Range<usize>) -> Optio
             range,
         });
     }
+    // "minus 2.5"
+    let sign = ["minus ", "negative "].into_iter().find(|word| {
+        let head = trimmed.get(..word.len());
+        head.is_some_and(|head| head.eq_ignore_ascii_case(word))
+    });
+    if let Some(word) = sign {
+        let start = offset + word.len();
+        let spelled = || {
+            let all = items::items(source, start..limit);
+            let single = all.len() == 1 && all[0].value.start == start && all[0].end >= limit;
+            single.then(|| stated::render(source, &all)).flatten()
+        };
+        let value = mathematics(source, start..limit).or_else(spelled)?;
+        let begins = |it: char| it.is_ascii_digit() || it == '\\';
+        let negative =
+            value.text.starts_with(begins) || words::is_number_word(words::first_word(&value.text));
+        return negative.then(|| Candidate {
+            text: Cow::Owned(format!("-{}", value.text)),
+            range,
+            ..value
+        });
+    }
+    if is_product(trimmed) {
+        return Some(plain(source, offset..limit));
+    }
     if let Some(reading) = mathematics(source, offset..limit) {
         return Some(reading);
     }
@@ -159,6 +190,42 @@ pub(super) fn whole_in<'t>(source: Source<'t, '_>, range: Range<usize>) -> Optio
     })
 }
 
+/// Is this a product with spaces between its letters, as "2 x y" and "1/2 m v^2", and nothing else?
+pub(super) fn is_product(text: &str) -> bool {
+    if !text.contains(' ') || text.len() > MAX_PRODUCT || text.contains(NO_PRODUCT) {
+        return false;
+    }
+    let is_letter = |it: char| it.is_alphabetic();
+    let (mut at, mut letters) = (0, 0);
+    while let Some(found) = text[at..].find(is_letter) {
+        let start = at + found;
+        let run = &text[start..];
+        let run = &run[..run.find(|it| !is_letter(it)).unwrap_or(run.len())];
+        at = start + run.len();
+        let is_command = text[..start].ends_with('\\');
+        letters += usize::from(!is_command) * run.len();
+        let belongs = match (is_command, run.len()) {
+            (true, _) if run.starts_with("frac") || run.starts_with("dfrac") => {
+                letters += 1;
+                true
+            }
+            (true, _) => !matches!(run, "text" | "mathrm" | "textbf" | "boxed" | "begin"),
+            (false, 1) => true,
+            (false, 2) => {
+                text[at..].starts_with(['^', '_'])
+                    || !words::TWO_LETTERS.contains(run)
+                        && !words::is_unit(run)
+                        && !matches!(run, "st" | "nd" | "rd" | "th")
+            }
+            (false, _) => words::FUNCTION.contains(run) && !matches!(run, "factorial" | "comb"),
+        };
+        if !belongs {
+            return false;
+        }
+    }
+    letters > 1 || letters == 1 && text.contains(|it: char| it.is_ascii_digit())
+}
+
 /// Bare mathematics with its unit or base, if the range is nothing else.
 fn mathematics<'t>(source: Source<'t, '_>, range: Range<usize>) -> Option<Candidate<'t>> {
     let run = maths::deep_run(&source.text[..range.end], range.start)?;
@@ -166,6 +233,10 @@ fn mathematics<'t>(source: Source<'t, '_>, range: Range<usize>) -> Option<Candid
     let after = source.text.get(run.end..range.end).unwrap_or_default();
     if run.number && after == "!" {
         return Some(plain(source, range));
+    }
+    if run.number && after.trim() == "times" {
+        let value = plain(source, range.start..run.end);
+        return Some(Candidate { range, ..value });
     }
     let tail = tail(after, run.number);
     let name = value.chars().all(char::is_alphabetic)

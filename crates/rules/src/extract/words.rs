@@ -20,6 +20,7 @@ macro_rules! lists {
 
 lists! {
     FUNCTION: "function in prose",
+    MODULE: "module",
     FUNCTION_WITH_ARGUMENT: "function with argument",
     UNIT: "unit",
     NO_UNIT: "no unit",
@@ -45,6 +46,11 @@ lists! {
     CHANGES_BEFORE: "changes the value behind",
     CHANGES_AFTER: "changes the value before",
     CONDITION: "condition",
+    PHRASE_AFTER: "phrase that bounds the value before",
+    JOINS_NUMBERS: "joins numbers",
+    DOUBTS: "doubts",
+    THINKS: "thinks",
+    OPPOSITES: "opposites",
     DENIES: "denies",
     COURTESY: "courtesy",
     EXPLAINS: "explains",
@@ -97,6 +103,14 @@ pub(super) fn is_number_word(word: &str) -> bool {
             number => number.is_some(),
         }
     })
+}
+
+/// Does a word name parts of a whole, as "thirds" does?
+pub(super) fn is_part(word: &str) -> bool {
+    matches!(
+        number_word(&word.to_ascii_lowercase()),
+        Some(NumberWord::Part(_))
+    )
 }
 
 /// The word that ends at the end of `text`.

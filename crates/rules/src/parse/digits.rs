@@ -131,6 +131,9 @@ fn grouped(lexer: &mut Lexer<'_>, start: usize, end: usize) -> usize {
     if first > 3 {
         return end;
     }
+    if let Some(end) = in_lakhs(lexer, start, end) {
+        return end;
+    }
     let mut reached = end;
     let mut kind = None;
     while let Some((separator, length)) = separator(lexer, reached) {
@@ -174,6 +177,23 @@ fn grouped(lexer: &mut Lexer<'_>, start: usize, end: usize) -> usize {
         reached = from + digits;
     }
     reached
+}
+
+/// The end of `1,23,456`, as rupees are grouped; a group that begins with a zero, as in `1,05,000`, is no entry of a list.
+fn in_lakhs(lexer: &Lexer<'_>, start: usize, end: usize) -> Option<usize> {
+    let bytes = lexer.bytes();
+    let mut at = end;
+    let mut zero = false;
+    while bytes.get(at) == Some(&b',') && digits_at(lexer, at + 1, 4) == 2 {
+        zero |= bytes.get(at + 1) == Some(&b'0');
+        at += 3;
+    }
+    let ends = bytes.get(at) == Some(&b',')
+        && digits_at(lexer, at + 1, 4) == 3
+        && bytes.get(at + 4) != Some(&b',');
+    let money = lexer.last() == Some(Kind::Currency("INR"));
+    let grouped = at > end && ends && end - start <= 2 && bytes.get(start) != Some(&b'0');
+    (grouped && (money || zero && !lexer.in_list())).then_some(at + 4)
 }
 
 /// Do entries around this place have spaces behind their commas, so that a tight comma groups digits?
@@ -308,10 +328,24 @@ fn exponent(lexer: &mut Lexer<'_>) -> Option<i64> {
     if length == 0 || lexer.bytes().get(end).is_some_and(u8::is_ascii_alphabetic) {
         return None;
     }
+    // `\frac{2e-1}{e}`: where e stands by itself too it is the constant.
+    if sign > 0 && length == 1 && has_lone_e(lexer.text()) {
+        return None;
+    }
     let text = lexer.text().get(from..end)?;
     let exponent = text.parse::<i64>().unwrap_or(i64::MAX);
     lexer.seek(end);
     Some(if negative { -exponent } else { exponent })
+}
+
+/// Does the letter e stand by itself: no part of a word, no exponent of a number?
+fn has_lone_e(text: &str) -> bool {
+    let near = &text.as_bytes()[..text.len().min(400)];
+    let apart = |at: Option<usize>| {
+        at.and_then(|at| near.get(at))
+            .is_none_or(|byte| !byte.is_ascii_alphanumeric() && *byte != b'\\')
+    };
+    (0..near.len()).any(|at| near[at] == b'e' && apart(at.checked_sub(1)) && apart(Some(at + 1)))
 }
 
 /// `\overline{3}`, `(3)`, `\dot{3}` behind a decimal: the bytes that hold the digits of the period.

@@ -367,7 +367,10 @@ pub(super) fn derivative(parser: &mut Parser<'_>) -> Parsed<Option<Expr>> {
     }
     // dy/dx is one thing.
     let clean = |text: &str| -> String {
-        text.chars()
+        text.replace("\\mathrm", "")
+            .replace("\\text", "")
+            .replace("\\operatorname", "")
+            .chars()
             .filter(|c| !c.is_whitespace() && !matches!(c, '{' | '}' | '\\'))
             .collect()
     };

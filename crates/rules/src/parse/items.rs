@@ -191,6 +191,15 @@ pub(super) fn lettered_domain(parser: &mut Parser<'_>) -> Parsed<Option<Answer>>
 
 /// The relation that is next.
 pub(super) fn operator(parser: &mut Parser<'_>) -> Option<Operator> {
+    // `\\\\ &= 12`: the line above goes on.
+    if parser.peek() == Some(Kind::Row)
+        && matches!(
+            (parser.ahead(1), parser.ahead(2)),
+            (Some(Kind::Relation(_)), _) | (Some(Kind::Cell), Some(Kind::Relation(_)))
+        )
+    {
+        parser.skip(1);
+    }
     // `x &= 1` in a system.
     if parser.peek() == Some(Kind::Cell) && matches!(parser.ahead(1), Some(Kind::Relation(_))) {
         parser.skip(1);

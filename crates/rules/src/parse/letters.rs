@@ -1,8 +1,8 @@
 //! What a run of plain letters is: a function, a constant, a connective, a word, or a product of letters.
 
 use super::command::{function, greek};
-use super::token::{Kind, Structure};
-use crate::algebra::{BinderKind, Constant};
+use super::token::{Kind, Named, Structure};
+use crate::algebra::{BinderKind, Constant, Function};
 use crate::lexicon::units::is_unit;
 use crate::lexicon::words;
 
@@ -56,7 +56,11 @@ fn keyword(run: &str, next: Option<char>) -> Option<Kind<'_>> {
         }
         "sqrt" | "Sqrt" => Kind::Structure(Structure::Root),
         "binom" | "comb" if opens => Kind::Structure(Structure::Binomial),
+        "factorial" if opens => Kind::Function(Named::One(Function::Factorial)),
         "mod" => Kind::Modulo,
+        "choose" if next.is_some_and(|it| it.is_ascii_digit()) => {
+            Kind::Structure(Structure::Choose)
+        }
         "union" => Kind::Union,
         "sum" if next == Some('_') => Kind::Big(BinderKind::Sum),
         "prod" if next == Some('_') => Kind::Big(BinderKind::Product),

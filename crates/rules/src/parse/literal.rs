@@ -73,6 +73,12 @@ pub(super) fn base(parser: &mut Parser<'_>) -> Option<u32> {
         close = close.or(Some(parser.mate(at)));
         at += 1;
     }
+    if matches!(
+        parser.at(at)?.kind,
+        Kind::Word("base") | Kind::Text("base" | "base ")
+    ) {
+        at += 1;
+    }
     let base = match parser.at(at)?.kind {
         Kind::Number(_) => u32::try_from(parser.small_at(at)?).ok()?,
         Kind::Word(word) | Kind::Text(word) | Kind::Name(word) => {

@@ -112,6 +112,11 @@ pub(super) fn two_backslashes(lexer: &mut Lexer<'_>, start: usize) -> Result<(),
         .count();
     let name = lexer.rest().get(..length).unwrap_or("");
     let table = lexer.is_within(Bracket::Environment, 8);
+    let gap = row_gap(lexer.rest());
+    if gap > 0 {
+        lexer.skip(gap);
+        return end_row(lexer, table, start);
+    }
     let known = command::command(name).is_some() || name.starts_with("mathbb");
     if (length >= 2 && known && !matches!(name, "in" | "to" | "it" | "pi" | "mu" | "nu" | "xi"))
         || (!table && known)
@@ -128,6 +133,11 @@ pub(super) fn two_backslashes(lexer: &mut Lexer<'_>, start: usize) -> Result<(),
         lexer.seek(start + 1);
         return backslash(lexer);
     }
+    end_row(lexer, table, start)
+}
+
+/// A line break. `table`: an environment is open nearby.
+fn end_row(lexer: &mut Lexer<'_>, table: bool, start: usize) -> Result<(), ParseError> {
     if lexer.in_table() {
         if lexer.last() != Some(Kind::Row) {
             return lexer.push(Kind::Row, start);
@@ -138,6 +148,21 @@ pub(super) fn two_backslashes(lexer: &mut Lexer<'_>, start: usize) -> Result<(),
         return lexer.push(Kind::Other, start);
     }
     lexer.push(Kind::Row, start)
+}
+
+/// The length of the `[4pt]` that sets rows further apart; 0 if there is none.
+fn row_gap(text: &str) -> usize {
+    let text = &text[..text.floor_char_boundary(24)];
+    let Some((inside, _)) = text.strip_prefix('[').and_then(|it| it.split_once(']')) else {
+        return 0;
+    };
+    let number = inside.trim_end_matches(|it: char| it.is_ascii_lowercase());
+    let unit = &inside[number.len()..];
+    let measured = matches!(
+        unit,
+        "pt" | "em" | "ex" | "cm" | "mm" | "in" | "px" | "mu" | "bp"
+    ) && number.trim().parse::<f32>().is_ok();
+    if measured { inside.len() + 2 } else { 0 }
 }
 
 /// `\mathbb{R}`.

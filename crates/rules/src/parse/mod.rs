@@ -56,6 +56,7 @@ use crate::answer::Answer;
 pub(crate) use lexemes::{Class, Lexemes};
 pub(crate) use render::{render, render_expr};
 pub(crate) use runs::is_word_letter;
+pub(crate) use units::unit;
 
 /// Why a text is no answer that can be compared.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -98,7 +98,9 @@ pub(super) fn term(parser: &mut Parser<'_>) -> Parsed<Expr> {
             }
             // `$15/hour`.
             Some(Kind::Divide)
-                if matches!(parser.ahead(1), Some(Kind::Word(_) | Kind::Text(_)))
+                if (matches!(parser.ahead(1), Some(Kind::Word(_) | Kind::Text(_)))
+                    || is_price(parser, start)
+                        && matches!(parser.ahead(1), Some(Kind::Letter(_))))
                     && suffix::suffix_follows(parser, parser.pos() + 1, false) =>
             {
                 break;
@@ -118,6 +120,12 @@ pub(super) fn term(parser: &mut Parser<'_>) -> Parsed<Expr> {
     // A number before the first factor stays in front; a bracketed product keeps its own place.
     factors.insert(0, first);
     Ok(product(factors))
+}
+
+/// Does a sum of money begin at `start`?
+fn is_price(parser: &Parser<'_>, start: usize) -> bool {
+    let before = start.checked_sub(1).and_then(|at| parser.any_kind_at(at));
+    matches!(before, Some(Kind::Currency(_)))
 }
 
 /// A factor behind an explicit sign, which may have a sign of its own.

@@ -76,7 +76,7 @@ fn measured(parser: &mut Parser<'_>) -> Parsed<Quantity> {
         quantity.value = super::parser::negate(quantity.value);
     }
     quantity.currency = currency.map(Into::into);
-    scale(parser, &mut quantity);
+    scale(parser, &mut quantity, first);
     suffix(parser, &mut quantity)?;
     quantity.approximate = about;
     if start == parser.pos() {
@@ -164,19 +164,17 @@ fn scientific_number(parser: &mut Parser<'_>, negative: bool) -> Option<Quantity
     Some(quantity)
 }
 
-/// `5 million`, `2.5 thousand`, `3 dozen`.
-fn scale(parser: &mut Parser<'_>, quantity: &mut Quantity) {
-    let (word, length) = match parser.peek() {
-        Some(Kind::Word(word) | Kind::Text(word)) => (word, 1),
-        _ => return,
+/// `5 million`, `2.5 thousand`, `3 dozen`; `$120k`.
+fn scale(parser: &mut Parser<'_>, quantity: &mut Quantity, start: usize) {
+    let letter = suffix::scale_letter(parser, start);
+    let word = match parser.peek() {
+        Some(Kind::Word(word) | Kind::Text(word)) => word,
+        _ => "",
     };
-    let (word, rest) = word.split_once(' ').unwrap_or((word, ""));
-    let Some(scale) = numbers::scale(word.to_ascii_lowercase().trim_end_matches('s')) else {
+    let named = || numbers::scale(word.to_ascii_lowercase().trim_end_matches('s'));
+    let Some(scale) = letter.or_else(named) else {
         return;
     };
-    if !rest.is_empty() {
-        return;
-    }
     let Expr::Number(value) = &quantity.value else {
         return;
     };
@@ -184,7 +182,7 @@ fn scale(parser: &mut Parser<'_>, quantity: &mut Quantity) {
     if let (Some(places), Some(digits)) = (quantity.places, scale.checked_ilog10()) {
         quantity.places = Some(places - i64::from(digits));
     }
-    parser.skip(length);
+    parser.skip(1);
 }
 
 /// Takes what stands behind the value into the quantity.

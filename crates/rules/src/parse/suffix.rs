@@ -10,6 +10,9 @@ use crate::answer::Unit;
 use crate::lexicon::units::{currency, is_bare_unit};
 use crate::lexicon::words;
 
+/// How many tokens before a term are looked at.
+const MOST_BACK: usize = 64;
+
 /// What stands behind a value.
 #[derive(Debug, Clone)]
 pub(super) enum Suffix {
@@ -57,6 +60,9 @@ pub(super) fn is_unit_letter(parser: &Parser<'_>, start: usize) -> bool {
         return false;
     };
     let spaced = token.space != Space::Tight;
+    if scale_letter(parser, start).is_some() {
+        return true;
+    }
     let before = parser.kind_before(1);
     if token.run == 0
         || !matches!(
@@ -71,7 +77,7 @@ pub(super) fn is_unit_letter(parser: &Parser<'_>, start: usize) -> bool {
     let known = if run == 1 {
         // Only right behind a plain number.
         let plain = parser.pos() == start + 1 || is_power_of_ten_before(parser);
-        plain && is_bare_unit(letters, spaced)
+        plain && is_bare_unit(letters, spaced) && !is_term_of_formula(parser, start)
     } else {
         is_bare_unit(letters, spaced)
             || currency(letters).is_some()
@@ -79,6 +85,44 @@ pub(super) fn is_unit_letter(parser: &Parser<'_>, start: usize) -> bool {
             || (spaced && is_wordlike(letters))
     };
     known && suffix_follows(parser, parser.pos(), false)
+}
+
+/// Is the term that begins at `start` one of several with letters, as in `2m^2 + 3 m`, or in a fraction?
+fn is_term_of_formula(parser: &Parser<'_>, start: usize) -> bool {
+    let before = |back: usize| {
+        start
+            .checked_sub(back)
+            .and_then(|at| parser.any_kind_at(at))
+    };
+    let in_group = matches!(
+        parser.any_kind_at(parser.limit()),
+        Some(Kind::Close(Bracket::Group))
+    ) && matches!(before(1), Some(Kind::Open(Bracket::Group)))
+        && matches!(
+            before(2),
+            Some(Kind::Structure(_) | Kind::Close(Bracket::Group) | Kind::Caret)
+        );
+    let summed = matches!(before(1), Some(Kind::Plus | Kind::Minus));
+    in_group || summed && (2..MOST_BACK).any(|back| matches!(before(back), Some(Kind::Letter(_))))
+}
+
+/// The power of ten of the letter that is next, right behind a sum of money: `$120k`, `$1.5M`.
+pub(super) fn scale_letter(parser: &Parser<'_>, start: usize) -> Option<u64> {
+    let token = parser.at(parser.pos())?;
+    let priced = matches!(
+        start.checked_sub(1).and_then(|at| parser.any_kind_at(at)),
+        Some(Kind::Currency(_))
+    ) && parser.pos() == start + 1
+        && matches!(parser.kind_before(1), Some(Kind::Number(_)));
+    let alone = token.run == 1 && token.space == Space::Tight;
+    let ends = ends_quantity(parser, parser.pos() + 1);
+    let scale = match token.kind {
+        Kind::Letter('k' | 'K') => 1_000,
+        Kind::Letter('m' | 'M') => 1_000_000,
+        Kind::Letter('b' | 'B') => 1_000_000_000,
+        _ => return None,
+    };
+    (priced && alone && ends).then_some(scale)
 }
 
 /// Does a power of ten end right here, as in `3 \times 10^8 m`?

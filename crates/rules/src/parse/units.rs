@@ -22,7 +22,7 @@ fn word(name: &str) -> Option<(Dimension, Rational)> {
 }
 
 /// The unit that a text states: `km/h`, `m s^{-1}`, `square feet`, `°C`.
-pub(super) fn unit(text: &str) -> Option<Unit> {
+pub(crate) fn unit(text: &str) -> Option<Unit> {
     let text = text.trim().trim_end_matches('.');
     if text.is_empty() || text.len() > 80 {
         return None;

@@ -1,0 +1,331 @@
+//! Values as programs write them: a reference in quotes or in brackets is compared as the program would.
+
+use crate::extract;
+
+/// How deeply brackets nest.
+const MOST_DEEP: usize = 32;
+/// How long a value is at most, in bytes.
+const LONGEST: usize = 64_000;
+/// How many bytes before the end of a response are searched for a value, and how many places in them.
+const WINDOW: usize = 4_000;
+const MOST_PLACES: usize = 64;
+
+/// A value as Python or JSON writes it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Value {
+    /// With the letter before its quotes: `b` for bytes.
+    Text(bool, String),
+    /// Negative or not, digits without zeros around them, the power of ten of the last one.
+    Number(bool, String, i64),
+    /// `True`, `False`, `None`.
+    Name(&'static str),
+    /// A list (`true`) or a tuple.
+    Sequence(bool, Vec<Value>),
+    /// Sorted, as pairs are: neither has an order.
+    Set(Vec<Value>),
+    Pairs(Vec<(Value, Value)>),
+}
+
+impl Value {
+    /// Is this no mathematics: does it hold texts, names, or pairs?
+    fn is_code(&self) -> bool {
+        match self {
+            Self::Text(..) | Self::Pairs(_) => true,
+            Self::Number(..) | Self::Name(_) => false,
+            Self::Sequence(_, parts) | Self::Set(parts) => parts
+                .iter()
+                .any(|part| part.is_code() || matches!(part, Self::Name(_))),
+        }
+    }
+}
+
+/// How a response compares with a reference that is a value of a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    Equal,
+    Different,
+    /// No value of this kind is stated.
+    Open,
+}
+
+/// Compares `pred` with `gold` if that is a text in quotes, or a collection that holds one, or pairs; `None` for
+/// mathematics. `statement`: what `pred` announces.
+pub(crate) fn verdict(gold: &str, statement: &str, pred: &str) -> Option<Verdict> {
+    let gold = whole(gold).filter(Value::is_code)?;
+    let last = last(pred);
+    let stated = match (stated(statement), last) {
+        // The quotes were taken off with the markup.
+        (_, Some((before, Value::Text(bytes, text)))) if text == extract::bare(statement) => {
+            Some((before, Value::Text(bytes, text)))
+        }
+        (Some(stated), _) => Some(stated),
+        (None, last) => last,
+    };
+    let stated = match stated {
+        Some((before, value)) if !extract::qualifies(before) => value,
+        _ => return Some(Verdict::Open),
+    };
+    Some(if gold == stated {
+        Verdict::Equal
+    } else {
+        Verdict::Different
+    })
+}
+
+/// Does `pred` end in the value of `gold`, where neither is read as mathematics, as an empty collection?
+pub(crate) fn restates(gold: &str, pred: &str) -> bool {
+    let stated = last(pred).filter(|(before, _)| !extract::qualifies(before));
+    whole(gold).is_some_and(|gold| stated.is_some_and(|(_, value)| gold == value))
+}
+
+/// May two collections of numbers be equal? Not with more elements in one list than in the other, nor a list and its one
+/// element.
+pub(crate) fn may_be_equal(gold: &str, pred: &str) -> bool {
+    let Some(Value::Sequence(list, gold)) = whole(gold) else {
+        return true;
+    };
+    match whole(pred) {
+        Some(Value::Sequence(other, pred)) if list == other => gold.len() == pred.len(),
+        Some(Value::Number(..)) => false,
+        _ => true,
+    }
+}
+
+/// The text as one value, in whatever markup.
+fn whole(text: &str) -> Option<Value> {
+    if text.len() > LONGEST {
+        return None;
+    }
+    let text = dressed(text);
+    let (value, rest) = read(text)?;
+    rest.trim().is_empty().then_some(value)
+}
+
+/// What a statement begins with or ends in, and what stands before it.
+fn stated(statement: &str) -> Option<(&str, Value)> {
+    whole(statement)
+        .map(|value| ("", value))
+        .or_else(|| ending(statement))
+}
+
+/// The value that ends the last line of a response that holds one.
+fn last(text: &str) -> Option<(&str, Value)> {
+    let text = &text[text.ceil_char_boundary(text.len().saturating_sub(WINDOW))..];
+    if let Some(block) = text.trim_end().strip_suffix("```")
+        && let Some(at) = block.rfind("```")
+        && let Some(value) = whole(&text[at..])
+    {
+        return Some(("", value));
+    }
+    text.rsplit('\n')
+        .filter(|line| line.contains(|it: char| it.is_alphanumeric() || "'\"[({".contains(it)))
+        .find_map(ending)
+}
+
+/// The value that a line ends in.
+fn ending(line: &str) -> Option<(&str, Value)> {
+    let line = line.trim_end();
+    if line.len() > WINDOW {
+        return None;
+    }
+    let begins = |at: usize| {
+        let before = line[..at].chars().next_back();
+        before.is_none_or(|it| it.is_whitespace() || "`:=*{>]".contains(it))
+    };
+    let places = line
+        .char_indices()
+        .filter(|&(at, it)| "'\"[({bBTFN-".contains(it) && begins(at));
+    places.take(MOST_PLACES).find_map(|(at, _)| {
+        let (value, rest) = read(&line[at..])?;
+        let closes = rest.trim_matches(|it: char| it.is_whitespace() || "`*.!$}".contains(it));
+        let ends = closes.is_empty() || closes.starts_with("</") || closes.starts_with("[/");
+        ends.then_some((&line[..at], value))
+    })
+}
+
+/// The text without emphasis, code marks, boxes and a full stop around it; its quotes stay.
+fn dressed(text: &str) -> &str {
+    let mut text = text.trim();
+    for _ in 0..6 {
+        let before = text.len();
+        if let Some(block) = text.strip_prefix("```") {
+            let line = block.find('\n').unwrap_or(0);
+            let named = block[..line]
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric());
+            text = if named { &block[line..] } else { block };
+            text = text.trim_end().strip_suffix("```").unwrap_or(text);
+        }
+        for (open, close) in [
+            ("**", "**"),
+            ("`", "`"),
+            ("$", "$"),
+            ("\\boxed{", "}"),
+            ("\\text{", "}"),
+            ("\\texttt{", "}"),
+        ] {
+            if let Some(inner) = text
+                .strip_prefix(open)
+                .and_then(|rest| rest.strip_suffix(close))
+            {
+                text = inner;
+            }
+        }
+        text = text.trim();
+        text = text.strip_suffix('.').unwrap_or(text).trim_end();
+        if text.len() == before {
+            break;
+        }
+    }
+    text
+}
+
+/// The value that a text begins with, and what follows it.
+fn read(text: &str) -> Option<(Value, &str)> {
+    value(text, MOST_DEEP)
+}
+
+fn value(text: &str, deep: usize) -> Option<(Value, &str)> {
+    let deep = deep.checked_sub(1)?;
+    let text = text.trim_start();
+    let first = text.chars().next()?;
+    match first {
+        '\'' | '"' => quoted(text, false),
+        'b' | 'B' => quoted(&text[1..], true),
+        '[' | '(' | '{' => collection(text, first, deep),
+        'T' | 'F' | 'N' | 't' | 'f' | 'n' => name(text),
+        _ => number(text),
+    }
+}
+
+/// A text in quotes.
+fn quoted(text: &str, bytes: bool) -> Option<(Value, &str)> {
+    let quote = text.chars().next().filter(|it| matches!(it, '\'' | '"'))?;
+    let mut out = String::new();
+    let mut characters = text[1..].char_indices();
+    while let Some((at, character)) = characters.next() {
+        match character {
+            '\\' => match characters.next()?.1 {
+                'n' => out.push('\n'),
+                't' => out.push('\t'),
+                'r' => out.push('\r'),
+                other @ ('\\' | '\'' | '"') => out.push(other),
+                other => out.extend(['\\', other]),
+            },
+            it if it == quote => {
+                let rest = &text[at + 2..];
+                // "'s", "'ll": an apostrophe.
+                let closes = !rest.starts_with(|it: char| it.is_alphanumeric() || it == quote);
+                return closes.then_some((Value::Text(bytes, out), rest));
+            }
+            it => out.push(it),
+        }
+    }
+    None
+}
+
+fn name(text: &str) -> Option<(Value, &str)> {
+    let names = [
+        ("True", "True"),
+        ("False", "False"),
+        ("None", "None"),
+        ("true", "True"),
+        ("false", "False"),
+        ("null", "None"),
+    ];
+    let (spelling, name) = names.into_iter().find(|(it, _)| text.starts_with(it))?;
+    let rest = &text[spelling.len()..];
+    let ends = !rest.starts_with(|it: char| it.is_alphanumeric() || it == '_');
+    ends.then_some((Value::Name(name), rest))
+}
+
+/// A number in decimal digits.
+fn number(text: &str) -> Option<(Value, &str)> {
+    let unsigned = text.strip_prefix('-').unwrap_or(text);
+    let negative = unsigned.len() < text.len();
+    let count = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+    let whole = count(unsigned);
+    let (mut digits, mut rest) = (unsigned[..whole].to_owned(), &unsigned[whole..]);
+    let mut power = 0_i64;
+    if let Some(behind) = rest.strip_prefix('.') {
+        let length = count(behind);
+        digits.push_str(&behind[..length]);
+        power -= i64::try_from(length).ok()?;
+        rest = &behind[length..];
+    }
+    if digits.is_empty() {
+        return None;
+    }
+    if let Some(behind) = rest.strip_prefix(['e', 'E']) {
+        let sign = usize::from(behind.starts_with(['-', '+']));
+        let length = sign + count(&behind[sign..]);
+        power = power.checked_add(behind[..length].parse().ok()?)?;
+        rest = &behind[length..];
+    }
+    if rest.starts_with(|it: char| it.is_alphanumeric() || it == '_') {
+        return None;
+    }
+    let digits = digits.trim_start_matches('0');
+    let short = digits.trim_end_matches('0');
+    power += i64::try_from(digits.len() - short.len()).ok()?;
+    let zero = short.is_empty();
+    let value = Value::Number(
+        negative && !zero,
+        short.to_owned(),
+        if zero { 0 } else { power },
+    );
+    Some((value, rest))
+}
+
+/// What brackets hold.
+fn collection(text: &str, open: char, deep: usize) -> Option<(Value, &str)> {
+    let close = match open {
+        '[' => ']',
+        '(' => ')',
+        _ => '}',
+    };
+    let mut rest = text[1..].trim_start();
+    let (mut parts, mut keys) = (Vec::new(), Vec::new());
+    let mut comma = false;
+    loop {
+        if let Some(behind) = rest.strip_prefix(close) {
+            rest = behind;
+            break;
+        }
+        if !parts.is_empty() && !comma {
+            return None;
+        }
+        let (part, behind) = value(rest, deep)?;
+        rest = behind.trim_start();
+        if open == '{'
+            && let Some(behind) = rest.strip_prefix(':')
+        {
+            let (of, behind) = value(behind, deep)?;
+            keys.push(part);
+            parts.push(of);
+            rest = behind.trim_start();
+        } else {
+            parts.push(part);
+        }
+        let behind = rest.strip_prefix(',');
+        comma = behind.is_some();
+        rest = behind.unwrap_or(rest).trim_start();
+    }
+    let value = match open {
+        '[' => Value::Sequence(true, parts),
+        '(' if parts.len() == 1 && !comma => parts.pop()?,
+        '(' => Value::Sequence(false, parts),
+        _ if keys.is_empty() => {
+            parts.sort_unstable();
+            parts.dedup();
+            Value::Set(parts)
+        }
+        _ if keys.len() == parts.len() => {
+            let mut pairs: Vec<_> = keys.into_iter().zip(parts).collect();
+            pairs.sort_unstable();
+            Value::Pairs(pairs)
+        }
+        _ => return None,
+    };
+    Some((value, rest))
+}
