@@ -57,7 +57,7 @@ pub(super) fn before_explanation(text: &str) -> usize {
             break;
         }
         // An explanation explains what stands before it only where that is an answer, and concludes nothing itself.
-        if explains && !(states(before) && !concludes(&text[start..end])) {
+        if explains && (!states(before) || concludes(&text[start..end])) {
             break;
         }
         end = before.len();
@@ -91,7 +91,7 @@ fn states(before: &str) -> bool {
     let lettered = line
         .split(|it: char| !it.is_alphanumeric())
         .any(|word| word.len() == 1 && word.bytes().all(|it| it.is_ascii_uppercase()));
-    line.len() <= 40 && (valued || lettered) || line.contains("**") || !before.contains("\n")
+    line.len() <= 40 && (valued || lettered) || line.contains("**") || !before.contains('\n')
 }
 
 /// Does a sentence conclude something in a text?
@@ -190,7 +190,9 @@ pub(super) fn restates(sentence: &str) -> bool {
         let count = parts
             .filter(|it| it.chars().any(char::is_alphanumeric))
             .count();
-        number(&sentence[..colon]).is_some_and(|it| count > 1 && it == count as f64)
+        let count = u32::try_from(count).unwrap_or(u32::MAX);
+        number(&sentence[..colon])
+            .is_some_and(|it| count > 1 && (it - f64::from(count)).abs() < 0.5)
     });
     counted || {
         let lower = sentence.to_lowercase();

@@ -197,8 +197,8 @@ fn date(text: &str) -> Option<usize> {
         .filter(|(_, it)| it.is_ascii_digit())
         .map(|(at, _)| at + 1)
         .filter(|at| !near[*at..].starts_with(|it: char| it.is_ascii_alphanumeric()));
-    ends.filter(|end| crate::parse::date(&near[..*end]).is_some())
-        .last()
+    let mut dates = ends.filter(|end| crate::parse::date(&near[..*end]).is_some());
+    dates.next_back()
 }
 
 /// Does the clause begin with a name or a few words that are set off, as in "Evelyn, who ran 5 miles"?

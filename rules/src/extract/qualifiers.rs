@@ -332,7 +332,7 @@ fn has(text: &str, list: &words::List) -> bool {
     words_of(text).any(|word| list.contains(word))
 }
 
-fn offset(text: &str, word: &str) -> usize {
+pub(super) fn offset(text: &str, word: &str) -> usize {
     word.as_ptr() as usize - text.as_ptr() as usize
 }
 

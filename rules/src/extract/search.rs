@@ -265,7 +265,7 @@ impl<'t> Search<'t, '_, '_> {
             && is_formula_like(text)
             && let Some(reading) = all_of(self.source, 0)
         {
-            self.push(60, "whole", reading, 0..text.len());
+            self.push(60, "whole", reading, 0..self.source.text.len());
         }
         if self.out.is_empty() {
             return Err("no answer was found");

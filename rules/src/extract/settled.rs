@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::choice::{self, Choice};
+use super::qualifiers;
 use super::words;
 
 /// How many words may stand between a letter and the verb that settles on it: the text of the option.
@@ -148,7 +149,7 @@ fn is_taken(choice: &Choice, before: &str, after: &str) -> bool {
     for _ in 0..4 {
         head = head.trim_end_matches([' ', '*', '_', ':', ',', '(', '"', '$', '\\']);
         last = words::last_word(head);
-        head = &head[..head.len() - last.len()];
+        head = &head[..qualifiers::offset(head, last)];
         let takes = words::TAKES_CHOICE.contains(last)
             || words::TAKES_MARKED_CHOICE.contains(last)
             || words::CONCLUDING.contains(last)

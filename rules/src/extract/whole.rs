@@ -153,7 +153,8 @@ pub(super) fn opening_value<'t>(source: Source<'t, '_>) -> Option<(Candidate<'t>
     // What is only copied from the question goes on with a solution.
     let computed = matches!(reading.kind, Form::Plain | Form::Formula)
         && line.contains(['+', '*', '/', '^', '\\', '×', '÷', '<', '>']);
-    (!computed && !(concludes && reading.kind == Form::Words)).then_some((reading, doubtful))
+    let passed = computed || concludes && reading.kind == Form::Words;
+    (!passed).then_some((reading, doubtful))
 }
 
 /// "(B) Osmosis\n\nWater moves …", unless the other options follow on lines of their own.
