@@ -96,7 +96,7 @@ impl Verifier {
     /// // Math-Verify takes the percent sign for nothing.
     /// let compat = Verifier::new(Profile::Compat, Config::default());
     /// assert_eq!(compat.verify(r"$28\%$", "28").equal, Some(true));
-    /// assert_eq!(strict.verify(r"$28\%$", "28").equal, Some(false));
+    /// assert_eq!(strict.verify(r"$28\%$", "28").equal, None);
     /// ```
     pub fn verify(&self, gold: &str, pred: &str) -> Verification {
         work::limited(gold.len() + pred.len(), || match self.profile {
@@ -115,6 +115,9 @@ struct Side {
     /// All that was announced.
     statement: String,
     qualified: bool,
+    doubtful: bool,
+    /// The text of the option whose letter was read.
+    option: Option<String>,
 }
 
 /// What is mathematically true.
@@ -169,6 +172,16 @@ fn strict(
         };
         return unread(status, &[&gold.text], &[&pred.text], reason);
     }
+    if let Some(parts) = parts_compared(&gold, &pred, &Options::from(config)) {
+        return Verification {
+            equal: parts.equal,
+            status: parts.status,
+            method: parts.method,
+            gold: vec![shortened(gold.text)],
+            pred: vec![shortened(pred.text)],
+            reason: parts.reason,
+        };
+    }
     match (&gold.answer, &pred.answer) {
         (Ok(_), Ok(_)) if same_digits(&gold.text, &pred.text) => Verification {
             equal: Some(true),
@@ -179,12 +192,17 @@ fn strict(
             reason: "the same digits in other groups".to_owned(),
         },
         (Ok(a), Ok(b)) => {
+            let options = Options::from(config);
+            let letters = compare::compare(a, b, &options);
             let Comparison {
                 equal,
                 status,
                 method,
                 reason,
-            } = compare::compare(a, b, &Options::from(config));
+            } = match options_compared(&gold, &pred, &options) {
+                Some(texts) => with_texts(letters, texts, &gold, &pred),
+                None => letters,
+            };
             let doubtful = match equal {
                 Some(true) if !code::may_be_equal(reference, &pred.statement) => {
                     "collections of different lengths"
@@ -194,6 +212,9 @@ fn strict(
                 }
                 Some(true) if compare::reordered(&gold.statement, &pred.statement) => {
                     "the same letters in another order"
+                }
+                Some(false) if gold.doubtful || pred.doubtful => {
+                    "the answer may be another part of what was said"
                 }
                 _ => "",
             };
@@ -251,13 +272,101 @@ fn of_code(verdict: Verdict, gold: String, pred: &str) -> Verification {
     }
 }
 
+/// Labelled parts, "(a) 3, (b) 5", one by one; open where only one side has some. `None` where neither has.
+fn parts_compared(gold: &Side, pred: &Side, options: &Options) -> Option<Comparison> {
+    let (a, b) = (extract::parts(&gold.text), extract::parts(&pred.text));
+    if a.is_none() && b.is_none() {
+        return None;
+    }
+    let open = || Comparison::open("labelled parts against what has none, or others".to_owned());
+    let (Some(a), Some(b)) = (a, b) else {
+        return Some(open());
+    };
+    let alike = a.len() == b.len()
+        && a.iter()
+            .zip(&b)
+            .all(|((a, _), (b, _))| a.eq_ignore_ascii_case(b));
+    if !alike {
+        return Some(open());
+    }
+    let parts = a.iter().zip(&b).map(|((_, a), (_, b))| {
+        if written_alike(a, b) {
+            return Comparison::equal("text");
+        }
+        match (parse::parse(a), parse::parse(b)) {
+            (Ok(a), Ok(b)) => compare::compare(&a, &b, options),
+            _ => open(),
+        }
+    });
+    let mut whole = Comparison::all("list", parts);
+    if whole.reason.is_empty() {
+        whole.reason = whole.sentence();
+    }
+    Some(whole)
+}
+
+/// What the texts of options say, where a side names one and the other is something to compare it with.
+fn options_compared(gold: &Side, pred: &Side, options: &Options) -> Option<Comparison> {
+    let parsed = |text: &String| parse::parse(text).ok();
+    let is_choice = |side: &Side| matches!(side.answer, Ok(Answer::Choice(_)));
+    let (a, b) = match (&gold.option, &pred.option) {
+        (Some(a), Some(b)) => {
+            if extract::bare(a) == extract::bare(b) {
+                return Some(Comparison::equal("text"));
+            }
+            (parsed(a)?, parsed(b)?)
+        }
+        (Some(a), None) if !is_choice(pred) => (parsed(a)?, pred.answer.clone().ok()?),
+        (None, Some(b)) if !is_choice(gold) => {
+            if extract::bare(&gold.text) == extract::bare(b) {
+                return Some(Comparison::equal("text"));
+            }
+            (gold.answer.clone().ok()?, parsed(b)?)
+        }
+        _ => return None,
+    };
+    Some(compare::compare(&a, &b, options))
+}
+
+/// How many words the text of an option has at most, for its difference to count: more may be the reasons.
+const SHORT: usize = 8;
+
+/// The verdict of two letters, or of a letter against something else, with what the texts of their options say.
+fn with_texts(letters: Comparison, texts: Comparison, gold: &Side, pred: &Side) -> Comparison {
+    let is_choice = |side: &Side| matches!(side.answer, Ok(Answer::Choice(_)));
+    let short = |side: &Side| {
+        let text = side.option.as_deref().unwrap_or("");
+        text.split_whitespace().count() <= SHORT
+    };
+    let short = short(gold) && short(pred);
+    if !(is_choice(gold) && is_choice(pred)) {
+        // One side is the text of an option.
+        return match texts.equal {
+            Some(false) if letters.equal == Some(true) || !short => {
+                Comparison::open("the letter and the text of an option".to_owned())
+            }
+            _ => texts,
+        };
+    }
+    match (letters.equal, texts.equal) {
+        (Some(true), Some(false)) if short => {
+            Comparison::open("one letter, and two texts that differ".to_owned())
+        }
+        (Some(false), Some(true)) => Comparison::open("two letters, and one text".to_owned()),
+        _ => letters,
+    }
+}
+
 /// Extracts and parses one side; the reason where there is no answer. `choice`: the letter of a choice is asked for.
 fn read(text: &str, role: Role, config: &Config, choice: bool) -> Result<Side, String> {
     let mut found = match extract::extract(text, role, config) {
         Extraction::Found(found) => found,
         Extraction::NoAnswer { reason } => return Err(reason),
     };
-    if choice && let Some(letter) = extract::choice_instead(&found, text, config) {
+    if choice
+        && found.method != "choice"
+        && let Some(letter) = extract::choice_instead(&found, text, config)
+    {
         found = letter;
     }
     let answer = parse::parse(&found.text);
@@ -274,16 +383,22 @@ fn read(text: &str, role: Role, config: &Config, choice: bool) -> Result<Side, S
                     text: other.text.into_owned(),
                     statement: other.statement.into_owned(),
                     qualified: other.qualified,
+                    doubtful: other.doubtful,
+                    option: other.option,
                 });
             }
         }
     }
-    let denied = matches!(answer, Ok(Answer::Choice(_))) && extract::denies(&found.statement);
+    // A letter that only the parser takes for one may be denied by what stands beside it.
+    let lettered = found.method != "choice" && matches!(answer, Ok(Answer::Choice(_)));
+    let denied = lettered && extract::denies(&found.statement);
     Ok(Side {
         answer,
         text: found.text.into_owned(),
         statement: found.statement.into_owned(),
         qualified: found.qualified || denied,
+        doubtful: found.doubtful,
+        option: found.option,
     })
 }
 

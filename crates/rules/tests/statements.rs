@@ -177,7 +177,14 @@ fn a_part_of_an_answer_is_another_answer() {
 
 #[test]
 fn what_stands_beside_a_number_is_part_of_the_answer() {
-    let table = include_str!("cases/statements.jsonl");
+    let table = concat!(
+        include_str!("cases/statements.jsonl"),
+        include_str!("cases/choices.jsonl"),
+        include_str!("cases/parts.jsonl"),
+        include_str!("cases/beside.jsonl"),
+        include_str!("cases/languages.jsonl"),
+        include_str!("cases/near.jsonl"),
+    );
     let mut wrong = Vec::new();
     for line in table.lines() {
         let (gold, pred, expected): (String, String, bool) = serde_json::from_str(line).unwrap();

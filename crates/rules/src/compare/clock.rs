@@ -6,7 +6,7 @@ use super::expressions::{self, show};
 use super::numbers::{self, Value};
 use super::words;
 use crate::algebra::Expr;
-use crate::algebra::{self, Identity};
+use crate::algebra::{self, Identity, Rational};
 use crate::answer::Answer;
 
 const HALF_DAY: u32 = 12 * 3600;
@@ -72,6 +72,18 @@ pub(super) fn compare(gold: &Answer, pred: &Answer, context: &mut Context<'_>) -
             if quantity.unit.is_some() || expressions::number(&quantity.value).is_none() =>
         {
             Comparison::open("a time of day against a duration or an expression".to_owned())
+        }
+        // "7" may be what is said of 7 p.m.
+        (Answer::Time { seconds, .. }, Answer::Quantity(quantity))
+        | (Answer::Quantity(quantity), Answer::Time { seconds, .. })
+            if expressions::number(&quantity.value).is_some_and(|hours| {
+                let hour = u64::from(*seconds / 3600);
+                seconds % 3600 == 0
+                    && (*hours == Rational::from(hour)
+                        || *hours == Rational::from((hour + 11) % 12 + 1))
+            }) =>
+        {
+            Comparison::open("a time of day against the number of its hour".to_owned())
         }
         _ => other_kind(gold, pred, context),
     }

@@ -17,7 +17,7 @@ pub(crate) struct Comparison {
 
 impl Comparison {
     /// Equal, by `method`.
-    pub(super) fn equal(method: &'static str) -> Self {
+    pub(crate) fn equal(method: &'static str) -> Self {
         Self {
             equal: Some(true),
             status: Status::Decided,
@@ -45,7 +45,7 @@ impl Comparison {
     }
 
     /// Cannot be told.
-    pub(super) fn open(reason: String) -> Self {
+    pub(crate) fn open(reason: String) -> Self {
         Self {
             equal: None,
             status: Status::Decided,
@@ -72,7 +72,7 @@ impl Comparison {
     }
 
     /// Two things are equal if all their parts are. Parts are asked for until one differs.
-    pub(super) fn all(method: &'static str, parts: impl IntoIterator<Item = Self>) -> Self {
+    pub(crate) fn all(method: &'static str, parts: impl IntoIterator<Item = Self>) -> Self {
         let mut whole = Self::equal(method);
         for part in parts {
             match part.equal {
@@ -88,7 +88,7 @@ impl Comparison {
     }
 
     /// What to say where nothing more precise was said.
-    pub(super) fn sentence(&self) -> String {
+    pub(crate) fn sentence(&self) -> String {
         let text = match (self.equal, self.status, self.method) {
             (None, Status::TooComplex, _) => "comparing them would take too many steps",
             (None, ..) => "nothing decides whether they are equal",

@@ -23,7 +23,7 @@ pub(super) fn choices(gold: &Answer, pred: &Answer, context: &Context<'_>) -> Co
                 words::kind(other)
             )
         });
-        return Comparison::different("kind", reason);
+        return Comparison::open(reason);
     };
     let mut choice = choice.clone();
     choice.sort_unstable();
@@ -68,7 +68,7 @@ fn letters_of(answer: &Answer) -> Option<Vec<char>> {
             text.chars().map(|c| c.to_ascii_uppercase()).collect()
         }
         Answer::Text(text) => {
-            let text = text.trim_matches(|c: char| !c.is_ascii_alphabetic());
+            let text = text.trim_matches(|c: char| !c.is_alphanumeric());
             let text = text.strip_prefix("option ").unwrap_or(text);
             match text.as_bytes() {
                 [letter] => vec![char::from(letter.to_ascii_uppercase())],

@@ -21,6 +21,9 @@ pub(super) fn compare(gold: &Quantity, pred: &Quantity, context: &mut Context<'_
         return percent(gold, pred, context);
     }
     match (&gold.unit, &pred.unit) {
+        (None, None) if gold.currency.is_some() != pred.currency.is_some() => {
+            money(gold, pred, context)
+        }
         (None, None) => plain(gold, pred, context),
         (Some(a), Some(b)) => both_units(gold, a, pred, b, context),
         (Some(unit), None) => one_unit(gold, unit, pred, context, false),
@@ -31,6 +34,24 @@ pub(super) fn compare(gold: &Quantity, pred: &Quantity, context: &mut Context<'_
 /// The values as written.
 fn plain(gold: &Quantity, pred: &Quantity, context: &mut Context<'_>) -> Comparison {
     numbers::compare(written(gold), written(pred), context)
+}
+
+/// An amount of money against a number, which may count its cents.
+fn money(gold: &Quantity, pred: &Quantity, context: &mut Context<'_>) -> Comparison {
+    let verdict = plain(gold, pred, context);
+    if verdict.equal != Some(false) {
+        return verdict;
+    }
+    let hundred = Rational::from(100_u64);
+    let in_cents = |quantity: &Quantity| match quantity.currency {
+        Some(_) => scaled(&quantity.value, &hundred),
+        None => quantity.value.clone(),
+    };
+    let (a, b) = (in_cents(gold), in_cents(pred));
+    if numbers::compare(exact(&a), exact(&b), context).equal == Some(true) {
+        return Comparison::open("an amount against the number of its cents".to_owned());
+    }
+    verdict
 }
 
 fn written(quantity: &Quantity) -> Value<'_> {
@@ -69,6 +90,14 @@ fn percent(gold: &Quantity, pred: &Quantity, context: &mut Context<'_>) -> Compa
             method: "percent",
             ..verdict
         },
+        // A question may ask for percent: "50" is then 50 %.
+        Some(false)
+            if without.unit.is_none()
+                && without.currency.is_none()
+                && plain(gold, pred, context).equal == Some(true) =>
+        {
+            Comparison::open("a percentage against the same number without its sign".to_owned())
+        }
         Some(false) => {
             let reason = context.say(|| {
                 format!(

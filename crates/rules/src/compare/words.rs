@@ -24,6 +24,10 @@ fn texts(a: &str, b: &str, context: &Context<'_>) -> Comparison {
     if a == b {
         return Comparison::equal("text");
     }
+    if is_date(a) && is_date(b) {
+        let reason = context.say(|| format!("{a} and {b} differ"));
+        return Comparison::different("text", reason);
+    }
     let (words_a, words_b) = (Words::of(a), Words::of(b));
     if words_a == words_b {
         return Comparison::equal("text");
@@ -73,6 +77,16 @@ fn texts(a: &str, b: &str, context: &Context<'_>) -> Comparison {
         return Comparison::open("one text says more than the other".to_owned());
     }
     differ()
+}
+
+/// A date as the parser writes it: `2020-05-17`.
+fn is_date(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    bytes.len() == 10
+        && bytes.iter().enumerate().all(|(at, byte)| match at {
+            4 | 7 => *byte == b'-',
+            _ => byte.is_ascii_digit(),
+        })
 }
 
 /// A text against an answer of another kind.

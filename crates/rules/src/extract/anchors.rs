@@ -19,6 +19,8 @@ pub(super) enum AnchorKind {
     Answer,
     /// "The correct option is".
     Option,
+    /// A heading "Solution:", which announces a choice and nothing else.
+    Result,
 }
 
 /// One announcement.
@@ -29,24 +31,52 @@ pub(super) struct Anchor {
     pub start: usize,
     /// Behind its last word; the answer follows.
     pub end: usize,
+    /// Is it of a language with a decimal comma?
+    pub comma: bool,
+}
+
+/// How a phrase announces, and in what kind of language.
+#[derive(Debug, Clone, Copy)]
+struct Phrase {
+    how: AnchorKind,
+    comma: bool,
+    /// What stands before and behind it may be the same run of letters.
+    spaceless: bool,
 }
 
 /// The words that may announce an answer, and how each of them does. `None` where they cannot be compiled, which a test
 /// excludes.
-static WORDS: LazyLock<Option<(AhoCorasick, Vec<AnchorKind>)>> = LazyLock::new(|| {
+static WORDS: LazyLock<Option<(AhoCorasick, Vec<Phrase>)>> = LazyLock::new(|| {
+    use AnchorKind::{Answer, Final, Hashes, Option, Result, Tag};
     let lists = [
-        (&words::ANNOUNCEMENT, AnchorKind::Answer),
-        (&words::OPTION_ANNOUNCEMENT, AnchorKind::Option),
-        (&words::FINAL_ANNOUNCEMENT, AnchorKind::Final),
-        (&words::TAG_ANNOUNCEMENT, AnchorKind::Tag),
+        (&words::ANNOUNCEMENT, Answer, false, false),
+        (&words::OPTION_ANNOUNCEMENT, Option, false, false),
+        (&words::RESULT_ANNOUNCEMENT, Result, false, false),
+        (&words::FINAL_ANNOUNCEMENT, Final, false, false),
+        (&words::TAG_ANNOUNCEMENT, Tag, false, false),
+        (&words::COMMA_ANNOUNCEMENT, Answer, true, false),
+        (&words::COMMA_OPTION, Option, true, false),
+        (&words::COMMA_RESULT, Result, true, false),
+        (&words::COMMA_FINAL, Final, true, false),
+        (&words::SPACELESS_ANNOUNCEMENT, Answer, false, true),
+        (&words::SPACELESS_FINAL, Final, false, true),
+        (&words::WHOLE_ANNOUNCEMENT, Option, false, true),
     ];
-    let listed = lists
-        .iter()
-        .flat_map(|(list, how)| list.iter().map(|word| (word, *how)));
-    let (words, kinds): (Vec<_>, Vec<_>) = listed.chain([("####", AnchorKind::Hashes)]).unzip();
+    let phrase = |how, comma, spaceless| Phrase {
+        how,
+        comma,
+        spaceless,
+    };
+    let listed = lists.iter().flat_map(|(list, how, comma, spaceless)| {
+        list.iter()
+            .map(move |word| (word, phrase(*how, *comma, *spaceless)))
+    });
+    let hashes = ("####", phrase(Hashes, false, false));
+    let (words, kinds): (Vec<_>, Vec<_>) = listed.chain([hashes]).unzip();
     let automaton = AhoCorasick::builder()
         .ascii_case_insensitive(true)
         .match_kind(aho_corasick::MatchKind::LeftmostLongest)
+        .kind(Some(aho_corasick::AhoCorasickKind::DFA))
         .build(words)
         .ok()?;
     Some((automaton, kinds))
@@ -71,16 +101,43 @@ pub(super) fn find(text: &str) -> Vec<Anchor> {
         .take(MAX_LOOKED_AT)
         .filter_map(|found| {
             let (start, end) = (found.start(), found.end());
-            match kinds[found.pattern().as_usize()] {
+            let said = kinds[found.pattern().as_usize()];
+            match said.how {
                 AnchorKind::Hashes => hashes(text, start, end),
-                how @ AnchorKind::Tag => Some(Anchor { how, start, end }),
-                how => phrase(text, start, end, how),
+                AnchorKind::Tag => Some(anchor(said, start, end)),
+                _ if said.spaceless => spaceless(text, start, end, said),
+                _ => phrase(text, start, end, said),
             }
         })
         .take(MAX_KEPT)
         .collect();
     anchors.reverse();
     anchors
+}
+
+fn anchor(phrase: Phrase, start: usize, end: usize) -> Anchor {
+    Anchor {
+        how: phrase.how,
+        start,
+        end,
+        comma: phrase.comma,
+    }
+}
+
+/// "答案是", "答えは", "정답:": the answer follows at once, or on the line below.
+fn spaceless(text: &str, start: usize, end: usize, said: Phrase) -> Option<Anchor> {
+    let rest = &text[end..];
+    let bare = rest.trim_start_matches(['*', '_', ' ', '】', '」', '#']);
+    let at = end + rest.len() - bare.len();
+    let complete = text[start..end].ends_with([':', '：']) || said.how == AnchorKind::Option;
+    let bound = match words::SPACELESS_BINDER.begin(bare) {
+        Some((word, rest)) => {
+            at + word.len() + rest.len() - rest.trim_start_matches([',', '、', ' ']).len()
+        }
+        None if complete || bare.starts_with('\n') => at,
+        None => return None,
+    };
+    Some(anchor(said, start, bound))
 }
 
 /// `####` and what follows it on the line.
@@ -96,10 +153,11 @@ fn hashes(text: &str, start: usize, end: usize) -> Option<Anchor> {
         how: AnchorKind::Hashes,
         start,
         end: text.len() - line.len(),
+        comma: false,
     })
 }
 
-fn phrase(text: &str, start: usize, end: usize, how: AnchorKind) -> Option<Anchor> {
+fn phrase(text: &str, start: usize, end: usize, said: Phrase) -> Option<Anchor> {
     if text[..start].ends_with(|it: char| it.is_alphanumeric()) {
         return None;
     }
@@ -115,7 +173,7 @@ fn phrase(text: &str, start: usize, end: usize, how: AnchorKind) -> Option<Ancho
     if supposed || words::BEFORE_NO_ANNOUNCEMENT.contains(last) || last.ends_with("'ll") {
         return None;
     }
-    let how = match how {
+    let how = match said.how {
         AnchorKind::Answer if last.eq_ignore_ascii_case("final") => AnchorKind::Final,
         how => how,
     };
@@ -135,8 +193,32 @@ fn phrase(text: &str, start: usize, end: usize, how: AnchorKind) -> Option<Ancho
     {
         return None;
     }
-    let end = text.len() - rest.len() + binder(rest, is_heading(sentence))?;
-    Some(Anchor { how, start, end })
+    let heading = is_heading(sentence);
+    let reach = match how {
+        // "Answer choices: A) 5" lists them.
+        AnchorKind::Result if !heading || rest.len() < text.len() - end => return None,
+        // "Ans. (B)"
+        AnchorKind::Result if text[..end].ends_with('.') => 0,
+        _ => match binder(rest, heading) {
+            Some(reach) => reach,
+            // "Damit ist die Antwort C."
+            None if said.comma
+                && sentence
+                    .split_whitespace()
+                    .any(|it| words::BINDER.contains(it)) =>
+            {
+                0
+            }
+            None => return None,
+        },
+    };
+    let end = text.len() - rest.len() + reach;
+    let colon = text[..end].ends_with([':', '：', '.']);
+    // "## Conclusion" on a line of its own.
+    let line_over = rest.trim_start_matches([' ', '*']).starts_with('\n');
+    let titled = sentence.trim_start().starts_with('#') && line_over;
+    let said = Phrase { how, ..said };
+    (colon || titled || how != AnchorKind::Result).then(|| anchor(said, start, end))
 }
 
 /// Is "answer" the word of a heading: nothing but markup and an adjective before it on its line?
@@ -156,6 +238,12 @@ fn binder(rest: &str, heading: bool) -> Option<usize> {
         && matches!(sign, ':' | '=' | '→' | '：')
     {
         return Some(skipped + sign.len_utf8());
+    }
+    // "Правильный ответ — 18"
+    if let Some(rest) = bare.strip_prefix('—')
+        && rest.starts_with(' ')
+    {
+        return Some(skipped + '—'.len_utf8());
     }
     if heading && (bare.starts_with('\n') || bare.starts_with("\\n")) {
         return Some(skipped);
@@ -177,7 +265,7 @@ fn binder(rest: &str, heading: bool) -> Option<usize> {
             continue;
         }
         let word = words::first_word(here);
-        if words::among(word, &["is", "are", "was", "equals", "be", "becomes"])
+        if words::BINDER.contains(word)
             && !here[word.len()..].starts_with(|it: char| it.is_alphanumeric())
         {
             return Some(at + word.len());

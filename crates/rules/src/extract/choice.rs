@@ -1,6 +1,7 @@
 //! Letters of multiple choice, in their usual markup.
 
 use super::markup::trim_markup;
+use super::settled::says_right;
 use super::words;
 
 /// A choice read at the beginning of a text.
@@ -87,12 +88,18 @@ fn letter(text: &str) -> Option<(char, usize, bool)> {
 pub(super) fn leading(text: &str, named: bool) -> Option<Choice> {
     let (first, mut end, mut marked) = letter(text)?;
     let rest = &text[end..];
+    marked |= dashed(rest);
     if !marked {
         // "A man", "I think", "E = mc^2", "C, where".
         let next = rest.trim_start();
         let word = words::first_word(next);
         let maths = next.starts_with(['=', '+', '-', '/', '^', '<', '>', '≤', '≥', '(']);
-        let article = rest.starts_with(' ') && first == 'A' && word.len() > 1 && !is_joining(word);
+        let article = rest.starts_with(' ')
+            && first == 'A'
+            && word.len() > 1
+            && !is_joining(word)
+            && !words::CHOICE_VERB.contains(word)
+            && !words::REASON.contains(word);
         if maths || (article && !named) {
             return None;
         }
@@ -100,7 +107,8 @@ pub(super) fn leading(text: &str, named: bool) -> Option<Choice> {
             && !word.is_empty()
             && !is_joining(word)
             && !words::SUBORDINATING.contains(word)
-            && !words::among(word, &["is", "as"])
+            && !words::CHOICE_VERB.contains(word)
+            && word != "as"
             && !named
         {
             return None;
@@ -128,6 +136,7 @@ pub(super) fn leading(text: &str, named: bool) -> Option<Choice> {
             && after.starts_with(' ')
             && words::first_word(after.trim_start()).len() > 1
             && !is_joining(words::first_word(after.trim_start()))
+            && !words::CHOICE_VERB.contains(words::first_word(after.trim_start()))
         {
             break;
         }
@@ -153,67 +162,139 @@ fn is_joining(word: &str) -> bool {
     matches!(word, "and" | "or" | "und" | "et")
 }
 
-/// The choice that a whole answer is: `(A)`, `\text{A}`, `C. Paris`, `\textbf{(B) } 42`, "option D".
-pub(super) fn whole(text: &str) -> Option<Choice> {
+/// The choice that a whole answer is, and what follows its letter: `(A)`, `\text{A}`, `C. Paris`, `\textbf{(B) } 42`,
+/// "option D".
+pub(super) fn whole(text: &str) -> Option<(Choice, &str)> {
     let mut text = trim_markup(text);
     let named = strip_name(text);
     let is_named = named.is_some();
     text = named.unwrap_or(text);
     let choice = leading(text, is_named)?;
-    let rest = text[choice.end..].trim();
+    let after = &text[choice.end..];
+    let rest = after.trim();
     let bare = rest.is_empty() || rest == "." || rest == "**";
     // With words behind it, it needs the markup: "A) Paris".
-    let rest_word = words::first_word(rest);
-    let told = rest.len() > 100
+    let first = words::first_word(rest);
+    let told = rest.len() > MAX_TEXT
         || rest.contains('\n')
-        || words::among(
-            rest_word,
-            &[
-                "is", "are", "was", "would", "has", "can", "cannot", "and", "or",
-            ],
-        );
+        || words::CHOICE_VERB.contains(first)
+        || words::among(first, &["has", "can", "cannot", "and", "or"]);
     let lettered = text[..choice.end].ends_with([')', '.', ':']) && !text.starts_with('(');
     let fits = bare
-        || (lettered && text[choice.end..].starts_with(' '))
+        || (lettered && after.starts_with(' '))
+        || dashed(after)
         || (choice.marked && !rest.starts_with(['=', '+', '-', '/', '^', '(', '<', '>', '·', '*']));
-    // `(a)(b)`, `(A)x`: products. `(C) 5`: a choice.
+    // `(A)(b)`, `(A)x`: products. `(C) 5`: a choice.
     let product = !bare
-        && !text[choice.end..].starts_with([' ', '\\', '*', '\n', '$'])
+        && !after.starts_with([' ', '\\', '*', '\n', '$', '–', '—'])
         && !text[..choice.end].ends_with(['.', ':', '}', ' ']);
-    (fits && !product && (bare || !told)).then_some(choice)
+    (fits && !product && (bare || !told)).then_some((choice, after))
 }
 
-/// The choice that a sentence settles on: "Option D is correct", "I choose (B)".
-pub(super) fn stated(sentence: &str) -> Option<Choice> {
-    let sentence = sentence.trim_matches([' ', '\n', '*', '_', '"', '>']);
-    let settled = |rest: &str| {
-        let rest = rest.trim_start_matches(['*', '_', ' ', ')']);
-        words::CHOOSES.iter().any(|it| rest.starts_with(it))
+/// How long the text of an option may be, in bytes.
+const MAX_TEXT: usize = 200;
+
+/// Does a dash set off the text of an option: "C - both", "B – 12 cm"? A minus sign has a number or a lone letter behind it.
+fn dashed(rest: &str) -> bool {
+    let Some(sign) = rest.strip_prefix(' ') else {
+        return false;
     };
-    let opening = words::first_word(sentence);
-    let bare = if words::CONCLUDING.contains(opening) {
-        sentence[opening.len()..].trim_start_matches([',', ' '])
-    } else {
-        sentence
-    };
-    let named = strip_name(bare);
-    if let Some(choice) = leading(named.unwrap_or(bare), named.is_some())
-        && (choice.marked || named.is_some())
-        && settled(&named.unwrap_or(bare)[choice.end..])
-    {
-        return Some(choice);
-    }
-    for verb in [" choose ", " pick ", " select ", " go with "] {
-        if let Some((_, rest)) = sentence.rsplit_once(verb) {
-            let named = strip_name(rest);
-            let choice = leading(named.unwrap_or(rest), true)?;
-            let after = named.unwrap_or(rest)[choice.end..].trim_start_matches(['*', '_']);
-            let over = after.is_empty() || after.starts_with(['.', ',', '!', ';', ':', '\n']);
-            return (over || named.is_some()).then_some(choice);
-        }
-    }
-    None
+    sign.starts_with("– ")
+        || sign.starts_with("— ")
+        || sign.strip_prefix("- ").is_some_and(|after| {
+            let inner = ["\\text{", "\\textbf{", "\\mathrm{"]
+                .iter()
+                .find_map(|open| after.strip_prefix(open));
+            words::first_word(inner.unwrap_or(after)).len() > 1
+        })
 }
+
+/// The letter of "A - 5", where it is known that a letter is asked for.
+pub(super) fn before_dash(text: &str) -> Option<(Choice, &str)> {
+    let text = trim_markup(text);
+    let (letter, end, _) = letter(text)?;
+    let after = text[end..].strip_prefix(" - ")?;
+    let choice = Choice {
+        letters: letter.to_string(),
+        end,
+        marked: false,
+    };
+    Some((choice, after))
+}
+
+/// The letter in brackets that a statement ends with: "12 m/s (option B)".
+pub(super) fn behind(statement: &str) -> Option<Choice> {
+    let inner = trim_markup(statement).strip_suffix(')')?;
+    let at = inner.rfind('(')?;
+    let inner = inner[at + 1..].trim();
+    let named = strip_name(inner);
+    let choice = leading(named.unwrap_or(inner), named.is_some())?;
+    (choice.end == named.unwrap_or(inner).len()).then_some(choice)
+}
+
+/// The text of an option, where `before` and `after` are what stands around its letter: "Budding" of "**(D) Budding**
+/// because …".
+pub(super) fn text<'t>(before: &str, after: &'t str) -> Option<&'t str> {
+    let near = &after[..after.floor_char_boundary(4 * MAX_TEXT)];
+    let line = near.find('\n').map_or(near, |end| &near[..end]);
+    let bare = line.trim_start_matches(['.', ')', ':', ']', '"', '$', '\\', ']']);
+    let closed = bare.trim_start_matches(['*', '_']);
+    let opened = before.trim_end_matches(['(', ' ', '[', '"']).ends_with('*');
+    let set_off = closed.trim_start();
+    let separated = set_off.starts_with([':', '–', '—', '-', '(']);
+    // "**The answer is B.** It grows.": another sentence.
+    if closed.len() < bare.len() && !opened && !separated {
+        return None;
+    }
+    let mut text = set_off.trim_start_matches([':', ' ', '*', '~', '}']);
+    // A dash that sets off the text, and no sign of a number.
+    if let Some(rest) = ["- ", "– ", "— "]
+        .iter()
+        .find_map(|it| text.strip_prefix(it))
+    {
+        text = rest.trim_start();
+    }
+    // The bracket or the emphasis that holds it ends it.
+    if let Some(inner) = set_off.strip_prefix('(')
+        && let Some(end) = inner.rfind(')')
+    {
+        text = &inner[..end];
+    } else if opened
+        && closed.len() == bare.len()
+        && let Some(end) = text.find("**")
+    {
+        text = &text[..end];
+    } else if let Some(end) = REASONS.iter().filter_map(|it| text.find(it)).min() {
+        text = &text[..end];
+    }
+    // "(D) Budding is correct."
+    if let Some((at, _)) = text
+        .match_indices(' ')
+        .take(MAX_TEXT)
+        .find(|(at, _)| says_right(&text[at + 1..]))
+    {
+        text = &text[..at];
+    }
+    let text = trim_markup(text);
+    let first = words::first_word(text);
+    let told = text.is_empty()
+        || text.len() > MAX_TEXT
+        || words::CHOICE_VERB.contains(first)
+        || words::REASON.contains(first)
+        || is_joining(first)
+        || set_off.starts_with([',', ';']);
+    (!told).then_some(text)
+}
+
+/// Where the reasons begin that follow an option.
+const REASONS: [&str; 6] = [
+    " because ",
+    ", because ",
+    " since ",
+    ", since ",
+    ", as ",
+    ", which ",
+];
 
 /// What follows "option", "choice", "letter", …, if that is how it begins.
 pub(super) fn strip_name(text: &str) -> Option<&str> {
@@ -227,7 +308,7 @@ pub(super) fn strip_name(text: &str) -> Option<&str> {
             break;
         }
         let after = &rest[word.len()..];
-        let next = after.trim_start_matches([' ', ':', '*']);
+        let next = after.trim_start_matches([' ', ':', '*', '_', '-', '#']);
         if next.len() == after.len() {
             break;
         }

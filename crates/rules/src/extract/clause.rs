@@ -23,6 +23,7 @@ pub(super) fn read<'t>(
     named: bool,
 ) -> Option<Candidate<'t>> {
     let start = skip_fillers(source.text, next_content(source.text, from)?);
+    let start = skip_spaceless(source.text, start);
     let end = sentences::end(
         source.text,
         source.regions,
@@ -33,6 +34,7 @@ pub(super) fn read<'t>(
         return None;
     }
     let end = end + usize::from(is_factorial(source.text, start, end));
+    let end = start + before_spaceless(&source.text[start..end]);
     if source.regions.has_box(&(start..end)) && !source.open_boxes {
         return None;
     }
@@ -56,6 +58,34 @@ pub(super) fn read<'t>(
             })
         }
         _ => Some(reading),
+    }
+}
+
+/// Behind the words that say nothing, in scripts without spaces.
+fn skip_spaceless(text: &str, from: usize) -> usize {
+    let mut at = from;
+    for _ in 0..4 {
+        let Some((_, rest)) = words::SPACELESS_FILLER.begin(&text[at..]) else {
+            break;
+        };
+        at = text.len() - rest.trim_start_matches([' ', '*']).len();
+    }
+    at
+}
+
+/// Up to the ending or unit that such a script glues to a value: "18" of "18美元", "C" of "Cです"; all of it where it does
+/// not begin with a value.
+fn before_spaceless(clause: &str) -> usize {
+    let first = clause.chars().next();
+    if first.is_none_or(words::is_spaceless) {
+        return clause.len();
+    }
+    let end = clause.find(words::is_spaceless).unwrap_or(clause.len());
+    let bare = clause[..end].trim_end_matches([' ', '「', '(']);
+    if bare.is_empty() {
+        clause.len()
+    } else {
+        bare.len()
     }
 }
 
@@ -103,6 +133,14 @@ fn answer<'t>(
         });
     }
     let markup = leading_markup(rest);
+    if let Some(length) = date(&rest[markup..]) {
+        let range = start + markup..start + markup + length;
+        return Some(Candidate {
+            text: Cow::Borrowed(&source.text[range.clone()]),
+            kind: Form::Plain,
+            range,
+        });
+    }
     if let Some((text, length)) = ratio::leading(&rest[markup..]) {
         return Some(Candidate {
             text: Cow::Owned(text),
@@ -148,6 +186,19 @@ fn answer<'t>(
         return stated::sentence(source, start..end);
     }
     words_only(source, start, end)
+}
+
+/// The length of the date that a text begins with; it ends with its year or its day.
+fn date(text: &str) -> Option<usize> {
+    const LONGEST: usize = 32;
+    let near = &text[..text.floor_char_boundary(LONGEST)];
+    let ends = near
+        .char_indices()
+        .filter(|(_, it)| it.is_ascii_digit())
+        .map(|(at, _)| at + 1)
+        .filter(|at| !near[*at..].starts_with(|it: char| it.is_ascii_alphanumeric()));
+    let mut dates = ends.filter(|end| crate::parse::date(&near[..*end]).is_some());
+    dates.next_back()
 }
 
 /// Does the clause begin with a name or a few words that are set off, as in "Evelyn, who ran 5 miles"?
@@ -202,8 +253,12 @@ pub(super) fn words_only<'t>(
         && !text.contains(|it: char| it.is_ascii_digit());
     let states_nothing = text.len() > MAX_WORDS
         || !text.contains(char::is_alphanumeric)
-        || words::NO_ANSWER.contains(text)
-        || (words::BEGINS_NO_ANSWER.contains(first) && !denies);
+        // "Answer: correct" answers; "the answer is correct" comments.
+        || (words::NO_ANSWER.contains(text)
+            && !(words::VERDICT.contains(text) && is_labelled(&source.text[..start])))
+        || (words::BEGINS_NO_ANSWER.contains(first)
+            && !denies
+            && !(words::VERDICT.contains(text) && is_labelled(&source.text[..start])));
     if states_nothing {
         return None;
     }
@@ -212,6 +267,13 @@ pub(super) fn words_only<'t>(
         kind: Form::Words,
         range: start..start + length,
     })
+}
+
+/// Does a colon stand before the answer?
+fn is_labelled(before: &str) -> bool {
+    before
+        .trim_end_matches([' ', '*', '_', '\n'])
+        .ends_with(':')
 }
 
 /// Is what follows no more than punctuation, or a new clause?

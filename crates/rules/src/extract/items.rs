@@ -111,6 +111,18 @@ pub(super) fn items(source: Source<'_, '_>, range: Range<usize>) -> Vec<Item> {
     collector.items
 }
 
+/// Is a number an age that a sentence ends with, as in "a 12-year-old boy"? "The 12-year-old" is only mentioned.
+fn is_age(before: &str, after: &str) -> bool {
+    let rest = after.strip_prefix("year").map(|rest| {
+        let word = rest.find(|it: char| !(it.is_alphabetic() || it == '-'));
+        &rest[word.unwrap_or(rest.len())..]
+    });
+    rest.is_some_and(|rest| {
+        rest.split_whitespace().count() <= 1
+            && !words::last_word(before.trim_end()).eq_ignore_ascii_case("the")
+    })
+}
+
 /// From this length on a run that states nothing is not read again from within.
 const BARREN: usize = 500;
 
@@ -189,7 +201,8 @@ impl Collector<'_, '_> {
                 || taken.contains(['\\', 'π', '∞', '∅', '√'])
                 || taken.starts_with(['(', '[', '{']) && taken.contains(',');
             let hyphened = text[run.end..].starts_with('-')
-                && text[run.end + 1..].starts_with(|it: char| it.is_ascii_alphabetic());
+                && text[run.end + 1..].starts_with(|it: char| it.is_ascii_alphabetic())
+                && !is_age(&text[..at], &text[run.end + 1..]);
             useful && !hyphened
         });
         let Some(run) = run else {
@@ -220,7 +233,10 @@ impl Collector<'_, '_> {
                         .all(|byte| byte.is_ascii_digit() || matches!(byte, b' ' | b',' | b'.'))
                 });
         let tail = tail(after, counted);
-        if words::NUMBERED.contains(words::last_word(before)) || before.ends_with('#') {
+        // "horse #12" answers, where nothing follows.
+        let last = !text[run.end..].contains(char::is_alphanumeric);
+        let numbered = words::NUMBERED.contains(words::last_word(before));
+        if numbered || before.ends_with('#') && !(last && self.items.is_empty()) {
             return run.end;
         }
         self.push(at..run.end, tail, Form::Plain, false, run.number)

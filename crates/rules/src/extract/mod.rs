@@ -19,34 +19,43 @@
 //! |---|---|
 //! | `clean`, `scan` | what of a response counts; where its boxes and formulas are |
 //! | `search` | weighs boxes, announcements and the rest against each other |
-//! | `boxes`, `formulas`, `strings`, `choice` | what a box or a formula says; given strings; choice letters |
+//! | `reach` | where what is announced ends |
+//! | `labelled` | labelled parts, which are no choices |
+//! | `boxes`, `formulas`, `strings` | what a box or a formula says; given strings |
+//! | `choice`, `settled` | choice letters, with the texts of their options; the choice that a sentence settles on |
 //! | `anchors`, `clause` | words that announce an answer; what stands behind them |
 //! | `whole` | texts and sentences that are an answer and nothing else |
 //! | `sentences`, `items`, `stated`, `chain` | the last sentence, its numbers and formulas, and which of them is the answer |
+//! | `decimal` | numbers of languages with a decimal comma |
 //! | `maths`, `symbols`, `tail`, `ratio` | how far mathematics reaches in prose; units and labels behind a number |
-//! | `qualifiers` | words beside an answer that change it |
+//! | `qualifiers`, `aside` | words beside an answer that change it; what follows an answer without being one |
 //! | `hypertext` | tags and entities of HTML |
 //! | `computed` | calls and operators of programs as mathematics |
 //! | `no_answer`, `markup`, `words` | refusals and cut-off texts; markup; words of the lexicon |
 
 mod anchors;
+mod aside;
 mod boxes;
 mod chain;
 mod choice;
 mod clause;
 mod clean;
 mod computed;
+mod decimal;
 mod formulas;
 mod hypertext;
 mod items;
+mod labelled;
 mod markup;
 mod maths;
 mod no_answer;
 mod qualifiers;
 mod ratio;
+mod reach;
 mod scan;
 mod search;
 mod sentences;
+mod settled;
 mod stated;
 mod strings;
 mod symbols;
@@ -78,6 +87,10 @@ pub struct Found<'t> {
     pub(crate) statement: Cow<'t, str>,
     /// Words beside `text` change what it says: "at least", "or more".
     pub(crate) qualified: bool,
+    /// It may be read in another way too: what differs from it need not be wrong.
+    pub(crate) doubtful: bool,
+    /// The text of the option, where `text` is its letter: "Budding" of "(D) Budding".
+    pub(crate) option: Option<String>,
 }
 
 impl Found<'_> {
@@ -88,6 +101,8 @@ impl Found<'_> {
             method: self.method,
             statement: Cow::Owned(self.statement.into_owned()),
             qualified: self.qualified,
+            doubtful: self.doubtful,
+            option: self.option,
         }
     }
 }
@@ -134,6 +149,8 @@ pub(crate) fn bare(statement: &str) -> &str {
     markup::trim_markup(statement)
 }
 
+pub(crate) use labelled::parts;
+
 /// Does a text deny what it is about?
 pub(crate) fn denies(text: &str) -> bool {
     qualifiers::deny(text)
@@ -150,15 +167,29 @@ pub(crate) fn opposed(one: &str, other: &str) -> bool {
 }
 
 /// The choice that `text` names, where a letter announces what [`extract`] finds: in "A: 18" the A.
+/// The choice that `text` names, where one is asked for and [`extract`] finds something else: in "A: 18" the A, in
+/// "12 m/s (B)" the B.
 pub(crate) fn choice_instead<'t>(
     found: &Found<'_>,
     text: &'t str,
     config: &Config,
 ) -> Option<Found<'t>> {
-    let mut candidates = candidates(text, Role::Prediction, config).into_iter();
-    (found.method == search::ANSWER_LETTER)
-        .then(|| candidates.find(|it| it.method == "choice"))
-        .flatten()
+    if found.method == search::ANSWER_LETTER {
+        let mut candidates = candidates(text, Role::Prediction, config).into_iter();
+        return candidates.find(|it| it.method == "choice");
+    }
+    let (letters, option) = match choice::before_dash(&found.text) {
+        Some((choice, text)) => (choice.letters, Some(bare(text).to_owned())),
+        None => (choice::behind(&found.statement)?.letters, None),
+    };
+    Some(Found {
+        text: Cow::Owned(letters),
+        method: "choice",
+        statement: Cow::Owned(found.statement.clone().into_owned()),
+        qualified: found.qualified || qualifiers::change_words(&found.statement, ""),
+        doubtful: found.doubtful,
+        option,
+    })
 }
 
 /// Everything in `text` that may be its final answer, most trusted first, eight at most; empty where [`extract`] finds

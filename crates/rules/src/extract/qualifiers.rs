@@ -1,6 +1,7 @@
 //! Words and signs beside an answer that make it another: a part of "at least 12", "12 or more" or "3 in 4" is no answer.
 
 use super::words;
+use crate::lexicon::words::APPROXIMATELY;
 
 /// How many words behind a value are looked at for phrases that bound it, and how many bytes for opposites.
 const FAR: usize = 40;
@@ -11,9 +12,15 @@ const NEAR: usize = 3;
 
 /// Does what stands before or behind an announced value change it?
 pub(super) fn change(before: &str, after: &str) -> bool {
-    let clause = clause(before_contrast(after));
+    let (clause, aside) = without_brackets(clause(before_contrast(after)));
     let near = up_to(clause, &[',', ';', ':', '(']);
-    has(before, &words::CHANGES_BEFORE)
+    let changed = |word: &str| {
+        words::CHANGES_AFTER.contains(word)
+            || words::CHANGES_BEFORE.contains(word)
+            || APPROXIMATELY.contains(word)
+    };
+    words_of(aside).take(2).any(changed)
+        || has(before, &words::CHANGES_BEFORE)
         || deny(before)
         || ends_in_bound(before)
         || changes(clause)
@@ -44,6 +51,18 @@ pub(super) fn is_argument(before: &str) -> bool {
     name.len() > 1
         && name.contains(|it: char| it.is_ascii_lowercase())
         && !crate::lexicon::words::KIND_OF_ANSWER.contains(name)
+}
+
+/// A text without its first brackets, and what they hold: "(3 cubes, 7 spheres)" explains a number, "(or 6)" changes it.
+fn without_brackets(text: &str) -> (&str, &str) {
+    match text
+        .trim_start()
+        .strip_prefix('(')
+        .and_then(|it| it.split_once(')'))
+    {
+        Some((inner, rest)) => (rest, inner),
+        None => (text, ""),
+    }
 }
 
 /// Does a number follow before anything sets it off, as in "3 in 4" or "4 hr 50 min"?
@@ -168,9 +187,10 @@ fn up_to<'t>(text: &'t str, signs: &[char]) -> &'t str {
 /// The same for the letter of a choice, whose text may follow.
 pub(super) fn change_choice(before: &str, after: &str) -> bool {
     let joined = words_of(after).next();
-    has(before, &words::CHANGES_BEFORE)
+    has(before, &words::CHANGES_CHOICE_BEFORE)
         || deny(before)
-        || denied_after(after)
+        // The text of an option may be "False" or "Not enough information".
+        || (words_of(after).next().is_some_and(is_verb) && denied_after(after))
         || has_phrase(up_to(after, &[',', ';', ':', '(', '.']))
         || joined.is_some_and(|word| words::CHANGES_AFTER.contains(word))
 }
@@ -180,6 +200,20 @@ pub(super) fn change_words(before: &str, after: &str) -> bool {
     has(before, &words::CHANGES_BEFORE)
         || deny(before)
         || words_of(after).any(|word| matches!(word, "and" | "or"))
+        || goes_on(after)
+}
+
+/// Is it the first part of a name, as in "Providence, Rhode Island"?
+fn goes_on(after: &str) -> bool {
+    let Some(rest) = after.strip_prefix(", ") else {
+        return false;
+    };
+    let rest = rest.trim_end_matches(['.', '*', '"', ' ']);
+    let count = rest.split_whitespace().count();
+    count <= 3
+        && rest
+            .split_whitespace()
+            .all(|word| word.starts_with(char::is_uppercase))
 }
 
 /// The same for a value within a sentence that narrates, where only the nearest words belong to it.
@@ -197,6 +231,7 @@ pub(super) fn change_near(before: &str, after: &str) -> bool {
     let joined = is_part_of_number(after);
     let (before, after) = (&before[from..], clause(&after[..to]));
     has(before, &words::CHANGES_BEFORE)
+        || deny_announcement(before)
         || deny(before)
         || alone && ends_in_bound(before)
         || joined
@@ -210,9 +245,9 @@ pub(super) fn change_near(before: &str, after: &str) -> bool {
 /// Is what stands before `after` denied there, as in "12 is incorrect"?
 pub(super) fn denied_after(after: &str) -> bool {
     let sets_off = after.trim_start().starts_with([',', '.', ';', '(']);
-    let says = words_of(after).next().is_some_and(|word| {
-        words::among(word, &["is", "are", "was"]) || words::DENIES.contains(word)
-    });
+    let says = words_of(after)
+        .next()
+        .is_some_and(|word| is_verb(word) || words::DENIES.contains(word));
     !sets_off
         && says
         && deny(
@@ -228,6 +263,13 @@ fn changes(after: &str) -> bool {
     let count =
         words_of(after).next().is_some_and(|it| it == "times") && words_of(after).count() == 1;
     !count && has(after, &words::CHANGES_AFTER)
+}
+
+fn is_verb(word: &str) -> bool {
+    const VERBS: [&str; 8] = [
+        "is", "are", "was", "isn't", "isn’t", "cannot", "can't", "can’t",
+    ];
+    words::among(word, &VERBS)
 }
 
 /// Is what a text is about denied in it?
@@ -252,6 +294,11 @@ fn operator_follows(after: &str) -> bool {
     after.starts_with(is_operator) && !dash
 }
 
+/// Is an announcement denied, in one of the languages: "La respuesta no es 18"?
+pub(super) fn deny_announcement(text: &str) -> bool {
+    has(text, &words::DENIES_ANNOUNCEMENT)
+}
+
 /// Up to the words that explain the answer, which may say what they like.
 fn clause(after: &str) -> &str {
     let end = words_of(after)
@@ -260,11 +307,32 @@ fn clause(after: &str) -> &str {
     &after[..end]
 }
 
+/// Does a word of another language scale a value: "1,8 millones", "18 Prozent"?
+pub(super) fn scaled(text: &str) -> bool {
+    has(text, &words::FOREIGN_SCALE)
+}
+
+/// Does a text begin by taking back what stands before it, as in "Wait, that is wrong"?
+pub(super) fn takes_back(text: &str) -> bool {
+    words_of(text)
+        .take(6)
+        .any(|word| words::TAKES_BACK.contains(word))
+}
+
+/// The same for what stands around an answer in a script without spaces.
+pub(super) fn change_spaceless(before: &str, after: &str) -> bool {
+    let within = |text: &str| {
+        text.contains(words::is_spaceless)
+            && words::CHANGES_SPACELESS.iter().any(|it| text.contains(it))
+    };
+    within(before) || within(after) || words::SCALE_SPACELESS.begin(after.trim_start()).is_some()
+}
+
 fn has(text: &str, list: &words::List) -> bool {
     words_of(text).any(|word| list.contains(word))
 }
 
-fn offset(text: &str, word: &str) -> usize {
+pub(super) fn offset(text: &str, word: &str) -> usize {
     word.as_ptr() as usize - text.as_ptr() as usize
 }
 

@@ -1,29 +1,28 @@
 //! Weighs what announces an answer against each other.
 
+mod unannounced;
+
 use std::borrow::Cow;
 use std::ops::Range;
 
 use super::anchors::{self, Anchor, AnchorKind};
+use super::aside;
 use super::boxes;
 use super::choice;
 use super::clause;
+use super::decimal;
 use super::items::{Candidate, Form, Source};
+use super::labelled;
 use super::no_answer;
 use super::qualifiers;
+use super::reach::{self, MAX_REACH};
 use super::scan::scan;
-use super::sentences;
-use super::stated;
-use super::whole::{all_of, as_it_is, last_cell, opening, sentence, whole_in};
-use super::words;
+use super::whole::{all_of, whole_in};
 use super::{Found, Role};
 use crate::config::{Config, ExtractionTarget};
 
 /// How many candidates are named at most.
 const MAX_FOUND: usize = 8;
-/// How long what is announced may be, in bytes, unless it is announced last.
-const MAX_REACH: usize = 4_000;
-/// How many sentences are looked at, from the last on, where nothing is announced.
-const MAX_SENTENCES: i32 = 4;
 
 /// What announced an answer behind "A:", which may be a choice and its text too.
 pub(super) const ANSWER_LETTER: &str = "answer letter";
@@ -34,6 +33,15 @@ struct Ranked<'t> {
     tier: i32,
     end: usize,
     found: Found<'t>,
+}
+
+/// All that was announced, and what its words do to the answer in it: see [`Found`].
+#[derive(Default)]
+struct Said<'t> {
+    statement: Cow<'t, str>,
+    qualified: bool,
+    doubtful: bool,
+    option: Option<String>,
 }
 
 struct Search<'t, 'm, 'c> {
@@ -52,6 +60,10 @@ pub(super) fn search<'t>(
     if text.trim().is_empty() {
         return Err("the text is empty");
     }
+    let text = match role {
+        Role::Prediction => &text[..aside::next_question(text).unwrap_or(text.len())],
+        Role::Gold => text,
+    };
     let regions = scan(text);
     let anchors = anchors::find(text);
     let boxed = config.boxed_match_priority >= 0;
@@ -106,31 +118,31 @@ impl<'t> Search<'t, '_, '_> {
             Form::Choice => qualifiers::change_choice(before, after),
             _ => qualifiers::change(before, after) || qualifiers::is_argument(before),
         };
-        self.keep(
-            tier,
-            method,
-            reading,
-            Cow::Borrowed(&all[statement]),
+        let qualified = qualified || qualifiers::change_spaceless(before, after);
+        let option = (reading.kind == Form::Choice)
+            .then(|| choice::text(before, after).map(str::to_owned))
+            .flatten();
+        let said = Said {
+            statement: Cow::Borrowed(&all[statement]),
             qualified,
-        );
+            option,
+            ..Said::default()
+        };
+        self.keep(tier, method, reading, said);
     }
 
-    fn keep(
-        &mut self,
-        tier: i32,
-        method: &'static str,
-        reading: Candidate<'t>,
-        statement: Cow<'t, str>,
-        qualified: bool,
-    ) {
+    fn keep(&mut self, tier: i32, method: &'static str, reading: Candidate<'t>, said: Said<'t>) {
         if !self.allows(&reading) {
             return;
         }
         let mut text = reading.text;
-        let mut method = method;
+        let (mut method, mut option) = (method, said.option);
         if reading.kind == Form::Choice {
             method = "choice";
-        } else if let Some(choice) = choice::whole(&text) {
+        } else if labelled::parts(&text).is_none()
+            && let Some((choice, after)) = choice::whole(&text)
+        {
+            option = choice::text("", after).map(str::to_owned);
             text = Cow::Owned(choice.letters);
             method = "choice";
         }
@@ -143,8 +155,10 @@ impl<'t> Search<'t, '_, '_> {
             found: Found {
                 text,
                 method,
-                statement,
-                qualified,
+                statement: said.statement,
+                qualified: said.qualified,
+                doubtful: said.doubtful,
+                option,
             },
         });
     }
@@ -194,6 +208,8 @@ impl<'t> Search<'t, '_, '_> {
                         text: reading.text,
                         method: "string",
                         qualified: false,
+                        doubtful: false,
+                        option: None,
                     },
                 }));
         }
@@ -215,7 +231,10 @@ impl<'t> Search<'t, '_, '_> {
         if !self.config.try_extract_without_anchor {
             return Err("nothing announces an answer");
         }
-        if let Some(reading) = whole_in(self.source, 0..text.len()) {
+        let labelled = reach::labelled_parts(self.source, 0)
+            .filter(|it| it.range.end == text.trim_end().len());
+        let whole = labelled.or_else(|| whole_in(self.source, 0..text.len()));
+        if let Some(reading) = whole {
             self.push(40, "whole", reading, 0..text.len());
             if !self.out.is_empty() {
                 return Ok(());
@@ -224,18 +243,29 @@ impl<'t> Search<'t, '_, '_> {
         if no_answer::is_cut_off(text) {
             return Err("the text breaks off");
         }
-        if let Some(candidate) = opening(self.source) {
-            self.push(46, "opening", candidate, 0..text.len());
+        let end = aside::before_explanation(text);
+        self.source.text = &text[..end];
+        if end < text.trim_end().len()
+            && let Some(reading) = whole_in(self.source, 0..end)
+        {
+            self.push(40, "whole", reading, 0..end);
             if !self.out.is_empty() {
                 return Ok(());
             }
         }
-        self.last_sentences();
+        self.settled();
+        self.opening();
+        if self.out.is_empty() {
+            self.total();
+        }
+        if self.out.is_empty() {
+            self.last_sentences();
+        }
         if self.out.is_empty()
             && is_formula_like(text)
             && let Some(reading) = all_of(self.source, 0)
         {
-            self.push(60, "whole", reading, 0..text.len());
+            self.push(60, "whole", reading, 0..self.source.text.len());
         }
         if self.out.is_empty() {
             return Err("no answer was found");
@@ -269,7 +299,7 @@ impl<'t> Search<'t, '_, '_> {
             limit = found.start;
             let tier = self.box_tier() + depth;
             let text = self.source.text;
-            let end = self.sentence_end(found.end);
+            let end = reach::sentence_end(self.source, found.end);
             let after = text[found.end..end].trim_start_matches(['$', '*']);
             let denied = qualifiers::denied_after(after);
             let reading = Candidate {
@@ -282,7 +312,12 @@ impl<'t> Search<'t, '_, '_> {
             } else {
                 reading.text.clone()
             };
-            self.keep(tier, "boxed", reading, statement, denied);
+            let said = Said {
+                statement,
+                qualified: denied,
+                ..Said::default()
+            };
+            self.keep(tier, "boxed", reading, said);
         }
     }
 
@@ -297,16 +332,27 @@ impl<'t> Search<'t, '_, '_> {
                 AnchorKind::Tag => (0, 0, "answer tag"),
                 AnchorKind::Final => (0, 0, "final answer"),
                 AnchorKind::Answer => (1, 10, "answer"),
-                AnchorKind::Option => (2, 10, "option"),
+                AnchorKind::Option | AnchorKind::Result => (2, 10, "option"),
             };
             if best[slot] {
                 continue;
             }
+            let parts = match anchor.how {
+                AnchorKind::Final | AnchorKind::Answer | AnchorKind::Tag => {
+                    reach::labelled_parts(self.source, anchor.end)
+                }
+                _ => None,
+            };
+            let is_labelled = parts.is_some();
             let reading = match anchor.how {
-                AnchorKind::Hashes => self.after_hashes(anchor.end, reach),
-                AnchorKind::Tag => self.in_tag(anchor.end, reach),
-                AnchorKind::Option => clause::read(self.source, anchor.end, reach, true)
-                    .filter(|it| it.kind == Form::Choice),
+                _ if is_labelled => parts,
+                AnchorKind::Hashes => reach::after_hashes(self.source, anchor.end, reach),
+                AnchorKind::Tag => reach::in_tag(self.source, anchor.end, reach),
+                AnchorKind::Option | AnchorKind::Result => {
+                    let named = anchor.how == AnchorKind::Option;
+                    clause::read(self.source, anchor.end, reach, named)
+                        .filter(|it| it.kind == Form::Choice)
+                }
                 AnchorKind::Final | AnchorKind::Answer => {
                     clause::read(self.source, anchor.end, reach, false)
                 }
@@ -315,25 +361,54 @@ impl<'t> Search<'t, '_, '_> {
                 continue;
             };
             // Words may only comment on the answer: what states one in symbols is trusted more.
-            let words = reading.kind == Form::Words;
+            let words = reading.kind == Form::Words && !is_labelled;
             let tier = if words { tier + 20 } else { tier };
             best[slot] = !words;
             let end = match anchor.how {
-                AnchorKind::Hashes => self.line_end(anchor.end),
-                AnchorKind::Tag => self.tag_end(anchor.end),
-                _ => self.sentence_end(reading.range.end),
+                // "#### 42 Then 7 are sold.": another sentence.
+                AnchorKind::Hashes if reach::begins_anew(self.source, reading.range.end) => {
+                    reading.range.end
+                }
+                AnchorKind::Hashes => reach::line_end(self.source, anchor.end),
+                AnchorKind::Tag => reach::tag_end(self.source, anchor.end),
+                _ => reach::sentence_end(self.source, reading.range.end),
             };
             // "The answer cannot be 12."
-            let text = self.source.text;
-            let denied = qualifiers::deny(&text[anchor.start..anchor.end]);
+            let announcement = &self.source.text[anchor.start..anchor.end];
+            let denied = qualifiers::deny(announcement)
+                || qualifiers::deny_announcement(
+                    &self.source.text[anchor.start..reading.range.start.max(anchor.end)],
+                );
             let start = if denied { anchor.start } else { anchor.end };
+            let text = self.source.text;
             let near = text.ceil_char_boundary(anchor.start.saturating_sub(80));
-            let doubted = qualifiers::doubt(&text[near.min(anchor.start)..anchor.start]);
-            if doubted {
-                let statement = Cow::Borrowed(&text[near.min(anchor.start)..end]);
-                self.keep(tier, method, reading, statement, true);
-            } else {
-                self.push(tier, method, reading, start..end);
+            let near = near.min(anchor.start);
+            let doubted = qualifiers::doubt(&text[near..anchor.start]);
+            let statement = if doubted { near } else { start }..end;
+            let denied = denied || doubted;
+            match decimal::points(&reading.text) {
+                Some((text, doubtful)) if anchor.comma && reading.kind == Form::Plain => {
+                    let (from, to) = (reading.range.start, reading.range.end);
+                    let all = self.source.text;
+                    let before = &all[start.min(from)..from];
+                    let said = Said {
+                        qualified: denied
+                            || qualifiers::scaled(&text)
+                            || qualifiers::change(before, &all[to..end.max(to)]),
+                        statement: Cow::Borrowed(&all[statement]),
+                        doubtful,
+                        option: None,
+                    };
+                    let text = Cow::Owned(text);
+                    self.keep(tier, method, Candidate { text, ..reading }, said);
+                }
+                _ => {
+                    let denied = denied || anchor.comma && qualifiers::scaled(&reading.text);
+                    self.push(tier, method, reading, statement);
+                    if denied && let Some(last) = self.out.last_mut() {
+                        last.found.qualified = true;
+                    }
+                }
             }
         }
     }
@@ -358,90 +433,10 @@ impl<'t> Search<'t, '_, '_> {
             kind: Form::Choice,
             range: reading.range.clone(),
         };
-        let statement = at..self.sentence_end(reading.range.end);
+        let statement = at..reach::sentence_end(self.source, reading.range.end);
         let tier = if words { 20 } else { 0 };
         self.push(tier, ANSWER_LETTER, reading, statement.clone());
         self.push(45, ANSWER_LETTER, choice, statement);
-    }
-
-    /// Where the line that `at` lies in ends.
-    fn line_end(&self, at: usize) -> usize {
-        let text = self.source.text;
-        text[at..].find('\n').map_or(text.len(), |end| at + end)
-    }
-
-    /// Where the sentence that `at` lies in ends; behind its exclamation mark, which may be a factorial's.
-    fn sentence_end(&self, at: usize) -> usize {
-        let Source { text, regions, .. } = self.source;
-        let end = sentences::end(text, regions, at, usize::MAX).unwrap_or(text.len());
-        end + usize::from(text[end..].starts_with('!'))
-    }
-
-    /// Where what a tag holds ends that was opened before `at`.
-    fn tag_end(&self, at: usize) -> usize {
-        let rest = &self.source.text[at..];
-        let end = rest.find("</").or_else(|| rest.find("[/"));
-        at + end.unwrap_or(rest.len())
-    }
-
-    /// The rest of a `####` line, if it is an answer and no heading.
-    fn after_hashes(&self, at: usize, reach: usize) -> Option<Candidate<'t>> {
-        let text = self.source.text;
-        let line = self.line_end(at);
-        let range = at..line;
-        if range.len() > reach {
-            return None;
-        }
-        if self.source.regions.has_box(&range) && !self.source.open_boxes {
-            return None;
-        }
-        let is_last = line == text.trim_end().len();
-        whole_in(self.source, range.clone())
-            .filter(|it| it.kind != Form::Words || is_last)
-            // What nothing follows is no heading, whether it can be read or not.
-            .or_else(|| is_last.then(|| as_it_is(self.source, range)).flatten())
-    }
-
-    /// What stands between `<answer>` and its end.
-    fn in_tag(&self, at: usize, reach: usize) -> Option<Candidate<'t>> {
-        let end = self.tag_end(at);
-        let range = at..end;
-        if range.len() > reach || (self.source.regions.has_box(&range) && !self.source.open_boxes) {
-            return None;
-        }
-        whole_in(self.source, range.clone())
-            .or_else(|| {
-                clause::read(self.source, at, MAX_REACH, false).filter(|it| it.range.end <= end)
-            })
-            .or_else(|| stated::sentence(self.source, range))
-    }
-
-    /// What the last sentences state.
-    fn last_sentences(&mut self) {
-        let mut end = self.source.text.len();
-        for depth in 0..MAX_SENTENCES {
-            let Some(range) = sentences::last_before(self.source.text, self.source.regions, end)
-            else {
-                return;
-            };
-            end = range.start;
-            let method = method_of(&self.source.text[range.clone()]);
-            if let Some(reading) = sentence(self.source, range.clone()) {
-                let text = self.source.text;
-                let (from, to) = (reading.range.start, reading.range.end);
-                let before = &text[range.start.min(from)..from];
-                let after = &text[to..range.end.max(to)];
-                let qualified = reading.kind != Form::Words
-                    && (qualifiers::change_near(before, after)
-                        || qualifiers::is_one_of_several(before, after)
-                        || qualifiers::is_argument(before));
-                let statement = Cow::Borrowed(&text[last_cell(text, range)]);
-                self.keep(50 + depth, method, reading, statement, qualified);
-                if !self.out.is_empty() {
-                    return;
-                }
-            }
-        }
     }
 
     fn gold(&mut self, anchors: &[Anchor]) -> Result<(), &'static str> {
@@ -462,11 +457,15 @@ impl<'t> Search<'t, '_, '_> {
             }
         }
         if let Some(anchor) = anchors.iter().rev().find(|it| it.how == AnchorKind::Hashes)
-            && let Some(reading) = self
-                .after_hashes(anchor.end, usize::MAX)
+            && let Some(reading) = reach::after_hashes(self.source, anchor.end, usize::MAX)
                 .or_else(|| all_of(self.source, anchor.end))
         {
-            self.push(0, "####", reading, anchor.end..self.line_end(anchor.end));
+            self.push(
+                0,
+                "####",
+                reading,
+                anchor.end..reach::line_end(self.source, anchor.end),
+            );
         }
         if self.out.is_empty() && (is_worked(text) || announces(text, anchors)) {
             self.announced(anchors);
@@ -474,7 +473,10 @@ impl<'t> Search<'t, '_, '_> {
         if !self.out.is_empty() {
             return Ok(());
         }
-        if let Some(reading) = whole_in(self.source, 0..text.len()) {
+        let labelled = reach::labelled_parts(self.source, 0)
+            .filter(|it| it.range.end == text.trim_end().len());
+        let whole = labelled.or_else(|| whole_in(self.source, 0..text.len()));
+        if let Some(reading) = whole {
             self.push(40, "whole", reading, 0..text.len());
         }
         if self.out.is_empty() && is_worked(text) {
@@ -528,27 +530,6 @@ fn is_worked(text: &str) -> bool {
     words > 12
         && (digits || words > 30)
         && (head.contains(". ") || head.contains('\n') || head.contains('='))
-}
-
-fn method_of(sentence: &str) -> &'static str {
-    let word = words::first_word(sentence.trim_start_matches(|it: char| !it.is_alphanumeric()));
-    if words::among(
-        word,
-        &[
-            "therefore",
-            "thus",
-            "hence",
-            "so",
-            "consequently",
-            "finally",
-        ],
-    ) {
-        "therefore"
-    } else if sentence.contains(['$', '\\']) {
-        "formula"
-    } else {
-        "number"
-    }
 }
 
 /// Behind the "A:" that begins the last line, unless the text lists choices.

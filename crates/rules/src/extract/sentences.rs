@@ -31,6 +31,7 @@ pub(super) fn end(text: &str, regions: &Regions, from: usize, limit: usize) -> O
                 return Some(at);
             }
             b'.' | b'!' | b'?' if ends_here(text, at) => return Some(at),
+            0xe3 if text[at..].starts_with('。') => return Some(at),
             _ => at += 1,
         }
     }
@@ -103,7 +104,7 @@ fn is_enumerator(word: &str) -> bool {
 /// The last sentence before `end`; `None` where nothing is left.
 pub(super) fn last_before(text: &str, regions: &Regions, end: usize) -> Option<Range<usize>> {
     let bytes = text.as_bytes();
-    let end = text[..end].trim_end().len();
+    let end = text[..end].trim_end().trim_end_matches('。').len();
     if end == 0 {
         return None;
     }
@@ -134,6 +135,9 @@ pub(super) fn last_before(text: &str, regions: &Regions, end: usize) -> Option<R
                     }
                 }
                 b'.' | b'!' | b'?' if ends_here(text, at) => return Some(at + 1..end),
+                0xe3 if text.get(at..).is_some_and(|it| it.starts_with('。')) => {
+                    return Some(at + '。'.len_utf8()..end);
+                }
                 _ => {}
             }
         }

@@ -33,7 +33,7 @@ pub(super) fn find<'t>(
         };
         let tier = match anchor.how {
             AnchorKind::Hashes | AnchorKind::Tag | AnchorKind::Final => 0,
-            AnchorKind::Answer | AnchorKind::Option => 10,
+            AnchorKind::Answer | AnchorKind::Option | AnchorKind::Result => 10,
         };
         let start = anchor.end + skipped;
         out.push((tier, reading(which, start..start + length, lowercase)));

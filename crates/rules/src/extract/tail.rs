@@ -19,6 +19,15 @@ pub(super) struct Tail {
 
 /// Reads what follows a number: `text` begins right behind it. `labels`: may it be something that is counted?
 pub(super) fn tail(text: &str, labels: bool) -> Tail {
+    // "12-year-old"
+    if let Some(rest) = text.strip_prefix("-year") {
+        let word = rest.find(|it: char| !(it.is_alphabetic() || it == '-'));
+        let end = text.len() - rest.len() + word.unwrap_or(rest.len());
+        return Tail {
+            end,
+            ..Tail::default()
+        };
+    }
     let mark = mark(text);
     if mark > 0 {
         return Tail {

@@ -24,7 +24,7 @@ fn result(function: &str, text: &str) -> Value {
         }
         "boxes" => json!(boxes::last(text, &regions, text.len()).map(|it| it.text)),
         "chain" => json!(chain::result(text)),
-        "option" => json!(choice::whole(text).map(|it| it.letters)),
+        "option" => json!(choice::whole(text).map(|(choice, _)| choice.letters)),
         "outside thinking" => json!(clean::visible(text).ok()),
         "plain characters" => json!(clean::plain(text)),
         "formula" => json!(formulas::of_text(text)),

@@ -5,10 +5,13 @@ use std::ops::Range;
 
 use super::choice;
 use super::items::{self, Candidate, Form, Source};
+use super::labelled;
 use super::markup::{trim_markup, without_markup};
 use super::maths;
 use super::no_answer;
+use super::qualifiers;
 use super::ratio;
+use super::settled::settled;
 use super::stated;
 use super::symbols;
 use super::tail::tail;
@@ -78,7 +81,11 @@ fn leading_truth(text: &str) -> Option<(&str, &str, &str)> {
     let word = words::first_word(bare);
     let after = bare[word.len()..].trim_start_matches(['*', '_', '"']);
     let rest = after.trim_start_matches([',', ';', '.', '!', ' ', '-', '–', '—', ':', '*']);
-    words::among(word, &["yes", "no", "true", "false"]).then_some((word, after, rest))
+    let numbered = word.eq_ignore_ascii_case("no")
+        && after.starts_with(['.', ' '])
+        && rest.starts_with(|it: char| it.is_ascii_digit());
+    let truth = words::among(word, &["yes", "no", "true", "false"]);
+    (truth && !numbered).then_some((word, after, rest))
 }
 
 /// "Yes, because …": a sentence that begins with its answer.
@@ -96,8 +103,11 @@ fn truth_value<'t>(source: Source<'t, '_>, range: &Range<usize>) -> Option<Candi
     })
 }
 
-/// "No. Consider $x = 2$.": a paragraph that begins with its answer.
+/// "No. Consider $x = 2$.": a paragraph that begins with its answer; a choice on a line of its own before its reasons.
 pub(super) fn opening<'t>(source: Source<'t, '_>) -> Option<Candidate<'t>> {
+    if let Some(choice) = opening_choice(source) {
+        return Some(choice);
+    }
     let text = source.text.trim();
     let (word, after, rest) = leading_truth(text)?;
     let begins = word.starts_with(char::is_uppercase)
@@ -113,6 +123,53 @@ pub(super) fn opening<'t>(source: Source<'t, '_>) -> Option<Candidate<'t>> {
     })
 }
 
+/// "36\n\nHere is how: 4 boxes × 9 pencils.": a value, or a few words, on a first line of its own. May it be a heading, or
+/// what is concluded later?
+pub(super) fn opening_value<'t>(source: Source<'t, '_>) -> Option<(Candidate<'t>, bool)> {
+    let text = source.text;
+    let start = text.len() - text.trim_start().len();
+    let end = start + text[start..].find("\n\n")?;
+    let line = text[start..end].trim();
+    if line.contains(['\n', '=', '#', '?', '|']) || line.trim_end_matches('*').ends_with(':') {
+        return None;
+    }
+    let rest = &text[end..];
+    if qualifiers::takes_back(rest) {
+        return None;
+    }
+    let concludes = rest
+        .split(|it: char| !it.is_alphabetic())
+        .any(|word| words::CONCLUDING.contains(word));
+    let reading = whole_in(source, start..end)?;
+    let letters = line.chars().any(char::is_alphabetic);
+    let doubtful = match reading.kind {
+        Form::Choice => return None,
+        Form::Words if words::HEADING.contains(trim_markup(line)) || line.ends_with('.') => {
+            return None;
+        }
+        Form::Words => true,
+        _ => concludes || letters,
+    };
+    // What is only copied from the question goes on with a solution.
+    let computed = matches!(reading.kind, Form::Plain | Form::Formula)
+        && line.contains(['+', '*', '/', '^', '\\', '×', '÷', '<', '>']);
+    let passed = computed || concludes && reading.kind == Form::Words;
+    (!passed).then_some((reading, doubtful))
+}
+
+/// "(B) Osmosis\n\nWater moves …", unless the other options follow on lines of their own.
+fn opening_choice<'t>(source: Source<'t, '_>) -> Option<Candidate<'t>> {
+    let text = source.text;
+    let start = text.len() - text.trim_start().len();
+    let end = start + text[start..].find("\n\n")?;
+    let listed = text[end..].split("\n\n").any(|paragraph| {
+        let line = paragraph.trim_start_matches(['*', '_', ' ', '\n', '#']);
+        choice::leading(line, false).is_some_and(|it| it.marked)
+    });
+    let first = whole_in(source, start..end).filter(|it| it.kind == Form::Choice);
+    first.filter(|_| !listed && !text[start..end].contains('\n'))
+}
+
 /// The range as one answer, if it is nothing else.
 pub(super) fn whole_in<'t>(source: Source<'t, '_>, range: Range<usize>) -> Option<Candidate<'t>> {
     let outer = &source.text[range.clone()];
@@ -120,10 +177,39 @@ pub(super) fn whole_in<'t>(source: Source<'t, '_>, range: Range<usize>) -> Optio
     if trimmed.is_empty() {
         return None;
     }
-    if let Some(choice) = choice::whole(trimmed).or_else(|| choice::stated(trimmed)) {
+    if labelled::parts(trimmed).is_some() {
+        return None;
+    }
+    if let Some((choice, after)) = choice::whole(trimmed) {
+        let end = range.start + (after.as_ptr() as usize - outer.as_ptr() as usize);
         return Some(Candidate {
             text: Cow::Owned(choice.letters),
             kind: Form::Choice,
+            range: range.start..end,
+        });
+    }
+    // One sentence that settles on a choice.
+    if !trimmed.contains('\n')
+        && let Some((choice, at)) = settled(trimmed)
+    {
+        let start = range.start + (trimmed.as_ptr() as usize - outer.as_ptr() as usize);
+        return Some(Candidate {
+            text: Cow::Owned(choice.letters),
+            kind: Form::Choice,
+            range: start + at.start..start + at.end,
+        });
+    }
+    if crate::parse::date(trimmed).is_some() {
+        return Some(Candidate {
+            text: Cow::Borrowed(trimmed),
+            kind: Form::Words,
+            range,
+        });
+    }
+    if let Some(number) = ordinal(trimmed) {
+        return Some(Candidate {
+            text: Cow::Borrowed(number),
+            kind: Form::Plain,
             range,
         });
     }
@@ -224,6 +310,21 @@ pub(super) fn is_product(text: &str) -> bool {
         }
     }
     letters > 1 || letters == 1 && text.contains(|it: char| it.is_ascii_digit())
+}
+
+/// The number of an ordinal: 5 of "5th". "5st" is a product.
+fn ordinal(text: &str) -> Option<&str> {
+    let number = text.get(..text.len().checked_sub(2)?)?;
+    let digits = number.as_bytes();
+    let last = *digits.last()?;
+    let teen = digits.len() > 1 && digits[digits.len() - 2] == b'1';
+    let ending = match last {
+        b'1' if !teen => "st",
+        b'2' if !teen => "nd",
+        b'3' if !teen => "rd",
+        _ => "th",
+    };
+    (digits.iter().all(u8::is_ascii_digit) && text.ends_with(ending)).then_some(number)
 }
 
 /// Bare mathematics with its unit or base, if the range is nothing else.

@@ -37,6 +37,7 @@ lists! {
     AMOUNT: "amount",
     FILLER: "filler",
     NO_ANSWER: "no answer",
+    VERDICT: "verdict",
     BEGINS_NO_ANSWER: "begins no answer",
     ANNOUNCEMENT: "announcement",
     OPTION_ANNOUNCEMENT: "option announcement",
@@ -44,6 +45,7 @@ lists! {
     TAG_ANNOUNCEMENT: "tag announcement",
     BEFORE_NO_ANNOUNCEMENT: "before no announcement",
     CHANGES_BEFORE: "changes the value behind",
+    CHANGES_CHOICE_BEFORE: "changes the choice behind",
     CHANGES_AFTER: "changes the value before",
     CONDITION: "condition",
     PHRASE_AFTER: "phrase that bounds the value before",
@@ -64,6 +66,18 @@ lists! {
     OPEN_COMMAND: "open command",
     OPEN_WORD: "open word",
     CHOOSES: "chooses",
+    CHOICE_VERB: "choice verb",
+    CHOICE_FILLER: "choice filler",
+    CHOICE_QUALITY: "choice quality",
+    CHOICE_NOUN: "choice noun",
+    TAKES_CHOICE: "takes choice",
+    SETTLES_NOTHING: "settles nothing",
+    TAKES_BACK: "takes back",
+    FOREIGN_SCALE: "foreign scale",
+    TAKES_MARKED_CHOICE: "takes marked choice",
+    POINTS_TO: "points to",
+    REASON: "reason",
+    RESULT_ANNOUNCEMENT: "result announcement",
     OPTION: "option",
     THINKING_BEGINS: "thinking begins",
     THINKING_ENDS: "thinking ends",
@@ -71,6 +85,24 @@ lists! {
     OTHER_CHANNEL: "other channel",
     TURN_ENDS: "turn ends",
     TEXT_BEGINS: "text begins",
+    COMMA_ANNOUNCEMENT: "comma announcement",
+    COMMA_FINAL: "comma final announcement",
+    COMMA_OPTION: "comma option announcement",
+    COMMA_RESULT: "comma result announcement",
+    BINDER: "binder",
+    SPACELESS_ANNOUNCEMENT: "spaceless announcement",
+    SPACELESS_FINAL: "spaceless final announcement",
+    SPACELESS_BINDER: "spaceless binder",
+    WHOLE_ANNOUNCEMENT: "whole announcement",
+    SPACELESS_FILLER: "spaceless filler",
+    CHANGES_SPACELESS: "changes without spaces",
+    SCALE_SPACELESS: "scale without spaces",
+    DENIES_ANNOUNCEMENT: "denies in announcement",
+    CLOSING: "closing",
+    HEADING: "heading",
+    EXPLANATION: "explanation",
+    RESTATES: "restates",
+    QUESTION: "question mark",
 }
 
 /// How much of a word is looked at, in bytes: a longer one is in no list.
@@ -92,6 +124,11 @@ pub(super) fn is_counted(word: &str) -> bool {
     !NOT_COUNTED.contains(word)
         && ((word.len() > 3 && word.ends_with('s') && !word.ends_with("ss"))
             || PLURAL.contains(word))
+}
+
+/// Is a character of a script that is written without spaces between words, or glues endings to them?
+pub(super) fn is_spaceless(character: char) -> bool {
+    matches!(character, '\u{2e80}'..='\u{2fdf}' | '\u{3005}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}')
 }
 
 /// Is `word` a number, or several joined by hyphens?

@@ -90,4 +90,5 @@ pub(crate) static KIND_OF_ANSWER: List = LazyLock::new(|| Words::named("kind of 
 pub(crate) static CHANGES_NUMBER: List = LazyLock::new(|| Words::named("changes number"));
 pub(crate) static QUANTIFIER: List = LazyLock::new(|| Words::named("quantifier"));
 pub(crate) static ELEMENT: List = LazyLock::new(|| Words::named("element"));
+pub(crate) static MONTH: List = LazyLock::new(|| Words::named("month"));
 pub(crate) static MOLECULE: List = LazyLock::new(|| Words::named("molecule"));

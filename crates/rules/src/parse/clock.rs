@@ -1,6 +1,7 @@
 //! Times of day and dates.
 
 use crate::answer::Answer;
+use crate::lexicon::words;
 
 /// `3:45 p.m.`, `14:05 o'clock`, `5 pm`, `09:05`.
 pub(super) fn time(text: &str) -> Option<Answer> {
@@ -53,21 +54,59 @@ pub(super) fn time(text: &str) -> Option<Answer> {
     Some(Answer::Time { seconds, afternoon })
 }
 
-/// `2020-05-17` and `12/25/2020`.
-pub(super) fn is_date(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    if !(8..=10).contains(&bytes.len()) || !bytes[0].is_ascii_digit() {
-        return false;
+/// A date as ISO 8601 writes it: `2020-05-17` of itself, of "17 May 2020", "May 17th, 2020", `17.05.2020` and `5/17/2020`. A
+/// date that may be read with its day and month swapped stays as it is.
+pub(crate) fn date(text: &str) -> Option<String> {
+    if !(8..=40).contains(&text.len()) {
+        return None;
     }
-    let separator = if text.contains('-') { '-' } else { '/' };
-    let parts: Vec<&str> = text.split(separator).collect();
-    let lengths: Vec<usize> = parts.iter().map(|part| part.len()).collect();
-    parts
-        .iter()
-        .all(|part| part.bytes().all(|b| b.is_ascii_digit()))
-        && match lengths.as_slice() {
-            [4, 2, 2] => separator == '-',
-            [1 | 2, 1 | 2, 4] => separator == '/',
-            _ => false,
-        }
+    let parts: Vec<&str> = text
+        .split([' ', ',', '-', '/', '.'])
+        .filter(|part| !part.is_empty() && !matches!(*part, "of" | "the"))
+        .collect();
+    let [a, b, c] = parts[..] else {
+        return None;
+    };
+    let number = |part: &str, length: usize| {
+        let digits = part.bytes().all(|it| it.is_ascii_digit()) && part.len() <= length;
+        digits.then(|| part.parse::<u32>().ok()).flatten()
+    };
+    let day = |part: &str| {
+        let digits = ["st", "nd", "rd", "th"]
+            .iter()
+            .find_map(|it| part.strip_suffix(it));
+        number(digits.unwrap_or(part), 2)
+    };
+    let month = |part: &str| {
+        let place = words::MONTH
+            .iter()
+            .position(|it| it.eq_ignore_ascii_case(part))?;
+        u32::try_from(place % 12).ok().map(|it| it + 1)
+    };
+    let year = |part: &str| (part.len() == 4).then(|| number(part, 4)).flatten();
+    let (year, month, day) =
+        if let (Some(month), Some(day), Some(year)) = (month(a), day(b), year(c)) {
+            (year, month, day)
+        } else if let (Some(day), Some(month), Some(year)) = (day(a), month(b), year(c)) {
+            (year, month, day)
+        } else {
+            match (number(a, 4)?, number(b, 2)?, number(c, 4)?) {
+                (year, month, day) if a.len() == 4 && text.contains('-') && c.len() == 2 => {
+                    (year, month, day)
+                }
+                (day, month, year) if c.len() == 4 && text.contains('.') => (year, month, day),
+                (first, second, year) if c.len() == 4 && text.contains('/') => {
+                    if first > 12 {
+                        (year, second, first)
+                    } else if second > 12 {
+                        (year, first, second)
+                    } else {
+                        return Some(text.to_owned());
+                    }
+                }
+                _ => return None,
+            }
+        };
+    ((1..=12).contains(&month) && (1..=31).contains(&day))
+        .then(|| format!("{year:04}-{month:02}-{day:02}"))
 }

@@ -22,6 +22,10 @@ pub(super) fn read(run: &str, tight: bool, next: Option<char>) -> Run<'_> {
     if run.len() == 3 && words::SHORT_WORD.contains_exactly(run) {
         return Run::One(Kind::Word(run));
     }
+    // Names of statistics and algebra, as `\operatorname` gives them.
+    if next == Some('(') && matches!(run, "Var" | "Cov" | "Corr" | "Res" | "rank" | "tr") {
+        return Run::One(Kind::Name(run));
+    }
     if let Some(kind) = keyword(run, next) {
         return Run::One(kind);
     }

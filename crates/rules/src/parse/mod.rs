@@ -53,6 +53,7 @@ mod variable;
 mod worded;
 
 use crate::answer::Answer;
+pub(crate) use clock::date;
 pub(crate) use lexemes::{Class, Lexemes};
 pub(crate) use render::{render, render_expr};
 pub(crate) use runs::is_word_letter;

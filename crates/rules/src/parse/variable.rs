@@ -331,6 +331,11 @@ pub(super) fn raw_argument(parser: &mut Parser<'_>) -> Parsed<String> {
             Kind::Open(Bracket::Group) | Kind::Close(Bracket::Group) => {}
             Kind::Letter(letter) => name.push(letter),
             Kind::Comma => name.push(','),
+            // `v_{\mathrm{max}}`, `v_\max`, `v_{max}`
+            Kind::Function(_) => {
+                let word = text.rsplit(['{', '\\']).next().unwrap_or(text);
+                name.push_str(word.trim_end_matches('}').trim());
+            }
             Kind::Constant(Constant::Pi) => name.push_str("pi"),
             Kind::Relation(crate::answer::Operator::Parallel) => name.push('∥'),
             _ => {

@@ -10,7 +10,7 @@ use crate::lexicon::words;
 /// Choices, truths, times, dates and plain words, which are no formulas.
 pub(super) fn worded(text: &str) -> Option<Answer> {
     let lettered = text.bytes().any(|byte| byte.is_ascii_alphabetic());
-    if !lettered && !text.contains([':', '-', '/']) {
+    if !lettered && !text.contains([':', '-', '/', '.']) {
         return None;
     }
     let plain = plain_text(text);
@@ -103,8 +103,8 @@ pub(super) fn worded_answer(plain: &str) -> Option<Answer> {
     if let Some(time) = clock::time(plain) {
         return Some(time);
     }
-    if clock::is_date(plain) {
-        return Some(Answer::Text(plain.to_owned()));
+    if let Some(date) = clock::date(plain) {
+        return Some(Answer::Text(date));
     }
     let first = plain.bytes().next()?;
     if !first.is_ascii_alphabetic() {

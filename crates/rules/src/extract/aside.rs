@@ -1,0 +1,209 @@
+//! What follows an answer without being one: courtesies, explanations, and the parts that make up a total.
+
+use std::ops::Range;
+
+use super::words;
+
+/// How many lines of a list are looked at.
+const MAX_LINES: usize = 64;
+/// How many courtesies and explanations a text may end with.
+const MAX_ASIDES: usize = 4;
+
+/// Where the next question begins that a response goes on with, as base models do: "A: 18\n\nQ: Tom …".
+pub(super) fn next_question(text: &str) -> Option<usize> {
+    words::QUESTION
+        .iter()
+        .filter_map(|mark| {
+            text.match_indices(mark)
+                .take(MAX_LINES)
+                .map(|(at, _)| at)
+                .find(|&at| text[..at].ends_with('\n') && answered(&text[..at]))
+        })
+        .min()
+}
+
+fn answered(before: &str) -> bool {
+    let mut lines = before.lines().rev().filter(|line| !line.trim().is_empty());
+    lines.next().is_some_and(|line| {
+        let line = line.trim_start_matches(['*', '#', ' ']);
+        line.starts_with("A:") || line.contains("nswer") || line.ends_with('}')
+    }) || before.contains("\n####")
+}
+
+/// Where a text ends that states its answer and goes on with courtesies or an explanation under a heading of its own.
+pub(super) fn before_explanation(text: &str) -> usize {
+    let mut end = text.trim_end().len();
+    for _ in 0..MAX_ASIDES {
+        let Some(start) = last_paragraph(&text[..end]) else {
+            break;
+        };
+        let head = text[start..end].trim_start_matches(['*', '_', '#', ' ', '-', '(']);
+        let closes = words::CLOSING.iter().any(|phrase| {
+            head.get(..phrase.len())
+                .is_some_and(|it| it.eq_ignore_ascii_case(phrase))
+        });
+        let explains = words::EXPLANATION.iter().any(|phrase| {
+            let after = head
+                .get(..phrase.len())
+                .filter(|it| it.eq_ignore_ascii_case(phrase))
+                .map(|_| &head[phrase.len()..]);
+            after.is_some_and(|it| {
+                let bare = it.trim_start_matches([' ', '*', '_']);
+                bare.starts_with([':', '\n']) || bare.is_empty()
+            })
+        });
+        let before = text[..start].trim_end();
+        if before.is_empty() || !(closes || explains) {
+            break;
+        }
+        // An explanation explains what stands before it only where that is an answer, and concludes nothing itself.
+        if explains && (!states(before) || concludes(&text[start..end])) {
+            break;
+        }
+        end = before.len();
+    }
+    end
+}
+
+/// Where the paragraph begins that ends the text; an explanation may have several.
+fn last_paragraph(text: &str) -> Option<usize> {
+    let mut end = text.len();
+    for _ in 0..MAX_LINES {
+        let at = text[..end].rfind("\n\n")?;
+        let head = text[at..].trim_start_matches(['*', '_', '#', ' ', '-', '(', '\n']);
+        let first = words::first_word(head);
+        let listed = words::EXPLANATION
+            .iter()
+            .chain(words::CLOSING.iter())
+            .any(|phrase| words::first_word(phrase).eq_ignore_ascii_case(first));
+        if listed || at == 0 {
+            return Some(at + 2);
+        }
+        end = at;
+    }
+    None
+}
+
+/// Is the last line of a text a value, or a sentence with one in bold?
+fn states(before: &str) -> bool {
+    let line = before.rsplit('\n').next().unwrap_or(before).trim();
+    let valued = line.contains(|it: char| it.is_ascii_digit());
+    let lettered = line
+        .split(|it: char| !it.is_alphanumeric())
+        .any(|word| word.len() == 1 && word.bytes().all(|it| it.is_ascii_uppercase()));
+    line.len() <= 40 && (valued || lettered) || line.contains("**") || !before.contains('\n')
+}
+
+/// Does a sentence conclude something in a text?
+fn concludes(text: &str) -> bool {
+    text.split(|it: char| !it.is_alphabetic())
+        .any(|word| words::CONCLUDING.contains(word) && !word.eq_ignore_ascii_case("then"))
+}
+
+/// The list that ends a text: where its lines begin, and the line before it.
+pub(super) fn last_list(text: &str) -> Option<(Range<usize>, Range<usize>)> {
+    let mut end = text.trim_end().len();
+    let list_end = end;
+    let (mut start, mut count) = (end, 0);
+    for _ in 0..MAX_LINES {
+        let from = text[..end].rfind('\n').map_or(0, |at| at + 1);
+        let line = text[from..end].trim();
+        if is_item(line) {
+            (start, count) = (from, count + 1);
+        } else if !line.is_empty() && !is_title(line) {
+            return (count >= 2).then_some((from..end, start..list_end));
+        }
+        if from == 0 {
+            return None;
+        }
+        end = from - 1;
+    }
+    None
+}
+
+/// "- Flight: $150", "2. Spheres: 7".
+fn is_item(line: &str) -> bool {
+    let bullet = line.starts_with(['-', '*', '•', '+']) && line[1..].starts_with(' ')
+        || line.starts_with("• ");
+    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
+    bullet || (1..=2).contains(&digits) && line[digits..].starts_with(['.', ')'])
+}
+
+/// "**Breakdown:**": a line that says what the list is.
+fn is_title(line: &str) -> bool {
+    line.trim_end_matches('*').ends_with(':') && !line.contains(|it: char| it.is_ascii_digit())
+}
+
+/// The numbers of a list's lines, the last one of each, without the mark of the line.
+fn numbers(list: &str) -> Option<Vec<f64>> {
+    list.lines()
+        .filter(|line| !line.trim().is_empty())
+        .map(|line| {
+            let line = line.trim().trim_start_matches(['-', '*', '•', '+', ' ']);
+            let line = match line.split_once(['.', ')']) {
+                Some((mark, rest)) if mark.bytes().all(|it| it.is_ascii_digit()) => rest,
+                _ => line,
+            };
+            number(line)
+        })
+        .collect()
+}
+
+/// The last number in a text.
+fn number(text: &str) -> Option<f64> {
+    let mut parts = text.split(|it: char| !(it.is_ascii_digit() || matches!(it, '.' | ',')));
+    let last = parts.rfind(|it| it.contains(|it: char| it.is_ascii_digit()))?;
+    last.trim_matches(['.', ',']).replace(',', "").parse().ok()
+}
+
+/// Do the parts behind a total add up to it: "24 students: 10 boys and 14 girls"?
+pub(super) fn adds_up(total: &str, parts: &[f64]) -> bool {
+    let sum: f64 = parts.iter().sum();
+    parts.len() > 1 && number(total).is_some_and(|total| (total - sum).abs() < 1e-9)
+}
+
+/// The parts of a list that ends a text.
+pub(super) fn parts(list: &str) -> Vec<f64> {
+    numbers(list).unwrap_or_default()
+}
+
+/// Where a sentence states a total and goes on with its parts behind a colon.
+pub(super) fn before_parts(sentence: &str) -> Option<usize> {
+    [": ", " ("].iter().find_map(|sign| {
+        let at = sentence.find(sign)?;
+        let (total, list) = (&sentence[..at], &sentence[at..]);
+        let parts: Vec<f64> = list
+            .split([',', ';'])
+            .flat_map(|it| it.split(" and "))
+            .filter_map(number)
+            .collect();
+        (adds_up(total, &parts) && !total.contains('=')).then_some(at)
+    })
+}
+
+/// Does a sentence say the same again in other words, or name what it counts?
+pub(super) fn restates(sentence: &str) -> bool {
+    let counted = sentence.find(": ").is_some_and(|colon| {
+        let parts = sentence[colon..]
+            .split([',', ';'])
+            .flat_map(|it| it.split(" and "));
+        let count = parts
+            .filter(|it| it.chars().any(char::is_alphanumeric))
+            .count();
+        let count = u32::try_from(count).unwrap_or(u32::MAX);
+        number(&sentence[..colon])
+            .is_some_and(|it| count > 1 && (it - f64::from(count)).abs() < 0.5)
+    });
+    counted || {
+        let lower = sentence.to_lowercase();
+        words::RESTATES.iter().any(|phrase| lower.contains(phrase))
+    }
+}
+
+/// Do the lines of a list hold no numbers but their own?
+pub(super) fn numberless(list: &str) -> bool {
+    list.lines().all(|line| {
+        let line = line.trim_start_matches(|it: char| it.is_ascii_digit() || it == ' ');
+        !line.contains(|it: char| it.is_ascii_digit())
+    })
+}

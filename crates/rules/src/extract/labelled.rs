@@ -1,0 +1,138 @@
+//! Labelled parts: "(a) 3, (b) 5", "i) 2 ii) 4", "Part A: 4, Part B: 9".
+
+use super::markup::trim_markup;
+
+/// How labels are written: what stands around the letter or number, and the row of them.
+const STYLES: [(&str, &str); 4] = [("(", ")"), ("Part ", ":"), ("", ")"), ("", ".")];
+const ROWS: [&str; 4] = ["abcdefgh", "ABCDEFGH", "123456789", "ivx"];
+const ROMAN: [&str; 8] = ["i", "ii", "iii", "iv", "v", "vi", "vii", "viii"];
+/// How long a text with labelled parts may be, in bytes.
+const MAX_TEXT: usize = 2_000;
+
+/// The label at a place of a row.
+fn label(row: &str, index: usize) -> Option<&str> {
+    if row == "ivx" {
+        return ROMAN.get(index).copied();
+    }
+    row.get(index..=index)
+}
+
+/// The parts of a text that begins with the first label of a row and has two at least: each with its label.
+pub(crate) fn parts(text: &str) -> Option<Vec<(&str, &str)>> {
+    if text.len() > MAX_TEXT {
+        return None;
+    }
+    let bare = text.trim_start_matches(['*', ' ', '\n', '$', '-']);
+    if !may_begin(bare) {
+        return None;
+    }
+    STYLES
+        .iter()
+        .find_map(|(open, close)| ROWS.iter().find_map(|row| of_style(bare, open, close, row)))
+}
+
+/// Does a text begin as a label does? Asked first, since few texts do.
+fn may_begin(text: &str) -> bool {
+    let inner = text
+        .trim_start_matches("\\text{")
+        .trim_start_matches("\\textbf{");
+    let word = inner
+        .bytes()
+        .take(5)
+        .take_while(u8::is_ascii_alphanumeric)
+        .count();
+    inner.starts_with('(')
+        || inner.starts_with("Part ")
+        || word > 0 && inner[word..].starts_with([')', '.'])
+}
+
+fn of_style<'t>(
+    text: &'t str,
+    open: &str,
+    close: &str,
+    row: &'static str,
+) -> Option<Vec<(&'t str, &'t str)>> {
+    let mut out = Vec::new();
+    let (start, mut at) = find(text, open, label(row, 0)?, close)?;
+    if !text[..start]
+        .trim_start_matches("\\text{")
+        .trim_start_matches("\\textbf{")
+        .is_empty()
+    {
+        return None;
+    }
+    for index in 0..ROMAN.len() {
+        let next = label(row, index + 1).and_then(|it| find(&text[at..], open, it, close));
+        let end = next.map_or(text.len(), |(from, _)| at + from);
+        let value = cleaned(&text[at..end]);
+        if value.is_empty() {
+            return None;
+        }
+        out.push((label(row, index)?, value));
+        match next {
+            Some((_, behind)) => at += behind,
+            None => break,
+        }
+    }
+    (out.len() > 1).then_some(out)
+}
+
+/// Where a label stands at the beginning of a word, and what is behind it.
+fn find(text: &str, open: &str, label: &str, close: &str) -> Option<(usize, usize)> {
+    let mark = format!("{open}{label}{close}");
+    text.match_indices(&mark)
+        .map(|(at, _)| (at, at + mark.len()))
+        .find(|(at, behind)| {
+            let before = text[..*at].chars().next_back();
+            let free = before
+                .is_none_or(|it| it.is_whitespace() || matches!(it, '*' | '{' | ',' | ';' | '~'));
+            // "1.5" is a number.
+            let over = text[*behind..].starts_with([' ', '*', '}', '\\', '\n', '$', ':']);
+            free && (over || !open.is_empty() && open != "Part ")
+        })
+}
+
+/// A part's value without what joins it to the next one.
+fn cleaned(value: &str) -> &str {
+    let mut value = value;
+    for _ in 0..8 {
+        let before = value.len();
+        value = value
+            .trim_start_matches([' ', '}', ':', '*', '\n', '~'])
+            .trim_end_matches([' ', ',', ';', '\n', '*', '-', '#']);
+        for end in [
+            "\\text{",
+            "\\textbf{",
+            "\\quad",
+            "\\qquad",
+            "\\,",
+            "\\;",
+            "\\",
+            " and",
+        ] {
+            value = value.strip_suffix(end).unwrap_or(value);
+        }
+        for begin in ["\\quad", "\\,", "\\;", "\\ "] {
+            value = value.strip_prefix(begin).unwrap_or(value);
+        }
+        if value.len() == before {
+            break;
+        }
+    }
+    let value = trim_markup(value);
+    if value == "and" { "" } else { value }
+}
+
+/// How far labelled parts reach that a text begins with: to the end of the last one's line.
+pub(super) fn span(text: &str) -> Option<usize> {
+    let end = text.find("\n\n").unwrap_or(text.len());
+    let parts = parts(&text[..end])?;
+    let (_, last) = parts.last()?;
+    let from = last.as_ptr() as usize - text.as_ptr() as usize;
+    let line = text[from..end].find('\n').map_or(end, |at| from + at);
+    // A list of steps is no answer.
+    let worked = parts
+        .iter()
+        .any(|(_, value)| value.len() > 120 || value.contains(". "));
+    (!worked && line - from <= 120).then_some(line)
+}

@@ -1,0 +1,102 @@
+//! Where what is announced ends, and what stands behind marks: `####`, `<answer>`, labelled parts.
+
+use std::borrow::Cow;
+
+use super::clause;
+use super::items::{Candidate, Form, Source};
+use super::labelled;
+use super::qualifiers;
+use super::sentences;
+use super::stated;
+use super::whole::{as_it_is, whole_in};
+use super::words;
+
+/// How long what is announced may be, in bytes, unless it is announced last.
+pub(super) const MAX_REACH: usize = 4_000;
+
+/// Labelled parts, "(a) 3, (b) 5", on one line or several.
+pub(super) fn labelled_parts<'t>(source: Source<'t, '_>, from: usize) -> Option<Candidate<'t>> {
+    let text = source.text;
+    let rest = &text[from..];
+    let start = from + rest.len()
+        - rest
+            .trim_start_matches([' ', '\n', '*', ':', '_', '-', '#'])
+            .len();
+    let length = labelled::span(&text[start..])?;
+    Some(Candidate {
+        text: Cow::Borrowed(text[start..start + length].trim()),
+        kind: Form::Words,
+        range: start..start + length,
+    })
+}
+
+/// Does a word with a capital letter stand behind `at`?
+pub(super) fn begins_anew(source: Source<'_, '_>, at: usize) -> bool {
+    let rest = source.text[at..].trim_start_matches(['*', ' ']);
+    let word = words::first_word(rest);
+    word.len() > 1 && rest.starts_with(char::is_uppercase) && !words::TAKES_BACK.contains(word)
+}
+
+/// Where the line that `at` lies in ends.
+pub(super) fn line_end(source: Source<'_, '_>, at: usize) -> usize {
+    let text = source.text;
+    text[at..].find('\n').map_or(text.len(), |end| at + end)
+}
+
+/// Where the sentence that `at` lies in ends; behind its exclamation mark, which may be a factorial's.
+pub(super) fn sentence_end(source: Source<'_, '_>, at: usize) -> usize {
+    let Source { text, regions, .. } = source;
+    let end = sentences::end(text, regions, at, usize::MAX).unwrap_or(text.len());
+    end + usize::from(text[end..].starts_with('!'))
+}
+
+/// Where what a tag holds ends that was opened before `at`.
+pub(super) fn tag_end(source: Source<'_, '_>, at: usize) -> usize {
+    let rest = &source.text[at..];
+    let end = rest.find("</").or_else(|| rest.find("[/"));
+    at + end.unwrap_or(rest.len())
+}
+
+/// The rest of a `####` line, if it is an answer and no heading.
+pub(super) fn after_hashes<'t>(
+    source: Source<'t, '_>,
+    at: usize,
+    reach: usize,
+) -> Option<Candidate<'t>> {
+    let text = source.text;
+    let line = line_end(source, at);
+    let range = at..line;
+    if range.len() > reach {
+        return None;
+    }
+    if source.regions.has_box(&range) && !source.open_boxes {
+        return None;
+    }
+    let is_last = line == text.trim_end().len();
+    whole_in(source, range.clone())
+        .filter(|it| it.kind != Form::Words || is_last)
+        .or_else(|| {
+            let told = |it: &Candidate<'_>| {
+                let rest = text.get(it.range.end..line).unwrap_or("");
+                let next = rest.trim_start_matches(['*', ' ']);
+                it.kind != Form::Words
+                    && next.starts_with(|it: char| it == '(' || it.is_uppercase())
+                    && !qualifiers::takes_back(next)
+            };
+            clause::read(source, at, reach, false).filter(told)
+        })
+        // What nothing follows is no heading, whether it can be read or not.
+        .or_else(|| is_last.then(|| as_it_is(source, range)).flatten())
+}
+
+/// What stands between `<answer>` and its end.
+pub(super) fn in_tag<'t>(source: Source<'t, '_>, at: usize, reach: usize) -> Option<Candidate<'t>> {
+    let end = tag_end(source, at);
+    let range = at..end;
+    if range.len() > reach || (source.regions.has_box(&range) && !source.open_boxes) {
+        return None;
+    }
+    whole_in(source, range.clone())
+        .or_else(|| clause::read(source, at, MAX_REACH, false).filter(|it| it.range.end <= end))
+        .or_else(|| stated::sentence(source, range))
+}

@@ -1,0 +1,149 @@
+//! What a text says that announces no answer: the choice it settles on, its first line, a total, its last sentences.
+
+use std::borrow::Cow;
+
+use super::super::items::{Candidate, Form, Source};
+use super::super::whole::{last_cell, opening, opening_value, sentence};
+use super::super::{aside, choice, qualifiers, sentences, settled, words};
+use super::{Said, Search};
+
+/// How many sentences are looked at, from the last on, where nothing is announced.
+const MAX_SENTENCES: i32 = 4;
+/// How many sentences are looked at for a choice that one of them settles on.
+const MAX_SETTLING: usize = 8;
+
+impl Search<'_, '_, '_> {
+    /// The choice that one of the last sentences settles on.
+    pub(super) fn settled(&mut self) {
+        let Source { text, regions, .. } = self.source;
+        let mut end = text.len();
+        for _ in 0..MAX_SETTLING {
+            let Some(range) = sentences::last_before(text, regions, end) else {
+                return;
+            };
+            end = range.start;
+            let sentence = &text[range.clone()];
+            let Some((choice, at)) =
+                settled::settled(sentence).or_else(|| settled::emphasized(text, sentence))
+            else {
+                continue;
+            };
+            let from = range.start + at.start;
+            // Only the clause of the letter is about it.
+            let clause = text[range.start..from].rfind([',', ':', ';']);
+            let clause = clause.map_or(range.start, |it| range.start + it + 1);
+            let reading = Candidate {
+                text: Cow::Owned(choice.letters),
+                kind: Form::Choice,
+                range: from..range.start + at.end,
+            };
+            self.push(45, "choice", reading, clause..range.end);
+            return;
+        }
+    }
+
+    /// What a text begins with, or all of it before its explanation.
+    pub(super) fn opening(&mut self) {
+        if !self.out.is_empty() {
+            return;
+        }
+        let end = self.source.text.len();
+        if let Some(candidate) = opening(self.source) {
+            self.push(46, "opening", candidate, 0..end);
+        } else if let Some((reading, doubtful)) = opening_value(self.source) {
+            let range = reading.range.clone();
+            let said = Said {
+                statement: Cow::Borrowed(&self.source.text[range]),
+                doubtful,
+                ..Said::default()
+            };
+            self.keep(46, "opening", reading, said);
+        }
+    }
+
+    /// The total whose parts are listed behind it.
+    pub(super) fn total(&mut self) {
+        let text = self.source.text;
+        let Some((line, list)) = aside::last_list(text) else {
+            return;
+        };
+        let parts = aside::parts(&text[list.clone()]);
+        let worked = text[list.clone()].contains('=');
+        let sentence_range =
+            sentences::last_before(text, self.source.regions, line.end).unwrap_or(line);
+        let stated = &text[sentence_range.clone()];
+        // A list of steps leads to the answer; a list without numbers holds none.
+        if worked
+            || !(aside::adds_up(stated, &parts)
+                || parts.is_empty() && aside::numberless(&text[list]))
+        {
+            return;
+        }
+        if let Some(reading) = sentence(self.source, sentence_range.clone()) {
+            let said = Said {
+                statement: Cow::Borrowed(stated),
+                ..Said::default()
+            };
+            self.keep(48, "total", reading, said);
+        }
+    }
+
+    /// What the last sentences state.
+    pub(super) fn last_sentences(&mut self) {
+        let mut end = self.source.text.len();
+        for depth in 0..MAX_SENTENCES {
+            let Some(range) = sentences::last_before(self.source.text, self.source.regions, end)
+            else {
+                return;
+            };
+            end = range.start;
+            let method = method_of(&self.source.text[range.clone()]);
+            let text = self.source.text;
+            let parts = aside::before_parts(&text[range.clone()]);
+            let range = range.start..parts.map_or(range.end, |at| range.start + at);
+            if let Some(reading) = sentence(self.source, range.clone()) {
+                let (from, to) = (reading.range.start, reading.range.end);
+                let before = &text[range.start.min(from)..from];
+                let after = &text[to..range.end.max(to)];
+                let qualified = reading.kind != Form::Words
+                    && (qualifiers::change_near(before, after)
+                        || qualifiers::is_one_of_several(before, after)
+                        || qualifiers::is_argument(before));
+                let option = (reading.kind == Form::Choice)
+                    .then(|| choice::text(before, after).map(str::to_owned))
+                    .flatten();
+                let said = Said {
+                    doubtful: aside::restates(&text[range.clone()]),
+                    statement: Cow::Borrowed(&text[last_cell(text, range)]),
+                    qualified,
+                    option,
+                };
+                self.keep(50 + depth, method, reading, said);
+                if !self.out.is_empty() {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+fn method_of(sentence: &str) -> &'static str {
+    let word = words::first_word(sentence.trim_start_matches(|it: char| !it.is_alphanumeric()));
+    if words::among(
+        word,
+        &[
+            "therefore",
+            "thus",
+            "hence",
+            "so",
+            "consequently",
+            "finally",
+        ],
+    ) {
+        "therefore"
+    } else if sentence.contains(['$', '\\']) {
+        "formula"
+    } else {
+        "number"
+    }
+}

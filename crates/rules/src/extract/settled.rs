@@ -1,0 +1,199 @@
+//! The choice that a sentence settles on: "Option D is correct", "so we are left with C", "my pick would be (B)".
+
+use std::ops::Range;
+
+use super::choice::{self, Choice};
+use super::qualifiers;
+use super::words;
+
+/// How many words may stand between a letter and the verb that settles on it: the text of the option.
+const MAX_TEXT: usize = 80;
+
+/// How long a sentence may be that settles on a choice, in bytes.
+const MAX_SENTENCE: usize = 800;
+
+/// The choice and where its letter stands in `sentence`; `None` also where it settles on two.
+pub(super) fn settled(sentence: &str) -> Option<(Choice, Range<usize>)> {
+    if sentence.len() > MAX_SENTENCE {
+        return None;
+    }
+    // "Students often choose B", "B would be right if …"
+    let supposed = words_of(sentence).any(|word| words::SETTLES_NOTHING.contains(word));
+    let conditional = words_of(sentence).any(|word| words::CONDITION.contains(word))
+        && words_of(sentence).any(|word| words::among(word, &["would", "were"]));
+    if supposed || conditional {
+        return None;
+    }
+    let mut found: Option<(Choice, Range<usize>)> = None;
+    let mut at = 0;
+    while at < sentence.len() {
+        let Some((choice, range)) = mention(sentence, at) else {
+            at += step(&sentence[at..]);
+            continue;
+        };
+        at = range.end.max(at + 1);
+        if sentence[range.clone()].contains(" or ") {
+            return None;
+        }
+        let (before, after) = (&sentence[..range.start], &sentence[range.end..]);
+        if !(is_confirmed(&choice, after) || is_taken(&choice, before, after)) {
+            continue;
+        }
+        match &found {
+            Some((earlier, _)) if earlier.letters != choice.letters => return None,
+            _ => found = Some((choice, range)),
+        }
+    }
+    found
+}
+
+/// To the next place where a word or a mark may begin.
+fn step(rest: &str) -> usize {
+    let first = rest.chars().next().map_or(1, char::len_utf8);
+    if rest.starts_with(|it: char| it.is_alphanumeric()) {
+        let word = rest
+            .find(|it: char| !(it.is_alphanumeric() || matches!(it, '\'' | '’')))
+            .unwrap_or(rest.len());
+        return word.max(first);
+    }
+    first
+}
+
+fn words_of(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|it: char| !it.is_alphabetic())
+        .filter(|word| !word.is_empty())
+}
+
+/// A letter that is marked or named as a choice, or stands for itself, at `at`.
+fn mention(sentence: &str, at: usize) -> Option<(Choice, Range<usize>)> {
+    let rest = &sentence[at..];
+    // In a formula it is a variable.
+    if rest.starts_with('$') || sentence[..at].ends_with(['$', '\\']) {
+        return None;
+    }
+    let named = choice::strip_name(rest);
+    let inner = named.unwrap_or(rest);
+    let choice = choice::leading(inner, named.is_some())?;
+    let start = sentence.len() - inner.len();
+    let range = start..start + choice.end;
+    let marked = choice.marked || named.is_some();
+    Some((Choice { marked, ..choice }, range))
+}
+
+/// Does what follows the letter, or its text, say that it is right?
+fn is_confirmed(choice: &Choice, after: &str) -> bool {
+    let bare = after.trim_start_matches(['*', '_', ' ', ')', '.', ':', '"', '$']);
+    if says_right(bare) {
+        return true;
+    }
+    let window = &after[..after.floor_char_boundary(MAX_TEXT)];
+    let Some(comma) = window.find([',', ';', '?']).or(Some(window.len())) else {
+        return false;
+    };
+    choice.marked
+        && window[..comma]
+            .match_indices([' ', '*', ')'])
+            .any(|(space, _)| says_right(&after[space + 1..]))
+}
+
+/// "is correct", "would be the best choice", "makes the most sense".
+pub(super) fn says_right(text: &str) -> bool {
+    let text = text.trim_start();
+    if words::CHOOSES.iter().any(|phrase| {
+        text.strip_prefix(phrase)
+            .is_some_and(|rest| !rest.starts_with(|it: char| it.is_alphanumeric()))
+    }) {
+        return true;
+    }
+    let mut rest = text;
+    let (mut verb, mut right, mut noun) = (false, false, false);
+    for _ in 0..9 {
+        let next = rest.trim_start_matches([' ', '*', ',']);
+        let word = words::first_word(next);
+        if !verb {
+            verb = words::CHOICE_VERB.contains(word);
+            if !verb {
+                return false;
+            }
+        } else if words::CHOICE_NOUN.contains(word) {
+            noun = right || !word.eq_ignore_ascii_case("one");
+            break;
+        } else if words::CHOICE_QUALITY.contains(word) {
+            right = true;
+        } else if !words::CHOICE_FILLER.contains(word) {
+            break;
+        }
+        rest = &next[word.len()..];
+    }
+    // "is the best conductor"
+    let next = words::first_word(rest.trim_start_matches(' '));
+    let over = rest.trim_start_matches(['*', '"', ')', ' ']).is_empty()
+        || rest.starts_with(['.', ',', ';', '!', '*', '\n'])
+        || words::SUBORDINATING.contains(next)
+        || words::REASON.contains(next);
+    noun || right && over
+}
+
+/// Is a concluding word only an adverb behind a verb, as in "is therefore (B)"?
+fn skips_concluding(word: &str, head: &str) -> bool {
+    words::CONCLUDING.contains(word) && {
+        let verb = words::last_word(head.trim_end());
+        words::TAKES_MARKED_CHOICE.contains(verb)
+    }
+}
+
+/// Do the words before the letter take it: "I choose", "must be", "so", "left with"?
+fn is_taken(choice: &Choice, before: &str, after: &str) -> bool {
+    let mut last = "";
+    let mut head = before;
+    for _ in 0..4 {
+        head = head.trim_end_matches([' ', '*', '_', ':', ',', '(', '"', '$', '\\']);
+        last = words::last_word(head);
+        head = &head[..qualifiers::offset(head, last)];
+        let takes = words::TAKES_CHOICE.contains(last)
+            || words::TAKES_MARKED_CHOICE.contains(last)
+            || words::CONCLUDING.contains(last)
+            || last.eq_ignore_ascii_case("to");
+        let skipped = words::CHOICE_FILLER.contains(last)
+            || words::OPTION.contains(last)
+            || words::CHOICE_QUALITY.contains(last);
+        if takes && !skips_concluding(last, head) || !skipped {
+            break;
+        }
+    }
+    // A lone letter may be a variable or a point, unless the sentence is about options.
+    let clear = choice.marked
+        || words_of(before).any(|word| {
+            words::CHOICE_NOUN.contains(word)
+                || words::CHOICE_QUALITY.contains(word)
+                || words::OPTION.contains(word)
+        })
+        || words::among(words::first_word(before), &["it", "that", "this"]);
+    let to = last.eq_ignore_ascii_case("to") && words::POINTS_TO.contains(words::last_word(head));
+    let taken = words::TAKES_CHOICE.contains(last)
+        || clear && (words::TAKES_MARKED_CHOICE.contains(last) || to)
+        || words::CONCLUDING.contains(last) && (choice.marked || head.trim().is_empty());
+    let rest = after.trim_start_matches(['*', '_', ')', '"', '$', '`']);
+    let word = words::first_word(rest.trim_start());
+    let over = rest.trim_start().is_empty()
+        || rest.starts_with(['.', ',', ';', '!', ':'])
+        || words::SUBORDINATING.contains(word)
+        || words::REASON.contains(word);
+    taken && (over || choice.marked)
+}
+
+/// A choice that stands in bold on a line of its own, where no other does.
+pub(super) fn emphasized(text: &str, sentence: &str) -> Option<(Choice, Range<usize>)> {
+    let line = sentence.trim();
+    let inner = line.strip_prefix("**")?.trim_end_matches(['.', '*']);
+    let (choice, after) = choice::whole(inner)?;
+    let bold = |line: &&str| {
+        let other = line.trim_start_matches([' ', '-', '>']).strip_prefix("**");
+        other
+            .and_then(|it| choice::leading(it, false))
+            .is_some_and(|it| it.letters != choice.letters)
+    };
+    let end = after.as_ptr() as usize - sentence.as_ptr() as usize;
+    let start = sentence.len() - sentence.trim_start().len();
+    (line.ends_with("**") && text.lines().find(bold).is_none()).then_some((choice, start..end))
+}
