@@ -199,7 +199,7 @@ fn it_ends_while_thousands_of_prompts_wait_to_be_made() {
     server.terminate();
     assert_eq!(server.ended().0, Some(0));
     assert!(
-        started.elapsed() < Duration::from_secs(15),
+        started.elapsed() < Duration::from_secs(40),
         "{:?}",
         started.elapsed()
     );

@@ -123,8 +123,9 @@ pub(super) fn last_list(text: &str) -> Option<(Range<usize>, Range<usize>)> {
 
 /// "- Flight: $150", "2. Spheres: 7".
 fn is_item(line: &str) -> bool {
-    let bullet = line.starts_with(['-', '*', '•', '+']) && line[1..].starts_with(' ')
-        || line.starts_with("• ");
+    let bullet = line
+        .strip_prefix(['-', '*', '•', '+'])
+        .is_some_and(|rest| rest.starts_with(' '));
     let digits = line.bytes().take_while(u8::is_ascii_digit).count();
     bullet || (1..=2).contains(&digits) && line[digits..].starts_with(['.', ')'])
 }
