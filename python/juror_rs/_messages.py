@@ -62,7 +62,8 @@ _BREAK = re.compile("\r\n|[\n\r\x0b\x0c\x85\u2028\u2029]")
 def _calls_alone(message: Mapping[str, Any]) -> bool:
     """Whether it is a call of tools, or an item of the Responses API that says nothing."""
     calls = message.get("tool_calls") or message.get("function_call") or message.get("role") is None
-    return bool(calls) and not message.get("content")
+    content = message.get("content")
+    return bool(calls) and not (content.strip() if isinstance(content, str) else content)
 
 
 def response(completion: object) -> str:

@@ -145,14 +145,7 @@ fn strict(
         None => {}
     }
     if extract::bare(statement) == itself || extract::bare(pred) == itself {
-        return Verification {
-            equal: Some(true),
-            status: Status::Decided,
-            method: "text",
-            pred: vec![shortened(gold.text.clone())],
-            gold: vec![shortened(gold.text)],
-            reason: "written alike".to_owned(),
-        };
+        return alike(gold.text.clone(), gold.text, "written alike");
     }
     let pred = match read {
         Ok(side) => side,
@@ -183,14 +176,9 @@ fn strict(
         };
     }
     match (&gold.answer, &pred.answer) {
-        (Ok(_), Ok(_)) if same_digits(&gold.text, &pred.text) => Verification {
-            equal: Some(true),
-            status: Status::Decided,
-            method: "text",
-            gold: vec![shortened(gold.text)],
-            pred: vec![shortened(pred.text)],
-            reason: "the same digits in other groups".to_owned(),
-        },
+        (Ok(_), Ok(_)) if same_digits(&gold.text, &pred.text) => {
+            alike(gold.text, pred.text, "the same digits in other groups")
+        }
         (Ok(a), Ok(b)) => {
             let options = Options::from(config);
             let letters = compare::compare(a, b, &options);
@@ -235,14 +223,7 @@ fn strict(
         _ if config.fallback_mode != FallbackMode::NoFallback
             && written_alike(&gold.text, &pred.text) =>
         {
-            Verification {
-                equal: Some(true),
-                status: Status::Decided,
-                method: "text",
-                gold: vec![shortened(gold.text)],
-                pred: vec![shortened(pred.text)],
-                reason: "written alike, though not understood".to_owned(),
-            }
+            alike(gold.text, pred.text, "written alike, though not understood")
         }
         (Err(error), _) => {
             let status = status_of(error, Status::UnparsedGold);
@@ -255,20 +236,33 @@ fn strict(
     }
 }
 
-/// The verification of a value of a program.
-fn of_code(verdict: Verdict, gold: String, pred: &str) -> Verification {
-    let (equal, status, reason) = match verdict {
-        Verdict::Equal => (Some(true), Status::Decided, "the same value"),
-        Verdict::Different => (Some(false), Status::Decided, "another value"),
-        Verdict::Open => (None, Status::UnparsedPred, "no value as programs write it"),
-    };
+/// What is equal as it is written.
+fn alike(gold: String, pred: String, reason: &str) -> Verification {
     Verification {
-        equal,
-        status,
+        equal: Some(true),
+        status: Status::Decided,
         method: "text",
         gold: vec![shortened(gold)],
-        pred: vec![shortened(pred.to_owned())],
+        pred: vec![shortened(pred)],
         reason: reason.to_owned(),
+    }
+}
+
+/// The verification of a value of a program.
+fn of_code(verdict: Verdict, gold: String, pred: &str) -> Verification {
+    match verdict {
+        Verdict::Equal => alike(gold, pred.to_owned(), "the same value"),
+        Verdict::Different => Verification {
+            equal: Some(false),
+            ..alike(gold, pred.to_owned(), "another value")
+        },
+        Verdict::Open => {
+            let reason = "no value as programs write it".to_owned();
+            Verification {
+                method: "text",
+                ..unread(Status::UnparsedPred, &[&gold], &[pred], reason)
+            }
+        }
     }
 }
 

@@ -10,7 +10,6 @@ use super::gguf::Gguf;
 use super::unsuitable;
 use crate::checkpoint::CheckpointError;
 use juror_hub::layout::{self, CONFIG_FILE, WEIGHTS_FILE, WEIGHTS_INDEX, is_gguf};
-use juror_hub::{self as hub};
 
 /// Files that, with the weights, decide what a model answers.
 const IDENTITY_FILES: [&str; 6] = [
@@ -113,8 +112,8 @@ impl ModelSource {
     pub fn origin(&self) -> Option<String> {
         match self {
             Self::Embedded(_) => None,
-            Self::Folder(folder) => hub::origin(folder),
-            Self::Gguf(model) => hub::origin(model.path().parent()?),
+            Self::Folder(folder) => juror_hub::origin(folder),
+            Self::Gguf(model) => juror_hub::origin(model.path().parent()?),
         }
     }
 

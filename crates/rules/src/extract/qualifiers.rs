@@ -222,11 +222,11 @@ pub(super) fn change_near(before: &str, after: &str) -> bool {
         .rev()
         .take(NEAR)
         .last()
-        .map_or(before.len(), |word| offset(before, word));
+        .map_or(before.len(), |word| words::offset(before, word));
     let to = words_of(after)
         .take(NEAR)
         .last()
-        .map_or(0, |word| offset(after, word) + word.len());
+        .map_or(0, |word| words::offset(after, word) + word.len());
     let alone = from == 0;
     let joined = is_part_of_number(after);
     let (before, after) = (&before[from..], clause(&after[..to]));
@@ -254,7 +254,7 @@ pub(super) fn denied_after(after: &str) -> bool {
             &after[..words_of(after)
                 .take(NEAR)
                 .last()
-                .map_or(0, |word| offset(after, word) + word.len())],
+                .map_or(0, |word| words::offset(after, word) + word.len())],
         )
 }
 
@@ -303,7 +303,7 @@ pub(super) fn deny_announcement(text: &str) -> bool {
 fn clause(after: &str) -> &str {
     let end = words_of(after)
         .find(|word| words::SUBORDINATING.contains(word) && !words::CONDITION.contains(word))
-        .map_or(after.len(), |word| offset(after, word));
+        .map_or(after.len(), |word| words::offset(after, word));
     &after[..end]
 }
 
@@ -330,10 +330,6 @@ pub(super) fn change_spaceless(before: &str, after: &str) -> bool {
 
 fn has(text: &str, list: &words::List) -> bool {
     words_of(text).any(|word| list.contains(word))
-}
-
-pub(super) fn offset(text: &str, word: &str) -> usize {
-    word.as_ptr() as usize - text.as_ptr() as usize
 }
 
 fn words_of(text: &str) -> impl DoubleEndedIterator<Item = &str> {

@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use super::choice::{self, Choice};
-use super::qualifiers;
 use super::words;
 
 /// How many words may stand between a letter and the verb that settles on it: the text of the option.
@@ -87,9 +86,7 @@ fn is_confirmed(choice: &Choice, after: &str) -> bool {
         return true;
     }
     let window = &after[..after.floor_char_boundary(MAX_TEXT)];
-    let Some(comma) = window.find([',', ';', '?']).or(Some(window.len())) else {
-        return false;
-    };
+    let comma = window.find([',', ';', '?']).unwrap_or(window.len());
     choice.marked
         && window[..comma]
             .match_indices([' ', '*', ')'])
@@ -149,7 +146,7 @@ fn is_taken(choice: &Choice, before: &str, after: &str) -> bool {
     for _ in 0..4 {
         head = head.trim_end_matches([' ', '*', '_', ':', ',', '(', '"', '$', '\\']);
         last = words::last_word(head);
-        head = &head[..qualifiers::offset(head, last)];
+        head = &head[..words::offset(head, last)];
         let takes = words::TAKES_CHOICE.contains(last)
             || words::TAKES_MARKED_CHOICE.contains(last)
             || words::CONCLUDING.contains(last)
@@ -193,7 +190,7 @@ pub(super) fn emphasized(text: &str, sentence: &str) -> Option<(Choice, Range<us
             .and_then(|it| choice::leading(it, false))
             .is_some_and(|it| it.letters != choice.letters)
     };
-    let end = after.as_ptr() as usize - sentence.as_ptr() as usize;
+    let end = words::offset(sentence, after);
     let start = sentence.len() - sentence.trim_start().len();
     (line.ends_with("**") && text.lines().find(bold).is_none()).then_some((choice, start..end))
 }

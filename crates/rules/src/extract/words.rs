@@ -150,6 +150,11 @@ pub(super) fn is_part(word: &str) -> bool {
     )
 }
 
+/// Where a part of `text` begins in it.
+pub(super) fn offset(text: &str, part: &str) -> usize {
+    part.as_ptr() as usize - text.as_ptr() as usize
+}
+
 /// The word that ends at the end of `text`.
 pub(super) fn last_word(text: &str) -> &str {
     let text = text.trim_end_matches([' ', '\t', '*', '_', '(', '"', '`', ':', ',', '~']);
