@@ -1,5 +1,5 @@
-//! Which instructions the inner loops run with, chosen in one place: every loop is a [`Kernel`] that [`run`] calls, or a
-//! product of [`quantized`](super::quantized), and each asks [`Instructions::chosen`].
+//! Which instructions the inner loops run with, chosen in one place: every loop is a `Kernel` that `run` calls, or a
+//! product of `quantized`, and each asks `Instructions::chosen`.
 //!
 //! A processor has several sets, best first, and all but the best can be chosen too ([`InstructionSet::choose`]), so that
 //! tests and benches see on one machine what others run.
