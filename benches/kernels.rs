@@ -21,12 +21,12 @@ use std::time::{Duration, Instant};
 
 use candle_core::quantized::{GgmlDType, QMatMul, QTensor};
 use candle_core::{DType, Device, Module, Tensor};
-use juror::checkpoint::gguf::StorageType;
-use juror::model::attention::{self, AttentionKind, AttentionShape};
-use juror::model::cpu::instructions::InstructionSet;
-use juror::model::cpu::matmul::PackedMatrix;
-use juror::model::precision::WeightType;
-use juror::model::{BatchRow, StepBatch};
+use juror_engine::checkpoint::gguf::StorageType;
+use juror_engine::model::attention::{self, AttentionKind, AttentionShape};
+use juror_engine::model::cpu::instructions::InstructionSet;
+use juror_engine::model::cpu::matmul::PackedMatrix;
+use juror_engine::model::precision::WeightType;
+use juror_engine::model::{BatchRow, StepBatch};
 
 /// How long a cell is repeated.
 const TIME: Duration = Duration::from_millis(700);

@@ -10,13 +10,13 @@ use std::hint::black_box;
 use std::sync::Arc;
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
-use juror::dataset::{LoadOptions, Sample, load};
-use juror::engine::{BlockHash, BlockPool, Then};
-use juror::grammar::{GrammarCompiler, GrammarRun, GrammarSource};
-use juror::judge::JudgeText;
-use juror::protocol::{self, PromptTemplate};
-use juror::rules::{Config, OutcomeRules, RulesProfile};
-use juror::text::tokenizer::Tokenizer;
+use juror_data::{LoadOptions, Sample, load};
+use juror_engine::engine::{BlockHash, BlockPool, Then};
+use juror_engine::grammar::{GrammarCompiler, GrammarRun, GrammarSource};
+use juror_engine::text::tokenizer::Tokenizer;
+use juror_judge::judge::JudgeText;
+use juror_judge::protocol::{self, PromptTemplate};
+use juror_rules::{Config, OutcomeRules, RulesProfile};
 use serde_json::{Map, Value, json};
 
 fn samples() -> Vec<Sample> {
@@ -27,7 +27,7 @@ fn samples() -> Vec<Sample> {
 }
 
 fn prompt(criterion: &mut Criterion) {
-    let source = juror::catalog::resolve("tiny").expect("the embedded model");
+    let source = juror_judge::catalog::resolve("tiny").expect("the embedded model");
     let protocol = protocol::known()[0].clone();
     let template = PromptTemplate::parse(protocol.template_text().unwrap_or_default())
         .expect("the built-in prompt");

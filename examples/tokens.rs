@@ -4,11 +4,11 @@
 use std::error::Error;
 use std::io::BufRead;
 
-use juror::text::tokenizer::Tokenizer;
+use juror_engine::text::tokenizer::Tokenizer;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let model = std::env::args().nth(1).ok_or("name a model")?;
-    let source = juror::catalog::resolve(&model)?;
+    let source = juror_judge::catalog::resolve(&model)?;
     let tokenizer = Tokenizer::from_json(&source.read_text("tokenizer.json")?)?;
     for line in std::io::stdin().lock().lines() {
         let text: String = serde_json::from_str(&line?)?;

@@ -1,7 +1,17 @@
 //! The `juror` command: arguments in, exit code out.
+//!
+//! | room | what it is for |
+//! |---|---|
+//! | [`cli`] | arguments into options, results into text; one file per subcommand |
+//! | [`verify`] | the rules on a stream of pairs (`juror verify`) |
+//! | [`mod@bench`] | how fast a judge is, measured (`juror bench`) |
+
+mod bench;
+mod cli;
+mod verify;
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    juror::cli::main()
+    cli::main()
 }

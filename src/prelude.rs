@@ -58,15 +58,15 @@
 //! # }
 //! ```
 
-pub use crate::dataset::{
+pub use juror_data::rubric::{Criterion, CriterionVerdict, Grade, Rubric};
+pub use juror_data::verdict::{Confidence, OutcomeSource, Status, Usage, Verdict};
+pub use juror_data::{
     ColumnMap, DatasetError, Keep, LineLimit, LoadOptions, Loaded, Preset, Sample, Shard, load,
 };
-pub use crate::engine::Sampling;
-pub use crate::judge::{
+pub use juror_engine::engine::Sampling;
+pub use juror_engine::model::{DeviceChoice, PrecisionChoice};
+pub use juror_judge::judge::{
     ChatSettings, EngineOptions, Judge, JudgeBuilder, JudgeError, LoadError, RulesMode, RunOptions,
 };
-pub use crate::model::{DeviceChoice, PrecisionChoice};
-pub use crate::reward::RewardPolicy;
-pub use crate::rubric::{Criterion, CriterionVerdict, Grade, Rubric};
-pub use crate::rules::{OutcomeRules, RulesProfile};
-pub use crate::verdict::{Confidence, OutcomeSource, Status, Usage, Verdict};
+pub use juror_judge::reward::RewardPolicy;
+pub use juror_rules::{OutcomeRules, RulesProfile};

@@ -14,11 +14,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use crate::dataset::output::OutputError;
-use crate::dataset::{ColumnMap, DatasetError, LineLimit, Next, Pair, Source};
-use crate::panics;
-use crate::rules::{self, Config, Profile, Status, Verification, Verifier};
-use crate::threads::{self, ThreadError};
+use juror_base::panics;
+use juror_base::threads::{self, ThreadError};
+use juror_data::output::OutputError;
+use juror_data::{ColumnMap, DatasetError, LineLimit, Next, Pair, Source};
+use juror_rules::{Config, Profile, Status, Verification, Verifier};
 
 /// Rows that are answered together, at most; and their bytes.
 const ROWS: usize = 4096;
@@ -240,7 +240,7 @@ impl Settings {
                 Err(error) => Outcome::Bad { equal: None, error },
             },
             profile: self.profile,
-            emulates: (self.profile == Profile::Compat).then_some(rules::EMULATES),
+            emulates: (self.profile == Profile::Compat).then_some(juror_rules::EMULATES),
         };
         // Strings, numbers and what was JSON before: this cannot fail, and an empty line would show if it did.
         let mut text = serde_json::to_vec(&line).unwrap_or_default();

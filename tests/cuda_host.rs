@@ -14,15 +14,17 @@ use std::ffi::{CString, c_char};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use candle_core::{DType, Device, Tensor};
-use juror::engine::{Choices, Engine, EngineConfig, RandomKey, Request, Sampling, TokenLogprobs};
-use juror::judge::build::{DeviceModel, load_model};
-use juror::model::attention::{self, AttentionKind, AttentionShape};
-use juror::model::cuda::array::Array;
-use juror::model::cuda::gemm::{Gemm, Rows, Weight};
-use juror::model::cuda::linear::Products;
-use juror::model::cuda::operations::{Operations, Target};
-use juror::model::precision::WeightType;
-use juror::model::{BatchRow, DeviceChoice, ModelError, Precision, StepBatch};
+use juror_engine::engine::{
+    Choices, Engine, EngineConfig, RandomKey, Request, Sampling, TokenLogprobs,
+};
+use juror_engine::model::attention::{self, AttentionKind, AttentionShape};
+use juror_engine::model::cuda::array::Array;
+use juror_engine::model::cuda::gemm::{Gemm, Rows, Weight};
+use juror_engine::model::cuda::linear::Products;
+use juror_engine::model::cuda::operations::{Operations, Target};
+use juror_engine::model::precision::WeightType;
+use juror_engine::model::{BatchRow, DeviceChoice, ModelError, Precision, StepBatch};
+use juror_judge::judge::build::{DeviceModel, load_model};
 use random_model::{BLOCK, Random, families};
 use serde_json::{Value, json};
 

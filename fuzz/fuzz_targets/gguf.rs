@@ -2,7 +2,7 @@
 //! inside the file and apart.
 #![no_main]
 
-use juror::checkpoint::gguf::header::Header;
+use juror_engine::checkpoint::gguf::header::Header;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

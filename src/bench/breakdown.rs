@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::recorder::Step;
-use crate::model::profile::{Phase, Span};
+use juror_engine::model::profile::{Phase, Span};
 
 /// Seconds by what was done. They add up to the time of all steps.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
@@ -109,7 +109,7 @@ mod tests {
 
     use super::Breakdown;
     use crate::bench::recorder::Step;
-    use crate::model::profile::{Phase, Span};
+    use juror_engine::model::profile::{Phase, Span};
 
     #[test]
     fn every_part_of_the_steps_is_somewhere() {

@@ -6,9 +6,9 @@ use candle_core::{DType, Device, Tensor};
 use rayon::prelude::*;
 use serde::Serialize;
 
-use crate::model::linear::Linear;
-use crate::model::precision::WeightType;
-use crate::model::{ModelError, Precision};
+use juror_engine::model::linear::Linear;
+use juror_engine::model::precision::WeightType;
+use juror_engine::model::{ModelError, Precision};
 
 /// Each measurement takes at least this long, and its best round counts.
 const ROUNDS: usize = 5;
@@ -111,7 +111,7 @@ mod tests {
     use candle_core::Device;
 
     use super::Ceiling;
-    use crate::model::Precision;
+    use juror_engine::model::Precision;
 
     #[test]
     fn a_machine_that_runs_this_is_between_a_wrist_watch_and_a_data_centre() {

@@ -3,9 +3,9 @@
 use super::measure::{RequestTimes, Run};
 use super::recorder::Step;
 use super::report::Context;
-use crate::checkpoint::ModelConfig;
-use crate::model::attention::{AttentionShape, kv_bytes_per_token};
-use crate::model::memory::MXFP4_BITS;
+use juror_engine::checkpoint::ModelConfig;
+use juror_engine::model::attention::{AttentionShape, kv_bytes_per_token};
+use juror_engine::model::memory::MXFP4_BITS;
 
 /// Floating-point operations that a run's tokens need: two for each weight a token meets, the scores and weighted values
 /// of attention, and the output head for every token chosen.

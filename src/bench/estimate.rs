@@ -4,11 +4,11 @@
 use std::fmt;
 
 use super::Ceiling;
-use crate::checkpoint::ModelConfig;
-use crate::engine::EngineConfig;
-use crate::model::Precision;
-use crate::model::attention::{AttentionShape, kv_bytes_per_token};
-use crate::model::memory::{MemoryFootprint, weight_bytes};
+use juror_engine::checkpoint::ModelConfig;
+use juror_engine::engine::EngineConfig;
+use juror_engine::model::Precision;
+use juror_engine::model::attention::{AttentionShape, kv_bytes_per_token};
+use juror_engine::model::memory::{MemoryFootprint, weight_bytes};
 
 /// The share of the ceilings that whole runs reach: about half of them in `docs/benchmarks`.
 const SHARE: f64 = 0.5;
@@ -124,7 +124,7 @@ mod tests {
     use candle_core::{DType, Device};
 
     use super::*;
-    use crate::bench::shapes;
+    use juror_judge::catalog::shapes;
 
     fn estimate(shape: &str, tokens: Tokens) -> Estimate {
         let config = shapes::find(shape).unwrap();

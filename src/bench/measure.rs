@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 use super::recorder::{Record, Recorder};
 use super::shared::SharedModel;
 use super::workload::Job;
-use crate::engine::{
+use juror_engine::engine::{
     Completion, Engine, EngineConfig, EngineError, FinishReason, RandomKey, Request, Sampling,
 };
-use crate::model::profile::{Profile, Span};
+use juror_engine::model::profile::{Profile, Span};
 
 /// What came of a run.
 pub struct Run {

@@ -6,7 +6,6 @@
 //!
 //! | file | what it is for |
 //! |---|---|
-//! | [`shapes`] | models by name whose shape is known, for random weights |
 //! | [`workload`] | the requests |
 //! | [`mod@measure`] | one run |
 //! | [`recorder`], [`statistics`] | what is noted on the way, and its percentiles |
@@ -28,7 +27,6 @@ pub mod measure;
 pub mod recorder;
 pub mod report;
 pub mod session;
-pub mod shapes;
 pub mod shared;
 pub mod statistics;
 pub mod trace;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::engine::{RequestId, StepObserver, StepReport};
+use juror_engine::engine::{RequestId, StepObserver, StepReport};
 
 /// A step, as it is kept.
 #[derive(Debug, Clone, Copy)]

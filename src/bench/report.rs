@@ -10,9 +10,9 @@ use super::cost;
 use super::limit::Limit;
 use super::measure::Run;
 use super::statistics::Spread;
-use crate::checkpoint::ModelConfig;
-use crate::engine::EngineConfig;
-use crate::model::Precision;
+use juror_engine::checkpoint::ModelConfig;
+use juror_engine::engine::EngineConfig;
+use juror_engine::model::Precision;
 
 /// One setting's figures.
 ///

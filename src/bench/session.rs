@@ -9,15 +9,15 @@ use super::measure::{Run, Settings, measure};
 use super::shared::SharedModel;
 use super::workload::Job;
 use super::{Ceiling, Context, Estimate, Report, Tokens, trace};
-use crate::checkpoint::{ModelConfig, Weights};
-use crate::dataset::output::{OutputError, OutputFile};
-use crate::engine::{EngineConfig, EngineError, Sampling};
-use crate::judge::build::{
+use juror_data::output::{OutputError, OutputFile};
+use juror_engine::checkpoint::{ModelConfig, Weights};
+use juror_engine::engine::{EngineConfig, EngineError, Sampling};
+use juror_engine::model::cpu::instructions::InstructionSet;
+use juror_engine::model::memory::MemoryFootprint;
+use juror_engine::model::{ModelError, Precision};
+use juror_judge::judge::build::{
     BLOCK_SIZE, EngineOptions, WorkloadLengths, engine_config, load_model, packed_numbers,
 };
-use crate::model::cpu::instructions::InstructionSet;
-use crate::model::memory::MemoryFootprint;
-use crate::model::{ModelError, Precision};
 
 /// What is measured: a model and the generations asked of it.
 pub struct Subject {

@@ -2,10 +2,10 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::engine::{Chosen, Properties, RowRequest, StepModel, Ticket};
-use crate::judge::build::DeviceModel;
-use crate::model::profile::{Profile, Span};
-use crate::model::{ModelError, StepBatch};
+use juror_engine::engine::{Chosen, Properties, RowRequest, StepModel, Ticket};
+use juror_engine::model::profile::{Profile, Span};
+use juror_engine::model::{ModelError, StepBatch};
+use juror_judge::judge::build::DeviceModel;
 
 /// A handle on a model; engines are given clones of it, and only one runs at a time.
 #[derive(Clone)]

@@ -7,7 +7,7 @@ use std::time::Instant;
 use serde_json::json;
 
 use super::recorder::Step;
-use crate::model::profile::Span;
+use juror_engine::model::profile::Span;
 
 /// How a trace begins.
 pub const BEGINNING: &str =

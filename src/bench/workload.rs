@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::engine::random::uniform;
+use juror_engine::engine::random::uniform;
 
 /// How lengths are distributed, in tokens.
 #[derive(Debug, Clone, Copy, PartialEq)]

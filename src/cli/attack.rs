@@ -21,15 +21,15 @@ use super::prompt_choice::PromptChoice;
 use super::{
     DONE, EXIT_CODES, Failure, INCOMPLETE, INTERRUPTED, OrFail, catch_interrupts, say, table,
 };
-use crate::attack::{
+use juror_data::output::{Mark, OutputFile};
+use juror_data::{Field, LineLimit, LoadOptions, Sample, load};
+use juror_engine::checkpoint::ModelSource;
+use juror_hub::Want;
+use juror_judge::attack::{
     Family, FamilyReport, Subject, Target, attacks, one_row_a_question, shortened,
 };
-use crate::checkpoint::ModelSource;
-use crate::dataset::output::{Mark, OutputFile};
-use crate::dataset::{Field, LineLimit, LoadOptions, Sample, load};
-use crate::judge::JudgeText;
-use crate::protocol::PromptTemplate;
-use juror_hub::Want;
+use juror_judge::judge::JudgeText;
+use juror_judge::protocol::PromptTemplate;
 
 /// Measure how often a judge finds responses right that deserve no reward.
 #[derive(Debug, Args)]

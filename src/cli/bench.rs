@@ -20,17 +20,18 @@ use crate::bench::limit::TOO_SHORT;
 use crate::bench::session::{
     Bench, COMMIT, Document, Setting, Subject, WorkloadFields, features, machine, write_trace,
 };
-use crate::bench::{Job, LengthDistribution, Report, Seconds, Workload, shapes, trace, workload};
-use crate::checkpoint::{ModelConfig, Weights};
-use crate::dataset::output::Mark;
-use crate::dataset::{LineLimit, LoadOptions, load};
-use crate::engine::{EngineConfig, Sampling};
-use crate::judge::EngineOptions;
-use crate::judge::JudgeText;
-use crate::judge::prompt::TooLong;
-use crate::model::ModelError;
-use crate::model::cpu::instructions::InstructionSet;
+use crate::bench::{Job, LengthDistribution, Report, Seconds, Workload, trace, workload};
+use juror_judge::catalog::shapes;
+use juror_data::output::Mark;
+use juror_data::{LineLimit, LoadOptions, load};
+use juror_engine::checkpoint::{ModelConfig, Weights};
+use juror_engine::engine::{EngineConfig, Sampling};
+use juror_engine::model::ModelError;
+use juror_engine::model::cpu::instructions::InstructionSet;
 use juror_hub::Want;
+use juror_judge::judge::EngineOptions;
+use juror_judge::judge::JudgeText;
+use juror_judge::judge::prompt::TooLong;
 
 /// Measure how fast a judge is, on any model or on random weights of a known shape.
 #[derive(Debug, Args)]

@@ -13,14 +13,14 @@ use super::columns::ColumnArguments;
 use super::inputs::{self, Inputs};
 use super::output::{self, ForceArgument, TableArguments};
 use super::{DONE, Failure, OrFail, say, table};
-use crate::build::best::Best;
-use crate::build::hard::Hard;
-use crate::build::pairs::{By, Pairs, Wanted as WantedPairs};
-use crate::build::sft::{Accepted, Wanted as WantedResponses};
-use crate::build::{BuildError, Coverage, Form, Judged, Output, Written};
-use crate::dataset::output::{Mark, OutputFile};
-use crate::dataset::{Keep, LineLimit, LoadOptions, Needs};
-use crate::verdict::Status;
+use juror_data::output::{Mark, OutputFile};
+use juror_data::verdict::Status;
+use juror_data::{Keep, LineLimit, LoadOptions, Needs};
+use juror_eval::build::best::Best;
+use juror_eval::build::hard::Hard;
+use juror_eval::build::pairs::{By, Pairs, Wanted as WantedPairs};
+use juror_eval::build::sft::{Accepted, Wanted as WantedResponses};
+use juror_eval::build::{BuildError, Coverage, Form, Judged, Output, Written};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum BuildAction {

@@ -10,7 +10,7 @@ use clap::Subcommand;
 use super::judge::parse_size;
 use super::{DONE, Failure, INCOMPLETE, OrFail, for_output, say};
 use crate::bench::estimate::gigabytes;
-use crate::judge::cache::{self, CACHE_SIZE, CacheError, CacheStatistics};
+use juror_judge::judge::cache::{self, CACHE_SIZE, CacheError, CacheStatistics};
 
 /// What to do with a cache.
 #[derive(Debug, Subcommand)]

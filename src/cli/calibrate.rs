@@ -10,9 +10,11 @@ use super::columns::ColumnArguments;
 use super::eval::Labels;
 use super::output::{self, ForceArgument};
 use super::{DONE, Failure, OrFail, say};
-use crate::dataset::output::Mark;
-use crate::eval::{LabelField, Task, probabilities};
-use crate::judge::calibration::{Calibration, Curve, calibration_error, negative_log_likelihood};
+use juror_data::output::Mark;
+use juror_eval::eval::{LabelField, Task, probabilities};
+use juror_judge::judge::calibration::{
+    Calibration, Curve, calibration_error, negative_log_likelihood,
+};
 
 /// Labels below which a curve says little.
 const FEW: usize = 100;

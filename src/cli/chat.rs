@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
 
-use crate::dataset::journal::{chat_date, journal_path};
-use crate::dataset::read_text;
-use crate::judge::{ChatSettings, JudgeText};
-use crate::text::chat_template::{ChatOptions, Moment, ReasoningEffort, TemplateVariable};
-use crate::text::reasoning::{ThinkingStyle, ThinkingTags};
+use juror_data::journal::{chat_date, journal_path};
+use juror_data::read_text;
+use juror_engine::text::chat_template::{ChatOptions, Moment, ReasoningEffort, TemplateVariable};
+use juror_engine::text::reasoning::{ThinkingStyle, ThinkingTags};
+use juror_judge::judge::{ChatSettings, JudgeText};
 
 #[derive(Debug, Clone, Default, Args)]
 pub(super) struct ChatArguments {

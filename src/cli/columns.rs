@@ -3,7 +3,7 @@
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
-use crate::dataset::{ColumnError, ColumnMap, Preset, presets};
+use juror_data::{ColumnError, ColumnMap, Preset, presets};
 
 /// Which keys of a row hold what.
 #[derive(Debug, Default, Args)]

@@ -12,10 +12,10 @@ use serde::Serialize;
 use super::eval::failure;
 use super::output::{self, ForceArgument};
 use super::{DONE, Failure, OrFail, say, table};
-use crate::dataset::output::Mark;
-use crate::eval::{Estimate, LinearFit, ScoreTable};
-use crate::report::plot::{self, Axis, Plot, document};
-use crate::terminal::escaped;
+use juror_base::terminal::escaped;
+use juror_data::output::Mark;
+use juror_eval::eval::{Estimate, LinearFit, ScoreTable};
+use juror_eval::report::plot::{self, Axis, Plot, document};
 
 /// How well verifiers' accuracies predict what training with them gives: a linear fit, R² with its interval, a plot.
 #[derive(Debug, Args)]

@@ -6,8 +6,8 @@ use std::sync::Once;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::{Failure, say};
-use crate::checkpoint::CheckpointError;
-use crate::checkpoint::ModelSource;
+use juror_engine::checkpoint::CheckpointError;
+use juror_engine::checkpoint::ModelSource;
 use juror_hub::{Event, Want};
 
 /// A bar on standard error, if that is a terminal; else a line that says that something is being fetched.
@@ -63,7 +63,7 @@ impl Download {
 /// Finds a model, fetching what is wanted of it.
 pub(super) fn resolve(name: &str, want: Want) -> Result<ModelSource, Failure> {
     let download = Download::new(name);
-    let source = crate::catalog::resolve_watched(name, want, &|event| download.watch(event));
+    let source = juror_judge::catalog::resolve_watched(name, want, &|event| download.watch(event));
     download.finish();
     source.map_err(failure)
 }

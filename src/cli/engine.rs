@@ -2,9 +2,9 @@
 
 use clap::Args;
 
-use crate::judge::EngineOptions;
-use crate::model::precision::{DtypeOrAuto, KvType, Quantization};
-use crate::model::{DeviceChoice, PrecisionChoice};
+use juror_engine::model::precision::{DtypeOrAuto, KvType, Quantization};
+use juror_engine::model::{DeviceChoice, PrecisionChoice};
+use juror_judge::judge::EngineOptions;
 
 /// Where a model runs, and what it is stored in.
 #[derive(Debug, Args)]

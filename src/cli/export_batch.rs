@@ -16,11 +16,11 @@ use super::rows::RowsArguments;
 use super::rules::RulesArguments;
 use super::sampling::SamplingArguments;
 use super::{DONE, Failure, OrFail, batch_failure, say};
-use crate::batch::export::Export;
-use crate::dataset::output::{Mark, has_place_beside};
-use crate::dataset::{LineLimit, LoadOptions, Samples, rejected_path, write_rejected};
-use crate::judge::model::{known_judge_named, recommended_options};
-use crate::judge::{RulesMode, RunOptions};
+use juror_data::output::{Mark, has_place_beside};
+use juror_data::{LineLimit, LoadOptions, Samples, rejected_path, write_rejected};
+use juror_judge::batch::export::Export;
+use juror_judge::judge::model::{known_judge_named, recommended_options};
+use juror_judge::judge::{RulesMode, RunOptions};
 
 /// Write what a judge would be asked as a batch file in OpenAI's format, for any engine. No model is needed.
 #[derive(Debug, Args)]

@@ -15,18 +15,18 @@ use super::rows::RowsArguments;
 use super::rules::RulesArguments;
 use super::sampling::{SAMPLING, parse_trials};
 use super::{Failure, OrFail, batch_failure, download, say};
-use crate::batch::import::Import;
-use crate::dataset::journal::{earlier_input, journal_path};
-use crate::dataset::output::OutputFile;
-use crate::dataset::{BadLines, Keep, LineLimit, LoadOptions, sources};
-use crate::judge::answers::AnswerReader;
-use crate::judge::{
+use juror_base::terminal::escaped;
+use juror_data::journal::{earlier_input, journal_path};
+use juror_data::output::OutputFile;
+use juror_data::{BadLines, Keep, LineLimit, LoadOptions, sources};
+use juror_hub::Want;
+use juror_judge::batch::import::Import;
+use juror_judge::judge::answers::AnswerReader;
+use juror_judge::judge::{
     ChatSettings, EngineOptions, JudgeText, RulesMode, RunOptions, Session, default_protocol,
 };
-use crate::protocol::PlainPrompt;
-use crate::reward::RewardPolicy;
-use crate::terminal::escaped;
-use juror_hub::Want;
+use juror_judge::protocol::PlainPrompt;
+use juror_judge::reward::RewardPolicy;
 
 /// Read an engine's answers to a batch file of `juror export-batch` into verdicts.
 #[derive(Debug, Args)]

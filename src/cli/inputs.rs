@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::download::Download;
 use super::{Failure, say};
-use crate::dataset::{DatasetError, is_rows_file};
+use juror_data::{DatasetError, is_rows_file};
 use juror_hub::{DataSetName, Hub, HubError};
 
 /// An input's error with its exit code: a full disk is not the user's mistake.

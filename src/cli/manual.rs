@@ -10,7 +10,7 @@ use clap_mangen::Man;
 
 use super::output::{self, ForceArgument};
 use super::{Arguments, Failure, OrFail, say};
-use crate::dataset::output::Mark;
+use juror_data::output::Mark;
 
 /// Writes a shell's completion script to standard output.
 pub(super) fn completions(shell: Shell) -> Result<(), Failure> {

@@ -7,10 +7,10 @@ use clap::Args;
 use super::output::{self, ForceArgument, TableArguments};
 use super::progress::print_summary;
 use super::{DONE, Failure, INCOMPLETE, OrFail, say};
-use crate::dataset::output::{Mark, OutputFormat};
-use crate::dataset::{MergeError, Shards};
-use crate::judge::Summary;
-use crate::judge::consensus::{ConsensusBuilder, ConsensusSummary};
+use juror_data::output::{Mark, OutputFormat};
+use juror_data::{MergeError, Shards};
+use juror_judge::judge::Summary;
+use juror_judge::judge::consensus::{ConsensusBuilder, ConsensusSummary};
 
 /// Join the outputs of all shards of one input, in the order of the input.
 #[derive(Debug, Args)]

@@ -50,13 +50,13 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use clap_complete::Shell;
 
-use crate::batch::BatchError;
-use crate::dataset::journal::JournalError;
-use crate::dataset::{BadLines, DatasetError, MergeError};
-use crate::judge::SessionError;
-use crate::panics;
-use crate::terminal::{escaped, escaped_lines};
-use crate::threads::{self, PoolError};
+use juror_base::panics;
+use juror_base::terminal::{escaped, escaped_lines};
+use juror_base::threads::{self, PoolError};
+use juror_data::journal::JournalError;
+use juror_data::{BadLines, DatasetError, MergeError};
+use juror_judge::batch::BatchError;
+use juror_judge::judge::SessionError;
 
 /// The run did what was asked.
 const DONE: u8 = 0;

@@ -9,8 +9,8 @@ use clap::{Arg, Args, CommandFactory as _};
 
 use super::judge::shard_in_name;
 use super::{Arguments, Failure, OrFail};
-use crate::dataset::output::{Mark, OutputFile, OutputFormat, Outputs, has_place_beside};
-use crate::dataset::{Shard, rejected_path};
+use juror_data::output::{Mark, OutputFile, OutputFormat, Outputs, has_place_beside};
+use juror_data::{Shard, rejected_path};
 
 /// `--force`, of every command that writes files.
 #[derive(Debug, Clone, Copy, Default, Args)]

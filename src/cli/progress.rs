@@ -8,9 +8,9 @@ use console::{Term, measure_text_width, style};
 use indicatif::{HumanCount, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::{say, say_labelled};
-use crate::judge::{Share, Summary};
-use crate::terminal::escaped;
-use crate::verdict::Status;
+use juror_base::terminal::escaped;
+use juror_data::verdict::Status;
+use juror_judge::judge::{Share, Summary};
 
 /// How often a line says how far a run is where there is no terminal for a bar.
 const LINE_EVERY: Duration = Duration::from_mins(1);

@@ -7,9 +7,9 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 
 use super::columns::ColumnArguments;
-use crate::dataset::{ColumnMap, Field, Needs, RubricNeed, read_text};
-use crate::protocol::{self, FieldName, PromptTemplate, Protocol};
-use crate::rubric::Rubric;
+use juror_data::rubric::Rubric;
+use juror_data::{ColumnMap, Field, Needs, RubricNeed, read_text};
+use juror_judge::protocol::{self, FieldName, PromptTemplate, Protocol};
 
 /// A protocol and its prompt, without a model.
 #[derive(Debug, Default, Args)]

@@ -14,11 +14,11 @@ use super::inputs::{self, Inputs};
 use super::judge::JudgeChoice;
 use super::prompt_choice::PromptChoice;
 use super::{DONE, Failure, INCOMPLETE, OrFail, for_output, say};
-use crate::dataset::{LineLimit, LoadOptions, Sample, find};
-use crate::judge::JudgeText;
-use crate::judge::prompt::PromptTokens;
-use crate::protocol::{self, PromptTemplate, VerdictFields, Yields};
+use juror_data::{LineLimit, LoadOptions, Sample, find};
 use juror_hub::Want;
+use juror_judge::judge::JudgeText;
+use juror_judge::judge::prompt::PromptTokens;
+use juror_judge::protocol::{self, PromptTemplate, VerdictFields, Yields};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum PromptsAction {

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use crate::dataset::{LineLimit, Shard, ShardError};
+use juror_data::{LineLimit, Shard, ShardError};
 
 /// Which rows are taken, and how long they may be.
 #[derive(Debug, Args)]

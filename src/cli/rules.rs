@@ -2,8 +2,8 @@
 
 use clap::{Args, ValueEnum};
 
-use crate::judge::RulesMode;
-use crate::rules::{Config, OutcomeRules, RulesProfile};
+use juror_judge::judge::RulesMode;
+use juror_rules::{Config, OutcomeRules, RulesProfile};
 
 /// The rule-based verifier beside the judge.
 #[derive(Debug, Args)]

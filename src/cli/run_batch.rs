@@ -15,15 +15,15 @@ use super::sampling::{SAMPLING, check_new_tokens};
 use super::{
     DONE, Failure, INCOMPLETE, INTERRUPTED, OrFail, batch_failure, catch_interrupts, download, say,
 };
-use crate::batch::run::{BatchProgress, BatchRun, Requests};
-use crate::dataset::journal::{ChatIdentity, Identity, Manifest, chat_date, journal_path};
-use crate::dataset::output::{Mark, OutputFile, Outputs, has_place_beside};
-use crate::dataset::{LineLimit, sources};
-use crate::judge::RunEnd;
-use crate::judge::model::MAX_NEW_TOKENS;
-use crate::judge::session::sampling_settings;
-use crate::openai::conversation::ChatModel;
+use juror_data::journal::{ChatIdentity, Identity, Manifest, chat_date, journal_path};
+use juror_data::output::{Mark, OutputFile, Outputs, has_place_beside};
+use juror_data::{LineLimit, sources};
 use juror_hub::Want;
+use juror_judge::batch::run::{BatchProgress, BatchRun, Requests};
+use juror_judge::judge::RunEnd;
+use juror_judge::judge::model::MAX_NEW_TOKENS;
+use juror_judge::judge::session::sampling_settings;
+use juror_judge::openai::conversation::ChatModel;
 
 /// Answer a batch file in OpenAI's format with a model here.
 #[derive(Debug, Args)]

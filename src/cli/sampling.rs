@@ -4,9 +4,9 @@ use anyhow::bail;
 use clap::Args;
 use clap::builder::RangedI64ValueParser;
 
-use crate::checkpoint::ModelConfig;
-use crate::engine::Sampling;
-use crate::judge::RunOptions;
+use juror_engine::checkpoint::ModelConfig;
+use juror_engine::engine::Sampling;
+use juror_judge::judge::RunOptions;
 
 /// How tokens are chosen, how many, and how often.
 #[derive(Debug, Args)]

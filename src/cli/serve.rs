@@ -15,13 +15,13 @@ use super::judge::{JudgeChoice, ResolvedJudge, VerdictArguments, devices, identi
 use super::sampling::SamplingArguments;
 use super::{DONE, Failure, OrFail, catch_interrupts, download, say};
 use crate::cli::columns::ColumnArguments;
-use crate::dataset::read_text;
-use crate::judge::cache::{self, AnswerCache, CACHE_SIZE};
-use crate::judge::service::{Phase, ServiceSetup};
-use crate::openai::conversation::ChatModel;
-use crate::openai::generation::Defaults;
-use crate::server::{Event, JudgeIdentity, Limits, ServerSetup, serve};
+use juror_data::read_text;
 use juror_hub::Want;
+use juror_judge::judge::cache::{self, AnswerCache, CACHE_SIZE};
+use juror_judge::judge::service::{Phase, ServiceSetup};
+use juror_judge::openai::conversation::ChatModel;
+use juror_judge::openai::generation::Defaults;
+use juror_judge::server::{Event, JudgeIdentity, Limits, ServerSetup, serve};
 
 /// Judge over HTTP: for trainers, evaluation harnesses and any client of OpenAI's API
 #[derive(Debug, Args)]

@@ -5,7 +5,7 @@ use std::io::{IsTerminal, Write};
 use console::{Alignment, Term, measure_text_width, pad_str};
 
 use super::{Failure, OrFail};
-use crate::terminal::escaped;
+use juror_base::terminal::escaped;
 
 /// Columns of a text that goes to a file or a program.
 const WITHOUT_TERMINAL: usize = 120;

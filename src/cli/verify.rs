@@ -16,11 +16,11 @@ use super::inputs::{self, Inputs};
 use super::output::{self, ForceArgument};
 use super::progress::Lines;
 use super::{DONE, Failure, INCOMPLETE, INTERRUPTED, OrFail, catch_interrupts, say};
-use crate::dataset::output::{Mark, OutputFile, OutputFormat, has_place_beside};
-use crate::dataset::{LineLimit, Source, sources};
-use crate::rules::{self, Config, Profile, Status, Verification};
-use crate::terminal::escaped;
 use crate::verify::{Counts, Explain, Settings, VerifyError};
+use juror_base::terminal::escaped;
+use juror_data::output::{Mark, OutputFile, OutputFormat, has_place_beside};
+use juror_data::{LineLimit, Source, sources};
+use juror_rules::{Config, Profile, Status, Verification};
 
 /// Compares answers by rules alone: is each prediction's final answer the gold one?
 #[derive(Debug, Args)]
@@ -311,7 +311,7 @@ fn explanation(profile: Profile, gold: &str, pred: &str, verification: &Verifica
         let _ = writeln!(lines, "         found {}", shown(answer));
         match profile {
             Profile::Strict => {
-                let read = match rules::describe(answer) {
+                let read = match juror_rules::describe(answer) {
                     Ok(answer) => format!("read as {}", shown(&answer)),
                     Err(error) => escaped(&format!("not read: {error}")).into_owned(),
                 };

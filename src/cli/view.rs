@@ -9,8 +9,8 @@ use clap::Args;
 use super::columns::ColumnArguments;
 use super::inputs::Inputs;
 use super::{DONE, Failure, OrFail, catch_interrupts, say};
-use crate::browse::{BrowseError, Browser};
-use crate::eval::LabelColumns;
+use juror_eval::browse::{BrowseError, Browser};
+use juror_eval::eval::LabelColumns;
 
 /// Look through verdicts in the browser: search, filters, live while a run goes on
 #[derive(Debug, Args)]
@@ -59,7 +59,7 @@ pub(super) fn run(arguments: &ViewArguments) -> Result<u8, Failure> {
         say("Ctrl-C ends it");
         print_address(address);
     };
-    crate::view::serve(browser, progress, *port, &interrupted, &mut tell).or_fail()?;
+    juror_eval::view::serve(browser, progress, *port, &interrupted, &mut tell).or_fail()?;
     Ok(DONE)
 }
 

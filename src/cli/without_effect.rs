@@ -14,8 +14,8 @@ use super::engine::{ENGINE, JUDGE};
 use super::output::WRITTEN;
 use super::rules::RulesArgument;
 use super::sampling::SAMPLING;
-use crate::dataset::output::OutputFormat;
-use crate::rules::RulesProfile;
+use juror_data::output::OutputFormat;
+use juror_rules::RulesProfile;
 
 /// A subcommand's arguments as they were given.
 struct Given<'a> {

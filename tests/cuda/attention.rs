@@ -3,14 +3,14 @@
 
 use candle_core::{CudaDevice, DType, Device, Tensor};
 
-use juror::model::attention::{Attention, AttentionOutput, AttentionShape};
-use juror::model::cuda::array::Array;
-use juror::model::cuda::kernel::Kernels;
-use juror::model::cuda::operations::{HeadsLayer, Operations, Tokens};
-use juror::model::cuda::paged::{AttendedLayer, CacheSettings, PagedCache};
-use juror::model::cuda::plan::AttentionPlan;
-use juror::model::cuda::upload::{Packer, Upload};
-use juror::model::{ModelError, StepBatch};
+use juror_engine::model::attention::{Attention, AttentionOutput, AttentionShape};
+use juror_engine::model::cuda::array::Array;
+use juror_engine::model::cuda::kernel::Kernels;
+use juror_engine::model::cuda::operations::{HeadsLayer, Operations, Tokens};
+use juror_engine::model::cuda::paged::{AttendedLayer, CacheSettings, PagedCache};
+use juror_engine::model::cuda::plan::AttentionPlan;
+use juror_engine::model::cuda::upload::{Packer, Upload};
+use juror_engine::model::{ModelError, StepBatch};
 
 /// Our kernels: heads of 32, 64 and 128, bf16 and f16, or e4m3 under bf16 queries.
 pub(super) struct CudaAttention {

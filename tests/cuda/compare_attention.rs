@@ -1,7 +1,7 @@
 //! Attention on the GPU, by plain operations and by our kernels, against the reference on the CPU.
 
 use candle_core::{DType, Device, Tensor};
-use juror::model::attention::{self, Attention, AttentionKind, AttentionShape};
+use juror_engine::model::attention::{self, Attention, AttentionKind, AttentionShape};
 
 use super::attention::CudaAttention;
 use super::paged::{Blocks, Sequence, step};

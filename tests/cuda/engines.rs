@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use candle_core::{DType, Device};
-use juror::engine::{
+use juror_engine::engine::{
     Completion, Engine, EngineConfig, RandomKey, Request, Sampling, Stats, StepModel,
 };
-use juror::judge::build::PagedDecoder;
-use juror::model::Decoder;
-use juror::model::attention::{self, AttentionKind, AttentionShape};
+use juror_engine::model::Decoder;
+use juror_engine::model::attention::{self, AttentionKind, AttentionShape};
+use juror_judge::judge::build::PagedDecoder;
 
 use super::paged::{Blocks, Sequence, step};
 use super::{BF16, BLOCK, CHECKPOINTS, Checkpoint, F32, Tolerance, gpu};
@@ -98,7 +98,7 @@ pub(super) fn run(
     (completions, engine.stats())
 }
 
-/// The logits after a context, on the CPU in f32. `long` as in [`BatchRow::long`](juror::model::BatchRow::long).
+/// The logits after a context, on the CPU in f32. `long` as in [`BatchRow::long`](juror_engine::model::BatchRow::long).
 pub(super) fn logits_after(decoder: &Decoder, context: &[u32], long: bool) -> Vec<f32> {
     let shape = AttentionShape::from(decoder.config());
     let count = context.len().div_ceil(BLOCK);

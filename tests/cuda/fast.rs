@@ -2,12 +2,12 @@
 //! engine generates with steps that are launched before the last one's tokens are known.
 
 use candle_core::{DType, Device};
-use juror::engine::{EngineConfig, TokenLogprobs};
-use juror::judge::build::{DeviceModel, load_model};
-use juror::model::Precision;
-use juror::model::attention::{self, AttentionKind, AttentionShape};
-use juror::model::cuda::linear::check_fp8;
-use juror::model::precision::{KvType, WeightType};
+use juror_engine::engine::{EngineConfig, TokenLogprobs};
+use juror_engine::model::Precision;
+use juror_engine::model::attention::{self, AttentionKind, AttentionShape};
+use juror_engine::model::cuda::linear::check_fp8;
+use juror_engine::model::precision::{KvType, WeightType};
+use juror_judge::judge::build::{DeviceModel, load_model};
 use serde_json::json;
 
 use super::engines::{generate_with, logits_after, prompts, requests, run, same_but_for_ties};

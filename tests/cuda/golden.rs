@@ -1,7 +1,7 @@
 //! Logits on the GPU against those of transformers, whole prompts and in chunks.
 
 use candle_core::{DType, Device};
-use juror::model::attention::{self, AttentionKind, AttentionShape};
+use juror_engine::model::attention::{self, AttentionKind, AttentionShape};
 
 use super::paged::{Blocks, Sequence, logits_in_chunks};
 use super::{BF16, BLOCK, CHECKPOINTS, Checkpoint, Difference, F32, Tolerance, gpu};

@@ -22,8 +22,8 @@ mod verdicts;
 use std::path::PathBuf;
 
 use candle_core::{DType, Device, Tensor};
-use juror::checkpoint::{ModelConfig, Weights};
-use juror::model::{Decoder, DeviceChoice, Precision};
+use juror_engine::checkpoint::{ModelConfig, Weights};
+use juror_engine::model::{Decoder, DeviceChoice, Precision};
 
 /// Checkpoints in `tests/data` that every comparison takes.
 const CHECKPOINTS: [&str; 2] = ["qwen3-tied", "qwen3-untied"];
@@ -80,7 +80,7 @@ struct Checkpoint {
 impl Checkpoint {
     fn open(name: &str) -> Self {
         let folder = root().join("tests/data/checkpoints").join(name);
-        let source = juror::catalog::resolve(folder.to_str().unwrap()).unwrap();
+        let source = juror_judge::catalog::resolve(folder.to_str().unwrap()).unwrap();
         Self {
             config: ModelConfig::load(&source).unwrap(),
             weights: Weights::open(&source).unwrap(),

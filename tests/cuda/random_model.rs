@@ -1,8 +1,8 @@
 //! Small models of every family, with random weights.
 
 use candle_core::{DType, Device, Tensor};
-use juror::checkpoint::{ModelConfig, Weights};
-use juror::model::{Decoder, Precision};
+use juror_engine::checkpoint::{ModelConfig, Weights};
+use juror_engine::model::{Decoder, Precision};
 use serde_json::{Value, json};
 
 /// Tokens of a KV block.
@@ -71,7 +71,7 @@ impl Random {
         let tensors: std::collections::HashMap<String, Tensor> = tensors.collect();
         candle_core::safetensors::save(&tensors, folder.path().join("model.safetensors")).unwrap();
         std::fs::write(folder.path().join("config.json"), text).unwrap();
-        let source = juror::catalog::resolve(folder.path().to_str().unwrap()).unwrap();
+        let source = juror_judge::catalog::resolve(folder.path().to_str().unwrap()).unwrap();
         Self {
             config,
             weights: Weights::open(&source).unwrap(),

@@ -2,13 +2,13 @@
 //! log-sum-exp tells.
 
 use candle_core::{DType, Device, Tensor};
-use juror::model::attention::{AttentionOutput, AttentionShape};
-use juror::model::cuda::array::Array;
-use juror::model::cuda::kernel::Kernels;
-use juror::model::cuda::operations::{HeadsLayer, Operations, Tokens};
-use juror::model::cuda::paged::{AttendedLayer, CacheSettings, PagedCache};
-use juror::model::cuda::plan::AttentionPlan;
-use juror::model::ops;
+use juror_engine::model::attention::{AttentionOutput, AttentionShape};
+use juror_engine::model::cuda::array::Array;
+use juror_engine::model::cuda::kernel::Kernels;
+use juror_engine::model::cuda::operations::{HeadsLayer, Operations, Tokens};
+use juror_engine::model::cuda::paged::{AttendedLayer, CacheSettings, PagedCache};
+use juror_engine::model::cuda::plan::AttentionPlan;
+use juror_engine::model::ops;
 
 use super::paged::{Blocks, Sequence, step};
 use super::{Difference, floats, gpu, random};

@@ -4,12 +4,12 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use juror::dataset::Sample;
-use juror::judge::service::{JudgeService, Phase, ServiceSetup, TakeVerdict};
-use juror::judge::{EngineOptions, JudgeText};
-use juror::model::DeviceChoice;
-use juror::protocol::{self, template::PromptTemplate};
-use juror::verdict::{Status, Verdict};
+use juror_data::Sample;
+use juror_data::verdict::{Status, Verdict};
+use juror_engine::model::DeviceChoice;
+use juror_judge::judge::service::{JudgeService, Phase, ServiceSetup, TakeVerdict};
+use juror_judge::judge::{EngineOptions, JudgeText};
+use juror_judge::protocol::{self, template::PromptTemplate};
 
 use crate::{alone, imitation};
 
@@ -30,7 +30,7 @@ impl TakeVerdict for Verdicts {
 }
 
 fn service() -> JudgeService {
-    let source = juror::catalog::resolve("tiny").unwrap();
+    let source = juror_judge::catalog::resolve("tiny").unwrap();
     let protocol = protocol::resolve("prime").unwrap();
     let template = PromptTemplate::parse(protocol.template_text().unwrap()).unwrap();
     let text = JudgeText::load(&source, &protocol, &template).unwrap();

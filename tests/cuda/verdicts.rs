@@ -4,14 +4,14 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use candle_core::Device;
-use juror::dataset::{LoadOptions, load};
-use juror::engine::Stats;
-use juror::judge::{
+use juror_data::verdict::{Status, Verdict};
+use juror_data::{LoadOptions, load};
+use juror_engine::engine::Stats;
+use juror_judge::judge::{
     DeviceEngine, EngineOptions, JudgeError, JudgeText, RulesMode, RunOptions, Sink,
     WorkloadLengths, build_engine, jobs, run,
 };
-use juror::protocol::{self, PromptTemplate};
-use juror::verdict::{Status, Verdict};
+use juror_judge::protocol::{self, PromptTemplate};
 
 use super::{gpu, root};
 
@@ -34,7 +34,7 @@ fn judge_examples(device: &Device) -> Vec<Verdict> {
         &LoadOptions::default(),
     )
     .unwrap();
-    let source = juror::catalog::resolve("tiny").unwrap();
+    let source = juror_judge::catalog::resolve("tiny").unwrap();
     let protocol = protocol::find("prime").unwrap();
     let template = PromptTemplate::parse(protocol.template_text().unwrap()).unwrap();
     let text = Arc::new(JudgeText::load(&source, &protocol, &template).unwrap());

@@ -4,13 +4,13 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use candle_core::{Device, Tensor};
-use juror::attack::{Family, Target, attacks, is_positive};
-use juror::dataset::Sample;
-use juror::engine::{LogitsModel, Properties};
-use juror::judge::{JudgeText, RulesMode, RunOptions};
-use juror::model::ModelError;
-use juror::model::batch::StepBatch;
-use juror::protocol::{self, PromptTemplate, Protocol};
+use juror_data::Sample;
+use juror_engine::engine::{LogitsModel, Properties};
+use juror_engine::model::ModelError;
+use juror_engine::model::batch::StepBatch;
+use juror_judge::attack::{Family, Target, attacks, is_positive};
+use juror_judge::judge::{JudgeText, RulesMode, RunOptions};
+use juror_judge::protocol::{self, PromptTemplate, Protocol};
 
 use crate::constrained::{Way, judge_with, text};
 

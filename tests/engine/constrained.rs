@@ -5,15 +5,15 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use candle_core::{Device, Tensor};
-use juror::dataset::Sample;
-use juror::engine::{Engine, EngineConfig, LogitsModel, Properties, Sampling, StepModel};
-use juror::judge::{ChatSettings, DeviceEngine, JudgeText, RulesMode, RunOptions, jobs, run};
-use juror::model::ModelError;
-use juror::model::batch::StepBatch;
-use juror::protocol::{self, PromptTemplate, Protocol, ScaffoldWants};
-use juror::rubric::{Criterion, Grade, Rubric};
-use juror::text::reasoning::ThinkingStyle;
-use juror::verdict::{ParseRule, Status, Verdict};
+use juror_data::Sample;
+use juror_data::rubric::{Criterion, Grade, Rubric};
+use juror_data::verdict::{ParseRule, Status, Verdict};
+use juror_engine::engine::{Engine, EngineConfig, LogitsModel, Properties, Sampling, StepModel};
+use juror_engine::model::ModelError;
+use juror_engine::model::batch::StepBatch;
+use juror_engine::text::reasoning::ThinkingStyle;
+use juror_judge::judge::{ChatSettings, DeviceEngine, JudgeText, RulesMode, RunOptions, jobs, run};
+use juror_judge::protocol::{self, PromptTemplate, Protocol, ScaffoldWants};
 use serde_json::{Value, json};
 
 use crate::devices::Keep;
@@ -128,7 +128,7 @@ pub(crate) fn text(way: Way, protocol: &Arc<dyn Protocol>) -> (Arc<JudgeText>, u
          }}}}{{% endfor %}}{{% if add_generation_prompt %}}{{{{ '{prompt}' }}}}{{% endif %}}"
     ));
     write("tokenizer_config.json", &settings);
-    let source = juror::catalog::resolve(folder.path().to_str().unwrap()).unwrap();
+    let source = juror_judge::catalog::resolve(folder.path().to_str().unwrap()).unwrap();
     let prompt = protocol
         .template_text()
         .unwrap_or("{{ question }} {{ student_answer }} {{ reference_answer }}");

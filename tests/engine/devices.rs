@@ -6,19 +6,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use candle_core::{Device, Tensor};
-use juror::checkpoint::ModelSource;
-use juror::dataset::{LoadOptions, Sample, load};
-use juror::engine::{Engine, EngineConfig, LogitsModel, Properties, Sampling, Stats};
-use juror::judge::{
+use juror_data::verdict::{Status, Verdict};
+use juror_data::{LoadOptions, Sample, load};
+use juror_engine::checkpoint::ModelSource;
+use juror_engine::engine::{Engine, EngineConfig, LogitsModel, Properties, Sampling, Stats};
+use juror_engine::model::ModelError;
+use juror_engine::model::batch::StepBatch;
+use juror_judge::judge::{
     DeviceEngine, DeviceStats, EngineOptions, JudgeError, JudgeText, RunEnd, RunOptions, Sink,
     WorkloadLengths, build_engine, jobs, run,
 };
-use juror::model::ModelError;
-use juror::model::batch::StepBatch;
-use juror::protocol::{
+use juror_judge::protocol::{
     self, ParsedVerdict, PromptTemplate, Protocol, StopMatcher, Unreadable, Yields,
 };
-use juror::verdict::{Status, Verdict};
 
 const NEW_TOKENS: usize = 24;
 
@@ -62,7 +62,7 @@ impl Keep {
 }
 
 fn text(protocol: &Arc<dyn Protocol>) -> (ModelSource, Arc<JudgeText>) {
-    let source = juror::catalog::resolve("tiny").unwrap();
+    let source = juror_judge::catalog::resolve("tiny").unwrap();
     let template = PromptTemplate::parse(protocol.template_text().unwrap()).unwrap();
     let text = Arc::new(JudgeText::load(&source, protocol, &template).unwrap());
     (source, text)

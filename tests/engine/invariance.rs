@@ -8,14 +8,14 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use juror::dataset::{LoadOptions, Sample, load};
-use juror::engine::{Sampling, Stats};
-use juror::judge::{
+use juror_data::verdict::{Confidence, Verdict};
+use juror_data::{LoadOptions, Sample, load};
+use juror_engine::engine::{Sampling, Stats};
+use juror_judge::judge::{
     DeviceEngine, EngineOptions, JudgeError, JudgeText, RulesMode, RunOptions, Sink,
     WorkloadLengths, build_engine, jobs, run,
 };
-use juror::protocol::{self, PromptTemplate};
-use juror::verdict::{Confidence, Verdict};
+use juror_judge::protocol::{self, PromptTemplate};
 
 /// Enough to be well inside the thinking, few enough for the slowest setting.
 const NEW_TOKENS: usize = 64;
@@ -75,7 +75,7 @@ fn judge(
     sampling: Sampling,
     trials: u32,
 ) -> (Vec<Essence>, Stats) {
-    let source = juror::catalog::resolve("tiny").unwrap();
+    let source = juror_judge::catalog::resolve("tiny").unwrap();
     let protocol = protocol::find("prime").unwrap();
     let template = PromptTemplate::parse(protocol.template_text().unwrap()).unwrap();
     let text = Arc::new(JudgeText::load(&source, &protocol, &template).unwrap());

@@ -4,17 +4,17 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use candle_core::{DType, Device};
-use juror::checkpoint::{ModelConfig, Weights};
-use juror::engine::{
+use juror_engine::checkpoint::{ModelConfig, Weights};
+use juror_engine::engine::{
     Allowed, Choices, Chosen, Completion, Engine, EngineConfig, FinishReason, Properties,
     RandomKey, Request, RequestId, RowRequest, Sampling, StepModel, Ticket, TokenLogprobs,
 };
-use juror::judge::build::PagedDecoder;
-use juror::judge::build::plain::BuildCache;
-use juror::model::attention::{self, AttentionKind, AttentionShape};
-use juror::model::batch::StepBatch;
-use juror::model::precision::Precision;
-use juror::model::{Decoder, ModelError};
+use juror_engine::model::attention::{self, AttentionKind, AttentionShape};
+use juror_engine::model::batch::StepBatch;
+use juror_engine::model::precision::Precision;
+use juror_engine::model::{Decoder, ModelError};
+use juror_judge::judge::build::PagedDecoder;
+use juror_judge::judge::build::plain::BuildCache;
 use proptest::prelude::*;
 
 use crate::reader::{After, EOS, Scripted, config, prompts, reader, request, run, template};
@@ -310,7 +310,7 @@ fn a_lagging_engine_preempts_only_between_steps_and_changes_nothing() {
 
 /// The built-in judge's decoder, its vocabulary, and what builds a cache for it unless that is larger than `most`.
 pub(crate) fn tiny(most: usize) -> (Decoder, usize, Box<BuildCache>) {
-    let source = juror::catalog::resolve("tiny").unwrap();
+    let source = juror_judge::catalog::resolve("tiny").unwrap();
     let config = ModelConfig::load(&source).unwrap();
     let weights = Weights::open(&source).unwrap();
     let precision = Precision::all(DType::F32);

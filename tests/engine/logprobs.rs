@@ -1,10 +1,10 @@
 //! Log-probabilities are those of the token beside them, by the whole vocabulary, however they were computed.
 
 use candle_core::{DType, Device};
-use juror::engine::{Completion, Engine, EngineConfig, Request, Sampling};
-use juror::judge::build::PagedDecoder;
-use juror::model::attention::{self, AttentionKind, AttentionShape};
-use juror::model::{BatchRow, Decoder, StepBatch};
+use juror_engine::engine::{Completion, Engine, EngineConfig, Request, Sampling};
+use juror_engine::model::attention::{self, AttentionKind, AttentionShape};
+use juror_engine::model::{BatchRow, Decoder, StepBatch};
+use juror_judge::judge::build::PagedDecoder;
 use proptest::prelude::*;
 
 use crate::lag::{Lagging, mixed_requests, run_requests, tiny, tiny_config, tiny_requests};

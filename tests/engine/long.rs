@@ -1,7 +1,7 @@
 //! Models that encode positions in another way once a sequence is longer than a context (`LongRoPE`): when that is depends on
 //! the sequence alone, not on how long it might become.
 
-use juror::engine::{Engine, EngineConfig, Sampling};
+use juror_engine::engine::{Engine, EngineConfig, Sampling};
 use proptest::prelude::*;
 
 use crate::lag::Lagging;

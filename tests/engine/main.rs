@@ -11,12 +11,12 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use candle_core::Tensor;
-use juror::engine::{
+use juror_engine::engine::{
     Choices, Completion, Engine, EngineConfig, EngineThread, FinishReason, LogitsModel, Properties,
     Request, RequestId, Sampling, StepObserver, StepReport,
 };
-use juror::model::ModelError;
-use juror::model::batch::StepBatch;
+use juror_engine::model::ModelError;
+use juror_engine::model::batch::StepBatch;
 use proptest::prelude::*;
 
 mod attacks;

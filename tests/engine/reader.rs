@@ -4,12 +4,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use candle_core::{Device, Tensor};
-use juror::engine::{
+use juror_engine::engine::{
     Choices, Completion, Engine, EngineConfig, Guide, LogitsModel, Next, Properties, RandomKey,
     Request, Sampling, Then, TokenSet,
 };
-use juror::model::ModelError;
-use juror::model::batch::StepBatch;
+use juror_engine::model::ModelError;
+use juror_engine::model::batch::StepBatch;
 
 pub(crate) const VOCAB: usize = 50;
 pub(crate) const EOS: u32 = 49;

@@ -1,12 +1,12 @@
 //! A lack of memory costs time, never a verdict.
 
 use candle_core::Tensor;
-use juror::engine::{
+use juror_engine::engine::{
     Chosen, Engine, EngineConfig, LogitsModel, Properties, RowRequest, StepModel, Ticket,
 };
-use juror::judge::build::PagedDecoder;
-use juror::model::ModelError;
-use juror::model::batch::StepBatch;
+use juror_engine::model::ModelError;
+use juror_engine::model::batch::StepBatch;
+use juror_judge::judge::build::PagedDecoder;
 use proptest::prelude::*;
 
 use crate::lag::{
@@ -80,7 +80,7 @@ impl LogitsModel for Scarce {
     }
 }
 
-fn undisturbed(count: usize) -> Vec<juror::engine::Completion> {
+fn undisturbed(count: usize) -> Vec<juror_engine::engine::Completion> {
     let mut engine = Engine::new(Box::new(reader(4)), &config(400)).unwrap();
     run_requests(&mut engine, mixed_requests(count, 12, 30), usize::MAX)
 }
@@ -167,7 +167,7 @@ fn a_run_that_cannot_go_on_says_so_after_handing_out_what_is_finished() {
 
 fn until_failure<M: StepModel + 'static>(
     model: M,
-    requests: Vec<juror::engine::Request>,
+    requests: Vec<juror_engine::engine::Request>,
 ) -> (usize, String) {
     let mut engine = Engine::new(Box::new(model), &limits(100)).unwrap();
     for request in requests {

@@ -15,12 +15,12 @@ use std::time::Instant;
 
 use candle_core::quantized::{GgmlDType, QTensor};
 use candle_core::{DType, Device, Tensor};
-use juror::checkpoint::gguf::StorageType;
-use juror::model::attention::{self, AttentionKind, AttentionShape};
-use juror::model::cpu::instructions::InstructionSet;
-use juror::model::cpu::matmul::PackedMatrix;
-use juror::model::ops;
-use juror::model::precision::WeightType;
+use juror_engine::checkpoint::gguf::StorageType;
+use juror_engine::model::attention::{self, AttentionKind, AttentionShape};
+use juror_engine::model::cpu::instructions::InstructionSet;
+use juror_engine::model::cpu::matmul::PackedMatrix;
+use juror_engine::model::ops;
+use juror_engine::model::precision::WeightType;
 use paged::{Blocks, step};
 
 /// Rounds of which the least time counts.

@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
-use juror::model::cuda::plan::{self, AttentionPlan, PlanSettings, WindowPlan};
-use juror::model::{BatchRow, StepBatch};
+use juror_engine::model::cuda::plan::{self, AttentionPlan, PlanSettings, WindowPlan};
+use juror_engine::model::{BatchRow, StepBatch};
 
 /// A row: query tokens, keys that the last of them sees, keys shared with the rows of the same family.
 #[derive(Clone, Copy)]

@@ -5,7 +5,7 @@
 
 use candle_core::DType;
 use half::{bf16, f16};
-use juror::model::cuda::mxfp4::{self, Stored};
+use juror_engine::model::cuda::mxfp4::{self, Stored};
 
 #[test]
 fn the_emulation_computes_and_sees_faults() {

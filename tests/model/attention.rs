@@ -4,10 +4,12 @@
 // Comparisons are of bits where they are exact, which is the point.
 use crate::paged::{Blocks, Sequence, step};
 use candle_core::{DType, Device, Tensor};
-use juror::model::StepBatch;
-use juror::model::attention::{self, Attention, AttentionKind, AttentionOutput, AttentionShape};
-use juror::model::linear::Linear;
-use juror::model::precision::WeightType;
+use juror_engine::model::StepBatch;
+use juror_engine::model::attention::{
+    self, Attention, AttentionKind, AttentionOutput, AttentionShape,
+};
+use juror_engine::model::linear::Linear;
+use juror_engine::model::precision::WeightType;
 
 /// What a KV cache on the CPU can be stored in.
 const DTYPES: [DType; 3] = [DType::F32, DType::F16, DType::BF16];

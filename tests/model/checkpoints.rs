@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use candle_core::Device;
-use juror::checkpoint::{ModelConfig, Weights};
-use juror::model::{Decoder, DeviceChoice, ModelError, Precision};
+use juror_engine::checkpoint::{ModelConfig, Weights};
+use juror_engine::model::{Decoder, DeviceChoice, ModelError, Precision};
 use tempfile::TempDir;
 
 fn checkpoint(name: &str) -> TempDir {
@@ -21,7 +21,7 @@ fn checkpoint(name: &str) -> TempDir {
 }
 
 fn load(folder: &Path) -> Result<Decoder, ModelError> {
-    let source = juror::catalog::resolve(folder.to_str().unwrap())?;
+    let source = juror_judge::catalog::resolve(folder.to_str().unwrap())?;
     let config = ModelConfig::load(&source)?;
     Decoder::load(
         &config,
@@ -184,7 +184,7 @@ fn damaged_and_hostile_shard_indices() {
 #[test]
 fn names_that_are_no_model() {
     // Of the form of an id on the hub it would be one.
-    let nowhere = juror::catalog::resolve("some/folder/model").unwrap_err();
+    let nowhere = juror_judge::catalog::resolve("some/folder/model").unwrap_err();
     has(
         &nowhere.to_string(),
         &["some/folder/model", "tiny", "folder", "org/name"],
@@ -205,7 +205,7 @@ fn names_that_are_no_model() {
 #[test]
 fn a_hash_follows_content_and_not_place() {
     let hash = |folder: &Path| {
-        juror::catalog::resolve(folder.to_str().unwrap())
+        juror_judge::catalog::resolve(folder.to_str().unwrap())
             .unwrap()
             .hash()
             .unwrap()
@@ -231,7 +231,7 @@ fn a_hash_follows_content_and_not_place() {
 
 #[test]
 fn the_embedded_model_loads() {
-    let source = juror::catalog::resolve("tiny").unwrap();
+    let source = juror_judge::catalog::resolve("tiny").unwrap();
     let config = ModelConfig::load(&source).unwrap();
     let weights = Weights::open(&source).unwrap();
     assert!(!config.eos_token_ids.is_empty());

@@ -8,10 +8,10 @@ use crate::paged::{Blocks, logits_in_chunks};
 use candle_core::{DType, Device, Tensor};
 use candle_nn::VarBuilder;
 use candle_transformers::models::{glm4, glm4_new, llama, mistral, phi3, qwen2, qwen3_moe};
-use juror::checkpoint::{ModelConfig, Weights};
-use juror::model::attention::{AttentionKind, AttentionShape};
-use juror::model::precision::KvType;
-use juror::model::{Decoder, Precision, PrecisionChoice};
+use juror_engine::checkpoint::{ModelConfig, Weights};
+use juror_engine::model::attention::{AttentionKind, AttentionShape};
+use juror_engine::model::precision::KvType;
+use juror_engine::model::{Decoder, Precision, PrecisionChoice};
 use serde_json::{Value, json};
 
 const BLOCK: usize = 4;
@@ -56,7 +56,7 @@ fn ours(folder: &Path, tokens: &[u32], chunk: usize) -> Vec<Vec<f32>> {
 }
 
 fn ours_as(precision: Precision, folder: &Path, tokens: &[u32], chunk: usize) -> Vec<Vec<f32>> {
-    let source = juror::catalog::resolve(folder.to_str().unwrap()).unwrap();
+    let source = juror_judge::catalog::resolve(folder.to_str().unwrap()).unwrap();
     let config = ModelConfig::load(&source).unwrap();
     let weights = Weights::open(&source).unwrap();
     let decoder = Decoder::load(&config, &weights, &Device::Cpu, precision).unwrap();

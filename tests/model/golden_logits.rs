@@ -9,12 +9,12 @@ use crate::paged::{Blocks, Sequence, logits_in_chunks, step};
 use candle_core::{DType, Device, Tensor};
 use candle_nn::VarBuilder;
 use candle_transformers::models::qwen3;
-use juror::checkpoint::{ModelConfig, Weights};
-use juror::engine::{Engine, EngineConfig, RandomKey, Request, Sampling};
-use juror::judge::build::load_model;
-use juror::model::attention::{Attention, AttentionKind, AttentionShape};
-use juror::model::precision::WeightType;
-use juror::model::{Decoder, Precision, PrecisionChoice};
+use juror_engine::checkpoint::{ModelConfig, Weights};
+use juror_engine::engine::{Engine, EngineConfig, RandomKey, Request, Sampling};
+use juror_engine::model::attention::{Attention, AttentionKind, AttentionShape};
+use juror_engine::model::precision::WeightType;
+use juror_engine::model::{Decoder, Precision, PrecisionChoice};
+use juror_judge::judge::build::load_model;
 
 /// Logits lie between −5 and 5; f32 sums taken in another order differ by less than this.
 const TOLERANCE: f32 = 1e-4;
@@ -56,7 +56,7 @@ impl Checkpoint {
         let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
             .join("tests/data/checkpoints")
             .join(name);
-        let source = juror::catalog::resolve(folder.to_str().unwrap()).unwrap();
+        let source = juror_judge::catalog::resolve(folder.to_str().unwrap()).unwrap();
         let config = ModelConfig::load(&source).unwrap();
         let weights = Weights::open(&source).unwrap();
         let decoder = Decoder::load(&config, &weights, &Device::Cpu, Precision::F32).unwrap();
@@ -312,7 +312,7 @@ fn a_text_that_outgrows_the_short_context_goes_on_as_in_transformers() {
         })
         .collect();
     for new in [14, 100] {
-        let source = juror::catalog::resolve(checkpoint.folder.to_str().unwrap()).unwrap();
+        let source = juror_judge::catalog::resolve(checkpoint.folder.to_str().unwrap()).unwrap();
         let weights = Weights::open(&source).unwrap();
         let model = load_model(config, &weights, &Device::Cpu, Precision::F32, false).unwrap();
         let sizes = EngineConfig {
@@ -365,7 +365,7 @@ fn a_text_that_outgrows_the_short_context_goes_on_as_in_transformers() {
 #[test]
 fn experts_in_mxfp4_may_stay_as_they_are_stored() {
     let mut checkpoint = Checkpoint::load("gpt-oss-mxfp4");
-    let source = juror::catalog::resolve(checkpoint.folder.to_str().unwrap()).unwrap();
+    let source = juror_judge::catalog::resolve(checkpoint.folder.to_str().unwrap()).unwrap();
     let weights = Weights::open(&source).unwrap();
     let precision = PrecisionChoice::default()
         .resolve(&Device::Cpu, &weights)

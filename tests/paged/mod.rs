@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use juror::model::attention::Attention;
-use juror::model::{BatchRow, Decoder, StepBatch};
+use juror_engine::model::attention::Attention;
+use juror_engine::model::{BatchRow, Decoder, StepBatch};
 
 /// A sequence whose first `cached` tokens are in the cache.
 #[derive(Clone, Default)]

@@ -7,8 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use juror::text::chat_template::{ChatOptions, ChatTemplate};
-use juror::text::tokenizer::{Place, TextStream, Tokenizer};
+use juror_engine::text::chat_template::{ChatOptions, ChatTemplate};
+use juror_engine::text::tokenizer::{Place, TextStream, Tokenizer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 

@@ -7,12 +7,9 @@
 //! | [`model`] | from weights and tokens to logits: decoder, attention, CPU and CUDA kernels |
 //! | [`grammar`] | answers of a given form: JSON schemas and grammars as the tokens that may come next |
 //! | [`engine`] | continuous batching over a paged KV cache: scheduler, prefix cache, sampler |
-//! | [`threads`], [`panics`] | threads where the system allows few, and panics as messages |
 
 pub mod checkpoint;
 pub mod engine;
 pub mod grammar;
 pub mod model;
-pub mod panics;
 pub mod text;
-pub mod threads;

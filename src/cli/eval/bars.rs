@@ -2,7 +2,7 @@
 
 use console::measure_text_width;
 
-use crate::eval::{Reliability, Verdicts};
+use juror_eval::eval::{Reliability, Verdicts};
 
 /// Columns of a bar, at least and at most.
 const WIDTH: (usize, usize) = (8, 32);

@@ -9,9 +9,9 @@ use serde_json::Value;
 use super::super::inputs::{self, Inputs};
 use super::super::{Failure, OrFail};
 use super::{EvalArguments, Judged};
-use crate::dataset::output::OutputFile;
-use crate::eval::{Choices, PrimeRow, Samples};
-use crate::report::evaluation::{Contents, JudgeResults, ReportError, html};
+use juror_data::output::OutputFile;
+use juror_eval::eval::{Choices, PrimeRow, Samples};
+use juror_eval::report::evaluation::{Contents, JudgeResults, ReportError, html};
 
 /// Refuses what a report cannot be made of, and reads the verdicts a second of each run from their summaries.
 pub(super) fn check(arguments: &EvalArguments, judges: usize) -> Result<Vec<Option<f64>>, Failure> {

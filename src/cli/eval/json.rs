@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::Judged;
-use crate::eval::{
+use juror_eval::eval::{
     Choices, Comparison, Evaluation, Miss, PrimeRow, RESAMPLES, Samples, Task, Verdicts,
 };
 

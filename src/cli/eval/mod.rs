@@ -15,15 +15,15 @@ use super::columns::ColumnArguments;
 use super::inputs::{self, Inputs};
 use super::output::{self, ForceArgument};
 use super::{DONE, Failure, OrFail, say};
-use crate::dataset::output::Mark;
-use crate::dataset::{LineLimit, LoadOptions};
-use crate::eval::{
+use juror_data::output::Mark;
+use juror_data::{LineLimit, LoadOptions};
+use juror_eval::eval::{
     Choices, Comparison, EvalError, Evaluation, Flip, LabelColumns, LabelField, MOST_PARTS,
     Samples, Task, Verdicts, check_prime, prime_rows,
 };
 
-use crate::report::evaluation::BEGINNING;
 use json::Report;
+use juror_eval::report::evaluation::BEGINNING;
 
 /// Labels below which figures say little.
 const FEW: usize = 100;

@@ -6,13 +6,13 @@ use serde_json::json;
 
 use super::super::{Failure, OrFail, table};
 use super::{Judged, bars};
-use crate::eval::{
+use juror_data::verdict::Status;
+use juror_eval::eval::{
     Choices, CostUnit, Evaluation, Measures, Preference, PrimeRow, Samples, Scores, Task, Threshold,
 };
-use crate::report::numbers::{
+use juror_eval::report::numbers::{
     DASH, area, estimate, no_better, p_value, percent_or_dash, points, share, threshold,
 };
-use crate::verdict::Status;
 
 /// Flips that are shown of each kind.
 const SHOWN_FLIPS: usize = 5;

@@ -14,15 +14,15 @@ use super::columns::ColumnArguments;
 use super::inputs::{self, Inputs};
 use super::output::{self, ForceArgument};
 use super::{DONE, Failure, OrFail, run_batch, say};
-use crate::dataset::output::Mark;
-use crate::dataset::{ColumnMap, LineLimit, LoadOptions};
-use crate::eval::{EvalError, LabelColumns, Samples};
-use crate::gsm8k::Gsm8kError;
-use crate::gsm8k::against::Against;
-use crate::gsm8k::method::Method;
-use crate::gsm8k::report::{Made, Report};
-use crate::gsm8k::responses::{Labels, Responses, SET_NAMES};
-use crate::gsm8k::test_set::TestSet;
+use juror_data::output::Mark;
+use juror_data::{ColumnMap, LineLimit, LoadOptions};
+use juror_eval::eval::{EvalError, LabelColumns, Samples};
+use juror_eval::gsm8k::Gsm8kError;
+use juror_eval::gsm8k::against::Against;
+use juror_eval::gsm8k::method::Method;
+use juror_eval::gsm8k::report::{Made, Report};
+use juror_eval::gsm8k::responses::{Labels, Responses, SET_NAMES};
+use juror_eval::gsm8k::test_set::TestSet;
 
 /// Heading of what responses are scored against.
 const SCORING: &str = "Scoring";

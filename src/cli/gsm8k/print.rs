@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 use std::io::{BufWriter, Write};
 
 use super::super::{Failure, OrFail, say, table};
-use crate::eval::{Interval, Share};
-use crate::gsm8k::against::Against;
-use crate::gsm8k::method::Method;
-use crate::gsm8k::report::{Report, SetReport};
-use crate::gsm8k::responses::SET_NAMES;
-use crate::gsm8k::statistics::Scores;
-use crate::terminal::escaped;
+use juror_base::terminal::escaped;
+use juror_eval::eval::{Interval, Share};
+use juror_eval::gsm8k::against::Against;
+use juror_eval::gsm8k::method::Method;
+use juror_eval::gsm8k::report::{Report, SetReport};
+use juror_eval::gsm8k::responses::SET_NAMES;
+use juror_eval::gsm8k::statistics::Scores;
 
 /// Questions below which figures say little.
 const FEW: usize = 100;
@@ -297,7 +297,7 @@ fn against(out: &mut impl Write, judge: &Against) -> Result<(), Failure> {
             .filter_map(|set| Some((set, sets.get(set)?)));
         known.map(|(set, found)| {
             let labels = found.labels.as_ref();
-            let count = |of: fn(&crate::gsm8k::against::BothAgainstLabels) -> usize| {
+            let count = |of: fn(&juror_eval::gsm8k::against::BothAgainstLabels) -> usize| {
                 labels.map_or_else(dash, |labels| of(labels).to_string())
             };
             [

@@ -12,14 +12,14 @@ use super::super::engine::{EngineArguments, JUDGE, ModelArguments};
 use super::super::sampling::SAMPLING;
 use super::super::{DONE, Failure, INCOMPLETE, OrFail, run_batch, say};
 use super::failure;
-use crate::batch::run::Requests;
-use crate::dataset::LineLimit;
-use crate::dataset::journal::Identity;
-use crate::dataset::output::OutputFile;
-use crate::engine::Sampling;
-use crate::gsm8k::exemplars::Exemplar;
-use crate::gsm8k::solver::{Configuration, Solver};
-use crate::gsm8k::test_set::TestSet;
+use juror_data::LineLimit;
+use juror_data::journal::Identity;
+use juror_data::output::OutputFile;
+use juror_engine::engine::Sampling;
+use juror_eval::gsm8k::exemplars::Exemplar;
+use juror_eval::gsm8k::solver::{Configuration, Solver};
+use juror_eval::gsm8k::test_set::TestSet;
+use juror_judge::batch::run::Requests;
 
 /// Heading of what the solver is asked.
 const SOLVER: &str = "Solver (--solve)";

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use clap::Args;
 
-use crate::checkpoint::ModelSource;
 use crate::cli::EXIT_CODES;
 use crate::cli::chat::ChatArguments;
 use crate::cli::columns::ColumnArguments;
@@ -15,9 +14,10 @@ use crate::cli::prompt_choice::PromptChoice;
 use crate::cli::rows::RowsArguments;
 use crate::cli::rules::RulesArguments;
 use crate::cli::sampling::SamplingArguments;
-use crate::judge::default_protocol;
-use crate::protocol::{self, PromptTemplate, Protocol};
-use crate::reward::RewardPolicy;
+use juror_engine::checkpoint::ModelSource;
+use juror_judge::judge::default_protocol;
+use juror_judge::protocol::{self, PromptTemplate, Protocol};
+use juror_judge::reward::RewardPolicy;
 
 /// Judge rollouts: one verdict and reward for each.
 #[derive(Debug, Args)]

@@ -7,16 +7,16 @@ use rayon::prelude::*;
 
 use crate::bench::estimate::gigabytes;
 use crate::bench::{Ceiling, Estimate, Seconds, Tokens};
-use crate::checkpoint::{ModelSource, Weights};
 use crate::cli::for_output;
-use crate::dataset::Samples;
-use crate::judge::build::{WorkloadLengths, engine_config, packed_numbers};
-use crate::judge::jobs::{self, cut_positions};
-use crate::judge::prompt::{TokenCount, TooLong};
-use crate::judge::{JudgeText, Session};
-use crate::model::memory::{MemoryFootprint, free_memory};
-use crate::model::precision::WeightType;
-use crate::terminal::escaped;
+use juror_base::terminal::escaped;
+use juror_data::Samples;
+use juror_engine::checkpoint::{ModelSource, Weights};
+use juror_engine::model::memory::{MemoryFootprint, free_memory};
+use juror_engine::model::precision::WeightType;
+use juror_judge::judge::build::{WorkloadLengths, engine_config, packed_numbers};
+use juror_judge::judge::jobs::{self, cut_positions};
+use juror_judge::judge::prompt::{TokenCount, TooLong};
+use juror_judge::judge::{JudgeText, Session};
 
 /// Samples that a dry run reads at a time.
 const DRY_RUN_AT_ONCE: usize = 256;

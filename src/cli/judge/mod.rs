@@ -17,14 +17,14 @@ use super::eval::Labels;
 use super::inputs::{self, Inputs};
 use super::progress::{Progress, print_summary};
 use super::{DONE, Failure, INCOMPLETE, INTERRUPTED, OrFail, catch_interrupts, say};
-use crate::dataset::journal::{Identity, earlier_input, journal_path};
-use crate::dataset::output::OutputFile;
-use crate::dataset::{Keep, LineLimit, LoadOptions, Loaded, Rows, Samples, Shard, index, sources};
-use crate::judge::cache::CACHE_SIZE;
-use crate::judge::{RunEnd, Session, Summary};
-use crate::model::DeviceChoice;
-use crate::protocol::{PromptTemplate, Protocol};
+use juror_data::journal::{Identity, earlier_input, journal_path};
+use juror_data::output::OutputFile;
+use juror_data::{Keep, LineLimit, LoadOptions, Loaded, Rows, Samples, Shard, index, sources};
+use juror_engine::model::DeviceChoice;
 use juror_hub::Want;
+use juror_judge::judge::cache::CACHE_SIZE;
+use juror_judge::judge::{RunEnd, Session, Summary};
+use juror_judge::protocol::{PromptTemplate, Protocol};
 
 pub(super) fn run(mut arguments: JudgeArguments) -> Result<u8, Failure> {
     fetch_inputs(&mut arguments)?;

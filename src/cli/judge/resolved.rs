@@ -6,16 +6,16 @@ use std::sync::Arc;
 use anyhow::{Context as _, anyhow};
 
 use super::{JudgeChoice, ONLY_SCORE, VerdictArguments, refuse_meaningless};
-use crate::checkpoint::ModelSource;
 use crate::cli::sampling::SamplingArguments;
 use crate::cli::{Failure, OrFail, download};
-use crate::dataset::read_text;
-use crate::judge::calibration::Calibration;
-use crate::judge::model::MAX_NEW_TOKENS;
-use crate::judge::{GenerationDefaults, JudgeText, RulesMode, RunOptions};
-use crate::protocol::{PromptTemplate, Protocol, ScaffoldWants};
-use crate::reward::RewardPolicy;
+use juror_data::read_text;
+use juror_engine::checkpoint::ModelSource;
 use juror_hub::Want;
+use juror_judge::judge::calibration::Calibration;
+use juror_judge::judge::model::MAX_NEW_TOKENS;
+use juror_judge::judge::{GenerationDefaults, JudgeText, RulesMode, RunOptions};
+use juror_judge::protocol::{PromptTemplate, Protocol, ScaffoldWants};
+use juror_judge::reward::RewardPolicy;
 
 /// Why an option for constrained answers has no meaning.
 const FREE: &str = "its answers are not constrained";

@@ -1,9 +1,9 @@
 //! What a user must know of a run's verdicts before using them.
 
 use crate::cli::say;
-use crate::judge::{Session, Share, Summary};
-use crate::terminal::escaped;
-use crate::verdict::Status;
+use juror_base::terminal::escaped;
+use juror_data::verdict::Status;
+use juror_judge::judge::{Session, Share, Summary};
 
 /// Says whether judge and rules are at odds, or the judge says one thing to everything; and unless `quiet`, how many samples are
 /// outside the judge's domain, which their verdicts and the exit code say too.

@@ -3,9 +3,9 @@
 use std::io::{BufWriter, Write};
 
 use super::super::{DONE, Failure, OrFail, table};
-use crate::label::{Difference, LabelLine, LabelPair};
-use crate::report::numbers;
-use crate::terminal::escaped;
+use juror_base::terminal::escaped;
+use juror_eval::label::{Difference, LabelLine, LabelPair};
+use juror_eval::report::numbers;
 
 pub(super) fn print(pair: &LabelPair) -> Result<u8, Failure> {
     let mut out = BufWriter::new(std::io::stdout().lock());

@@ -12,8 +12,8 @@ use super::columns::ColumnArguments;
 use super::inputs::Inputs;
 use super::output::{self, ForceArgument};
 use super::{DONE, Failure, INTERRUPTED, OrFail, catch_interrupts, say};
-use crate::dataset::output::Mark;
-use crate::label::{
+use juror_data::output::Mark;
+use juror_eval::label::{
     Choice, LabelError, LabelFile, LabelLine, LabelPair, Queue, Session, read_labels,
 };
 
@@ -222,7 +222,7 @@ fn page(
         say("Ctrl-C ends it; each label is on disk at once");
         super::view::print_address(address);
     };
-    let progress = crate::label::page::serve(
+    let progress = juror_eval::label::page::serve(
         session,
         arguments.show_verdict,
         arguments.port,

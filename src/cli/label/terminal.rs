@@ -7,9 +7,9 @@ use console::{Key, Term, style};
 
 use super::super::{DONE, Failure, INTERRUPTED, OrFail, table};
 use super::failure;
-use crate::dataset::Sample;
-use crate::label::{Said, Session, Shown};
-use crate::terminal::{escaped, escaped_lines};
+use juror_base::terminal::{escaped, escaped_lines};
+use juror_data::Sample;
+use juror_eval::label::{Said, Session, Shown};
 
 /// What is to be done next.
 enum Command {

@@ -10,12 +10,12 @@ use serde_json::Value;
 
 use super::download::{self, Download};
 use super::{DONE, Failure, OrFail, for_output, say, table};
-use crate::catalog::{self, known_judges};
-use crate::checkpoint::CheckpointError;
-use crate::checkpoint::{ModelConfig, ModelSource};
-use crate::judge::JudgeFile;
+use juror_engine::checkpoint::CheckpointError;
+use juror_engine::checkpoint::{ModelConfig, ModelSource};
 use juror_hub::layout::CONFIG_FILE;
 use juror_hub::{CachedModel, Hub, Want, bytes};
+use juror_judge::catalog::{self, known_judges};
+use juror_judge::judge::JudgeFile;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum ModelsAction {

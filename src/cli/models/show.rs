@@ -7,18 +7,18 @@ use candle_core::DType;
 
 use super::super::download;
 use super::super::{Failure, OrFail};
-use crate::catalog::known_judges::{self, KnownJudge};
-use crate::checkpoint::config::RopeScaling;
-use crate::checkpoint::{ModelConfig, ModelSource, Weights};
-use crate::judge::prompt::PromptBuilder;
-use crate::judge::{JudgeText, OWN_HEAD};
-use crate::model::attention::{AttentionShape, kv_bytes_per_token};
-use crate::model::memory::layer_bits;
-use crate::model::precision::WeightType;
-use crate::protocol::{self, PromptTemplate};
-use crate::terminal::escaped;
-use crate::text::chat_template::ThinkingSwitch;
+use juror_base::terminal::escaped;
+use juror_engine::checkpoint::config::RopeScaling;
+use juror_engine::checkpoint::{ModelConfig, ModelSource, Weights};
+use juror_engine::model::attention::{AttentionShape, kv_bytes_per_token};
+use juror_engine::model::memory::layer_bits;
+use juror_engine::model::precision::WeightType;
+use juror_engine::text::chat_template::ThinkingSwitch;
 use juror_hub::{Want, bytes};
+use juror_judge::catalog::known_judges::{self, KnownJudge};
+use juror_judge::judge::prompt::PromptBuilder;
+use juror_judge::judge::{JudgeText, OWN_HEAD};
+use juror_judge::protocol::{self, PromptTemplate};
 
 /// Weights up to this size are hashed without being asked for: a matter of a second.
 const HASHED: u64 = 1 << 30;
@@ -338,7 +338,7 @@ fn thinking(prompts: &PromptBuilder) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::shapes;
+    use juror_judge::catalog::shapes;
 
     #[test]
     fn known_shapes_have_the_sizes_their_makers_name() {

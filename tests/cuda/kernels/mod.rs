@@ -5,10 +5,12 @@ mod products;
 mod sampling;
 
 use candle_core::{DType, Device, Tensor};
-use juror::checkpoint::config::Activation;
-use juror::model::cuda::array::Array;
-use juror::model::cuda::operations::{Added, HeadsLayer, Operations, Quantised, Target, Tokens};
-use juror::model::ops::{self, Heads};
+use juror_engine::checkpoint::config::Activation;
+use juror_engine::model::cuda::array::Array;
+use juror_engine::model::cuda::operations::{
+    Added, HeadsLayer, Operations, Quantised, Target, Tokens,
+};
+use juror_engine::model::ops::{self, Heads};
 
 use super::{Difference, floats, gpu, random};
 

@@ -1,9 +1,9 @@
 //! Matrix products, in 16 bits and in FP8.
 
 use candle_core::{DType, Device, Tensor};
-use juror::model::cuda::gemm::{Gemm, Weight};
-use juror::model::cuda::linear::{Products, check_fp8};
-use juror::model::cuda::operations::{Quantised, Target};
+use juror_engine::model::cuda::gemm::{Gemm, Weight};
+use juror_engine::model::cuda::linear::{Products, check_fp8};
+use juror_engine::model::cuda::operations::{Quantised, Target};
 
 use super::super::floats;
 use super::{Gpu, TYPES, array, check};

@@ -1,11 +1,13 @@
 //! Sampled tokens against those that the host chooses.
 
 use candle_core::{DType, Device, Tensor};
-use juror::engine::sampler::choose;
-use juror::engine::{Allowed, Choices, RandomKey, RowRequest, Sampling, TokenLogprobs, TokenSet};
-use juror::model::cuda::SampleRequest;
-use juror::model::cuda::kernel::Kernels;
-use juror::model::cuda::sampling::{PackedRequests, Sampler};
+use juror_engine::engine::sampler::choose;
+use juror_engine::engine::{
+    Allowed, Choices, RandomKey, RowRequest, Sampling, TokenLogprobs, TokenSet,
+};
+use juror_engine::model::cuda::SampleRequest;
+use juror_engine::model::cuda::kernel::Kernels;
+use juror_engine::model::cuda::sampling::{PackedRequests, Sampler};
 
 use super::super::random;
 use super::{Gpu, array};

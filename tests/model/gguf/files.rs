@@ -6,8 +6,8 @@ use std::path::Path;
 
 use candle_core::Device;
 use candle_core::quantized::{GgmlDType, QTensor, gguf_file};
-use juror::checkpoint::gguf::header::{Header, TensorInfo};
-use juror::checkpoint::{ModelConfig, Weights};
+use juror_engine::checkpoint::gguf::header::{Header, TensorInfo};
+use juror_engine::checkpoint::{ModelConfig, Weights};
 use serde_json::Value as Json;
 use tempfile::TempDir;
 
@@ -126,12 +126,12 @@ fn a_folder_with_one_file_is_that_model() {
     file.write(&path("one.gguf"));
     // Repositories of GGUF files often have the original's configuration beside them.
     fs::write(path("config.json"), "{}").unwrap();
-    let source = juror::catalog::resolve(folder.path().to_str().unwrap()).unwrap();
+    let source = juror_judge::catalog::resolve(folder.path().to_str().unwrap()).unwrap();
     assert_eq!(source.to_string(), path("one.gguf").display().to_string());
-    let alone = juror::catalog::resolve(path("one.gguf").to_str().unwrap()).unwrap();
+    let alone = juror_judge::catalog::resolve(path("one.gguf").to_str().unwrap()).unwrap();
     assert_eq!(source.hash().unwrap(), alone.hash().unwrap());
     file.write(&path("two.gguf"));
-    let message = juror::catalog::resolve(folder.path().to_str().unwrap())
+    let message = juror_judge::catalog::resolve(folder.path().to_str().unwrap())
         .unwrap_err()
         .to_string();
     assert!(message.contains("one.gguf, two.gguf"), "{message}");
@@ -154,7 +154,7 @@ fn parts_are_one_model() {
     second.set("split.no", Value::U32(1));
     file.write(&part(1));
     let message = |path: &Path| {
-        juror::catalog::resolve(path.to_str().unwrap())
+        juror_judge::catalog::resolve(path.to_str().unwrap())
             .unwrap_err()
             .to_string()
     };
@@ -175,13 +175,13 @@ fn refusal(change: impl FnOnce(&mut File)) -> String {
     let path = folder.path().join("changed.gguf");
     file.write(&path);
     let load = || {
-        let source = juror::catalog::resolve(path.to_str().unwrap())?;
+        let source = juror_judge::catalog::resolve(path.to_str().unwrap())?;
         let config = ModelConfig::load(&source)?;
-        juror::model::Decoder::load(
+        juror_engine::model::Decoder::load(
             &config,
             &Weights::open(&source)?,
             &Device::Cpu,
-            juror::model::Precision::F32,
+            juror_engine::model::Precision::F32,
         )
     };
     load().err().expect("the change is refused").to_string()

@@ -11,10 +11,10 @@ use crate::gguf_writer::{self, File, Value, convert};
 use crate::paged::{Blocks, logits_in_chunks};
 use candle_core::quantized::{GgmlDType, QTensor};
 use candle_core::{DType, Device, Tensor};
-use juror::checkpoint::{ModelConfig, Weights};
-use juror::model::attention::{AttentionKind, AttentionShape};
-use juror::model::precision::{KvType, PrecisionChoice, Quantization, WeightType};
-use juror::model::{Decoder, Precision};
+use juror_engine::checkpoint::{ModelConfig, Weights};
+use juror_engine::model::attention::{AttentionKind, AttentionShape};
+use juror_engine::model::precision::{KvType, PrecisionChoice, Quantization, WeightType};
+use juror_engine::model::{Decoder, Precision};
 use serde_json::{Value as Json, json};
 use tempfile::TempDir;
 
@@ -51,7 +51,7 @@ fn gguf(folder: &Path, kind: impl Fn(&str) -> GgmlDType) -> PathBuf {
 
 /// Logits of every position of a sequence that goes `chunk` tokens a step, as bits.
 fn logits(model: &Path, choice: PrecisionChoice, chunk: usize) -> Vec<Vec<u32>> {
-    let source = juror::catalog::resolve(model.to_str().unwrap()).unwrap();
+    let source = juror_judge::catalog::resolve(model.to_str().unwrap()).unwrap();
     let config = ModelConfig::load(&source).unwrap();
     let weights = Weights::open(&source).unwrap();
     let precision = choice.resolve(&Device::Cpu, &weights).unwrap();
@@ -231,7 +231,7 @@ fn experts_of_four_bits_keep_their_values() {
     assert!((1e-6..0.02).contains(&blocks), "{blocks}");
     // Bytes as in Safetensors, where the gates are every other row of one tensor.
     let [published, file] = [original, file].map(|path| {
-        let source = juror::catalog::resolve(path.to_str().unwrap()).unwrap();
+        let source = juror_judge::catalog::resolve(path.to_str().unwrap()).unwrap();
         Weights::open(&source).unwrap()
     });
     assert!(published.mxfp4_numbers() > 0);
@@ -380,7 +380,7 @@ fn logits_of_mixed_types_do_not_depend_on_the_step() {
         let chunks = logits(&file, PrecisionChoice::default(), chunk);
         assert!(chunks == whole, "chunks of {chunk}");
     }
-    let source = juror::catalog::resolve(file.to_str().unwrap()).unwrap();
+    let source = juror_judge::catalog::resolve(file.to_str().unwrap()).unwrap();
     let weights = Weights::open(&source).unwrap();
     let stored = WeightType::from(&weights);
     let WeightType::Stored { centibits } = stored else {

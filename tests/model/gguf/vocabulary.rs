@@ -1,6 +1,6 @@
 //! Tokenizers: that of a file against the tokenizer.json that its metadata was made from.
 
-use juror::text::tokenizer::Tokenizer;
+use juror_engine::text::tokenizer::Tokenizer;
 use serde_json::{Value as Json, json};
 use tempfile::TempDir;
 
@@ -41,7 +41,7 @@ fn read(change: impl FnOnce(&mut File)) -> Result<Tokenizer, String> {
     let path = path.path().join("model.gguf");
     file.write(&path);
     let source =
-        juror::catalog::resolve(path.to_str().unwrap()).map_err(|error| error.to_string())?;
+        juror_judge::catalog::resolve(path.to_str().unwrap()).map_err(|error| error.to_string())?;
     let json = source.read_text("tokenizer.json").unwrap();
     Tokenizer::from_json(&json).map_err(|error| error.to_string())
 }

@@ -4,11 +4,11 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use juror::attack::{Family, Target, attacks};
-use juror::dataset::Sample;
-use juror::judge::JudgeText;
-use juror::protocol::{self, PromptTemplate, Yields};
-use juror::text::tokenizer::Tokenizer;
+use juror_data::Sample;
+use juror_engine::text::tokenizer::Tokenizer;
+use juror_judge::attack::{Family, Target, attacks};
+use juror_judge::judge::JudgeText;
+use juror_judge::protocol::{self, PromptTemplate, Yields};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -93,7 +93,7 @@ static CASES: LazyLock<Vec<Case>> = LazyLock::new(|| {
         folder.path().join("tokenizer_config.json"),
     )
     .unwrap();
-    let source = juror::catalog::resolve(folder.path().to_str().unwrap()).unwrap();
+    let source = juror_judge::catalog::resolve(folder.path().to_str().unwrap()).unwrap();
     let known = protocol::known().iter();
     known
         .map(|protocol| {

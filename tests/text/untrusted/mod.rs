@@ -10,10 +10,10 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::LazyLock;
 
 use crate::common::{Folder, row};
-use juror::dataset::Sample;
-use juror::judge::JudgeText;
-use juror::protocol::{self, PromptTemplate, neutralise};
-use juror::text::tokenizer::Tokenizer;
+use juror_data::Sample;
+use juror_engine::text::tokenizer::Tokenizer;
+use juror_judge::judge::JudgeText;
+use juror_judge::protocol::{self, PromptTemplate, neutralise};
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -41,7 +41,7 @@ const FORGED: [&str; 16] = [
 ];
 
 fn tokenizer_json() -> Value {
-    serde_json::from_str(juror::catalog::embedded()[0].tokenizer).unwrap()
+    serde_json::from_str(juror_judge::catalog::embedded()[0].tokenizer).unwrap()
 }
 
 /// Every token that is more than its characters: control tokens, and tags that are one token.
@@ -119,7 +119,7 @@ fn forged_tags_and_control_tokens_stay_text() {
     let harmless = prompt(&lines[0]);
     let trusted = counts(raw_tokens(&lines[0]));
     assert!(trusted.len() > 8, "{trusted:?}");
-    let tokenizer = Tokenizer::from_json(juror::catalog::embedded()[0].tokenizer).unwrap();
+    let tokenizer = Tokenizer::from_json(juror_judge::catalog::embedded()[0].tokenizer).unwrap();
     for (line, fields) in lines.iter().zip(&texts) {
         assert_eq!(counts(raw_tokens(line)), trusted, "{fields:?}");
         let prompt = prompt(line);
@@ -212,7 +212,7 @@ fn the_users_own_prompt_guards_its_fields_as_well() {
 static JUDGE: LazyLock<JudgeText> = LazyLock::new(|| {
     let protocol = protocol::find("prime").unwrap();
     let template = PromptTemplate::parse(protocol.template_text().unwrap()).unwrap();
-    let source = juror::catalog::resolve("tiny").unwrap();
+    let source = juror_judge::catalog::resolve("tiny").unwrap();
     JudgeText::load(&source, &protocol, &template).unwrap()
 });
 

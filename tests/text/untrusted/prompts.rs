@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use juror::dataset::Sample;
-use juror::judge::prompt::PromptBuilder;
-use juror::protocol::{self, FieldName, PromptTemplate, View};
-use juror::text::chat_template::{ChatOptions, ChatTemplate};
-use juror::text::tokenizer::Tokenizer;
+use juror_data::Sample;
+use juror_engine::text::chat_template::{ChatOptions, ChatTemplate};
+use juror_engine::text::tokenizer::Tokenizer;
+use juror_judge::judge::prompt::PromptBuilder;
+use juror_judge::protocol::{self, FieldName, PromptTemplate, View};
 use serde_json::json;
 
 /// What a prompt protects, what a forger writes into the answer, and what the judge sees of it.

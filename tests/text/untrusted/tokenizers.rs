@@ -3,11 +3,11 @@
 
 use std::sync::{Arc, LazyLock};
 
-use juror::dataset::Sample;
-use juror::judge::prompt::PromptBuilder;
-use juror::protocol::{PromptTemplate, View};
-use juror::text::chat_template::{ChatOptions, ChatTemplate};
-use juror::text::tokenizer::Tokenizer;
+use juror_data::Sample;
+use juror_engine::text::chat_template::{ChatOptions, ChatTemplate};
+use juror_engine::text::tokenizer::Tokenizer;
+use juror_judge::judge::prompt::PromptBuilder;
+use juror_judge::protocol::{PromptTemplate, View};
 use proptest::prelude::*;
 use regex::Regex;
 use serde_json::{Value, json};

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::{Arc, LazyLock, OnceLock};
 
 use super::sampler::Choices;
-use crate::panics;
+use juror_base::panics;
 
 /// Steers a generation, token by token.
 ///

@@ -10,8 +10,8 @@ use super::EngineError;
 use super::core::Engine;
 use super::sequence::{Completion, Request};
 use super::stats::Stats;
-use crate::panics;
-use crate::threads::{self, ThreadError};
+use juror_base::panics;
+use juror_base::threads::{self, ThreadError};
 
 /// An engine on a thread of its own, fed and emptied through bounded channels.
 ///

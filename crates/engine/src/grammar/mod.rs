@@ -17,8 +17,8 @@ use llguidance::toktrie::{
 use llguidance::{Matcher, ParserFactory};
 
 use crate::engine::{Allowed, Next, Then, TokenSet};
-use crate::panics;
 use crate::text::tokenizer::{Place, Tokenizer};
+use juror_base::panics;
 
 pub use source::GrammarSource;
 

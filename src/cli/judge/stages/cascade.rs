@@ -11,11 +11,11 @@ use crate::cli::judge::arguments::JudgeArguments;
 use crate::cli::judge::{Ran, code_of, run_one};
 use crate::cli::progress::percent;
 use crate::cli::{Failure, INTERRUPTED, OrFail};
-use crate::dataset::Samples;
-use crate::judge::{JudgeText, RulesMode, Share, Summary, is_drawn};
-use crate::protocol::Yields;
-use crate::reward::RewardPolicy;
-use crate::verdict::{Status, Verdict};
+use juror_data::Samples;
+use juror_data::verdict::{Status, Verdict};
+use juror_judge::judge::{JudgeText, RulesMode, Share, Summary, is_drawn};
+use juror_judge::protocol::Yields;
+use juror_judge::reward::RewardPolicy;
 
 /// Is the judge unsure of one of the fields that its protocol asks for, or has it none to be sure of?
 fn is_unsure(verdict: &Verdict, yields: Yields, policy: RewardPolicy, unsure: (f64, f64)) -> bool {

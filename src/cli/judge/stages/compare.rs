@@ -12,10 +12,10 @@ use crate::cli::judge::arguments::JudgeArguments;
 use crate::cli::judge::{Ran, load_inputs, run_one};
 use crate::cli::progress::percent;
 use crate::cli::{Failure, INTERRUPTED, OrFail, say};
-use crate::dataset::output::{OutputFile, OutputFormat};
-use crate::dataset::{DatasetError, LineLimit, LoadOptions, Needs, Rows, Samples};
-use crate::judge::Share;
-use crate::verdict::Status;
+use juror_data::output::{OutputFile, OutputFormat};
+use juror_data::verdict::Status;
+use juror_data::{DatasetError, LineLimit, LoadOptions, Needs, Rows, Samples};
+use juror_judge::judge::Share;
 
 /// The responses to one question: the positions of their samples.
 type Group = Vec<usize>;

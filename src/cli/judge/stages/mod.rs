@@ -15,16 +15,16 @@ use anyhow::{anyhow, bail};
 use clap::{CommandFactory as _, FromArgMatches as _};
 
 use super::arguments::JudgeArguments;
-use crate::checkpoint::ModelConfig;
 use crate::cli::download;
 use crate::cli::progress::print_summary;
 use crate::cli::{Arguments, Command, Failure, OrFail, output, say};
-use crate::dataset::output::{Mark, OutputFile, OutputFormat, Outputs, has_place_beside};
-use crate::dataset::sources;
-use crate::judge::Summary;
-use crate::protocol::Protocol;
-use crate::verdict::Verdict;
+use juror_data::output::{Mark, OutputFile, OutputFormat, Outputs, has_place_beside};
+use juror_data::sources;
+use juror_data::verdict::Verdict;
+use juror_engine::checkpoint::ModelConfig;
 use juror_hub::Want;
+use juror_judge::judge::Summary;
+use juror_judge::protocol::Protocol;
 
 /// Where the verdicts of all judges together go.
 struct Output {

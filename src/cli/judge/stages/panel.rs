@@ -12,12 +12,12 @@ use crate::cli::judge::arguments::JudgeArguments;
 use crate::cli::judge::{Ran, code_of, run_one};
 use crate::cli::progress::percent;
 use crate::cli::{Failure, INTERRUPTED, OrFail, say};
-use crate::dataset::read_text;
-use crate::judge::Summary;
-use crate::judge::panel::{Agreement, PanelRule, combine};
-use crate::protocol::Yields;
-use crate::reward::{RewardPolicy, reward};
-use crate::verdict::{Status, Verdict};
+use juror_data::read_text;
+use juror_data::verdict::{Status, Verdict};
+use juror_judge::judge::Summary;
+use juror_judge::judge::panel::{Agreement, PanelRule, combine};
+use juror_judge::protocol::Yields;
+use juror_judge::reward::{RewardPolicy, reward};
 
 /// A panel's file.
 #[derive(Debug, Deserialize)]

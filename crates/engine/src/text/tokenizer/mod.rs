@@ -24,9 +24,9 @@ use std::sync::OnceLock;
 use serde_json::Value;
 use tokenizers::{NormalizedString, Normalizer};
 
-use crate::panics;
 use crate::text::TextError;
 use growth::Growth;
+use juror_base::panics;
 use lower_bound::VocabularyTrie;
 use prefix::Prefix;
 pub use stream::TextStream;

@@ -1,0 +1,186 @@
+//! What can be wrong with an input.
+
+use std::fmt;
+use std::io;
+
+use super::rejected::RejectedLine;
+use juror_base::terminal::escaped;
+
+/// An input that cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum DatasetError {
+    /// No input was named.
+    #[error(
+        "no input: name a JSONL, CSV or Parquet file, a folder of them, or `-` for standard input"
+    )]
+    NoInput,
+    /// An input that is not there, or may not be read.
+    #[error("could not read {file}: {source}")]
+    Read {
+        /// The file or folder.
+        file: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A folder without a single file to read.
+    #[error(
+        "{folder} holds no file to read: juror looks for names that end in .jsonl, .ndjson, .json, .csv, .tsv or .parquet (also with .gz or .zst), and leaves out outputs with a journal beside them"
+    )]
+    EmptyFolder {
+        /// The folder.
+        folder: String,
+    },
+    /// The same file twice.
+    #[error("{second} is {first} once more: every row would be judged twice; name it once")]
+    DuplicateInput {
+        /// The file as first met.
+        first: String,
+        /// The file as met again.
+        second: String,
+    },
+    /// The output among the inputs.
+    #[error("{file} is the output as well as an input: choose another output with `-o`")]
+    OutputIsInput {
+        /// The file.
+        file: String,
+    },
+    /// A file of a kind that is not read.
+    #[error("{file} is {found}, which is not read: {}", advice)]
+    Format {
+        /// The file.
+        file: String,
+        /// What it is.
+        found: &'static str,
+        /// What to do.
+        advice: &'static str,
+    },
+    /// Compressed data that end too early or are damaged.
+    #[error(
+        "{file} is cut short or damaged: its {compression} data break off after line {line} ({source}); copy or compress it again"
+    )]
+    Compressed {
+        /// The file.
+        file: String,
+        /// `gzip` or `zstd`.
+        compression: &'static str,
+        /// Whole lines read before.
+        line: usize,
+        /// What the decompressor said.
+        source: io::Error,
+    },
+    /// A line that goes on and on.
+    #[error(
+        "{file}:{line}: a line of more than {read} bytes: these are not JSON lines, or lines may be longer with --max-line-bytes"
+    )]
+    Endless {
+        /// The file.
+        file: String,
+        /// The line, from 1.
+        line: usize,
+        /// Bytes read of it.
+        read: u64,
+    },
+    /// A JSON array that is not one, or objects between which there is something else.
+    #[error("{file}:{line}: the JSON {what}: mend the file, or write one JSON object a line")]
+    Array {
+        /// The file.
+        file: String,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong with it.
+        what: &'static str,
+    },
+    /// A Parquet file that cannot be read.
+    #[error(
+        "{file} cannot be read as Parquet after row {rows}: {reason}; write it again, or convert it to JSON lines"
+    )]
+    Parquet {
+        /// The file.
+        file: String,
+        /// Rows read before.
+        rows: usize,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Keys to be kept that no row has.
+    #[error("none of the rows read has {keys}, named by --keep: name keys of the input, or `all`")]
+    NothingKept {
+        /// The keys.
+        keys: String,
+    },
+    /// What must be kept until the end of the run could not be.
+    #[error(
+        "could not keep {what} in a temporary file: {source}; make room beside the output (or where TMPDIR points)"
+    )]
+    Spool {
+        /// The content of the file.
+        what: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A file is not what it was when the run began.
+    #[error(
+        "{file} was changed while it was being judged: row {row} of the input is not what it was when the run began; put it back and run the same command again to go on, or begin anew with --restart"
+    )]
+    Changed {
+        /// The file.
+        file: String,
+        /// The row's number among the accepted rows of the whole input, from 1.
+        row: usize,
+    },
+    /// Inputs that can be read but hold no rows.
+    #[error("no rows in {files}: the input is empty")]
+    Empty {
+        /// The inputs.
+        files: String,
+    },
+    /// Lines that cannot become samples; nothing was judged.
+    #[error(transparent)]
+    BadLines(#[from] BadLines),
+}
+
+impl DatasetError {
+    /// True where the input or what was said of it is at fault, not the machine.
+    pub fn is_usage(&self) -> bool {
+        !matches!(self, Self::Spool { .. })
+    }
+}
+
+/// The lines that cannot become samples: the first few, and how many there are.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct BadLines {
+    /// The first [`BadLines::LISTED`] of them, in input order.
+    pub first: Vec<RejectedLine>,
+    /// How many there are.
+    pub total: usize,
+    /// How many lines were read, blank ones not counted.
+    pub lines_read: usize,
+}
+
+impl BadLines {
+    /// How many lines a message lists.
+    pub const LISTED: usize = 20;
+}
+
+impl std::error::Error for BadLines {}
+
+impl fmt::Display for BadLines {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "{} of {} lines cannot be used, so nothing was judged:",
+            self.total, self.lines_read
+        )?;
+        for line in &self.first {
+            // Names of files may hold lines.
+            writeln!(f, "  {}", escaped(&line.to_string()))?;
+        }
+        if self.total > self.first.len() {
+            writeln!(f, "  … and {} more", self.total - self.first.len())?;
+        }
+        write!(
+            f,
+            "Mend them, or pass --skip-bad to set them aside in OUT.rejected.jsonl and judge the rest"
+        )
+    }
+}

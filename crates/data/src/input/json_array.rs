@@ -1,0 +1,193 @@
+//! A JSON array: one row an element; or objects that are written over several lines, one after another.
+
+use std::io;
+
+use super::bytes::Bytes;
+use super::{Next, RowReader, too_long};
+use crate::DatasetError;
+
+/// The elements of an array that fills a source, or its objects without an array.
+pub(super) struct JsonArray {
+    bytes: Bytes,
+    /// Lines begun so far.
+    line: usize,
+    /// The line on which the element last read begins.
+    place: usize,
+    offset: u64,
+    state: State,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum State {
+    /// The opening bracket was not read yet.
+    Outside,
+    /// It was, and no element.
+    Opened,
+    /// An element was read.
+    Within,
+    Closed,
+    /// There is no array, but objects alone.
+    Bare,
+}
+
+impl JsonArray {
+    /// `bytes` begins with the array, spaces and a byte order mark apart.
+    pub(super) fn new(bytes: Bytes) -> Self {
+        Self {
+            bytes,
+            line: 1,
+            place: 1,
+            offset: 0,
+            state: State::Outside,
+        }
+    }
+
+    /// `bytes` begins with an object that goes on over several lines.
+    pub(super) fn of_objects(bytes: Bytes) -> Self {
+        Self {
+            state: State::Bare,
+            ..Self::new(bytes)
+        }
+    }
+
+    /// The next byte that is no space, not taken.
+    fn next_byte(&mut self) -> Result<Option<u8>, DatasetError> {
+        loop {
+            match self.bytes.peek(self.line)? {
+                Some(b'\n') => self.line += 1,
+                Some(b' ' | b'\t' | b'\r') => {}
+                // The byte order mark.
+                Some(0xef | 0xbb | 0xbf) if self.bytes.read < 3 => {}
+                other => return Ok(other),
+            }
+            self.bytes.take(1);
+        }
+    }
+
+    fn broken(&self, what: &'static str) -> DatasetError {
+        DatasetError::Array {
+            file: self.bytes.file.clone(),
+            line: self.line,
+            what,
+        }
+    }
+
+    fn unfinished(&self) -> DatasetError {
+        match self.state {
+            State::Bare => DatasetError::Array {
+                file: self.bytes.file.clone(),
+                line: self.place,
+                what: "object that begins here is not closed",
+            },
+            _ => self.broken("array ends within an element"),
+        }
+    }
+
+    /// Reads to the comma or bracket behind an element, which is not taken; of an element that is too long the beginning
+    /// alone is kept.
+    fn element(&mut self, row: &mut Vec<u8>) -> Result<(), DatasetError> {
+        let most = self.bytes.limit.bytes();
+        let begin = self.bytes.read;
+        let (mut depth, mut in_string, mut escaped) = (0_u64, false, false);
+        loop {
+            let buffer = match self.bytes.reader.fill_buf() {
+                Ok([]) => return Err(self.unfinished()),
+                Ok(buffer) => buffer,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(source) => return Err(self.bytes.broken_off(self.line, source)),
+            };
+            let mut ended = false;
+            let mut used = 0;
+            for &byte in buffer {
+                self.line += usize::from(byte == b'\n');
+                match byte {
+                    _ if escaped => escaped = false,
+                    b'\\' if in_string => escaped = true,
+                    b'"' => in_string = !in_string,
+                    _ if in_string => {}
+                    b'[' | b'{' => depth += 1,
+                    b',' | b']' if depth == 0 => {
+                        ended = true;
+                        break;
+                    }
+                    // A brace without its partner ends nothing: the element is not JSON, which is found out later.
+                    b']' | b'}' => depth = depth.saturating_sub(1),
+                    _ => {}
+                }
+                used += 1;
+                if depth == 0 && byte == b'}' && self.state == State::Bare && !in_string {
+                    ended = true;
+                    break;
+                }
+            }
+            let room = (most + 1).saturating_sub(row.len());
+            row.extend_from_slice(&buffer[..used.min(room)]);
+            self.bytes.take(used);
+            if ended {
+                return Ok(());
+            }
+            let read = self.bytes.read - begin;
+            if read > most as u64 + self.bytes.limit.passed_over() {
+                return Err(self.bytes.endless(self.place, read));
+            }
+        }
+    }
+}
+
+impl RowReader for JsonArray {
+    fn next(&mut self, row: &mut Vec<u8>) -> Result<Next, DatasetError> {
+        row.clear();
+        if self.state == State::Outside {
+            self.next_byte()?;
+            self.bytes.take(1);
+            self.state = State::Opened;
+        }
+        let next = self.next_byte()?;
+        match (&self.state, next) {
+            (State::Bare, Some(b'{')) => {}
+            (State::Bare, Some(_)) => return Err(self.broken("object is followed by more text")),
+            (State::Bare | State::Closed, None) => return Ok(Next::End),
+            (State::Closed, Some(_)) => return Err(self.broken("array is followed by more text")),
+            (_, None) => return Err(self.broken("array is not closed")),
+            (_, Some(b']')) => {
+                self.bytes.take(1);
+                self.state = State::Closed;
+                return self.next(row);
+            }
+            (State::Within, Some(_)) => {
+                // The element before ended at a comma: nothing else is left but the bracket.
+                self.bytes.take(1);
+                if self.next_byte()?.is_none() {
+                    return Err(self.broken("array is not closed"));
+                }
+            }
+            _ => {}
+        }
+        if self.state != State::Bare {
+            self.state = State::Within;
+        }
+        self.place = self.line;
+        self.offset = self.bytes.read;
+        self.element(row)?;
+        if row.len() > self.bytes.limit.bytes() {
+            return Ok(Next::Bad(too_long(row, self.bytes.limit)));
+        }
+        while row.last().is_some_and(u8::is_ascii_whitespace) {
+            row.pop();
+        }
+        if row.is_empty() {
+            return Ok(Next::Bad(
+                "nothing between two commas of the array".to_owned(),
+            ));
+        }
+        Ok(Next::Row)
+    }
+
+    fn place(&self) -> usize {
+        self.place
+    }
+
+    fn offset(&self) -> Option<u64> {
+        self.bytes.seekable.then_some(self.offset)
+    }
+}

@@ -1,0 +1,321 @@
+//! The files behind the inputs, and their rows: JSON lines, a JSON array, CSV or Parquet, told by content.
+
+mod bytes;
+mod csv;
+mod json_array;
+mod json_lines;
+mod line;
+mod parquet;
+
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use self::bytes::{Bytes, ending, without_mark};
+use self::csv::Csv;
+use self::json_array::JsonArray;
+use self::json_lines::JsonLines;
+pub(super) use self::line::read_line;
+pub use self::line::{LineLimit, read_text};
+use self::parquet::Parquet;
+use super::error::DatasetError;
+use super::journal::journal_path;
+use super::preset;
+
+/// The endings of names that are read in a folder; each also with one of [`COMPRESSED`].
+const ENDINGS: [&str; 6] = [".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet"];
+/// Said of a first line that may be a table's header.
+pub(super) const MAY_BE_TABLE: &str =
+    "if this is a table, name its columns with `--columns`, or end the file's name in .csv";
+const COMPRESSED: [&str; 2] = [".gz", ".zst"];
+/// The lines that an earlier run set aside.
+pub(super) const REJECTED: &str = ".rejected.jsonl";
+
+/// One file of rows, or standard input.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Source {
+    /// Standard input.
+    Stdin,
+    /// A file, compressed or not.
+    File(PathBuf),
+}
+
+impl Source {
+    /// The name that messages use.
+    pub fn name(&self) -> String {
+        match self {
+            Self::Stdin => "stdin".to_owned(),
+            Self::File(path) => path.display().to_string(),
+        }
+    }
+
+    /// Opens it, and tells by its first bytes how it is compressed and what rows it holds. No row is taken into memory
+    /// further than `limit`; what must be copied to be read is copied to a temporary file beside `output`. `named` are keys
+    /// that the user named: a first line with one of them is a table's header.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is of a kind that is not read.
+    pub fn open(
+        &self,
+        limit: LineLimit,
+        output: Option<&Path>,
+        named: &[String],
+    ) -> Result<Box<dyn RowReader>, DatasetError> {
+        match self {
+            Self::Stdin => rows(
+                Bytes::new(self.name(), io::stdin().lock(), limit, false)?,
+                None,
+                output,
+                named,
+            ),
+            Self::File(path) => {
+                let unreadable = |source| DatasetError::Read {
+                    file: self.name(),
+                    source,
+                };
+                let file = File::open(path).map_err(unreadable)?;
+                let regular = file.metadata().map_err(unreadable)?.is_file();
+                rows(
+                    Bytes::new(self.name(), file, limit, regular)?,
+                    Some(path),
+                    output,
+                    named,
+                )
+            }
+        }
+    }
+}
+
+/// Reads `bytes` as what they look like.
+fn rows(
+    mut bytes: Bytes,
+    path: Option<&Path>,
+    output: Option<&Path>,
+    named: &[String],
+) -> Result<Box<dyn RowReader>, DatasetError> {
+    let file = bytes.file.clone();
+    let head = bytes.beginning()?;
+    if head.starts_with(parquet::MAGIC) {
+        return Ok(Box::new(Parquet::new(bytes, path, output)?));
+    }
+    let text = without_mark(&head);
+    if text.starts_with(b"[") {
+        return Ok(Box::new(JsonArray::new(bytes)));
+    }
+    let header = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    // A lone brace before another object is a damaged line of JSON lines.
+    let behind = text.get(header.len()..).unwrap_or_default();
+    if header.trim_ascii_end() == b"{" && !behind.trim_ascii_start().starts_with(b"{") {
+        return Ok(Box::new(JsonArray::of_objects(bytes)));
+    }
+    if header.first().is_none_or(|&byte| byte == b'{') {
+        return Ok(Box::new(JsonLines::new(bytes)));
+    }
+    let delimiter = csv::delimiter(&file, header);
+    let utf16 = head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff");
+    let bare = COMPRESSED
+        .iter()
+        .find_map(|ending| file.strip_suffix(ending));
+    let bare = bare.unwrap_or(&file);
+    let named_so = ending(bare, "csv") || ending(bare, "tsv");
+    let names = csv::names(header, delimiter);
+    let is_known = |name: &String| preset::is_known_key(name) || named.contains(name);
+    if !utf16 && (named_so || (names.len() > 1 && names.iter().any(is_known))) {
+        return Ok(Box::new(Csv::new(bytes, delimiter)?));
+    }
+    Ok(Box::new(JsonLines::new(bytes)))
+}
+
+/// The files behind `inputs`, in the order given, a folder's sorted by path; `output` is skipped in folders.
+///
+/// # Errors
+/// When an input is missing, is named twice, or is the output.
+pub fn sources(inputs: &[PathBuf], output: Option<&Path>) -> Result<Vec<Source>, DatasetError> {
+    if inputs.is_empty() {
+        return Err(DatasetError::NoInput);
+    }
+    let mut finder = Finder {
+        output: output.and_then(|path| fs::canonicalize(path).ok()),
+        output_file: output.and_then(file_number),
+        seen: HashMap::new(),
+        sources: Vec::new(),
+    };
+    for input in inputs {
+        if input.as_os_str() == "-" {
+            finder.once(PathBuf::from("-"), "-")?;
+            finder.sources.push(Source::Stdin);
+        } else if metadata(input)?.is_dir() {
+            let before = finder.sources.len();
+            finder.folder(input)?;
+            if finder.sources.len() == before {
+                return Err(DatasetError::EmptyFolder {
+                    folder: input.display().to_string(),
+                });
+            }
+        } else {
+            finder.file(input, true)?;
+        }
+    }
+    Ok(finder.sources)
+}
+
+struct Finder {
+    /// The output's real path.
+    output: Option<PathBuf>,
+    /// The output's device and inode number, the same under all of its names.
+    output_file: Option<(u64, u64)>,
+    /// Files and folders met, by their real path, with the name they were met under.
+    seen: HashMap<PathBuf, String>,
+    sources: Vec<Source>,
+}
+
+impl Finder {
+    fn once(&mut self, real: PathBuf, name: &str) -> Result<(), DatasetError> {
+        match self.seen.insert(real, name.to_owned()) {
+            Some(first) => Err(DatasetError::DuplicateInput {
+                first,
+                second: name.to_owned(),
+            }),
+            None => Ok(()),
+        }
+    }
+
+    fn file(&mut self, path: &Path, named: bool) -> Result<(), DatasetError> {
+        // A pipe under /dev/fd has no real path; what cannot be read at all is found out when it is opened.
+        let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let same = self.output_file.is_some() && self.output_file == file_number(path);
+        if same || self.output.as_ref() == Some(&real) {
+            return if named {
+                Err(DatasetError::OutputIsInput {
+                    file: path.display().to_string(),
+                })
+            } else {
+                Ok(())
+            };
+        }
+        self.once(real, &path.display().to_string())?;
+        self.sources.push(Source::File(path.to_owned()));
+        Ok(())
+    }
+
+    /// All files of rows in `folder` and the folders in it. A folder that is reached twice (by a symbolic link) is
+    /// an error like a file that is, so the walk ends.
+    fn folder(&mut self, folder: &Path) -> Result<(), DatasetError> {
+        let real = fs::canonicalize(folder).map_err(|source| unreadable(folder, source))?;
+        self.once(real, &folder.display().to_string())?;
+        let mut paths = fs::read_dir(folder)
+            .and_then(|entries| {
+                entries
+                    .map(|entry| entry.map(|entry| entry.path()))
+                    .collect::<io::Result<Vec<_>>>()
+            })
+            .map_err(|source| unreadable(folder, source))?;
+        paths.sort();
+        for path in paths {
+            let name = path
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .to_lowercase();
+            if name.starts_with('.') {
+                continue;
+            }
+            if is_rows(&name) && metadata(&path)?.is_file() {
+                // A file with a journal beside it holds the verdicts of another run.
+                if journal_path(&path).exists() {
+                    continue;
+                }
+                self.file(&path, false)?;
+                continue;
+            }
+            // A dangling link in a folder is ignored.
+            if fs::metadata(&path).is_ok_and(|metadata| metadata.is_dir()) {
+                self.folder(&path)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Device and number of a regular file: the same under all of its names. None where the system has no such thing.
+pub fn file_number(path: &Path) -> Option<(u64, u64)> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        let file = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+        Some((file.dev(), file.ino()))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = path;
+        None
+    }
+}
+
+/// Does a name end as those of files of rows do?
+pub fn is_rows_file(name: &str) -> bool {
+    is_rows(&name.to_lowercase())
+}
+
+fn is_rows(name: &str) -> bool {
+    let bare = COMPRESSED
+        .iter()
+        .find_map(|ending| name.strip_suffix(ending))
+        .unwrap_or(name);
+    ENDINGS.iter().any(|ending| bare.ends_with(ending)) && !bare.ends_with(REJECTED)
+}
+
+fn metadata(path: &Path) -> Result<fs::Metadata, DatasetError> {
+    fs::metadata(path).map_err(|source| unreadable(path, source))
+}
+
+fn unreadable(path: &Path, source: io::Error) -> DatasetError {
+    DatasetError::Read {
+        file: path.display().to_string(),
+        source,
+    }
+}
+
+/// The result of [`RowReader::next`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Next {
+    /// A row.
+    Row,
+    /// Something that is no row, and why.
+    Bad(String),
+    /// The end of the source.
+    End,
+}
+
+/// The rows of one source, one after another, each as the text of a JSON object (not yet known to be valid).
+pub trait RowReader {
+    /// Reads the next row into `row`; of what is no row its text, or the beginning of that.
+    ///
+    /// # Errors
+    /// When the source cannot be read or decompressed, or a row that is too long has no end far behind the limit.
+    fn next(&mut self, row: &mut Vec<u8>) -> Result<Next, DatasetError>;
+
+    /// Where the row last read is, for messages: its line, from 1; of a Parquet file the row's number.
+    fn place(&self) -> usize;
+
+    /// Where the row last read begins in the file, if it can be read again from there.
+    fn offset(&self) -> Option<u64>;
+
+    /// Are the rows those of a table, CSV or Parquet?
+    fn is_table(&self) -> bool {
+        false
+    }
+}
+
+/// Bytes that are kept of a row that is too long: enough to find it by.
+const SHOWN_OF_TOO_LONG: usize = 1 << 10;
+
+/// Cuts a row that is too long, and says why it is not read.
+fn too_long(row: &mut Vec<u8>, limit: LineLimit) -> String {
+    row.truncate(SHOWN_OF_TOO_LONG);
+    format!(
+        "longer than {} bytes: shorten it, or let lines be longer with --max-line-bytes",
+        limit.0
+    )
+}

@@ -1,0 +1,317 @@
+//! Reads an existing journal: compares its manifest, checks its lines, and finds a torn end.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::path::Path;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::checksum::Checksum;
+use super::{InputIdentity, JournalError, LinePlace, Manifest};
+use crate::input::read_line;
+use crate::verdict::Verdict;
+use juror_base::terminal::escaped;
+
+/// Takes each line of an existing journal, a verdict or what else it keeps, in the order written, with its place; the error
+/// says why it cannot be of this run.
+pub type Resume<'r, Line = Verdict> = &'r mut dyn FnMut(Line, LinePlace) -> Result<(), String>;
+
+/// The first line.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ManifestLine<T> {
+    pub(super) manifest: T,
+}
+
+/// The longest line: far more than a verdict takes, and less than would end a run for want of memory.
+pub(super) const MOST: u64 = if cfg!(test) { 1 << 20 } else { 1 << 30 };
+
+const MANIFEST_START: &[u8] = b"{\"manifest\":";
+
+/// A line that says what the input is from here on: the manifest's, and more rows behind it.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct InputLine {
+    pub(super) input: InputIdentity,
+}
+
+pub(super) const INPUT_START: &[u8] = b"{\"input\":";
+
+/// The manifest of a run, with its last input; none where there is no journal.
+///
+/// # Errors
+/// When it cannot be read, or does not begin with a manifest.
+pub fn finished_manifest(journal: &Path) -> Result<Option<Manifest>, JournalError> {
+    let mut line = Vec::new();
+    // Looked at before opening, which would wait forever on a pipe.
+    if journal.metadata().is_ok_and(|metadata| !metadata.is_file()) {
+        return Err(JournalError::NotAFile {
+            path: journal.to_owned(),
+        });
+    }
+    match File::open(journal) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        opened => opened.and_then(|file| read_line(&mut BufReader::new(file), &mut line, MOST)),
+    }
+    .map_err(|source| JournalError::Read {
+        path: journal.to_owned(),
+        source,
+    })?;
+    line.pop_if(|byte| *byte == b'\n');
+    let whole = Checksum::of_manifests().take_off(&mut line);
+    let manifest = whole.map_err(str::to_owned).and_then(|()| {
+        serde_json::from_slice::<ManifestLine<Manifest>>(&line).map_err(|error| error.to_string())
+    });
+    let mut manifest = manifest
+        .map_err(|reason| JournalError::Manifest {
+            path: journal.to_owned(),
+            reason: shortened(&reason),
+        })?
+        .manifest;
+    if let Some(input) = earlier_input(journal) {
+        manifest.input = input;
+    }
+    Ok(Some(manifest))
+}
+
+/// The input of an earlier run, from its journal; none where there is no such run, or its journal cannot be read.
+pub fn earlier_input(journal: &Path) -> Option<InputIdentity> {
+    if !journal.is_file() {
+        return None;
+    }
+    let mut reader = BufReader::with_capacity(1 << 16, File::open(journal).ok()?);
+    let mut line = Vec::new();
+    let mut input = None;
+    while read_line(&mut reader, &mut line, MOST).ok()? > 0 {
+        let json: Option<serde_json::Value> = if (line.starts_with(MANIFEST_START)
+            || line.starts_with(INPUT_START))
+            && line.ends_with(b"\n")
+        {
+            serde_json::from_slice(&line).ok()
+        } else {
+            None
+        };
+        if let Some(json) = json {
+            let found = json.get("manifest").unwrap_or(&json).get("input");
+            let found = found.and_then(|found| serde_json::from_value(found.clone()).ok());
+            input = found.or(input);
+        }
+        line.clear();
+    }
+    input
+}
+
+/// A journal's whole lines.
+#[derive(Default)]
+pub(super) struct Contents {
+    /// Their length in bytes; 0 if not even the manifest is whole.
+    pub(super) length: u64,
+    /// Is there part of a line behind them?
+    pub(super) torn: bool,
+    /// Of the lines behind the manifest.
+    pub(super) checksum: Option<Checksum>,
+    /// Has the input more rows than it had for the last of these lines?
+    pub(super) input_grew: bool,
+}
+
+impl Contents {
+    /// Reads and checks them; `resume` is given each verdict. `before` is the input without the rows that were added behind
+    /// it since the last of them.
+    pub(super) fn read<Line: DeserializeOwned>(
+        file: &mut File,
+        path: &Path,
+        manifest: &Manifest,
+        before: Option<&InputIdentity>,
+        resume: Resume<Line>,
+    ) -> Result<Self, JournalError> {
+        let mut contents = Self::default();
+        let Some(mut earlier) = contents.read_lines(file, path, manifest, resume)? else {
+            return Ok(contents);
+        };
+        let before = before.and_then(|before| serde_json::to_value(before).ok());
+        if before.is_some() && earlier.get("input") == before.as_ref() {
+            contents.input_grew = before != serde_json::to_value(&manifest.input).ok();
+            earlier["input"] = serde_json::to_value(&manifest.input).unwrap_or_default();
+        }
+        let differences = manifest.differences(&earlier);
+        if differences.is_empty() {
+            return Ok(contents);
+        }
+        Err(JournalError::Different {
+            path: path.to_owned(),
+            differences,
+        })
+    }
+
+    /// Reads and checks all lines; returns the manifest, with the input that the last line was written for, if it is whole.
+    fn read_lines<Line: DeserializeOwned>(
+        &mut self,
+        file: &mut File,
+        path: &Path,
+        manifest: &Manifest,
+        resume: Resume<Line>,
+    ) -> Result<Option<serde_json::Value>, JournalError> {
+        let contents = self;
+        let read = |source| JournalError::Read {
+            path: path.to_owned(),
+            source,
+        };
+        file.seek(SeekFrom::Start(0)).map_err(read)?;
+        let mut reader = BufReader::with_capacity(1 << 16, file);
+        let mut line = Vec::new();
+        read_line(&mut reader, &mut line, MOST).map_err(read)?;
+        if !begins_like_a_journal(&line) {
+            return Err(JournalError::NotAJournal {
+                path: path.to_owned(),
+            });
+        }
+        let last = at_end(&mut reader).map_err(read)?;
+        let damaged = |reason: &str| JournalError::Manifest {
+            path: path.to_owned(),
+            reason: shortened(reason),
+        };
+        let length = line.len() as u64;
+        let ended = line.pop_if(|byte| *byte == b'\n').is_some();
+        let checksum = Checksum::under(&line);
+        let checked = Checksum::of_manifests().take_off(&mut line);
+        let mut earlier: serde_json::Value =
+            match serde_json::from_slice::<ManifestLine<serde_json::Value>>(&line) {
+                Ok(earlier) if ended => earlier.manifest,
+                Err(error) if !last || (ended && error.is_data()) => {
+                    return Err(damaged(&error.to_string()));
+                }
+                // The process that began this journal died before it judged anything.
+                _ if last => {
+                    contents.torn = length > 0;
+                    return Ok(None);
+                }
+                _ => return Err(damaged("it has no end")),
+            };
+        if earlier.get("format") == Some(&Manifest::FORMAT.into()) {
+            checked.map_err(damaged)?;
+            contents.checksum = Some(checksum);
+        }
+        let differences = manifest.differences(&earlier);
+        // Of the input the last line decides.
+        if differences
+            .iter()
+            .any(|difference| !difference.field.starts_with("input."))
+        {
+            return Err(JournalError::Different {
+                path: path.to_owned(),
+                differences,
+            });
+        }
+        contents.length = length;
+        let mut number = 1;
+        loop {
+            line.clear();
+            number += 1;
+            let length = read_line(&mut reader, &mut line, MOST).map_err(read)?;
+            if length == 0 {
+                return Ok(Some(earlier));
+            }
+            let last = at_end(&mut reader).map_err(read)?;
+            let broken = |reason: &str| JournalError::Broken {
+                path: path.to_owned(),
+                line: number,
+                reason: shortened(reason),
+            };
+            let ended = line.pop_if(|byte| *byte == b'\n').is_some();
+            let changed = contents
+                .checksum
+                .as_ref()
+                .and_then(|checksum| checksum.take_off(&mut line).err());
+            if line.starts_with(INPUT_START) && changed.is_none() && ended {
+                let InputLine { input } =
+                    serde_json::from_slice(&line).map_err(|error| broken(&error.to_string()))?;
+                earlier["input"] = serde_json::to_value(input).unwrap_or_default();
+                contents.length += length as u64;
+                continue;
+            }
+            match (serde_json::from_slice::<Line>(&line), changed) {
+                (Ok(verdict), None) if ended => {
+                    let place = LinePlace {
+                        offset: contents.length,
+                        length: length as u32,
+                    };
+                    if let Err(reason) = resume(verdict, place) {
+                        // Where the input is another one, that is what is wrong.
+                        let differences = manifest.differences(&earlier);
+                        return Err(if differences.is_empty() {
+                            broken(&reason)
+                        } else {
+                            JournalError::Different {
+                                path: path.to_owned(),
+                                differences,
+                            }
+                        });
+                    }
+                    contents.length += length as u64;
+                }
+                // A line cut off by a crash is no valid JSON, or lacks its newline: even valid JSON may be a part of a longer line.
+                (Err(error), _) if last && !(ended && error.is_data()) => {
+                    contents.torn = true;
+                    return Ok(Some(earlier));
+                }
+                _ if last && !ended => {
+                    contents.torn = true;
+                    return Ok(Some(earlier));
+                }
+                (Err(error), Some(_)) if !error.is_data() => {
+                    return Err(broken(&error.to_string()));
+                }
+                (_, Some(reason)) => return Err(broken(reason)),
+                (Err(error), None) => return Err(broken(&error.to_string())),
+                (Ok(_), None) => return Err(broken("it has no end")),
+            }
+        }
+    }
+}
+
+/// Text of a foreign or damaged file, shortened for a message.
+pub(super) fn shortened(text: &str) -> String {
+    const MOST: usize = 200;
+    let mut characters = text.chars();
+    let beginning: String = characters.by_ref().take(MOST).collect();
+    let mut short = escaped(&beginning).into_owned();
+    if characters.next().is_some() {
+        short.push('…');
+    }
+    short
+}
+
+/// Refuses to throw away a file that is no journal.
+pub(super) fn check_beginning(file: &mut File, path: &Path) -> Result<(), JournalError> {
+    let mut line = Vec::new();
+    file.seek(SeekFrom::Start(0))
+        .and_then(|_| {
+            file.take(MANIFEST_START.len() as u64)
+                .read_to_end(&mut line)
+        })
+        .map_err(|source| JournalError::Read {
+            path: path.to_owned(),
+            source,
+        })?;
+    if begins_like_a_journal(&line) {
+        Ok(())
+    } else {
+        Err(JournalError::NotAJournal {
+            path: path.to_owned(),
+        })
+    }
+}
+
+/// Also true of one that was torn while it began, with or without the zeros some file systems leave after a power cut.
+fn begins_like_a_journal(line: &[u8]) -> bool {
+    let written = line
+        .iter()
+        .rposition(|byte| *byte != 0)
+        .map_or(0, |last| last + 1);
+    line.starts_with(MANIFEST_START) || MANIFEST_START.starts_with(&line[..written])
+}
+
+fn at_end(reader: &mut impl BufRead) -> io::Result<bool> {
+    Ok(reader.fill_buf()?.is_empty())
+}

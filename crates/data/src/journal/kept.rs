@@ -1,0 +1,127 @@
+//! The verdicts of a finished run's journal, by sample and trial, to hold an output against.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use super::contents::{INPUT_START, MOST, ManifestLine};
+use super::{Checksum, JournalError, Manifest};
+use crate::input::read_line;
+
+/// The lines of a journal, by place.
+#[derive(Debug)]
+pub(crate) struct KeptVerdicts {
+    path: PathBuf,
+    file: File,
+    /// None where an earlier version wrote the journal.
+    checksum: Option<Checksum>,
+    /// In the order of samples and trials, each once.
+    places: Vec<Kept>,
+}
+
+/// Where the line of a trial is.
+#[derive(Debug)]
+struct Kept {
+    index: u32,
+    trial: u32,
+    length: u32,
+    offset: u64,
+}
+
+#[derive(Deserialize)]
+struct Of {
+    index: u32,
+    #[serde(default)]
+    trial: u32,
+}
+
+impl KeptVerdicts {
+    /// Finds the lines of a journal. What they hold is checked when they are read.
+    ///
+    /// # Errors
+    /// When the journal cannot be read.
+    pub(crate) fn open(path: &Path) -> Result<Self, JournalError> {
+        let read = |source| JournalError::Read {
+            path: path.to_owned(),
+            source,
+        };
+        let file = File::open(path).map_err(read)?;
+        let mut reader = BufReader::with_capacity(1 << 16, &file);
+        let mut line = Vec::new();
+        let mut offset = read_line(&mut reader, &mut line, MOST).map_err(read)? as u64;
+        line.pop_if(|byte| *byte == b'\n');
+        let checksum = Checksum::under(&line);
+        let _ = Checksum::of_manifests().take_off(&mut line);
+        let manifest = serde_json::from_slice::<ManifestLine<serde_json::Value>>(&line);
+        let manifest = manifest
+            .map_err(|error| read(io::Error::other(error)))?
+            .manifest;
+        let has_checksums = manifest.get("format") == Some(&Manifest::FORMAT.into());
+        let mut places = Vec::new();
+        loop {
+            line.clear();
+            let length = read_line(&mut reader, &mut line, MOST).map_err(read)?;
+            if length == 0 {
+                break;
+            }
+            // What is no line of a verdict is missed where the output has it.
+            if !line.starts_with(INPUT_START)
+                && let Ok(Of { index, trial }) = serde_json::from_slice(&line)
+            {
+                places.push(Kept {
+                    index,
+                    trial,
+                    length: length as u32,
+                    offset,
+                });
+            }
+            offset += length as u64;
+        }
+        // The first line of a trial counts, as when a run is taken up.
+        places.sort_by_key(|kept| (kept.index, kept.trial));
+        places.dedup_by_key(|kept| (kept.index, kept.trial));
+        Ok(Self {
+            path: path.to_owned(),
+            file,
+            checksum: has_checksums.then_some(checksum),
+            places,
+        })
+    }
+
+    /// The line of a trial, without its checksum and its end; none where the journal has no such trial.
+    ///
+    /// # Errors
+    /// When it cannot be read, or was changed since it was written.
+    pub(crate) fn line(
+        &mut self,
+        index: usize,
+        trial: u32,
+    ) -> Result<Option<Vec<u8>>, JournalError> {
+        let found = self
+            .places
+            .binary_search_by_key(&(index, trial), |kept| (kept.index as usize, kept.trial));
+        let Ok(found) = found else {
+            return Ok(None);
+        };
+        let Kept { offset, length, .. } = self.places[found];
+        let mut line = vec![0; length as usize];
+        let read = |source| JournalError::Read {
+            path: self.path.clone(),
+            source,
+        };
+        self.file
+            .seek(SeekFrom::Start(offset))
+            .and_then(|_| self.file.read_exact(&mut line))
+            .map_err(read)?;
+        line.pop_if(|byte| *byte == b'\n');
+        if let Some(checksum) = &self.checksum {
+            checksum.take_off(&mut line).map_err(|reason| {
+                let why = format!("the line at byte {offset} was changed: {reason}");
+                read(io::Error::new(io::ErrorKind::InvalidData, why))
+            })?;
+        }
+        Ok(Some(line))
+    }
+}

@@ -1,0 +1,240 @@
+//! Everything that decides what the verdicts of a run are.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::contents::shortened;
+use juror_base::terminal::escaped;
+
+/// Everything that decides what the verdicts of a run are: two runs with equal manifests give the same verdicts.
+///
+/// A journal keeps it as its first line. Any field added here is compared without further ado, unless it is told alone.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// The journal's format: [`Manifest::FORMAT`].
+    pub format: u32,
+    /// The version of juror.
+    pub juror: String,
+    /// The judge model; none with rules alone.
+    pub model: Option<Identity>,
+    /// The hub's commit that the model was taken from, `org/name@commit`. Told, and not compared: where the hash is the same,
+    /// so are the verdicts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model_origin: Option<String>,
+    /// The protocol, few-shots and a user's own prompt included.
+    pub protocol: Identity,
+    /// The chat template's options, and the date it wrote.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chat: Option<ChatIdentity>,
+    /// How tokens are chosen.
+    pub sampling: SamplingSettings,
+    /// The seed of every random choice.
+    pub seed: u64,
+    /// Generations for each sample.
+    pub trials: u32,
+    /// The part the rules play.
+    pub rules: String,
+    /// The reward policy.
+    pub reward: String,
+    /// How sure the judge must be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub min_confidence: Option<f64>,
+    /// The values of `--dtype`, `--quantize` and `--kv-dtype`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub precision: Option<String>,
+    /// How answers are constrained; nothing where they are free.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub constrained: Option<String>,
+    /// Is the judge asked for its reason?
+    pub reason: bool,
+    /// Are prompt and completion kept with every verdict?
+    pub raw: bool,
+    /// The input.
+    pub input: InputIdentity,
+    /// The data sets of the hub that the input is of, with their commits, `org/name@commit:config:split`, with spaces between
+    /// several. Told, and not compared: where the fingerprint is the same, so are the samples.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data_origin: Option<String>,
+    /// One machine's part of the input, as `i/n`.
+    pub shard: Option<String>,
+}
+
+impl Manifest {
+    /// The journal's format: every line has a checksum.
+    pub const FORMAT: u32 = 2;
+
+    /// An earlier format that is read too, and gone on with: the same without checksums.
+    pub(super) const WITHOUT_CHECKSUMS: u64 = 1;
+
+    /// Fields that say where something came from, not what it is.
+    const TOLD_ALONE: [&str; 2] = ["model_origin", "data_origin"];
+
+    /// What differs between this manifest and another, a line for each field, with the names of the two; empty where
+    /// nothing does.
+    pub fn listed_differences(&self, name: &str, other: &Self, other_name: &str) -> String {
+        let other = serde_json::to_string(other)
+            .and_then(|text| serde_json::from_str(&text))
+            .unwrap_or(Value::Null);
+        let (here, there) = (format!("in {name}"), format!("in {other_name}"));
+        listing(&self.differences(&other), &there, &here)
+    }
+
+    /// Every field that differs between this manifest and the one in a journal, down to the single value.
+    pub fn differences(&self, earlier: &Value) -> Vec<Difference> {
+        let mut differences = Vec::new();
+        // Through text, as the earlier one came: a number must not differ by how it was read.
+        let now = serde_json::to_string(self)
+            .and_then(|text| serde_json::from_str(&text))
+            .unwrap_or(Value::Null);
+        compare(String::new(), earlier, &now, &mut differences);
+        let older = earlier.get("format") == Some(&Self::WITHOUT_CHECKSUMS.into());
+        differences.retain(|Difference { field, .. }| {
+            !(Self::TOLD_ALONE.contains(&field.as_str()) || (older && field == "format"))
+        });
+        differences
+    }
+}
+
+/// A name for people and a hash of the content.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Identity {
+    /// What the user calls it.
+    pub name: String,
+    /// The hash of what it is.
+    pub hash: String,
+}
+
+/// The chat template's options; each is absent where it has the template's own default.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ChatIdentity {
+    /// Is the model to think (`enable_thinking`)?
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thinking: Option<bool>,
+    /// How long (`reasoning_effort`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reasoning_effort: Option<String>,
+    /// The text of the role `system`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub system_prompt: Option<String>,
+    /// Other variables of the template, as they were written.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub variables: BTreeMap<String, String>,
+    /// Another chat template than the model's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub template: Option<Identity>,
+    /// How the model writes its thinking, where that was said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thinking_style: Option<String>,
+    /// The date that the template wrote, with the time where it wrote that too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub date: Option<String>,
+    /// Are samples outside the judge's domain judged too?
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub force_domain: bool,
+}
+
+/// How tokens are chosen.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct SamplingSettings {
+    /// 0 is greedy.
+    pub temperature: f32,
+    /// Choose among this many likeliest tokens.
+    pub top_k: Option<u32>,
+    /// Choose among the likeliest tokens that make up this much.
+    pub top_p: Option<f32>,
+    /// Choose among tokens at least this likely, compared with the likeliest.
+    pub min_p: Option<f32>,
+    /// The longest completion.
+    pub max_new_tokens: usize,
+}
+
+/// What is judged.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InputIdentity {
+    /// [`Loaded::fingerprint`](crate::Loaded::fingerprint).
+    pub fingerprint: String,
+    /// Samples accepted, all shards together.
+    pub samples: usize,
+    /// The keys that go into the verdicts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub keep: Vec<String>,
+}
+
+/// One value that differs between two manifests.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Difference {
+    /// Where it is, as `sampling.temperature`.
+    pub field: String,
+    /// What the journal says, as JSON; `nothing` if it has no such field.
+    pub journal: String,
+    /// What this run says.
+    pub now: String,
+}
+
+/// The differences, a line each, with what the two sides are called: a manifest has some twenty fields, but a foreign file
+/// may say anything.
+pub(super) fn listing(differences: &[Difference], earlier: &str, now: &str) -> String {
+    const LISTED: usize = 40;
+    let mut lines: Vec<String> = differences
+        .iter()
+        .take(LISTED)
+        .map(|difference| {
+            let (field, was) = (shortened(&difference.field), shortened(&difference.journal));
+            let is = shortened(&difference.now);
+            let meaning = match difference.field.as_str() {
+                "input.fingerprint" => " (other rows, or other keys read from them)",
+                _ => "",
+            };
+            let line = format!("{field}: {was} {earlier}, {is} {now}{meaning}");
+            format!("  {}", escaped(&line))
+        })
+        .collect();
+    if differences.len() > LISTED {
+        lines.push(format!("  … and {} more", differences.len() - LISTED));
+    }
+    lines.join("\n")
+}
+
+fn compare(field: String, earlier: &Value, now: &Value, differences: &mut Vec<Difference>) {
+    if earlier == now {
+        return;
+    }
+    let (Value::Object(earlier_fields), Value::Object(now_fields)) = (earlier, now) else {
+        differences.push(Difference {
+            field,
+            journal: earlier.to_string(),
+            now: now.to_string(),
+        });
+        return;
+    };
+    let at = |key: &str| {
+        if field.is_empty() {
+            key.to_owned()
+        } else {
+            format!("{field}.{key}")
+        }
+    };
+    let nothing = || "nothing".to_owned();
+    for (key, value) in earlier_fields {
+        match now_fields.get(key) {
+            Some(now) => compare(at(key), value, now, differences),
+            None => differences.push(Difference {
+                field: at(key),
+                journal: value.to_string(),
+                now: nothing(),
+            }),
+        }
+    }
+    for (key, value) in now_fields {
+        if !earlier_fields.contains_key(key) {
+            differences.push(Difference {
+                field: at(key),
+                journal: nothing(),
+                now: value.to_string(),
+            });
+        }
+    }
+}

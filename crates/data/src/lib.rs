@@ -1,0 +1,63 @@
+//! Rows of files into samples, and the journal that makes a run resumable.
+//!
+//! | module | what it is for |
+//! |---|---|
+//! | [`load()`] | files, folders or stdin into [`Sample`]s, with every bad line named |
+//! | [`find()`], [`each()`] | the one sample that is wanted; each as it comes |
+//! | [`index()`] | the same, for any number of samples: they stay in their files as [`Rows`], read when needed |
+//! | [`Source`] | a file's rows: JSON lines, a JSON array, CSV or Parquet, told by content (`input/`) |
+//! | [`Preset`] | the shapes of rows that other programs write (`presets.toml`) |
+//! | [`ColumnMap`] | which key of a row, or path into it, holds the question, the reference, the response, the id |
+//! | `messages` | chat messages as a question or a response |
+//! | [`Pair`] | reference answer and response of a row, for the rules (`texts`) |
+//! | [`Keep`] | which keys of a row go into its verdicts |
+//! | [`Shard`] | one machine's part of the input |
+//! | [`journal`] | each finished verdict, on disk before it counts |
+//! | [`output`] | the finished verdicts, in input order, by atomic rename: JSON lines, CSV or Parquet |
+//! | [`Shards`] | the outputs of all shards into one |
+//! | `verdict_lines` | finished verdicts, read again for what they say |
+//!
+//! Nothing here guesses: a row that cannot be read is reported with its file and line, and by default stops the run
+//! before anything is judged.
+
+mod columns;
+mod error;
+mod input;
+pub mod journal;
+mod keep;
+mod load;
+mod merge;
+mod messages;
+mod needs;
+pub mod output;
+mod path;
+mod preset;
+mod rejected;
+mod row;
+mod rows;
+pub mod rubric;
+mod sample;
+mod samples;
+mod shard;
+mod spool;
+mod texts;
+pub mod verdict;
+mod verdict_lines;
+
+pub use columns::{ColumnError, ColumnMap, ColumnsUsed, Field, FieldUse};
+pub use error::{BadLines, DatasetError};
+pub use input::file_number;
+pub use input::{LineLimit, Next, RowReader, Source, is_rows_file, read_text, sources};
+pub use keep::Keep;
+pub use load::{LoadOptions, Loaded, each, find, index, index_each, load, sample_of_row};
+pub use merge::{MergeError, Shards};
+pub use messages::conversation;
+pub use needs::{Needs, RubricNeed};
+pub use preset::{Preset, presets};
+pub use rejected::{Rejected, RejectedLine, rejected_path, write_rejected};
+pub use rows::Rows;
+pub use sample::{Sample, id_hash};
+pub use samples::{Outline, Samples};
+pub use shard::{Shard, ShardError};
+pub use texts::Pair;
+pub use verdict_lines::{TrialsSeen, VerdictLine, each_batch};

@@ -1,0 +1,282 @@
+//! Chat messages as a question or a response.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+/// Who says a message.
+const ROLES: [&str; 8] = [
+    "system",
+    "developer",
+    "user",
+    "human",
+    "assistant",
+    "gpt",
+    "tool",
+    "function",
+];
+
+/// One message, as chat completions have it, or `ShareGPT` (`from`, `value`).
+#[derive(Debug, Deserialize)]
+struct Message {
+    role: Option<String>,
+    from: Option<String>,
+    content: Option<Content>,
+    value: Option<Content>,
+    /// The thinking, where a server set it apart; not judged.
+    reasoning_content: Option<IgnoredAny>,
+    reasoning: Option<IgnoredAny>,
+    /// Calls of tools, which stand in the place of a text.
+    tool_calls: Option<IgnoredAny>,
+    function_call: Option<IgnoredAny>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Content {
+    Text(String),
+    Parts(Vec<Part>),
+}
+
+/// A part of a message: text, or something else.
+#[derive(Debug, Deserialize)]
+struct Part {
+    text: Option<String>,
+}
+
+/// A conversation.
+#[derive(Debug)]
+pub(super) struct Messages(Vec<Message>);
+
+/// A text of a conversation, and what of the conversation it is.
+pub(super) struct Turn {
+    pub(super) text: String,
+    pub(super) what: Cow<'static, str>,
+}
+
+impl Messages {
+    /// The messages of a JSON list of objects with a `role`; `None` of anything else.
+    pub(super) fn parse(json: &str) -> Option<Self> {
+        // Of a list serde would read a message too.
+        let elements: Vec<&RawValue> = serde_json::from_str(json).ok()?;
+        if !elements
+            .iter()
+            .all(|element| element.get().starts_with('{'))
+        {
+            return None;
+        }
+        let messages: Vec<Message> = serde_json::from_str(json).ok()?;
+        let have_roles = messages.iter().all(|message| message.role().is_some());
+        (have_roles && !messages.is_empty()).then_some(Self(messages))
+    }
+
+    /// The messages that a text holds as JSON. A text may be a list of other objects, so each must have a role that is known
+    /// and content.
+    pub(super) fn in_text(text: &str) -> Option<Self> {
+        let text = text.trim_start();
+        let messages = text.starts_with('[').then(|| Self::parse(text)).flatten()?;
+        let is_known = |message: &Message| {
+            message.role().is_some_and(|role| ROLES.contains(&role)) && message.content().is_some()
+        };
+        messages.0.iter().all(is_known).then_some(messages)
+    }
+
+    /// Refuses a role that is not known: what it says would be left out.
+    ///
+    /// # Errors
+    /// The role, as text for the user.
+    pub(super) fn check_roles(&self) -> Result<(), String> {
+        let is_unknown = |role: &&str| !ROLES.contains(role) && *role != "model";
+        match self.0.iter().filter_map(Message::role).find(is_unknown) {
+            Some(role) => Err(format!(
+                "chat messages with the role `{role}`, which is not known: the roles are {}",
+                ROLES.join(", ")
+            )),
+            None => Ok(()),
+        }
+    }
+
+    /// What is asked: the last turn of the user; where others stand before it, all of them as a [`conversation`]. The system text is
+    /// for who answers, and no part of the question.
+    ///
+    /// # Errors
+    /// When there is no such turn, or one holds more than text; as text for the user.
+    pub(super) fn question(&self) -> Result<Turn, String> {
+        let is_user = |message: &Message| matches!(message.role(), Some("user" | "human"));
+        let last = self.0.iter().rposition(is_user);
+        let last = last.ok_or("chat messages without a turn of the user")?;
+        let is_system = |message: &Message| matches!(message.role(), Some("system" | "developer"));
+        let mut turns = Vec::new();
+        let (mut has_system, mut has_calls) = (false, false);
+        for message in &self.0[..=last] {
+            if is_system(message) {
+                has_system |= !message.is_blank();
+            } else if message.calls_alone() {
+                has_calls = true;
+            } else {
+                turns.push((message.role().unwrap_or_default(), message.text()?));
+            }
+        }
+        let after = self.0[last + 1..].iter();
+        let answers = usize::from(self.0.last().is_some_and(Message::is_answer));
+        let is_one = turns.len() == 1;
+        let mut what = String::from(if is_one {
+            "last user turn"
+        } else {
+            "all turns up to the user's last"
+        });
+        for (left_out, name) in [
+            (has_system, "system text"),
+            (has_calls, "tool calls"),
+            (after.len() > answers, "turns after it"),
+        ] {
+            if left_out {
+                what.extend(["; ", name, " left out"]);
+            }
+        }
+        Ok(Turn {
+            text: conversation(&turns),
+            what: what.into(),
+        })
+    }
+
+    /// What is answered: the last turn, which must be the assistant's.
+    ///
+    /// # Errors
+    /// When it is not, or holds more than text; as text for the user.
+    pub(super) fn response(&self) -> Result<Turn, String> {
+        match self.0.last() {
+            Some(message) if message.is_answer() => Ok(Turn {
+                text: message.text()?,
+                what: match (&message.reasoning_content, &message.reasoning) {
+                    (None, None) => "last assistant turn".into(),
+                    _ => "last assistant turn; its reasoning left out".into(),
+                },
+            }),
+            _ => Err("chat messages whose last turn is not the assistant's".to_owned()),
+        }
+    }
+}
+
+/// Turns as one text, which is how a judge is shown a question that has more than one: each with who speaks, its further lines indented.
+pub fn conversation(turns: &[(&str, String)]) -> String {
+    if let [(_, only)] = turns {
+        return only.clone();
+    }
+    let turns = turns.iter().map(|(role, text)| {
+        let speaker = match *role {
+            "user" | "human" => "User",
+            "assistant" | "gpt" | "model" | "function_call" => "Assistant",
+            "tool" | "function" | "observation" => "Tool",
+            _ => "Other",
+        };
+        format!("{speaker}: {}", indented(text))
+    });
+    turns.collect::<Vec<_>>().join("\n\n")
+}
+
+/// A turn whose further lines are indented, so that none of them reads as the beginning of another: earlier turns may be the policy's own.
+fn indented(text: &str) -> String {
+    let mut lines = String::with_capacity(text.len());
+    let mut characters = text.chars().peekable();
+    while let Some(character) = characters.next() {
+        lines.push(character);
+        let is_break = matches!(
+            character,
+            '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}'
+        );
+        if is_break && (character, characters.peek()) != ('\r', Some(&'\n')) {
+            lines.push_str("  ");
+        }
+    }
+    lines
+}
+
+/// The messages of a conversation as chat completions have them, without an answer at its end. One that has more than a role and
+/// text stays as it is.
+pub(super) fn prompt_of(json: &str) -> Vec<Value> {
+    let mut messages: Vec<Value> = serde_json::from_str(json).unwrap_or_default();
+    let is_answer =
+        |message: &Value| matches!(role_of(message), Some("assistant" | "gpt" | "model"));
+    if messages.last().is_some_and(is_answer) {
+        messages.pop();
+    }
+    messages.into_iter().map(plain).collect()
+}
+
+fn role_of(message: &Value) -> Option<&str> {
+    message["role"].as_str().or(message["from"].as_str())
+}
+
+fn plain(message: Value) -> Value {
+    let Some(role) = role_of(&message) else {
+        return message;
+    };
+    let role = match role {
+        "human" => "user",
+        "gpt" => "assistant",
+        role => role,
+    };
+    let own = |key: &str| matches!(key, "role" | "content" | "from" | "value");
+    let more = message.as_object().is_some_and(|message| {
+        let mut entries = message.iter();
+        entries.any(|(key, value)| !own(key) && !value.is_null())
+    });
+    let content = match (&message["content"], &message["value"]) {
+        (Value::Null, value) => value,
+        (content, _) => content,
+    };
+    let text = match content {
+        Value::String(text) => Some(text.clone()),
+        Value::Array(parts) => parts
+            .iter()
+            .map(|part| part["text"].as_str())
+            .collect::<Option<String>>(),
+        _ => None,
+    };
+    match text {
+        Some(text) if !more => json!({"role": role, "content": text}),
+        _ => message,
+    }
+}
+
+impl Message {
+    fn role(&self) -> Option<&str> {
+        self.role.as_deref().or(self.from.as_deref())
+    }
+
+    fn content(&self) -> Option<&Content> {
+        self.content.as_ref().or(self.value.as_ref())
+    }
+
+    fn is_blank(&self) -> bool {
+        self.text().is_ok_and(|text| text.trim().is_empty())
+    }
+
+    fn is_answer(&self) -> bool {
+        matches!(self.role(), Some("assistant" | "gpt" | "model"))
+    }
+
+    /// Does it call tools, and say nothing?
+    fn calls_alone(&self) -> bool {
+        (self.tool_calls.is_some() || self.function_call.is_some())
+            && (self.content().is_none() || self.is_blank())
+    }
+
+    fn text(&self) -> Result<String, String> {
+        match self.content() {
+            Some(Content::Text(text)) => Ok(text.clone()),
+            Some(Content::Parts(parts)) => parts
+                .iter()
+                .map(|part| part.text.as_deref())
+                .collect::<Option<String>>()
+                .ok_or_else(|| {
+                    "chat messages with images or other parts that are no text".to_owned()
+                }),
+            None => Err("a chat message without content".to_owned()),
+        }
+    }
+}

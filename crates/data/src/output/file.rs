@@ -1,0 +1,205 @@
+//! The files that a command may write: none is an input, none is written twice, and none was there before, unless an earlier
+//! run of the same kind wrote it.
+
+use std::fs;
+use std::io::{self, Read as _, Write};
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::mark::Mark;
+use super::{OutputError, check_place, folder_of, has_place_beside, write_atomically};
+use crate::file_number;
+use crate::input::{LineLimit, Next, Source, is_rows_file};
+use crate::journal::journal_path;
+
+/// The outputs of one command. Every file that juror writes for a user is opened here before anything is done, so that all of them
+/// are under one rule.
+#[derive(Debug, Default)]
+pub struct Outputs {
+    inputs: Vec<PathBuf>,
+    /// Files that are written already.
+    taken: Vec<PathBuf>,
+    force: bool,
+}
+
+/// A file that may be written.
+#[derive(Debug, Clone)]
+pub struct OutputFile {
+    path: PathBuf,
+    mark: Mark,
+    force: bool,
+    quotes_formulas: bool,
+}
+
+impl Outputs {
+    /// The outputs of a command that reads `inputs`, files or folders; with `force` it replaces whatever is there, but never an
+    /// input.
+    pub fn new<P: AsRef<Path>>(inputs: impl IntoIterator<Item = P>, force: bool) -> Self {
+        let inputs = inputs.into_iter().map(|input| input.as_ref().to_owned());
+        Self {
+            inputs: inputs.filter(|input| input.as_os_str() != "-").collect(),
+            taken: Vec::new(),
+            force,
+        }
+    }
+
+    /// Takes a file to be written, which an earlier run of the same kind may have written: `mark` tells.
+    ///
+    /// # Errors
+    /// When it cannot be written, is an input, is another output too, or is somebody's.
+    pub fn open(&mut self, path: &Path, mark: Mark) -> Result<OutputFile, OutputError> {
+        let owned = || path.to_owned();
+        if path.as_os_str() == "-" {
+            return Err(OutputError::Dash);
+        }
+        check_place(path)?;
+        // Where a folder is read, files that have a journal beside them are passed over.
+        let is_passed_over =
+            matches!(mark, Mark::Journal(_)) && (is_empty(path) || journal_path(path).exists());
+        let is_row_file = is_rows_file(&path.to_string_lossy()) && !is_passed_over;
+        let is_read = |input: &PathBuf| {
+            is_same_file(input, path) || is_row_file && input.is_dir() && lies_in(path, input)
+        };
+        if self.inputs.iter().any(is_read) {
+            return Err(OutputError::Input { path: owned() });
+        }
+        if self.taken.iter().any(|other| is_same_file(other, path)) {
+            return Err(OutputError::Twice { path: owned() });
+        }
+        let file = OutputFile {
+            path: owned(),
+            mark,
+            force: self.force,
+            quotes_formulas: false,
+        };
+        file.check()?;
+        self.taken.push(owned());
+        if matches!(file.mark, Mark::Journal(_)) {
+            self.taken.push(journal_path(path));
+        }
+        Ok(file)
+    }
+}
+
+impl OutputFile {
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The same file; as CSV with a `'` before each text that a spreadsheet would take for a formula, if `quotes` says so.
+    #[must_use]
+    pub fn quoting_formulas(self, quotes: bool) -> Self {
+        Self {
+            quotes_formulas: quotes,
+            ..self
+        }
+    }
+
+    pub(super) fn quotes_formulas(&self) -> bool {
+        self.quotes_formulas
+    }
+
+    /// Lets `fill` write the whole of it, by atomic rename where it can be replaced as a whole. A file that somebody made since it
+    /// was opened is not replaced.
+    ///
+    /// # Errors
+    /// When `fill` or any step of writing fails; a file that is replaced is then still there as it was.
+    pub fn write(
+        &self,
+        fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<(), OutputError> {
+        self.check()?;
+        write_atomically(&self.path, fill)
+    }
+
+    /// Refuses to replace what no run of this kind wrote. An empty file is nobody's.
+    fn check(&self) -> Result<(), OutputError> {
+        let path = &self.path;
+        if self.force || !has_place_beside(path) || is_empty(path) {
+            return Ok(());
+        }
+        let is_own = match &self.mark {
+            Mark::Journal(of) => journal_path(of).exists(),
+            Mark::Values(wanted) => all_rows_have(path, wanted),
+            Mark::Beginning(text) => begins_with(path, text.as_bytes()),
+            Mark::Checked => true,
+            Mark::Nothing => false,
+        };
+        if is_own {
+            return Ok(());
+        }
+        Err(OutputError::Exists { path: path.clone() })
+    }
+}
+
+/// Does every row of a file, or the one object that it is, have these values?
+fn all_rows_have(path: &Path, wanted: &[&str]) -> bool {
+    let has = |row: &Value, wanted: &str| {
+        let (pointer, beginning) = wanted.split_once('=').unwrap_or((wanted, ""));
+        let value = row.pointer(pointer);
+        value.is_some_and(|value| {
+            beginning.is_empty()
+                || value
+                    .as_str()
+                    .is_some_and(|text| text.starts_with(beginning))
+        })
+    };
+    let source = Source::File(path.to_owned());
+    let Ok(mut rows) = source.open(LineLimit::DEFAULT, None, &[]) else {
+        return false;
+    };
+    let (mut row, mut count) = (Vec::new(), 0);
+    loop {
+        match rows.next(&mut row) {
+            Ok(Next::End) => return count > 0,
+            Ok(Next::Row) => {
+                let value: Value = serde_json::from_slice(&row).unwrap_or_default();
+                if !wanted.iter().all(|wanted| has(&value, wanted)) {
+                    return false;
+                }
+                count += 1;
+            }
+            Ok(Next::Bad(_)) | Err(_) => return false,
+        }
+    }
+}
+
+/// Is there nothing that could be lost?
+fn is_empty(path: &Path) -> bool {
+    !fs::metadata(path).is_ok_and(|found| found.is_file() && found.len() > 0)
+}
+
+fn begins_with(path: &Path, text: &[u8]) -> bool {
+    let mut beginning = Vec::new();
+    let read = fs::File::open(path)
+        .and_then(|file| file.take(text.len() as u64).read_to_end(&mut beginning));
+    read.is_ok() && beginning == text
+}
+
+/// Where a path leads, whether there is a file or not.
+fn place_of(path: &Path) -> Option<PathBuf> {
+    let place = |path: &Path| {
+        let name = path.file_name()?;
+        fs::canonicalize(path)
+            .or_else(|_| Ok::<_, io::Error>(fs::canonicalize(folder_of(path))?.join(name)))
+            .ok()
+    };
+    // A link that leads to no file yet.
+    match fs::read_link(path) {
+        Ok(end) if !path.exists() => place(&folder_of(path).join(end)),
+        _ => place(path),
+    }
+}
+
+/// Are both names of one file, whether it is there or not?
+fn is_same_file(a: &Path, b: &Path) -> bool {
+    let same_number = file_number(a).is_some_and(|number| file_number(b) == Some(number));
+    same_number || place_of(a).is_some_and(|here| place_of(b) == Some(here))
+}
+
+fn lies_in(path: &Path, folder: &Path) -> bool {
+    let both = place_of(path).zip(fs::canonicalize(folder).ok());
+    both.is_some_and(|(path, folder)| path.starts_with(folder))
+}

@@ -1,0 +1,79 @@
+//! What an output's name says of its content.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use super::table::{self, Column};
+use super::{OutputError, OutputFile, has_place_beside};
+use crate::spool::temporary;
+
+/// How verdicts are written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum OutputFormat {
+    /// One JSON object a line.
+    #[default]
+    JsonLines,
+    /// Comma-separated values with a header.
+    Csv,
+    /// Parquet, compressed with Snappy.
+    Parquet,
+}
+
+impl OutputFormat {
+    /// By the end of a file's name: `.csv`, `.parquet`, and `.jsonl`, `.ndjson` or none for JSON lines. What is no file of
+    /// a folder (`/dev/stdout`, a pipe) takes JSON lines.
+    ///
+    /// # Errors
+    /// When the name promises another format.
+    pub fn of(out: &Path) -> Result<Self, OutputError> {
+        if !has_place_beside(out) {
+            return Ok(Self::JsonLines);
+        }
+        let extension = out.extension().map(|extension| extension.to_string_lossy());
+        match extension
+            .map(|extension| extension.to_lowercase())
+            .as_deref()
+        {
+            None | Some("jsonl" | "ndjson") => Ok(Self::JsonLines),
+            Some("csv") => Ok(Self::Csv),
+            Some("parquet") => Ok(Self::Parquet),
+            Some(_) => Err(OutputError::Name {
+                path: out.to_owned(),
+            }),
+        }
+    }
+
+    /// Lets `fill` write verdict lines, and writes them to `file` in this format, as
+    /// [`OutputFile::write`] does. `keep`
+    /// names the keys of the input that the lines hold.
+    ///
+    /// # Errors
+    /// When `fill` or any step of writing fails; a file that is replaced is then still there as it was.
+    pub fn write(
+        self,
+        file: &OutputFile,
+        keep: &[String],
+        fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<(), OutputError> {
+        self.write_table(file, &table::columns(keep), fill)
+    }
+
+    /// As [`Self::write`], of lines with these keys.
+    ///
+    /// # Errors
+    /// The same.
+    pub fn write_table(
+        self,
+        file: &OutputFile,
+        columns: &[Column],
+        fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<(), OutputError> {
+        file.write(|writer| match self {
+            Self::JsonLines => fill(writer),
+            Self::Csv => table::write_csv(writer, columns, file.quotes_formulas(), fill),
+            Self::Parquet => {
+                table::write_parquet(writer, temporary(Some(file.path()))?, columns, fill)
+            }
+        })
+    }
+}

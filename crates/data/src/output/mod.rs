@@ -1,0 +1,321 @@
+//! The files that are written, by atomic rename, and never over somebody's; the finished verdicts in input order.
+
+mod file;
+mod format;
+mod mark;
+mod table;
+mod target;
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Seek, Write};
+use std::path::{Path, PathBuf};
+
+pub use self::file::{OutputFile, Outputs};
+pub use self::format::OutputFormat;
+pub use self::mark::Mark;
+pub use self::table::{Column, JsonLineSink, Kind};
+use self::target::Target;
+
+/// A file that could not be written.
+#[derive(Debug, thiserror::Error)]
+pub enum OutputError {
+    /// Creating, writing or renaming failed.
+    #[error("could not write {}: {source}. Nothing that was there before is changed; make room or choose another output", path.display())]
+    Write {
+        /// The file that was to be written.
+        path: PathBuf,
+        /// The operating system's error.
+        source: io::Error,
+    },
+    /// Writing into something that is not replaced as a whole failed.
+    #[error("could not write {}: {source}. It is not a file of this name alone, so it was written where it is and may hold a part; make room or choose another output", path.display())]
+    WriteInPlace {
+        /// The output.
+        path: PathBuf,
+        /// The operating system's error.
+        source: io::Error,
+    },
+    /// The name of the output promises a format that is not written.
+    #[error("{} is not a name that juror writes: end it in .jsonl for JSON lines, .csv or .parquet", path.display())]
+    Name {
+        /// The output.
+        path: PathBuf,
+    },
+    /// A file that no run of this kind wrote would be replaced.
+    #[error("{} is there, and would be replaced: choose another output, or pass --force", path.display())]
+    Exists {
+        /// The output.
+        path: PathBuf,
+    },
+    /// A file that is read would be replaced.
+    #[error("{} is an input, and would be replaced: name another file", path.display())]
+    Input {
+        /// The output.
+        path: PathBuf,
+    },
+    /// One file for two outputs.
+    #[error("{} is named for two outputs: name another file for one of them", path.display())]
+    Twice {
+        /// The output.
+        path: PathBuf,
+    },
+    /// `-` where a file must be named.
+    #[error("`-` is no file: name one, or /dev/stdout for standard output")]
+    Dash,
+    /// The output is a folder.
+    #[error("{} is a folder: name a file in it, as in `-o {}`", path.display(), path.join("verdicts.jsonl").display())]
+    Folder {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// The output's folder does not exist.
+    #[error("{} cannot be written: there is no folder {}; make it first, or choose another output", path.display(), folder.display())]
+    NoFolder {
+        /// The output.
+        path: PathBuf,
+        /// The folder it would lie in.
+        folder: PathBuf,
+    },
+    /// A link, or a file of several names, that cannot be written where it is.
+    #[error("{} cannot be written: {source}; it is a link or has other names, so it is written in place", path.display())]
+    InPlace {
+        /// The output.
+        path: PathBuf,
+        /// The operating system's error.
+        source: io::Error,
+    },
+}
+
+/// Finds out before anything is judged whether `out` can be a file.
+///
+/// # Errors
+/// When it is a folder, or would lie in one that is not there.
+pub fn check_place(out: &Path) -> Result<(), OutputError> {
+    let path = out.to_owned();
+    let folder = folder_of(out);
+    if out.is_dir() {
+        Err(OutputError::Folder { path })
+    } else if let Target::InPlace = Target::of(out) {
+        // What is written where it is must be writable as it is; a link that leads nowhere, lead into a folder.
+        let open = fs::OpenOptions::new().write(true).open(out);
+        let missing = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
+        match open {
+            Err(source) if !missing(&source) || !ends_in_a_folder(out) => {
+                Err(OutputError::InPlace { path, source })
+            }
+            _ => Ok(()),
+        }
+    } else if folder.is_dir() {
+        Ok(())
+    } else {
+        let folder = folder.to_owned();
+        Err(OutputError::NoFolder { path, folder })
+    }
+}
+
+/// Does a link that leads to no file lead into a folder that is there?
+fn ends_in_a_folder(link: &Path) -> bool {
+    fs::read_link(link).is_ok_and(|end| folder_of(&folder_of(link).join(end)).is_dir())
+}
+
+/// Can other files lie beside `out`? Not beside a descriptor (`/dev/stdout`) or a device.
+pub fn has_place_beside(out: &Path) -> bool {
+    match Target::of(out) {
+        Target::Descriptor(_) | Target::OtherDescriptor => false,
+        Target::Stream => !fs::canonicalize(folder_of(out))
+            .is_ok_and(|folder| folder.starts_with("/dev") || folder.starts_with("/proc")),
+        Target::Replace(_) | Target::InPlace | Target::Folder => true,
+    }
+}
+
+/// Lets `fill` write the whole of `path`.
+///
+/// A new file, and a regular file that has this name alone, changes only once all of it is on disk: a reader sees the
+/// old file or the whole new one. A temporary file in the same folder is written, synced and renamed; the mode stays.
+///
+/// Nothing else is ever renamed over. What a symbolic link leads to, and a file that has other names, are written where
+/// they are, once `fill` has written everything to a temporary file. A device or pipe is written to as `fill` goes on;
+/// so is a descriptor of this process, `/dev/stdout` for one, behind what was written to it before.
+///
+/// # Errors
+/// When `fill` or any step of writing fails; a file that is replaced is then still there as it was.
+fn write_atomically(
+    path: &Path,
+    fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), OutputError> {
+    let whole = |source| OutputError::Write {
+        path: path.to_owned(),
+        source,
+    };
+    let in_place = |source| OutputError::WriteInPlace {
+        path: path.to_owned(),
+        source,
+    };
+    match Target::of(path) {
+        Target::Folder => Err(OutputError::Folder {
+            path: path.to_owned(),
+        }),
+        Target::Replace(permissions) => replace(path, permissions, fill).map_err(whole),
+        Target::InPlace => {
+            let mut filled = super::spool::temporary(Some(path)).map_err(whole)?;
+            fill_file(&filled, fill).map_err(whole)?;
+            overwrite(path, &mut filled).map_err(in_place)
+        }
+        Target::Stream => File::options()
+            .write(true)
+            .open(path)
+            .and_then(|file| fill_file(&file, fill))
+            .map_err(in_place),
+        // Opened again, a descriptor does not go on where it is; but its end is never before what was written.
+        Target::OtherDescriptor => File::options()
+            .append(true)
+            .open(path)
+            .and_then(|file| fill_file(&file, fill))
+            .map_err(in_place),
+        Target::Descriptor(1) => fill_stream(std::io::stdout().lock(), fill).map_err(in_place),
+        Target::Descriptor(2) => fill_stream(std::io::stderr().lock(), fill).map_err(in_place),
+        Target::Descriptor(number) => target::descriptor(number, path)
+            .and_then(|file| fill_file(&file, fill))
+            .map_err(in_place),
+    }
+}
+
+fn fill_file(file: &File, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    fill_stream(file, fill)
+}
+
+fn fill_stream(
+    stream: impl Write,
+    fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut writer = BufWriter::with_capacity(1 << 16, stream);
+    fill(&mut writer)?;
+    writer.flush()
+}
+
+/// Puts a file's content into the one at `path`, which stays the file it is.
+fn overwrite(path: &Path, content: &mut File) -> io::Result<()> {
+    content.rewind()?;
+    let mut file = File::options()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .open(path)?;
+    io::copy(content, &mut file)?;
+    file.sync_all()
+}
+
+fn replace(
+    path: &Path,
+    permissions: Option<fs::Permissions>,
+    fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    remove_left_over(path);
+    let temporary = temporary_beside(path)?;
+    fill_file(temporary.as_file(), fill)?;
+    if let Some(permissions) = permissions {
+        temporary.as_file().set_permissions(permissions)?;
+    }
+    temporary.as_file().sync_all()?;
+    match temporary.persist(path) {
+        Ok(_) => {}
+        // A file that is mounted by itself, as into a container, cannot be renamed over.
+        Err(error) if error.error.kind() == io::ErrorKind::ResourceBusy => {
+            overwrite(path, &mut error.file.reopen()?)?;
+        }
+        Err(error) => return Err(error.error),
+    }
+    sync_folder(folder_of(path))
+}
+
+/// The ending of temporary files: a folder that is read meanwhile does not show them.
+const TEMPORARY: &str = ".tmp";
+
+/// Characters of a temporary file's name that are chosen at random.
+const RANDOM: usize = 6;
+
+/// The beginning of a temporary file's name: no other program uses it, so such files may be removed.
+fn temporary_prefix(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    format!(".{name}.juror-")
+}
+
+/// A temporary file in the folder of `path`, locked as long as it is written.
+fn temporary_beside(path: &Path) -> io::Result<tempfile::NamedTempFile> {
+    /// Tries, when another run takes a new file for one that was left over.
+    const TRIES: usize = 16;
+    let prefix = temporary_prefix(path);
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(&prefix).rand_bytes(RANDOM).suffix(TEMPORARY);
+    // Temporary files are private by default; an output has the mode any other new file would have.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    for _ in 1..TRIES {
+        let temporary = builder.tempfile_in(folder_of(path))?;
+        // Without locks nothing that was left over is removed, so nothing is taken for it. Where another run has the lock,
+        // it is about to remove the file.
+        let is_taken = matches!(
+            temporary.as_file().try_lock(),
+            Err(fs::TryLockError::WouldBlock)
+        );
+        if !is_taken && temporary.path().exists() {
+            return Ok(temporary);
+        }
+    }
+    builder.tempfile_in(folder_of(path))
+}
+
+/// Removes the temporary files that runs which were killed left behind while they wrote `path`. Whatever fails is left
+/// for the next run.
+pub fn remove_left_over(path: &Path) {
+    let prefix = temporary_prefix(path);
+    let Ok(entries) = fs::read_dir(folder_of(path)) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let random = name
+            .to_str()
+            .and_then(|name| name.strip_prefix(&prefix)?.strip_suffix(TEMPORARY));
+        let ours = random.is_some_and(|random| {
+            random.len() == RANDOM && random.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        });
+        if !ours || !entry.file_type().is_ok_and(|kind| kind.is_file()) {
+            continue;
+        }
+        // A run that is still writing it has it locked.
+        if File::open(entry.path()).is_ok_and(|file| file.try_lock().is_ok()) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// The folder a file lies in; `.` for a bare name.
+pub fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+/// Makes a new name in `folder` survive a power cut.
+pub fn sync_folder(folder: &Path) -> io::Result<()> {
+    if !cfg!(unix) {
+        return Ok(());
+    }
+    match File::open(folder)?.sync_all() {
+        // Some network file systems cannot sync a folder; the file's content is safe all the same.
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported
+            ) =>
+        {
+            Ok(())
+        }
+        result => result,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,158 @@
+//! Lines that were set aside.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::fs::File;
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::output::{OutputError, OutputFile};
+use super::spool::temporary;
+
+/// A line that cannot become a sample.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RejectedLine {
+    /// The file as the user named it or as it was found in a folder; `stdin` for standard input.
+    pub file: String,
+    /// The line's number, from 1.
+    pub line: usize,
+    /// What is wrong and what to do about it.
+    pub reason: String,
+    /// The line itself, of one that is too long its beginning; bytes that are not UTF-8 are replaced by U+FFFD.
+    pub text: String,
+}
+
+impl fmt::Display for RejectedLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.file, self.line, self.reason)
+    }
+}
+
+/// Where the lines set aside while writing `out` go: `OUT.rejected.jsonl`.
+pub fn rejected_path(out: &Path) -> PathBuf {
+    let mut path = OsString::from(out);
+    path.push(".rejected.jsonl");
+    path.into()
+}
+
+/// The lines set aside of an input: in a temporary file, since there may be as many as there are samples.
+#[derive(Debug, Default)]
+pub struct Rejected {
+    count: usize,
+    /// [`RejectedLine`]s, one JSON object a line.
+    lines: Option<File>,
+}
+
+impl Rejected {
+    /// How many.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Was every line accepted?
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Writes them, one JSON object each.
+    ///
+    /// # Errors
+    /// When the temporary file cannot be read, or `writer` not be written.
+    pub fn write(&self, writer: &mut dyn Write) -> io::Result<()> {
+        let Some(mut lines) = self.lines.as_ref() else {
+            return Ok(());
+        };
+        lines.seek(SeekFrom::Start(0))?;
+        io::copy(&mut lines, writer).map(|_| ())
+    }
+}
+
+/// Takes lines as they are set aside.
+#[derive(Debug, Default)]
+pub(super) struct RejectedBuilder {
+    count: usize,
+    lines: Option<BufWriter<File>>,
+}
+
+impl RejectedBuilder {
+    /// Adds a line; the file is beside `output`, if there is one.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub(super) fn add(&mut self, line: &RejectedLine, output: Option<&Path>) -> io::Result<()> {
+        let lines = match &mut self.lines {
+            Some(lines) => lines,
+            none => none.insert(BufWriter::new(temporary(output)?)),
+        };
+        serde_json::to_writer(&mut *lines, line)?;
+        lines.write_all(b"\n")?;
+        self.count += 1;
+        Ok(())
+    }
+
+    /// All lines that were added.
+    ///
+    /// # Errors
+    /// When they cannot be written out.
+    pub(super) fn finish(self) -> io::Result<Rejected> {
+        let lines = self.lines.map(BufWriter::into_inner).transpose();
+        Ok(Rejected {
+            count: self.count,
+            lines: lines.map_err(io::IntoInnerError::into_error)?,
+        })
+    }
+}
+
+/// Writes the lines set aside by atomic rename.
+///
+/// # Errors
+/// When the file cannot be written.
+pub fn write_rejected(file: &OutputFile, rejected: &Rejected) -> Result<(), OutputError> {
+    file.write(|writer| rejected.write(writer))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::{Mark, Outputs};
+
+    #[test]
+    fn rejected_lines_can_be_read_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = rejected_path(&folder.path().join("verdicts.jsonl"));
+        assert_eq!(path.file_name().unwrap(), "verdicts.jsonl.rejected.jsonl");
+        let lines = vec![
+            RejectedLine {
+                file: "a.jsonl".into(),
+                line: 3,
+                reason: "no question".into(),
+                text: "{\"x\": \"\n\"}".into(),
+            },
+            RejectedLine {
+                file: "b.jsonl".into(),
+                line: 1,
+                reason: "not JSON".into(),
+                text: "\u{fffd}".into(),
+            },
+        ];
+        let mut rejected = RejectedBuilder::default();
+        for line in &lines {
+            rejected.add(line, Some(&path)).unwrap();
+        }
+        let rejected = rejected.finish().unwrap();
+        assert_eq!((rejected.len(), rejected.is_empty()), (2, false));
+        let file = Outputs::default().open(&path, Mark::REJECTED).unwrap();
+        write_rejected(&file, &rejected).unwrap();
+        write_rejected(&file, &rejected).unwrap();
+        let read: Vec<RejectedLine> = std::fs::read_to_string(&path)
+            .unwrap()
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        assert_eq!(read, lines);
+        write_rejected(&file, &Rejected::default()).unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "");
+    }
+}

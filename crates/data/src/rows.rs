@@ -1,0 +1,485 @@
+//! Samples that stay in their files: 56 bytes of memory each, read again when they are judged.
+//!
+//! The first pass over an input validates every row and keeps of each only where it lies, how long it is, and three
+//! hashes: of its question, to bring rollouts of one question together, of its id, to notice a journal of other samples, and
+//! of everything, to notice a file that was changed under the run. What cannot be read twice (standard input, pipes, compressed files, tables) is copied to a temporary
+//! file on the way, which has no name and goes with the process.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rayon::prelude::*;
+use serde_json::{Map, Value as Json};
+
+use super::columns::ColumnMap;
+use super::error::DatasetError;
+use super::keep::Keep;
+use super::load::LoadOptions;
+use super::row::Row;
+use super::sample::Sample;
+use super::samples::{Outline, Samples};
+use super::spool::temporary;
+
+/// Rows closer together than this are read in one go, gap included.
+const GAP: u64 = 4 << 10;
+
+/// Most bytes read in one go, unless a single row is longer.
+const SPAN: u64 = 1 << 20;
+
+/// The rows of an input, by place.
+#[derive(Debug)]
+pub struct Rows {
+    columns: ColumnMap,
+    keep: Keep,
+    entries: Vec<Entry>,
+    /// (position, number) of the samples whose content was there before: the number is part of the id.
+    copies: Vec<(u32, u32)>,
+    files: Vec<PathBuf>,
+    spool: Option<Mutex<File>>,
+    /// The file last read from: most inputs are one file.
+    open: Mutex<Option<(u32, File)>>,
+    /// The row last read that has more responses than are asked for at a time.
+    long: Mutex<Option<Arc<LongRow>>>,
+}
+
+/// A row's samples without their places.
+#[derive(Debug)]
+struct LongRow {
+    file: u32,
+    offset: u64,
+    drafts: Vec<Sample>,
+    kept: Map<String, Json>,
+}
+
+/// Responses of a row from which on it is not read again for each part of them.
+const LONG: usize = 64;
+
+/// Where a row lies, and what must be known of it before it is read.
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    offset: u64,
+    check: u64,
+    id: u64,
+    question: u64,
+    length: u32,
+    bytes: u32,
+    memory: u32,
+    index: u32,
+    /// [`SPOOL`] or a place in [`Rows::files`].
+    file: u32,
+    /// Which of the row's responses it is.
+    part: u32,
+}
+
+/// The temporary file, in place of a file's number.
+const SPOOL: u32 = u32::MAX;
+
+impl Samples for Rows {
+    fn count(&self) -> usize {
+        self.entries.len()
+    }
+
+    fn outline(&self, position: usize) -> Outline {
+        let entry = &self.entries[position];
+        Outline {
+            index: entry.index as usize,
+            id: entry.id,
+            question: entry.question,
+            bytes: entry.bytes as usize,
+            memory: entry.memory as usize,
+        }
+    }
+
+    fn fetch(&self, positions: &[usize]) -> Result<Vec<Sample>, DatasetError> {
+        // Neighbours of one row are made from it together: it is read and parsed once.
+        let mut ends = Vec::new();
+        for at in 1..=positions.len() {
+            let place = |at: usize| {
+                let entry = &self.entries[positions[at]];
+                (entry.file, entry.offset)
+            };
+            if at == positions.len() || place(at) != place(at - 1) {
+                ends.push(at);
+            }
+        }
+        let begins = std::iter::once(0).chain(ends.iter().copied());
+        let runs: Vec<&[usize]> = begins
+            .zip(&ends)
+            .map(|(begin, &end)| &positions[begin..end])
+            .collect();
+        if let &[run] = runs.as_slice()
+            && let Some(row) = self.long_row(run)
+        {
+            return self.of_row(&row.drafts, &row.kept, run);
+        }
+        let firsts: Vec<usize> = runs.iter().map(|run| run[0]).collect();
+        let samples: Vec<Vec<Sample>> = self
+            .read(&firsts)?
+            .par_iter()
+            .zip(runs)
+            .map(|(line, run)| self.samples(line, run))
+            .collect::<Result<_, _>>()?;
+        Ok(samples.into_iter().flatten().collect())
+    }
+}
+
+impl Rows {
+    /// The samples at `positions` whose rows' bytes `may_be`, in that order; none in the place of the others.
+    ///
+    /// # Errors
+    /// As [`Samples::fetch`].
+    pub fn fetch_where(
+        &self,
+        positions: &[usize],
+        may_be: &(dyn Fn(&[u8]) -> bool + Sync),
+    ) -> Result<Vec<Option<Sample>>, DatasetError> {
+        let lines = self.read(positions)?;
+        let sample = |(line, position): (&Vec<u8>, &usize)| {
+            if may_be(line) {
+                Ok(self.samples(line, &[*position])?.pop())
+            } else {
+                Ok(None)
+            }
+        };
+        lines.par_iter().zip(positions).map(sample).collect()
+    }
+
+    /// The bytes of the rows at `positions`, in that order, read in the order in which they lie.
+    fn read(&self, positions: &[usize]) -> Result<Vec<Vec<u8>>, DatasetError> {
+        let entry = |at: usize| self.entries[positions[at]];
+        let mut order: Vec<usize> = (0..positions.len()).collect();
+        order.sort_unstable_by_key(|&at| (entry(at).file, entry(at).offset));
+        let mut lines = vec![Vec::new(); positions.len()];
+        let mut rest = order.as_slice();
+        let mut bytes = Vec::new();
+        while let Some(&first) = rest.first() {
+            let (file, start) = (entry(first).file, entry(first).offset);
+            let mut end = start;
+            let count = rest
+                .iter()
+                .take_while(|&&at| {
+                    let row = entry(at);
+                    let row_end = row.offset + u64::from(row.length);
+                    let near = row.file == file
+                        && (end == start || (row.offset <= end + GAP && row_end - start <= SPAN));
+                    if near {
+                        end = end.max(row_end);
+                    }
+                    near
+                })
+                .count();
+            bytes.resize((end - start) as usize, 0);
+            self.read_at(file, start, &mut bytes)
+                .map_err(|source| match source.kind() {
+                    io::ErrorKind::UnexpectedEof => self.changed(positions[first]),
+                    _ => DatasetError::Read {
+                        file: self.name(file),
+                        source,
+                    },
+                })?;
+            for &at in &rest[..count] {
+                let row = entry(at);
+                let from = (row.offset - start) as usize;
+                lines[at].extend_from_slice(&bytes[from..from + row.length as usize]);
+            }
+            rest = &rest[count..];
+        }
+        Ok(lines)
+    }
+
+    fn read_at(&self, number: u32, offset: u64, bytes: &mut [u8]) -> io::Result<()> {
+        let read = |file: &mut File, bytes: &mut [u8]| {
+            file.seek(SeekFrom::Start(offset))?;
+            file.read_exact(bytes)
+        };
+        if let (SPOOL, Some(spool)) = (number, &self.spool) {
+            return read(
+                &mut spool.lock().unwrap_or_else(PoisonError::into_inner),
+                bytes,
+            );
+        }
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let (_, mut file) = match open.take() {
+            Some(file) if file.0 == number => file,
+            _ => (number, File::open(&self.files[number as usize])?),
+        };
+        let result = read(&mut file, bytes);
+        *open = Some((number, file));
+        result
+    }
+
+    /// Samples of one row that was read again: the very ones of the first pass, or an error.
+    fn samples(&self, line: &[u8], positions: &[usize]) -> Result<Vec<Sample>, DatasetError> {
+        let row = |line| {
+            let row = Row::parse(std::str::from_utf8(line).ok()?).ok()?;
+            let preset = self.columns.preset(&row).ok()?;
+            let texts = row.texts(&self.columns, preset, |_, _, _| {}).ok()?;
+            let kept = self.keep.of(&row, texts.response_list()).ok()?;
+            Some((texts.samples(), kept))
+        };
+        let (drafts, kept) = row(line).unwrap_or_default();
+        if drafts.len() < LONG {
+            return self.of_row(&drafts, &kept, positions);
+        }
+        let entry = self.entries[positions[0]];
+        let row = Arc::new(LongRow {
+            file: entry.file,
+            offset: entry.offset,
+            drafts,
+            kept,
+        });
+        *self.long.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&row));
+        self.of_row(&row.drafts, &row.kept, positions)
+    }
+
+    /// The row of samples at `positions`, if it is the one last read of many responses.
+    fn long_row(&self, positions: &[usize]) -> Option<Arc<LongRow>> {
+        let entry = self.entries[*positions.first()?];
+        let long = self.long.lock().unwrap_or_else(PoisonError::into_inner);
+        let row = long.as_ref()?;
+        ((row.file, row.offset) == (entry.file, entry.offset)).then(|| Arc::clone(row))
+    }
+
+    /// Those of a row's samples that are at `positions`.
+    fn of_row(
+        &self,
+        drafts: &[Sample],
+        kept: &Map<String, Json>,
+        positions: &[usize],
+    ) -> Result<Vec<Sample>, DatasetError> {
+        let sample = |&position: &usize| {
+            let entry = &self.entries[position];
+            let mut sample = drafts.get(entry.part as usize)?.clone();
+            sample.index = entry.index as usize;
+            sample.kept.clone_from(kept);
+            if sample.id.is_empty() {
+                let copies = &self.copies;
+                let content = sample.own_content_id();
+                sample.id = match copies.binary_search_by_key(&(position as u32), |copy| copy.0) {
+                    Ok(at) => Sample::numbered_id(&content, copies[at].1),
+                    Err(_) => content,
+                };
+            }
+            (sample.check() == entry.check).then_some(sample)
+        };
+        positions
+            .iter()
+            .map(|position| sample(position).ok_or_else(|| self.changed(*position)))
+            .collect()
+    }
+
+    fn changed(&self, position: usize) -> DatasetError {
+        let entry = &self.entries[position];
+        DatasetError::Changed {
+            file: self.name(entry.file),
+            row: entry.index as usize + 1,
+        }
+    }
+
+    fn name(&self, file: u32) -> String {
+        self.files.get(file as usize).map_or_else(
+            || "the temporary copy of the input".to_owned(),
+            |path| path.display().to_string(),
+        )
+    }
+}
+
+/// Takes rows as they are read for the first time.
+#[derive(Debug)]
+pub(super) struct RowsBuilder<'o> {
+    rows: Rows,
+    /// The output: what is copied goes beside it, where there is room for verdicts too.
+    output: Option<&'o Path>,
+    spool: Option<BufWriter<File>>,
+    spooled: u64,
+    /// The index of the first sample of the row last copied, and where the copy is.
+    copied: Option<(usize, u64)>,
+}
+
+/// A row as it was read.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RawRow<'l> {
+    /// The source's name in messages.
+    pub(super) source: &'l str,
+    /// The file and where the row begins in it, if it can be read again from there.
+    pub(super) place: Option<(&'l Path, u64)>,
+    pub(super) line: &'l [u8],
+}
+
+impl<'o> RowsBuilder<'o> {
+    pub(super) fn new(options: &'o LoadOptions) -> Self {
+        Self {
+            rows: Rows {
+                columns: options.columns.clone(),
+                keep: options.keep.clone(),
+                entries: Vec::new(),
+                copies: Vec::new(),
+                files: Vec::new(),
+                spool: None,
+                open: Mutex::new(None),
+                long: Mutex::new(None),
+            },
+            output: options.output.as_deref(),
+            spool: None,
+            spooled: 0,
+            copied: None,
+        }
+    }
+
+    /// Keeps the place of the sample at `part` of a row; `copy` says how often its content was met, where that is a part
+    /// of its id.
+    ///
+    /// # Errors
+    /// When a copy is needed and cannot be written.
+    pub(super) fn add(
+        &mut self,
+        sample: &Sample,
+        row: &RawRow,
+        part: usize,
+        copy: Option<u32>,
+    ) -> Result<(), DatasetError> {
+        let (file, offset) = match (row.place, self.copied) {
+            (Some((path, offset)), _) => (self.file(path), offset),
+            // One copy serves all samples of a row.
+            (None, Some((index, offset))) if index + part == sample.index => (SPOOL, offset),
+            (None, _) => {
+                let copied = self.copy(row.line);
+                let offset = copied.map_err(|source| DatasetError::Spool {
+                    what: format!("a copy of {}, which cannot be read twice,", row.source),
+                    source,
+                })?;
+                self.copied = Some((sample.index - part, offset));
+                (SPOOL, offset)
+            }
+        };
+        if let Some(copy) = copy.filter(|&copy| copy > 1) {
+            self.rows
+                .copies
+                .push((self.rows.entries.len() as u32, copy));
+        }
+        self.rows.entries.push(Entry {
+            offset,
+            check: sample.check(),
+            id: sample.id_hash(),
+            question: sample.question_hash(),
+            length: row.line.len() as u32,
+            bytes: u32::try_from(sample.bytes()).unwrap_or(u32::MAX),
+            memory: u32::try_from(sample.memory()).unwrap_or(u32::MAX),
+            index: sample.index as u32,
+            file,
+            part: part as u32,
+        });
+        Ok(())
+    }
+
+    fn file(&mut self, path: &Path) -> u32 {
+        let files = &mut self.rows.files;
+        if files.last().is_none_or(|last| last != path) {
+            files.push(path.to_owned());
+        }
+        files.len() as u32 - 1
+    }
+
+    /// Writes a row to the temporary file; returns where.
+    fn copy(&mut self, line: &[u8]) -> io::Result<u64> {
+        let spool = match &mut self.spool {
+            Some(spool) => spool,
+            none => none.insert(BufWriter::with_capacity(1 << 16, temporary(self.output)?)),
+        };
+        spool.write_all(line)?;
+        let offset = self.spooled;
+        self.spooled += line.len() as u64;
+        Ok(offset)
+    }
+
+    /// All rows that were added.
+    ///
+    /// # Errors
+    /// When the copies cannot be written out.
+    pub(super) fn finish(mut self) -> Result<Rows, DatasetError> {
+        if let Some(spool) = self.spool {
+            let file = spool.into_inner().map_err(|error| DatasetError::Spool {
+                what: "a copy of the input".to_owned(),
+                source: error.into_error(),
+            })?;
+            self.rows.spool = Some(Mutex::new(file));
+        }
+        self.rows.entries.shrink_to_fit();
+        Ok(self.rows)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::super::load::{LoadOptions, index};
+    use super::*;
+
+    fn row(id: usize, length: usize) -> String {
+        let response = "s".repeat(length);
+        format!(
+            "{{\"id\": \"r{id}\", \"question\": \"q\", \"answer\": \"a\", \"response\": \"{response}\"}}\n"
+        )
+    }
+
+    #[test]
+    fn rows_come_back_in_any_order_near_and_far() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rows.jsonl");
+        // Some next to each other, some with a gap too wide to read over, one longer than what is read in one go.
+        let lengths = [1, 10, GAP as usize * 3, 5, SPAN as usize + 9, 7, 20];
+        let text: String = (0..lengths.len()).map(|at| row(at, lengths[at])).collect();
+        fs::write(&path, &text).unwrap();
+        let rows = index(&[path], &LoadOptions::default()).unwrap().samples;
+        for positions in [vec![0, 1, 3, 5], vec![6, 4, 2, 0], vec![3, 3, 1], vec![]] {
+            let fetched = rows.fetch(&positions).unwrap();
+            assert_eq!(fetched.len(), positions.len());
+            for (sample, position) in fetched.iter().zip(positions) {
+                assert_eq!(sample.id, format!("r{position}"));
+                assert_eq!(sample.student_answer.len(), lengths[position]);
+            }
+        }
+    }
+
+    #[test]
+    fn a_file_that_changes_under_the_run_is_noticed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rows.jsonl");
+        let text: String = (0..3).map(|at| row(at, 9)).collect();
+        fs::write(&path, &text).unwrap();
+        let rows = |path: &PathBuf| {
+            index(std::slice::from_ref(path), &LoadOptions::default())
+                .unwrap()
+                .samples
+        };
+        let kept = rows(&path);
+        let changes = [
+            text.replacen("sss", "sts", 1),
+            format!("\n{text}"),
+            text[..20].to_owned(),
+            String::new(),
+        ];
+        for change in changes {
+            fs::write(&path, change).unwrap();
+            // The last row read before is still open.
+            let message = kept.fetch(&[0]).unwrap_err().to_string();
+            assert!(
+                message.contains("rows.jsonl was changed while it was being judged: row 1"),
+                "{message}"
+            );
+        }
+        // What is added behind is none of this run's business.
+        fs::write(&path, format!("{text}{text}")).unwrap();
+        assert_eq!(kept.fetch(&[2]).unwrap()[0].id, "r2");
+        fs::remove_file(&path).unwrap();
+        assert_eq!(kept.fetch(&[1]).unwrap()[0].id, "r1", "it is still open");
+        fs::write(&path, &text).unwrap();
+        let unopened = rows(&path);
+        fs::remove_file(&path).unwrap();
+        let message = unopened.fetch(&[0]).unwrap_err().to_string();
+        assert!(message.starts_with("could not read "), "{message}");
+    }
+}

@@ -1,0 +1,292 @@
+//! Files of verdicts, read for what they say: outputs of `juror judge`, as JSON lines, CSV or Parquet.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::path::Path;
+
+use rayon::prelude::*;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use super::error::DatasetError;
+use super::input::{LineLimit, Next, sources};
+use crate::verdict::{Confidence, Status, Usage};
+
+/// Lines that are given on at a time.
+const AT_ONCE: usize = 8192;
+
+/// The keys of a verdict's line that others build on; of a table, whose columns have no keys within, also under their joined names.
+#[derive(Debug, Deserialize)]
+pub struct VerdictLine<'l> {
+    #[serde(borrow)]
+    pub id: Cow<'l, str>,
+    #[serde(default)]
+    pub trial: u32,
+    pub status: Status,
+    process: Option<bool>,
+    outcome: Option<bool>,
+    overall: Option<bool>,
+    pub rule_outcome: Option<bool>,
+    #[serde(borrow, default)]
+    outcome_source: Option<Cow<'l, str>>,
+    pub reward: Option<f64>,
+    #[serde(default)]
+    confidence: Confidence,
+    confidence_process: Option<f32>,
+    confidence_outcome: Option<f32>,
+    confidence_score: Option<f32>,
+    #[serde(default)]
+    usage: Usage,
+    usage_completion_tokens: Option<u32>,
+    usage_known_tokens: Option<u32>,
+    /// The keys of the row that were kept.
+    #[serde(borrow)]
+    pub input: Option<&'l RawValue>,
+}
+
+impl<'l> VerdictLine<'l> {
+    /// Reads a line.
+    ///
+    /// # Errors
+    /// What is wrong with it, for the user.
+    pub fn parse(row: &'l [u8]) -> Result<Self, String> {
+        serde_json::from_slice(row).map_err(|error| format!("no verdict of `juror judge`: {error}"))
+    }
+
+    /// Is the outcome the rules', because the judge gave none or was not asked?
+    pub fn is_outcome_by_rules(&self) -> bool {
+        self.outcome_source.as_deref() == Some("rules")
+    }
+
+    /// An unsure judge is asked for no verdict, and one under `--min-confidence` has its fields all the same.
+    fn said(&self, field: Option<bool>) -> Option<bool> {
+        field.filter(|_| self.status == Status::Ok)
+    }
+
+    /// Is the derivation right? None unless the status is `ok`, as the next two.
+    pub fn process(&self) -> Option<bool> {
+        self.said(self.process)
+    }
+
+    /// Is the final answer right?
+    pub fn outcome(&self) -> Option<bool> {
+        self.said(self.outcome)
+    }
+
+    /// Both.
+    pub fn overall(&self) -> Option<bool> {
+        self.said(self.overall)
+    }
+
+    /// The judge's probabilities.
+    pub fn confidence(&self) -> Confidence {
+        Confidence {
+            process: self.confidence.process.or(self.confidence_process),
+            outcome: self.confidence.outcome.or(self.confidence_outcome),
+            score: self.confidence.score.or(self.confidence_score),
+            ..self.confidence
+        }
+    }
+
+    /// Tokens that the judge generated.
+    pub fn generated(&self) -> u32 {
+        let known = self.usage_known_tokens;
+        let written = self.usage_completion_tokens;
+        written
+            .unwrap_or(self.usage.completion_tokens as u32)
+            .saturating_sub(known.unwrap_or(self.usage.known_tokens as u32))
+    }
+}
+
+/// Keys of a verdict that hold numbers, in a table; also those that begin with `confidence_` and `usage_`.
+const NUMBERS: [&str; 6] = [
+    "index",
+    "trial",
+    "first_error",
+    "score",
+    "reward",
+    "advantage",
+];
+
+/// Keys of a verdict that hold truth values.
+const TRUTHS: [&str; 9] = [
+    "process",
+    "outcome",
+    "perfect",
+    "overall",
+    "rule_outcome",
+    "inconsistent",
+    "skipped",
+    "audited",
+    "reused",
+];
+
+/// How a table names the column of a key that was kept of the row.
+const KEPT: &str = "input";
+
+/// The row of a table as the verdict's line it was written from: the cells of CSV are all strings, so numbers and truth values are
+/// read from them; empty cells are left out; columns of kept keys (`input.KEY`, or `input` with all) stand under `input`. `None` of
+/// what is no object.
+fn as_line(row: &[u8]) -> Option<Vec<u8>> {
+    let row: Map<String, Value> = serde_json::from_slice(row).ok()?;
+    let mut line = Map::new();
+    let mut kept = Map::new();
+    for (key, value) in row {
+        if value.is_null() || value.as_str() == Some("") {
+            continue;
+        }
+        if key == KEPT {
+            let all = value
+                .as_str()
+                .and_then(|text| serde_json::from_str(text).ok());
+            line.insert(key, all.filter(Value::is_object).unwrap_or(value));
+            continue;
+        }
+        let of_row = key.strip_prefix(KEPT);
+        if let Some(name) = of_row.and_then(|rest| rest.strip_prefix('.')) {
+            kept.insert(name.to_owned(), value);
+            continue;
+        }
+        let read = value.as_str().and_then(|text| scalar(&key, text));
+        line.insert(key, read.unwrap_or(value));
+    }
+    if !kept.is_empty() && !line.contains_key(KEPT) {
+        line.insert(KEPT.to_owned(), Value::Object(kept));
+    }
+    serde_json::to_vec(&line).ok()
+}
+
+/// The number or truth value that a cell of text holds, where its column has such. Other programs write `True` and `0.0` for `true`
+/// and `0`.
+fn scalar(key: &str, text: &str) -> Option<Value> {
+    let text = text.trim();
+    if TRUTHS.contains(&key) {
+        let truth = text.to_ascii_lowercase().parse::<bool>().ok()?;
+        return Some(Value::Bool(truth));
+    }
+    let is_number =
+        NUMBERS.contains(&key) || key.starts_with("confidence_") || key.starts_with("usage_");
+    if !is_number {
+        return None;
+    }
+    let whole = text.strip_suffix(".0").unwrap_or(text);
+    let number: Value = serde_json::from_str(whole).ok()?;
+    number.is_number().then_some(number)
+}
+
+/// Gives the lines of a file of verdicts to `take`, some thousands at a time, each with its place.
+///
+/// # Errors
+/// When the file cannot be read, what `wrong` makes of the place of something that is no row and why, or what `take` gives.
+pub fn each_batch<E: From<DatasetError>>(
+    path: &Path,
+    wrong: impl Fn(usize, &str) -> E,
+    mut take: impl FnMut(&[(usize, Vec<u8>)]) -> Result<(), E>,
+) -> Result<(), E> {
+    for source in sources(&[path.to_owned()], None)? {
+        let mut reader = source.open(LineLimit::DEFAULT, None, &[])?;
+        let mut rows: Vec<(usize, Vec<u8>)> = Vec::new();
+        let mut ends = false;
+        while !ends {
+            rows.clear();
+            while rows.len() < AT_ONCE && !ends {
+                let mut row = Vec::new();
+                match reader.next(&mut row)? {
+                    Next::End => ends = true,
+                    Next::Row if row.iter().all(u8::is_ascii_whitespace) => {}
+                    Next::Row => rows.push((reader.place(), row)),
+                    Next::Bad(why) => return Err(wrong(reader.place(), &why)),
+                }
+            }
+            if reader.is_table() {
+                rows.par_iter_mut().for_each(|(_, row)| {
+                    if let Some(line) = as_line(row) {
+                        *row = line;
+                    }
+                });
+            }
+            take(&rows)?;
+        }
+    }
+    Ok(())
+}
+
+/// Which trials of which samples were met.
+#[derive(Debug)]
+pub struct TrialsSeen {
+    /// Of each sample, a bit for each of the first trials.
+    bits: Vec<u64>,
+    /// The others, by sample and trial.
+    more: HashSet<(u32, u32)>,
+}
+
+impl TrialsSeen {
+    /// None yet, of so many samples.
+    pub fn new(samples: usize) -> Self {
+        Self {
+            bits: vec![0; samples],
+            more: HashSet::new(),
+        }
+    }
+
+    /// A further sample.
+    pub fn push(&mut self) {
+        self.bits.push(0);
+    }
+
+    /// Adds a trial; false if it was met before.
+    pub fn add(&mut self, sample: u32, trial: u32) -> bool {
+        match (self.bits.get_mut(sample as usize), 1_u64.checked_shl(trial)) {
+            (Some(bits), Some(bit)) => {
+                let is_new = *bits & bit == 0;
+                *bits |= bit;
+                is_new
+            }
+            _ => self.more.insert((sample, trial)),
+        }
+    }
+
+    /// Samples of which none of the first 64 trials was met.
+    pub fn without_any(&self) -> usize {
+        self.bits.iter().filter(|bits| **bits == 0).count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_row_of_texts_is_the_line_it_was_written_from() {
+        let row = json!({"id": "7", "index": "3", "group": "", "trial": "0.0", "status": "ok", "outcome": "True", "overall": "false",
+            "process": "", "reward": "0.5", "confidence_process": "1.0", "usage_completion_tokens": "12", "usage_known_tokens": "2",
+            "reason": "12", "input.gold": "1", "input.note": ""});
+        let line = as_line(row.to_string().as_bytes()).unwrap();
+        let verdict = VerdictLine::parse(&line).unwrap();
+        assert_eq!((&*verdict.id, verdict.trial), ("7", 0));
+        assert_eq!(
+            [verdict.process(), verdict.outcome(), verdict.overall()],
+            [None, Some(true), Some(false)]
+        );
+        assert_eq!(
+            (
+                verdict.reward,
+                verdict.confidence().process,
+                verdict.generated()
+            ),
+            (Some(0.5), Some(1.0), 10)
+        );
+        assert_eq!(verdict.input.unwrap().get(), r#"{"gold":"1"}"#);
+        // Text stays text, and what cannot be read as a number is told.
+        let line: Value = serde_json::from_slice(&line).unwrap();
+        assert_eq!(line["reason"], "12");
+        let wrong = as_line(br#"{"id":"7","status":"ok","trial":"first"}"#).unwrap();
+        assert!(VerdictLine::parse(&wrong).unwrap_err().contains("first"));
+        let all = as_line(br#"{"id":"7","status":"ok","input":"{\"a\":1}"}"#).unwrap();
+        let all = VerdictLine::parse(&all).unwrap();
+        assert_eq!(all.input.unwrap().get(), r#"{"a":1}"#);
+    }
+}

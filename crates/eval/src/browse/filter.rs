@@ -1,0 +1,227 @@
+//! Which verdicts are wanted, and in which order.
+
+use rayon::prelude::*;
+
+use super::index::{Index, sureness};
+use crate::eval::{Miss, Scored};
+use juror_data::verdict::Status;
+
+/// What a field holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Truth {
+    /// Right.
+    True,
+    /// Wrong.
+    False,
+    /// Nothing.
+    Unknown,
+}
+
+impl Truth {
+    /// Every one.
+    pub(crate) const ALL: [Self; 3] = [Self::True, Self::False, Self::Unknown];
+
+    /// That of this name.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|truth| truth.name() == text)
+    }
+
+    /// Its name in addresses.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::True => "true",
+            Self::False => "false",
+            Self::Unknown => "none",
+        }
+    }
+
+    fn is(self, value: Option<bool>) -> bool {
+        match self {
+            Self::True => value == Some(true),
+            Self::False => value == Some(false),
+            Self::Unknown => value.is_none(),
+        }
+    }
+}
+
+/// A kind of disagreement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Any of the others.
+    Any,
+    /// The verdict misses its label, or the rules.
+    Miss(Miss),
+    /// The trials of the sample disagree.
+    Trials,
+}
+
+impl Kind {
+    /// Every kind.
+    pub(crate) fn all() -> Vec<Self> {
+        let misses = Miss::ALL.into_iter().map(Self::Miss);
+        [Self::Any]
+            .into_iter()
+            .chain(misses)
+            .chain([Self::Trials])
+            .collect()
+    }
+
+    /// Its name in addresses.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Any => "any",
+            Self::Miss(miss) => miss.name(),
+            Self::Trials => "trials_disagree",
+        }
+    }
+
+    fn is_of(self, scored: &Scored, index: &Index) -> bool {
+        match self {
+            Self::Any => {
+                let labelled = index.labelled(scored);
+                Miss::ALL.iter().any(|miss| miss.is_of(scored, &labelled))
+                    || index.trials_disagree(scored.sample)
+            }
+            Self::Miss(miss) => miss.is_of(scored, &index.labelled(scored)),
+            Self::Trials => index.trials_disagree(scored.sample),
+        }
+    }
+}
+
+/// The order in which verdicts are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Sort {
+    /// As in the file.
+    #[default]
+    File,
+    /// The file's last one first.
+    Newest,
+    /// Those of which the judge was least sure first.
+    LeastSure,
+    /// Those of which it was surest first.
+    Surest,
+    /// The longest responses first.
+    Longest,
+    /// The shortest responses first.
+    Shortest,
+    /// Those for which the judge generated most tokens first.
+    MostTokens,
+    /// Those for which it generated fewest first.
+    FewestTokens,
+}
+
+impl Sort {
+    /// Every order.
+    pub(crate) const ALL: [Self; 8] = [
+        Self::File,
+        Self::Newest,
+        Self::LeastSure,
+        Self::Surest,
+        Self::Longest,
+        Self::Shortest,
+        Self::MostTokens,
+        Self::FewestTokens,
+    ];
+
+    /// Its name in addresses.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::File => "file",
+            Self::Newest => "newest",
+            Self::LeastSure => "least_sure",
+            Self::Surest => "surest",
+            Self::Longest => "longest",
+            Self::Shortest => "shortest",
+            Self::MostTokens => "most_tokens",
+            Self::FewestTokens => "fewest_tokens",
+        }
+    }
+}
+
+/// Which verdicts are wanted; what is not given lets all through.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Filter {
+    pub(crate) status: Option<Status>,
+    pub(crate) process: Option<Truth>,
+    pub(crate) outcome: Option<Truth>,
+    pub(crate) overall: Option<Truth>,
+    /// What the rules say.
+    pub(crate) rules: Option<Truth>,
+    pub(crate) subject: Option<String>,
+    pub(crate) kind: Option<Kind>,
+    pub(crate) trial: Option<u32>,
+    /// Rewards of at least so much.
+    pub(crate) from: Option<f32>,
+    /// Rewards of at most so much.
+    pub(crate) to: Option<f32>,
+}
+
+impl Filter {
+    /// The verdicts that are wanted, by their place in the index, in that order.
+    pub(crate) fn select(&self, index: &Index, sort: Sort) -> Vec<u32> {
+        // A name that no sample has lets nothing through.
+        let subject = self
+            .subject
+            .as_ref()
+            .map(|name| index.samples.subjects.find(name));
+        let is_wanted = |at: &u32| {
+            let at = *at as usize;
+            let scored = &index.scored[at];
+            let truths = [
+                (self.process, scored.process),
+                (self.outcome, scored.outcome),
+                (self.overall, scored.overall),
+                (self.rules, scored.rules),
+            ];
+            let in_range = || {
+                let reward = index.reward(at);
+                let from = self
+                    .from
+                    .is_none_or(|from| reward.is_some_and(|reward| reward >= from));
+                from && self
+                    .to
+                    .is_none_or(|to| reward.is_some_and(|reward| reward <= to))
+            };
+            let of_subject = || {
+                subject.is_none_or(|number| {
+                    number.is_some() && index.labelled(scored).subject == number
+                })
+            };
+            self.status.is_none_or(|status| status == scored.status)
+                && self.trial.is_none_or(|trial| trial == scored.trial)
+                && truths
+                    .iter()
+                    .all(|(wanted, value)| wanted.is_none_or(|wanted| wanted.is(*value)))
+                && in_range()
+                && of_subject()
+                && self.kind.is_none_or(|kind| kind.is_of(scored, index))
+        };
+        let count = index.count() as u32;
+        let mut wanted: Vec<u32> = (0..count).into_par_iter().filter(is_wanted).collect();
+        let scored = |at: u32| &index.scored[at as usize];
+        // Probabilities are not negative: their bits are ordered as they are. Without one a verdict comes last.
+        let sure = |at: u32| sureness(scored(at)).map(f64::to_bits);
+        let length = |at: u32| u64::from(index.labelled(scored(at)).response_length);
+        let tokens = |at: u32| u64::from(scored(at).generated);
+        match sort {
+            Sort::File => wanted,
+            Sort::Newest => {
+                wanted.reverse();
+                wanted
+            }
+            Sort::LeastSure => by(&wanted, |at| sure(at).unwrap_or(u64::MAX)),
+            Sort::Surest => by(&wanted, |at| !sure(at).unwrap_or(0)),
+            Sort::Longest => by(&wanted, |at| !length(at)),
+            Sort::Shortest => by(&wanted, length),
+            Sort::MostTokens => by(&wanted, |at| !tokens(at)),
+            Sort::FewestTokens => by(&wanted, tokens),
+        }
+    }
+}
+
+/// The places in the order of their keys; those of one key stay in the file's order.
+fn by(places: &[u32], key: impl Fn(u32) -> u64 + Sync) -> Vec<u32> {
+    let mut keyed: Vec<(u64, u32)> = places.par_iter().map(|at| (key(*at), *at)).collect();
+    keyed.par_sort_unstable();
+    keyed.into_iter().map(|(_, at)| at).collect()
+}

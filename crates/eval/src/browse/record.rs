@@ -1,0 +1,243 @@
+//! A verdict with its sample, read from their files.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use super::BrowseError;
+use super::follow::Browser;
+use super::index::{Index, Place};
+use super::source::Source;
+use crate::eval::{Labelled, Miss, Scored};
+use juror_data::{ColumnMap, Rows, Sample, sample_of_row};
+
+/// Lines closer together than this are read in one go, gap included.
+const GAP: u64 = 4 << 10;
+
+/// Most bytes of lines read in one go, unless a single line is longer.
+const SPAN: u64 = 1 << 20;
+
+/// The texts of a sample and of the verdict on it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Texts {
+    pub(crate) id: String,
+    pub(crate) question: String,
+    pub(crate) reference: String,
+    pub(crate) response: String,
+    pub(crate) reason: String,
+}
+
+/// A verdict with its sample.
+#[derive(Debug, Clone)]
+pub(crate) struct Record {
+    /// What the verdict says.
+    pub(crate) scored: Scored,
+    /// What the label says.
+    pub(crate) labelled: Labelled,
+    pub(crate) subject: Option<String>,
+    /// How it misses the label or the rules.
+    pub(crate) misses: Vec<Miss>,
+    pub(crate) trials_disagree: bool,
+    pub(crate) texts: Texts,
+    /// The verdict's line.
+    pub(crate) verdict: Map<String, Value>,
+}
+
+/// What must be known of a verdict to read it from its files.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Needed {
+    pub(super) at: u32,
+    place: Place,
+    sample: u32,
+}
+
+/// The files that verdicts and samples are read from.
+pub(super) struct Files {
+    source: Arc<Source>,
+    rows: Option<Arc<Rows>>,
+}
+
+impl Files {
+    pub(super) fn of(index: &Index) -> Self {
+        Self {
+            source: Arc::clone(&index.source),
+            rows: index.rows.clone(),
+        }
+    }
+
+    /// The lines of verdicts, in that order.
+    pub(super) fn lines(&self, needed: &[Needed]) -> Result<Vec<Vec<u8>>, BrowseError> {
+        let mut lines = Vec::with_capacity(needed.len());
+        let mut rest = needed;
+        while let Some(first) = rest.first() {
+            let start = first.place.offset;
+            let mut end = start;
+            let together = rest.iter().take_while(|one| {
+                let (from, to) = (
+                    one.place.offset,
+                    one.place.offset + u64::from(one.place.length),
+                );
+                let near = end == start || (from >= end && from <= end + GAP && to - start <= SPAN);
+                if near {
+                    end = to;
+                }
+                near
+            });
+            let count = together.count();
+            let bytes = self.source.read_exact(start, (end - start) as usize);
+            let bytes = bytes.map_err(|source| BrowseError::Read {
+                path: self.source.path.clone(),
+                source,
+            })?;
+            for one in &rest[..count] {
+                let from = (one.place.offset - start) as usize;
+                lines.push(bytes[from..from + one.place.length as usize].to_vec());
+            }
+            rest = &rest[count..];
+        }
+        Ok(lines)
+    }
+
+    /// The samples of verdicts whose rows' bytes `may_be`; none of a verdict whose sample is in no row.
+    pub(super) fn samples(
+        &self,
+        needed: &[Needed],
+        may_be: &(dyn Fn(&[u8]) -> bool + Sync),
+    ) -> Result<Vec<Option<Sample>>, BrowseError> {
+        let mut samples = vec![None; needed.len()];
+        let Some(rows) = &self.rows else {
+            return Ok(samples);
+        };
+        let known = needed
+            .iter()
+            .enumerate()
+            .filter(|(_, one)| self.is_in_rows(one));
+        let (slots, positions): (Vec<usize>, Vec<usize>) =
+            known.map(|(slot, one)| (slot, one.sample as usize)).unzip();
+        let read = rows.fetch_where(&positions, may_be)?;
+        for (slot, sample) in slots.into_iter().zip(read) {
+            samples[slot] = sample;
+        }
+        Ok(samples)
+    }
+
+    /// Is a verdict's sample in the rows?
+    pub(super) fn is_in_rows(&self, needed: &Needed) -> bool {
+        use juror_data::Samples as _;
+        self.rows
+            .as_ref()
+            .is_some_and(|rows| (needed.sample as usize) < rows.count())
+    }
+
+    /// Bytes of a verdict's line and its sample's texts.
+    pub(super) fn bytes(&self, needed: &Needed) -> usize {
+        use juror_data::Samples as _;
+        let rows = self
+            .rows
+            .as_ref()
+            .filter(|rows| (needed.sample as usize) < rows.count());
+        let of_row = rows.map_or(0, |rows| rows.outline(needed.sample as usize).bytes);
+        needed.place.length as usize + of_row
+    }
+}
+
+impl Index {
+    /// What must be known to read a verdict.
+    pub(super) fn needed(&self, at: u32) -> Option<Needed> {
+        Some(Needed {
+            at,
+            place: *self.places.get(at as usize)?,
+            sample: self.scored.get(at as usize)?.sample,
+        })
+    }
+
+    /// A record of what was read.
+    pub(super) fn record(
+        &self,
+        at: u32,
+        verdict: Map<String, Value>,
+        texts: Texts,
+    ) -> Option<Record> {
+        let scored = *self.scored.get(at as usize)?;
+        let labelled = self.labelled(&scored);
+        Some(Record {
+            labelled,
+            subject: labelled
+                .subject
+                .map(|number| self.samples.subjects.name(number).to_owned()),
+            misses: self.misses(&scored),
+            trials_disagree: self.trials_disagree(scored.sample),
+            texts,
+            verdict,
+            scored,
+        })
+    }
+}
+
+/// A verdict's line as its keys and values, without a journal's checksum; empty where it is none.
+pub(super) fn verdict(line: &[u8]) -> Map<String, Value> {
+    let mut verdict: Map<String, Value> = serde_json::from_slice(line).unwrap_or_default();
+    verdict.shift_remove("check");
+    verdict
+}
+
+/// The texts of a verdict and its sample; without one, those among the verdict's kept keys.
+pub(super) fn texts(
+    verdict: &Map<String, Value>,
+    sample: Option<Sample>,
+    columns: &ColumnMap,
+) -> Texts {
+    let text = |key: &str| {
+        verdict
+            .get(key)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned()
+    };
+    let kept = || {
+        let kept = verdict.get("input").filter(|kept| kept.is_object())?;
+        sample_of_row(&kept.to_string(), columns).ok()
+    };
+    let sample = sample.or_else(kept).unwrap_or_default();
+    Texts {
+        id: text("id"),
+        question: sample.question,
+        reference: sample.reference_answer,
+        response: sample.student_answer,
+        reason: text("reason"),
+    }
+}
+
+impl Browser {
+    /// The records of these places; `None` where the file was read anew since `generation`.
+    ///
+    /// # Errors
+    /// When a file cannot be read again, or has changed.
+    pub(crate) fn records(
+        &self,
+        ats: &[u32],
+        generation: u64,
+    ) -> Result<Option<Vec<Record>>, BrowseError> {
+        let (files, needed) = {
+            let index = self.index();
+            if index.generation != generation {
+                return Ok(None);
+            }
+            let needed: Vec<Needed> = ats.iter().filter_map(|at| index.needed(*at)).collect();
+            (Files::of(&index), needed)
+        };
+        let lines = files.lines(&needed)?;
+        let samples = files.samples(&needed, &|_| true)?;
+        let index = self.index();
+        if index.generation != generation {
+            return Ok(None);
+        }
+        let read = needed.iter().zip(lines).zip(samples);
+        let records = read.filter_map(|((needed, line), sample)| {
+            let verdict = verdict(&line);
+            let texts = texts(&verdict, sample, &self.columns);
+            index.record(needed.at, verdict, texts)
+        });
+        Ok(Some(records.collect()))
+    }
+}

@@ -1,0 +1,165 @@
+//! Which file holds the verdicts, and its bytes by place.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Read as _, Seek as _, SeekFrom, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use super::BrowseError;
+use juror_data::journal::journal_path;
+use juror_data::{DatasetError, each_batch, file_number};
+
+/// How a journal's first line begins.
+const MANIFEST: &[u8] = b"{\"manifest\":";
+
+/// A file that is read at any place.
+#[derive(Debug)]
+pub(super) struct Source {
+    pub(super) path: PathBuf,
+    file: Mutex<File>,
+    /// Its device and inode number.
+    number: Option<(u64, u64)>,
+    /// Are its lines those of a journal?
+    pub(super) is_journal: bool,
+    /// Is it the file itself, which may grow, and not a copy of what it holds?
+    pub(super) can_grow: bool,
+}
+
+/// The file that holds the verdicts of the run that writes `path`: the output, or the journal where that is newer or
+/// there is no output yet.
+fn newest(path: &Path) -> PathBuf {
+    let journal = journal_path(path);
+    let modified = |path: &Path| fs::metadata(path).and_then(|found| found.modified()).ok();
+    match (modified(path), modified(&journal)) {
+        (Some(output), Some(written)) if written > output => journal,
+        (None, Some(_)) => journal,
+        _ => path.to_owned(),
+    }
+}
+
+impl Source {
+    /// Opens the file that holds the verdicts of `path`: JSON lines and journals as they are, all else (tables, compressed
+    /// files) as a temporary copy in JSON lines.
+    pub(super) fn open(path: &Path) -> Result<Self, BrowseError> {
+        let found = newest(path);
+        let unreadable = |source| BrowseError::Read {
+            path: found.clone(),
+            source,
+        };
+        let number = file_number(&found);
+        let mut file = match File::open(&found) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Err(BrowseError::Missing {
+                    path: path.to_owned(),
+                    journal: journal_path(path),
+                });
+            }
+            opened => opened.map_err(unreadable)?,
+        };
+        let is_file = file.metadata().map_err(unreadable)?.is_file();
+        let mut head = Vec::new();
+        if is_file {
+            io::Read::by_ref(&mut file)
+                .take(MANIFEST.len() as u64)
+                .read_to_end(&mut head)
+                .map_err(unreadable)?;
+        }
+        let first = head.trim_ascii_start();
+        let is_lines = first.is_empty() || (first.starts_with(b"{") && !first.starts_with(b"{\n"));
+        let can_grow = is_file && is_lines;
+        if !can_grow {
+            file = copy(&found)?;
+        }
+        Ok(Self {
+            is_journal: head == MANIFEST,
+            path: found,
+            file: Mutex::new(file),
+            number,
+            can_grow,
+        })
+    }
+
+    /// Is another file the one to be read now, or has this one lost what was read of it?
+    pub(super) fn is_outdated(&self, path: &Path, read: u64) -> bool {
+        if !self.can_grow {
+            return false;
+        }
+        let length = {
+            let file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+            file.metadata().map_or(0, |found| found.len())
+        };
+        if length < read {
+            return true;
+        }
+        // A journal has all that the output will have.
+        let stays = self.is_journal && file_number(&self.path) == self.number;
+        let target = newest(path);
+        !stays && target.exists() && (target != self.path || file_number(&target) != self.number)
+    }
+
+    /// Do these bytes still end at this place?
+    pub(super) fn still_has(&self, last: &[u8], end: u64) -> bool {
+        let mut found = vec![0; last.len()];
+        let start = end - last.len() as u64;
+        last.is_empty()
+            || self
+                .read_some(start, &mut found)
+                .is_ok_and(|count| found[..count] == *last)
+    }
+
+    /// Reads at most `bytes.len()` bytes from `offset` on; how many there were.
+    pub(super) fn read_some(&self, offset: u64, bytes: &mut [u8]) -> io::Result<usize> {
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        file.seek(SeekFrom::Start(offset))?;
+        let mut read = 0;
+        while read < bytes.len() {
+            match file.read(&mut bytes[read..]) {
+                Ok(0) => break,
+                Ok(count) => read += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(read)
+    }
+
+    /// The bytes at `offset`.
+    pub(super) fn read_exact(&self, offset: u64, length: usize) -> io::Result<Vec<u8>> {
+        let mut bytes = vec![0; length];
+        if self.read_some(offset, &mut bytes)? < length {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        Ok(bytes)
+    }
+}
+
+/// The rows of a file as JSON lines in a temporary file.
+fn copy(path: &Path) -> Result<File, BrowseError> {
+    let spool = |source| {
+        BrowseError::Input(DatasetError::Spool {
+            what: format!("a copy of {}", path.display()),
+            source,
+        })
+    };
+    let mut writer = BufWriter::new(tempfile::tempfile().map_err(spool)?);
+    let wrong = |place: usize, why: &str| BrowseError::NoVerdicts {
+        path: path.to_owned(),
+        line: place as u32,
+        why: why.to_owned(),
+    };
+    each_batch(path, wrong, |rows| {
+        for (_, row) in rows {
+            // A row of a JSON array may stand on several lines; between its tokens a space says the same.
+            let line = row.iter().map(|byte| match byte {
+                b'\n' | b'\r' => b' ',
+                byte => *byte,
+            });
+            let line: Vec<u8> = line.chain([b'\n']).collect();
+            writer.write_all(&line).map_err(spool)?;
+        }
+        Ok(())
+    })?;
+    writer
+        .into_inner()
+        .map_err(|error| spool(error.into_error()))
+}

@@ -1,0 +1,126 @@
+//! Counts and figures of all verdicts.
+
+use std::sync::{Mutex, PoisonError};
+
+use super::follow::Browser;
+use super::index::Index;
+use crate::eval::{Measures, Scores, Task};
+use juror_data::verdict::Status;
+
+/// Draws of the bootstrap that gives the intervals: fewer than a report has, as they are made again while a run goes on.
+const RESAMPLES: usize = 1000;
+
+/// Counts of all verdicts.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Summary {
+    pub(crate) verdicts: usize,
+    pub(crate) samples: usize,
+    pub(crate) by_status: Vec<(Status, usize)>,
+    pub(crate) mean_reward: Option<f64>,
+    pub(crate) unreadable: usize,
+    pub(crate) first_unreadable: Option<(u32, String)>,
+    /// Has all been read that was there?
+    pub(crate) has_caught_up: bool,
+    /// Is the run's journal read, as there is no output yet?
+    pub(crate) is_journal: bool,
+    /// How well verdicts meet labels, where there are any.
+    pub(crate) scores: Vec<(Task, Scores)>,
+}
+
+/// Figures against labels. They are made again once the verdicts have grown by a fiftieth, or grow no more.
+#[derive(Default)]
+pub(crate) struct Figures {
+    kept: Mutex<Kept>,
+}
+
+#[derive(Default)]
+struct Kept {
+    /// The generation and the count of the verdicts that the scores are of.
+    of: Option<(u64, usize)>,
+    /// The count when they were last asked for.
+    asked: usize,
+    scores: Vec<(Task, Scores)>,
+}
+
+impl Kept {
+    /// Do the scores still serve?
+    fn serve(&self, generation: u64, count: usize) -> bool {
+        let Some((_, before)) = self.of.filter(|of| of.0 == generation) else {
+            return false;
+        };
+        count == before || (count != self.asked && count - before < before / 50)
+    }
+}
+
+impl Figures {
+    fn of(&self, index: &Index) -> Vec<(Task, Scores)> {
+        if !index.has_labels() {
+            return Vec::new();
+        }
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let serves = kept.serve(index.generation, index.count());
+        kept.asked = index.count();
+        if serves {
+            return kept.scores.clone();
+        }
+        let is_labelled = |at: &u32| {
+            let labelled = index.labelled(&index.scored[*at as usize]);
+            Task::ALL.iter().any(|task| task.label(&labelled).is_some())
+        };
+        let mut order: Vec<u32> = (0..index.count() as u32).filter(is_labelled).collect();
+        // Trials of a sample stand together.
+        order.sort_by_key(|at| index.scored[*at as usize].sample);
+        let scored: Vec<_> = order.iter().map(|at| index.scored[*at as usize]).collect();
+        let measures = Measures::of(&scored, &index.samples, RESAMPLES, |_| true);
+        let scores: Vec<(Task, Scores)> = measures.tasks.into_iter().collect();
+        kept.of = Some((index.generation, index.count()));
+        kept.scores.clone_from(&scores);
+        scores
+    }
+}
+
+impl Summary {
+    /// Of what was read so far.
+    pub(crate) fn of(browser: &Browser, figures: &Figures) -> Self {
+        let index = browser.index();
+        let (sum, count) = index.rewards;
+        Self {
+            verdicts: index.count(),
+            samples: index.judged(),
+            by_status: index
+                .by_status
+                .iter()
+                .map(|(status, count)| (*status, *count))
+                .collect(),
+            mean_reward: (count > 0).then(|| sum / count as f64),
+            unreadable: index.unreadable,
+            first_unreadable: index.first_unreadable.clone(),
+            has_caught_up: browser.has_caught_up(),
+            is_journal: index.source.is_journal,
+            scores: figures.of(&index),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_are_made_again_where_verdicts_grow_much_or_no_more() {
+        let kept = |asked| Kept {
+            of: Some((0, 1000)),
+            asked,
+            scores: Vec::new(),
+        };
+        assert!(kept(1000).serve(0, 1000));
+        assert!(kept(1000).serve(0, 1019), "a little more");
+        assert!(!kept(1000).serve(0, 1020), "much more");
+        assert!(
+            !kept(1019).serve(0, 1019),
+            "no more since they were asked for last"
+        );
+        assert!(!kept(1000).serve(1, 1000), "another file");
+        assert!(!Kept::default().serve(0, 0));
+    }
+}

@@ -1,0 +1,242 @@
+//! Rows and the verdicts on them.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
+
+use rayon::prelude::*;
+use serde::Serialize;
+
+use super::BuildError;
+use juror_data::verdict::{Confidence, Status};
+use juror_data::{
+    LoadOptions, Rows, Samples as _, TrialsSeen, VerdictLine, each_batch, id_hash, index,
+};
+use juror_judge::judge::consensus::Votes;
+
+/// What the trials of one sample say.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Tally {
+    /// Trials, readable or not.
+    pub trials: u32,
+    /// Trials whose status is `ok`: the others do not vote.
+    pub ok: u32,
+    /// Is the derivation right?
+    pub process: Votes,
+    /// Is the final answer right?
+    pub outcome: Votes,
+    /// Are both?
+    pub overall: Votes,
+    rewards: (u32, f64),
+    confidences: (u32, f32),
+}
+
+impl Tally {
+    fn add(&mut self, line: &VerdictLine) {
+        self.trials += 1;
+        if line.status != Status::Ok {
+            return;
+        }
+        self.ok += 1;
+        self.process.add(line.process());
+        self.outcome.add(line.outcome());
+        self.overall.add(line.overall());
+        if let Some(reward) = line.reward {
+            self.rewards.0 += 1;
+            self.rewards.1 += reward;
+        }
+        if let Some(confidence) = confidence(line.confidence()) {
+            self.confidences.0 += 1;
+            self.confidences.1 += confidence;
+        }
+    }
+
+    /// The share of the readable trials that hold the whole for right: C(q, r) of PRIME.
+    pub fn c(&self) -> Option<f64> {
+        self.overall.share()
+    }
+
+    /// The mean of the rewards of its readable trials.
+    pub fn reward(&self) -> Option<f64> {
+        let (count, sum) = self.rewards;
+        (count > 0).then(|| sum / f64::from(count))
+    }
+
+    /// The mean probability that the judge gave to a right response; 0 where none was recorded.
+    pub fn confidence(&self) -> f32 {
+        let (count, sum) = self.confidences;
+        if count > 0 { sum / count as f32 } else { 0.0 }
+    }
+
+    /// Do most trials find the final answer right and the derivation wrong?
+    pub fn is_lucky_guess(&self) -> bool {
+        (self.outcome.majority(), self.process.majority()) == (Some(true), Some(false))
+    }
+}
+
+/// The probability of a right response, of those that are known of process and outcome; else the mean score.
+fn confidence(confidence: Confidence) -> Option<f32> {
+    match (confidence.process, confidence.outcome) {
+        (None, None) => confidence.score,
+        (process, outcome) => Some(process.unwrap_or(1.0) * outcome.unwrap_or(1.0)),
+    }
+    .filter(|confidence| confidence.is_finite())
+}
+
+/// How far the verdicts cover the rows.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Coverage {
+    /// Samples of the input.
+    pub samples: usize,
+    /// Samples without a verdict: they are left out.
+    pub without_verdict: usize,
+    /// Samples none of whose verdicts is `ok`: they are left out.
+    pub unreadable: usize,
+    /// Samples with a readable verdict and without a reward, where other samples have one: they have no score.
+    pub without_reward: usize,
+    /// Verdicts on samples of the input.
+    pub verdicts: usize,
+    /// Verdicts on other samples: they are left out.
+    pub without_sample: usize,
+    /// Verdicts by status.
+    pub by_status: BTreeMap<Status, usize>,
+}
+
+/// Rows, and what the verdicts say of each.
+#[derive(Debug)]
+pub struct Judged {
+    /// The rows.
+    pub rows: Rows,
+    /// What is said of each, in the same order.
+    pub tallies: Vec<Tally>,
+    /// Has any sample a reward?
+    by_reward: bool,
+    /// How far the verdicts cover the rows.
+    pub coverage: Coverage,
+    /// The keys the rows were read from, for the user.
+    pub columns: String,
+}
+
+impl Judged {
+    /// Reads rows, and the verdicts on them.
+    ///
+    /// # Errors
+    /// When a file cannot be read, a line is no verdict, a trial is there twice, or no verdict is on a row.
+    pub fn read(
+        inputs: &[PathBuf],
+        options: &LoadOptions,
+        verdicts: &[PathBuf],
+    ) -> Result<Self, BuildError> {
+        let loaded = index(inputs, options)?;
+        let rows = loaded.samples;
+        let count = rows.count();
+        let places: HashMap<u64, u32> = (0..count)
+            .map(|at| (rows.outline(at).id, at as u32))
+            .collect();
+        let mut tallies = vec![Tally::default(); count];
+        let mut coverage = Coverage {
+            samples: count,
+            ..Coverage::default()
+        };
+        let mut seen = TrialsSeen::new(count);
+        for path in verdicts {
+            let file = path.display().to_string();
+            let wrong = |line: usize, why: &str| BuildError::Verdict {
+                file: file.clone(),
+                line,
+                why: why.to_owned(),
+            };
+            each_batch(path, wrong, |lines| {
+                let read: Vec<Result<VerdictLine, String>> = lines
+                    .par_iter()
+                    .map(|(_, line)| VerdictLine::parse(line))
+                    .collect();
+                for ((place, _), line) in lines.iter().zip(read) {
+                    let line = line.map_err(|why| wrong(*place, &why))?;
+                    let Some(&sample) = places.get(&id_hash(&line.id)) else {
+                        coverage.without_sample += 1;
+                        continue;
+                    };
+                    if !seen.add(sample, line.trial) {
+                        let why = format!(
+                            "trial {} of {:?} is there twice: give the verdicts of one judge, each once",
+                            line.trial, line.id
+                        );
+                        return Err(wrong(*place, &why));
+                    }
+                    coverage.verdicts += 1;
+                    *coverage.by_status.entry(line.status).or_default() += 1;
+                    if let Some(tally) = tallies.get_mut(sample as usize) {
+                        tally.add(&line);
+                    }
+                }
+                Ok(())
+            })?;
+        }
+        if coverage.verdicts == 0 {
+            return Err(BuildError::NothingMeets {
+                verdicts: coverage.without_sample,
+            });
+        }
+        for tally in &tallies {
+            coverage.without_verdict += usize::from(tally.trials == 0);
+            coverage.unreadable += usize::from(tally.trials > 0 && tally.ok == 0);
+        }
+        let without = |tally: &&Tally| tally.ok > 0 && tally.reward().is_none();
+        let by_reward = tallies.iter().any(|tally| tally.reward().is_some());
+        if by_reward {
+            coverage.without_reward = tallies.iter().filter(without).count();
+        }
+        Ok(Self {
+            rows,
+            tallies,
+            by_reward,
+            coverage,
+            columns: loaded.columns.to_string(),
+        })
+    }
+
+    /// What the response at a place is worth: the mean of its rewards; C where no sample of the run has a reward. The two are never
+    /// compared with each other.
+    pub fn score(&self, place: u32) -> Option<f64> {
+        let tally = self.tallies.get(place as usize)?;
+        if self.by_reward {
+            tally.reward()
+        } else {
+            tally.c()
+        }
+    }
+
+    /// The responses to each question that have a readable verdict. Questions are the same where their texts are, and of chat
+    /// messages all turns before the response.
+    pub fn groups(&self) -> Groups {
+        let mut numbers: HashMap<u64, u32> = HashMap::new();
+        let mut places: Vec<(u32, u32)> = Vec::new();
+        for (at, _) in self
+            .tallies
+            .iter()
+            .enumerate()
+            .filter(|(_, tally)| tally.ok > 0)
+        {
+            let key = self.rows.outline(at).question;
+            let next = numbers.len() as u32;
+            places.push((*numbers.entry(key).or_insert(next), at as u32));
+        }
+        places.sort_unstable();
+        Groups { places }
+    }
+}
+
+/// Groups of samples, in the order of their first samples.
+#[derive(Debug)]
+pub struct Groups {
+    /// Group and sample, in order.
+    places: Vec<(u32, u32)>,
+}
+
+impl Groups {
+    /// The samples of each group, in the order of the input.
+    pub fn iter(&self) -> impl Iterator<Item = Vec<u32>> + '_ {
+        let groups = self.places.chunk_by(|a, b| a.0 == b.0);
+        groups.map(|group| group.iter().map(|(_, sample)| *sample).collect())
+    }
+}

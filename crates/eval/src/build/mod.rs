@@ -1,0 +1,117 @@
+//! Data made with a judge (`juror build`): rows and the verdicts on them become data to train or evaluate with.
+//!
+//! ```text
+//! rows ────────▶ Rows ─┐
+//!                      ├─▶ Judged ─▶ hard · pairs · best · sft ─▶ places of samples ─▶ output
+//! verdicts.jsonl ──────┘
+//! ```
+//!
+//! | file | what it is for |
+//! |---|---|
+//! | `judged` | rows and verdicts brought together by id; the verdicts of a sample's trials in some 64 bytes |
+//! | [`hard`] | samples on which the trials disagree |
+//! | [`pairs`] | preference pairs |
+//! | [`best`] | the best of several responses, and what the best of n is worth |
+//! | [`sft`] | accepted responses |
+//! | `output` | the chosen samples as rows of trainers |
+//!
+//! Texts stay in their files, are read again when they are written, and then only some hundred at a time.
+
+pub mod best;
+pub mod hard;
+mod judged;
+mod output;
+pub mod pairs;
+pub mod sft;
+
+use serde::Serialize;
+
+pub use judged::{Coverage, Groups, Judged, Tally};
+pub use output::{Form, Output};
+
+use juror_data::DatasetError;
+use juror_data::output::OutputError;
+
+/// What keeps data from being built.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    /// The rows, or a file of verdicts, cannot be read.
+    #[error(transparent)]
+    Input(#[from] DatasetError),
+    /// A line is no verdict, or cannot be used.
+    #[error("{file}:{line}: {why}")]
+    Verdict {
+        /// The file.
+        file: String,
+        /// The line.
+        line: usize,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// No verdict is on any of the rows.
+    #[error(
+        "none of the {verdicts} verdicts is on a row of the input: rows and verdicts meet by id, so give the rows that were judged, \
+         with the same --columns"
+    )]
+    NothingMeets {
+        /// How many verdicts there are.
+        verdicts: usize,
+    },
+    /// The verdicts do not say what is asked of them.
+    #[error("{0}")]
+    Unsaid(String),
+    /// A kept key has the name of one of ours.
+    #[error(
+        "--keep {key}: rows that are built have a key of that name: rename it in the input, or leave it out"
+    )]
+    Kept {
+        /// The key.
+        key: String,
+    },
+    /// A row has no place in a table.
+    #[error(
+        "sample {id:?} has {what}, which has no place in a table: write JSON lines (-o OUT.jsonl)"
+    )]
+    Nested {
+        /// Its id.
+        id: String,
+        /// What it has.
+        what: &'static str,
+    },
+    /// The output cannot be written.
+    #[error(transparent)]
+    Output(#[from] OutputError),
+}
+
+impl BuildError {
+    /// Is it the user's input that is wrong?
+    pub fn is_usage(&self) -> bool {
+        match self {
+            Self::Input(error) => error.is_usage(),
+            Self::Output(_) => false,
+            _ => true,
+        }
+    }
+}
+
+/// Rows that are read and written at a time.
+const AT_ONCE: usize = 256;
+
+/// How a number of things came about, for tables and JSON.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Written {
+    /// Rows that were written.
+    pub rows: usize,
+    /// Rows that were left out because they would hold the same text twice.
+    pub same_text: usize,
+}
+
+/// A number for a sample that a seed decides, the same in every run.
+fn drawn(seed: u64, id: u64) -> u64 {
+    // SplitMix64.
+    let mut mixed =
+        (id ^ seed.wrapping_mul(0xd134_2543_de82_ef95)).wrapping_add(0x9e37_79b9_7f4a_7c15);
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
+}

@@ -1,0 +1,226 @@
+//! Preference pairs: of the responses to one question, one that the judge holds for right, and one that it holds for wrong.
+
+use std::collections::{HashMap, HashSet};
+
+use serde::Serialize;
+
+use super::{AT_ONCE, BuildError, Judged, Tally, drawn};
+use juror_data::Samples as _;
+
+/// What decides which of two responses is the better one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum By {
+    /// Most trials hold the one for right and the other for wrong.
+    Overall,
+    /// The mean reward.
+    Reward,
+}
+
+/// Which pairs are wanted.
+#[derive(Debug, Clone, Copy)]
+pub struct Wanted {
+    /// What decides.
+    pub by: By,
+    /// Pairs of one question, at most.
+    pub per_question: usize,
+    /// How far the rewards must be apart, at least.
+    pub min_margin: f64,
+    /// Take rejected responses that are lucky guesses before others.
+    pub lucky_first: bool,
+    /// Decides among responses that are equally good.
+    pub seed: u64,
+}
+
+/// Pairs of samples.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Pairs {
+    /// The places of each pair, the chosen one first.
+    #[serde(skip)]
+    pub places: Vec<[u32; 2]>,
+    /// Questions whose responses have readable verdicts.
+    pub questions: usize,
+    /// Of these, questions with one response alone.
+    pub one_response: usize,
+    /// Of the others, questions no two of whose responses make a pair.
+    pub without_pair: usize,
+    /// Responses that are left out because their text is held for right once and for wrong once.
+    pub on_both_sides: usize,
+    /// Pairs whose rejected response is a lucky guess: a right final answer from a flawed derivation.
+    pub lucky_guesses: usize,
+}
+
+impl Pairs {
+    /// Of all questions.
+    ///
+    /// # Errors
+    /// [`BuildError::Unsaid`] where the whole decides and no verdict says anything of it; when a row cannot be read again.
+    pub fn of(judged: &Judged, wanted: Wanted) -> Result<Self, BuildError> {
+        if wanted.by == By::Overall && judged.tallies.iter().all(|tally| tally.c().is_none()) {
+            return Err(BuildError::Unsaid(
+                "no verdict says whether a response is right: pairs by the reward are made with --by reward".into(),
+            ));
+        }
+        let mut pairs = Self {
+            places: Vec::new(),
+            questions: 0,
+            one_response: 0,
+            without_pair: 0,
+            on_both_sides: 0,
+            lucky_guesses: 0,
+        };
+        for group in judged.groups().iter() {
+            pairs.questions += 1;
+            if group.len() < 2 {
+                pairs.one_response += 1;
+                continue;
+            }
+            let before = pairs.places.len();
+            pairs.add_group(judged, &group, wanted)?;
+            pairs.without_pair += usize::from(pairs.places.len() == before);
+        }
+        Ok(pairs)
+    }
+
+    fn add_group(
+        &mut self,
+        judged: &Judged,
+        group: &[u32],
+        wanted: Wanted,
+    ) -> Result<(), BuildError> {
+        let mut responses: Vec<Response> = group
+            .iter()
+            .filter_map(|&place| Response::of(judged, place, wanted.seed))
+            .collect();
+        if wanted.by == By::Overall {
+            responses.retain(|response| response.overall.is_some());
+        }
+        let Some(first) = responses.first() else {
+            return Ok(());
+        };
+        let differs = match wanted.by {
+            By::Overall => responses.iter().any(|one| one.overall != first.overall),
+            By::Reward => responses
+                .iter()
+                .any(|one| one.score.total_cmp(&first.score).is_ne()),
+        };
+        if !differs {
+            return Ok(());
+        }
+        let texts = texts(judged, &responses)?;
+        if wanted.by == By::Overall {
+            let of = |right: bool| -> HashSet<&blake3::Hash> {
+                let side = responses.iter().filter(|one| one.overall == Some(right));
+                side.filter_map(|one| texts.get(&one.place)).collect()
+            };
+            let (right, wrong) = (of(true), of(false));
+            let before = responses.len();
+            responses.retain(|one| {
+                let text = texts.get(&one.place);
+                text.is_some_and(|text| !(right.contains(text) && wrong.contains(text)))
+            });
+            self.on_both_sides += before - responses.len();
+        }
+        let is = |right: bool| {
+            move |response: &&Response| wanted.by == By::Reward || response.overall == Some(right)
+        };
+        let mut chosen: Vec<Response> = responses.iter().filter(is(true)).copied().collect();
+        chosen.sort_by(Response::compare);
+        let mut rejected: Vec<Response> = responses.iter().filter(is(false)).copied().collect();
+        rejected.sort_by(|a, b| b.compare(a));
+        let (first, others): (Vec<Response>, Vec<Response>) = rejected
+            .into_iter()
+            .partition(|response| wanted.lucky_first && response.lucky);
+        // The rejected ones that are far enough below, which are at the beginning of each list.
+        let below = |list: &[Response], chosen: &Response| {
+            list.partition_point(|rejected| {
+                let margin = chosen.score - rejected.score;
+                margin >= wanted.min_margin && (margin > 0.0 || wanted.by == By::Overall)
+            })
+        };
+        let fitting: Vec<(usize, usize)> = chosen
+            .iter()
+            .map(|chosen| (below(&first, chosen), below(&others, chosen)))
+            .collect();
+        let rounds = fitting
+            .iter()
+            .map(|(first, others)| first + others)
+            .max()
+            .unwrap_or(0);
+        let mut left = wanted.per_question;
+        // In each round every chosen response gets one more rejected one, another than its neighbour's if there are several.
+        for round in 0..rounds {
+            for (at, (one, &(of_first, of_others))) in chosen.iter().zip(&fitting).enumerate() {
+                let other = if round < of_first {
+                    &first[(at + round) % of_first]
+                } else if round < of_first + of_others {
+                    &others[(at + round - of_first) % of_others]
+                } else {
+                    continue;
+                };
+                // By the reward, the same text may have two.
+                if texts.get(&one.place) == texts.get(&other.place) {
+                    continue;
+                }
+                if left == 0 {
+                    return Ok(());
+                }
+                left -= 1;
+                self.places.push([one.place, other.place]);
+                self.lucky_guesses += usize::from(other.lucky);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Hashes of the texts of responses, by place.
+fn texts(
+    judged: &Judged,
+    responses: &[Response],
+) -> Result<HashMap<u32, blake3::Hash>, BuildError> {
+    let mut texts = HashMap::with_capacity(responses.len());
+    for some in responses.chunks(AT_ONCE) {
+        let places: Vec<usize> = some.iter().map(|one| one.place as usize).collect();
+        let samples = judged.rows.fetch(&places)?;
+        for (one, sample) in some.iter().zip(samples) {
+            let text = sample.student_answer.trim();
+            texts.insert(one.place, blake3::hash(text.as_bytes()));
+        }
+    }
+    Ok(texts)
+}
+
+/// What is known of a response.
+#[derive(Debug, Clone, Copy)]
+struct Response {
+    place: u32,
+    overall: Option<bool>,
+    score: f64,
+    confidence: f32,
+    lucky: bool,
+    drawn: u64,
+}
+
+impl Response {
+    fn of(judged: &Judged, place: u32, seed: u64) -> Option<Self> {
+        let tally: &Tally = judged.tallies.get(place as usize)?;
+        Some(Self {
+            place,
+            overall: tally.overall.majority(),
+            score: judged.score(place).filter(|score| score.is_finite())?,
+            confidence: tally.confidence(),
+            lucky: tally.is_lucky_guess(),
+            drawn: drawn(seed, judged.rows.outline(place as usize).id),
+        })
+    }
+
+    /// The order from the best response to the worst.
+    fn compare(&self, other: &Self) -> std::cmp::Ordering {
+        let by_score = other.score.total_cmp(&self.score);
+        let by_confidence = other.confidence.total_cmp(&self.confidence);
+        by_score
+            .then(by_confidence)
+            .then(self.drawn.cmp(&other.drawn))
+            .then(self.place.cmp(&other.place))
+    }
+}

@@ -1,0 +1,106 @@
+//! Responses that the judge accepts, to fine-tune on: all of them, or the best few of each question (rejection sampling).
+
+use serde::Serialize;
+
+use super::{BuildError, Judged, drawn};
+use juror_data::Samples as _;
+
+/// Which responses are wanted.
+#[derive(Debug, Clone, Copy)]
+pub struct Wanted {
+    /// Responses to one question, at most.
+    pub per_question: Option<usize>,
+    /// The share of the readable trials that must hold the response for right; without it, more than half.
+    pub min_c: Option<f64>,
+    /// The mean reward that it must have.
+    pub min_reward: Option<f64>,
+    /// Decides among responses that are equally good.
+    pub seed: u64,
+}
+
+/// Accepted responses.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Accepted {
+    /// Their places, those of one question together; where only some of a question are wanted, from the best on.
+    #[serde(skip)]
+    pub places: Vec<[u32; 1]>,
+    /// The question of each, by its number, in the same order.
+    #[serde(skip)]
+    pub questions_of: Vec<u32>,
+    /// How many they are, before doubles and those beyond what is wanted of a question are left out.
+    pub accepted: usize,
+    /// Responses with readable verdicts that are not accepted.
+    pub refused: usize,
+    /// Questions whose responses have readable verdicts.
+    pub questions: usize,
+    /// Of these, questions without an accepted response.
+    pub without_accepted: usize,
+}
+
+impl Accepted {
+    /// Of all questions.
+    ///
+    /// # Errors
+    /// [`BuildError::Unsaid`] where no verdict says anything of the whole and no reward is asked for.
+    pub fn of(judged: &Judged, wanted: Wanted) -> Result<Self, BuildError> {
+        let says_nothing = judged.tallies.iter().all(|tally| tally.c().is_none());
+        if says_nothing && (wanted.min_reward.is_none() || wanted.min_c.is_some()) {
+            return Err(BuildError::Unsaid(
+                "no verdict says whether a response is right: say with --min-reward alone which ones are accepted".into(),
+            ));
+        }
+        let is_accepted = |place: u32| {
+            let Some(tally) = judged.tallies.get(place as usize) else {
+                return false;
+            };
+            let whole = match (tally.c(), wanted.min_c) {
+                (Some(c), Some(least)) => c >= least,
+                (Some(_), None) => tally.overall.majority() == Some(true),
+                (None, _) => says_nothing,
+            };
+            let reward = wanted
+                .min_reward
+                .is_none_or(|least| judged.score(place).is_some_and(|score| score >= least));
+            whole && reward
+        };
+        let mut accepted = Self {
+            places: Vec::new(),
+            questions_of: Vec::new(),
+            accepted: 0,
+            refused: 0,
+            questions: 0,
+            without_accepted: 0,
+        };
+        for mut group in judged.groups().iter() {
+            let all = group.len();
+            group.retain(|&place| is_accepted(place));
+            if wanted.per_question.is_some() {
+                let key = |place: u32| {
+                    let tally = judged.tallies[place as usize];
+                    let id = judged.rows.outline(place as usize).id;
+                    (
+                        judged.score(place).unwrap_or(f64::NEG_INFINITY),
+                        tally.confidence(),
+                        drawn(wanted.seed, id),
+                    )
+                };
+                group.sort_by(|&a, &b| {
+                    let (a, b) = (key(a), key(b));
+                    b.0.total_cmp(&a.0)
+                        .then(b.1.total_cmp(&a.1))
+                        .then(a.2.cmp(&b.2))
+                });
+            }
+            accepted.accepted += group.len();
+            accepted.refused += all - group.len();
+            accepted.without_accepted += usize::from(group.is_empty());
+            let question = accepted.questions as u32;
+            accepted.questions_of.extend(group.iter().map(|_| question));
+            accepted
+                .places
+                .extend(group.into_iter().map(|place| [place]));
+            accepted.questions += 1;
+        }
+        Ok(accepted)
+    }
+}

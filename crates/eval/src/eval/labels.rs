@@ -1,0 +1,314 @@
+//! What people (or a stronger judge) say of a response.
+
+use serde_json::{Map, Value};
+
+use juror_data::Keep;
+
+/// The fields of a label, and the keys under which data sets have them; the first that a row has counts.
+///
+/// `label` and `answer` are no keys of a label: data sets use them for much else. `ProcessBench`'s `label`, the first wrong step, is
+/// read beside its `final_answer_correct`.
+const KEYS: [(LabelField, &[&str]); 5] = [
+    (
+        LabelField::Outcome,
+        &[
+            "outcome_label",
+            "y_outcome",
+            "outcome",
+            "is_correct",
+            "gold_judgment",
+            "gold_correct",
+            "human_judgment_result",
+            "GPT_4o_final_judgment_result",
+            FINAL_ANSWER,
+            "label.outcome",
+        ],
+    ),
+    (
+        LabelField::Overall,
+        &["overall_label", "y_overall", "overall", "label.overall"],
+    ),
+    (
+        LabelField::Process,
+        &["process_label", "y_process", "process", "label.process"],
+    ),
+    (
+        LabelField::Subject,
+        &["subject", "domain", "category", "discipline", "subset"],
+    ),
+    (LabelField::AnswerType, &["answer_type", "task_type"]),
+];
+
+/// `ProcessBench`'s key of the outcome.
+const FINAL_ANSWER: &str = "final_answer_correct";
+
+/// `ProcessBench`'s key of the first wrong step, -1 for none.
+const FIRST_ERROR: &str = "label";
+
+/// A field of a label.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LabelField {
+    /// Is the final answer right?
+    Outcome,
+    /// Are derivation and final answer right?
+    Overall,
+    /// Is the derivation right?
+    Process,
+    /// What the question is about.
+    Subject,
+    /// What kind of answer it has.
+    AnswerType,
+}
+
+impl LabelField {
+    /// Every field.
+    pub const ALL: [Self; 5] = [
+        Self::Outcome,
+        Self::Overall,
+        Self::Process,
+        Self::Subject,
+        Self::AnswerType,
+    ];
+
+    /// Its name in `--label-columns`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Outcome => "outcome",
+            Self::Overall => "overall",
+            Self::Process => "process",
+            Self::Subject => "subject",
+            Self::AnswerType => "answer_type",
+        }
+    }
+}
+
+/// Which keys of a row hold its label.
+#[derive(Debug, Clone)]
+pub struct LabelColumns {
+    keys: [(LabelField, Vec<String>); 5],
+}
+
+impl Default for LabelColumns {
+    fn default() -> Self {
+        Self {
+            keys: KEYS.map(|(field, keys)| (field, keys.iter().map(|&key| key.into()).collect())),
+        }
+    }
+}
+
+impl LabelColumns {
+    /// Reads `FIELD=KEY`s; a field that is not named is looked for under its usual keys, one with no key is not read.
+    ///
+    /// # Errors
+    /// What is wrong with the texts, for the user.
+    pub fn parse<S: AsRef<str>>(named: &[S]) -> Result<Self, String> {
+        let mut columns = Self::default();
+        for text in named {
+            let text = text.as_ref();
+            let (name, key) = text
+                .split_once('=')
+                .ok_or_else(|| format!("{text:?} is no FIELD=KEY, as in overall=human_overall"))?;
+            let (_, keys) = columns
+                .keys
+                .iter_mut()
+                .find(|(field, _)| field.name() == name.trim())
+                .ok_or_else(|| {
+                    let names = LabelField::ALL.map(LabelField::name).join(", ");
+                    format!("{name:?} is no field of a label: those are {names}")
+                })?;
+            *keys = Some(key.trim().to_owned())
+                .filter(|key| !key.is_empty())
+                .into_iter()
+                .collect();
+        }
+        Ok(columns)
+    }
+
+    /// The keys that a row may have, to be kept where it has them.
+    pub fn keep(&self) -> Keep {
+        let keys = self.keys.iter().flat_map(|(_, keys)| keys);
+        let keys = keys.map(String::as_str).chain([FIRST_ERROR]);
+        Keep::parse(keys).where_there()
+    }
+
+    /// The keys of a field, for messages.
+    pub fn keys(&self, field: LabelField) -> &[String] {
+        self.keys
+            .iter()
+            .find(|(other, _)| *other == field)
+            .map_or(&[], |(_, keys)| keys)
+    }
+
+    fn find<'r>(
+        &self,
+        field: LabelField,
+        row: &'r Map<String, Value>,
+    ) -> Option<(&str, &'r Value)> {
+        let mut keys = self.keys(field).iter();
+        keys.find_map(|key| {
+            let within = || {
+                let (outer, inner) = key.split_once('.')?;
+                row.get(outer)?.get(inner)
+            };
+            let value = row
+                .get(key)
+                .or_else(within)
+                .filter(|value| !value.is_null())?;
+            Some((key.as_str(), value))
+        })
+    }
+
+    /// The label in a row's values.
+    ///
+    /// # Errors
+    /// What is wrong with a value, for the user.
+    pub fn read(&self, row: &Map<String, Value>) -> Result<Label, String> {
+        let truth = |field| {
+            match self.find(field, row) {
+            Some((key, value)) => truth(value).map(Some).ok_or_else(|| {
+                format!("`{key}` is {value}: a label is true or false, 1 or 0, correct or incorrect, A, B or C")
+            }),
+            None => Ok(None),
+        }
+        };
+        let name = |field| {
+            self.find(field, row).map(|(_, value)| match value {
+                Value::String(text) => text.trim().to_owned(),
+                other => other.to_string(),
+            })
+        };
+        let mut label = Label {
+            outcome: truth(LabelField::Outcome)?,
+            overall: truth(LabelField::Overall)?,
+            process: truth(LabelField::Process)?,
+            subject: name(LabelField::Subject),
+            answer_type: name(LabelField::AnswerType),
+        };
+        // The cells of a table are texts.
+        let first_error = row.get(FIRST_ERROR).and_then(|step| match step {
+            Value::String(text) => text.trim().parse().ok(),
+            other => other.as_i64(),
+        });
+        if let (None, Some(step), true) =
+            (label.process, first_error, row.contains_key(FINAL_ANSWER))
+        {
+            label.process = Some(step < 0);
+        }
+        if label.overall.is_none() {
+            label.overall = and(label.process, label.outcome);
+        }
+        Ok(label)
+    }
+}
+
+/// Both, where both are known. One that is false would be enough, but of data with outcomes alone all labels would then be false.
+fn and(a: Option<bool>, b: Option<bool>) -> Option<bool> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a && b),
+        _ => None,
+    }
+}
+
+/// A label's truth value. `C` is `VerifierBench`'s letter for a response that is cut off or garbled: not right.
+fn truth(value: &Value) -> Option<bool> {
+    match value {
+        Value::Bool(truth) => Some(*truth),
+        Value::Number(number) => match number.as_f64()? {
+            0.0 => Some(false),
+            1.0 => Some(true),
+            _ => None,
+        },
+        Value::String(text) => match text.trim().to_ascii_lowercase().as_str() {
+            "true" | "correct" | "right" | "yes" | "1" | "1.0" | "a" => Some(true),
+            "false" | "incorrect" | "wrong" | "no" | "0" | "0.0" | "b" | "c" | "invalid" => {
+                Some(false)
+            }
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// What is said of a response.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Label {
+    /// Is the final answer right?
+    pub outcome: Option<bool>,
+    /// Are derivation and final answer right?
+    pub overall: Option<bool>,
+    /// Is the derivation right?
+    pub process: Option<bool>,
+    /// What the question is about.
+    pub subject: Option<String>,
+    /// What kind of answer it has.
+    pub answer_type: Option<String>,
+}
+
+impl Label {
+    /// Does it say nothing that a verdict can be compared with?
+    pub fn is_empty(&self) -> bool {
+        self.outcome.is_none() && self.overall.is_none() && self.process.is_none()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// The shapes of published data sets, read without a word.
+    #[test]
+    fn labels_of_data_sets_are_read() {
+        let read = |row: Value| {
+            let row = row.as_object().unwrap();
+            let label = LabelColumns::default().read(row).unwrap();
+            (label.outcome, label.overall, label.process, label.subject)
+        };
+        let of = |subject: &str| Some(subject.to_owned());
+        let verifier_bench =
+            |letter| json!({"gold_judgment": letter, "domain": "Math", "answer_type": "Formula"});
+        assert_eq!(
+            read(verifier_bench("A")),
+            (Some(true), None, None, of("Math"))
+        );
+        assert_eq!(
+            read(verifier_bench("C")),
+            (Some(false), None, None, of("Math"))
+        );
+        assert_eq!(
+            read(json!({"gold_judgment": true, "domain": "Physics"})),
+            (Some(true), None, None, of("Physics"))
+        );
+        assert_eq!(
+            read(json!({"gold_correct": false, "answer_type": "Set"})),
+            (Some(false), None, None, None)
+        );
+        let var =
+            json!({"human_judgment_result": null, "GPT_4o_final_judgment_result": "Incorrect"});
+        assert_eq!(read(var), (Some(false), None, None, None));
+        let process_bench =
+            |step| json!({"final_answer_correct": true, "label": step, "steps": ["a", "b"]});
+        assert_eq!(
+            read(process_bench(-1)),
+            (Some(true), Some(true), Some(true), None)
+        );
+        assert_eq!(
+            read(process_bench(1)),
+            (Some(true), Some(false), Some(false), None)
+        );
+        assert_eq!(
+            read(json!({"final_answer_correct": "True", "label": "-1"})),
+            (Some(true), Some(true), Some(true), None)
+        );
+        // Of JudgeBench `label` is none of a response.
+        assert_eq!(
+            read(json!({"label": "A>B", "source": "mmlu"})),
+            (None, None, None, None)
+        );
+        assert_eq!(
+            read(json!({"num_correct": 1, "subset": "Safety"})),
+            (None, None, None, of("Safety"))
+        );
+    }
+}

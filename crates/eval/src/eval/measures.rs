@@ -1,0 +1,328 @@
+//! How good a judge is, over some of its verdicts.
+
+use std::collections::{BTreeMap, HashMap};
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::scored::{Labelled, Samples, Scored};
+use super::statistics::{Confusion, Counts, Interval, bootstrap, ratio, wilson};
+use juror_data::verdict::Status;
+
+/// What of a verdict is compared with the label.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Task {
+    /// Derivation and final answer: what a process-aware reward rests on.
+    Overall,
+    /// The final answer.
+    Outcome,
+    /// The derivation.
+    Process,
+}
+
+impl Task {
+    /// Every task, the primary one first.
+    pub const ALL: [Self; 3] = [Self::Overall, Self::Outcome, Self::Process];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Overall => "overall",
+            Self::Outcome => "outcome",
+            Self::Process => "process",
+        }
+    }
+
+    /// What the label says.
+    pub fn label(self, labelled: &Labelled) -> Option<bool> {
+        match self {
+            Self::Overall => labelled.overall,
+            Self::Outcome => labelled.outcome,
+            Self::Process => labelled.process,
+        }
+    }
+
+    /// What the judge says.
+    pub fn prediction(self, scored: &Scored) -> Option<bool> {
+        match self {
+            Self::Overall => scored.overall,
+            Self::Outcome => scored.outcome,
+            Self::Process => scored.process,
+        }
+    }
+
+    /// The judge's probability that it is true; overall that of both, taken as independent.
+    pub fn probability(self, scored: &Scored) -> Option<f64> {
+        let process = scored.process_probability.map(f64::from);
+        let outcome = scored.outcome_probability.map(f64::from);
+        match self {
+            Self::Overall => Some(process? * outcome?),
+            Self::Outcome => outcome,
+            Self::Process => process,
+        }
+    }
+}
+
+/// A share and its 95 % interval.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct Share {
+    /// Those that count.
+    pub count: usize,
+    /// Of so many.
+    pub all: usize,
+    /// The share.
+    pub share: f64,
+    /// Its 95 % interval: Wilson's, or of several trials a sample by resampling samples.
+    pub interval: Interval,
+}
+
+impl Share {
+    /// A share with Wilson's interval; `None` of none.
+    pub(crate) fn of(count: usize, all: usize) -> Option<Self> {
+        Some(Self {
+            count,
+            all,
+            share: ratio(count, all)?,
+            interval: wilson(count, all)?,
+        })
+    }
+}
+
+/// A number and its 95 % interval: by resampling samples, where nothing else is said.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct Estimate {
+    /// The number.
+    pub value: f64,
+    /// Its 95 % interval; null where too few resamples define it.
+    pub interval: Option<Interval>,
+}
+
+/// How well predictions meet labels of one task.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Scores {
+    /// Labels (rows: false, true) against predictions (columns: false, true, none).
+    pub confusion: Confusion,
+    /// The share of right predictions; no prediction is wrong.
+    pub accuracy: Share,
+    /// The share of right predictions among those made.
+    pub selective_accuracy: Option<Share>,
+    /// Of those predicted true, the share that are.
+    pub precision: Option<Share>,
+    /// Of those that are true, the share predicted true.
+    pub recall: Option<Share>,
+    /// The harmonic mean of precision and recall.
+    pub f1: Option<Estimate>,
+    /// Cohen's kappa among the predictions made.
+    pub kappa: Option<Estimate>,
+}
+
+impl Scores {
+    /// Of samples that count alike, with how many there are of each.
+    pub(crate) fn of(units: &[(Confusion, usize)], resamples: usize) -> Option<Self> {
+        let confusion = sum(&mut units.iter().map(|(unit, count)| (unit, *count)));
+        let trials = units.iter().any(|(unit, _)| unit.all() > 1);
+        let [f1, kappa, accuracy, selective, precision, recall] =
+            bootstrap(units, resamples, |units| {
+                let confusion = sum(units);
+                [
+                    confusion.f1(),
+                    confusion.kappa(),
+                    confusion.accuracy(),
+                    confusion.selective_accuracy(),
+                    confusion.precision(),
+                    confusion.recall(),
+                ]
+            });
+        let share = |count, all, resampled: Option<Interval>| {
+            let share = Share::of(count, all)?;
+            // Trials of one sample are not independent.
+            let interval = resampled.filter(|_| trials).unwrap_or(share.interval);
+            Some(Share { interval, ..share })
+        };
+        let estimate = |value: Option<f64>, interval| {
+            Some(Estimate {
+                value: value?,
+                interval,
+            })
+        };
+        let found = confusion.counts[1][1];
+        Some(Self {
+            accuracy: share(confusion.right(), confusion.all(), accuracy)?,
+            selective_accuracy: share(confusion.right(), confusion.answered(), selective),
+            precision: share(found, found + confusion.counts[0][1], precision),
+            recall: share(found, confusion.positive(), recall),
+            f1: estimate(confusion.f1(), f1),
+            kappa: estimate(confusion.kappa(), kappa),
+            confusion,
+        })
+    }
+}
+
+fn sum(units: &mut dyn Iterator<Item = (&Confusion, usize)>) -> Confusion {
+    let mut confusion = Confusion::default();
+    units.for_each(|(unit, times)| confusion.add_all(&unit.counts, times));
+    confusion
+}
+
+/// Tokens that a judge generated for a verdict.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
+pub struct Tokens {
+    /// Of all verdicts together.
+    pub total: u64,
+    /// The mean.
+    pub mean: f64,
+    /// As many verdicts have fewer as have more.
+    pub median: u32,
+    /// One verdict in 20 has more.
+    pub p95: u32,
+}
+
+impl Tokens {
+    fn of(mut generated: Vec<u32>) -> Self {
+        generated.sort_unstable();
+        let at = |share: f64| {
+            generated
+                .get((share * generated.len() as f64) as usize)
+                .copied()
+        };
+        let total = generated.iter().map(|&tokens| u64::from(tokens)).sum();
+        Self {
+            total,
+            mean: total as f64 / generated.len().max(1) as f64,
+            median: at(0.5).unwrap_or_default(),
+            p95: at(0.95).unwrap_or_default(),
+        }
+    }
+}
+
+/// How good a judge is over some of its verdicts.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Measures {
+    /// Verdicts.
+    pub verdicts: usize,
+    /// Samples that they are on.
+    pub samples: usize,
+    /// Verdicts by status.
+    pub by_status: BTreeMap<Status, usize>,
+    /// Against the labels of each task that has any.
+    pub tasks: BTreeMap<Task, Scores>,
+    /// Of right final answers from flawed derivations, the share that is not found right overall.
+    pub lucky_guesses: Option<Share>,
+    /// What the rules alone say of the final answer, against the labels of each task; where they cannot tell they are wrong.
+    pub rules: BTreeMap<Task, Scores>,
+    /// Tokens generated for a verdict.
+    pub tokens: Tokens,
+}
+
+impl Measures {
+    /// Of the verdicts, sorted by sample, on samples that are `wanted`; `resamples` is the number of a bootstrap's draws.
+    pub fn of(
+        verdicts: &[Scored],
+        samples: &Samples,
+        resamples: usize,
+        wanted: impl Fn(&Labelled) -> bool,
+    ) -> Self {
+        let mut units = Units::default();
+        let mut by_status = BTreeMap::new();
+        let mut generated = Vec::new();
+        let mut known_by_rules = false;
+        let mut count = 0;
+        for trials in verdicts.chunk_by(|a, b| a.sample == b.sample) {
+            let labelled = samples.labelled.get(trials[0].sample as usize);
+            let Some(labelled) = labelled.filter(|labelled| wanted(labelled)) else {
+                continue;
+            };
+            count += 1;
+            for scored in trials {
+                *by_status.entry(scored.status).or_insert(0) += 1;
+                generated.push(scored.generated);
+                known_by_rules |= scored.rules.is_some();
+            }
+            for task in Task::ALL {
+                let Some(label) = task.label(labelled) else {
+                    continue;
+                };
+                units.add(
+                    Key::Judge(task),
+                    label,
+                    trials.iter().map(|scored| task.prediction(scored)),
+                );
+                if task != Task::Process {
+                    units.add(
+                        Key::Rules(task),
+                        label,
+                        trials.iter().map(|scored| scored.rules),
+                    );
+                }
+            }
+            if (labelled.outcome, labelled.overall) == (Some(true), Some(false)) {
+                units.add(
+                    Key::LuckyGuesses,
+                    false,
+                    trials.iter().map(|scored| scored.overall),
+                );
+            }
+        }
+        let scores = |key: fn(Task) -> Key| -> BTreeMap<Task, Scores> {
+            let of = |task| Some((task, Scores::of(&units.of(key(task)), resamples)?));
+            Task::ALL.into_iter().filter_map(of).collect()
+        };
+        let lucky_guesses = Scores::of(&units.of(Key::LuckyGuesses), resamples);
+        Self {
+            verdicts: generated.len(),
+            samples: count,
+            by_status,
+            tasks: scores(Key::Judge),
+            lucky_guesses: lucky_guesses.map(|scores| scores.accuracy),
+            rules: if known_by_rules {
+                scores(Key::Rules)
+            } else {
+                BTreeMap::new()
+            },
+            tokens: Tokens::of(generated),
+        }
+    }
+
+    /// The share of verdicts with a status.
+    pub fn share_of(&self, status: Status) -> f64 {
+        let count = self.by_status.get(&status).copied().unwrap_or_default();
+        count as f64 / self.verdicts.max(1) as f64
+    }
+}
+
+/// Whose predictions are compared with which labels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Key {
+    Judge(Task),
+    Rules(Task),
+    LuckyGuesses,
+}
+
+/// How many samples count alike: the trials of a sample together are a unit of the bootstrap.
+#[derive(Default)]
+struct Units {
+    counted: HashMap<Key, BTreeMap<Counts, usize>>,
+}
+
+impl Units {
+    fn add(&mut self, key: Key, label: bool, predictions: impl Iterator<Item = Option<bool>>) {
+        let mut confusion = Confusion::default();
+        for prediction in predictions {
+            confusion.add(label, prediction);
+        }
+        *self
+            .counted
+            .entry(key)
+            .or_default()
+            .entry(confusion.counts)
+            .or_default() += 1;
+    }
+
+    fn of(&self, key: Key) -> Vec<(Confusion, usize)> {
+        let counted = self.counted.get(&key).into_iter().flatten();
+        counted
+            .map(|(&counts, &count)| (Confusion { counts }, count))
+            .collect()
+    }
+}

@@ -1,0 +1,413 @@
+//! Verdicts beside their labels.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::EvalError;
+use super::labels::{Label, LabelColumns};
+use juror_data::verdict::Status;
+use juror_data::{LoadOptions, Needs, Sample, TrialsSeen, VerdictLine, each, each_batch, id_hash};
+
+/// Names, each with a number.
+#[derive(Debug, Clone, Default)]
+pub struct Names {
+    names: Vec<String>,
+    numbers: HashMap<String, u32>,
+}
+
+impl Names {
+    fn number(&mut self, name: String) -> u32 {
+        if let Some(number) = self.numbers.get(&name) {
+            return *number;
+        }
+        let number = self.names.len() as u32;
+        self.names.push(name.clone());
+        self.numbers.insert(name, number);
+        number
+    }
+
+    /// The name of a number.
+    pub fn name(&self, number: u32) -> &str {
+        self.names.get(number as usize).map_or("", String::as_str)
+    }
+
+    /// The number of a name.
+    pub fn find(&self, name: &str) -> Option<u32> {
+        self.numbers.get(name).copied()
+    }
+
+    /// All names, in the order of their numbers.
+    pub fn all(&self) -> &[String] {
+        &self.names
+    }
+}
+
+/// A sample and its label.
+#[derive(Debug, Clone, Copy)]
+pub struct Labelled {
+    /// Is the final answer right?
+    pub outcome: Option<bool>,
+    /// Are derivation and final answer right?
+    pub overall: Option<bool>,
+    /// Is the derivation right?
+    pub process: Option<bool>,
+    /// The number of its subject.
+    pub subject: Option<u32>,
+    /// The number of its answer's type.
+    pub answer_type: Option<u32>,
+    /// Characters of the response; 0 where it was not read.
+    pub response_length: u32,
+    /// Is it one of the better responses of its group? Known of rows that say so.
+    pub preferred: Option<bool>,
+    /// The number of its group, where `preferred` is known.
+    pub group: Option<u32>,
+}
+
+impl Labelled {
+    /// A sample without a label.
+    pub(crate) const NONE: Self = Self {
+        outcome: None,
+        overall: None,
+        process: None,
+        subject: None,
+        answer_type: None,
+        response_length: 0,
+        preferred: None,
+        group: None,
+    };
+}
+
+/// Labelled samples, by the hash of their ids.
+#[derive(Debug, Default)]
+pub struct Samples {
+    places: HashMap<u64, u32>,
+    ids: Vec<Box<str>>,
+    /// The samples, in the order of the data.
+    pub labelled: Vec<Labelled>,
+    /// Subjects by number.
+    pub subjects: Names,
+    /// Types of answers by number.
+    pub answer_types: Names,
+    /// Groups of better and worse responses by number: the ids of their rows.
+    pub groups: Names,
+}
+
+impl Samples {
+    /// Adds a sample of data.
+    pub(crate) fn add_sample(&mut self, sample: &Sample, mut label: Label) {
+        // Which response is better says of each whether it is right, unless the row says so itself.
+        if label.is_empty() {
+            label.overall = sample.preferred;
+        }
+        let place = self.add(&sample.id, label, &sample.student_answer);
+        if let (Some(preferred), Some(group)) = (sample.preferred, &sample.group) {
+            let group = self.groups.number(group.clone());
+            if let Some(labelled) = self.labelled.get_mut(place as usize) {
+                labelled.preferred = Some(preferred);
+                labelled.group = Some(group);
+            }
+        }
+    }
+
+    /// Adds a sample; returns its place.
+    pub(crate) fn add(&mut self, id: &str, label: Label, response: &str) -> u32 {
+        let place = self.labelled.len() as u32;
+        self.places.insert(id_hash(id), place);
+        self.ids.push(id.into());
+        self.labelled.push(Labelled {
+            outcome: label.outcome,
+            overall: label.overall,
+            process: label.process,
+            subject: label.subject.map(|name| self.subjects.number(name)),
+            answer_type: label.answer_type.map(|name| self.answer_types.number(name)),
+            response_length: response.chars().count() as u32,
+            preferred: None,
+            group: None,
+        });
+        place
+    }
+
+    /// The place of the sample with this id.
+    pub(crate) fn place(&self, id: &str) -> Option<u32> {
+        self.places.get(&id_hash(id)).copied()
+    }
+
+    /// Gives a sample a label, in the place of the one that it has.
+    pub(crate) fn set_label(&mut self, place: u32, label: Label) {
+        let (subject, answer_type) = (
+            label.subject.map(|name| self.subjects.number(name)),
+            label.answer_type.map(|name| self.answer_types.number(name)),
+        );
+        if let Some(labelled) = self.labelled.get_mut(place as usize) {
+            labelled.outcome = label.outcome;
+            labelled.overall = label.overall;
+            labelled.process = label.process;
+            labelled.subject = subject.or(labelled.subject);
+            labelled.answer_type = answer_type.or(labelled.answer_type);
+        }
+    }
+
+    /// The id of a sample.
+    pub fn id(&self, place: u32) -> &str {
+        self.ids.get(place as usize).map_or("", |id| id)
+    }
+
+    /// The sample with this id.
+    pub fn find(&self, id: &str) -> Option<&Labelled> {
+        self.labelled.get(*self.places.get(&id_hash(id))? as usize)
+    }
+
+    /// Reads labels from data.
+    ///
+    /// # Errors
+    /// Where a row or its label cannot be read, or no row has a label.
+    pub fn of_data(
+        inputs: &[PathBuf],
+        options: LoadOptions,
+        columns: &LabelColumns,
+    ) -> Result<Self, EvalError> {
+        let mut samples = Self::default();
+        let mut wrong = None;
+        let options = LoadOptions {
+            keep: columns.keep(),
+            columns: options.columns.with_needs(Needs::nothing()),
+            ..options
+        };
+        each(
+            inputs,
+            &options,
+            &mut |sample| match columns.read(&sample.kept) {
+                Ok(label) => samples.add_sample(sample, label),
+                Err(why) => {
+                    wrong.get_or_insert_with(|| format!("sample {:?}: {why}", sample.id));
+                }
+            },
+        )?;
+        if let Some(why) = wrong {
+            return Err(EvalError::Label { why });
+        }
+        Ok(samples)
+    }
+
+    /// How many of them have a label that a verdict can be compared with.
+    pub fn count(&self) -> usize {
+        let has_any = |one: &&Labelled| {
+            one.outcome.is_some() || one.overall.is_some() || one.process.is_some()
+        };
+        self.labelled.iter().filter(has_any).count()
+    }
+}
+
+/// What a verdict says, as far as it is scored.
+#[derive(Debug, Clone, Copy)]
+pub struct Scored {
+    /// The sample's place in [`Samples::labelled`].
+    pub sample: u32,
+    /// The trial's number.
+    pub trial: u32,
+    /// The verdict's line, from 1.
+    pub line: u32,
+    /// The state the trial ended in.
+    pub status: Status,
+    /// Is the derivation right? None unless the status is `ok`, as the next two.
+    pub process: Option<bool>,
+    /// Is the final answer right?
+    pub outcome: Option<bool>,
+    /// Both.
+    pub overall: Option<bool>,
+    /// What the rules say of the final answer.
+    pub rules: Option<bool>,
+    /// Is `outcome` what the rules say, because the judge gave none or was not asked?
+    pub outcome_by_rules: bool,
+    /// The judge's probability of a right derivation.
+    pub process_probability: Option<f32>,
+    /// The judge's probability of a right final answer.
+    pub outcome_probability: Option<f32>,
+    /// Tokens that the judge generated.
+    pub generated: u32,
+}
+
+/// A file of verdicts, scored.
+#[derive(Debug)]
+pub struct Verdicts {
+    /// The verdicts whose samples have labels, in the file's order.
+    pub scored: Vec<Scored>,
+    /// Verdicts whose samples are not among the labelled ones.
+    pub without_label: usize,
+    /// Labelled samples without a verdict.
+    pub without_verdict: usize,
+    /// Trials of a sample, at most.
+    pub trials: u32,
+    /// Where responses are labelled as better or worse than others: each trial's sample and reward (without one 1 or 0, by
+    /// the whole), and of rankings each response's score; none where there is no readable one.
+    pub scores: Vec<(u32, Option<f64>)>,
+}
+
+impl Verdicts {
+    /// Reads the verdicts of `path`, and the labels in them (`juror judge --keep`) where `samples` is empty and `in_verdicts` is true.
+    ///
+    /// # Errors
+    /// Where the file cannot be read, holds something else, has a verdict twice, or none of its samples has a label.
+    pub fn read(
+        path: &Path,
+        samples: &mut Samples,
+        in_verdicts: bool,
+        columns: &LabelColumns,
+    ) -> Result<Self, EvalError> {
+        let mut verdicts = Self {
+            scored: Vec::new(),
+            without_label: 0,
+            without_verdict: 0,
+            trials: 0,
+            scores: Vec::new(),
+        };
+        let has_groups = !samples.groups.all().is_empty();
+        let mut seen = TrialsSeen::new(samples.labelled.len());
+        let name = path.display().to_string();
+        let wrong = |place: usize, why: &str| EvalError::row(&name, place, why);
+        each_batch(path, wrong, |rows| {
+            let read: Vec<Result<Read, String>> = rows
+                .par_iter()
+                .map(|(_, row)| read_line(row, in_verdicts.then_some(columns)))
+                .collect();
+            for ((place, _), read) in rows.iter().zip(read) {
+                let (line, label) = match read.map_err(|why| wrong(*place, &why))? {
+                    Read::Verdict(line, label) => (*line, label),
+                    Read::Ranking(ranking) => {
+                        verdicts
+                            .add_ranking(ranking, samples, &mut seen)
+                            .map_err(|why| wrong(*place, &why))?;
+                        continue;
+                    }
+                };
+                let sample = match (samples.places.get(&id_hash(&line.id)), label) {
+                    (Some(sample), _) => *sample,
+                    (None, Some(label)) => {
+                        seen.push();
+                        samples.add(&line.id, label, "")
+                    }
+                    (None, None) => {
+                        verdicts.without_label += 1;
+                        continue;
+                    }
+                };
+                if !seen.add(sample, line.trial) {
+                    let why = format!("trial {} of {:?} is there twice", line.trial, line.id);
+                    return Err(wrong(*place, &why));
+                }
+                verdicts.trials = verdicts.trials.max(line.trial.saturating_add(1));
+                verdicts.scored.push(scored(&line, sample, *place as u32));
+                if has_groups {
+                    let overall = line.overall().map(|right| f64::from(u8::from(right)));
+                    let reward = line.reward.filter(|_| line.status == Status::Ok);
+                    verdicts.scores.push((sample, reward.or(overall)));
+                }
+            }
+            Ok(())
+        })?;
+        // Trials of a sample stand together, in whatever order the file has them.
+        verdicts
+            .scored
+            .sort_by_key(|scored| (scored.sample, scored.trial));
+        verdicts.without_verdict = seen.without_any();
+        let is_empty = verdicts.scored.is_empty() && verdicts.scores.is_empty();
+        if is_empty && verdicts.without_label == 0 {
+            return Err(EvalError::NoVerdicts { file: name });
+        }
+        Ok(verdicts)
+    }
+
+    /// Takes the scores of a line of `juror judge --compare`.
+    fn add_ranking(
+        &mut self,
+        ranking: Ranking,
+        samples: &Samples,
+        seen: &mut TrialsSeen,
+    ) -> Result<(), String> {
+        for response in ranking.responses {
+            match samples.places.get(&id_hash(&response.id)) {
+                Some(&sample) if seen.add(sample, 0) => {
+                    self.trials = self.trials.max(1);
+                    self.scores.push((sample, response.score));
+                }
+                Some(_) => return Err(format!("{:?} is there twice", response.id)),
+                None => self.without_label += 1,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A line of `juror judge --compare`.
+#[derive(Debug, Deserialize)]
+struct Ranking {
+    responses: Vec<RankedResponse>,
+}
+
+#[derive(Debug, Deserialize)]
+struct RankedResponse {
+    id: String,
+    score: Option<f64>,
+}
+
+/// What a line says.
+enum Read<'l> {
+    /// A verdict, and the label among its kept keys where it is to have one.
+    Verdict(Box<VerdictLine<'l>>, Option<Label>),
+    /// The responses to one question, compared with each other.
+    Ranking(Ranking),
+}
+
+fn read_line<'l>(row: &'l [u8], labels: Option<&LabelColumns>) -> Result<Read<'l>, String> {
+    match labelled_line(row, labels) {
+        Ok((line, label)) => Ok(Read::Verdict(Box::new(line), label)),
+        Err(why) => serde_json::from_slice(row)
+            .map(Read::Ranking)
+            .map_err(|_| why),
+    }
+}
+
+/// A verdict's line, and the label among its kept keys where it is to have one.
+///
+/// # Errors
+/// What is wrong with it, for the user.
+pub(crate) fn labelled_line<'l>(
+    row: &'l [u8],
+    labels: Option<&LabelColumns>,
+) -> Result<(VerdictLine<'l>, Option<Label>), String> {
+    let line = VerdictLine::parse(row)?;
+    let Some(columns) = labels else {
+        return Ok((line, None));
+    };
+    let kept: Map<String, Value> = match line.input {
+        Some(input) => {
+            serde_json::from_str(input.get()).map_err(|error| format!("`input`: {error}"))?
+        }
+        None => Map::new(),
+    };
+    let label = columns.read(&kept)?;
+    Ok((line, Some(label)))
+}
+
+/// A line on the sample at a place of the labelled ones.
+pub(crate) fn scored(line: &VerdictLine, sample: u32, place: u32) -> Scored {
+    let confidence = line.confidence();
+    Scored {
+        sample,
+        trial: line.trial,
+        line: place,
+        status: line.status,
+        process: line.process(),
+        outcome: line.outcome(),
+        overall: line.overall(),
+        rules: line.rule_outcome,
+        outcome_by_rules: line.is_outcome_by_rules(),
+        process_probability: confidence.process,
+        outcome_probability: confidence.outcome,
+        generated: line.generated(),
+    }
+}

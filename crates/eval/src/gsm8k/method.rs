@@ -1,0 +1,166 @@
+//! The extraction methods, each with what it finds in a response and whether that is right.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use juror_rules::{Gsm8kMethod, OutcomeRules};
+
+/// A way of finding the final answer of a response and of comparing it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Method {
+    /// The data set's own.
+    Official,
+    /// `strict-match` of lm-evaluation-harness.
+    StrictMatch,
+    /// `flexible-extract` of lm-evaluation-harness.
+    FlexibleExtract,
+    /// Five patterns in order of trust.
+    Multi,
+    /// The rule-based verifier of this project, under its profile `strict`.
+    Rules,
+}
+
+impl Method {
+    /// Every method, in the order in which they are shown.
+    pub const ALL: [Self; 5] = [
+        Self::Official,
+        Self::StrictMatch,
+        Self::FlexibleExtract,
+        Self::Multi,
+        Self::Rules,
+    ];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        self.named().map_or("rules", Gsm8kMethod::as_str)
+    }
+
+    /// Its place in [`Self::ALL`].
+    pub fn place(self) -> usize {
+        self as usize
+    }
+
+    /// The method of the rules' crate; `None` for the verifier.
+    fn named(self) -> Option<Gsm8kMethod> {
+        match self {
+            Self::Official => Some(Gsm8kMethod::Official),
+            Self::StrictMatch => Some(Gsm8kMethod::StrictMatch),
+            Self::FlexibleExtract => Some(Gsm8kMethod::FlexibleExtract),
+            Self::Multi => Some(Gsm8kMethod::Multi),
+            Self::Rules => None,
+        }
+    }
+
+    /// Reads a response against the reference answers of each set of labels; any one of them is right. A set that does not
+    /// have the question has none.
+    pub fn read<const S: usize>(self, response: &str, sets: [Option<&[String]>; S]) -> Reading<S> {
+        let Some(method) = self.named() else {
+            return read_by_rules(response, sets);
+        };
+        let extracted = method.extract(response);
+        let is_right = |references: &[String]| {
+            let found = extracted.as_deref()?;
+            let mut references = references.iter();
+            Some(references.any(|reference| method.equal(found, &method.expected(reference))))
+        };
+        Reading {
+            right: sets.map(|references| references.map(|all| is_right(all).unwrap_or(false))),
+            extracted,
+        }
+    }
+
+    /// Are two extracted answers the same answer?
+    pub fn same(self, a: &str, b: &str) -> bool {
+        a == b
+            || match self.named() {
+                Some(method) => method.equal(a, b),
+                None => OutcomeRules::default().verify(a, b).outcome == Some(true),
+            }
+    }
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.pad(self.name())
+    }
+}
+
+/// What a method found in a response.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reading<const S: usize> {
+    /// The answer, as the method compares it; `None` is the `[invalid]` of other reports.
+    pub extracted: Option<String>,
+    /// Is it right, by each set of labels? `None` where the set does not have the question. What cannot be told is not right.
+    pub right: [Option<bool>; S],
+}
+
+fn read_by_rules<const S: usize>(response: &str, sets: [Option<&[String]>; S]) -> Reading<S> {
+    let rules = OutcomeRules::default();
+    let mut extracted = None;
+    let mut known: Option<(&[String], bool)> = None;
+    let right = sets.map(|references| {
+        let references = references?;
+        // Most labels are the same in all sets.
+        if let Some((_, right)) = known.filter(|(others, _)| *others == references) {
+            return Some(right);
+        }
+        let right = references.iter().any(|reference| {
+            let verdict = rules.verify(reference, response);
+            extracted = extracted.take().or(verdict.extracted);
+            verdict.outcome == Some(true)
+        });
+        known = Some((references, right));
+        Some(right)
+    });
+    Reading { extracted, right }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_those_in_the_list_of_all() {
+        for (place, method) in Method::ALL.into_iter().enumerate() {
+            assert_eq!(method.place(), place);
+            assert_eq!(serde_json::json!(method), method.name());
+        }
+    }
+
+    #[test]
+    fn each_method_finds_its_own_answer() {
+        let response = "5 of them cost $1,200.50. #### 12\nSo \\boxed{13} and #### 14 in 2 years.";
+        let found = |method: Method| method.read::<0>(response, []).extracted;
+        assert_eq!(found(Method::Official).as_deref(), Some("12"));
+        assert_eq!(found(Method::StrictMatch).as_deref(), Some("12"));
+        assert_eq!(found(Method::FlexibleExtract).as_deref(), Some("2"));
+        assert_eq!(found(Method::Multi).as_deref(), Some("14"));
+    }
+
+    #[test]
+    fn a_response_is_right_by_one_set_and_wrong_by_another() {
+        let (old, new) = (["72".to_owned()], ["70".to_owned(), "71".to_owned()]);
+        for method in Method::ALL {
+            let reading = method.read("So it is\n#### 71", [Some(&old[..]), Some(&new[..]), None]);
+            assert_eq!(reading.right, [Some(false), Some(true), None], "{method}");
+            assert_eq!(reading.extracted.as_deref(), Some("71"), "{method}");
+        }
+        // Equality is the method's own.
+        let right = |method: Method| method.read("#### 71.0", [Some(&new[..])]).right[0];
+        assert_eq!(right(Method::Official), Some(false));
+        assert_eq!(right(Method::StrictMatch), Some(false));
+        assert_eq!(right(Method::Multi), Some(true));
+        assert_eq!(right(Method::Rules), Some(true));
+    }
+
+    #[test]
+    fn the_same_answer_is_a_matter_of_the_method() {
+        assert!(!Method::Official.same("72", "72.0"));
+        assert!(Method::Multi.same("71.9999999", "72"));
+        assert!(Method::Rules.same("1/2", "0.5"));
+        assert!(!Method::Rules.same("1/2", "0.4"));
+    }
+}

@@ -1,0 +1,132 @@
+//! The evaluation protocol of GSM8K (`juror gsm8k`): responses scored by named extraction methods, against original and audited
+//! labels, and a local model as the solver.
+//!
+//! ```text
+//! questions ─Solver─▶ requests ─batch─▶ responses ─┐
+//!                                                  ├─▶ Scored ─▶ Scores by method and labels ─▶ Report
+//! original and audited labels ─────────────────────┘      └────▶ rules against a judge's verdicts
+//! ```
+//!
+//! | file | what it is for |
+//! |---|---|
+//! | [`method`] | the extraction methods: what each finds in a response |
+//! | [`test_set`] | questions with their answers, original or audited (GSM8K-Platinum) |
+//! | [`responses`] | responses by their questions, read by every method |
+//! | [`statistics`] | accuracy, pass@k, maj@k |
+//! | [`report`] | everything that a report has to state |
+//! | [`against`] | a judge and the methods, against each other and against labels |
+//! | [`exemplars`] | worked examples for few-shot prompts (`exemplars.jsonl`) |
+//! | [`solver`] | prompts of the standard configurations, as requests; answers as rows |
+
+pub mod against;
+pub mod exemplars;
+pub mod method;
+pub mod report;
+pub mod responses;
+pub mod solver;
+pub mod statistics;
+pub mod test_set;
+
+use std::io;
+
+use crate::eval::EvalError;
+use juror_data::DatasetError;
+
+/// Why responses could not be scored, or questions not be asked.
+#[derive(Debug, thiserror::Error)]
+pub enum Gsm8kError {
+    /// An input cannot be read as rows.
+    #[error(transparent)]
+    Input(#[from] DatasetError),
+    /// Labels or verdicts cannot be read.
+    #[error(transparent)]
+    Eval(#[from] EvalError),
+    /// A file cannot be read.
+    #[error("could not read {file}: {source}")]
+    Read {
+        /// The file.
+        file: String,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// A test set is standard input.
+    #[error("{file} is no file or folder: a test set is one, since the report tells its hash")]
+    NoFile {
+        /// What was given.
+        file: String,
+    },
+    /// A question stands there with two answers.
+    #[error(
+        "{file}: row {row} has the question of row {earlier} with another answer: keep the row that is right"
+    )]
+    TwoAnswers {
+        /// The file.
+        file: String,
+        /// The second row, from 1.
+        row: usize,
+        /// The first row.
+        earlier: usize,
+    },
+    /// A response's own reference is missing, and no test set was given.
+    #[error(
+        "response {id:?} has no reference answer: give the questions with their answers, `--data test.jsonl`, or name the key with \
+         `--columns reference=KEY`"
+    )]
+    NoReference {
+        /// The response's id.
+        id: String,
+    },
+    /// Responses to a question have different references.
+    #[error(
+        "response {id:?} has another reference answer than an earlier response to its question: give the questions with their \
+         answers, `--data test.jsonl`"
+    )]
+    References {
+        /// The response's id.
+        id: String,
+    },
+    /// No response is to a question of the test set.
+    #[error(
+        "none of the {responses} responses in {files} is to a question of {set}: they meet by the question's text, so the rows need the \
+         question alone, without a prompt around it; name its key with `--columns question=KEY`"
+    )]
+    NothingMatches {
+        /// How many responses there are.
+        responses: usize,
+        /// Their files.
+        files: String,
+        /// The test set.
+        set: String,
+    },
+    /// Exemplars that cannot be used.
+    #[error("{file}: {why}")]
+    Exemplars {
+        /// The file.
+        file: String,
+        /// What is wrong and what to do.
+        why: String,
+    },
+    /// No verdict is on a response that is scored.
+    #[error(
+        "none of the {verdicts} verdicts in {file} is on a response that is scored here: they meet by id, so give the file that was \
+         judged, with the same `--columns`"
+    )]
+    NoVerdicts {
+        /// The verdicts' file.
+        file: String,
+        /// How many there are.
+        verdicts: usize,
+    },
+}
+
+impl Gsm8kError {
+    /// Is it the user's input that is wrong?
+    pub fn is_usage(&self) -> bool {
+        match self {
+            Self::Input(error) => error.is_usage(),
+            Self::Eval(error) => error.is_usage(),
+            _ => true,
+        }
+    }
+}

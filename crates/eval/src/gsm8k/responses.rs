@@ -1,0 +1,334 @@
+//! Responses by their questions, read by every method.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
+
+use rayon::prelude::*;
+use schemars::JsonSchema;
+use serde_json::Value;
+
+use super::Gsm8kError;
+use super::method::{Method, Reading};
+use super::report::Made;
+use super::statistics::{Votes, groups};
+use super::test_set::{TestSet, question_key, same_answers};
+use juror_data::{ColumnsUsed, Keep, LoadOptions, Needs, Sample, each};
+
+/// Sets of labels: the original one, and an audited one.
+pub const SETS: usize = 2;
+
+/// Their names, in reports.
+pub const SET_NAMES: [&str; SETS] = ["original", "platinum"];
+
+/// Responses that are read at a time.
+const AT_ONCE: usize = 4096;
+
+/// Keys of rows that a solver's run wrote.
+const SOLVER: &str = "solver";
+const FINISH_REASONS: &str = "finish_reasons";
+const ERROR: &str = "error";
+
+/// The labels that responses are scored against.
+#[derive(Debug, Default)]
+pub struct Labels {
+    /// The original ones; none where the responses bring their own references.
+    pub original: Option<TestSet>,
+    /// The audited ones, where they are asked for.
+    pub audited: Option<TestSet>,
+}
+
+/// A response, read by every method.
+#[derive(Debug)]
+pub struct Response {
+    /// Its id.
+    pub id: String,
+    /// What each method found, in the order of [`Method::ALL`].
+    pub readings: [Reading<SETS>; Method::ALL.len()],
+}
+
+/// A question with its responses.
+#[derive(Debug)]
+pub struct Question {
+    /// Its text.
+    pub question: String,
+    /// The right answers, by each set of labels.
+    pub references: [Option<Vec<String>>; SETS],
+    /// The responses, in the order of the files.
+    pub responses: Vec<Response>,
+}
+
+/// All responses of some files.
+#[derive(Debug, Default)]
+pub struct Responses {
+    /// The questions that have responses, in the order in which they are met.
+    pub questions: Vec<Question>,
+    /// Responses that were read.
+    pub count: usize,
+    /// Rows that were read.
+    pub rows: usize,
+    /// Responses to questions that the original labels do not have: they are left out.
+    pub unknown: usize,
+    /// Blank responses.
+    pub blank: usize,
+    /// Responses that were cut off at the longest length, where the rows tell.
+    pub cut_off: Option<usize>,
+    /// Rows whose question the solver could not be asked.
+    pub errors: usize,
+    /// How the responses were made, as their rows tell, with the number of rows of each.
+    pub made: Vec<(Made, usize)>,
+    /// Which keys the rows were read from.
+    pub columns: ColumnsUsed,
+}
+
+impl Responses {
+    /// Reads and scores the responses of `inputs`.
+    ///
+    /// # Errors
+    /// Where the files cannot be read, a response has no reference, or no response is to a known question.
+    pub fn read(
+        inputs: &[PathBuf],
+        options: LoadOptions,
+        labels: &Labels,
+    ) -> Result<Self, Gsm8kError> {
+        let options = LoadOptions {
+            columns: options.columns.with_needs(Needs {
+                reference: false,
+                ..Needs::default()
+            }),
+            keep: Keep::parse([SOLVER, FINISH_REASONS, ERROR]).where_there(),
+            ..options
+        };
+        let mut reader = Reader {
+            labels,
+            responses: Self::default(),
+            places: HashMap::new(),
+            last_row: None,
+            waiting: Vec::new(),
+            failure: None,
+        };
+        let loaded = each(inputs, &options, &mut |sample| reader.take(sample))?;
+        reader.read_waiting();
+        if let Some(failure) = reader.failure {
+            return Err(failure);
+        }
+        let mut responses = reader.responses;
+        responses.columns = loaded.columns;
+        responses.rows = loaded.lines_read - responses.columns.repeated;
+        if responses.questions.is_empty() {
+            let files: Vec<String> = inputs
+                .iter()
+                .map(|file| file.display().to_string())
+                .collect();
+            let set = labels.original.as_ref();
+            return Err(Gsm8kError::NothingMatches {
+                responses: responses.count,
+                files: files.join(", "),
+                set: set.map_or(String::new(), |set| set.identity.file.clone()),
+            });
+        }
+        Ok(responses)
+    }
+
+    /// The questions that a set of labels has, each with what a method found in its responses.
+    pub fn votes(&self, method: Method, set: usize) -> Vec<Votes> {
+        let known = |question: &&Question| question.references[set].is_some();
+        let questions: Vec<&Question> = self.questions.iter().filter(known).collect();
+        let of = |question: &&Question| {
+            let responses = question.responses.iter();
+            let readings = || {
+                let responses = responses.clone();
+                responses.map(|response| &response.readings[method.place()])
+            };
+            let answers: Vec<Option<&str>> = readings()
+                .map(|reading| reading.extracted.as_deref())
+                .collect();
+            Votes {
+                right: readings()
+                    .map(|reading| reading.right[set] == Some(true))
+                    .collect(),
+                groups: groups(method, &answers),
+            }
+        };
+        questions.par_iter().map(of).collect()
+    }
+
+    /// The fewest and the most responses that a question has.
+    pub fn per_question(&self) -> (usize, usize) {
+        let counts = self
+            .questions
+            .iter()
+            .map(|question| question.responses.len());
+        let fewest = counts.clone().min().unwrap_or(0);
+        (fewest, counts.max().unwrap_or(0))
+    }
+}
+
+/// Takes responses as they are read.
+struct Reader<'l> {
+    labels: &'l Labels,
+    responses: Responses,
+    /// Questions by their text.
+    places: HashMap<String, usize>,
+    /// The row last met, by its responses' group, and how many of them were met.
+    last_row: Option<(String, usize)>,
+    /// Responses that are not read by the methods yet: their question, id and text.
+    waiting: Vec<(usize, String, String)>,
+    failure: Option<Gsm8kError>,
+}
+
+impl Reader<'_> {
+    fn take(&mut self, sample: &Sample) {
+        if self.failure.is_some() {
+            return;
+        }
+        self.responses.count += 1;
+        self.note_row(sample);
+        let place = match self.place(sample) {
+            Ok(Some(place)) => place,
+            Ok(None) => {
+                self.responses.unknown += 1;
+                return;
+            }
+            Err(failure) => {
+                self.failure = Some(failure);
+                return;
+            }
+        };
+        self.responses.blank += usize::from(sample.student_answer.trim().is_empty());
+        let waiting = (place, sample.id.clone(), sample.student_answer.clone());
+        self.waiting.push(waiting);
+        if self.waiting.len() >= AT_ONCE {
+            self.read_waiting();
+        }
+    }
+
+    /// What the row tells of how it was made.
+    fn note_row(&mut self, sample: &Sample) {
+        let part = match (&mut self.last_row, &sample.group) {
+            (Some((row, parts)), Some(group)) if row == group => {
+                *parts += 1;
+                *parts
+            }
+            (last, group) => {
+                *last = group.clone().map(|group| (group, 0));
+                0
+            }
+        };
+        if let Some(reasons) = sample.kept.get(FINISH_REASONS).and_then(Value::as_array) {
+            let is_cut = reasons.get(part).and_then(Value::as_str) == Some("length");
+            *self.responses.cut_off.get_or_insert(0) += usize::from(is_cut);
+        }
+        if part > 0 {
+            return;
+        }
+        let has_error = sample.kept.get(ERROR).is_some_and(|error| !error.is_null());
+        self.responses.errors += usize::from(has_error);
+        let made = sample.kept.get(SOLVER).cloned();
+        if let Some(made) = made.and_then(|made| serde_json::from_value::<Made>(made).ok()) {
+            let known = &mut self.responses.made;
+            match known.iter_mut().find(|(other, _)| *other == made) {
+                Some((_, rows)) => *rows += 1,
+                None => known.push((made, 1)),
+            }
+        }
+    }
+
+    /// The question of a response; `None` where the labels do not have it.
+    fn place(&mut self, sample: &Sample) -> Result<Option<usize>, Gsm8kError> {
+        let key = question_key(&sample.question);
+        let set = self.labels.original.as_ref();
+        if let Some(place) = self.places.get(key) {
+            let references = self.responses.questions[*place].references[0].iter();
+            let references = references.flatten().map(String::as_str);
+            if set.is_none() && !same_answers(references, sample.references()) {
+                return Err(Gsm8kError::References {
+                    id: sample.id.clone(),
+                });
+            }
+            return Ok(Some(*place));
+        }
+        let references: Vec<String> = match set {
+            Some(set) => match set.find(key) {
+                Some(row) => row.references().map(str::to_owned).collect(),
+                None => return Ok(None),
+            },
+            None => sample.references().map(str::to_owned).collect(),
+        };
+        if references
+            .iter()
+            .all(|reference| reference.trim().is_empty())
+        {
+            return Err(Gsm8kError::NoReference {
+                id: sample.id.clone(),
+            });
+        }
+        let audited = self.labels.audited.as_ref();
+        let audited = audited.and_then(|set| set.find(key));
+        let audited = audited.map(|row| row.references().map(str::to_owned).collect());
+        let place = self.responses.questions.len();
+        self.responses.questions.push(Question {
+            question: key.to_owned(),
+            references: [Some(references), audited],
+            responses: Vec::new(),
+        });
+        self.places.insert(key.to_owned(), place);
+        Ok(Some(place))
+    }
+
+    /// Has every method read the responses that wait.
+    fn read_waiting(&mut self) {
+        let questions = &self.responses.questions;
+        let read = |(place, _, text): &(usize, String, String)| {
+            let sets = questions[*place].references.each_ref();
+            Method::ALL.map(|method| method.read(text, sets.map(|set| set.as_deref())))
+        };
+        let readings: Vec<_> = self.waiting.par_iter().map(read).collect();
+        for ((place, id, _), readings) in self.waiting.drain(..).zip(readings) {
+            let response = Response { id, readings };
+            self.responses.questions[place].responses.push(response);
+        }
+    }
+}
+
+/// On how many responses the methods agree, by one set of labels.
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, JsonSchema)]
+pub struct Disagreements {
+    /// Responses that every method finds right.
+    pub all_right: usize,
+    /// Responses that no method finds right.
+    pub all_wrong: usize,
+    /// Responses that some find right and some do not.
+    pub mixed: usize,
+    /// Of two methods, the responses that one alone finds right: `only[a][b]` those of `a`.
+    pub only: BTreeMap<&'static str, BTreeMap<&'static str, usize>>,
+}
+
+impl Disagreements {
+    /// Of the responses to questions that a set of labels has.
+    pub fn of(responses: &Responses, set: usize) -> Self {
+        let mut found = Self::default();
+        let known = |question: &&Question| question.references[set].is_some();
+        let questions = responses.questions.iter().filter(known);
+        for response in questions.flat_map(|question| &question.responses) {
+            let right = response
+                .readings
+                .each_ref()
+                .map(|reading| reading.right[set] == Some(true));
+            let count = match right.iter().filter(|right| **right).count() {
+                0 => &mut found.all_wrong,
+                all if all == right.len() => &mut found.all_right,
+                _ => &mut found.mixed,
+            };
+            *count += 1;
+            for (a, a_right) in Method::ALL.into_iter().zip(right) {
+                for (b, b_right) in Method::ALL.into_iter().zip(right) {
+                    if a != b {
+                        let row = found.only.entry(a.name()).or_default();
+                        *row.entry(b.name()).or_default() += usize::from(a_right && !b_right);
+                    }
+                }
+            }
+        }
+        found
+    }
+}

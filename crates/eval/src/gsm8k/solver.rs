@@ -1,0 +1,374 @@
+//! A local model as the solver: prompts of the standard configurations as requests, and their answers as rows.
+
+use std::str::FromStr;
+
+use serde_json::{Map, Value, json};
+
+use super::exemplars::Exemplar;
+use super::report::Made;
+use super::test_set::{TestSet, question_key};
+use juror_judge::openai::request::Route;
+
+/// Texts that end every answer.
+const STOP: [&str; 3] = ["Question:", "</s>", "<|im_end|>"];
+
+/// The text that ends an answer in the form of a chain of thought, too.
+const STOP_OF_CHAIN: &str = "Q:";
+
+/// What a chat model is told before the question.
+const CHAT_TASK: &str = "Solve the problem step by step. Write the final answer, as a number alone, on the last line behind `#### `.";
+
+/// A standard way of asking.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Configuration {
+    /// The question alone.
+    ZeroShot,
+    /// The question and "Let's think step by step."
+    ZeroShotCot,
+    /// Five worked examples.
+    FiveShot,
+    /// Eight worked examples as chains of thought.
+    EightShotCot,
+    /// Ten worked examples.
+    TenShot,
+    /// A turn of a conversation.
+    Chat,
+}
+
+impl Configuration {
+    /// Every configuration.
+    pub const ALL: [Self; 6] = [
+        Self::ZeroShot,
+        Self::ZeroShotCot,
+        Self::FiveShot,
+        Self::EightShotCot,
+        Self::TenShot,
+        Self::Chat,
+    ];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ZeroShot => "0-shot",
+            Self::ZeroShotCot => "0-shot-cot",
+            Self::FiveShot => "5-shot",
+            Self::EightShotCot => "8-shot-cot",
+            Self::TenShot => "10-shot",
+            Self::Chat => "chat",
+        }
+    }
+
+    /// Worked examples before the question.
+    pub fn shots(self) -> usize {
+        match self {
+            Self::ZeroShot | Self::ZeroShotCot | Self::Chat => 0,
+            Self::FiveShot => 5,
+            Self::EightShotCot => 8,
+            Self::TenShot => 10,
+        }
+    }
+
+    fn is_chain(self) -> bool {
+        matches!(self, Self::ZeroShotCot | Self::EightShotCot)
+    }
+
+    /// How a question is asked, in words.
+    pub fn format(self) -> String {
+        match self {
+            Self::ZeroShot | Self::FiveShot | Self::TenShot => "Question: …\\nAnswer:".to_owned(),
+            Self::ZeroShotCot => "Q: …\\nA: Let's think step by step.".to_owned(),
+            Self::EightShotCot => "Q: …\\nA: (examples end in \"The answer is n.\")".to_owned(),
+            Self::Chat => format!("the model's chat template, one user turn: {CHAT_TASK}\\n\\n…"),
+        }
+    }
+
+    /// A question with worked examples before it; of a chat the user's turn.
+    pub fn prompt(self, exemplars: &[Exemplar], question: &str) -> String {
+        let question = question_key(question);
+        if self == Self::Chat {
+            return format!("{CHAT_TASK}\n\n{question}");
+        }
+        let (ask, answer) = if self.is_chain() {
+            ("Q: ", "\nA:")
+        } else {
+            ("Question: ", "\nAnswer:")
+        };
+        let mut prompt = String::new();
+        for exemplar in exemplars {
+            let solution = if self.is_chain() {
+                exemplar.chain_of_thought()
+            } else {
+                exemplar.marked()
+            };
+            prompt.extend([ask, &exemplar.question, answer, " ", &solution, "\n\n"]);
+        }
+        prompt.extend([ask, question, answer]);
+        if self == Self::ZeroShotCot {
+            prompt.push_str(" Let's think step by step.");
+        }
+        prompt
+    }
+}
+
+impl FromStr for Configuration {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        let found = Self::ALL.into_iter().find(|one| one.name() == name);
+        found.ok_or_else(|| format!("there is {}", Self::ALL.map(Self::name).join(", ")))
+    }
+}
+
+/// How questions are asked, and how answers are drawn.
+#[derive(Debug, Clone)]
+pub struct Solver {
+    /// The model's name.
+    pub model: String,
+    /// The way of asking.
+    pub configuration: Configuration,
+    /// As many worked examples as it takes.
+    pub exemplars: Vec<Exemplar>,
+    /// Where they are from.
+    pub exemplars_source: String,
+    /// Responses to each question.
+    pub samples: u32,
+    /// 0 is greedy.
+    pub temperature: f64,
+    /// Choose among the likeliest tokens that make up this share.
+    pub top_p: f64,
+    /// The longest response, in tokens.
+    pub max_new_tokens: u64,
+    /// The seed of draws.
+    pub seed: u64,
+    /// Texts that end a response beside the usual ones.
+    pub more_stops: Vec<String>,
+}
+
+impl Solver {
+    /// Texts that end a response.
+    pub fn stops(&self) -> Vec<&str> {
+        let chain = self.configuration.is_chain().then_some(STOP_OF_CHAIN);
+        let more = self.more_stops.iter().map(String::as_str);
+        STOP.into_iter().chain(chain).chain(more).collect()
+    }
+
+    /// What a report has to state of it.
+    pub fn made(&self) -> Made {
+        let shots = self.configuration.shots();
+        let draws = if self.temperature == 0.0 {
+            "greedy (temperature 0)".to_owned()
+        } else {
+            let (samples, seed) = (self.samples, self.seed);
+            let each = if samples == 1 { "sample" } else { "samples" };
+            let top_p = if self.top_p < 1.0 {
+                format!(", top-p {}", self.top_p)
+            } else {
+                String::new()
+            };
+            format!(
+                "{samples} {each} a question at temperature {}{top_p}, seed {seed}",
+                self.temperature
+            )
+        };
+        Made {
+            model: Some(self.model.clone()),
+            config: Some(self.configuration.name().to_owned()),
+            shots: Some(shots as u64),
+            shots_source: (shots > 0).then(|| self.exemplars_source.clone()),
+            prompt_format: Some(self.configuration.format()),
+            decoding: Some(format!(
+                "{draws}; at most {} tokens; stops at {}",
+                self.max_new_tokens,
+                json!(self.stops())
+            )),
+        }
+    }
+
+    /// A hash of the way of asking, the exemplars included: 32 hexadecimal digits.
+    pub fn hash(&self) -> String {
+        let prompt = self.configuration.prompt(&self.exemplars, "");
+        let settings = json!([prompt, self.made()]).to_string();
+        let mut hash = blake3::hash(settings.as_bytes()).to_hex().to_string();
+        hash.truncate(32);
+        hash
+    }
+
+    /// The exemplars whose questions are among those of the set: a model is shown their answers.
+    pub fn leaked(&self, set: &TestSet) -> usize {
+        let leaked = self.exemplars.iter();
+        leaked
+            .filter(|one| set.find(&one.question).is_some())
+            .count()
+    }
+
+    /// The request for the question at `place`, a line of a batch.
+    pub fn request(&self, place: usize, question: &str) -> String {
+        let prompt = self.configuration.prompt(&self.exemplars, question);
+        let mut body = Map::new();
+        let route = if self.configuration == Configuration::Chat {
+            body.insert(
+                "messages".into(),
+                json!([{"role": "user", "content": prompt}]),
+            );
+            Route::Chat
+        } else {
+            body.insert("prompt".into(), json!(prompt));
+            Route::Completions
+        };
+        for (key, value) in [
+            ("n", json!(self.samples)),
+            ("temperature", json!(self.temperature)),
+            // What is left out would be the model's recommendation.
+            ("top_p", json!(self.top_p)),
+            ("top_k", json!(0)),
+            ("min_p", json!(0.0)),
+            ("max_tokens", json!(self.max_new_tokens)),
+            ("stop", json!(self.stops())),
+        ] {
+            body.insert(key.into(), value);
+        }
+        json!({"custom_id": place.to_string(), "method": "POST", "url": route.path(), "body": body})
+            .to_string()
+    }
+
+    /// The row with the answer to a request: responses that could not be given are blank, and say why.
+    pub fn row(
+        &self,
+        id: &str,
+        question: &str,
+        references: &[&str],
+        made: &Value,
+        output: &Value,
+    ) -> Value {
+        let choices = output["response"]["body"]["choices"].as_array();
+        let choices = choices.map(Vec::as_slice).unwrap_or_default();
+        let texts = choices.iter().map(|choice| {
+            let text = choice["text"].as_str();
+            let content = || choice["message"]["content"].as_str();
+            text.or_else(content).unwrap_or_default()
+        });
+        let mut responses: Vec<&str> = texts.collect();
+        responses.resize(self.samples as usize, "");
+        let reasons = choices.iter().map(|choice| choice["finish_reason"].clone());
+        let reference = match references {
+            [one] => json!(one),
+            several => json!(several),
+        };
+        let mut row = json!({
+            "id": id,
+            "question": question,
+            "reference": reference,
+            "responses": responses,
+            "finish_reasons": reasons.collect::<Vec<_>>(),
+            "usage": output["response"]["body"]["usage"],
+            "solver": made,
+        });
+        if let Some(why) = output["error"]["message"].as_str() {
+            row["error"] = json!(why);
+        }
+        row
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use juror_judge::batch::lines::BatchRequest;
+
+    fn solver(configuration: Configuration) -> Solver {
+        let mut exemplars = Exemplar::built_in().unwrap();
+        exemplars.truncate(configuration.shots());
+        Solver {
+            model: "m".into(),
+            configuration,
+            exemplars,
+            exemplars_source: "ours".into(),
+            samples: 2,
+            temperature: 0.7,
+            top_p: 1.0,
+            max_new_tokens: 64,
+            seed: 0,
+            more_stops: vec!["\n\n\n".into()],
+        }
+    }
+
+    #[test]
+    fn prompts_are_in_the_standard_formats() {
+        let prompt = |configuration: Configuration| {
+            configuration.prompt(&solver(configuration).exemplars, " What is 2 + 2?\n")
+        };
+        assert_eq!(
+            prompt(Configuration::ZeroShot),
+            "Question: What is 2 + 2?\nAnswer:"
+        );
+        assert_eq!(
+            prompt(Configuration::ZeroShotCot),
+            "Q: What is 2 + 2?\nA: Let's think step by step."
+        );
+        for (configuration, shots) in [(Configuration::FiveShot, 5), (Configuration::TenShot, 10)] {
+            let prompt = prompt(configuration);
+            assert!(prompt.starts_with("Question: A bakery packs"), "{prompt}");
+            assert_eq!(prompt.matches("Question: ").count(), shots + 1);
+            assert_eq!(prompt.matches("\nAnswer: ").count(), shots);
+            assert_eq!(prompt.matches("\n#### ").count(), shots);
+            assert!(prompt.contains("\n#### 208\n\nQuestion: Mira"), "{prompt}");
+            assert!(prompt.ends_with("\n\nQuestion: What is 2 + 2?\nAnswer:"));
+        }
+        let chain = prompt(Configuration::EightShotCot);
+        assert_eq!(chain.matches("Q: ").count(), 9);
+        assert_eq!(chain.matches(". The answer is ").count(), 8);
+        assert!(!chain.contains("####"));
+        assert!(chain.ends_with("\n\nQ: What is 2 + 2?\nA:"), "{chain}");
+        assert!(prompt(Configuration::Chat).ends_with("\n\nWhat is 2 + 2?"));
+    }
+
+    #[test]
+    fn prompts_share_everything_before_the_question() {
+        for configuration in Configuration::ALL {
+            let prompt =
+                |question: &str| configuration.prompt(&solver(configuration).exemplars, question);
+            let (a, b) = (prompt("Why?"), prompt("How?"));
+            let shared = a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count();
+            assert_eq!(
+                a[shared..].find("hy?"),
+                Some(1).filter(|_| a[shared..].starts_with('W'))
+            );
+        }
+    }
+
+    #[test]
+    fn requests_are_read_by_the_batch_with_all_that_was_asked() {
+        for configuration in Configuration::ALL {
+            let solver = solver(configuration);
+            let request = BatchRequest::parse(&solver.request(7, "Why?")).unwrap();
+            assert_eq!(request.custom_id, "7");
+            let request = request.request;
+            assert_eq!((request.n, request.max_tokens), (2, Some(64)));
+            assert_eq!(request.temperature, Some(0.7));
+            assert_eq!(request.seed, None, "each question has draws of its own");
+            let chain = configuration.is_chain();
+            assert_eq!(request.stop.contains(&"Q:".to_owned()), chain);
+            assert!(request.stop.contains(&"Question:".to_owned()));
+            assert_eq!(request.stop.last().map(String::as_str), Some("\n\n\n"));
+            assert_eq!(configuration.name().parse(), Ok(configuration));
+        }
+        assert!("3-shot".parse::<Configuration>().is_err());
+    }
+
+    #[test]
+    fn a_row_has_a_response_for_each_sample_whatever_happened() {
+        let solver = solver(Configuration::ZeroShot);
+        let made = json!(null);
+        let output = json!({"response": {"body": {"choices": [
+            {"text": " 4", "finish_reason": "stop"}, {"text": " 5", "finish_reason": "length"}]}}, "error": null});
+        let row = solver.row("a", "q", &["4"], &made, &output);
+        assert_eq!(row["responses"], json!([" 4", " 5"]));
+        assert_eq!(row["finish_reasons"], json!(["stop", "length"]));
+        assert!(row.get("error").is_none());
+        let output = json!({"response": null, "error": {"message": "too long"}});
+        let row = solver.row("a", "q", &["4", "5"], &made, &output);
+        assert_eq!(row["responses"], json!(["", ""]));
+        assert_eq!(row["reference"], json!(["4", "5"]));
+        assert_eq!(row["error"], "too long");
+    }
+}

@@ -1,0 +1,314 @@
+//! The file of labels: a line each, on disk before it counts.
+
+use std::collections::{HashMap, HashSet};
+use std::fs::{File, TryLockError};
+use std::io::{self, BufRead, BufReader, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use chrono::{SecondsFormat, Utc};
+use serde::{Deserialize, Serialize};
+
+use super::{LabelError, Said};
+use juror_data::id_hash;
+use juror_data::output::{folder_of, sync_folder};
+
+/// The longest line, in bytes.
+const MOST: u64 = 1 << 20;
+
+/// One label: a line of the file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LabelLine {
+    /// The sample's id.
+    pub(crate) id: String,
+    /// Who says it; of a label that two agree on, `A+B`.
+    pub(crate) annotator: String,
+    /// Is the final answer right?
+    pub outcome: Option<bool>,
+    /// Is the derivation right?
+    pub process: Option<bool>,
+    /// Are both?
+    pub(crate) overall: Option<bool>,
+    /// When it was said, in UTC.
+    pub(crate) time: String,
+    /// What else was said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+impl LabelLine {
+    /// What a person says now.
+    pub(crate) fn new(id: &str, annotator: &str, said: Said, note: Option<String>) -> Self {
+        Self {
+            id: id.to_owned(),
+            annotator: annotator.to_owned(),
+            outcome: Some(said.outcome()),
+            process: said.process(),
+            overall: Some(said.overall()),
+            time: Utc::now().to_rfc3339_opts(SecondsFormat::Secs, true),
+            note,
+        }
+    }
+
+    /// What it says of a response, without who and when.
+    pub(crate) fn says(&self) -> [Option<bool>; 3] {
+        [self.outcome, self.process, self.overall]
+    }
+}
+
+/// Reads a file of labels, whole lines only: each with the offset at which it ends.
+fn read(file: &mut File, path: &Path) -> Result<Vec<(LabelLine, u64)>, LabelError> {
+    let unreadable = |source| LabelError::Read {
+        path: path.to_owned(),
+        source,
+    };
+    file.seek(SeekFrom::Start(0)).map_err(unreadable)?;
+    let mut reader = BufReader::new(file);
+    let (mut labels, mut length, mut seen) = (Vec::new(), 0, HashSet::new());
+    let mut text = Vec::new();
+    for line in 1.. {
+        text.clear();
+        let count = io::Read::take(&mut reader, MOST).read_until(b'\n', &mut text);
+        let count = count.map_err(unreadable)? as u64;
+        if count == 0 {
+            break;
+        }
+        if text.iter().all(u8::is_ascii_whitespace) {
+            length += count;
+            continue;
+        }
+        let is_last = !text.ends_with(b"\n") && count < MOST;
+        let label: LabelLine = match serde_json::from_slice(&text) {
+            Ok(label) => label,
+            // A last line that ends within a label was cut off while it was written.
+            Err(error) if is_last && error.is_eof() => break,
+            Err(error) => {
+                return Err(LabelError::NoLabel {
+                    path: path.to_owned(),
+                    line,
+                    why: error.to_string(),
+                });
+            }
+        };
+        length += count;
+        if !seen.insert(id_hash(&label.id)) {
+            return Err(LabelError::Twice {
+                path: path.to_owned(),
+                line,
+                id: label.id,
+            });
+        }
+        labels.push((label, length));
+    }
+    Ok(labels)
+}
+
+/// The labels of a file.
+///
+/// # Errors
+/// When it cannot be read, or holds something else.
+pub fn read_labels(path: &Path) -> Result<Vec<LabelLine>, LabelError> {
+    let mut file = File::open(path).map_err(|source| LabelError::Read {
+        path: path.to_owned(),
+        source,
+    })?;
+    let labels = read(&mut file, path)?;
+    Ok(labels.into_iter().map(|(label, _)| label).collect())
+}
+
+/// A file that labels are added to; locked against other processes until it is dropped.
+#[derive(Debug)]
+pub struct LabelFile {
+    path: PathBuf,
+    file: File,
+    /// Where each line ends.
+    ends: Vec<u64>,
+    labels: Vec<LabelLine>,
+}
+
+impl LabelFile {
+    /// Opens the file, or begins one. `given` are labels that it begins with, where it has none of their ids yet.
+    ///
+    /// # Errors
+    /// When it cannot be opened or written, is in use, or holds something else than labels of `annotator` and of the
+    /// annotators of `given`.
+    pub fn open(path: &Path, annotator: &str, given: &[LabelLine]) -> Result<Self, LabelError> {
+        let unreadable = |source| LabelError::Read {
+            path: path.to_owned(),
+            source,
+        };
+        let mut file = File::options()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(path)
+            .map_err(unreadable)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                return Err(LabelError::Locked {
+                    path: path.to_owned(),
+                });
+            }
+            // Some cluster file systems have no locks.
+            Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {}
+            Err(TryLockError::Error(error)) => return Err(unreadable(error)),
+        }
+        let read = read(&mut file, path)?;
+        let is_ours = |label: &LabelLine| {
+            label.annotator == annotator
+                || given.iter().any(|given| given.annotator == label.annotator)
+        };
+        if let Some((at, (label, _))) = read
+            .iter()
+            .enumerate()
+            .find(|(_, (label, _))| !is_ours(label))
+        {
+            return Err(LabelError::Annotator {
+                path: path.to_owned(),
+                line: at + 1,
+                annotator: label.annotator.clone(),
+            });
+        }
+        let (labels, ends) = read.into_iter().unzip();
+        let mut opened = Self {
+            path: path.to_owned(),
+            file,
+            ends,
+            labels,
+        };
+        let known: HashMap<u64, &LabelLine> = opened
+            .labels
+            .iter()
+            .map(|label| (id_hash(&label.id), label))
+            .collect();
+        // What was agreed on when the file was made may be another thing by now.
+        let now: HashMap<u64, &LabelLine> = given
+            .iter()
+            .map(|label| (id_hash(&label.id), label))
+            .collect();
+        let is_of_given =
+            |label: &LabelLine| given.iter().any(|one| one.annotator == label.annotator);
+        let stale = known.iter().find(|(id, label)| {
+            is_of_given(label) && now.get(id).is_none_or(|now| now.says() != label.says())
+        });
+        if let Some((_, label)) = stale {
+            return Err(LabelError::Stale {
+                path: path.to_owned(),
+                id: label.id.clone(),
+            });
+        }
+        let known: HashSet<u64> = known.into_keys().collect();
+        opened.cut(opened.end())?;
+        opened.end_line()?;
+        for label in given
+            .iter()
+            .filter(|label| !known.contains(&id_hash(&label.id)))
+        {
+            opened.write(label)?;
+            opened.labels.push(label.clone());
+        }
+        opened.sync()?;
+        sync_folder(folder_of(path)).map_err(|source| opened.failed(source))?;
+        Ok(opened)
+    }
+
+    /// The labels in it.
+    pub(crate) fn labels(&self) -> &[LabelLine] {
+        &self.labels
+    }
+
+    /// Adds a label; when this returns, it outlives a power cut.
+    ///
+    /// # Errors
+    /// When it cannot be written; the file is then as it was.
+    pub(crate) fn add(&mut self, label: LabelLine) -> Result<(), LabelError> {
+        let before = self.end();
+        let written = self.write(&label).and_then(|()| self.sync());
+        if let Err(error) = written {
+            self.ends.truncate(self.labels.len());
+            // If this fails too, the next command cuts the part of a line off.
+            let _ = self.cut(before);
+            return Err(error);
+        }
+        self.labels.push(label);
+        Ok(())
+    }
+
+    /// Takes the last label off.
+    ///
+    /// # Errors
+    /// When the file cannot be changed.
+    pub(crate) fn undo(&mut self) -> Result<Option<LabelLine>, LabelError> {
+        let Some(label) = self.labels.last().cloned() else {
+            return Ok(None);
+        };
+        let before = self.ends.len().checked_sub(2).map_or(0, |at| self.ends[at]);
+        self.cut(before)?;
+        self.sync()?;
+        self.ends.pop();
+        self.labels.pop();
+        Ok(Some(label))
+    }
+
+    /// Ends the last line, where somebody's editor did not.
+    fn end_line(&mut self) -> Result<(), LabelError> {
+        let end = self.end();
+        let Some(last) = end.checked_sub(1) else {
+            return Ok(());
+        };
+        let mut byte = [0];
+        let read = self.file.seek(SeekFrom::Start(last));
+        read.and_then(|_| io::Read::read_exact(&mut self.file, &mut byte))
+            .and_then(|()| match byte {
+                [b'\n'] => Ok(()),
+                _ => self.file.write_all(b"\n"),
+            })
+            .map_err(|source| self.failed(source))?;
+        if let (false, Some(end)) = (byte == [b'\n'], self.ends.last_mut()) {
+            *end += 1;
+        }
+        Ok(())
+    }
+
+    fn end(&self) -> u64 {
+        self.ends.last().copied().unwrap_or(0)
+    }
+
+    fn write(&mut self, label: &LabelLine) -> Result<(), LabelError> {
+        let mut line = serde_json::to_vec(label).map_err(|error| self.failed(error.into()))?;
+        line.push(b'\n');
+        if line.len() as u64 >= MOST {
+            return Err(LabelError::TooLong {
+                bytes: line.len(),
+                most: MOST as usize,
+            });
+        }
+        let end = self.end();
+        self.file
+            .seek(SeekFrom::Start(end))
+            .and_then(|_| self.file.write_all(&line))
+            .map_err(|source| self.failed(source))?;
+        self.ends.push(end + line.len() as u64);
+        Ok(())
+    }
+
+    /// Cuts the file to this length, where it has more.
+    fn cut(&mut self, length: u64) -> Result<(), LabelError> {
+        self.file
+            .set_len(length)
+            .map_err(|source| self.failed(source))
+    }
+
+    fn sync(&mut self) -> Result<(), LabelError> {
+        self.file.sync_all().map_err(|source| self.failed(source))
+    }
+
+    fn failed(&self, source: io::Error) -> LabelError {
+        LabelError::Write {
+            path: self.path.clone(),
+            source,
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! The queue in a browser, for this machine alone (`juror label --page`).
+
+use std::net::SocketAddr;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use axum::Router;
+use axum::extract::{Form, State};
+use axum::http::StatusCode;
+use axum::response::{Html, IntoResponse, Redirect, Response};
+use axum::routing::{get, post};
+use ring::rand::{SecureRandom as _, SystemRandom};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{LabelError, Said, Session, Shown};
+use crate::report::page::{STYLE, render};
+use crate::report::record::{Judgement, Record, Said as Shows, Text};
+use crate::view::VIEW_STYLE;
+use juror_data::Sample;
+use juror_judge::server::{ServerError, asset, serve_pages};
+
+/// The template of the page, by its name.
+pub(crate) const TEMPLATES: [(&str, &str); 1] = [("label.html", include_str!("label.html"))];
+
+const SCRIPT: &str = include_str!("label.js");
+
+/// What all requests share.
+struct App {
+    state: Mutex<Progress>,
+    show_verdict: bool,
+    /// What forms of our own pages hold, and other pages do not know.
+    token: String,
+}
+
+/// How far the queue is.
+pub struct Progress {
+    session: Session,
+    /// What was said last, with the sample that it was said of.
+    last: Option<(Sample, Said)>,
+}
+
+/// What a form says.
+#[derive(Debug, Deserialize)]
+struct Given {
+    token: String,
+    key: String,
+    #[serde(default)]
+    note: String,
+    /// How many steps were taken when the form was made, so that one that is sent twice does nothing else. They say which sample it
+    /// asks for; its id would not come back as it is: a browser changes line breaks in a field.
+    step: usize,
+}
+
+/// Serves the queue until `interrupted` is set; how many are labelled then, and how many are asked for.
+///
+/// # Errors
+/// When the port cannot be listened at.
+pub fn serve(
+    session: Session,
+    show_verdict: bool,
+    port: u16,
+    interrupted: &AtomicBool,
+    listening: &mut dyn FnMut(SocketAddr),
+) -> Result<(usize, usize), ServerError> {
+    let mut secret = [0; 16];
+    SystemRandom::new().fill(&mut secret).map_err(|_| {
+        ServerError::Start(std::io::Error::other("the system gives no random numbers"))
+    })?;
+    let app = Arc::new(App {
+        state: Mutex::new(Progress {
+            session,
+            last: None,
+        }),
+        show_verdict,
+        token: blake3::hash(&secret).to_hex().to_string(),
+    });
+    let router = Router::new()
+        .route("/", get(ask))
+        .route("/", post(take))
+        .route("/style.css", asset("text/css", STYLE))
+        .route("/view.css", asset("text/css", VIEW_STYLE))
+        .route("/label.js", asset("text/javascript", SCRIPT))
+        .with_state(Arc::clone(&app));
+    serve_pages(port, router, interrupted, listening)?;
+    let progress = app.state().session.progress();
+    Ok(progress)
+}
+
+impl App {
+    fn state(&self) -> MutexGuard<'_, Progress> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Runs what waits for a disk where it keeps no other request waiting.
+async fn blocking(work: impl FnOnce() -> Response + Send + 'static) -> Response {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.unwrap_or_else(|_| StatusCode::INTERNAL_SERVER_ERROR.into_response())
+}
+
+/// The page with the sample that is asked for.
+async fn ask(State(app): State<Arc<App>>) -> Response {
+    blocking(move || match page(&app) {
+        Ok(page) => Html(page).into_response(),
+        Err(why) => (StatusCode::INTERNAL_SERVER_ERROR, why).into_response(),
+    })
+    .await
+}
+
+/// Takes what a form says.
+async fn take(State(app): State<Arc<App>>, Form(given): Form<Given>) -> Response {
+    blocking(move || {
+        if given.token != app.token {
+            return (
+                StatusCode::FORBIDDEN,
+                "this form is of another page: open the address that was printed\n",
+            )
+                .into_response();
+        }
+        match act(&mut app.state(), &given) {
+            Ok(true) => Redirect::to("/").into_response(),
+            Ok(false) => (StatusCode::BAD_REQUEST, "there is no such key\n").into_response(),
+            Err(error) => (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()).into_response(),
+        }
+    })
+    .await
+}
+
+/// Does what a form says; `false` of a key that stands for nothing.
+fn act(progress: &mut Progress, given: &Given) -> Result<bool, LabelError> {
+    let mut letters = given.key.chars();
+    let (Some(key), None) = (letters.next(), letters.next()) else {
+        return Ok(false);
+    };
+    let said = Said::of_key(key);
+    if said.is_none() && !matches!(key, 's' | 'u') {
+        return Ok(false);
+    }
+    // What is not asked for any more was labelled in another window, or by this very form.
+    if given.step != progress.session.steps() {
+        return Ok(true);
+    }
+    if key == 'u' {
+        progress.session.undo()?;
+        progress.last = None;
+        return Ok(true);
+    }
+    let Some(sample) = progress.session.current()? else {
+        return Ok(true);
+    };
+    if let Some(said) = said {
+        let note = Some(given.note.clone());
+        progress.session.label(&sample, said, note)?;
+        progress.last = Some((sample, said));
+    } else {
+        progress.session.skip();
+        progress.last = None;
+    }
+    Ok(true)
+}
+
+fn page(app: &App) -> Result<String, String> {
+    let progress = app.state();
+    let session = &progress.session;
+    let failed = |error: LabelError| error.to_string();
+    let sample = session.current().map_err(failed)?;
+    let article = |sample: &Sample, judged: bool, open: bool| {
+        let shown = if judged {
+            session.verdicts(&sample.id).map_err(failed)?
+        } else {
+            Vec::new()
+        };
+        let record = record(sample, &shown, open);
+        record.html().map_err(|error| format!("{error:#}"))
+    };
+    let asked = sample.as_ref().map(|sample| {
+        let html = article(sample, app.show_verdict, true)?;
+        Ok::<Value, String>(json!({"article": html}))
+    });
+    let last = progress.last.as_ref().map(|(sample, said)| {
+        let html = article(sample, true, false)?;
+        let reasons = session.reasons(sample).words().join(", ");
+        Ok::<Value, String>(json!({"article": html, "said": said.words(), "reasons": reasons}))
+    });
+    let (done, all) = session.progress();
+    let keys = Said::ALL.map(|said| json!({"key": said.key().to_string(), "words": said.words()}));
+    let values = json!({
+        "done": done, "all": all, "step": session.steps(), "skipped": session.skipped(), "token": app.token, "keys": keys,
+        "asked": asked.transpose()?, "last": last.transpose()?,
+    });
+    render("label.html", values).map_err(|error| format!("{error:#}"))
+}
+
+/// A sample, with what judges say of it.
+fn record(sample: &Sample, shown: &[Shown], open: bool) -> Record {
+    let text = |text: &str| {
+        Some(Text {
+            head: text.to_owned(),
+            ..Text::default()
+        })
+        .filter(|_| !text.is_empty())
+    };
+    let judgement = |shown: &Shown| {
+        let string = |key: &str| {
+            shown
+                .verdict
+                .get(key)
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+        };
+        Judgement {
+            judge: shown.judge.clone(),
+            place: shown.scored.line.to_string(),
+            status: string("status").to_owned(),
+            said: Shows {
+                process: shown.scored.process,
+                outcome: shown.scored.outcome,
+                overall: shown.scored.overall,
+            },
+            process_probability: shown.scored.process_probability,
+            outcome_probability: shown.scored.outcome_probability,
+            reason: text(string("reason")),
+            ..Judgement::default()
+        }
+    };
+    Record {
+        anchor: "sample".to_owned(),
+        id: sample.id.clone(),
+        question: text(&sample.question),
+        reference: text(&sample.reference_answer),
+        response: text(&sample.student_answer),
+        rules: shown.iter().find_map(|shown| shown.scored.rules),
+        judgements: shown.iter().map(judgement).collect(),
+        open,
+        ..Record::default()
+    }
+}

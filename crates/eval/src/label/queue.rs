@@ -1,0 +1,224 @@
+//! Which samples are asked for, and in which order.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::LabelError;
+use crate::browse::{Browser, Progress, sureness};
+use crate::eval::{LabelColumns, Task};
+use juror_data::verdict::Status;
+use juror_data::{ColumnMap, LoadOptions, Needs, Rows, Samples as _, id_hash, index};
+
+/// Which samples are asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Choice {
+    /// All, in the order of the rows.
+    All,
+    /// So many, drawn by a seed.
+    Drawn(usize, u64),
+    /// Those on which verdicts disagree or say nothing, and those of which a judge is less sure than this, least sure first.
+    Doubtful(f64),
+    /// Those with these ids, in the order of the rows.
+    Of(Vec<String>),
+}
+
+/// Why a sample is doubtful.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a reason by itself")]
+pub struct Reasons {
+    /// The rules say otherwise than the judge.
+    pub(crate) rules: bool,
+    /// Two judges disagree.
+    pub(crate) judges: bool,
+    /// The trials of a judge disagree.
+    pub(crate) trials: bool,
+    /// A judge gave no verdict.
+    pub(crate) no_verdict: bool,
+    /// A judge was not sure.
+    pub(crate) unsure: bool,
+}
+
+impl Reasons {
+    /// Those that hold, in words.
+    pub fn words(self) -> Vec<&'static str> {
+        let all = [
+            (self.rules, "rules against judge"),
+            (self.judges, "judge against judge"),
+            (self.trials, "trials disagree"),
+            (self.no_verdict, "no verdict"),
+            (self.unsure, "unsure"),
+        ];
+        all.into_iter()
+            .filter_map(|(holds, words)| holds.then_some(words))
+            .collect()
+    }
+}
+
+/// The samples that are asked for, the rows that they are in, and the verdicts on them.
+pub struct Queue {
+    pub(super) rows: Rows,
+    /// Positions in the rows, in the order in which they are asked for.
+    pub(super) positions: Vec<usize>,
+    /// Why each is asked for, where it is for a disagreement.
+    pub(super) reasons: HashMap<usize, Reasons>,
+    pub(super) judges: Vec<Browser>,
+}
+
+/// What verdicts say of a sample.
+#[derive(Debug, Clone, Copy, Default)]
+struct Seen {
+    reasons: Reasons,
+    /// By task: some verdict, of the judges before this one, said that it is wrong; that it is right.
+    said: [[bool; 2]; 3],
+    /// The same of this judge.
+    own: [[bool; 2]; 3],
+    /// How sure the judge was that was least sure; 0 where none said how sure.
+    sure: Option<f64>,
+}
+
+impl Queue {
+    /// Reads rows and verdicts, and chooses. `None` where it was interrupted.
+    ///
+    /// # Errors
+    /// When a file cannot be read, or verdicts are on other samples.
+    pub fn read(
+        rows: &[PathBuf],
+        columns: &ColumnMap,
+        verdicts: &[PathBuf],
+        choice: &Choice,
+        interrupted: &AtomicBool,
+    ) -> Result<Option<Self>, LabelError> {
+        let options = LoadOptions {
+            columns: columns.clone().with_needs(Needs::nothing()),
+            ..LoadOptions::default()
+        };
+        let rows = index(rows, &options)?.samples;
+        let ids = (0..rows.count()).map(|position| (rows.outline(position).id, position));
+        let places: HashMap<u64, usize> = ids.collect();
+        let below = match choice {
+            Choice::Doubtful(below) => *below,
+            _ => 0.0,
+        };
+        let mut seen: HashMap<usize, Seen> = HashMap::new();
+        let mut judges = Vec::with_capacity(verdicts.len());
+        for path in verdicts {
+            let none = LabelColumns::default();
+            let (browser, mut progress) = Browser::open(path, &[], &[], columns.clone(), none)?;
+            if !read_all(&browser, &mut progress, interrupted)? {
+                return Ok(None);
+            }
+            if !look_at(&browser, &places, below, &mut seen) {
+                return Err(LabelError::OtherSamples { path: path.clone() });
+            }
+            judges.push(browser);
+        }
+        let positions = match choice {
+            Choice::All => (0..rows.count()).collect(),
+            Choice::Drawn(count, seed) => drawn(&rows, *count, *seed),
+            Choice::Of(ids) => {
+                let found = ids.iter().filter_map(|id| places.get(&id_hash(id)));
+                let mut found: Vec<usize> = found.copied().collect();
+                found.sort_unstable();
+                found
+            }
+            Choice::Doubtful(_) => {
+                let doubtful = seen
+                    .iter()
+                    .filter(|(_, seen)| seen.reasons != Reasons::default());
+                let mut found: Vec<(u64, usize)> = doubtful
+                    .map(|(position, seen)| (seen.sure.map_or(u64::MAX, f64::to_bits), *position))
+                    .collect();
+                found.sort_unstable();
+                found.into_iter().map(|(_, position)| position).collect()
+            }
+        };
+        let reasons = seen
+            .into_iter()
+            .map(|(position, seen)| (position, seen.reasons));
+        Ok(Some(Self {
+            reasons: reasons.collect(),
+            rows,
+            positions,
+            judges,
+        }))
+    }
+
+    /// How many are asked for.
+    pub fn count(&self) -> usize {
+        self.positions.len()
+    }
+}
+
+/// Reads all verdicts that are there; `false` where it was interrupted.
+fn read_all(
+    browser: &Browser,
+    progress: &mut Progress,
+    interrupted: &AtomicBool,
+) -> Result<bool, LabelError> {
+    while !browser.has_caught_up() {
+        if interrupted.load(Ordering::Relaxed) {
+            return Ok(false);
+        }
+        browser.advance(progress)?;
+    }
+    // The part behind the last newline, where that is a whole verdict.
+    browser.advance(progress)?;
+    Ok(true)
+}
+
+/// Notes what a judge's verdicts say of each sample; `false` where none is on a row.
+fn look_at(
+    browser: &Browser,
+    places: &HashMap<u64, usize>,
+    below: f64,
+    seen: &mut HashMap<usize, Seen>,
+) -> bool {
+    let index = browser.index();
+    let mut touched = Vec::new();
+    for scored in &index.scored {
+        let Some(position) = places.get(&id_hash(index.samples.id(scored.sample))) else {
+            continue;
+        };
+        touched.push(*position);
+        let one = seen.entry(*position).or_default();
+        for (task, own) in Task::ALL.into_iter().zip(&mut one.own) {
+            if let Some(said) = task.prediction(scored) {
+                own[usize::from(said)] = true;
+            }
+        }
+        let sure = sureness(scored);
+        if let Some(sure) = sure {
+            one.sure = Some(one.sure.map_or(sure, |before| before.min(sure)));
+        }
+        let rules = scored.outcome.zip(scored.rules);
+        one.reasons.rules |= rules.is_some_and(|(said, rules)| said != rules);
+        one.reasons.trials |= index.trials_disagree(scored.sample);
+        one.reasons.no_verdict |= scored.status != Status::Ok;
+        one.reasons.unsure |= sure.is_some_and(|sure| sure < below);
+    }
+    let any = !touched.is_empty();
+    for position in touched {
+        let one = seen.entry(position).or_default();
+        let own = std::mem::take(&mut one.own);
+        for (own, said) in own.into_iter().zip(&mut one.said) {
+            one.reasons.judges |= (own[0] && said[1]) || (own[1] && said[0]);
+            *said = [said[0] || own[0], said[1] || own[1]];
+        }
+    }
+    any
+}
+
+/// So many positions, drawn by a seed: the same ones whatever rows come behind the others, but for those that these take the place of.
+fn drawn(rows: &Rows, count: usize, seed: u64) -> Vec<usize> {
+    let key = |position: &usize| {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&seed.to_le_bytes());
+        hasher.update(&rows.outline(*position).id.to_le_bytes());
+        *hasher.finalize().as_bytes()
+    };
+    let mut positions: Vec<usize> = (0..rows.count()).collect();
+    positions.sort_by_cached_key(key);
+    positions.truncate(count);
+    positions
+}

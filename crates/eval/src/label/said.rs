@@ -1,0 +1,61 @@
+//! What a person says of a response, and the key for it.
+
+/// What a person says of a response.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Said {
+    /// The final answer and the derivation are right.
+    Right,
+    /// The final answer is wrong; of the derivation nothing is said.
+    WrongAnswer,
+    /// The final answer is right, its derivation is not: a lucky guess.
+    FlawedDerivation,
+}
+
+impl Said {
+    /// Everything that can be said.
+    pub(crate) const ALL: [Self; 3] = [Self::Right, Self::WrongAnswer, Self::FlawedDerivation];
+
+    /// The key for it.
+    pub(crate) fn key(self) -> char {
+        match self {
+            Self::Right => 't',
+            Self::WrongAnswer => 'f',
+            Self::FlawedDerivation => 'p',
+        }
+    }
+
+    /// What a key says.
+    pub fn of_key(key: char) -> Option<Self> {
+        Self::ALL
+            .into_iter()
+            .find(|said| said.key() == key.to_ascii_lowercase())
+    }
+
+    /// What it says, in words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Right => "right, answer and derivation",
+            Self::WrongAnswer => "wrong answer",
+            Self::FlawedDerivation => "right answer, flawed derivation",
+        }
+    }
+
+    /// Is the final answer right?
+    pub(crate) fn outcome(self) -> bool {
+        self != Self::WrongAnswer
+    }
+
+    /// Is the derivation right? Not known where the answer is wrong.
+    pub(crate) fn process(self) -> Option<bool> {
+        match self {
+            Self::Right => Some(true),
+            Self::WrongAnswer => None,
+            Self::FlawedDerivation => Some(false),
+        }
+    }
+
+    /// Are both right?
+    pub(crate) fn overall(self) -> bool {
+        self == Self::Right
+    }
+}

@@ -1,0 +1,184 @@
+//! One person's way through the queue: label, skip, undo.
+
+use std::collections::{HashMap, VecDeque};
+
+use serde_json::{Map, Value};
+
+use super::{LabelError, LabelFile, LabelLine, Queue, Reasons, Said};
+use crate::eval::Scored;
+use juror_data::{Sample, Samples as _, id_hash};
+
+/// Something that was done, and can be undone.
+#[derive(Debug, Clone, Copy)]
+enum Step {
+    /// The sample at this position was labelled.
+    Labelled(usize),
+    /// It was left for later.
+    Skipped(usize),
+}
+
+/// What a judge says of a sample.
+#[derive(Debug, Clone)]
+pub struct Shown {
+    /// The file of its verdicts.
+    pub judge: String,
+    pub scored: Scored,
+    pub verdict: Map<String, Value>,
+}
+
+/// One person's way through the queue.
+pub struct Session {
+    queue: Queue,
+    file: LabelFile,
+    annotator: String,
+    /// Positions that are not labelled yet.
+    left: VecDeque<usize>,
+    /// Those left for later.
+    skipped: usize,
+    steps: Vec<Step>,
+}
+
+impl Session {
+    /// Goes on where the labels in the file end.
+    pub fn new(queue: Queue, file: LabelFile, annotator: &str) -> Self {
+        let places: HashMap<u64, usize> = queue
+            .positions
+            .iter()
+            .map(|position| (queue.rows.outline(*position).id, *position))
+            .collect();
+        let mut done = std::collections::HashSet::new();
+        let mut steps = Vec::new();
+        for label in file.labels() {
+            let position = places.get(&id_hash(&label.id)).copied();
+            done.extend(position);
+            // What is not asked for here, or is somebody else's, is not undone here, nor what is before it.
+            match position.filter(|_| label.annotator == annotator) {
+                Some(position) => steps.push(Step::Labelled(position)),
+                None => steps.clear(),
+            }
+        }
+        let left = queue.positions.iter().copied();
+        Self {
+            left: left.filter(|position| !done.contains(position)).collect(),
+            queue,
+            file,
+            annotator: annotator.to_owned(),
+            skipped: 0,
+            steps,
+        }
+    }
+
+    /// The sample that is asked for; none where all are labelled or left for later.
+    ///
+    /// # Errors
+    /// When the rows cannot be read again, or have changed.
+    pub fn current(&self) -> Result<Option<Sample>, LabelError> {
+        if self.skipped >= self.left.len() {
+            return Ok(None);
+        }
+        let Some(position) = self.left.front() else {
+            return Ok(None);
+        };
+        Ok(self.queue.rows.fetch(&[*position])?.pop())
+    }
+
+    /// How many are labelled, and how many are asked for.
+    pub fn progress(&self) -> (usize, usize) {
+        let all = self.queue.positions.len();
+        (all - self.left.len(), all)
+    }
+
+    /// How many labels and skips an undo can take back.
+    #[cfg(feature = "serve")]
+    pub(crate) fn steps(&self) -> usize {
+        self.steps.len()
+    }
+
+    /// How many are left for later.
+    pub fn skipped(&self) -> usize {
+        self.skipped
+    }
+
+    /// Labels the sample that is asked for.
+    ///
+    /// # Errors
+    /// When the label cannot be written.
+    pub fn label(
+        &mut self,
+        sample: &Sample,
+        said: Said,
+        note: Option<String>,
+    ) -> Result<(), LabelError> {
+        let note = note
+            .map(|note| note.trim().to_owned())
+            .filter(|note| !note.is_empty());
+        self.file
+            .add(LabelLine::new(&sample.id, &self.annotator, said, note))?;
+        if let Some(position) = self.left.pop_front() {
+            self.steps.push(Step::Labelled(position));
+        }
+        Ok(())
+    }
+
+    /// Leaves the sample that is asked for until the same command is run again.
+    pub fn skip(&mut self) {
+        if let Some(position) = self.left.pop_front() {
+            self.left.push_back(position);
+            self.skipped += 1;
+            self.steps.push(Step::Skipped(position));
+        }
+    }
+
+    /// Takes the last step back; `false` where there is none.
+    ///
+    /// # Errors
+    /// When the file cannot be changed.
+    pub fn undo(&mut self) -> Result<bool, LabelError> {
+        match self.steps.last() {
+            None => return Ok(false),
+            Some(Step::Labelled(position)) => {
+                self.file.undo()?;
+                self.left.push_front(*position);
+            }
+            Some(Step::Skipped(position)) => {
+                self.left.pop_back();
+                self.left.push_front(*position);
+                self.skipped -= 1;
+            }
+        }
+        self.steps.pop();
+        Ok(true)
+    }
+
+    /// Why a sample is asked for.
+    pub fn reasons(&self, sample: &Sample) -> Reasons {
+        let position = self.queue.rows.position(sample.index);
+        let found = position.and_then(|position| self.queue.reasons.get(&position));
+        found.copied().unwrap_or_default()
+    }
+
+    /// What the judges say of a sample.
+    ///
+    /// # Errors
+    /// When their verdicts cannot be read again.
+    pub fn verdicts(&self, id: &str) -> Result<Vec<Shown>, LabelError> {
+        let mut shown = Vec::new();
+        for judge in &self.queue.judges {
+            let (generation, ats) = {
+                let index = judge.index();
+                let sample = index.samples.place(id);
+                let of_it = (0..index.count() as u32).filter(|at| {
+                    sample.is_some() && Some(index.scored[*at as usize].sample) == sample
+                });
+                (index.generation, of_it.collect::<Vec<u32>>())
+            };
+            let records = judge.records(&ats, generation)?;
+            shown.extend(records.into_iter().flatten().map(|record| Shown {
+                judge: judge.path().display().to_string(),
+                scored: record.scored,
+                verdict: record.verdict,
+            }));
+        }
+        Ok(shown)
+    }
+}

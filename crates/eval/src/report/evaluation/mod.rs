@@ -1,0 +1,397 @@
+//! How good a judge is, as one page that needs nothing else (`juror eval --html`).
+//!
+//! ```text
+//! Evaluation, comparisons ─▶ tables, plots ────────────────────────────┐
+//!                                                                      ├─▶ report.html
+//! Verdicts ─▶ Disagreements ─▶ chosen ─▶ texts of these, read again ─▶ records ┘
+//! ```
+//!
+//! The page shows at most so many records as fit its size; all figures are of all verdicts. The same files give the same page.
+
+mod disagreements;
+mod facets;
+mod plots;
+mod tables;
+mod texts;
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use minijinja::Value as Html;
+use rayon::prelude::*;
+use serde::Serialize;
+
+use super::numbers::grouped;
+use super::page::{STYLE, policy, render};
+use super::record::{Judgement, Record, Said, Tag};
+use crate::eval::{
+    Choices, Comparison, Evaluation, Flip, Labelled, PrimeRow, Samples, Scored, Task, Verdicts,
+};
+use disagreements::{Disagreement, Disagreements, Kind};
+use facets::{Facet, Facets};
+use juror_data::{ColumnMap, DatasetError};
+use plots::PlotView;
+use texts::{SampleTexts, VerdictTexts};
+
+/// Bytes of all records together, at most.
+const MAX_BYTES: usize = 15_000_000;
+
+/// Records, at most.
+const MAX_RECORDS: usize = 4000;
+
+/// The page's one script.
+const SCRIPT: &str = include_str!("../report.js");
+
+/// What keeps a report from being made.
+#[derive(Debug, thiserror::Error)]
+pub enum ReportError {
+    /// A file cannot be read a second time.
+    #[error(transparent)]
+    Input(#[from] DatasetError),
+    /// A file of verdicts gives others when it is read again.
+    #[error(
+        "{file} does not hold the same verdicts when it is read again: a report needs files that can be read twice and stay as they are"
+    )]
+    Changed {
+        /// The file.
+        file: String,
+    },
+    /// The page's template does not fit its values: a mistake of this program.
+    #[error("the report's template: {0:#}")]
+    Template(#[from] minijinja::Error),
+}
+
+/// A judge and its figures.
+#[derive(Debug, Clone, Copy)]
+pub struct JudgeResults<'r> {
+    /// Its file of verdicts.
+    pub path: &'r Path,
+    /// Its verdicts.
+    pub verdicts: &'r Verdicts,
+    /// How good it is.
+    pub evaluation: &'r Evaluation,
+    /// What sets it apart from the first judge, by task.
+    pub comparisons: &'r [(Task, Comparison, Vec<Flip>)],
+    /// Billions of parameters that work on a token, where they are known.
+    pub active_parameters: Option<f64>,
+    /// Verdicts a second of its run, where that is known.
+    pub verdicts_per_second: Option<f64>,
+}
+
+impl JudgeResults<'_> {
+    /// The verdict on a trial of a sample.
+    fn verdict(&self, sample: u32, trial: u32) -> Option<&Scored> {
+        let scored = &self.verdicts.scored;
+        let place = scored.binary_search_by_key(&(sample, trial), |one| (one.sample, one.trial));
+        scored.get(place.ok()?)
+    }
+}
+
+/// How a report begins.
+pub const BEGINNING: &str = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+                             <meta name=\"generator\" content=\"juror ";
+
+/// What a report is made of.
+#[derive(Debug, Clone, Copy)]
+pub struct Contents<'r> {
+    /// The judges, the one that the report is about first.
+    pub judges: &'r [JudgeResults<'r>],
+    /// The labelled samples.
+    pub samples: &'r Samples,
+    /// The rows with the samples' texts; none where these are kept keys of the first judge's verdicts.
+    pub inputs: &'r [PathBuf],
+    /// Which keys of these rows hold what.
+    pub columns: &'r ColumnMap,
+    /// Of several judges: what each costs, and loses against the best.
+    pub choices: Option<&'r Choices>,
+    /// Published figures beside the judges'.
+    pub published: &'r [PrimeRow],
+}
+
+/// The report.
+///
+/// # Errors
+/// Where the files cannot be read a second time.
+pub fn html(contents: &Contents<'_>) -> Result<String, ReportError> {
+    #[derive(Serialize)]
+    struct Page<'p> {
+        policy: String,
+        style: Html,
+        script: Html,
+        version: &'static str,
+        names: &'p [String],
+        #[serde(flatten)]
+        figures: tables::Figures,
+        plots: Vec<PlotView>,
+        kinds: Vec<KindRow>,
+        facets: Vec<Facet>,
+        disagreements: String,
+        shown: String,
+        left_out: String,
+        records: Html,
+    }
+    /// A kind of disagreement.
+    #[derive(Serialize)]
+    struct KindRow {
+        name: &'static str,
+        title: &'static str,
+        meaning: &'static str,
+        count: String,
+        shown: usize,
+    }
+    let Some(first) = contents.judges.first() else {
+        return Ok(String::new());
+    };
+    let names = names(contents.judges);
+    let found = Disagreements::of(contents.judges, contents.samples);
+    let mut facets = Facets::of(contents, &names);
+    let shown = Shown::of(contents, &names, &found, &mut facets)?;
+    let kinds: Vec<KindRow> = Kind::ALL
+        .into_iter()
+        .filter(|kind| contents.judges.len() > 1 || *kind != Kind::JudgeAgainstJudge)
+        .map(|kind| KindRow {
+            name: kind.name(),
+            title: kind.title(),
+            meaning: kind.meaning(),
+            count: grouped(found.counts.get(&kind).copied().unwrap_or_default()),
+            shown: facets.shown(kind.name()),
+        })
+        .collect();
+    let facets = facets.shown_ones();
+    let style = format!("{STYLE}{}", rules(&facets));
+    let page = Page {
+        policy: policy(&[&style], &[SCRIPT]),
+        version: env!("CARGO_PKG_VERSION"),
+        figures: tables::Figures::of(contents, &names, &facets),
+        plots: plots::of(contents, &names),
+        names: &names,
+        kinds,
+        facets,
+        disagreements: grouped(found.all.len()),
+        left_out: if shown.count < found.all.len() {
+            grouped(found.all.len() - shown.count)
+        } else {
+            String::new()
+        },
+        shown: grouped(shown.count),
+        // The stylesheet and the script are parts of this program, and a rule is made of a name of our own.
+        style: Html::from_safe_string(style),
+        script: Html::from_safe_string(SCRIPT.to_owned()),
+        records: Html::from_safe_string(shown.html),
+    };
+    debug_assert!(first.verdicts.scored.len() >= shown.count);
+    Ok(render("report.html", page)?)
+}
+
+/// The rules that show only records of one facet, where the page's address names it.
+fn rules(facets: &[Facet]) -> String {
+    let mut rules = String::new();
+    for facet in facets {
+        let name = &facet.name;
+        // Writing to a string does not fail.
+        let _ = writeln!(
+            rules,
+            "#only-{name}:target~.records>:not([data-in~=\"{name}\"]){{display:none}}"
+        );
+    }
+    rules
+}
+
+/// The judges' names: those of their files, or the whole paths where two files have the same.
+fn names(judges: &[JudgeResults<'_>]) -> Vec<String> {
+    let short = |one: &JudgeResults<'_>| {
+        let name = one.path.file_name().unwrap_or(one.path.as_os_str());
+        name.to_string_lossy().into_owned()
+    };
+    let all: Vec<String> = judges.iter().map(short).collect();
+    let different: BTreeSet<&String> = all.iter().collect();
+    if different.len() == all.len() {
+        all
+    } else {
+        judges
+            .iter()
+            .map(|one| one.path.display().to_string())
+            .collect()
+    }
+}
+
+/// The records of a page.
+pub struct Shown {
+    html: String,
+    count: usize,
+}
+
+impl Shown {
+    fn of(
+        contents: &Contents<'_>,
+        names: &[String],
+        found: &Disagreements,
+        facets: &mut Facets,
+    ) -> Result<Self, ReportError> {
+        let judges = contents.judges;
+        let first = &judges[0];
+        let chosen = found.chosen(first, contents.samples, MAX_RECORDS);
+        let scored = |at: usize| &first.verdicts.scored[found.all[at].verdict];
+        let wanted: Vec<&Scored> = chosen.iter().map(|at| scored(*at)).collect();
+        let own = contents.inputs.is_empty();
+        let verdict_texts = judges
+            .iter()
+            .enumerate()
+            .map(|(at, judge)| {
+                let of_judge = wanted
+                    .iter()
+                    .filter_map(|one| judge.verdict(one.sample, one.trial));
+                let of_judge: Vec<(u32, u32, u32)> = of_judge
+                    .map(|one| (one.sample, one.trial, one.line))
+                    .collect();
+                let columns = (own && at == 0).then_some(contents.columns);
+                texts::of_verdicts(judge.path, contents.samples, &of_judge, columns)
+            })
+            .collect::<Result<Vec<_>, _>>()?;
+        let sample_texts = if own {
+            HashMap::new()
+        } else {
+            let numbers: HashSet<u32> = wanted.iter().map(|one| one.sample).collect();
+            texts::of_samples(
+                contents.inputs,
+                contents.columns,
+                contents.samples,
+                &numbers,
+            )?
+        };
+        let source = Source {
+            contents,
+            names,
+            verdict_texts: &verdict_texts,
+            sample_texts: &sample_texts,
+            trials: judges.iter().any(|judge| judge.verdicts.trials > 1),
+        };
+        // As many in that order as fit, shown in the order of the verdicts.
+        let mut taken: Vec<(usize, String)> = Vec::new();
+        let mut bytes = 0;
+        'all: for some in chosen.chunks(256) {
+            let made: Vec<Result<(usize, String), minijinja::Error>> = some
+                .par_iter()
+                .map(|at| {
+                    let record = source.record(&found.all[*at]);
+                    Ok((*at, record.html()?))
+                })
+                .collect();
+            for made in made {
+                let (at, html) = made?;
+                bytes += html.len();
+                if bytes > MAX_BYTES {
+                    break 'all;
+                }
+                taken.push((at, html));
+            }
+        }
+        taken.sort_unstable_by_key(|(at, _)| *at);
+        for (at, _) in &taken {
+            facets.count(contents, &found.all[*at]);
+        }
+        Ok(Self {
+            count: taken.len(),
+            html: taken.into_iter().map(|(_, html)| html).collect(),
+        })
+    }
+}
+
+/// What records are made from.
+struct Source<'s> {
+    contents: &'s Contents<'s>,
+    names: &'s [String],
+    verdict_texts: &'s [HashMap<(u32, u32), VerdictTexts>],
+    sample_texts: &'s HashMap<u32, SampleTexts>,
+    /// Have samples several trials?
+    trials: bool,
+}
+
+impl Source<'_> {
+    fn record(&self, disagreement: &Disagreement) -> Record {
+        let samples = self.contents.samples;
+        let scored = &self.contents.judges[0].verdicts.scored[disagreement.verdict];
+        let labelled = samples.labelled.get(scored.sample as usize);
+        let key = (scored.sample, scored.trial);
+        let own_texts = self
+            .verdict_texts
+            .first()
+            .and_then(|texts| texts.get(&key)?.sample.as_ref());
+        let texts = self
+            .sample_texts
+            .get(&scored.sample)
+            .or(own_texts)
+            .cloned()
+            .unwrap_or_default();
+        let judgements = self
+            .contents
+            .judges
+            .iter()
+            .zip(self.names)
+            .zip(self.verdict_texts)
+            .filter_map(|((judge, name), texts)| {
+                let one = judge.verdict(scored.sample, scored.trial)?;
+                Some(judgement(name, one, texts.get(&key)))
+            });
+        let name = |names: &crate::eval::Names, number: Option<u32>| {
+            number.map(|number| names.name(number).to_owned())
+        };
+        Record {
+            anchor: format!("r{}", disagreement.verdict),
+            id: samples.id(scored.sample).to_owned(),
+            trial: self.trials.then_some(scored.trial),
+            subject: name(&samples.subjects, labelled.and_then(|one| one.subject)),
+            answer_type: name(
+                &samples.answer_types,
+                labelled.and_then(|one| one.answer_type),
+            ),
+            tags: disagreement
+                .kinds
+                .iter()
+                .map(|kind| Tag {
+                    name: kind.name(),
+                    text: kind.title().to_owned(),
+                })
+                .collect(),
+            facets: Facets::of_record(self.contents, disagreement),
+            question: texts.question,
+            reference: texts.reference,
+            response: texts.response,
+            label: labelled.map(label),
+            judgements: judgements.collect(),
+            rules: scored.rules,
+            open: false,
+        }
+    }
+}
+
+fn label(labelled: &Labelled) -> Said {
+    Said {
+        process: labelled.process,
+        outcome: labelled.outcome,
+        overall: labelled.overall,
+    }
+}
+
+fn judgement(name: &str, scored: &Scored, texts: Option<&VerdictTexts>) -> Judgement {
+    let texts = texts.cloned().unwrap_or_default();
+    let status = serde_json::to_value(scored.status).unwrap_or_default();
+    Judgement {
+        judge: name.to_owned(),
+        place: texts.place,
+        status: status.as_str().unwrap_or_default().replace('_', " "),
+        said: Said {
+            process: scored.process,
+            outcome: scored.outcome,
+            overall: scored.overall,
+        },
+        process_probability: scored.process_probability,
+        outcome_probability: scored.outcome_probability,
+        reward: texts.reward,
+        generated: Some(scored.generated),
+        reason: texts.reason,
+        raw: texts.raw,
+        error: texts.error,
+    }
+}

@@ -1,0 +1,150 @@
+//! The texts of the samples that a report shows, read from the files a second time: no other text is kept.
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value};
+
+use super::ReportError;
+use crate::eval::Samples;
+use crate::report::record::Text;
+use juror_data::{
+    ColumnMap, LineLimit, LoadOptions, Needs, Next, Sample, each, sample_of_row, sources,
+};
+
+/// A sample's texts.
+#[derive(Debug, Clone, Default)]
+pub(super) struct SampleTexts {
+    pub(super) question: Option<Text>,
+    pub(super) reference: Option<Text>,
+    pub(super) response: Option<Text>,
+}
+
+impl SampleTexts {
+    fn of(sample: &Sample) -> Self {
+        let text = |text: &str| (!text.is_empty()).then(|| Text::cut(text));
+        Self {
+            question: text(&sample.question),
+            reference: text(&sample.reference_answer),
+            response: text(&sample.student_answer),
+        }
+    }
+}
+
+/// What a verdict's line says beyond what is scored.
+#[derive(Debug, Clone, Default)]
+pub(super) struct VerdictTexts {
+    /// File and line.
+    pub(super) place: String,
+    pub(super) reason: Option<Text>,
+    pub(super) raw: Option<Text>,
+    pub(super) error: Option<String>,
+    pub(super) reward: Option<f64>,
+    /// The texts among its kept keys.
+    pub(super) sample: Option<SampleTexts>,
+}
+
+/// The texts of the samples with these numbers, from the rows with their labels.
+pub(super) fn of_samples(
+    inputs: &[PathBuf],
+    columns: &ColumnMap,
+    samples: &Samples,
+    wanted: &HashSet<u32>,
+) -> Result<HashMap<u32, SampleTexts>, ReportError> {
+    let by_id: HashMap<&str, u32> = wanted
+        .iter()
+        .map(|sample| (samples.id(*sample), *sample))
+        .collect();
+    let mut texts = HashMap::with_capacity(by_id.len());
+    let options = LoadOptions {
+        columns: columns.clone().with_needs(Needs::nothing()),
+        max_line: LineLimit::DEFAULT,
+        ..LoadOptions::default()
+    };
+    each(inputs, &options, &mut |sample| {
+        if let Some(number) = by_id.get(sample.id.as_str()) {
+            texts.insert(*number, SampleTexts::of(sample));
+        }
+    })?;
+    Ok(texts)
+}
+
+/// What the lines of some verdicts say, by sample and trial; with `columns` also the texts among their kept keys.
+///
+/// `wanted` are the verdicts' samples, trials and lines.
+pub(super) fn of_verdicts(
+    path: &Path,
+    samples: &Samples,
+    wanted: &[(u32, u32, u32)],
+    columns: Option<&ColumnMap>,
+) -> Result<HashMap<(u32, u32), VerdictTexts>, ReportError> {
+    let lines: HashSet<u32> = wanted.iter().map(|(_, _, line)| *line).collect();
+    let by_id: HashMap<(&str, u32), u32> = wanted
+        .iter()
+        .map(|&(sample, trial, _)| ((samples.id(sample), trial), sample))
+        .collect();
+    let mut texts = HashMap::with_capacity(wanted.len());
+    for source in sources(&[path.to_owned()], None)? {
+        let mut reader = source.open(LineLimit::DEFAULT, None, &[])?;
+        let mut row = Vec::new();
+        loop {
+            match reader.next(&mut row)? {
+                Next::End => break,
+                Next::Bad(_) => continue,
+                Next::Row => {}
+            }
+            let line = reader.place();
+            if !lines.contains(&(line as u32)) {
+                continue;
+            }
+            let Ok(verdict) = serde_json::from_slice::<Map<String, Value>>(&row) else {
+                continue;
+            };
+            let id = verdict
+                .get("id")
+                .and_then(Value::as_str)
+                .unwrap_or_default();
+            let trial = verdict.get("trial").and_then(Value::as_u64).unwrap_or(0) as u32;
+            if let Some(sample) = by_id.get(&(id, trial)) {
+                let place = format!("{}:{line}", source.name());
+                texts.insert((*sample, trial), of_verdict(&verdict, place, columns));
+            }
+        }
+    }
+    if texts.len() < by_id.len() {
+        return Err(ReportError::Changed {
+            file: path.display().to_string(),
+        });
+    }
+    Ok(texts)
+}
+
+fn of_verdict(
+    verdict: &Map<String, Value>,
+    place: String,
+    columns: Option<&ColumnMap>,
+) -> VerdictTexts {
+    let text = |key: &str| {
+        let text = verdict.get(key).and_then(Value::as_str);
+        text.filter(|text| !text.is_empty())
+    };
+    let raw = verdict
+        .get("raw")
+        .and_then(|raw| raw.get("completion"))
+        .and_then(Value::as_str)
+        .or_else(|| text("raw.completion"));
+    let kept = columns
+        .zip(verdict.get("input"))
+        .and_then(|(columns, input)| {
+            let columns = columns.clone().with_needs(Needs::nothing());
+            sample_of_row(&input.to_string(), &columns).ok()
+        });
+    VerdictTexts {
+        place,
+        reason: text("reason").map(Text::cut),
+        raw: raw.map(Text::cut),
+        error: text("error").map(str::to_owned),
+        reward: verdict.get("reward").and_then(Value::as_f64),
+        sample: kept.as_ref().map(SampleTexts::of),
+    }
+}

@@ -1,0 +1,432 @@
+//! LaTeX of untrusted text as `MathML` that can be put into a page.
+//!
+//! `pulldown-latex` parses and writes; it leaves function names, `<` and `&` as they are, and its work is not bounded by the
+//! source's size. So a source is looked through before (length, nesting, macros, whatever hides text), its events while they are
+//! written (dimensions, colours), and what is written is read again: tags, attributes and their values are compared with lists, and
+//! all text is escaped here. A formula that fails any of this is none, and stays text.
+
+use std::fmt::Write as _;
+use std::io;
+
+use pulldown_latex::config::{DisplayMode, RenderConfig};
+use pulldown_latex::event::{
+    ColorChange, ColorTarget, Content, Dimension, DimensionUnit, EnvironmentFlow, Event,
+    StateChange, Visual,
+};
+use pulldown_latex::mathml::write_mathml;
+use pulldown_latex::{Parser, Storage};
+
+use super::text::escape_into;
+use juror_base::panics::guarded;
+use juror_base::terminal::is_hidden;
+
+/// Bytes of a formula's source, at most.
+pub(super) const MAX_SOURCE: usize = 4096;
+
+/// Commands in a formula, at most: each may be the argument of the one before, and the parser calls itself for it.
+const MAX_COMMANDS: usize = 400;
+
+/// Groups, environments and `\left … \right` within each other, at most: the parser reads what is in them once for each.
+const MAX_NESTING: usize = 24;
+
+/// Tags within each other in what is written, at most.
+const MAX_DEPTH: usize = 96;
+
+/// Bytes written for each byte of the source, at most: an array's column lines are written for each of its rows.
+const MAX_GROWTH: usize = 64;
+
+/// Commands that are refused: those that define commands, and those that leave out what they are given.
+const REFUSED: [&str; 11] = [
+    "def",
+    "edef",
+    "gdef",
+    "xdef",
+    "let",
+    "futurelet",
+    "newcommand",
+    "renewcommand",
+    "providecommand",
+    "sideset",
+    "label",
+];
+
+/// Commands that the parser does not know, in its words. The colour stands for a frame; other colours are left out.
+const REWRITTEN: [(&str, &str); 11] = [
+    ("boxed", r"\textcolor{#010203}"),
+    ("fbox", r"\textcolor{#010203}\text"),
+    ("tag", r"\qquad\text"),
+    ("mbox", r"\text"),
+    ("hbox", r"\text"),
+    ("textnormal", r"\text"),
+    ("emph", r"\textit"),
+    ("nonumber", r"{}"),
+    ("notag", r"{}"),
+    ("bcancel", r"\cancel"),
+    ("xcancel", r"\cancel"),
+];
+
+/// The colour that stands for a frame.
+const FRAME: (u8, u8, u8) = (1, 2, 3);
+
+/// A formula as a `<math>` element; `None` where it is not understood, or is not to be shown as one.
+pub(super) fn mathml(source: &str, display: bool) -> Option<String> {
+    let prepared = prepared(source)?;
+    let written = guarded(|| written(&prepared, display)).ok().flatten()?;
+    checked(&written)
+}
+
+/// The source in the parser's words; `None` where it is refused.
+fn prepared(source: &str) -> Option<String> {
+    let is_refused = |character: char| is_hidden(character) && !matches!(character, '\n' | '\t');
+    if source.trim().is_empty() || source.len() > MAX_SOURCE || source.contains(is_refused) {
+        return None;
+    }
+    let mut prepared = String::with_capacity(source.len() + 64);
+    let (mut rest, mut commands, mut depth) = (source, 0_usize, 0_usize);
+    while let Some(character) = rest.chars().next() {
+        let after = &rest[character.len_utf8()..];
+        match character {
+            // A comment is text that would not be shown.
+            '%' => return None,
+            '{' => depth += 1,
+            '}' => depth = depth.checked_sub(1)?,
+            '\\' => {
+                commands += 1;
+                let letters = after.find(|letter: char| !letter.is_ascii_alphabetic());
+                let name = &after[..letters.unwrap_or(after.len())];
+                if name.is_empty() {
+                    // A command of one character, whatever it is.
+                    let symbol = after.chars().next()?;
+                    prepared.push('\\');
+                    prepared.push(symbol);
+                    rest = &after[symbol.len_utf8()..];
+                    continue;
+                }
+                match name {
+                    "begin" | "begingroup" | "left" => depth += 1,
+                    "end" | "endgroup" | "right" => depth = depth.checked_sub(1)?,
+                    name if REFUSED.contains(&name) => return None,
+                    _ => {}
+                }
+                rest = &after[name.len()..];
+                if let Some((_, to)) = REWRITTEN.iter().find(|(from, _)| *from == name) {
+                    prepared.push_str(to);
+                } else {
+                    prepared.push('\\');
+                    prepared.push_str(name);
+                    if name == "operatorname" {
+                        rest = rest.strip_prefix('*').unwrap_or(rest);
+                    }
+                }
+                if depth > MAX_NESTING || commands > MAX_COMMANDS {
+                    return None;
+                }
+                continue;
+            }
+            _ => {}
+        }
+        if depth > MAX_NESTING {
+            return None;
+        }
+        prepared.push(character);
+        rest = after;
+    }
+    (depth == 0).then_some(prepared)
+}
+
+/// What the parser makes of it; `None` at its first error.
+fn written(source: &str, display: bool) -> Option<Vec<u8>> {
+    let storage = Storage::new();
+    let mut failed = false;
+    // Texts and names of functions are parts of the source; a command without braces gets all of the rest.
+    let mut texts = 0;
+    let events = Parser::new(source, &storage)
+        .take_while(|event| {
+            failed |= event.is_err();
+            !failed
+        })
+        .filter_map(|event| match event.map(harmless) {
+            Ok(event) => event.map(Ok),
+            Err(error) => Some(Err(error)),
+        })
+        .inspect(|event| {
+            if let Ok(Event::Content(Content::Text(text) | Content::Function(text))) = event {
+                texts += text.len();
+            }
+        });
+    let mut bounded = Bounded {
+        bytes: Vec::new(),
+        most: source.len() * MAX_GROWTH + 4096,
+    };
+    let config = RenderConfig {
+        display_mode: if display {
+            DisplayMode::Block
+        } else {
+            DisplayMode::Inline
+        },
+        ..RenderConfig::default()
+    };
+    write_mathml(&mut bounded, events, config).ok()?;
+    // A command's name in it would be shown as text.
+    (!failed && texts <= 2 * source.len()).then_some(bounded.bytes)
+}
+
+/// An event whose dimensions keep to their place, without colours.
+fn harmless(event: Event<'_>) -> Option<Event<'_>> {
+    Some(match event {
+        Event::StateChange(StateChange::Color(change)) => {
+            if change.color != FRAME || change.target != ColorTarget::Text {
+                return None;
+            }
+            Event::StateChange(StateChange::Color(ColorChange {
+                target: ColorTarget::Border,
+                ..change
+            }))
+        }
+        // A space of the text, which the writer would show as the name of the entity.
+        Event::Content(Content::Text("&nbsp;")) => space(0.25),
+        Event::Space { width, .. } => space(width.map_or(0.0, |width| ems(width).clamp(0.0, 4.0))),
+        Event::Visual(Visual::Fraction(Some(line))) => {
+            let line = Dimension::new(ems(line).clamp(0.0, 0.2), DimensionUnit::Em);
+            Event::Visual(Visual::Fraction(Some(line)))
+        }
+        Event::EnvironmentFlow(EnvironmentFlow::NewLine {
+            horizontal_lines, ..
+        }) => Event::EnvironmentFlow(EnvironmentFlow::NewLine {
+            spacing: None,
+            horizontal_lines,
+        }),
+        event => event,
+    })
+}
+
+fn space(ems: f32) -> Event<'static> {
+    Event::Space {
+        width: Some(Dimension::new(ems, DimensionUnit::Em)),
+        height: None,
+        depth: None,
+    }
+}
+
+/// A length in widths of an em, roughly.
+fn ems(length: Dimension) -> f32 {
+    let value = match length.unit {
+        DimensionUnit::Em => 1.0,
+        DimensionUnit::Mu => 1.0 / 18.0,
+        DimensionUnit::Ex => 0.5,
+        DimensionUnit::Sp => 0.1 / 65536.0,
+        DimensionUnit::Pt | DimensionUnit::Bp | DimensionUnit::Dd => 0.1,
+        DimensionUnit::Pc | DimensionUnit::Cc => 1.2,
+        DimensionUnit::Mm => 0.28,
+        DimensionUnit::Cm => 2.8,
+        DimensionUnit::In => 7.2,
+    } * length.value;
+    if value.is_finite() { value } else { 0.0 }
+}
+
+/// Bytes that may be written up to some number.
+struct Bounded {
+    bytes: Vec<u8>,
+    most: usize,
+}
+
+impl io::Write for Bounded {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.bytes.len() + bytes.len() > self.most {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        self.bytes.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Elements that hold text.
+const LEAVES: [&str; 4] = ["mi", "mn", "mo", "mtext"];
+
+/// Elements that hold elements, and how many; 0 stands for any number.
+const NODES: [(&str, usize); 14] = [
+    ("math", 0),
+    ("mrow", 0),
+    ("msqrt", 0),
+    ("mtable", 0),
+    ("mtr", 0),
+    ("mtd", 0),
+    ("mroot", 2),
+    ("mfrac", 2),
+    ("msub", 2),
+    ("msup", 2),
+    ("munder", 2),
+    ("mover", 2),
+    ("msubsup", 3),
+    ("munderover", 3),
+];
+
+/// Attributes whose values are numbers with `em`.
+const LENGTHS: [&str; 4] = ["width", "linethickness", "minsize", "maxsize"];
+
+/// Attributes whose values are `true` or `false`.
+const FLAGS: [&str; 5] = [
+    "displaystyle",
+    "stretchy",
+    "symmetric",
+    "largeop",
+    "movablelimits",
+];
+
+/// What was written, read again and written from lists of elements and attributes; `None` of anything that is not on them.
+fn checked(written: &[u8]) -> Option<String> {
+    let mut rest = std::str::from_utf8(written).ok()?;
+    let mut html = String::with_capacity(written.len());
+    // Open elements, each with the number of its children so far.
+    let mut open: Vec<((&str, usize), usize)> = Vec::new();
+    while !rest.is_empty() {
+        rest = rest.strip_prefix('<')?;
+        if let Some(closing) = rest.strip_prefix('/') {
+            let (name, after) = closing.split_once('>')?;
+            let ((opened, wanted), children) = open.pop()?;
+            if opened != name || (wanted != 0 && wanted != children) {
+                return None;
+            }
+            // Writing to a string does not fail.
+            let _ = write!(html, "</{name}>");
+            rest = after;
+            if open.is_empty() {
+                break;
+            }
+            continue;
+        }
+        match open.last_mut() {
+            Some((_, children)) => *children += 1,
+            None => {
+                if !html.is_empty() || !rest.starts_with("math ") {
+                    return None;
+                }
+            }
+        }
+        let end = rest.find(|letter: char| !letter.is_ascii_alphabetic())?;
+        let (name, after) = rest.split_at(end);
+        let _ = write!(html, "<{name}");
+        let (after, closes) = attributes(after, &mut html)?;
+        rest = after;
+        html.push('>');
+        if let Some(node) = NODES.iter().find(|(node, _)| *node == name) {
+            open.push((*node, 0));
+            if closes || open.len() > MAX_DEPTH {
+                return None;
+            }
+        } else if LEAVES.contains(&name) {
+            let closing = format!("</{name}>");
+            let (text, after) = rest.split_once(&closing)?;
+            leaf(name, text, &mut html)?;
+            html.push_str(&closing);
+            rest = after;
+        } else if name == "mspace" && closes {
+            html.push_str("</mspace>");
+        } else {
+            return None;
+        }
+    }
+    (open.is_empty() && rest.is_empty()).then_some(html)
+}
+
+/// Reads attributes up to `>`, writes those that are known, and gives what follows, and whether the element ends there.
+fn attributes<'t>(mut rest: &'t str, html: &mut String) -> Option<(&'t str, bool)> {
+    let mut classes = String::new();
+    loop {
+        rest = rest.trim_start_matches(' ');
+        let closes = rest.starts_with("/>");
+        if closes || rest.starts_with('>') {
+            if !classes.is_empty() {
+                let _ = write!(html, " class=\"{classes}\"");
+            }
+            return Some((&rest[if closes { 2 } else { 1 }..], closes));
+        }
+        let (name, after) = rest.split_once("=\"")?;
+        let (value, after) = after.split_once('"')?;
+        rest = after;
+        let is_value = match name {
+            "style" => {
+                // Styles are colours, which are left out, and frames.
+                if value.starts_with("border: ") {
+                    classes.push_str(if classes.is_empty() {
+                        "boxed"
+                    } else {
+                        " boxed"
+                    });
+                }
+                continue;
+            }
+            "class" => {
+                let is_class = |letter: char| letter.is_ascii_lowercase() || " -".contains(letter);
+                if !value.chars().all(is_class) {
+                    return None;
+                }
+                if !classes.is_empty() {
+                    classes.push(' ');
+                }
+                classes.push_str(value);
+                continue;
+            }
+            "display" => matches!(value, "inline" | "block"),
+            "scriptlevel" => matches!(value, "0" | "1" | "2"),
+            "mathvariant" => value == "normal",
+            name if FLAGS.contains(&name) => matches!(value, "true" | "false"),
+            name if LENGTHS.contains(&name) => value.strip_suffix("em").is_some_and(|number| {
+                number
+                    .chars()
+                    .all(|digit| digit.is_ascii_digit() || digit == '.')
+                    && number.parse::<f32>().is_ok_and(|number| number <= 8.0)
+            }),
+            _ => false,
+        };
+        if !is_value {
+            return None;
+        }
+        let _ = write!(html, " {name}=\"{value}\"");
+    }
+}
+
+/// Writes the text of an element, escaped.
+fn leaf(name: &str, text: &str, html: &mut String) -> Option<()> {
+    if name != "mtext" {
+        // A symbol, a number, or the name of a function.
+        let is_name =
+            |letter: char| letter.is_alphanumeric() || matches!(letter, ' ' | '-' | '.' | ',');
+        if text.chars().nth(2).is_some() && !text.chars().all(is_name) {
+            return None;
+        }
+        // The application of a function, which the writer adds.
+        if text == "\u{2061}" {
+            html.push_str(text);
+            return Some(());
+        }
+        if text.contains(is_hidden) {
+            return None;
+        }
+        escape_into(html, text, false);
+        return Some(());
+    }
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('&') {
+        escape_into(html, before, false);
+        let (entity, after) = after.split_once(';')?;
+        escape_into(
+            html,
+            match entity {
+                "amp" => "&",
+                "lt" => "<",
+                "gt" => ">",
+                "nbsp" => "\u{a0}",
+                _ => return None,
+            },
+            false,
+        );
+        rest = after;
+    }
+    escape_into(html, rest, false);
+    Some(())
+}

@@ -1,0 +1,106 @@
+//! Verdicts as pages for the browser of this machine (`juror view`): for files too large for one page, and for runs that go on.
+//!
+//! | module | what it is for |
+//! |---|---|
+//! | `query` | what of a page's address is asked for, and addresses |
+//! | `shown` | a verdict as the record that pages show; counts in words |
+//! | `pages` | the pages, written as their records are found |
+//! | `routes` | which address shows what |
+
+mod pages;
+mod query;
+mod routes;
+mod shown;
+
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::Semaphore;
+
+use crate::browse::{Browser, Figures, Progress};
+use juror_base::threads::{ThreadError, refused};
+use juror_judge::server::{ServerError, serve_pages};
+
+pub(crate) use routes::VIEW_STYLE;
+
+/// The templates of the pages, by their names.
+pub(crate) const TEMPLATES: [(&str, &str); 7] = [
+    ("view/head.html", include_str!("head.html")),
+    ("view/summary.html", include_str!("summary.html")),
+    ("view/count.html", include_str!("count.html")),
+    ("view/item.html", include_str!("item.html")),
+    ("view/line.html", include_str!("line.html")),
+    ("view/foot.html", include_str!("foot.html")),
+    ("view/error.html", include_str!("error.html")),
+];
+
+/// How often it is looked whether a file has grown.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+
+/// Pages that are made at a time; more wait.
+const PAGES: usize = 4;
+
+/// What all pages share.
+struct App {
+    browser: Browser,
+    figures: Figures,
+    pages: Arc<Semaphore>,
+    /// Is the server to end?
+    ends: Arc<AtomicBool>,
+    /// Why the file cannot be read on.
+    trouble: Mutex<Option<String>>,
+}
+
+impl App {
+    fn trouble(&self) -> Option<String> {
+        self.trouble
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    /// Reads on while the file grows, until the server ends.
+    fn follow(&self, mut progress: Progress) {
+        while !self.ends.load(Ordering::Relaxed) {
+            let read = self.browser.advance(&mut progress);
+            let trouble = read.as_ref().err().map(ToString::to_string);
+            *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = trouble;
+            if !matches!(read, Ok(true)) {
+                std::thread::sleep(LOOK_EVERY);
+            }
+        }
+    }
+}
+
+/// Serves the verdicts until `ends` is set.
+///
+/// # Errors
+/// When the port cannot be listened at.
+pub fn serve(
+    browser: Browser,
+    progress: Progress,
+    port: u16,
+    ends: &Arc<AtomicBool>,
+    listening: &mut dyn FnMut(SocketAddr),
+) -> Result<(), ServerError> {
+    let app = Arc::new(App {
+        browser,
+        figures: Figures::default(),
+        pages: Arc::new(Semaphore::new(PAGES)),
+        ends: Arc::clone(ends),
+        trouble: Mutex::new(None),
+    });
+    let followed = Arc::clone(&app);
+    let follower = std::thread::Builder::new()
+        .name("follow".into())
+        .spawn(move || followed.follow(progress))
+        .map_err(refused("reading verdicts"))
+        .map_err(|error: ThreadError| ServerError::from(error))?;
+    let served = serve_pages(port, routes::router(&app), ends, listening);
+    // It is told to end where the server could not begin.
+    ends.store(true, Ordering::Relaxed);
+    let _ = follower.join();
+    served
+}

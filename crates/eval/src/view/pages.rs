@@ -1,0 +1,418 @@
+//! The pages, written as their records are found.
+
+use std::sync::atomic::Ordering;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::App;
+use super::query::{Query, STATUSES, status_name};
+use super::shown::{Words, kind_words, record};
+use crate::browse::{BrowseError, Hits, Kind, Record, Search, Sort, Summary, Truth, Within};
+use crate::eval::MOST_PARTS;
+use crate::report::numbers::grouped;
+use crate::report::page::render;
+use crate::report::text::plain;
+
+/// Trials of a sample that are listed beside one of them.
+const MOST_TRIALS: usize = 64;
+
+/// Where a page is written, part by part; `false` once nobody reads it.
+pub(super) type Write<'w> = &'w mut dyn FnMut(String) -> bool;
+
+/// Why a page is not finished.
+enum Unfinished {
+    /// Nobody reads it.
+    Unread,
+    /// It could not be made.
+    Failed(String),
+}
+
+impl From<BrowseError> for Unfinished {
+    fn from(error: BrowseError) -> Self {
+        Self::Failed(error.to_string())
+    }
+}
+
+impl From<minijinja::Error> for Unfinished {
+    fn from(error: minijinja::Error) -> Self {
+        Self::Failed(format!("the page could not be made: {error:#}"))
+    }
+}
+
+/// A choice of a form's field.
+#[derive(Serialize)]
+pub struct Choice {
+    value: String,
+    text: String,
+    chosen: bool,
+}
+
+/// The page of the verdicts that are asked for.
+pub(super) fn list(app: &App, query: &Query, write: Write) {
+    let result = write_list(app, query, write);
+    finish(result, write);
+}
+
+/// The page of one verdict, by its line in the file.
+pub(super) fn verdict(app: &App, line: u32, write: Write) {
+    let result = write_verdict(app, line, write);
+    finish(result, write);
+}
+
+/// The counts, as a part of a page.
+pub(super) fn summary(app: &App) -> Result<String, minijinja::Error> {
+    render("view/summary.html", json!({"summary": words(app)}))
+}
+
+/// A page that says why there is no other.
+pub(super) fn error(app: &App, why: &str) -> String {
+    head(app, "not found", None).unwrap_or_default() + &trouble(why)
+}
+
+/// Says what went wrong, and ends the page.
+fn trouble(why: &str) -> String {
+    let page = render("view/error.html", json!({"why": why}));
+    page.unwrap_or_else(|error| {
+        format!(
+            "<p>{}</p>",
+            plain(&format!("{why}; the page could not be made: {error:#}"))
+        )
+    })
+}
+
+fn finish(result: Result<(), Unfinished>, write: Write) {
+    if let Err(Unfinished::Failed(why)) = result {
+        write(trouble(&why));
+    }
+}
+
+fn words(app: &App) -> Words {
+    Words::of(&Summary::of(&app.browser, &app.figures), app.trouble())
+}
+
+/// The beginning of a page.
+fn head(app: &App, title: &str, form: Option<&Value>) -> Result<String, minijinja::Error> {
+    let file = app.browser.path().display().to_string();
+    let summary = summary(app)?;
+    render(
+        "view/head.html",
+        json!({"title": title, "file": file, "summary": summary, "form": form}),
+    )
+}
+
+fn write_list(app: &App, query: &Query, write: Write) -> Result<(), Unfinished> {
+    let search = Search::new(&query.text, query.within).map_err(Unfinished::Failed)?;
+    let (order, generation, form) = {
+        let index = app.browser.index();
+        let order = query.filter.select(&index, query.sort);
+        let subjects = index.samples.subjects.all().to_vec();
+        (
+            order,
+            index.generation,
+            form(query, &subjects, index.has_labels(), index.has_rows()),
+        )
+    };
+    put(write, head(app, "verdicts", Some(&form))?)?;
+    let judge = judge(app);
+    let one = |record: &Record| item(record, &judge);
+    let Some(search) = search else {
+        let pages = order.len().div_ceil(query.size).max(1);
+        let page = query.page.min(pages);
+        let shown: Vec<u32> = order
+            .iter()
+            .skip((page - 1) * query.size)
+            .take(query.size)
+            .copied()
+            .collect();
+        put(
+            write,
+            count(&format!(
+                "{} verdicts{}",
+                grouped(order.len()),
+                place(page, pages)
+            ))?,
+        )?;
+        let Some(records) = app.browser.records(&shown, generation)? else {
+            return Err(outdated());
+        };
+        for record in &records {
+            put(write, one(record)?)?;
+        }
+        let links = [
+            ("first", Some(1)),
+            ("previous", page.checked_sub(1)),
+            ("next", Some(page + 1)),
+            ("last", Some(pages)),
+        ];
+        let links = links.map(|(name, to)| {
+            let to = to.filter(|to| (1..=pages).contains(to) && *to != page);
+            json!({"name": name, "to": to.map(|to| query.address(&[("page", to)]))})
+        });
+        let foot = render(
+            "view/foot.html",
+            json!({"links": links, "text": place(page, pages).trim_start_matches(", ")}),
+        );
+        return put(write, foot?);
+    };
+    put(
+        write,
+        count(&format!(
+            "searching {} verdicts",
+            grouped(order.len().saturating_sub(query.at))
+        ))?,
+    )?;
+    let (mut found, mut result) = (0, Ok(()));
+    let mut unread = false;
+    let go_on = || !app.ends.load(Ordering::Relaxed);
+    let hits = {
+        // Between records too it is noticed that nobody reads the page.
+        let written = std::cell::RefCell::new(&mut *write);
+        let go_on = || go_on() && (written.borrow_mut())(String::new());
+        search.run(
+            &app.browser,
+            &order,
+            generation,
+            query.at,
+            &go_on,
+            &mut |record| {
+                found += 1;
+                match one(&record) {
+                    Ok(html) => unread = !(written.borrow_mut())(html),
+                    Err(error) => result = Err(error),
+                }
+                result.is_ok() && !unread && found < query.size
+            },
+        )?
+    };
+    result?;
+    let text = match hits {
+        _ if unread => return Err(Unfinished::Unread),
+        Hits::Outdated => return Err(outdated()),
+        Hits::All => format!("{found} found; all were looked through"),
+        Hits::Stopped(at) => format!(
+            "{found} found in {} of {}",
+            grouped(at - query.at),
+            grouped(order.len())
+        ),
+    };
+    let next = match hits {
+        Hits::Stopped(at) if at < order.len() => Some(query.address(&[("at", at)])),
+        _ => None,
+    };
+    let first = (query.at > 0).then(|| query.address(&[]));
+    let links = json!([{"name": "from the beginning", "to": first}, {"name": "next", "to": next}]);
+    put(
+        write,
+        render("view/foot.html", json!({"links": links, "text": text}))?,
+    )
+}
+
+fn write_verdict(app: &App, line: u32, write: Write) -> Result<(), Unfinished> {
+    let (ats, generation, neighbours) = {
+        let index = app.browser.index();
+        let Ok(at) = index
+            .scored
+            .binary_search_by_key(&line, |scored| scored.line)
+        else {
+            return Err(Unfinished::Failed(format!(
+                "there is no verdict in line {line}"
+            )));
+        };
+        let sample = index.scored[at].sample;
+        let trials = (0..index.count())
+            .filter(|other| *other != at && index.scored[*other].sample == sample);
+        let ats: Vec<u32> = std::iter::once(at)
+            .chain(trials.take(MOST_TRIALS))
+            .map(|at| at as u32)
+            .collect();
+        let of = |at: Option<usize>| Some(index.scored.get(at?)?.line);
+        (
+            ats,
+            index.generation,
+            [of(at.checked_sub(1)), of(Some(at + 1))],
+        )
+    };
+    let Some(records) = app.browser.records(&ats, generation)? else {
+        return Err(outdated());
+    };
+    put(write, head(app, &format!("line {line}"), None)?)?;
+    let judge = judge(app);
+    let mut records = records.into_iter();
+    if let Some(one) = records.next() {
+        put(write, record(&one, &judge, true).html()?)?;
+        let text = serde_json::to_string_pretty(&one.verdict).unwrap_or_default();
+        put(write, render("view/line.html", json!({"text": text}))?)?;
+    }
+    let others: Vec<Record> = records.collect();
+    if !others.is_empty() {
+        put(write, count("other trials of this sample")?)?;
+    }
+    for other in &others {
+        put(write, item(other, &judge)?)?;
+    }
+    let [before, after] = neighbours.map(|line| line.map(|line| format!("/verdict?line={line}")));
+    let links = json!([{"name": "all verdicts", "to": "/"}, {"name": "previous", "to": before}, {"name": "next", "to": after}]);
+    put(
+        write,
+        render(
+            "view/foot.html",
+            json!({"links": links, "text": format!("line {line}")}),
+        )?,
+    )
+}
+
+/// A verdict in a list, with the way to its own page.
+fn item(one: &Record, judge: &str) -> Result<String, minijinja::Error> {
+    let article = record(one, judge, false).html()?;
+    render(
+        "view/item.html",
+        json!({"line": one.scored.line, "article": article}),
+    )
+}
+
+fn count(text: &str) -> Result<String, minijinja::Error> {
+    render("view/count.html", json!({"text": text}))
+}
+
+fn put(write: Write, html: String) -> Result<(), Unfinished> {
+    if write(html) {
+        Ok(())
+    } else {
+        Err(Unfinished::Unread)
+    }
+}
+
+fn outdated() -> Unfinished {
+    Unfinished::Failed("the file was written anew meanwhile: load the page again".to_owned())
+}
+
+fn place(page: usize, pages: usize) -> String {
+    if pages > 1 {
+        format!(", page {} of {}", grouped(page), grouped(pages))
+    } else {
+        String::new()
+    }
+}
+
+/// The name of the judge: its file's.
+fn judge(app: &App) -> String {
+    let path = app.browser.path();
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    name.to_string_lossy().into_owned()
+}
+
+/// The form's fields and what is chosen in them.
+fn form(query: &Query, subjects: &[String], has_labels: bool, has_rows: bool) -> Value {
+    let values = query.values();
+    let value = |name: &str| {
+        values
+            .iter()
+            .find(|(key, _)| *key == name)
+            .map_or("", |(_, value)| value)
+    };
+    let field = |name: &str, label: &str, all: Vec<(String, String)>| {
+        let chosen = value(name);
+        let choices = all.into_iter().map(|(value, text)| Choice {
+            chosen: value == chosen,
+            value,
+            text,
+        });
+        json!({"name": name, "label": label, "choices": choices.collect::<Vec<_>>()})
+    };
+    let any = || vec![(String::new(), "any".to_owned())];
+    let truth = |name: &str, label: &str| {
+        let words = ["true", "false", "nothing"];
+        let all = Truth::ALL
+            .iter()
+            .zip(words)
+            .map(|(truth, word)| (truth.name().to_owned(), word.to_owned()));
+        field(name, label, any().into_iter().chain(all).collect())
+    };
+    let statuses = STATUSES
+        .map(status_name)
+        .map(|name| (name.clone(), name.replace('_', " ")));
+    let needs_labels = |kind: Kind| {
+        !matches!(
+            kind,
+            Kind::Any
+                | Kind::Trials
+                | Kind::Miss(crate::eval::Miss::RulesAgainstJudge | crate::eval::Miss::NoVerdict)
+        )
+    };
+    let kinds = Kind::all()
+        .into_iter()
+        .filter(|kind| has_labels || !needs_labels(*kind));
+    let kinds = kinds.map(|kind| (kind.name().to_owned(), kind_words(kind)));
+    let sorts = Sort::ALL
+        .into_iter()
+        .filter(|sort| has_rows || !matches!(sort, Sort::Longest | Sort::Shortest));
+    let sorts = sorts.map(|sort| {
+        let name = if sort == Sort::default() {
+            String::new()
+        } else {
+            sort.name().to_owned()
+        };
+        (name, sort_words(sort).to_owned())
+    });
+    let within = Within::ALL.map(|within| {
+        let name = if within == Within::default() {
+            String::new()
+        } else {
+            within.name().to_owned()
+        };
+        (name, within.name().to_owned())
+    });
+    let mut fields = vec![
+        field(
+            "status",
+            "status",
+            any().into_iter().chain(statuses).collect(),
+        ),
+        field(
+            "kind",
+            "disagreement",
+            [(String::new(), "with or without".to_owned())]
+                .into_iter()
+                .chain(kinds)
+                .collect(),
+        ),
+        truth("overall", "overall"),
+        truth("outcome", "outcome"),
+        truth("process", "process"),
+        truth("rules", "rules"),
+    ];
+    if (1..=MOST_PARTS).contains(&subjects.len()) {
+        let names = subjects.iter().map(|name| (name.clone(), name.clone()));
+        fields.push(field(
+            "subject",
+            "subject",
+            any().into_iter().chain(names).collect(),
+        ));
+    }
+    fields.push(field("sort", "order", sorts.collect()));
+    let numbers = [
+        ("trial", "trial"),
+        ("from", "reward from"),
+        ("to", "reward to"),
+    ];
+    let numbers =
+        numbers.map(|(name, label)| json!({"name": name, "label": label, "value": value(name)}));
+    let is_default = values.is_empty();
+    let is_live = query.sort == Sort::Newest && query.page == 1 && query.text.is_empty();
+    json!({"q": query.text, "within": field("in", "in", within.to_vec()), "fields": fields, "numbers": numbers, "size": value("size"),
+        "is_default": is_default, "is_live": is_live})
+}
+
+fn sort_words(sort: Sort) -> &'static str {
+    match sort {
+        Sort::File => "as in the file",
+        Sort::Newest => "newest first",
+        Sort::LeastSure => "least sure first",
+        Sort::Surest => "surest first",
+        Sort::Longest => "longest response first",
+        Sort::Shortest => "shortest response first",
+        Sort::MostTokens => "most tokens first",
+        Sort::FewestTokens => "fewest tokens first",
+    }
+}

@@ -1,0 +1,242 @@
+//! What of a page's address is asked for, and addresses.
+
+use std::fmt::Write as _;
+
+use crate::browse::{Filter, Kind, Sort, Truth, Within};
+use juror_data::verdict::Status;
+
+/// Verdicts on a page, where nothing else is asked for.
+const SIZE: usize = 20;
+
+/// Verdicts on a page, at most.
+const MOST: usize = 100;
+
+/// What a page shows.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Query {
+    pub(super) filter: Filter,
+    pub(super) sort: Sort,
+    /// The text that is looked for.
+    pub(super) text: String,
+    pub(super) within: Within,
+    /// The page's number, from 1; of a search, that of its first verdict's place in the order.
+    pub(super) page: usize,
+    /// Where in the order a search goes on, from 0.
+    pub(super) at: usize,
+    pub(super) size: usize,
+}
+
+/// Keys of an address, and what may stand there.
+impl Query {
+    /// Reads an address's keys and values.
+    ///
+    /// # Errors
+    /// What is wrong with one, for the user.
+    pub(super) fn parse(pairs: &[(String, String)]) -> Result<Self, String> {
+        let mut query = Self {
+            page: 1,
+            size: SIZE,
+            ..Self::default()
+        };
+        let filter = &mut query.filter;
+        for (key, value) in pairs {
+            let value = value.trim();
+            if value.is_empty() {
+                continue;
+            }
+            let wrong = || format!("`{key}` cannot be {value:?}");
+            let truth = || Truth::parse(value).map(Some).ok_or_else(wrong);
+            match key.as_str() {
+                "q" => value.clone_into(&mut query.text),
+                "in" => query.within = named(Within::ALL, Within::name, value).ok_or_else(wrong)?,
+                "sort" => query.sort = named(Sort::ALL, Sort::name, value).ok_or_else(wrong)?,
+                "status" => filter.status = Some(status(value).ok_or_else(wrong)?),
+                "process" => filter.process = truth()?,
+                "outcome" => filter.outcome = truth()?,
+                "overall" => filter.overall = truth()?,
+                "rules" => filter.rules = truth()?,
+                "subject" => filter.subject = Some(value.to_owned()),
+                "kind" => {
+                    filter.kind = Some(named(Kind::all(), Kind::name, value).ok_or_else(wrong)?);
+                }
+                "trial" => filter.trial = Some(value.parse().map_err(|_| wrong())?),
+                "from" => filter.from = Some(number(value).ok_or_else(wrong)?),
+                "to" => filter.to = Some(number(value).ok_or_else(wrong)?),
+                "page" => query.page = value.parse::<usize>().map_err(|_| wrong())?.max(1),
+                "at" => query.at = value.parse().map_err(|_| wrong())?,
+                "size" => query.size = value.parse::<usize>().map_err(|_| wrong())?.clamp(1, MOST),
+                _ => return Err(format!("there is no `{key}` to be asked for")),
+            }
+        }
+        Ok(query)
+    }
+
+    /// The values of the form's fields, by their names.
+    pub(super) fn values(&self) -> Vec<(&'static str, String)> {
+        let filter = &self.filter;
+        let truth = |truth: Option<Truth>| truth.map(|truth| truth.name().to_owned());
+        let number = |number: Option<f32>| number.map(|number| number.to_string());
+        let all = [
+            ("q", Some(self.text.clone())),
+            (
+                "in",
+                Some(self.within)
+                    .filter(|within| *within != Within::default())
+                    .map(|within| within.name().to_owned()),
+            ),
+            ("status", filter.status.map(status_name)),
+            ("overall", truth(filter.overall)),
+            ("outcome", truth(filter.outcome)),
+            ("process", truth(filter.process)),
+            ("rules", truth(filter.rules)),
+            ("subject", filter.subject.clone()),
+            ("kind", filter.kind.map(|kind| kind.name().to_owned())),
+            ("trial", filter.trial.map(|trial| trial.to_string())),
+            ("from", number(filter.from)),
+            ("to", number(filter.to)),
+            (
+                "sort",
+                Some(self.sort)
+                    .filter(|sort| *sort != Sort::default())
+                    .map(|sort| sort.name().to_owned()),
+            ),
+            (
+                "size",
+                Some(self.size)
+                    .filter(|size| *size != SIZE)
+                    .map(|size| size.to_string()),
+            ),
+        ];
+        let given = all
+            .into_iter()
+            .filter_map(|(key, value)| Some((key, value?)));
+        given.filter(|(_, value)| !value.is_empty()).collect()
+    }
+
+    /// The address of another page of the same verdicts.
+    pub(super) fn address(&self, more: &[(&str, usize)]) -> String {
+        let mut address = String::from("/");
+        let mut add = |key: &str, value: &str| {
+            address.push(if address.contains('?') { '&' } else { '?' });
+            address.push_str(key);
+            address.push('=');
+            for byte in value.bytes() {
+                if byte.is_ascii_alphanumeric() || b"-_.".contains(&byte) {
+                    address.push(byte as char);
+                } else {
+                    // Writing to a string does not fail.
+                    let _ = write!(address, "%{byte:02X}");
+                }
+            }
+        };
+        for (key, value) in self.values() {
+            add(key, &value);
+        }
+        for (key, value) in more {
+            add(key, &value.to_string());
+        }
+        address
+    }
+}
+
+fn named<T: Copy>(
+    all: impl IntoIterator<Item = T>,
+    name: fn(T) -> &'static str,
+    wanted: &str,
+) -> Option<T> {
+    all.into_iter().find(|one| name(*one) == wanted)
+}
+
+fn number(text: &str) -> Option<f32> {
+    text.parse().ok().filter(|number: &f32| number.is_finite())
+}
+
+/// Every state that a verdict may have.
+pub(super) const STATUSES: [Status; 6] = [
+    Status::Ok,
+    Status::Unparsed,
+    Status::TooLong,
+    Status::OutOfDomain,
+    Status::Unsure,
+    Status::Failed,
+];
+
+/// A state's name in files.
+pub(super) fn status_name(status: Status) -> String {
+    serde_json::to_value(status)
+        .ok()
+        .and_then(|name| Some(name.as_str()?.to_owned()))
+        .unwrap_or_default()
+}
+
+fn status(name: &str) -> Option<Status> {
+    STATUSES
+        .into_iter()
+        .find(|status| status_name(*status) == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pairs(text: &[(&str, &str)]) -> Vec<(String, String)> {
+        text.iter()
+            .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
+            .collect()
+    }
+
+    #[test]
+    fn addresses_lead_to_what_they_were_made_of() {
+        let given = [
+            ("q", "1 + \"ü\" & <b>"),
+            ("in", "response"),
+            ("status", "out_of_domain"),
+            ("overall", "true"),
+            ("outcome", "false"),
+            ("process", "none"),
+            ("rules", "true"),
+            ("subject", "Math & more"),
+            ("kind", "trials_disagree"),
+            ("trial", "3"),
+            ("from", "0.25"),
+            ("to", "1"),
+            ("sort", "least_sure"),
+            ("size", "5"),
+        ];
+        let query = Query::parse(&pairs(&given)).unwrap();
+        let expected: Vec<(&str, String)> = given
+            .iter()
+            .map(|(key, value)| (*key, (*value).to_owned()))
+            .collect();
+        assert_eq!(query.values(), expected);
+        let address = query.address(&[("page", 7)]);
+        assert!(
+            address.starts_with("/?q=1%20%2B%20%22%C3%BC%22%20%26%20%3Cb%3E&in=response&"),
+            "{address}"
+        );
+        assert!(address.ends_with("&size=5&page=7"), "{address}");
+        assert_eq!(Query::parse(&[]).unwrap().address(&[]), "/");
+    }
+
+    #[test]
+    fn what_cannot_be_asked_for_is_named() {
+        for (key, value) in [
+            ("status", "fine"),
+            ("kind", "x"),
+            ("trial", "-1"),
+            ("from", "NaN"),
+            ("page", "x"),
+            ("of", "1"),
+            ("sort", "SQL"),
+        ] {
+            let why = Query::parse(&pairs(&[(key, value)])).unwrap_err();
+            assert!(why.contains(key), "{why}");
+        }
+        assert_eq!(
+            Query::parse(&pairs(&[("size", "1000000"), ("page", "0")]))
+                .unwrap()
+                .size,
+            MOST
+        );
+    }
+}

@@ -1,0 +1,112 @@
+//! Batch files in OpenAI's format (<https://platform.openai.com/docs/guides/batch>): one request a line in, one answer a line
+//! out. vLLM, SGLang and others take and write the same.
+//!
+//! ```text
+//! rows ─export─▶ BATCH.jsonl ─any engine, or run─▶ OUTPUTS.jsonl ─import─▶ verdicts.jsonl
+//! ```
+//!
+//! | file | what it is for |
+//! |---|---|
+//! | [`custom_id`] | the name of a request: joins an answer with its sample, trial and protocol |
+//! | [`export`] | what a judge would be asked, as requests (`juror export-batch`) |
+//! | [`shapes`] | a line of answers, in the shapes that engines write |
+//! | [`import`] | answers by their samples and trials; `judge/answers` makes verdicts of them (`juror import-batch`) |
+//! | [`run`] | requests answered with a model here (`juror run-batch`) |
+//! | [`lines`] | a line of a batch file as a request, and the line that answers it |
+
+pub mod custom_id;
+pub mod export;
+pub mod import;
+pub mod lines;
+pub mod run;
+pub mod shapes;
+
+use std::fmt::Write as _;
+use std::io;
+
+use juror_base::terminal::escaped;
+use juror_base::threads::ThreadError;
+use juror_data::journal::JournalError;
+use juror_data::output::OutputError;
+use juror_data::{BadLines, DatasetError};
+use juror_engine::engine::EngineError;
+use juror_engine::model::ModelError;
+
+/// Why a batch could not be written, read or run.
+#[derive(Debug, thiserror::Error)]
+pub enum BatchError {
+    /// An input cannot be read.
+    #[error(transparent)]
+    Input(#[from] DatasetError),
+    /// An output cannot be written.
+    #[error(transparent)]
+    Output(#[from] OutputError),
+    /// Standard output cannot be written.
+    #[error("could not write to standard output: {0}")]
+    Stdout(#[source] io::Error),
+    /// The journal of a run cannot be used.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// The device could not be opened.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// The engine could not be built, or failed.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// A thread could not be started.
+    #[error(transparent)]
+    Thread(#[from] ThreadError),
+    /// A batch file without a line.
+    #[error("no requests in {file}: a batch file holds one JSON object a line")]
+    NoRequests {
+        /// The file.
+        file: String,
+    },
+    /// Lines of answers that cannot be used.
+    #[error("{}", bad_outputs(.0))]
+    BadOutputs(BadLines),
+    /// No answer belongs to the input.
+    #[error(
+        "{files}: no line answers a request of this input: give the rows, and --columns, --preset and --protocol, as for \
+         `juror export-batch`"
+    )]
+    NoAnswers {
+        /// The files of answers.
+        files: String,
+    },
+}
+
+impl BatchError {
+    /// True where the user's input or usage is at fault, not the machine.
+    pub fn is_usage(&self) -> bool {
+        match self {
+            Self::Input(error) => error.is_usage(),
+            Self::Model(error) => error.is_usage(),
+            Self::Engine(error) => error.is_usage(),
+            Self::Output(OutputError::Folder { .. } | OutputError::NoFolder { .. })
+            | Self::Journal(JournalError::Different { .. } | JournalError::NotAJournal { .. })
+            | Self::BadOutputs(_)
+            | Self::NoAnswers { .. }
+            | Self::NoRequests { .. } => true,
+            _ => false,
+        }
+    }
+}
+
+fn bad_outputs(bad: &BadLines) -> String {
+    let mut text = format!(
+        "{} of {} lines of answers cannot be used, so no verdict was written:\n",
+        bad.total, bad.lines_read
+    );
+    for line in &bad.first {
+        // Names of files may hold lines.
+        text.push_str("  ");
+        text.push_str(&escaped(&line.to_string()));
+        text.push('\n');
+    }
+    if bad.total > bad.first.len() {
+        let _ = writeln!(text, "  … and {} more", bad.total - bad.first.len());
+    }
+    text.push_str("Mend them, or pass --skip-bad to leave them out; a request that is then without an answer is `failed`");
+    text
+}

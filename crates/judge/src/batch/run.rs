@@ -1,0 +1,407 @@
+//! A batch file answered with a model here: requests into prompts, through the engine, into lines of answers.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+use chrono::Local;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::BatchError;
+use super::lines::{BadRequest, BatchRequest, answered, failed, refused, short_hash};
+use crate::judge::build::{describe, engine_of};
+use crate::judge::{EngineOptions, RunEnd};
+use crate::openai::conversation::ChatModel;
+use crate::openai::generation::{Defaults, Generation, lengths};
+use crate::openai::guarded;
+use crate::openai::request::GenerationRequest;
+use crate::openai::response::Responder;
+use juror_data::journal::{Journal, LinePlace, Manifest, journal_path};
+use juror_data::output::{JsonLineSink, OutputFile, remove_left_over};
+use juror_data::{LineLimit, Next, id_hash, sources};
+use juror_engine::checkpoint::ModelSource;
+use juror_engine::checkpoint::weights::LoadProgress;
+use juror_engine::engine::{Completion, Engine, EngineThread};
+use juror_engine::model::DeviceChoice;
+
+/// The most requests that wait in the engine for a place among those that run.
+const AHEAD: usize = 128;
+
+/// Requests that are tokenised at a time.
+const AT_ONCE: usize = 32;
+
+/// How often an interrupt is looked for.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// How often the journal is synced to disk.
+const SYNC_EVERY: Duration = Duration::from_secs(10);
+
+/// Where the requests of a batch are.
+pub enum Requests {
+    /// In a batch file.
+    File(PathBuf),
+    /// They were made here: a line of a batch file each.
+    Made(Vec<String>),
+}
+
+/// What is written for a line of the batch, by its place (from 0) and its line of the output.
+pub type OutputShape = Box<dyn Fn(usize, Value) -> Value + Sync>;
+
+/// A batch to be answered, resolved.
+pub struct BatchRun {
+    /// What is asked.
+    pub requests: Requests,
+    /// What is written for each line, where it is not the batch API's output.
+    pub shape: Option<OutputShape>,
+    /// Where the answers go.
+    pub out: OutputFile,
+    /// The model's files.
+    pub source: ModelSource,
+    /// Its text side.
+    pub model: Arc<ChatModel>,
+    /// Where it runs.
+    pub device: DeviceChoice,
+    /// What the user asked of the engine.
+    pub engine: EngineOptions,
+    /// What decides the answers beside the requests: the journal's first line. Its seed and longest completion are those of
+    /// requests that do not say.
+    pub manifest: Manifest,
+    /// Throw away an earlier run's journal.
+    pub restart: bool,
+    /// How long a line may be.
+    pub max_line: LineLimit,
+}
+
+/// How far a run is.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct BatchProgress {
+    /// Lines of the batch.
+    pub lines: usize,
+    /// Lines that are answered, those with an error too.
+    pub done: usize,
+    /// Of these, lines with an error.
+    pub errors: usize,
+    /// Of these, lines that an earlier run had answered.
+    pub resumed: usize,
+    /// The engine's sizes in words, once it is built.
+    pub sizes: Option<String>,
+}
+
+/// A line of a batch file: a request with a hash of its line, or the line of the output that says why it is none.
+enum Line {
+    Request(Box<BatchRequest>, String),
+    Bad(Value),
+}
+
+/// Lines of a batch as they are read.
+#[derive(Default)]
+struct Lines {
+    lines: Vec<Line>,
+    /// The line that has a name.
+    names: HashMap<String, usize>,
+}
+
+impl Lines {
+    /// Adds what line `number` is, `row` being its text.
+    fn add(&mut self, request: Result<BatchRequest, BadRequest>, row: &[u8], number: usize) {
+        let request = request.and_then(|request| match self.names.get(&request.custom_id) {
+            Some(first) => Err(BadRequest {
+                why: format!("line {first} has this custom_id already"),
+                custom_id: Some(request.custom_id),
+            }),
+            None => Ok(request),
+        });
+        self.lines.push(match request {
+            Ok(request) => {
+                self.names.insert(request.custom_id.clone(), number);
+                let hash = blake3::hash(row).to_hex().to_string();
+                Line::Request(Box::new(request), hash)
+            }
+            Err(bad) => Line::Bad(refused(&bad, number)),
+        });
+    }
+}
+
+/// A line of the journal.
+#[derive(Serialize, Deserialize)]
+struct Answered {
+    /// The hash of the request's line: a request that was changed since is answered again.
+    request: String,
+    /// The line of the output.
+    output: Value,
+}
+
+impl BatchRun {
+    /// Answers the requests that no earlier run has answered, then writes the output.
+    ///
+    /// # Errors
+    /// Any error that stops the run. Finished answers are in the journal, and the same run goes on from there.
+    pub fn execute(
+        &self,
+        interrupted: &AtomicBool,
+        observer: &mut dyn FnMut(&BatchProgress),
+    ) -> Result<(RunEnd, BatchProgress), BatchError> {
+        let device = self.device.open()?;
+        let lines = self.lines()?;
+        let mut known = HashMap::new();
+        let (journal, _) = Journal::open(
+            &journal_path(self.out.path()),
+            &self.manifest,
+            None,
+            self.restart,
+            &mut |Answered { request, output }, place| {
+                known.insert(request, (place, !output["error"].is_null()));
+                Ok(())
+            },
+        )?;
+        remove_left_over(self.out.path());
+        let mut answers = Answers {
+            journal,
+            places: vec![None; lines.len()],
+            progress: BatchProgress {
+                lines: lines.len(),
+                ..BatchProgress::default()
+            },
+        };
+        let mut todo = Vec::new();
+        for (at, line) in lines.iter().enumerate() {
+            let progress = &mut answers.progress;
+            match line {
+                Line::Bad(_) => progress.errors += 1,
+                Line::Request(request, hash) => match known.get(hash) {
+                    Some((place, is_error)) => {
+                        answers.places[at] = Some(*place);
+                        progress.resumed += 1;
+                        progress.errors += usize::from(*is_error);
+                    }
+                    None => todo.push((at, request.as_ref(), hash)),
+                },
+            }
+        }
+        answers.progress.done = lines.len() - todo.len();
+        let mut end = RunEnd::Complete;
+        if !todo.is_empty() {
+            let requests = todo.iter().map(|(_, line, _)| &line.request);
+            let lengths = lengths(&self.model, requests, self.defaults());
+            let progress = Arc::new(LoadProgress::default());
+            let (config, options) = (&self.model.config, &self.engine);
+            let engine = engine_of(
+                &self.source,
+                config,
+                &[],
+                &device,
+                options,
+                &lengths,
+                progress,
+            )?;
+            answers.progress.sizes = Some(describe(&engine));
+            observer(&answers.progress);
+            end = self.answer(engine, &todo, &mut answers, interrupted, observer)?;
+        }
+        answers.journal.sync()?;
+        if end == RunEnd::Complete {
+            answers.write(&lines, self)?;
+        }
+        Ok((end, answers.progress))
+    }
+
+    /// The lines of the batch file. One that is no request, or whose name another has, becomes a line of the output.
+    fn lines(&self) -> Result<Vec<Line>, BatchError> {
+        let nameless = |why| BadRequest {
+            custom_id: None,
+            why,
+        };
+        let mut lines = Lines::default();
+        let input = match &self.requests {
+            Requests::File(input) => input,
+            Requests::Made(made) => {
+                for (at, line) in made.iter().enumerate() {
+                    lines.add(BatchRequest::parse(line), line.as_bytes(), at + 1);
+                }
+                return Ok(lines.lines);
+            }
+        };
+        for source in sources(std::slice::from_ref(input), Some(self.out.path()))? {
+            let mut rows = source.open(self.max_line, Some(self.out.path()), &[])?;
+            let mut row = Vec::new();
+            loop {
+                let next = rows.next(&mut row)?;
+                let number = rows.place();
+                let request = match next {
+                    Next::End => break,
+                    Next::Row if row.trim_ascii().is_empty() => continue,
+                    Next::Row => std::str::from_utf8(&row)
+                        .map_err(|_| nameless("not UTF-8".to_owned()))
+                        .and_then(BatchRequest::parse),
+                    Next::Bad(why) => Err(nameless(why)),
+                };
+                lines.add(request, &row, number);
+            }
+        }
+        if lines.lines.is_empty() {
+            return Err(BatchError::NoRequests {
+                file: input.display().to_string(),
+            });
+        }
+        Ok(lines.lines)
+    }
+
+    /// What requests leave open.
+    fn defaults(&self) -> Defaults {
+        Defaults {
+            max_new_tokens: self.manifest.sampling.max_new_tokens,
+            seed: self.manifest.seed,
+        }
+    }
+
+    /// Answers these lines of the batch.
+    fn answer(
+        &self,
+        engine: Engine,
+        todo: &[(usize, &BatchRequest, &String)],
+        answers: &mut Answers,
+        interrupted: &AtomicBool,
+        observer: &mut dyn FnMut(&BatchProgress),
+    ) -> Result<RunEnd, BatchError> {
+        let responder = Responder {
+            model: &self.model,
+            created: Local::now().timestamp(),
+            raw: self.manifest.raw,
+        };
+        let defaults = self.defaults();
+        let mut synced = Instant::now();
+        let most = engine.config().max_sequences + AHEAD;
+        let requests = todo.iter().map(|(_, line, _)| &line.request);
+        let largest = requests.map(GenerationRequest::answers).max().unwrap_or(1);
+        // It holds all requests that are in flight: sending one never waits.
+        let engine = EngineThread::spawn(engine, most + AT_ONCE * largest)?;
+        let queue = engine.requests();
+        let mut in_flight: HashMap<u64, (usize, usize)> = HashMap::new();
+        let mut unfinished: HashMap<usize, Unfinished> = HashMap::new();
+        let (mut next, mut next_id) = (0, 0);
+        while next < todo.len() || !in_flight.is_empty() {
+            if interrupted.load(Ordering::Relaxed) {
+                return Ok(RunEnd::Interrupted);
+            }
+            if next < todo.len() && in_flight.len() + AT_ONCE <= most {
+                let now = &todo[next..todo.len().min(next + AT_ONCE)];
+                let made: Vec<_> = now
+                    .par_iter()
+                    .map(|(_, line, _)| Generation::new(&self.model, &line.request, defaults))
+                    .collect();
+                for (generation, (at, line, hash)) in made.into_iter().zip(now) {
+                    match generation {
+                        Ok(generation) => {
+                            let name = id_hash(&line.custom_id);
+                            let asked =
+                                generation.answers(&self.model, &line.request, defaults, name);
+                            let mut failures = Vec::new();
+                            for mut answer in asked {
+                                answer.request.id = next_id;
+                                in_flight.insert(next_id, (next, failures.len()));
+                                next_id += 1;
+                                failures.push(answer.failure);
+                                // It fails only where the engine has stopped, and then receiving says why.
+                                if let Some(queue) = &queue {
+                                    let _ = queue.send(answer.request);
+                                }
+                            }
+                            let waiting = Unfinished {
+                                completions: vec![None; failures.len()],
+                                failures,
+                                generation,
+                            };
+                            unfinished.insert(next, waiting);
+                        }
+                        Err(why) => answers.keep(*at, hash, failed(&line.custom_id, &why))?,
+                    }
+                    next += 1;
+                }
+            } else if let Some(completion) = engine.recv(PATIENCE)?
+                && let Some((place, answer)) = in_flight.remove(&completion.id)
+                && let Some(waiting) = unfinished.get_mut(&place)
+            {
+                waiting.completions[answer] = Some(completion);
+                if waiting.completions.iter().all(Option::is_some)
+                    && let Some(done) = unfinished.remove(&place)
+                    && let Some((at, line, hash)) = todo.get(place)
+                {
+                    let output = done
+                        .body(&responder, line)
+                        .map(|body| answered(&line.custom_id, &body));
+                    let output = output.unwrap_or_else(|why| failed(&line.custom_id, &why));
+                    answers.keep(*at, hash, output)?;
+                }
+            }
+            if synced.elapsed() > SYNC_EVERY {
+                answers.journal.sync()?;
+                synced = Instant::now();
+            }
+            observer(&answers.progress);
+        }
+        Ok(RunEnd::Complete)
+    }
+}
+
+/// A request of whose answers some are known.
+struct Unfinished {
+    generation: Generation,
+    /// Why answers could not be kept to the form that was asked for.
+    failures: Vec<Arc<OnceLock<String>>>,
+    completions: Vec<Option<Completion>>,
+}
+
+impl Unfinished {
+    /// The answer's body, or why there is none.
+    fn body(self, responder: &Responder, line: &BatchRequest) -> Result<Value, String> {
+        if let Some(why) = self.failures.iter().find_map(|failure| failure.get()) {
+            return Err(why.clone());
+        }
+        let completions: Vec<Completion> = self.completions.into_iter().flatten().collect();
+        let name = short_hash(&line.custom_id);
+        let prompts = &self.generation.prompts;
+        guarded(|| responder.body(&line.request, prompts, &completions, &name))
+    }
+}
+
+/// The answers of a run.
+struct Answers {
+    journal: Journal,
+    /// Of each line of the batch where its answer is.
+    places: Vec<Option<LinePlace>>,
+    progress: BatchProgress,
+}
+
+impl Answers {
+    /// Keeps the line of the output that answers a line of the batch.
+    fn keep(&mut self, at: usize, hash: &str, output: Value) -> Result<(), BatchError> {
+        self.progress.errors += usize::from(!output["error"].is_null());
+        let request = hash.to_owned();
+        self.places[at] = Some(self.journal.append(&Answered { request, output })?);
+        self.progress.done += 1;
+        Ok(())
+    }
+
+    /// Writes all answers, in the order of the requests.
+    fn write(&mut self, lines: &[Line], run: &BatchRun) -> Result<(), BatchError> {
+        run.out.write(|writer| {
+            let shaped = |at: usize, output: Value| match &run.shape {
+                Some(shape) => shape(at, output),
+                None => output,
+            };
+            for (at, (line, place)) in lines.iter().zip(&self.places).enumerate() {
+                if let Line::Bad(output) = line {
+                    writeln!(writer, "{}", shaped(at, output.clone()))?;
+                }
+                let output = |line: Answered| writeln!(writer, "{}", shaped(at, line.output));
+                self.journal.copy(*place, &mut JsonLineSink::new(output))?;
+            }
+            Ok(())
+        })?;
+        Ok(())
+    }
+}

@@ -1,0 +1,370 @@
+//! A line of answers, in the shapes that engines write.
+//!
+//! | written by | the answer is in |
+//! |---|---|
+//! | OpenAI's batch API, vLLM's `run-batch`, SGLang, `juror run-batch` | `response.body.choices[0].message`, or `.text` of a raw prompt |
+//! | servers' own tools | `response.choices[0]`, or `choices[0]` beside `custom_id` |
+//! | vLLM's Python API | `outputs[0].text` |
+//! | SGLang's `/generate` | `text` and `meta_info` |
+//! | one's own script | `response` as a text |
+//!
+//! A text may be a list of content parts. `reasoning_content` (vLLM also `reasoning`) is thinking and never read.
+
+use serde_json::Value;
+
+use crate::judge::answers::EngineAnswer;
+use juror_data::verdict::Usage;
+
+/// A line of answers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OutputLine {
+    /// The request's name.
+    pub custom_id: String,
+    /// The answer, or why there is none.
+    pub answer: Result<EngineAnswer, String>,
+}
+
+/// The longest message of an engine that is told.
+const MOST_MESSAGE: usize = 500;
+
+impl OutputLine {
+    /// Reads a line.
+    ///
+    /// # Errors
+    /// What is wrong with it, where it is no line of answers.
+    pub fn parse(line: &str) -> Result<Self, String> {
+        let line: Value = serde_json::from_str(line)
+            .map_err(|error| format!("not JSON ({error}); a line of answers is one JSON object"))?;
+        if !line.is_object() {
+            return Err("not a JSON object: a line of answers is one".to_owned());
+        }
+        let custom_id = match given(&line, "custom_id") {
+            Some(Value::String(id)) => id.clone(),
+            Some(_) => return Err("`custom_id` is no text".to_owned()),
+            None => {
+                return Err("no `custom_id`: every answer needs that of its request".to_owned());
+            }
+        };
+        let answer = match error_of(&line) {
+            Some(why) => Err(why),
+            None => answer_in(&line)?,
+        };
+        Ok(Self { custom_id, answer })
+    }
+}
+
+/// The error that a line, a response or a body holds.
+fn error_of(holder: &Value) -> Option<String> {
+    let error = given(holder, "error")?;
+    let message = match error {
+        Value::String(text) => text.clone(),
+        Value::Object(_) => {
+            let part = |key| match given(error, key) {
+                Some(Value::String(text)) => Some(text.clone()),
+                Some(other) => Some(other.to_string()),
+                None => None,
+            };
+            match (part("code"), part("message")) {
+                (Some(code), Some(message)) => format!("{code}: {message}"),
+                (None, Some(message)) => message,
+                _ => error.to_string(),
+            }
+        }
+        other => other.to_string(),
+    };
+    Some(told(&message))
+}
+
+fn told(message: &str) -> String {
+    let message = match message.char_indices().nth(MOST_MESSAGE) {
+        Some((end, _)) => &message[..end],
+        None => message,
+    };
+    format!("the engine reports an error: {message}")
+}
+
+/// The answer of a line without an error: in the line itself, in its `response`, or in that one's `body`.
+fn answer_in(line: &Value) -> Result<Result<EngineAnswer, String>, String> {
+    let response = given(line, "response").unwrap_or(line);
+    if let Value::String(text) = response {
+        let finish = given(line, "finish_reason");
+        return Ok(answer(Some(text.clone()), false, finish, usage(line)));
+    }
+    let body = given(response, "body");
+    if let Some(why) = error_of(response).or(body.and_then(error_of)) {
+        return Ok(Err(why));
+    }
+    let status = given(response, "status_code").and_then(Value::as_u64);
+    if let Some(status) = status.filter(|status| !(200..300).contains(status)) {
+        let body = body.map_or_else(String::new, |body| format!(" {body}"));
+        return Ok(Err(told(&format!("status {status}{body}"))));
+    }
+    completion(body.unwrap_or(response))
+}
+
+/// The answer in a completion.
+fn completion(body: &Value) -> Result<Result<EngineAnswer, String>, String> {
+    let choice = match only(body, "choices")? {
+        Some(choice) => Some(choice),
+        None => only(body, "outputs")?,
+    };
+    let holder = choice.unwrap_or(body);
+    let message = given(holder, "message");
+    if choice.is_none() && message.is_none() && holder.get("text").is_none() {
+        return Err(
+            "no answer that can be read: neither `response.body.choices`, `choices`, `outputs`, `text` nor `response` as a text, and \
+             no `error`"
+                .to_owned(),
+        );
+    }
+    let calls = message.and_then(|message| given(message, "tool_calls")?.as_array());
+    if calls.is_some_and(|calls| !calls.is_empty()) {
+        return Ok(Err(
+            "the engine called a tool in place of an answer".to_owned()
+        ));
+    }
+    let (text, apart) = match message {
+        Some(message) => message_text(message)?,
+        None => (text_of(holder.get("text"))?, false),
+    };
+    let about = given(holder, "meta_info").unwrap_or(holder);
+    let finish = given(about, "finish_reason").or(given(about, "done_reason"));
+    Ok(answer(text, apart, finish, usage(body)))
+}
+
+/// The one element of a list.
+fn only<'v>(body: &'v Value, key: &str) -> Result<Option<&'v Value>, String> {
+    let Some(list) = given(body, key) else {
+        return Ok(None);
+    };
+    match list.as_array().map(Vec::as_slice) {
+        Some([one]) => Ok(Some(one)),
+        Some(list) => Err(format!(
+            "`{key}` holds {} answers, and each request asks for one: which counts is not known; for several answers of one \
+             sample export with --trials",
+            list.len()
+        )),
+        None => Err(format!("`{key}` is no list")),
+    }
+}
+
+/// The text of a message, and whether its thinking was taken out.
+fn message_text(message: &Value) -> Result<(Option<String>, bool), String> {
+    let thinking = ["reasoning_content", "reasoning", "thinking"]
+        .iter()
+        .filter_map(|key| given(message, key))
+        .any(|thinking| thinking != "");
+    let text = text_of(message.get("content"))?;
+    let refusal = given(message, "refusal").and_then(Value::as_str);
+    Ok((text.or_else(|| refusal.map(str::to_owned)), thinking))
+}
+
+/// A text, or a list of content parts as one text.
+fn text_of(value: Option<&Value>) -> Result<Option<String>, String> {
+    match value {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.clone())),
+        Some(Value::Array(parts)) => {
+            let mut text = String::new();
+            for part in parts {
+                match (part, given(part, "type").and_then(Value::as_str)) {
+                    (Value::String(part), _) => text.push_str(part),
+                    (_, Some("thinking" | "reasoning" | "redacted_thinking")) => {}
+                    (_, None | Some("text" | "output_text" | "refusal")) => {
+                        let own = given(part, "text").or(given(part, "refusal"));
+                        let own = own.and_then(Value::as_str);
+                        text.push_str(own.ok_or("a content part holds no text")?);
+                    }
+                    (_, Some(kind)) => {
+                        return Err(format!("a content part of type `{kind}` is no text"));
+                    }
+                }
+            }
+            Ok(Some(text))
+        }
+        Some(_) => {
+            Err("the answer's text is neither a text nor a list of content parts".to_owned())
+        }
+    }
+}
+
+/// An answer that ended for this reason.
+fn answer(
+    text: Option<String>,
+    thinks_apart: bool,
+    finish: Option<&Value>,
+    usage: Usage,
+) -> Result<EngineAnswer, String> {
+    // SGLang's own reasons are objects.
+    let reason = finish
+        .map(|finish| given(finish, "type").unwrap_or(finish))
+        .and_then(Value::as_str);
+    let is_cut = match reason {
+        Some("length" | "max_tokens" | "max_new_tokens") => true,
+        Some("content_filter") => {
+            return Err("a content filter of the engine cut the answer".to_owned());
+        }
+        Some("abort" | "error" | "cancelled") => {
+            return Err("the engine broke the answer off".to_owned());
+        }
+        _ => false,
+    };
+    if text.is_none() && !thinks_apart && !is_cut {
+        return Err("the engine gave no text".to_owned());
+    }
+    Ok(EngineAnswer {
+        text,
+        thinks_apart,
+        is_cut,
+        usage,
+    })
+}
+
+/// Tokens spent, as far as they are told.
+fn usage(body: &Value) -> Usage {
+    let own = given(body, "usage").or(given(body, "meta_info"));
+    let count = |holder: Option<&Value>, key: &str| {
+        holder
+            .and_then(|holder| holder.get(key))
+            .and_then(Value::as_u64)
+            .and_then(|count| usize::try_from(count).ok())
+            .unwrap_or(0)
+    };
+    let details = own.and_then(|usage| given(usage, "prompt_tokens_details"));
+    Usage {
+        prompt_tokens: count(own, "prompt_tokens"),
+        cached_tokens: count(details.or(own), "cached_tokens"),
+        completion_tokens: count(own, "completion_tokens"),
+        ..Usage::default()
+    }
+}
+
+/// A key's value, if it is not null.
+fn given<'v>(holder: &'v Value, key: &str) -> Option<&'v Value> {
+    holder.get(key).filter(|value| !value.is_null())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn read(line: &Value) -> Result<Result<EngineAnswer, String>, String> {
+        OutputLine::parse(&line.to_string()).map(|line| {
+            assert_eq!(line.custom_id, "a");
+            line.answer
+        })
+    }
+
+    #[test]
+    fn every_engines_shape_is_read() {
+        let message = json!({"role": "assistant", "content": "A"});
+        let body = json!({"choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+            "usage": {"prompt_tokens": 7, "completion_tokens": 2, "prompt_tokens_details": {"cached_tokens": 3}}});
+        let plain = json!({"choices": [{"text": "A", "finish_reason": "stop"}]});
+        let parts = json!({"choices": [{"message": {"content": [{"type": "thinking", "thinking": "B"}, {"type": "text", "text": "A"}]}}]});
+        for line in [
+            json!({"id": "x", "custom_id": "a", "response": {"status_code": 200, "request_id": "r", "body": body}, "error": null}),
+            json!({"custom_id": "a", "response": {"body": plain}, "error": null}),
+            json!({"custom_id": "a", "response": body}),
+            json!({"custom_id": "a", "choices": body["choices"]}),
+            json!({"custom_id": "a", "response": parts}),
+            json!({"custom_id": "a", "response": "A"}),
+            json!({"custom_id": "a", "outputs": [{"text": "A", "token_ids": [1]}]}),
+            json!({"custom_id": "a", "text": "A", "meta_info": {"finish_reason": {"type": "stop"}}}),
+            json!({"custom_id": "a", "response": {"text": "A", "meta_info": {}}}),
+            json!({"custom_id": "a", "response": {"message": message, "done_reason": "stop"}}),
+        ] {
+            let answer = read(&line).unwrap().unwrap();
+            assert_eq!(answer.text.as_deref(), Some("A"), "{line}");
+            assert!(!answer.is_cut && !answer.thinks_apart, "{line}");
+        }
+        let usage = read(&json!({"custom_id": "a", "response": {"body": body}}))
+            .unwrap()
+            .unwrap()
+            .usage;
+        assert_eq!(
+            (
+                usage.prompt_tokens,
+                usage.cached_tokens,
+                usage.completion_tokens
+            ),
+            (7, 3, 2)
+        );
+    }
+
+    #[test]
+    fn thinking_apart_and_cut_answers_are_known_as_such() {
+        let thinks = |content: Value, finish: &str| {
+            let message = json!({"content": content, "reasoning_content": "B"});
+            let choice = json!({"message": message, "finish_reason": finish});
+            read(&json!({"custom_id": "a", "choices": [choice]}))
+                .unwrap()
+                .unwrap()
+        };
+        let whole = thinks(json!("A"), "stop");
+        assert!(whole.thinks_apart && !whole.is_cut && whole.text.as_deref() == Some("A"));
+        let cut = thinks(Value::Null, "length");
+        assert!(cut.thinks_apart && cut.is_cut && cut.text.is_none());
+        let sglang = json!({"custom_id": "a", "text": "A", "meta_info": {"finish_reason": {"type": "length", "length": 5}}});
+        assert!(read(&sglang).unwrap().unwrap().is_cut);
+    }
+
+    #[test]
+    fn what_is_no_answer_says_why() {
+        for (line, why) in [
+            (
+                json!({"custom_id": "a", "error": {"code": "batch_expired", "message": "too late"}}),
+                "batch_expired: too late",
+            ),
+            (
+                json!({"custom_id": "a", "error": "out of memory", "response": null}),
+                "out of memory",
+            ),
+            (
+                json!({"custom_id": "a", "response": {"status_code": 400, "body": {"error": {"message": "too long"}}}}),
+                "too long",
+            ),
+            (
+                json!({"custom_id": "a", "response": {"status_code": 500, "body": null}}),
+                "status 500",
+            ),
+            (
+                json!({"custom_id": "a", "response": {"body": {"object": "error", "error": {"message": "no"}}}}),
+                "no",
+            ),
+            (
+                json!({"custom_id": "a", "choices": [{"message": {"content": null}}]}),
+                "gave no text",
+            ),
+            (
+                json!({"custom_id": "a", "choices": [{"message": {"content": "A"}, "finish_reason": "content_filter"}]}),
+                "content filter",
+            ),
+            (
+                json!({"custom_id": "a", "choices": [{"message": {"content": null, "tool_calls": [{}]}}]}),
+                "called a tool",
+            ),
+        ] {
+            let said = read(&line).unwrap().unwrap_err();
+            assert!(said.contains(why), "{said}: {line}");
+        }
+        for (line, why) in [
+            (json!([1]), "not a JSON object"),
+            (json!({"response": "A"}), "no `custom_id`"),
+            (json!({"custom_id": 7}), "no text"),
+            (json!({"custom_id": "a"}), "no answer that can be read"),
+            (json!({"custom_id": "a", "choices": []}), "0 answers"),
+            (json!({"custom_id": "a", "choices": [{}, {}]}), "2 answers"),
+            (
+                json!({"custom_id": "a", "outputs": [{"text": 5}]}),
+                "neither a text",
+            ),
+        ] {
+            let said = OutputLine::parse(&line.to_string()).unwrap_err();
+            assert!(said.contains(why), "{said}: {line}");
+        }
+        assert!(OutputLine::parse("{").unwrap_err().contains("not JSON"));
+    }
+}

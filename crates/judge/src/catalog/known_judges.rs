@@ -1,0 +1,274 @@
+//! Known judges, by alias: `models/known-judges.toml`, compiled in.
+
+use std::fmt;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+use juror_engine::checkpoint::CheckpointError;
+use juror_hub::HubId;
+
+/// A judge that is known to judge.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KnownJudge {
+    /// What `--model` takes for it.
+    pub alias: String,
+    /// `org/name` on the hub.
+    pub id: String,
+    /// The family it was made from.
+    pub base: String,
+    /// What it must be asked.
+    pub protocol: String,
+    /// Further protocols that it was made for.
+    #[serde(default)]
+    pub others: Vec<String>,
+    /// How it thinks, where that is known.
+    pub thinking: Option<Thinking>,
+    /// As its makers recommend; none where they leave it to `generation_config.json`.
+    pub sampling: Option<KnownSampling>,
+    /// The longest completion that its makers give it.
+    pub max_new_tokens: Option<usize>,
+    /// As its page states it, where that is known.
+    pub licence: String,
+    /// What else a user should know.
+    pub note: Option<String>,
+    /// Billions of parameters that work on a token, where that is known.
+    pub active: Option<f64>,
+    /// What the paper of process-outcome verification measured.
+    pub prime: Option<PrimeFigures>,
+}
+
+/// How a model thinks before it answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Thinking {
+    /// Not at all.
+    None,
+    /// In `<think>…</think>`.
+    Tags,
+    /// In `<think>…</think>`, unless the chat template is told not to.
+    Switched,
+    /// In gpt-oss' analysis channel.
+    Harmony,
+}
+
+impl fmt::Display for Thinking {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::None => "none",
+            Self::Tags => "<think>",
+            Self::Switched => "<think>, can be switched off",
+            Self::Harmony => "harmony channels",
+        })
+    }
+}
+
+/// How tokens are to be chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KnownSampling {
+    /// 0 takes the likeliest token.
+    pub temperature: f64,
+    /// Among the likeliest that make up this share.
+    pub top_p: Option<f64>,
+    /// Among this many.
+    pub top_k: Option<usize>,
+    /// Among those at least this likely, compared with the likeliest.
+    pub min_p: Option<f64>,
+}
+
+impl fmt::Display for KnownSampling {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.temperature == 0.0 {
+            return f.write_str("greedy");
+        }
+        write!(f, "temperature {}", self.temperature)?;
+        if let Some(share) = self.top_p {
+            write!(f, ", top-p {share}")?;
+        }
+        if let Some(count) = self.top_k {
+            write!(f, ", top-k {count}")?;
+        }
+        if let Some(least) = self.min_p {
+            write!(f, ", min-p {least}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Percent on the benchmark of process-outcome verification (PRIME, <https://arxiv.org/abs/2602.11570>).
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PrimeFigures {
+    /// Outcomes judged right, averaged over subjects.
+    pub outcome: f64,
+    /// Process and outcome together judged right.
+    pub overall: f64,
+    /// F1 of that.
+    pub f1: f64,
+    /// Right answers from wrong derivations that were recognised.
+    pub lucky_guess: Option<f64>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Table {
+    judge: Vec<KnownJudge>,
+}
+
+const TABLE: &str = include_str!("../../models/known-judges.toml");
+
+/// Every known judge, in the table's order.
+///
+/// # Errors
+/// [`CheckpointError::Config`] if the table that was compiled in is damaged.
+pub fn judges() -> Result<&'static [KnownJudge], CheckpointError> {
+    static JUDGES: LazyLock<Result<Vec<KnownJudge>, String>> = LazyLock::new(|| {
+        toml::from_str::<Table>(TABLE)
+            .map(|table| table.judge)
+            .map_err(|error| error.to_string())
+    });
+    JUDGES
+        .as_deref()
+        .map_err(|message| CheckpointError::Config {
+            path: "known-judges.toml (built in)".into(),
+            message: message.clone(),
+        })
+}
+
+/// The known judge that an alias, or an id on the hub, names; letter case is of no matter.
+///
+/// # Errors
+/// See [`judges`].
+pub fn find(name: &str) -> Result<Option<&'static KnownJudge>, CheckpointError> {
+    let same = |other: &str| other.eq_ignore_ascii_case(name);
+    Ok(judges()?
+        .iter()
+        .find(|judge| same(&judge.alias) || same(&judge.id)))
+}
+
+/// The model on the hub that an alias or a hub id names, either with `@revision` or without; `None` for other names.
+///
+/// # Errors
+/// [`juror_hub::HubError::Id`] for a revision that cannot be one; see also [`judges`].
+pub fn hub_id(name: &str) -> Result<Option<HubId>, CheckpointError> {
+    let (alias, revision) = match name.split_once('@') {
+        Some((alias, revision)) => (alias, Some(revision)),
+        None => (name, None),
+    };
+    Ok(match find(alias)? {
+        Some(judge) => Some(HubId::new(&judge.id, revision)?),
+        None => HubId::parse(name)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn every_entry_can_be_used() {
+        let judges = judges().unwrap();
+        assert!(judges.len() >= 20);
+        let mut names = HashSet::new();
+        for judge in judges {
+            let name = &judge.alias;
+            assert!(names.insert(judge.alias.to_lowercase()), "{name} twice");
+            assert!(names.insert(judge.id.to_lowercase()), "{} twice", judge.id);
+            assert!(
+                !name.contains(['/', '@', ' ']) && name.to_lowercase() == *name,
+                "{name}"
+            );
+            assert_ne!(name, "tiny", "an embedded model has this name");
+            assert_eq!(hub_id(name).unwrap().unwrap().to_string(), judge.id);
+            for protocol in judge.others.iter().chain([&judge.protocol]) {
+                assert!(
+                    crate::protocol::find(protocol).is_some(),
+                    "{name}: {protocol}"
+                );
+            }
+            assert!(!judge.others.contains(&judge.protocol), "{name}");
+            assert!(
+                !judge.base.is_empty() && !judge.licence.is_empty(),
+                "{name}"
+            );
+            if let Some(sampling) = &judge.sampling {
+                assert!((0.0..=2.0).contains(&sampling.temperature), "{name}");
+                for share in [sampling.top_p, sampling.min_p].into_iter().flatten() {
+                    assert!((0.0..=1.0).contains(&share), "{name}");
+                }
+            }
+            assert!(
+                judge
+                    .max_new_tokens
+                    .is_none_or(|tokens| (1..=1 << 17).contains(&tokens)),
+                "{name}"
+            );
+            assert!(
+                judge
+                    .active
+                    .is_none_or(|billions| (0.1..200.0).contains(&billions)),
+                "{name}"
+            );
+            if let Some(prime) = &judge.prime {
+                for percent in [
+                    Some(prime.outcome),
+                    Some(prime.overall),
+                    Some(prime.f1),
+                    prime.lucky_guess,
+                ] {
+                    assert!(
+                        percent.is_none_or(|percent| (1.0..100.0).contains(&percent)),
+                        "{name}"
+                    );
+                }
+                assert!(prime.overall <= prime.outcome, "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn figures_of_the_paper() {
+        let prime = |alias: &str| find(alias).unwrap().unwrap().prime.unwrap();
+        for (figure, expected) in [
+            (prime("gpt-oss-120b").lucky_guess.unwrap(), 45.92),
+            (prime("compass-32b").overall, 73.29),
+            (prime("qwen3-8b").f1, 76.62),
+            (prime("general-verifier").outcome, 77.13),
+        ] {
+            assert!(
+                (figure - expected).abs() < 1e-9,
+                "{figure} is not {expected}"
+            );
+        }
+    }
+
+    #[test]
+    fn aliases_and_ids_with_revisions() {
+        let id = |name: &str| hub_id(name).unwrap().map(|id| id.to_string());
+        assert_eq!(id("compass-7b").unwrap(), "opencompass/CompassVerifier-7B");
+        assert_eq!(
+            id("XVerify-8B@v2").unwrap(),
+            "IAAR-Shanghai/xVerify-8B-I@v2"
+        );
+        assert_eq!(id("qwen/qwen3-8b").unwrap(), "Qwen/Qwen3-8B");
+        assert_eq!(id("org/name@main").unwrap(), "org/name");
+        for name in ["tiny", "gpt", "compass-7", "./compass-7b", "a/b/c"] {
+            assert_eq!(id(name), None, "{name}");
+        }
+        assert!(hub_id("compass-7b@../x").is_err());
+    }
+
+    #[test]
+    fn sampling_in_words() {
+        let words = |alias: &str| find(alias).unwrap().unwrap().sampling.unwrap().to_string();
+        assert_eq!(words("compass-7b"), "greedy");
+        assert_eq!(
+            words("qwen3-8b"),
+            "temperature 0.6, top-p 0.95, top-k 20, min-p 0"
+        );
+    }
+}

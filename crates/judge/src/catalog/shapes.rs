@@ -1,0 +1,103 @@
+//! Models by name whose shape is known, so that their speed can be measured without a download.
+
+use juror_engine::checkpoint::CheckpointError;
+use juror_engine::checkpoint::ModelConfig;
+
+/// The names of `--synthetic`, each with the `config.json` keys that its makers publish.
+pub const SHAPES: [(&str, &str); 5] = [
+    (
+        "qwen3-0.6b",
+        r#"{"architectures": ["Qwen3ForCausalLM"], "vocab_size": 151936, "hidden_size": 1024, "intermediate_size": 3072,
+            "num_hidden_layers": 28, "num_attention_heads": 16, "num_key_value_heads": 8, "head_dim": 128,
+            "max_position_embeddings": 40960, "rms_norm_eps": 1e-6, "rope_theta": 1000000, "tie_word_embeddings": true}"#,
+    ),
+    (
+        "qwen3-4b",
+        r#"{"architectures": ["Qwen3ForCausalLM"], "vocab_size": 151936, "hidden_size": 2560, "intermediate_size": 9728,
+            "num_hidden_layers": 36, "num_attention_heads": 32, "num_key_value_heads": 8, "head_dim": 128,
+            "max_position_embeddings": 40960, "rms_norm_eps": 1e-6, "rope_theta": 1000000, "tie_word_embeddings": true}"#,
+    ),
+    (
+        "qwen3-8b",
+        r#"{"architectures": ["Qwen3ForCausalLM"], "vocab_size": 151936, "hidden_size": 4096, "intermediate_size": 12288,
+            "num_hidden_layers": 36, "num_attention_heads": 32, "num_key_value_heads": 8, "head_dim": 128,
+            "max_position_embeddings": 40960, "rms_norm_eps": 1e-6, "rope_theta": 1000000, "tie_word_embeddings": false}"#,
+    ),
+    (
+        "qwen3-30b-a3b",
+        r#"{"architectures": ["Qwen3MoeForCausalLM"], "vocab_size": 151936, "hidden_size": 2048, "intermediate_size": 6144,
+            "num_hidden_layers": 48, "num_attention_heads": 32, "num_key_value_heads": 4, "head_dim": 128,
+            "num_experts": 128, "num_experts_per_tok": 8, "moe_intermediate_size": 768, "norm_topk_prob": true,
+            "decoder_sparse_step": 1, "mlp_only_layers": [],
+            "max_position_embeddings": 40960, "rms_norm_eps": 1e-6, "rope_theta": 1000000, "tie_word_embeddings": false}"#,
+    ),
+    (
+        "llama-3.1-8b",
+        r#"{"architectures": ["LlamaForCausalLM"], "vocab_size": 128256, "hidden_size": 4096, "intermediate_size": 14336,
+            "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 8, "head_dim": 128,
+            "max_position_embeddings": 131072, "rms_norm_eps": 1e-5, "rope_theta": 500000, "tie_word_embeddings": false,
+            "rope_scaling": {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+                             "original_max_position_embeddings": 8192}}"#,
+    ),
+];
+
+/// The configuration of a named shape, or of a `config.json`.
+///
+/// # Errors
+/// [`CheckpointError::UnknownShape`] with the names there are; the file's own error.
+pub fn find(name: &str) -> Result<ModelConfig, CheckpointError> {
+    if let Some((_, text)) = SHAPES
+        .iter()
+        .find(|(shape, _)| shape.eq_ignore_ascii_case(name))
+    {
+        return ModelConfig::parse(text, name);
+    }
+    match juror_data::read_text(std::path::Path::new(name)) {
+        Ok(text) => {
+            let mut config = ModelConfig::parse(&text, name)?;
+            // Random weights are bf16 where the checkpoint stores FP8; experts in MXFP4 stay that.
+            config.fp8_blocks = None;
+            Ok(config)
+        }
+        Err(_)
+            if !name.contains(['/', '.', '\\'])
+                || SHAPES.iter().any(|(shape, _)| shape.starts_with(name)) =>
+        {
+            Err(CheckpointError::UnknownShape {
+                name: name.into(),
+                known: SHAPES.map(|(shape, _)| shape).join(", "),
+            })
+        }
+        Err(source) => Err(CheckpointError::Io {
+            path: name.into(),
+            source,
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{SHAPES, find};
+
+    #[test]
+    fn shapes_have_the_parameters_their_names_say() {
+        // Published counts, in millions.
+        let published = [596.0, 4022.0, 8191.0, 30_532.0, 8030.0];
+        for ((name, _), millions) in SHAPES.iter().zip(published) {
+            let parameters = find(name).unwrap().parameters() as f64 / 1e6;
+            assert!(
+                (parameters - millions).abs() < 1.0,
+                "{name} has {parameters} million"
+            );
+        }
+        let active = find("qwen3-30b-a3b").unwrap().active_layer_parameters() as f64 / 1e9;
+        assert!((2.6..3.3).contains(&active), "{active}");
+    }
+
+    #[test]
+    fn an_unknown_shape_lists_the_known_and_a_missing_file_is_named() {
+        assert!(find("qwen9").unwrap_err().to_string().contains("qwen3-8b"));
+        let message = find("no/such/config.json").unwrap_err().to_string();
+        assert!(message.contains("no/such/config.json"));
+    }
+}

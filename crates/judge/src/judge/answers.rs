@@ -1,0 +1,187 @@
+//! Answers that another engine wrote, into verdicts: read by the protocol as a judge's free completion is, with the rules, the
+//! reward and the states of every run.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use super::completion::{VerdictBuilder, Written};
+use super::jobs::Job;
+use super::prompt::shown_field;
+use super::reading::read;
+use super::request::wants_of;
+use super::run::run_without_model;
+use super::{JudgeError, JudgeText, RunEnd, RunOptions, Sink, guarded};
+use crate::protocol::{PlainPrompt, Protocol};
+use juror_data::verdict::{Confidence, Raw, Status, Usage, Verdict};
+use juror_data::{Sample, Samples};
+use juror_engine::text::reasoning::{Answer, ThinkingStyle};
+
+/// What begins a channel of the harmony format.
+const CHANNEL: &str = "<|channel|>";
+
+/// How the answers of a judge that runs elsewhere are read.
+pub struct AnswerReader {
+    /// The protocol they were asked under.
+    pub protocol: Arc<dyn Protocol>,
+    /// Writes the prompts as they were asked.
+    pub prompt: PlainPrompt,
+    /// The judge, where its files are at hand: its thinking and its domain.
+    pub judge: Option<JudgeText>,
+    /// The chat template opens the thinking, as the user says.
+    pub starts_in_thinking: bool,
+}
+
+/// What an engine wrote for one request.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct EngineAnswer {
+    /// The answer's text; none where only thinking was written.
+    pub text: Option<String>,
+    /// The engine took the thinking out of the text.
+    pub thinks_apart: bool,
+    /// The length limit cut it.
+    pub is_cut: bool,
+    /// Tokens spent.
+    pub usage: Usage,
+}
+
+/// Do the rules decide about the sample, so that no model need be asked?
+pub fn is_decided_by_rules(options: &RunOptions, sample: &Sample) -> bool {
+    VerdictBuilder::new(options, None).is_skipped_by_rules(sample)
+}
+
+/// The answers of an engine to the trials of a run.
+pub struct Answers {
+    reader: AnswerReader,
+    /// By the sample's position and the trial; an error is why the engine gave none.
+    by_trial: HashMap<(usize, u32), Result<EngineAnswer, String>>,
+    /// Of the files that they are from.
+    pub(super) hash: String,
+}
+
+impl Answers {
+    /// Answers by the sample's position and the trial, and the hash of the files that they are from.
+    pub fn new(
+        reader: AnswerReader,
+        by_trial: HashMap<(usize, u32), Result<EngineAnswer, String>>,
+        hash: String,
+    ) -> Self {
+        Self {
+            reader,
+            by_trial,
+            hash,
+        }
+    }
+
+    /// Makes verdicts of the answers to these trials.
+    pub(super) fn run<S: Samples + ?Sized>(
+        &self,
+        samples: &S,
+        jobs: &[Job],
+        options: &RunOptions,
+        interrupted: &AtomicBool,
+        sink: &mut dyn Sink,
+    ) -> Result<RunEnd, JudgeError> {
+        let verdicts = &VerdictBuilder::of_yields(options, self.reader.protocol.yields());
+        let verdict = |sample: &Sample, job: Job| {
+            let verdict = || self.verdict(verdicts, options, sample, job);
+            guarded(verdict).unwrap_or_else(|why| verdicts.broken(sample, job.trial, why))
+        };
+        run_without_model(samples, jobs, &verdict, interrupted, sink)
+    }
+
+    fn verdict(
+        &self,
+        verdicts: &VerdictBuilder,
+        options: &RunOptions,
+        sample: &Sample,
+        job: Job,
+    ) -> Verdict {
+        let trial = job.trial;
+        if verdicts.is_skipped_by_rules(sample) {
+            return verdicts.skipped_by_rules(sample, trial);
+        }
+        let failed = |why| verdicts.without_completion(sample, trial, Status::Failed, why);
+        let answer = match self.by_trial.get(&(job.position(), trial)) {
+            None => return failed("the outputs have no line for this request".to_owned()),
+            Some(Err(why)) => return failed(why.clone()),
+            Some(Ok(answer)) => answer,
+        };
+        let reader = &self.reader;
+        let (style, starts_inside, told) = match reader.tell_apart(answer) {
+            Ok(told) => told,
+            Err(why) => return failed(why),
+        };
+        let parsed = read(
+            reader.protocol.as_ref(),
+            style,
+            &told,
+            starts_inside,
+            answer.is_cut,
+            &wants_of(sample),
+        );
+        let written = Written {
+            answer: &told,
+            parsed: parsed.map_err(|why| {
+                let limit = if answer.is_cut {
+                    " (stopped at its length limit)"
+                } else {
+                    ""
+                };
+                format!("{why}{limit}")
+            }),
+            // How likely which token was is not in a text.
+            confidence: Confidence::default(),
+            expected: Vec::new(),
+            usage: answer.usage,
+        };
+        let domain = reader.judge.as_ref().and_then(|text| text.domain.as_ref());
+        let mut verdict = verdicts.of_answer(domain, sample, trial, written);
+        if options.raw || verdict.status == Status::Unparsed {
+            let view = reader.protocol.view();
+            let parts = || reader.prompt.parts(|name| shown_field(sample, view, name));
+            verdict.raw = Some(Raw {
+                prompt: options.raw.then(|| parts().concat()),
+                completion: told.written,
+                ..Raw::default()
+            });
+        }
+        verdicts.settle(verdict)
+    }
+}
+
+impl AnswerReader {
+    /// How thinking is told from answers, in words: other words may make other verdicts.
+    pub fn describe(&self) -> String {
+        match &self.judge {
+            Some(judge) => judge.prompts.thinking().describe(),
+            None => format!("starts in thinking: {}", self.starts_in_thinking),
+        }
+    }
+
+    /// Tells the thinking in an answer from the rest; also gives its style, and whether the text begins inside it.
+    fn tell_apart(&self, answer: &EngineAnswer) -> Result<(&ThinkingStyle, bool, Answer), String> {
+        let text = answer.text.as_deref().unwrap_or_default();
+        let visible = (answer.text.is_some() || !answer.thinks_apart).then(|| text.to_owned());
+        let mut told = Answer {
+            written: text.to_owned(),
+            visible,
+        };
+        let Some(judge) = &self.judge else {
+            let starts_inside = self.starts_in_thinking && !answer.thinks_apart;
+            return Ok((&ThinkingStyle::Think, starts_inside, told));
+        };
+        let thinking = judge.prompts.thinking();
+        let style = thinking.style();
+        let is_apart = answer.thinks_apart
+            // An engine that knows the format has taken the final channel out of it.
+            || *style == ThinkingStyle::Harmony && !text.contains(CHANNEL);
+        if !is_apart {
+            let tokenizer = judge.prompts.tokenizer();
+            let tokens = tokenizer.encode_trusted(text);
+            let tokens = tokens.map_err(|error| error.to_string())?;
+            told.visible = thinking.read(tokenizer, &tokens).visible;
+        }
+        Ok((style, thinking.starts_in_thinking() && !is_apart, told))
+    }
+}

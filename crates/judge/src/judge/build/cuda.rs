@@ -1,0 +1,122 @@
+//! A model computed by the CUDA kernels: steps are queued, and tokens chosen on the device.
+
+use std::collections::VecDeque;
+
+use candle_core::Tensor;
+use rayon::prelude::*;
+
+use super::{DeviceModel, LoadedModel, largest_that_fits};
+use juror_engine::engine::{
+    Chosen, EngineConfig, Properties, RowRequest, StepModel, Ticket, TokenLogprobs,
+};
+use juror_engine::model::cuda::{CudaDecoder, CudaModel, SampleRequest, Sampled, StepLimits};
+use juror_engine::model::profile::Profile;
+use juror_engine::model::{ModelError, StepBatch};
+
+impl LoadedModel for CudaModel {
+    fn with_cache(
+        self: Box<Self>,
+        config: &EngineConfig,
+        shared_prefix: bool,
+    ) -> Result<Box<dyn DeviceModel>, ModelError> {
+        let limits = StepLimits {
+            tokens: config.token_budget.max(config.max_sequences),
+            rows: config.max_sequences,
+        };
+        let mut decoder = CudaModel::with_cache(*self, limits, config.block_size, shared_prefix)?;
+        largest_that_fits(config.blocks, config.least_blocks, |blocks| {
+            decoder.resize_cache(blocks)
+        })?;
+        Ok(Box::new(CudaSteps {
+            decoder,
+            launched: 0,
+            collected: 0,
+            logprobs: VecDeque::new(),
+        }))
+    }
+}
+
+/// A decoder with its cache on the device.
+struct CudaSteps {
+    decoder: CudaDecoder,
+    /// Steps launched so far.
+    launched: u64,
+    /// Steps collected so far.
+    collected: u64,
+    /// Of each step underway: [`RowRequest::logprobs`] of its rows.
+    logprobs: VecDeque<Vec<Option<usize>>>,
+}
+
+impl DeviceModel for CudaSteps {
+    fn profile(&mut self) -> &mut Profile {
+        self.decoder.profile()
+    }
+
+    fn logits(&mut self, batch: &StepBatch) -> Result<Tensor, ModelError> {
+        self.decoder.logits(batch)
+    }
+}
+
+impl StepModel for CudaSteps {
+    fn properties(&self) -> Properties {
+        Properties {
+            lags: true,
+            blocks: Some(self.decoder.blocks()),
+            lazy_cache: false,
+            short_context: self.decoder.config().rope.short_context(),
+        }
+    }
+
+    fn launch(&mut self, batch: &StepBatch, rows: &[RowRequest]) -> Result<Ticket, ModelError> {
+        let requests: Vec<SampleRequest> = rows.iter().map(SampleRequest::from).collect();
+        self.decoder.launch(batch, &requests)?;
+        self.launched += 1;
+        let logprobs = rows.iter().map(|row| row.logprobs);
+        self.logprobs.push_back(logprobs.collect());
+        Ok(Ticket::Launched(self.launched))
+    }
+
+    fn collect(&mut self, ticket: Ticket) -> Result<Vec<Option<Chosen>>, ModelError> {
+        let Ticket::Launched(name) = ticket else {
+            return Err(ModelError::Batch("a step of another model".into()));
+        };
+        if name != self.collected + 1 {
+            return Err(ModelError::Batch(format!(
+                "step {name} is collected, but the next one is {}",
+                self.collected + 1
+            )));
+        }
+        self.collected = name;
+        let asked = self.logprobs.pop_front().unwrap_or_default();
+        let sampled = self.decoder.collect()?;
+        Ok(if asked.iter().any(Option::is_some) {
+            // A row's log-probabilities are work for a thread.
+            sampled
+                .into_par_iter()
+                .zip(asked)
+                .map(|(sampled, logprobs)| chosen(sampled, logprobs))
+                .collect()
+        } else {
+            sampled
+                .into_iter()
+                .map(|sampled| chosen(sampled, None))
+                .collect()
+        })
+    }
+
+    fn shrink(&mut self, blocks: usize) -> Result<Option<usize>, ModelError> {
+        self.decoder.resize_cache(blocks)?;
+        Ok(Some(blocks))
+    }
+}
+
+/// A row's choice; with `logprobs` of the likeliest tokens where the row's logits came with it.
+fn chosen(sampled: Sampled, logprobs: Option<usize>) -> Option<Chosen> {
+    let token = sampled.token?;
+    let row = sampled.logits.zip(logprobs);
+    Some(Chosen {
+        token,
+        expected: sampled.expected,
+        logprobs: row.map(|(logits, count)| TokenLogprobs::of(&logits, token, count)),
+    })
+}

@@ -1,0 +1,234 @@
+//! From a model's weights to an engine: the fastest implementation that the device has, then as large a KV cache as there
+//! is memory for.
+//!
+//! | file | what it is for |
+//! |---|---|
+//! | `options` | [`EngineOptions`]: what the user asked of an engine |
+//! | [`lengths`] | [`WorkloadLengths`]: how long prompts and completions will be |
+//! | [`size`] | from those and the free memory to the [`EngineConfig`]: how large the engine is |
+//! | [`plain`] | a model computed by the plain operations, on any device |
+//! | `cuda` | a model computed by the CUDA kernels |
+
+#[cfg(feature = "cuda")]
+mod cuda;
+pub mod lengths;
+mod options;
+pub mod plain;
+pub mod size;
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use candle_core::{DType, Device, Tensor};
+
+use super::JudgeText;
+use juror_engine::checkpoint::weights::LoadProgress;
+use juror_engine::checkpoint::{ModelConfig, ModelSource, Weights};
+use juror_engine::engine::{Engine, EngineConfig, EngineError, StepModel};
+use juror_engine::model::memory::check_memory;
+use juror_engine::model::precision::{KvType, WeightType};
+use juror_engine::model::profile::Profile;
+use juror_engine::model::{CurrentOnDrop, ModelError, Precision, StepBatch};
+pub use lengths::WorkloadLengths;
+pub use options::EngineOptions;
+pub use plain::PagedDecoder;
+pub use size::{BLOCK_SIZE, engine_config};
+
+/// A model on its device, without a cache yet: so that the cache can take what memory the weights left.
+pub trait LoadedModel {
+    /// Makes room for steps and adds a cache; where memory does not suffice, of somewhat fewer blocks, but not fewer than the
+    /// least. With `shared_prefix` rows that share leading blocks attend to them together, where the device's attention can
+    /// be told to.
+    ///
+    /// # Errors
+    /// [`ModelError::OutOfMemory`] where those do not fit.
+    fn with_cache(
+        self: Box<Self>,
+        config: &EngineConfig,
+        shared_prefix: bool,
+    ) -> Result<Box<dyn DeviceModel>, ModelError>;
+}
+
+/// A model with its cache, as engines run it and measurements look into it.
+pub trait DeviceModel: StepModel {
+    /// The time of its steps by phase, where that is measured.
+    fn profile(&mut self) -> &mut Profile;
+
+    /// The logits of a step, `[batch.logits.len(), vocab]`, for comparisons.
+    ///
+    /// # Errors
+    /// As [`StepModel::launch`].
+    fn logits(&mut self, batch: &StepBatch) -> Result<Tensor, ModelError>;
+}
+
+/// Loads the weights, noting in `progress` how much was read, and builds an engine for them.
+///
+/// # Errors
+/// When the weights are damaged or do not fit the configuration, or a size cannot work.
+pub fn build_engine(
+    source: &ModelSource,
+    text: &JudgeText,
+    device: &Device,
+    options: &EngineOptions,
+    lengths: &WorkloadLengths,
+    progress: Arc<LoadProgress>,
+) -> Result<Engine, EngineError> {
+    let template = text.prompts.shared_prefix();
+    engine_of(
+        source,
+        &text.config,
+        template,
+        device,
+        options,
+        lengths,
+        progress,
+    )
+}
+
+/// As [`build_engine`], of a model with this configuration whose prompts begin with `template`.
+///
+/// # Errors
+/// As [`build_engine`].
+pub fn engine_of(
+    source: &ModelSource,
+    model_config: &ModelConfig,
+    template: &[u32],
+    device: &Device,
+    options: &EngineOptions,
+    lengths: &WorkloadLengths,
+    progress: Arc<LoadProgress>,
+) -> Result<Engine, EngineError> {
+    let weights = Weights::open_with(source, progress).map_err(ModelError::from)?;
+    let precision = options.precision.resolve(device, &weights)?;
+    let plain = options.plain_operations;
+    let model = load_model(model_config, &weights, device, precision, plain)?;
+    let size = |options: &EngineOptions| {
+        let template = template.to_vec();
+        engine_config(model_config, precision, device, lengths, options, template)
+    };
+    let mut config = size(options);
+    let model = model.with_cache(&config, !options.no_shared_prefix)?;
+    let built = model.properties().blocks;
+    if let Some(blocks) = built.filter(|&built| built < config.blocks) {
+        // Fewer than planned: then the number of sequences is chosen for these.
+        config = size(&EngineOptions {
+            blocks: Some(blocks),
+            token_budget: Some(config.token_budget),
+            ..*options
+        });
+    }
+    let mut engine = Engine::new(model, &config)?;
+    engine.before_drop(Box::new(CurrentOnDrop::new(device)));
+    Ok(engine)
+}
+
+/// Reads the weights to the device, for our own kernels where the device has them and they run this model, else for
+/// candle's operations. With `plain_operations` for those in any case, to compare with.
+///
+/// # Errors
+/// When the weights do not fit the configuration, the device does not compute in this precision, or memory does not
+/// suffice.
+pub fn load_model(
+    config: &ModelConfig,
+    weights: &Weights,
+    device: &Device,
+    precision: Precision,
+    plain_operations: bool,
+) -> Result<Box<dyn LoadedModel>, ModelError> {
+    let config = &*weights.settle(config)?;
+    let obstacle = obstacle(config, precision, plain_operations);
+    let packed = packed_numbers(config, weights, device, precision, plain_operations);
+    check_memory(config, device, precision, packed)?;
+    if device.is_cuda() {
+        match obstacle {
+            None => {
+                #[cfg(feature = "cuda")]
+                {
+                    use juror_engine::model::cuda::CudaModel;
+                    let model = CudaModel::load(config, weights, device, precision)?;
+                    return Ok(Box::new(model));
+                }
+            }
+            Some(obstacle) => refuse_fp8(precision, &obstacle)?,
+        }
+    }
+    plain::load(config, weights, device, precision)
+}
+
+/// Builds a cache of `blocks` blocks; where memory does not suffice, of a thirty-second fewer, and so on, but not fewer than
+/// `least`. Free memory is known only roughly, so what is missing is mostly little.
+///
+/// # Errors
+/// [`ModelError::OutOfMemory`] where `least` blocks do not fit; any other failure of `build`.
+fn largest_that_fits<T>(
+    mut blocks: usize,
+    least: usize,
+    mut build: impl FnMut(usize) -> Result<T, ModelError>,
+) -> Result<T, ModelError> {
+    loop {
+        match build(blocks) {
+            Err(ModelError::OutOfMemory(_)) if blocks > least => {
+                blocks = (blocks - (blocks / 32).max(1)).max(least);
+            }
+            built => return built,
+        }
+    }
+}
+
+/// Why a model on an NVIDIA GPU is computed by candle's operations, if it is.
+#[cfg_attr(
+    not(feature = "cuda"),
+    allow(clippy::unnecessary_wraps, reason = "with CUDA there may be none")
+)]
+fn obstacle(config: &ModelConfig, precision: Precision, plain_operations: bool) -> Option<String> {
+    if plain_operations {
+        return Some("plain operations were asked for".into());
+    }
+    #[cfg(feature = "cuda")]
+    return juror_engine::model::cuda::obstacle(config, precision);
+    #[cfg(not(feature = "cuda"))]
+    {
+        let _ = (config, precision);
+        Some("they are not part of this program".into())
+    }
+}
+
+/// FP8 has no plain operations to fall back to.
+fn refuse_fp8(precision: Precision, obstacle: &str) -> Result<(), ModelError> {
+    if precision.weights != WeightType::F8E4M3 && precision.kv != KvType::F8E4M3 {
+        return Ok(());
+    }
+    Err(ModelError::Unsupported(format!(
+        "FP8 needs our CUDA kernels, which do not run this model ({obstacle}): leave out --quantize fp8 and --kv-dtype fp8"
+    )))
+}
+
+/// How many of a model's weights stay in MXFP4 when the others are converted: our CUDA kernels read MXFP4, candle's operations
+/// need plain numbers, and on the CPU the weights' type says it already. None under f16, which cannot represent all its values.
+pub fn packed_numbers(
+    config: &ModelConfig,
+    weights: &Weights,
+    device: &Device,
+    precision: Precision,
+    plain_operations: bool,
+) -> usize {
+    let kernels = device.is_cuda() && obstacle(config, precision, plain_operations).is_none();
+    if kernels && precision.compute == DType::BF16 {
+        weights.mxfp4_numbers()
+    } else {
+        0
+    }
+}
+
+/// How large an engine is, in words.
+pub(crate) fn describe(engine: &Engine) -> String {
+    let (config, blocks) = (engine.config(), engine.stats().blocks);
+    let mut text = format!(
+        "{} sequences at once, {} tokens a step, {blocks} KV blocks of {} tokens",
+        config.max_sequences, config.token_budget, config.block_size
+    );
+    if blocks < config.blocks {
+        let _ = write!(text, " (no memory for {})", config.blocks);
+    }
+    text
+}

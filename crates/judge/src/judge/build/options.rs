@@ -1,0 +1,24 @@
+//! What a user may ask of an engine.
+
+use juror_engine::model::PrecisionChoice;
+
+/// What the user asked of an engine; a size that is `None` is chosen by [`engine_config`](super::engine_config).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct EngineOptions {
+    /// What weights, activations, keys and values are stored in.
+    pub precision: PrecisionChoice,
+    /// Most sequences at once.
+    pub max_sequences: Option<usize>,
+    /// Most tokens a step.
+    pub token_budget: Option<usize>,
+    /// Most tokens of one prompt a step.
+    pub prefill_chunk: Option<usize>,
+    /// KV blocks of 16 tokens.
+    pub blocks: Option<usize>,
+    /// Compute every prompt from its beginning.
+    pub no_prefix_cache: bool,
+    /// Compute with candle's operations alone where there are kernels of our own too: the baseline of measurements.
+    pub plain_operations: bool,
+    /// Have every sequence attend to a shared prefix by itself.
+    pub no_shared_prefix: bool,
+}

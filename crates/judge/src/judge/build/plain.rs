@@ -1,0 +1,143 @@
+//! A model computed by the plain operations, on any device; its tokens are chosen on the host.
+
+use candle_core::Tensor;
+
+use super::{DeviceModel, LoadedModel, largest_that_fits};
+use juror_engine::checkpoint::{ModelConfig, Weights};
+use juror_engine::engine::{EngineConfig, LogitsModel, Properties};
+use juror_engine::model::attention::{
+    Attention, AttentionKind, AttentionShape, build, kv_bytes_per_token,
+};
+use juror_engine::model::memory::host;
+use juror_engine::model::profile::Profile;
+use juror_engine::model::{Decoder, ModelError, Precision, StepBatch};
+
+/// A decoder without a cache.
+struct PlainModel {
+    decoder: Decoder,
+    precision: Precision,
+}
+
+/// Reads the weights to the device.
+pub(super) fn load(
+    config: &ModelConfig,
+    weights: &Weights,
+    device: &candle_core::Device,
+    precision: Precision,
+) -> Result<Box<dyn LoadedModel>, ModelError> {
+    Ok(Box::new(PlainModel {
+        decoder: Decoder::load(config, weights, device, precision)?,
+        precision,
+    }))
+}
+
+impl LoadedModel for PlainModel {
+    fn with_cache(
+        self: Box<Self>,
+        config: &EngineConfig,
+        _shared_prefix: bool,
+    ) -> Result<Box<dyn DeviceModel>, ModelError> {
+        let Self { decoder, precision } = *self;
+        let shape = AttentionShape::from(decoder.config());
+        let device = decoder.device().clone();
+        let kind = AttentionKind::for_device(&device);
+        let (kv, block_size) = (precision.kv.dtype(), config.block_size);
+        let bytes = kv_bytes_per_token(&shape, kv).saturating_mul(block_size);
+        let cache = move |blocks: usize| {
+            // On the CPU a lack of memory would end the process.
+            let free = host::free_memory();
+            if device.is_cpu() && bytes.saturating_mul(blocks) > free {
+                return Err(ModelError::OutOfMemory(format!(
+                    "a cache of {blocks} blocks of {bytes} bytes, and {free} bytes are free"
+                )));
+            }
+            build(kind, &shape, blocks, block_size, &device, kv)
+        };
+        let (blocks, least) = (config.blocks, config.least_blocks);
+        let model = PagedDecoder::with_cache(decoder, blocks, least, Box::new(cache))?;
+        Ok(Box::new(model))
+    }
+}
+
+/// Builds a cache of so many blocks.
+pub type BuildCache = dyn Fn(usize) -> Result<Box<dyn Attention>, ModelError> + Send;
+
+/// A decoder with the cache it attends to.
+pub struct PagedDecoder {
+    decoder: Decoder,
+    /// None after a smaller cache could not be built.
+    attention: Option<Box<dyn Attention>>,
+    build: Option<Box<BuildCache>>,
+    profile: Profile,
+}
+
+impl PagedDecoder {
+    /// Joins the two; the cache must have been built for the decoder's shape, and is never built anew.
+    pub fn new(decoder: Decoder, attention: Box<dyn Attention>) -> Self {
+        Self {
+            decoder,
+            attention: Some(attention),
+            build: None,
+            profile: Profile::off(),
+        }
+    }
+
+    /// Joins a decoder with a cache of `blocks` blocks; where memory does not suffice, of somewhat fewer, but not fewer than
+    /// `least`. The cache is built anew where memory runs out later.
+    ///
+    /// # Errors
+    /// [`ModelError::OutOfMemory`] where `least` blocks do not fit; any other failure of `build`.
+    pub fn with_cache(
+        decoder: Decoder,
+        blocks: usize,
+        least: usize,
+        build: Box<BuildCache>,
+    ) -> Result<Self, ModelError> {
+        let attention = largest_that_fits(blocks, least, &build)?;
+        Ok(Self {
+            decoder,
+            attention: Some(attention),
+            build: Some(build),
+            profile: Profile::off(),
+        })
+    }
+}
+
+impl DeviceModel for PagedDecoder {
+    fn profile(&mut self) -> &mut Profile {
+        &mut self.profile
+    }
+
+    fn logits(&mut self, batch: &StepBatch) -> Result<Tensor, ModelError> {
+        self.forward(batch)
+    }
+}
+
+impl LogitsModel for PagedDecoder {
+    fn forward(&mut self, batch: &StepBatch) -> Result<Tensor, ModelError> {
+        let Some(attention) = &mut self.attention else {
+            return Err(ModelError::Batch("there is no cache".into()));
+        };
+        self.decoder
+            .forward_profiled(batch, attention.as_mut(), &mut self.profile)
+    }
+
+    fn properties(&self) -> Properties {
+        Properties {
+            lags: false,
+            blocks: self.attention.as_ref().map(|cache| cache.blocks()),
+            lazy_cache: self.decoder.device().is_cpu(),
+            short_context: self.decoder.config().rope.short_context(),
+        }
+    }
+
+    fn shrink(&mut self, blocks: usize) -> Result<Option<usize>, ModelError> {
+        let Some(build) = &self.build else {
+            return Ok(None);
+        };
+        // The old one first: two do not fit.
+        self.attention = None;
+        self.attention = Some(build(blocks)?);
+        Ok(Some(blocks))
+    }
+}

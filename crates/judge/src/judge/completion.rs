@@ -1,0 +1,546 @@
+//! From a completion to a verdict: the answer is read by the protocol, the rules add theirs, the reward follows.
+
+use super::calibration::Calibration;
+use super::domain::Domain;
+use super::guide::{Ending, Guided};
+use super::in_flight::KnownAnswer;
+use super::reading::{confidence, expected_of_choices, read, read_answer, read_of_grammar};
+use super::request::wants_of;
+use super::{JudgeText, RulesMode, RunOptions, guarded};
+use crate::protocol::{ChoiceField, ParsedVerdict, Unreadable, Yields};
+use crate::reward::reward;
+use juror_data::Sample;
+use juror_data::rubric::{expected_score, weighted_score};
+use juror_data::verdict::{Confidence, OutcomeSource, ParseRule, Raw, Status, Usage, Verdict};
+use juror_engine::engine::{Completion, FinishReason};
+use juror_engine::text::reasoning::Answer;
+use juror_rules::RuleVerdict;
+
+/// Makes verdicts of completions, and of samples that never reach the model.
+pub(super) struct VerdictBuilder<'a> {
+    options: &'a RunOptions,
+    yields: Yields,
+    calibration: Option<&'a Calibration>,
+}
+
+/// An answer that a judge wrote, as it was read.
+pub(super) struct Written<'a> {
+    pub(super) answer: &'a Answer,
+    /// What it says, or why it cannot be read.
+    pub(super) parsed: Result<ParsedVerdict, String>,
+    /// How sure the judge was of it.
+    pub(super) confidence: Confidence,
+    /// The grade that was expected of each criterion, where that was recorded.
+    pub(super) expected: Vec<Option<f64>>,
+    pub(super) usage: Usage,
+}
+
+/// What is asked of a verdict where no judge is asked.
+const OF_RULES: Yields = Yields {
+    process: true,
+    outcome: true,
+    perfect: false,
+    score: false,
+    first_error: false,
+};
+
+impl<'a> VerdictBuilder<'a> {
+    /// Makes verdicts under the run's options, of the judge `text` or of the rules alone.
+    pub(super) fn new(options: &'a RunOptions, text: Option<&'a JudgeText>) -> Self {
+        Self {
+            calibration: text.map(|text| &text.calibration),
+            ..Self::of_yields(
+                options,
+                text.map_or(OF_RULES, |text| text.protocol.yields()),
+            )
+        }
+    }
+
+    /// The same of a protocol whose verdicts hold `yields`, without probabilities.
+    pub(super) fn of_yields(options: &'a RunOptions, yields: Yields) -> Self {
+        Self {
+            options,
+            yields,
+            calibration: None,
+        }
+    }
+
+    /// A verdict with the rules' outcome, if the rules are used, and everything else unknown.
+    fn blank(&self, sample: &Sample, trial: u32, status: Status) -> Verdict {
+        let rule_outcome = match self.options.rules {
+            RulesMode::Off => None,
+            _ if self.yields.score => None,
+            _ => self.verify(sample).outcome,
+        };
+        Self::unknown(sample, trial, status, rule_outcome)
+    }
+
+    /// A verdict with `rule_outcome`, and everything else unknown.
+    fn unknown(sample: &Sample, trial: u32, status: Status, rule_outcome: Option<bool>) -> Verdict {
+        Verdict {
+            id: sample.id.clone(),
+            index: sample.index,
+            group: sample.group.clone(),
+            trial,
+            status,
+            process: None,
+            outcome: None,
+            perfect: None,
+            label: None,
+            answer: None,
+            first_error: None,
+            step_rewards: Vec::new(),
+            score: None,
+            criteria: Vec::new(),
+            overall: None,
+            reward: None,
+            advantage: None,
+            reason: None,
+            outcome_source: None,
+            rule_outcome,
+            confidence: Confidence::default(),
+            usage: Usage::default(),
+            parse_rule: None,
+            inconsistent: false,
+            skipped: false,
+            audited: false,
+            reused: false,
+            judge: None,
+            votes: Vec::new(),
+            error: None,
+            raw: None,
+            input: sample.kept.clone(),
+        }
+    }
+
+    /// The rules' verdict: of several references the first that decides for the response, else one that cannot tell, else
+    /// one that decides against it.
+    fn verify(&self, sample: &Sample) -> RuleVerdict {
+        let rules = &self.options.outcome_rules;
+        let mut verdict: Option<RuleVerdict> = None;
+        for reference in sample.references() {
+            let next = rules.verify(reference, &sample.student_answer);
+            let is_right = next.outcome == Some(true);
+            if verdict.as_ref().is_none_or(|_| next.outcome != Some(false)) {
+                verdict = Some(next);
+            }
+            if is_right {
+                break;
+            }
+        }
+        // A sample has a reference.
+        verdict.unwrap_or_else(|| rules.verify(&sample.reference_answer, &sample.student_answer))
+    }
+
+    /// Fills in what follows from status, process and outcome.
+    pub(super) fn settle(&self, mut verdict: Verdict) -> Verdict {
+        if verdict.status == Status::Ok {
+            verdict.overall = match (verdict.process, verdict.outcome) {
+                (Some(process), Some(outcome)) => Some(process && outcome),
+                (Some(false), None) | (None, Some(false)) => Some(false),
+                (None, outcome) if !self.yields.process => outcome,
+                _ => None,
+            };
+        }
+        let options = self.options;
+        verdict.reward = reward(
+            options.reward,
+            options.require_process,
+            self.yields,
+            &verdict,
+            self.calibration,
+        );
+        verdict
+    }
+
+    /// Takes the rules' outcome, if there is one, for a verdict without the judge's.
+    fn outcome_by_rules(verdict: &mut Verdict) {
+        if let Some(outcome) = verdict.rule_outcome {
+            verdict.outcome = Some(outcome);
+            verdict.outcome_source = Some(OutcomeSource::Rules);
+        }
+    }
+
+    /// The verdict of the rules alone.
+    pub(super) fn by_rules(&self, sample: &Sample, trial: u32) -> Verdict {
+        let found = self.verify(sample);
+        let mut verdict = Self::unknown(sample, trial, Status::Ok, found.outcome);
+        Self::outcome_by_rules(&mut verdict);
+        if verdict.outcome.is_none() {
+            verdict.status = Status::Unparsed;
+            verdict.error = Some(format!("the rules cannot tell: {}", found.reason));
+        }
+        self.settle(verdict)
+    }
+
+    /// Do the rules go first, find the final answer wrong, and is the sample not one of those that are audited?
+    pub(super) fn is_skipped_by_rules(&self, sample: &Sample) -> bool {
+        self.options.rules == RulesMode::First
+            && !self.is_audited(sample)
+            && self.verify(sample).outcome == Some(false)
+    }
+
+    /// Whether the sample is judged though the rules find it wrong: decided by seed and id, so that a run that goes on, or
+    /// another shard, decides alike.
+    fn is_audited(&self, sample: &Sample) -> bool {
+        is_drawn(self.options.audit, self.options.seed, &sample.id)
+    }
+
+    /// The verdict on a sample whose final answer the rules already find wrong.
+    pub(super) fn skipped_by_rules(&self, sample: &Sample, trial: u32) -> Verdict {
+        let mut verdict = Self::unknown(sample, trial, Status::Ok, Some(false));
+        verdict.skipped = true;
+        Self::outcome_by_rules(&mut verdict);
+        self.settle(verdict)
+    }
+
+    /// The verdict on a sample that an error of our own keeps from being judged: not even the rules are asked, for it
+    /// may be theirs.
+    pub(super) fn broken(&self, sample: &Sample, trial: u32, error: String) -> Verdict {
+        let mut verdict = Self::unknown(sample, trial, Status::Failed, None);
+        verdict.error = Some(error);
+        self.settle(verdict)
+    }
+
+    /// The verdict on a sample that the model could not be asked about.
+    pub(super) fn without_completion(
+        &self,
+        sample: &Sample,
+        trial: u32,
+        status: Status,
+        error: String,
+    ) -> Verdict {
+        let mut verdict = self.blank(sample, trial, status);
+        verdict.error = Some(error);
+        Self::outcome_by_rules(&mut verdict);
+        self.settle(verdict)
+    }
+
+    /// The verdict of one of the samples that an answer was asked for; `failure`: why its guide failed.
+    pub(super) fn of_request(
+        &self,
+        text: &JudgeText,
+        failure: Option<&String>,
+        sample: &Sample,
+        trial: u32,
+        answer: &KnownAnswer,
+    ) -> Verdict {
+        let verdict = match failure {
+            Some(why) => Err(why.clone()),
+            None => guarded(|| {
+                self.of_completion(
+                    text,
+                    sample,
+                    trial,
+                    &answer.guided,
+                    answer.completion.clone(),
+                )
+            }),
+        };
+        verdict.unwrap_or_else(|why| self.broken(sample, trial, why))
+    }
+
+    /// The verdict of an answer that is known from before.
+    pub(super) fn of_known_answer(
+        &self,
+        text: &JudgeText,
+        sample: &Sample,
+        trial: u32,
+        prompt: &[u32],
+        answer: &KnownAnswer,
+    ) -> Verdict {
+        let completion = Completion {
+            prompt: prompt.to_vec(),
+            cached_tokens: prompt.len(),
+            ..answer.completion.clone()
+        };
+        let mut verdict = self.of_completion(text, sample, trial, &answer.guided, completion);
+        verdict.reused = true;
+        verdict
+    }
+
+    /// The verdict read from a completion.
+    fn of_completion(
+        &self,
+        text: &JudgeText,
+        sample: &Sample,
+        trial: u32,
+        guided: &Guided,
+        completion: Completion,
+    ) -> Verdict {
+        if let FinishReason::Rejected(why) = completion.finish {
+            return self.without_completion(sample, trial, Status::Failed, why);
+        }
+        if let Some(why) = &guided.error {
+            return self.without_completion(sample, trial, Status::Failed, why.clone());
+        }
+        let answer = read_answer(text, &completion);
+        let thinking = text.prompts.thinking();
+        let is_cut = completion.finish == FinishReason::Length;
+        let protocol = text.protocol.as_ref();
+        let parsed = match guided.ending {
+            Ending::Chosen => protocol.read_filled(guided.filled.clone()),
+            Ending::Grammar(at) if !is_cut => read_of_grammar(text, &completion, at),
+            Ending::Cut | Ending::NoRoom | Ending::ByItself | Ending::Grammar(_) => read(
+                protocol,
+                thinking.style(),
+                &answer,
+                thinking.starts_in_thinking(),
+                is_cut,
+                &wants_of(sample),
+            ),
+        };
+        let written = Written {
+            answer: &answer,
+            confidence: match &parsed {
+                Ok(parsed) => self.confidence_of(text, guided, &completion, parsed),
+                Err(_) => Confidence::default(),
+            },
+            expected: expected_of_choices(guided, &completion)
+                .filter(|(field, _)| matches!(field, ChoiceField::Criterion(_)))
+                .map(|(_, expected)| expected.map(f64::from))
+                .collect(),
+            parsed: parsed.map_err(|why| {
+                let is_cut = is_cut || guided.ending == Ending::NoRoom;
+                self.unreadable(&why, is_cut)
+            }),
+            usage: Usage {
+                prompt_tokens: completion.prompt.len(),
+                cached_tokens: completion.cached_tokens,
+                completion_tokens: completion.tokens.len(),
+                known_tokens: guided.appended,
+                left_out_tokens: guided.left_out,
+            },
+        };
+        let mut verdict = self.of_answer(text.domain.as_ref(), sample, trial, written);
+        if verdict.status == Status::Ok {
+            self.check_certainty(&mut verdict, text);
+        }
+        verdict.raw = self.raw(verdict.status, text, sample, answer.written, completion);
+        self.settle(verdict)
+    }
+
+    /// The verdict of an answer, with neither its text nor what follows from its values ([`Self::settle`]).
+    pub(super) fn of_answer(
+        &self,
+        domain: Option<&Domain>,
+        sample: &Sample,
+        trial: u32,
+        written: Written,
+    ) -> Verdict {
+        let answer = written.answer;
+        let mut verdict = self.blank(sample, trial, Status::Ok);
+        verdict.audited =
+            self.options.rules == RulesMode::First && verdict.rule_outcome == Some(false);
+        verdict.usage = written.usage;
+        let says_outside = domain
+            .is_some_and(|domain| domain.is_outside(&answer.written, answer.visible.as_deref()));
+        match written.parsed {
+            _ if says_outside => {
+                let why = "the judge says that it does not know such samples";
+                Self::abstain(&mut verdict, Status::OutOfDomain, why.to_owned());
+            }
+            Ok(parsed) => {
+                verdict.confidence = written.confidence;
+                self.fill(&mut verdict, parsed, sample, &written.expected);
+                Self::check_agreement(&mut verdict, domain);
+            }
+            Err(why) => {
+                verdict.status = Status::Unparsed;
+                verdict.error = Some(why);
+                Self::outcome_by_rules(&mut verdict);
+            }
+        }
+        verdict
+    }
+
+    /// Takes over what the judge's answer says.
+    fn fill(
+        &self,
+        verdict: &mut Verdict,
+        parsed: ParsedVerdict,
+        sample: &Sample,
+        expected: &[Option<f64>],
+    ) {
+        let fields = parsed.fields;
+        verdict.process = fields.process;
+        verdict.outcome = fields.outcome;
+        verdict.perfect = fields.perfect;
+        verdict.label = fields.label;
+        verdict.answer = fields.answer;
+        verdict.first_error = fields.first_error;
+        if self.yields.first_error {
+            let steps = wants_of(sample).steps;
+            let right = fields.first_error.unwrap_or(steps);
+            verdict.step_rewards = (0..steps)
+                .map(|step| f64::from(u8::from(step < right)))
+                .collect();
+        }
+        verdict.score = fields.score;
+        verdict.reason = fields.reason.filter(|_| self.options.wants_reason);
+        if self.yields.outcome {
+            // Not asked for where the reward was known before.
+            verdict.outcome_source = verdict.outcome.map(|_| OutcomeSource::Judge);
+        } else if !self.yields.score {
+            Self::outcome_by_rules(verdict);
+        }
+        verdict.parse_rule = Some(parsed.rule);
+        verdict.inconsistent = parsed.inconsistent;
+        if let Some(rubric) = sample
+            .rubric
+            .as_deref()
+            .filter(|_| !fields.grades.is_empty())
+        {
+            // They were checked when they were read.
+            verdict.criteria = rubric
+                .verdicts(&fields.grades, expected)
+                .unwrap_or_default();
+            verdict.score = Some(weighted_score(&verdict.criteria));
+            verdict.confidence.score = expected_score(&verdict.criteria).map(|score| score as f32);
+        }
+    }
+
+    /// How sure the judge was of what it says.
+    fn confidence_of(
+        &self,
+        text: &JudgeText,
+        guided: &Guided,
+        completion: &Completion,
+        parsed: &ParsedVerdict,
+    ) -> Confidence {
+        if parsed.rule == ParseRule::Constrained {
+            self.confidence_of_choices(guided, completion)
+        } else {
+            confidence(completion, &parsed.spans, |tokens| {
+                text.prompts.tokenizer().decode(tokens).len()
+            })
+        }
+    }
+
+    /// The odds recorded where the words of a constrained answer were chosen.
+    fn confidence_of_choices(&self, guided: &Guided, completion: &Completion) -> Confidence {
+        let mut confidence = Confidence::default();
+        for (field, odds) in expected_of_choices(guided, completion) {
+            match field {
+                ChoiceField::Outcome => confidence.outcome = odds,
+                ChoiceField::Perfect => confidence.perfect = odds,
+                ChoiceField::Label if self.yields.outcome => confidence.outcome = odds,
+                ChoiceField::Label if self.yields.score => confidence.score = odds,
+                ChoiceField::Process | ChoiceField::Label => confidence.process = odds,
+                ChoiceField::Step | ChoiceField::Criterion(_) => {}
+            }
+        }
+        confidence
+    }
+
+    /// Gives up a verdict that the rules contradict, where they must agree.
+    fn check_agreement(verdict: &mut Verdict, domain: Option<&Domain>) {
+        let must_agree = domain.is_some_and(|domain| domain.rules_must_agree);
+        if let (true, Some(by_rules), Some(by_judge)) =
+            (must_agree, verdict.rule_outcome, verdict.outcome)
+            && by_rules != by_judge
+        {
+            let word = |outcome| if outcome { "right" } else { "wrong" };
+            let why = format!(
+                "the judge finds the final answer {}, the rules find it {}: a sign that it does not know such samples",
+                word(by_judge),
+                word(by_rules)
+            );
+            Self::abstain(verdict, Status::OutOfDomain, why);
+        }
+    }
+
+    /// Gives up a verdict that the judge is not sure enough of.
+    fn check_certainty(&self, verdict: &mut Verdict, text: &JudgeText) {
+        let Some(least) = self.options.min_confidence else {
+            return;
+        };
+        // What was not asked for, because the reward was known without it, need not be sure.
+        let decided = self.options.decide_only;
+        let asked = Yields {
+            process: self.yields.process && !(decided && verdict.process.is_none()),
+            outcome: self.yields.outcome && !(decided && verdict.outcome.is_none()),
+            ..self.yields
+        };
+        let certainty = text.calibration.certainty(&verdict.confidence, asked);
+        if certainty.is_none_or(|certainty| certainty < least) {
+            let why = match certainty {
+                Some(certainty) => {
+                    // Rounded down, so that it is never shown as what it is below.
+                    let shown = (certainty * 1e6).floor() / 1e6;
+                    format!("the calibrated confidence {shown} is below --min-confidence {least}")
+                }
+                None => {
+                    "how sure the judge is was not recorded, and --min-confidence is set".to_owned()
+                }
+            };
+            Self::abstain(verdict, Status::Unsure, why);
+        }
+    }
+
+    /// Takes back what the judge says; the outcome is left to the rules.
+    fn abstain(verdict: &mut Verdict, status: Status, why: String) {
+        verdict.status = status;
+        verdict.error = Some(why);
+        verdict.process = None;
+        verdict.outcome = None;
+        verdict.perfect = None;
+        verdict.label = None;
+        verdict.answer = None;
+        verdict.first_error = None;
+        verdict.step_rewards = Vec::new();
+        verdict.score = None;
+        verdict.criteria = Vec::new();
+        verdict.reason = None;
+        verdict.outcome_source = None;
+        verdict.inconsistent = false;
+        Self::outcome_by_rules(verdict);
+    }
+
+    fn unreadable(&self, why: &Unreadable, is_cut: bool) -> String {
+        if is_cut {
+            let limit = self.options.max_new_tokens;
+            format!("{why} (stopped at the limit of {limit} new tokens)")
+        } else {
+            why.to_string()
+        }
+    }
+
+    /// Prompt and completion for the verdict line: with `--raw` both, else the completion of an unparsed verdict.
+    fn raw(
+        &self,
+        status: Status,
+        text: &JudgeText,
+        sample: &Sample,
+        written: String,
+        completion: Completion,
+    ) -> Option<Raw> {
+        if self.options.raw {
+            Some(Raw {
+                prompt: Some(text.prompts.text(sample)),
+                prompt_tokens: Some(completion.prompt),
+                completion: written,
+                completion_tokens: Some(completion.tokens),
+            })
+        } else {
+            (status == Status::Unparsed).then(|| Raw {
+                completion: written,
+                ..Raw::default()
+            })
+        }
+    }
+}
+
+/// Whether a sample is in a share that is drawn by seed and id.
+pub fn is_drawn(share: f64, seed: u64, id: &str) -> bool {
+    if share <= 0.0 {
+        return false;
+    }
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(b"audit");
+    hasher.update(&seed.to_le_bytes());
+    hasher.update(id.as_bytes());
+    let mut first = [0; 4];
+    first.copy_from_slice(&hasher.finalize().as_bytes()[..4]);
+    f64::from(u32::from_le_bytes(first)) < share * 4_294_967_296.0
+}

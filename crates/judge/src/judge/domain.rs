@@ -1,0 +1,93 @@
+//! `judge.json`: what a judge model's makers say of it beside its weights. Optional.
+//!
+//! ```json
+//! {
+//!   "domain": {
+//!     "description": "everyday arithmetic in English",
+//!     "outside": "<think>domain out",
+//!     "inside": "<think>domain in\n",
+//!     "rules_must_agree": true
+//!   },
+//!   "protocols": ["prime"],
+//!   "calibration": {"process": {"temperature": 1.8}, "outcome": {"temperature": 1.2}}
+//! }
+//! ```
+
+use serde::Deserialize;
+
+use super::calibration::Calibration;
+use juror_engine::checkpoint::{CheckpointError, ModelSource};
+
+/// The file's name.
+const JUDGE_FILE: &str = "judge.json";
+
+/// What `judge.json` says.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct JudgeFile {
+    /// What the judge can judge; none if it does not say.
+    pub domain: Option<Domain>,
+    /// The protocols whose own prompt text it was trained for; empty if for any.
+    pub protocols: Vec<String>,
+    /// How its confidences are calibrated.
+    pub calibration: Calibration,
+}
+
+/// What a judge can judge, and how it says that a sample is something else.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Domain {
+    /// The domain in a few words, for messages.
+    pub description: String,
+    /// The text that the judge's completion, or its answer behind the thinking, begins with where a sample is outside.
+    pub outside: String,
+    /// The text that it begins with where the sample is inside: with [`RunOptions::force_domain`](super::RunOptions) a
+    /// part of every prompt.
+    #[serde(default)]
+    pub inside: String,
+    /// Counts a sample as outside, too, where the rules decide the outcome and the judge says the opposite. For a judge
+    /// that is wrong about final answers mostly on samples that it does not know.
+    #[serde(default)]
+    pub rules_must_agree: bool,
+}
+
+impl JudgeFile {
+    /// Reads the file of a model; the default if it has none.
+    ///
+    /// # Errors
+    /// [`CheckpointError::Config`] naming the file and what is wrong with it.
+    pub fn load(source: &ModelSource) -> Result<Self, CheckpointError> {
+        if !source.has(JUDGE_FILE) {
+            return Ok(Self::default());
+        }
+        let fail = |message: String| CheckpointError::Config {
+            path: source.describe(JUDGE_FILE),
+            message,
+        };
+        let file: Self = serde_json::from_str(&source.read_text(JUDGE_FILE)?)
+            .map_err(|error| fail(error.to_string()))?;
+        file.calibration.check().map_err(fail)?;
+        if let Some(domain) = &file.domain
+            && domain.outside.trim().is_empty()
+        {
+            return Err(fail(
+                "domain.outside is blank: it is the text by which a sample outside is told".into(),
+            ));
+        }
+        Ok(file)
+    }
+}
+
+impl Domain {
+    /// Whether a constrained answer can begin with the one text or with the other.
+    pub(super) fn is_choice(&self) -> bool {
+        let (inside, outside) = (self.inside.as_str(), self.outside.as_str());
+        !inside.is_empty() && !inside.starts_with(outside) && !outside.starts_with(inside)
+    }
+
+    /// Does the judge say that the sample is outside? `written` is its completion, `answer` the part behind the thinking.
+    pub(super) fn is_outside(&self, written: &str, answer: Option<&str>) -> bool {
+        let begins = |text: &str| text.trim_start().starts_with(self.outside.trim_start());
+        begins(written) || answer.is_some_and(begins)
+    }
+}

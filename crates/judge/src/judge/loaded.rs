@@ -1,0 +1,469 @@
+//! A judge that stays loaded.
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use candle_core::Device;
+
+use super::build::{EngineOptions, WorkloadLengths, build_engine, describe};
+use super::cache::{self, CacheError};
+use super::{
+    AnswerCache, ChatSettings, DeviceEngine, Job, JudgeError, JudgeText, RulesMode, RunEnd,
+    RunOptions, Sink, jobs, run, run_rules,
+};
+use crate::judge::model::default_protocol;
+use crate::judge::prompt::PromptError;
+use crate::protocol::{self, DeclarationError, PromptTemplate, TemplateError};
+use juror_base::panics;
+use juror_base::threads::{self, ThreadError};
+use juror_data::verdict::Verdict;
+use juror_data::{DatasetError, Outline, Sample, Samples};
+use juror_engine::checkpoint::weights::LoadProgress;
+use juror_engine::checkpoint::{CheckpointError, ModelSource};
+use juror_engine::engine::{EngineError, Stats};
+use juror_engine::model::{DeviceChoice, ModelError, PrecisionChoice};
+
+/// How often it is checked whether the weights are loaded.
+const LOOK_EVERY: Duration = Duration::from_millis(5);
+
+/// Why a judge could not be loaded.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LoadError {
+    /// The checkpoint could not be found or read.
+    #[error(transparent)]
+    Checkpoint(#[from] CheckpointError),
+    /// The device could not be opened.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// There is no such protocol, or its file cannot be used.
+    #[error(transparent)]
+    Protocol(#[from] DeclarationError),
+    /// The protocol comes without a prompt text.
+    #[error("protocol {protocol} has no prompt text of its own: give one as the prompt")]
+    NoPrompt {
+        /// The protocol.
+        protocol: String,
+    },
+    /// The prompt text has a fault.
+    #[error("prompt text: {0}")]
+    Template(#[from] TemplateError),
+    /// The prompt does not pass through the model's chat template, or the tokenizer cannot be used.
+    #[error(transparent)]
+    Prompt(#[from] PromptError),
+    /// The engine could not be built.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// One of several engines could not be built.
+    #[error("{device}: {source}")]
+    Device {
+        /// The device it was to run on.
+        device: String,
+        /// Why not.
+        source: Box<EngineError>,
+    },
+    /// The cache cannot be used.
+    #[error(transparent)]
+    Cache(#[from] CacheError),
+    /// A thread could not be started.
+    #[error(transparent)]
+    Thread(#[from] ThreadError),
+}
+
+impl LoadError {
+    /// True where the caller's input is at fault: files that are missing or damaged.
+    pub fn is_usage(&self) -> bool {
+        match self {
+            Self::Checkpoint(error) => error.is_usage(),
+            Self::Engine(error) => error.is_usage(),
+            Self::Device { source, .. } => source.is_usage(),
+            Self::Model(error) => error.is_usage(),
+            Self::Thread(_) => false,
+            Self::Cache(error) => matches!(error, CacheError::NotACache { .. }),
+            Self::Protocol(_) | Self::NoPrompt { .. } | Self::Template(_) | Self::Prompt(_) => true,
+        }
+    }
+}
+
+/// A judge model on one or more devices, ready to judge any number of times.
+///
+/// ```
+/// use juror_data::Sample;
+/// use juror_judge::judge::Judge;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let mut judge = Judge::load("tiny")?;
+/// let sample = Sample::new(
+///     "Ann has 12 apples. She buys 5 more and gives 4 away. How many has she left?",
+///     "13",
+///     "12 + 5 = 17. 17 - 4 = 13. The answer is 13.",
+/// );
+/// let verdicts = judge.judge(&[sample])?;
+/// assert_eq!(verdicts[0].outcome, Some(true));
+/// # Ok(())
+/// # }
+/// ```
+///
+/// What a verdict says depends on its sample and on the options alone, never on the other samples of the call, on earlier
+/// calls, or on the number of devices. The prefix cache is kept from call to call.
+pub struct Judge {
+    text: Arc<JudgeText>,
+    engines: Vec<DeviceEngine>,
+    options: RunOptions,
+}
+
+/// Settings of a [`Judge`] before it is loaded; see [`Judge::builder`].
+#[derive(Debug, Clone)]
+pub struct JudgeBuilder {
+    model: String,
+    protocol: Option<String>,
+    prompt: Option<String>,
+    devices: Vec<DeviceChoice>,
+    chat: ChatSettings,
+    engine: EngineOptions,
+    cache: Option<(PathBuf, u64)>,
+}
+
+impl JudgeBuilder {
+    /// The protocol: what the judge is asked, and how its answer is read. A built-in one's name, or the path of a file that
+    /// ends in `.toml`; a known judge's own, else `prime`, if not set.
+    #[must_use]
+    pub fn protocol(mut self, name: impl Into<String>) -> Self {
+        self.protocol = Some(name.into());
+        self
+    }
+
+    /// Another prompt text than the protocol's, with `{{question}}`, `{{student_answer}}` and `{{reference_answer}}`.
+    #[must_use]
+    pub fn prompt(mut self, text: impl Into<String>) -> Self {
+        self.prompt = Some(text.into());
+        self
+    }
+
+    /// Where the model runs: one engine for each device. A GPU if there is one, else the CPU, if not set.
+    #[must_use]
+    pub fn devices(mut self, devices: impl IntoIterator<Item = DeviceChoice>) -> Self {
+        self.devices = devices.into_iter().collect();
+        self
+    }
+
+    /// What weights, keys and values are stored in.
+    #[must_use]
+    pub fn precision(mut self, precision: PrecisionChoice) -> Self {
+        self.engine.precision = precision;
+        self
+    }
+
+    /// The engine's sizes: they change speed and memory, never a verdict.
+    #[must_use]
+    pub fn engine(mut self, options: EngineOptions) -> Self {
+        self.engine = options;
+        self
+    }
+
+    /// Settings of the chat template and the thinking.
+    #[must_use]
+    pub fn chat(mut self, settings: ChatSettings) -> Self {
+        self.chat = settings;
+        self
+    }
+
+    /// Judges samples outside the judge's own domain too, instead of giving them
+    /// [`Status::OutOfDomain`](juror_data::verdict::Status::OutOfDomain).
+    #[must_use]
+    pub fn force_domain(mut self, force: bool) -> Self {
+        self.chat.force_domain = force;
+        self
+    }
+
+    /// Keeps answers in a folder of at most `size` bytes, and looks for them there before the model is asked: for other runs and
+    /// other processes.
+    #[must_use]
+    pub fn cache(mut self, folder: impl Into<PathBuf>, size: u64) -> Self {
+        self.cache = Some((folder.into(), size));
+        self
+    }
+
+    /// Reads the model's files, fetching those of a model on the hub that the cache does not have, and builds the engines.
+    ///
+    /// # Errors
+    /// [`LoadError`]: what is missing or damaged, or which device cannot be used.
+    pub fn load(self) -> Result<Judge, LoadError> {
+        let named = self
+            .protocol
+            .as_deref()
+            .map(protocol::resolve)
+            .transpose()?;
+        let source = crate::catalog::resolve(&self.model)?;
+        let protocol = match named {
+            Some(protocol) => protocol,
+            None => protocol::resolve(default_protocol(&source)?)?,
+        };
+        let text = self.prompt.as_deref().or(protocol.template_text());
+        let template = PromptTemplate::parse(text.ok_or_else(|| LoadError::NoPrompt {
+            protocol: protocol.name().to_owned(),
+        })?)?;
+        let mut text = JudgeText::load_with(&source, &protocol, &template, &self.chat)?;
+        text.settle_head(&source)?;
+        let options = text.run_options(1);
+        let mut devices = Vec::new();
+        for device in &self.devices {
+            devices.push((device.to_string(), device.open()?));
+        }
+        let lengths = WorkloadLengths::unknown(&text, options.max_new_tokens);
+        let cache = match &self.cache {
+            Some((folder, size)) => {
+                let devices = devices.iter().map(|(_, device)| device);
+                let model = cache::identity(&source, &self.engine, devices)?;
+                Some(Arc::new(AnswerCache::open(folder, model, *size)?))
+            }
+            None => None,
+        };
+        let text = Arc::new(text);
+        let mut judge = Judge::build(&source, text, devices, &self.engine, &lengths, &mut |_| {})?;
+        judge.options.cache = cache;
+        Ok(judge)
+    }
+}
+
+impl Judge {
+    /// Loads a model under a known judge's own protocol, else `prime`, with the settings that its makers recommend: `tiny` (built in), a folder, a
+    /// GGUF file, or an id on the Hugging Face hub, as `--model` on the command line.
+    ///
+    /// # Errors
+    /// As [`JudgeBuilder::load`].
+    pub fn load(model: impl Into<String>) -> Result<Self, LoadError> {
+        Self::builder(model).load()
+    }
+
+    /// Settings to be changed before the model is loaded.
+    pub fn builder(model: impl Into<String>) -> JudgeBuilder {
+        JudgeBuilder {
+            model: model.into(),
+            protocol: None,
+            prompt: None,
+            devices: vec![DeviceChoice::Auto],
+            chat: ChatSettings::default(),
+            engine: EngineOptions::default(),
+            cache: None,
+        }
+    }
+
+    /// An engine for each device; the weights are loaded on all devices at once. `observe` is called with the share that
+    /// is loaded.
+    pub(crate) fn build(
+        source: &ModelSource,
+        text: Arc<JudgeText>,
+        devices: Vec<(String, Device)>,
+        options: &EngineOptions,
+        lengths: &WorkloadLengths,
+        observe: &mut dyn FnMut(f64),
+    ) -> Result<Self, LoadError> {
+        let several = devices.len() > 1;
+        let progress = Arc::new(LoadProgress::default());
+        let engines = std::thread::scope(|scope| {
+            let loading: Vec<_> = devices
+                .into_iter()
+                .map(|(name, device)| {
+                    let (text, progress) = (text.as_ref(), Arc::clone(&progress));
+                    let load =
+                        move || build_engine(source, text, &device, options, lengths, progress);
+                    let thread = std::thread::Builder::new()
+                        .name("load".into())
+                        .spawn_scoped(scope, move || panics::guarded(load))
+                        .map_err(threads::refused("loading the model"))?;
+                    Ok((name, thread))
+                })
+                .collect::<Result<_, LoadError>>()?;
+            while loading.iter().any(|(_, engine)| !engine.is_finished()) {
+                if let (read, total @ 1..) = progress.bytes() {
+                    observe(read as f64 / total as f64);
+                }
+                std::thread::sleep(LOOK_EVERY);
+            }
+            loading
+                .into_iter()
+                .map(|(device, engine)| match engine.join() {
+                    Ok(Ok(Ok(engine))) => Ok(DeviceEngine { device, engine }),
+                    Ok(Ok(Err(error))) if several => Err(LoadError::Device {
+                        device,
+                        source: Box::new(error),
+                    }),
+                    Ok(Ok(Err(error))) => Err(error.into()),
+                    Ok(Err(why)) => Err(EngineError::Panicked(why).into()),
+                    // Nothing outside the guard panics.
+                    Err(_) => Err(EngineError::Stopped.into()),
+                })
+                .collect::<Result<_, LoadError>>()
+        })?;
+        let options = text.run_options(1);
+        Ok(Self {
+            text,
+            engines,
+            options,
+        })
+    }
+
+    /// Its engines.
+    pub(super) fn into_engines(self) -> Vec<DeviceEngine> {
+        self.engines
+    }
+
+    /// What decides the verdicts beside model and samples. To be changed before the next call.
+    pub fn options(&mut self) -> &mut RunOptions {
+        &mut self.options
+    }
+
+    /// What the user should know before the first verdict: settings of the model's files that are not applied, for one.
+    pub fn notes(&self) -> &[String] {
+        &self.text.notes
+    }
+
+    /// The engines' sizes in words; of several, each with its device.
+    pub fn sizes(&self) -> String {
+        let sizes: Vec<String> = self
+            .engines
+            .iter()
+            .map(|DeviceEngine { device, engine }| {
+                let sizes = describe(engine);
+                if self.engines.len() > 1 {
+                    format!("{device}: {sizes}")
+                } else {
+                    sizes
+                }
+            })
+            .collect();
+        sizes.join("; ")
+    }
+
+    /// Judges samples: a verdict for each, in their order; with several trials, those of one sample one after another.
+    /// [`Verdict::index`] is the sample's place in `samples`; a blank [`Sample::id`] becomes the hash of its content.
+    ///
+    /// # Errors
+    /// When the options cannot be, or an engine fails: of several the others judge the next call. What is wrong with one
+    /// sample is in its verdict's status, and is no error.
+    pub fn judge(&mut self, samples: &[Sample]) -> Result<Vec<Verdict>, JudgeError> {
+        let mut verdicts = Vec::with_capacity(samples.len());
+        self.judge_each(samples, |verdict| {
+            verdicts.push(verdict);
+            ControlFlow::Continue(())
+        })?;
+        verdicts.sort_by_key(|verdict| (verdict.index, verdict.trial));
+        Ok(verdicts)
+    }
+
+    /// As [`Self::judge`], but every verdict is given to `take` as soon as it is known, in any order. `Break` ends the call:
+    /// verdicts that are known already are still given, the other samples are not judged.
+    ///
+    /// # Errors
+    /// As [`Self::judge`].
+    pub fn judge_each(
+        &mut self,
+        samples: &[Sample],
+        take: impl FnMut(Verdict) -> ControlFlow<()>,
+    ) -> Result<(), JudgeError> {
+        let samples = Numbered::new(samples);
+        let options = self.options.clone();
+        options.validate()?;
+        let jobs = jobs::by_question(&samples, options.trials, |_, _| false);
+        let stop = AtomicBool::new(false);
+        let mut sink = Taking { take, stop: &stop };
+        if options.rules == RulesMode::Only {
+            run_rules(&samples, &jobs, &options, &stop, &mut sink)?;
+        } else {
+            self.run(&samples, &jobs, &options, &stop, &mut sink)?;
+        }
+        Ok(())
+    }
+
+    /// Runs `jobs`, trials of `samples`, and hands each verdict to the sink.
+    pub(crate) fn run<S: Samples + ?Sized>(
+        &mut self,
+        samples: &S,
+        jobs: &[Job],
+        options: &RunOptions,
+        interrupted: &AtomicBool,
+        sink: &mut dyn Sink,
+    ) -> Result<RunEnd, JudgeError> {
+        if self.engines.is_empty() {
+            // An earlier call lost them.
+            return Err(EngineError::Stopped.into());
+        }
+        let (text, engines) = (&self.text, &mut self.engines);
+        run(samples, jobs, options, text, engines, interrupted, sink)
+    }
+}
+
+/// Gives verdicts to a function.
+struct Taking<'s, F> {
+    take: F,
+    stop: &'s AtomicBool,
+}
+
+impl<F: FnMut(Verdict) -> ControlFlow<()>> Sink for Taking<'_, F> {
+    fn keep(&mut self, verdict: Verdict) -> Result<(), JudgeError> {
+        if (self.take)(verdict).is_break() {
+            self.stop.store(true, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    fn progress(&mut self, _stats: &Stats) {}
+}
+
+/// Samples under their places in a slice.
+struct Numbered<'s> {
+    samples: &'s [Sample],
+    ids: Vec<String>,
+}
+
+impl<'s> Numbered<'s> {
+    fn new(samples: &'s [Sample]) -> Self {
+        let ids = samples.iter().map(|sample| {
+            if sample.id.trim().is_empty() {
+                sample.own_content_id()
+            } else {
+                sample.id.clone()
+            }
+        });
+        Self {
+            samples,
+            ids: ids.collect(),
+        }
+    }
+
+    fn sample(&self, position: usize) -> Sample {
+        Sample {
+            id: self.ids[position].clone(),
+            index: position,
+            ..self.samples[position].clone()
+        }
+    }
+}
+
+impl Samples for Numbered<'_> {
+    fn count(&self) -> usize {
+        self.samples.len()
+    }
+
+    fn outline(&self, position: usize) -> Outline {
+        let sample = &self.samples[position];
+        Outline {
+            index: position,
+            id: juror_data::id_hash(&self.ids[position]),
+            question: sample.question_hash(),
+            bytes: sample.bytes(),
+            memory: sample.memory(),
+        }
+    }
+
+    fn fetch(&self, positions: &[usize]) -> Result<Vec<Sample>, DatasetError> {
+        Ok(positions
+            .iter()
+            .map(|&position| self.sample(position))
+            .collect())
+    }
+}

@@ -1,0 +1,296 @@
+//! From samples to verdicts: the only place that knows all rooms.
+//!
+//! | file | what it is for |
+//! |---|---|
+//! | [`session`] | `juror judge` as a whole: journal, resumption, engines, output file |
+//! | `run` | [`run()`]: the pipeline from rows to verdicts, with a model or with rules alone |
+//! | `loaded` | [`Judge`]: a model that stays loaded and judges again and again |
+//! | [`service`] | a judge that many clients ask at once, fair between them (`juror serve`) |
+//! | [`jobs`] | which trials are to be run, and in which order |
+//! | `request` | a sample becomes a request: prompt tokens, random key, guide |
+//! | `in_flight` | who waits for which answer; what is asked twice is answered once |
+//! | [`cache`] | answers kept in files, for later runs |
+//! | `guide`, `token_scaffold` | constrained generations: thinking, then the protocol's known text, in which words are chosen |
+//! | `dispatch` | which of several engines gets a request |
+//! | `engines` | engines at work, each on its thread |
+//! | [`answers`] | answers that another engine wrote become verdicts (`juror import-batch`) |
+//! | `domain` | what a judge says it can judge (`judge.json`) |
+//! | [`calibration`] | how often a judge is right that gives a probability |
+//! | `reading` | what a completion says, and how sure the judge was |
+//! | `completion` | it becomes a verdict: protocol, rules, reward |
+//! | `keeper` | verdicts into journal, summary and standard output |
+//! | [`model`] | a judge: a model's text side under a protocol |
+//! | `model_text` | the text side of any model: tokenizer, configuration, recommended sampling |
+//! | [`prompt`], `field_text` | a sample as the token ids that a judge sees |
+//! | `generation` | how tokens are chosen and how many, where the user does not say |
+//! | [`build`] | from a model's weights to an engine, and how large that is |
+//! | `groups` | the responses to one question together |
+//! | [`panel`] | what several judges say together |
+//! | [`summary`] | a run in numbers |
+
+pub mod answers;
+pub mod build;
+pub mod cache;
+pub mod calibration;
+mod completion;
+pub mod consensus;
+mod dispatch;
+mod domain;
+mod engines;
+mod field_text;
+mod generation;
+mod groups;
+mod guide;
+mod in_flight;
+pub mod jobs;
+mod keeper;
+mod loaded;
+pub mod model;
+pub(crate) mod model_text;
+pub mod panel;
+pub mod prompt;
+mod reading;
+mod request;
+mod run;
+pub mod service;
+pub mod session;
+pub mod summary;
+#[cfg(test)]
+mod tests;
+mod token_scaffold;
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::reward::RewardPolicy;
+pub use build::{EngineOptions, WorkloadLengths, build_engine};
+pub use cache::AnswerCache;
+pub use completion::is_drawn;
+pub use dispatch::{DeviceEngine, DeviceStats};
+pub use domain::{Domain, JudgeFile};
+pub use generation::GenerationDefaults;
+pub use groups::GroupSummary;
+pub use jobs::Job;
+use juror_base::panics;
+use juror_base::threads::ThreadError;
+use juror_data::DatasetError;
+use juror_data::verdict::Verdict;
+use juror_engine::engine::{EngineError, Sampling, Stats};
+use juror_rules::OutcomeRules;
+pub use loaded::{Judge, JudgeBuilder, LoadError};
+pub use model::{ChatSettings, JudgeText, OWN_HEAD, default_protocol};
+pub use run::{run, run_rules};
+pub use session::{Session, SessionError};
+pub use summary::{Share, Summary};
+
+/// How the rule-based verifier is used.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RulesMode {
+    /// It gives the outcome where the judge's verdict is unreadable.
+    #[default]
+    Fallback,
+    /// It goes first: where it says wrong, the model is not asked. Otherwise as [`Self::Fallback`].
+    First,
+    /// It alone decides the outcome; no model is needed, and the process stays unknown.
+    Only,
+    /// It is not used.
+    Off,
+}
+
+impl RulesMode {
+    /// The name on the command line and in a run's manifest.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Fallback => "fallback",
+            Self::First => "first",
+            Self::Only => "only",
+            Self::Off => "off",
+        }
+    }
+}
+
+/// What decides the verdicts of a run, beside the model and the samples.
+#[derive(Debug, Clone, PartialEq)]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "each is an option that is on or off"
+)]
+pub struct RunOptions {
+    /// How tokens are chosen.
+    pub sampling: Sampling,
+    /// The longest completion.
+    pub max_new_tokens: usize,
+    /// Generations for each sample.
+    pub trials: u32,
+    /// The seed of every draw.
+    pub seed: u64,
+    /// Constrain an answer to what the protocol can read, where it says how: known text is appended, and only the words of the
+    /// verdict are chosen. Thinking stays free.
+    pub constrained: bool,
+    /// End a constrained answer as soon as the reward is known.
+    pub decide_only: bool,
+    /// The most tokens of thinking before a constrained answer.
+    pub thinking_budget: Option<usize>,
+    /// Generate the reason too.
+    pub wants_reason: bool,
+    /// Keep prompt and completion with every verdict.
+    pub raw: bool,
+    /// How the rules are used.
+    pub rules: RulesMode,
+    /// Under [`RulesMode::First`]: the share, from 0 to 1, of the samples that the rules find wrong and that are judged all the
+    /// same, to tell how often the rules err.
+    pub audit: f64,
+    /// How the rules compare answers.
+    pub outcome_rules: OutcomeRules,
+    /// What a verdict is worth.
+    pub reward: RewardPolicy,
+    /// Whatever the policy: no reward above 0 where the process is not known to be right.
+    pub require_process: bool,
+    /// Verdicts that the judge is less sure of, process or outcome, become [`Status::Unsure`](juror_data::verdict::Status): a
+    /// probability from 0.5 to 1, of the calibrated confidence.
+    pub min_confidence: Option<f64>,
+    /// Where answers are looked for before the model is asked, and kept afterwards.
+    pub cache: Option<Arc<AnswerCache>>,
+}
+
+impl Default for RunOptions {
+    /// One greedy completion of at most 1,024 tokens a sample; the rules give the outcome where the judge cannot be read.
+    fn default() -> Self {
+        Self {
+            sampling: Sampling::GREEDY,
+            max_new_tokens: 1024,
+            trials: 1,
+            seed: 0,
+            constrained: true,
+            decide_only: false,
+            thinking_budget: None,
+            wants_reason: false,
+            raw: false,
+            rules: RulesMode::default(),
+            audit: 0.0,
+            outcome_rules: OutcomeRules::default(),
+            reward: RewardPolicy::default(),
+            require_process: false,
+            min_confidence: None,
+            cache: None,
+        }
+    }
+}
+
+impl RunOptions {
+    /// How the answers of a judge are constrained, in words; `None` where they are free.
+    pub(crate) fn constraint(&self, text: &JudgeText) -> Option<String> {
+        if !self.constrained || !text.has_scaffold() {
+            return None;
+        }
+        let budget = self
+            .thinking_budget
+            .map(|most| format!("thinking up to {most} tokens"));
+        let decide_only = self.decide_only.then(|| "reward only".to_owned());
+        let settings: Vec<String> = decide_only.into_iter().chain(budget).collect();
+        Some(match settings.as_slice() {
+            [] => "verdict".to_owned(),
+            settings => settings.join(", "),
+        })
+    }
+
+    /// Checks that every value can be.
+    ///
+    /// # Errors
+    /// [`JudgeError::Options`] with what is wrong.
+    pub fn validate(&self) -> Result<(), JudgeError> {
+        let wrong = |why: String| Err(JudgeError::Options(why));
+        if self.trials == 0 {
+            return wrong("trials must be at least 1".to_owned());
+        }
+        if self.max_new_tokens == 0 {
+            return wrong("max_new_tokens must be at least 1".to_owned());
+        }
+        if let Some(least) = self.min_confidence.filter(|p| !(0.5..=1.0).contains(p)) {
+            return wrong(format!("min_confidence {least} must be from 0.5 to 1"));
+        }
+        if !self.constrained && (self.decide_only || self.thinking_budget.is_some()) {
+            return wrong("decide_only and thinking_budget are for constrained answers".to_owned());
+        }
+        if !(0.0..=1.0).contains(&self.audit) {
+            return wrong(format!("audit {} must be from 0 to 1", self.audit));
+        }
+        self.sampling
+            .validate()
+            .or_else(|error| wrong(error.to_string()))
+    }
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RunEnd {
+    /// Every trial was handed to the sink.
+    Complete,
+    /// It was asked to stop; what is missing can be judged later.
+    Interrupted,
+}
+
+/// Why a run stopped.
+#[derive(Debug, thiserror::Error)]
+pub enum JudgeError {
+    /// The engine failed.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// One of several engines failed.
+    #[error(
+        "{device}: {source}. The same command goes on from the journal, also without this device"
+    )]
+    Device {
+        /// The device it ran on.
+        device: String,
+        /// What went wrong there.
+        source: Box<EngineError>,
+    },
+    /// A sample could not be read again.
+    #[error(transparent)]
+    Input(#[from] DatasetError),
+    /// A thread could not be started.
+    #[error(transparent)]
+    Thread(#[from] ThreadError),
+    /// An error of our own, outside any one sample.
+    #[error(
+        "an error of juror itself ({0}); please report it. Finished verdicts are in the journal, run the same command again \
+         to go on"
+    )]
+    Panicked(String),
+    /// Options that cannot be.
+    #[error("{0}")]
+    Options(String),
+    /// Standard output could not be written.
+    #[error("could not write to standard output: {0}")]
+    Stdout(#[source] std::io::Error),
+    /// The sink refused a verdict.
+    #[error(transparent)]
+    Sink(#[from] juror_data::journal::JournalError),
+}
+
+/// Takes the verdicts of a run, each trial once, as soon as it is known and in any order, and reports of progress.
+pub trait Sink {
+    /// Keeps a finished verdict.
+    ///
+    /// # Errors
+    /// When it cannot be kept: the run then stops.
+    fn keep(&mut self, verdict: Verdict) -> Result<(), JudgeError>;
+
+    /// Called now and then, some twenty times a second at most, and at the end: what all engines did together.
+    fn progress(&mut self, stats: &Stats);
+
+    /// Called with [`Self::progress`] of a run with a model: what each device did.
+    fn devices(&mut self, devices: &[DeviceStats]) {
+        let _ = devices;
+    }
+}
+
+/// Runs `work`; a panic becomes a message. Whatever is wrong with one sample, or with our reading of it, costs that
+/// sample and not the run.
+fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+    panics::guarded(work)
+        .map_err(|why| format!("an error of juror itself ({why}); please report this sample"))
+}

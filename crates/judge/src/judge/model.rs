@@ -1,0 +1,430 @@
+//! A judge: a model under a protocol, ready to be asked.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
+
+use super::RunOptions;
+use super::calibration::Calibration;
+use super::domain::{Domain, JudgeFile};
+use super::generation::GenerationDefaults;
+use super::model_text::{ModelText, guarded, optional};
+use super::prompt::{PromptBuilder, PromptError, PromptTokens, TokenCount, TooLong};
+use crate::catalog::known_judges::{self, KnownJudge, KnownSampling};
+use crate::protocol::{PromptTemplate, Protocol, ScaffoldWants};
+use crate::reward::RewardPolicy;
+use juror_data::Sample;
+use juror_data::journal::{ChatIdentity, Identity};
+use juror_engine::checkpoint::{CheckpointError, ModelConfig, ModelSource, Weights};
+use juror_engine::engine::{Choices, Sampling, TokenSet};
+use juror_engine::grammar::{GrammarError, Grammars};
+use juror_engine::text::TextError;
+use juror_engine::text::chat_template::{ChatOptions, ChatTemplate, Moment};
+use juror_engine::text::reasoning::ThinkingStyle;
+use juror_engine::text::tokenizer::{Place, Tokenizer};
+
+/// The user's settings of the chat template and of the thinking style; by default none.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ChatSettings {
+    /// Options of the chat template.
+    pub options: ChatOptions,
+    /// Another chat template than the model's: what it is called, and its text.
+    pub template: Option<(String, String)>,
+    /// How the model writes its thinking.
+    pub style: Option<ThinkingStyle>,
+    /// Date and time given to a chat template that uses them.
+    pub moment: Option<Moment>,
+    /// Judge samples outside the judge's domain too: every answer begins as of a sample inside.
+    pub force_domain: bool,
+}
+
+/// The judge's text side: writes prompts and reads answers. Needs no weights.
+pub struct JudgeText {
+    /// The protocol.
+    pub protocol: Arc<dyn Protocol>,
+    /// Writes prompts.
+    pub prompts: PromptBuilder,
+    /// Tokens that end a generation.
+    pub eos: Arc<[u32]>,
+    /// Token variants of True and False, or of the protocol's labels.
+    pub choices: Arc<Choices>,
+    /// The model's sizes.
+    pub config: ModelConfig,
+    /// How the model's makers would have it generate.
+    pub generation: GenerationDefaults,
+    /// The manifest's entry for the chat template; none where all its options are at their defaults.
+    pub chat: Option<ChatIdentity>,
+    /// What the judge can judge; none if it does not say, or if it is to judge anything.
+    pub domain: Option<Domain>,
+    /// How its confidences are calibrated.
+    pub calibration: Calibration,
+    /// What the user should know before the first verdict.
+    pub notes: Vec<String>,
+    /// Whether the protocol gives answers a form that this model can follow.
+    has_form: bool,
+    blank: OnceLock<TokenSet>,
+    /// The forms of constrained answers.
+    pub(super) grammars: Grammars,
+}
+
+impl JudgeText {
+    /// The prompt of a sample, if the context has room for it and `max_new_tokens` more.
+    ///
+    /// # Errors
+    /// When the tokenizer refuses one of the sample's texts.
+    pub fn prompt(
+        &self,
+        sample: &Sample,
+        max_new_tokens: usize,
+    ) -> Result<Result<Vec<u32>, TooLong>, TextError> {
+        let context = self.config.max_positions;
+        let most = context.saturating_sub(max_new_tokens);
+        Ok(match self.prompts.tokens_within(sample, most)? {
+            PromptTokens::Whole(tokens)
+                if tokens.len().saturating_add(max_new_tokens) <= context =>
+            {
+                Ok(tokens)
+            }
+            PromptTokens::Whole(tokens) => Err(TooLong {
+                tokens: TokenCount::Exactly(tokens.len()),
+            }),
+            PromptTokens::AtLeast(tokens) => Err(TooLong {
+                tokens: TokenCount::AtLeast(tokens),
+            }),
+        })
+    }
+
+    /// Whether its answers can be constrained.
+    pub fn has_scaffold(&self) -> bool {
+        let domain = self.domain.as_ref();
+        domain.is_none_or(Domain::is_choice) && self.has_form
+    }
+
+    /// Whether its reward may be known before the answer is over: not where a grammar says what is written.
+    pub fn has_early_reward(&self) -> bool {
+        let scaffold = self.protocol.scaffold(ScaffoldWants::default());
+        self.has_scaffold() && scaffold.is_some_and(|scaffold| scaffold.grammar().is_none())
+    }
+
+    /// The form that the protocol gives to answers, if it does: whether this model can follow it.
+    fn form(&self) -> Option<Result<(), GrammarError>> {
+        let forms = [false, true].map(|reason| {
+            let wants = ScaffoldWants {
+                reason,
+                ..ScaffoldWants::default()
+            };
+            let scaffold = self.protocol.scaffold(wants)?;
+            let grammar = scaffold.grammar().map(|source| self.grammars.get(source));
+            Some(grammar.map_or(Ok(()), |made| made.map(|_| ())))
+        });
+        let [one, other] = forms;
+        Some(one?.and(other?))
+    }
+
+    /// The tokens that are white space.
+    pub(super) fn blank(&self) -> &TokenSet {
+        self.blank
+            .get_or_init(|| self.prompts.tokenizer().blank().into_iter().collect())
+    }
+
+    /// Reads configuration, tokenizer and chat template.
+    ///
+    /// # Errors
+    /// When one of them is missing or damaged, or the prompt does not pass through the chat template.
+    pub fn load(
+        source: &ModelSource,
+        protocol: &Arc<dyn Protocol>,
+        template: &PromptTemplate,
+    ) -> Result<Self, PromptError> {
+        Self::load_with(source, protocol, template, &ChatSettings::default())
+    }
+
+    /// As [`Self::load`], with the user's settings of the chat template.
+    ///
+    /// # Errors
+    /// Also when the chat template has no use for an option.
+    pub fn load_with(
+        source: &ModelSource,
+        protocol: &Arc<dyn Protocol>,
+        template: &PromptTemplate,
+        settings: &ChatSettings,
+    ) -> Result<Self, PromptError> {
+        guarded(source, || Self::read(source, protocol, template, settings))
+    }
+
+    fn read(
+        source: &ModelSource,
+        protocol: &Arc<dyn Protocol>,
+        template: &PromptTemplate,
+        settings: &ChatSettings,
+    ) -> Result<Self, PromptError> {
+        let model = ModelText::load(source)?;
+        let separate = match &settings.template {
+            Some((_, text)) => Some(text.clone()),
+            None if !protocol.chat() => Some(BARE.to_owned()),
+            None => optional(source, "chat_template.jinja")?,
+        };
+        let tokenizer_config =
+            optional(source, "tokenizer_config.json")?.unwrap_or_else(|| "{}".into());
+        let chat = ChatTemplate::new(&tokenizer_config, separate)?;
+        if let Some(moment) = settings.moment {
+            chat.clock().set(moment);
+        }
+        let JudgeFile {
+            mut domain,
+            protocols,
+            calibration,
+            ..
+        } = JudgeFile::load(source)?;
+        let mut answer_start = String::new();
+        if settings.force_domain {
+            let stated = domain.take().ok_or_else(|| PromptError::NoDomain {
+                model: source.to_string(),
+            })?;
+            answer_start = stated.inside;
+        }
+        let prompts = PromptBuilder::new(
+            Arc::clone(&model.tokenizer),
+            &chat,
+            template,
+            protocol.view(),
+            &settings.options,
+            settings.style.clone(),
+            &answer_start,
+        )?;
+        let eos = model.eos(Some(&chat));
+        let ModelText {
+            config,
+            tokenizer,
+            mut generation,
+            mut notes,
+            ..
+        } = model;
+        // A known judge's settings are for its own protocol; under another, that protocol's come first.
+        let known = known_judge(source)?;
+        // A prompt needs room too.
+        let most = config.max_positions / 2;
+        generation = with_known(generation, known, protocol.as_ref(), most);
+        notes.extend_from_slice(prompts.notes());
+        let own_text = protocol
+            .template_text()
+            .and_then(|text| PromptTemplate::parse(text).ok())
+            .is_some_and(|own| own.hash() == template.hash());
+        let built_in = protocol.hash().is_none();
+        let trained = protocols.iter().any(|name| name == protocol.name()) && own_text && built_in;
+        if !(protocols.is_empty() || trained) {
+            notes.push(format!(
+                "{source} knows no other prompt than that of protocol {}: with this one its verdicts mean nothing; use another \
+                 --model",
+                protocols.join(", ")
+            ));
+        }
+        let choices = Arc::new(choices(protocol.as_ref(), &tokenizer)?);
+        let eos: Arc<[u32]> = prompts.thinking().ends(&eos, &tokenizer).into();
+        let mut text = Self {
+            protocol: Arc::clone(protocol),
+            grammars: Grammars::new(&tokenizer, &eos),
+            eos,
+            prompts,
+            choices,
+            config,
+            generation,
+            domain,
+            calibration,
+            chat: identity(settings, &chat),
+            notes,
+            has_form: false,
+            blank: OnceLock::new(),
+        };
+        match text.form() {
+            None => {}
+            Some(Ok(())) => text.has_form = true,
+            Some(Err(why)) => text.notes.push(format!(
+                "answers are not constrained: the form that protocol {} gives them cannot be used here: {why}",
+                protocol.name()
+            )),
+        }
+        Ok(text)
+    }
+
+    /// The options of a run where the user says nothing: sampling and length as the model's makers recommend.
+    pub fn run_options(&self, trials: u32) -> RunOptions {
+        self.generation.run_options(self.protocol.as_ref(), trials)
+    }
+
+    /// Checks whether the weights hold an output head that the configuration does not mention, and notes that it is used.
+    ///
+    /// # Errors
+    /// When the weights cannot be read.
+    pub fn settle_head(&mut self, source: &ModelSource) -> Result<(), CheckpointError> {
+        let settled = Weights::open(source)?.settle(&self.config)?.into_owned();
+        if settled.tie_embeddings != self.config.tie_embeddings {
+            self.notes.push(format!("output head: {OWN_HEAD}"));
+        }
+        self.config = settled;
+        Ok(())
+    }
+}
+
+/// The longest completion where neither the protocol nor the model's makers say.
+pub const MAX_NEW_TOKENS: usize = 2048;
+
+/// The chat template of a prompt that goes without one.
+const BARE: &str = "{{ messages[-1].content }}";
+
+/// The tokens whose odds are recorded: those of True and False, or those with which the spellings of the protocol's labels
+/// begin. A token with which labels of different numbers begin tells nothing.
+fn choices(protocol: &dyn Protocol, tokenizer: &Tokenizer) -> Result<Choices, TextError> {
+    let Some(words) = protocol.choices() else {
+        return Ok(Choices::yes_or_no(
+            &tokenizer.variants("true"),
+            &tokenizer.variants("false"),
+        ));
+    };
+    // The number of each token; none where there are several.
+    let mut numbers: BTreeMap<u32, Option<f32>> = BTreeMap::new();
+    let mut add = |token: u32, number: f32| {
+        let known = numbers.entry(token).or_insert(Some(number));
+        *known = known.filter(|known| known.to_bits() == number.to_bits());
+    };
+    let scaffold = protocol.scaffold(ScaffoldWants::default());
+    if scaffold.is_some_and(|scaffold| scaffold.grammar().is_some()) {
+        // Under a grammar a word may begin with any of its beginnings.
+        for (token, bytes) in (0..).zip(tokenizer.token_bytes().unwrap_or_default()) {
+            for (word, number) in &words {
+                if !bytes.is_empty() && word.as_bytes().starts_with(&bytes) {
+                    add(token, *number);
+                }
+            }
+        }
+    }
+    for (word, number) in words {
+        let (lower, upper) = (word.to_lowercase(), word.to_uppercase());
+        let mut capital = lower.clone();
+        if let Some(first) = capital.get_mut(..1) {
+            first.make_ascii_uppercase();
+        }
+        for spelling in [word, &lower, &upper, &capital] {
+            for text in [spelling.to_owned(), format!(" {spelling}")] {
+                if let Some(token) = tokenizer.encode_trusted_at(&text, Place::Within)?.first() {
+                    add(*token, number);
+                }
+            }
+        }
+    }
+    let known = numbers
+        .into_iter()
+        .filter_map(|(token, number)| Some((token, number?)));
+    let (tokens, numbers) = known.unzip();
+    Ok(Choices { tokens, numbers })
+}
+
+/// The protocol that a model is asked under where the user names none: a known judge's own, else `prime`.
+///
+/// # Errors
+/// When the table of known judges is damaged.
+pub fn default_protocol(source: &ModelSource) -> Result<&'static str, CheckpointError> {
+    Ok(known_judge(source)?.map_or("prime", |judge| judge.protocol.as_str()))
+}
+
+/// The known judge of this name, if there is one: of an alias, or an id on the hub.
+///
+/// # Errors
+/// When the table of known judges is damaged.
+pub fn known_judge_named(name: &str) -> Result<Option<&'static KnownJudge>, CheckpointError> {
+    known_judges::find(name.split('@').next().unwrap_or_default())
+}
+
+/// The options of a run with a model that runs elsewhere, where the user says nothing: as a known judge's makers recommend,
+/// else the protocol.
+pub fn recommended_options(
+    known: Option<&KnownJudge>,
+    protocol: &dyn Protocol,
+    trials: u32,
+) -> RunOptions {
+    let generation = with_known(GenerationDefaults::default(), known, protocol, usize::MAX);
+    RunOptions {
+        constrained: false,
+        ..generation.run_options(protocol, trials)
+    }
+}
+
+impl GenerationDefaults {
+    fn run_options(&self, protocol: &dyn Protocol, trials: u32) -> RunOptions {
+        RunOptions {
+            sampling: self.sampling_for(trials),
+            max_new_tokens: self.max_new_tokens.unwrap_or(MAX_NEW_TOKENS),
+            trials,
+            reward: RewardPolicy::default_for(protocol.yields()),
+            ..RunOptions::default()
+        }
+    }
+}
+
+/// What a model's makers recommend for generations under the protocol, given what the model's own files say; completions are
+/// of at most `most` tokens.
+fn with_known(
+    generation: GenerationDefaults,
+    known: Option<&KnownJudge>,
+    protocol: &dyn Protocol,
+    most: usize,
+) -> GenerationDefaults {
+    let own = known.filter(|judge| protocol.hash().is_none() && judge.protocol == protocol.name());
+    let sampling = |judge: Option<&KnownJudge>| Some(sampling_of(judge?.sampling?));
+    GenerationDefaults {
+        sampling: sampling(own)
+            .or(protocol.sampling())
+            .or(sampling(known))
+            .or(generation.sampling),
+        max_new_tokens: own
+            .and_then(|judge| judge.max_new_tokens)
+            .or(protocol.max_new_tokens())
+            .map(|tokens| tokens.min(most))
+            .or(generation.max_new_tokens),
+    }
+}
+
+/// The entry of a model from the hub among the known judges.
+fn known_judge(source: &ModelSource) -> Result<Option<&'static KnownJudge>, CheckpointError> {
+    let Some(origin) = source.origin() else {
+        return Ok(None);
+    };
+    known_judge_named(&origin)
+}
+
+fn sampling_of(known: KnownSampling) -> Sampling {
+    Sampling {
+        temperature: known.temperature,
+        top_k: known.top_k.unwrap_or(0),
+        top_p: known.top_p.unwrap_or(1.0),
+        min_p: known.min_p.unwrap_or(0.0),
+    }
+}
+
+/// The note for weights that hold an output head although the configuration ties it to the embedding table.
+pub const OWN_HEAD: &str = "the weights' own: tie_word_embeddings is true in config.json, but the output head in the file \
+     differs from the embedding table; as in transformers 5 it is used";
+
+/// The settings that decide the verdicts beside the model's own files, for the manifest.
+fn identity(settings: &ChatSettings, chat: &ChatTemplate) -> Option<ChatIdentity> {
+    let options = &settings.options;
+    let identity = ChatIdentity {
+        thinking: options.thinking,
+        reasoning_effort: options
+            .reasoning_effort
+            .map(|effort| effort.as_str().to_owned()),
+        system_prompt: options.system_prompt.clone(),
+        variables: options
+            .variables
+            .iter()
+            .map(|variable| (variable.name.clone(), variable.value.clone()))
+            .collect(),
+        template: settings.template.as_ref().map(|(name, text)| Identity {
+            name: name.clone(),
+            hash: blake3::hash(text.as_bytes()).to_hex().to_string(),
+        }),
+        thinking_style: settings.style.as_ref().map(ToString::to_string),
+        date: chat.clock().used(),
+        force_domain: settings.force_domain,
+    };
+    (identity != ChatIdentity::default()).then_some(identity)
+}

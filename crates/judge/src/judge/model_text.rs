@@ -1,0 +1,86 @@
+//! The text side of a model's files, whatever it is asked.
+
+use std::sync::Arc;
+
+use super::generation::GenerationDefaults;
+use juror_base::panics;
+use juror_engine::checkpoint::{CheckpointError, ModelConfig, ModelSource};
+use juror_engine::text::TextError;
+use juror_engine::text::chat_template::ChatTemplate;
+use juror_engine::text::tokenizer::Tokenizer;
+
+/// Configuration, tokenizer, and how the model's makers would have it generate.
+pub(crate) struct ModelText {
+    /// Sizes.
+    pub(crate) config: ModelConfig,
+    /// The text of `tokenizer.json`.
+    pub(crate) tokenizer_json: String,
+    pub(crate) tokenizer: Arc<Tokenizer>,
+    pub(crate) generation: GenerationDefaults,
+    /// Settings of `generation_config.json` that are not applied.
+    pub(crate) notes: Vec<String>,
+}
+
+impl ModelText {
+    /// Reads the files of a model.
+    ///
+    /// # Errors
+    /// When one is missing or damaged, or tokenizer and configuration are of different models.
+    pub(crate) fn load(source: &ModelSource) -> Result<Self, TextError> {
+        let config = ModelConfig::load(source)?;
+        let tokenizer_json = source.read_text("tokenizer.json")?;
+        let file = source.describe("tokenizer.json");
+        let tokenizer = Arc::new(Tokenizer::of_file(&tokenizer_json, &file)?);
+        if tokenizer.vocab_size() > config.vocab {
+            return Err(TextError::Tokenizer(format!(
+                "{file}: token ids up to {}, and the configuration has a vocabulary of {}: they are not of the same model",
+                tokenizer.vocab_size() - 1,
+                config.vocab
+            )));
+        }
+        let (mut generation, mut notes) = (GenerationDefaults::default(), Vec::new());
+        if let Some(json) = optional(source, "generation_config.json")? {
+            let path = source.describe("generation_config.json");
+            (generation, notes) = GenerationDefaults::read(&json, &path)?;
+        }
+        Ok(Self {
+            config,
+            tokenizer_json,
+            tokenizer,
+            generation,
+            notes,
+        })
+    }
+
+    /// The tokens that end a generation: those of the configuration, and the one that ends a turn in the chat template, which some
+    /// checkpoints do not list.
+    pub(crate) fn eos(&self, chat: Option<&ChatTemplate>) -> Vec<u32> {
+        let mut eos = self.config.eos_token_ids.clone();
+        let of_template = chat
+            .and_then(|chat| chat.special_token("eos_token"))
+            .and_then(|token| self.tokenizer.token_id(token));
+        eos.extend(of_template.filter(|id| !eos.contains(id)));
+        eos
+    }
+}
+
+/// A file that a model may lack.
+pub(crate) fn optional(
+    source: &ModelSource,
+    file: &str,
+) -> Result<Option<String>, CheckpointError> {
+    source.has(file).then(|| source.read_text(file)).transpose()
+}
+
+/// Runs `read`, in which decoders and templates of damaged files may panic in the libraries that run them.
+pub(crate) fn guarded<T, E: From<TextError>>(
+    source: &ModelSource,
+    read: impl FnOnce() -> Result<T, E>,
+) -> Result<T, E> {
+    panics::guarded(read).unwrap_or_else(|why| {
+        Err(TextError::Tokenizer(format!(
+            "{source}: its tokenizer or chat template cannot be used: {why}"
+        ))
+        .into())
+    })
+}

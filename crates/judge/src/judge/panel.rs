@@ -1,0 +1,325 @@
+//! Several judges on the same samples: what they say together, and how far they agree.
+
+use serde::{Deserialize, Serialize};
+
+use super::summary::Share;
+use juror_data::verdict::{Confidence, OutcomeSource, Status, Usage, Verdict, Vote};
+
+/// How votes become a verdict, each field by itself.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PanelRule {
+    /// What more judges say; null where as many say the one as the other.
+    #[default]
+    Majority,
+    /// True where all say true, false where one says false.
+    Unanimous,
+    /// As the majority, each judge counting its weight.
+    Weighted,
+}
+
+impl PanelRule {
+    /// What votes, each with its weight, say together.
+    fn decide(self, votes: impl Iterator<Item = (Option<bool>, f64)>) -> Option<bool> {
+        let (mut yes, mut no) = (0.0, 0.0);
+        for (vote, weight) in votes {
+            let weight = if self == Self::Weighted { weight } else { 1.0 };
+            match vote {
+                Some(true) => yes += weight,
+                Some(false) => no += weight,
+                None => {}
+            }
+        }
+        match self {
+            Self::Unanimous => (yes + no > 0.0).then_some(no <= 0.0),
+            // Weights that sum to the same may differ by a rounding.
+            Self::Majority | Self::Weighted => {
+                let is_tie = (yes - no).abs() <= 1e-9 * (yes + no);
+                (!is_tie).then_some(yes > no)
+            }
+        }
+    }
+}
+
+/// The verdict of a panel on one trial of a sample: `verdicts` are those of its judges, whose names and weights are `judges`. Its reward is
+/// for the caller to settle.
+///
+/// A confidence or a score is the mean of the judges', by their weights under [`PanelRule::Weighted`].
+pub fn combine(rule: PanelRule, judges: &[(String, f64)], verdicts: &[Verdict]) -> Option<Verdict> {
+    let mut combined = verdicts.first()?.clone();
+    let voting = || {
+        let all = judges.iter().zip(verdicts);
+        all.filter(|(_, verdict)| verdict.status == Status::Ok)
+    };
+    let decide = |field: fn(&Verdict) -> Option<bool>| {
+        rule.decide(voting().map(|((_, weight), verdict)| (field(verdict), *weight)))
+    };
+    let mean = |field: &dyn Fn(&Verdict) -> Option<f64>| {
+        let (mut sum, mut all) = (0.0, 0.0);
+        for ((_, weight), verdict) in voting() {
+            if let Some(value) = field(verdict) {
+                let weight = if rule == PanelRule::Weighted {
+                    *weight
+                } else {
+                    1.0
+                };
+                sum += weight * value;
+                all += weight;
+            }
+        }
+        (all > 0.0).then(|| sum / all)
+    };
+    let mean_of = |field: fn(&Confidence) -> Option<f32>| {
+        mean(&|verdict| field(&verdict.confidence).map(f64::from)).map(|mean| mean as f32)
+    };
+    combined.process = decide(|verdict| verdict.process);
+    combined.outcome = decide(|verdict| verdict.outcome);
+    combined.perfect = decide(|verdict| verdict.perfect);
+    combined.overall = match (combined.process, combined.outcome) {
+        (Some(process), Some(outcome)) => Some(process && outcome),
+        (Some(false), _) | (_, Some(false)) => Some(false),
+        _ => decide(|verdict| verdict.overall),
+    };
+    combined.score = mean(&|verdict| verdict.score);
+    combined.confidence = Confidence {
+        process: mean_of(|confidence| confidence.process),
+        outcome: mean_of(|confidence| confidence.outcome),
+        perfect: mean_of(|confidence| confidence.perfect),
+        score: mean_of(|confidence| confidence.score),
+    };
+    let judged = voting().any(|(_, verdict)| verdict.outcome_source == Some(OutcomeSource::Judge));
+    combined.outcome_source = combined.outcome.map(|_| {
+        if judged {
+            OutcomeSource::Judge
+        } else {
+            OutcomeSource::Rules
+        }
+    });
+    combined.usage = Usage::default();
+    for verdict in verdicts {
+        combined.usage += verdict.usage;
+    }
+    combined.votes = judges
+        .iter()
+        .zip(verdicts)
+        .map(|((judge, _), verdict)| Vote {
+            judge: judge.clone(),
+            status: verdict.status,
+            process: verdict.process,
+            outcome: verdict.outcome,
+            perfect: verdict.perfect,
+            overall: verdict.overall,
+            score: verdict.score,
+            reward: verdict.reward,
+        })
+        .collect();
+    // What one judge alone has said.
+    combined.label = None;
+    combined.answer = None;
+    combined.first_error = None;
+    combined.step_rewards = Vec::new();
+    combined.criteria = Vec::new();
+    combined.reason = None;
+    combined.parse_rule = None;
+    combined.inconsistent = false;
+    combined.reused = false;
+    combined.raw = None;
+    combined.reward = None;
+    combined.error = None;
+    combined.status = Status::Ok;
+    if voting().next().is_none() {
+        // None votes: the first one's state and error stand for all.
+        let first = verdicts.first()?;
+        combined.status = first.status;
+        combined.error.clone_from(&first.error);
+        combined.outcome = first.outcome;
+        combined.outcome_source = first.outcome_source;
+        combined.overall = None;
+    }
+    Some(combined)
+}
+
+/// The places of two judges in a panel.
+pub type Pair = (usize, usize);
+
+/// How far two or more judges agree on the whole, beyond chance.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Agreement {
+    /// For each pair of judges how often the first one's vote comes with the second one's.
+    pairs: Vec<(Pair, [[usize; 2]; 2])>,
+    /// Trials on which all vote, by how many of them say true.
+    by_true: Vec<usize>,
+}
+
+impl Agreement {
+    /// Of so many judges.
+    pub fn new(judges: usize) -> Self {
+        let pairs = (0..judges).flat_map(|one| (one + 1..judges).map(move |other| (one, other)));
+        Self {
+            pairs: pairs.map(|pair| (pair, [[0; 2]; 2])).collect(),
+            by_true: vec![0; judges + 1],
+        }
+    }
+
+    /// Adds what each judge says of one trial, in their order.
+    pub fn add(&mut self, votes: &[Option<bool>]) {
+        for ((one, other), table) in &mut self.pairs {
+            if let (Some(Some(a)), Some(Some(b))) = (votes.get(*one), votes.get(*other)) {
+                table[usize::from(*a)][usize::from(*b)] += 1;
+            }
+        }
+        if let Some(all) = votes.iter().copied().collect::<Option<Vec<bool>>>() {
+            let count = all.iter().filter(|vote| **vote).count();
+            if let Some(trials) = self.by_true.get_mut(count) {
+                *trials += 1;
+            }
+        }
+    }
+
+    /// For each pair of judges: their places, how often they agree, and Cohen's kappa, which is `None` where chance alone would have
+    /// them agree always.
+    pub fn cohen(&self) -> Vec<(Pair, Share, Option<f64>)> {
+        let pair = |(pair, table): &(Pair, [[usize; 2]; 2])| {
+            let known: usize = table.iter().flatten().sum();
+            let agreed = table[0][0] + table[1][1];
+            let share = Share {
+                count: agreed,
+                known,
+            };
+            let all = known as f64;
+            let (a, b) = (table[1][0] + table[1][1], table[0][1] + table[1][1]);
+            let (a, b) = (a as f64 / all, b as f64 / all);
+            let by_chance = a * b + (1.0 - a) * (1.0 - b);
+            let observed = agreed as f64 / all;
+            (*pair, share, beyond_chance(observed, by_chance))
+        };
+        self.pairs.iter().map(pair).collect()
+    }
+
+    /// Fleiss' kappa over the trials on which all judges vote, and how many these are.
+    pub fn fleiss(&self) -> (Option<f64>, usize) {
+        let judges = self.by_true.len().saturating_sub(1) as f64;
+        let trials: usize = self.by_true.iter().sum();
+        let all = trials as f64;
+        let (mut observed, mut yes) = (0.0, 0.0);
+        for (count, &trials) in self.by_true.iter().enumerate() {
+            let (count, trials) = (count as f64, trials as f64);
+            let no = judges - count;
+            observed += trials * (count * (count - 1.0) + no * (no - 1.0));
+            yes += trials * count;
+        }
+        observed /= all * judges * (judges - 1.0);
+        let yes = yes / (all * judges);
+        let by_chance = yes * yes + (1.0 - yes) * (1.0 - yes);
+        (beyond_chance(observed, by_chance), trials)
+    }
+}
+
+/// A kappa: the agreement beyond chance, as a share of what is possible beyond chance. `None` where it is not defined.
+fn beyond_chance(observed: f64, by_chance: f64) -> Option<f64> {
+    let kappa = (observed - by_chance) / (1.0 - by_chance);
+    kappa.is_finite().then_some(kappa)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn verdict(status: &str, process: Option<bool>, outcome: Option<bool>) -> Verdict {
+        let line = json!({
+            "id": "a", "index": 0, "trial": 0, "status": status, "process": process, "outcome": outcome, "perfect": null,
+            "overall": process.zip(outcome).map(|(process, outcome)| process && outcome), "reward": null, "reason": null,
+            "outcome_source": "judge", "rule_outcome": null,
+            "confidence": {"process": 0.5, "outcome": null, "perfect": null},
+            "usage": {"prompt_tokens": 2, "cached_tokens": 1, "completion_tokens": 3},
+        });
+        serde_json::from_value(line).unwrap()
+    }
+
+    #[test]
+    fn votes_become_a_verdict() {
+        let (yes, no) = (Some(true), Some(false));
+        let judges: Vec<(String, f64)> = [1.0, 1.0, 3.0]
+            .iter()
+            .enumerate()
+            .map(|(at, weight)| (format!("judge-{at}"), *weight))
+            .collect();
+        let verdicts = [
+            verdict("ok", yes, yes),
+            verdict("ok", yes, yes),
+            verdict("ok", no, yes),
+        ];
+        let of = |rule, verdicts: &[Verdict]| {
+            let combined = combine(rule, &judges[..verdicts.len()], verdicts).unwrap();
+            (combined.process, combined.outcome, combined.overall)
+        };
+        assert_eq!(of(PanelRule::Majority, &verdicts), (yes, yes, yes));
+        assert_eq!(of(PanelRule::Unanimous, &verdicts), (no, yes, no));
+        assert_eq!(of(PanelRule::Weighted, &verdicts), (no, yes, no));
+        assert_eq!(of(PanelRule::Majority, &verdicts[1..]), (None, yes, None));
+        let combined = combine(PanelRule::Majority, &judges, &verdicts).unwrap();
+        assert_eq!(combined.usage.completion_tokens, 9);
+        assert_eq!(combined.votes.len(), 3);
+        // One that is not read does not vote.
+        let some = [verdicts[2].clone(), verdict("unparsed", None, yes)];
+        assert_eq!(of(PanelRule::Majority, &some), (no, yes, no));
+        let none = [
+            verdict("unparsed", None, None),
+            verdict("too_long", None, None),
+        ];
+        let combined = combine(PanelRule::Majority, &judges, &none).unwrap();
+        assert_eq!(
+            (combined.status, combined.overall),
+            (Status::Unparsed, None)
+        );
+    }
+
+    #[test]
+    fn kappas_are_those_of_the_textbooks() {
+        // Cohen's example as in the usual tables: 20 yes-yes, 5 yes-no, 10 no-yes, 15 no-no give 0.4.
+        let mut two = Agreement::new(2);
+        for (a, b, times) in [
+            (true, true, 20),
+            (true, false, 5),
+            (false, true, 10),
+            (false, false, 15),
+        ] {
+            for _ in 0..times {
+                two.add(&[Some(a), Some(b)]);
+            }
+        }
+        two.add(&[None, Some(true)]);
+        let (pair, share, kappa) = two.cohen()[0];
+        assert_eq!(
+            (pair, share),
+            (
+                (0, 1),
+                Share {
+                    count: 35,
+                    known: 50
+                }
+            )
+        );
+        assert!((kappa.unwrap() - 0.4).abs() < 1e-12);
+        // Three raters: all alike on two of four items, two to one on the others, half of all votes being yes.
+        let mut three = Agreement::new(3);
+        for votes in [
+            [true; 3],
+            [false; 3],
+            [true, true, false],
+            [false, false, true],
+        ] {
+            three.add(&votes.map(Some));
+        }
+        let (kappa, trials) = three.fleiss();
+        // Observed (1 + 1 + 1/3 + 1/3) / 4 = 2/3, by chance 1/2.
+        assert!((kappa.unwrap() - 1.0 / 3.0).abs() < 1e-12);
+        assert_eq!((trials, three.cohen().len()), (4, 3));
+        let mut same = Agreement::new(2);
+        same.add(&[Some(true), Some(true)]);
+        assert_eq!(same.cohen()[0].2, None);
+        assert_eq!(same.fleiss().0, None);
+    }
+}

@@ -1,0 +1,299 @@
+//! From a sample to the engine's request: prompt tokens, sampling key, stop rule.
+
+use std::sync::{Arc, Mutex, OnceLock};
+
+use serde_json::json;
+
+use super::cache::AnswerKey;
+use super::completion::VerdictBuilder;
+use super::guide::{Decides, GuideOptions, Guided, VerdictGuide};
+use super::in_flight::{Asked, InFlight, Known};
+use super::prompt::TooLong;
+use super::{JudgeText, RunOptions, guarded};
+use crate::protocol::view::paragraphs;
+use crate::protocol::{ScaffoldWants, StopMatcher};
+use juror_data::Sample;
+use juror_data::verdict::{Status, Verdict};
+use juror_engine::engine::guide::GuardedGuide;
+use juror_engine::engine::{Guide, Next, RandomKey, Request};
+use juror_engine::text::TextError;
+use juror_engine::text::reasoning::AnswerStream;
+
+/// A prompt's tokens, if the model is to be asked.
+pub(super) type Prompt = Result<Vec<u32>, NotAsked>;
+
+/// What becomes of a trial.
+pub(super) enum Trial {
+    /// The model is to be asked.
+    Ask(Box<Request>),
+    /// It is being asked the very same already, under this id: the verdict comes with that answer.
+    Waits(u64),
+    /// The verdict is known.
+    Judged(Box<Verdict>),
+}
+
+/// Why no request is made of a sample.
+pub(super) enum NotAsked {
+    /// The rules have decided.
+    Skipped,
+    /// It cannot be: the status and the reason.
+    Without(Status, String),
+    /// An error of our own.
+    Broken(String),
+}
+
+/// Makes requests of samples.
+pub(super) struct RequestBuilder<'a> {
+    text: &'a Arc<JudgeText>,
+    options: &'a RunOptions,
+    verdicts: &'a VerdictBuilder<'a>,
+    in_flight: &'a InFlight,
+    /// What the answers of the run depend on beside their prompts.
+    run: blake3::Hasher,
+}
+
+impl<'a> RequestBuilder<'a> {
+    pub(super) fn new(
+        text: &'a Arc<JudgeText>,
+        options: &'a RunOptions,
+        verdicts: &'a VerdictBuilder<'a>,
+        in_flight: &'a InFlight,
+    ) -> Self {
+        Self {
+            text,
+            options,
+            verdicts,
+            in_flight,
+            run: hash_of_run(text, options),
+        }
+    }
+
+    /// The prompt of a sample, or why the model is not asked.
+    pub(super) fn prompt(&self, sample: &Sample) -> Prompt {
+        let prompt = || {
+            if self.verdicts.is_skipped_by_rules(sample) {
+                return Err(NotAsked::Skipped);
+            }
+            let max_new = self.options.max_new_tokens;
+            let prompt = self
+                .text
+                .prompt(sample, max_new)
+                .map_err(|error| NotAsked::Without(Status::Failed, error.to_string()))?;
+            prompt.map_err(|TooLong { tokens }| {
+                let error = format!(
+                    "{tokens} prompt tokens and up to {max_new} new ones exceed the model's context of {}; a smaller \
+                     --max-new-tokens leaves more room",
+                    self.text.config.max_positions
+                );
+                NotAsked::Without(Status::TooLong, error)
+            })
+        };
+        guarded(prompt).unwrap_or_else(|why| Err(NotAsked::Broken(why)))
+    }
+
+    /// What becomes of a trial.
+    pub(super) fn trial(&self, sample: &Arc<Sample>, trial: u32, prompt: &Prompt) -> Trial {
+        let made = guarded(|| match prompt {
+            Ok(prompt) => self.ask(sample, trial, prompt),
+            Err(why) => Trial::Judged(Box::new(self.not_asked(sample, trial, why))),
+        });
+        made.unwrap_or_else(|why| Trial::Judged(Box::new(self.verdicts.broken(sample, trial, why))))
+    }
+
+    fn not_asked(&self, sample: &Sample, trial: u32, why: &NotAsked) -> Verdict {
+        let verdicts = self.verdicts;
+        match why {
+            NotAsked::Skipped => verdicts.skipped_by_rules(sample, trial),
+            NotAsked::Without(status, why) => {
+                verdicts.without_completion(sample, trial, *status, why.clone())
+            }
+            NotAsked::Broken(why) => verdicts.broken(sample, trial, why.clone()),
+        }
+    }
+
+    fn ask(&self, sample: &Arc<Sample>, trial: u32, prompt: &[u32]) -> Trial {
+        let options = self.options;
+        let prompt_hash = hash_of_prompt(prompt);
+        let key = self.key(&prompt_hash, &wants_of(sample), trial);
+        let failure = Arc::new(OnceLock::new());
+        let guided = Arc::new(Mutex::new(Guided::default()));
+        let asked = Asked {
+            key,
+            trials: vec![(Arc::clone(sample), trial)],
+            failure: Arc::clone(&failure),
+            guided: Arc::clone(&guided),
+        };
+        let id = match self.in_flight.ask(asked, options.cache.as_deref()) {
+            Known::Not(id) => id,
+            Known::Asked(id) => return Trial::Waits(id),
+            Known::Answered(answer) => {
+                let verdict = self
+                    .verdicts
+                    .of_known_answer(self.text, sample, trial, prompt, &answer);
+                return Trial::Judged(Box::new(verdict));
+            }
+        };
+        // Others may wait for this answer: whatever goes wrong from here on is their verdict too.
+        let guide = guarded(|| {
+            self.guide(sample, prompt, guided)
+                .map_err(|error| error.to_string())
+        });
+        let guide = match guide.and_then(|guide| guide) {
+            Ok(guide) => guide,
+            Err(why) => {
+                let _ = failure.set(why);
+                None
+            }
+        };
+        Trial::Ask(Box::new(Request {
+            id,
+            prompt: prompt.to_vec(),
+            max_new_tokens: options.max_new_tokens,
+            sampling: options.sampling,
+            random_key: RandomKey {
+                seed: options.seed,
+                sample: u64::from_le_bytes(
+                    prompt_hash.as_bytes()[..8].try_into().unwrap_or_default(),
+                ),
+                trial,
+            },
+            eos: self.text.eos.clone(),
+            guide: guide.map(|guide| GuardedGuide::boxed(guide, failure)),
+            choices: Some(self.text.choices.clone()),
+            logprobs: None,
+        }))
+    }
+
+    /// What an answer depends on: the run's settings, the prompt, what may be chosen, and where chance decides, the trial.
+    fn key(&self, prompt: &blake3::Hash, wants: &ScaffoldWants, trial: u32) -> AnswerKey {
+        let mut hasher = self.run.clone();
+        hasher.update(prompt.as_bytes());
+        hasher.update(&(wants.steps as u64).to_le_bytes());
+        for criterion in wants.rubric.iter().flat_map(|rubric| rubric.criteria()) {
+            let [low, high] = criterion.scale.unwrap_or_default();
+            hasher.update(&low.to_le_bytes());
+            hasher.update(&high.to_le_bytes());
+        }
+        if self.options.sampling.temperature > 0.0 {
+            hasher.update(&trial.to_le_bytes());
+        }
+        *hasher.finalize().as_bytes()
+    }
+
+    /// What steers the generation: the protocol's scaffold, or what ends it once all that is wanted was written.
+    fn guide(
+        &self,
+        sample: &Sample,
+        prompt: &[u32],
+        result: Arc<Mutex<Guided>>,
+    ) -> Result<Option<Box<dyn Guide>>, TextError> {
+        let options = self.options;
+        if options.constrained {
+            let options = GuideOptions {
+                wants: ScaffoldWants {
+                    reason: options.wants_reason,
+                    ..wants_of(sample)
+                },
+                decides: options.decide_only.then_some(Decides {
+                    policy: options.reward,
+                    require_process: options.require_process,
+                }),
+                thinking_budget: options.thinking_budget,
+                most: options.max_new_tokens,
+            };
+            if let Some(guide) = VerdictGuide::new(self.text, prompt, options, result)? {
+                return Ok(Some(Box::new(guide)));
+            }
+        }
+        let stop = TextStop::new(self.text, options.wants_reason);
+        Ok(stop.map(|stop| Box::new(stop) as Box<dyn Guide>))
+    }
+}
+
+/// What answers depend on beside their prompts. Another version may steer a generation otherwise.
+fn hash_of_run(text: &JudgeText, options: &RunOptions) -> blake3::Hasher {
+    let sampling = options.sampling;
+    let chance = (sampling.temperature > 0.0).then_some(options.seed);
+    let settings = json!({
+        "juror": env!("CARGO_PKG_VERSION"),
+        "model": options.cache.as_ref().map(|cache| cache.model()),
+        "protocol": [text.protocol.name(), text.protocol.hash().unwrap_or_default()],
+        "chat": text.chat,
+        "sampling": [sampling.temperature, sampling.top_k as f64, sampling.top_p, sampling.min_p],
+        "seed": chance,
+        "max_new_tokens": options.max_new_tokens,
+        "constrained": options.constrained,
+        "decides": options.decide_only.then(|| format!("{} {}", options.reward, options.require_process)),
+        "thinking_budget": options.thinking_budget,
+        "reason": options.wants_reason,
+    });
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(settings.to_string().as_bytes());
+    hasher
+}
+
+fn hash_of_prompt(prompt: &[u32]) -> blake3::Hash {
+    let bytes: Vec<u8> = prompt
+        .iter()
+        .flat_map(|token| token.to_le_bytes())
+        .collect();
+    blake3::hash(&bytes)
+}
+
+/// What an answer must fit: the steps of the sample's response, and its rubric.
+pub(super) fn wants_of(sample: &Sample) -> ScaffoldWants {
+    ScaffoldWants {
+        reason: false,
+        steps: match sample.steps.len() {
+            0 => paragraphs(&sample.student_answer).count(),
+            steps => steps,
+        },
+        rubric: sample.rubric.clone(),
+    }
+}
+
+/// The protocol's stop rule, which reads text, for tokens.
+pub(super) struct TextStop {
+    text: Arc<JudgeText>,
+    wants_reason: bool,
+    stream: AnswerStream,
+    matcher: Box<dyn StopMatcher>,
+}
+
+impl TextStop {
+    /// `None` where only the model ends its answers.
+    pub(super) fn new(text: &Arc<JudgeText>, wants_reason: bool) -> Option<Self> {
+        let thinking = text.prompts.thinking();
+        let matcher = text
+            .protocol
+            .stop(thinking.starts_in_thinking(), wants_reason)?;
+        Some(Self {
+            text: Arc::clone(text),
+            wants_reason,
+            stream: thinking.stream(Arc::clone(text.prompts.tokenizer())),
+            matcher,
+        })
+    }
+
+    /// Takes a token; whether the generation may end with it.
+    pub(super) fn push(&mut self, token: u32) -> bool {
+        let added = self.stream.push(token);
+        if added.restart
+            && let Some(matcher) = self.text.protocol.stop(false, self.wants_reason)
+        {
+            // An answer that begins only now.
+            self.matcher = matcher;
+        }
+        !added.text.is_empty() && self.matcher.push(&added.text)
+    }
+}
+
+impl Guide for TextStop {
+    fn push(&mut self, token: u32) -> Next {
+        if TextStop::push(self, token) {
+            Next::END
+        } else {
+            Next::FREE
+        }
+    }
+}

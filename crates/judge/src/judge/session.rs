@@ -1,0 +1,537 @@
+//! A run from samples to files: journal, resumption, output.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+use candle_core::Device;
+use serde_json::{Value, json};
+
+use super::answers::Answers;
+use super::build::{EngineOptions, WorkloadLengths};
+use super::cache::{AnswerCache, CacheError, identity};
+use super::calibration::Calibration;
+use super::consensus::{Consensus, ConsensusBuilder, ConsensusSummary};
+use super::groups::Groups;
+use super::jobs::cut_positions;
+use super::keeper::{Keeper, Stream};
+use super::{
+    Job, Judge, JudgeError, JudgeText, LoadError, RulesMode, RunEnd, RunOptions, Summary, jobs,
+    run_rules,
+};
+use crate::reward::RewardPolicy;
+use juror_data::journal::{
+    Finished, Identity, InputIdentity, Journal, JournalError, LinePlace, Manifest, Noted,
+    SamplingSettings, journal_path,
+};
+use juror_data::output::{
+    JsonLineSink, OutputError, OutputFile, OutputFormat, check_place, has_place_beside,
+    remove_left_over,
+};
+use juror_data::verdict::Verdict;
+use juror_data::{DatasetError, Loaded, Rows, Sample, Samples, Shard, id_hash, write_rejected};
+use juror_engine::checkpoint::{CheckpointError, ModelSource, Weights};
+use juror_engine::engine::Sampling;
+use juror_engine::model::memory::host;
+use juror_engine::model::{DeviceChoice, ModelError};
+
+/// Samples that are read at a time to be written as rows.
+const ROWS_AT_ONCE: usize = 256;
+
+/// Everything a run needs, resolved.
+pub struct Session {
+    /// Where the samples are, and the lines set aside.
+    pub loaded: Loaded<Rows>,
+    /// The data sets of the hub that the samples are of, each as `org/name@commit:config:split`.
+    pub data_origins: Vec<String>,
+    /// How many samples the input had for the run that this one goes on with, all shards together.
+    pub earlier_samples: Option<usize>,
+    /// The shard they were taken from.
+    pub shard: Option<Shard>,
+    /// Where the lines set aside go, beside the output; without it there are none.
+    pub rejected_out: Option<OutputFile>,
+    /// What decides the verdicts.
+    pub options: RunOptions,
+    /// The model and its text side; none with rules alone.
+    pub judge: Option<(ModelSource, Arc<JudgeText>)>,
+    /// The answers of another engine to every trial, in place of a model.
+    pub answers: Option<Answers>,
+    /// The protocol and the hash of its prompt text.
+    pub protocol: Identity,
+    /// The model's name, as the user gave it.
+    pub model_name: String,
+    /// Where the model runs: one engine for each.
+    pub devices: Vec<DeviceChoice>,
+    /// What the user asked of the engine.
+    pub engine: EngineOptions,
+    /// The output file; none for standard output, which has no journal.
+    pub out: Option<OutputFile>,
+    /// Where the consensus of each sample's trials goes, a line each.
+    pub consensus_out: Option<OutputFile>,
+    /// Where the samples go on whose whole the trials disagree, a line each.
+    pub hard_out: Option<OutputFile>,
+    /// Give each verdict its advantage among those of its question.
+    pub advantages: bool,
+    /// Throw away an earlier run's journal.
+    pub restart: bool,
+    /// Where answers are kept for other runs, and how many bytes of them.
+    pub cache: Option<(PathBuf, u64)>,
+}
+
+/// A sample on whose whole the trials disagree.
+struct Hard {
+    position: usize,
+    /// The share of the trials that hold it for right.
+    c: Option<f64>,
+    trials: usize,
+}
+
+/// Why a session failed.
+#[derive(Debug, thiserror::Error)]
+pub enum SessionError {
+    /// The journal refused.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// The checkpoint could not be read.
+    #[error(transparent)]
+    Checkpoint(#[from] CheckpointError),
+    /// The device could not be opened.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// The judge could not be loaded.
+    #[error(transparent)]
+    Load(Box<LoadError>),
+    /// The run stopped.
+    #[error(transparent)]
+    Judge(#[from] JudgeError),
+    /// The output could not be written.
+    #[error(transparent)]
+    Output(#[from] OutputError),
+    /// A sample could not be read again.
+    #[error(transparent)]
+    Input(#[from] DatasetError),
+    /// More verdicts than there is memory to track.
+    #[error("{0}")]
+    TooMany(String),
+    /// The cache cannot be used.
+    #[error(transparent)]
+    Cache(#[from] CacheError),
+    /// The verdicts could not be read again.
+    #[error("could not read the verdicts again: {0}")]
+    Consensus(#[source] std::io::Error),
+}
+
+impl From<LoadError> for SessionError {
+    fn from(error: LoadError) -> Self {
+        Self::Load(Box::new(error))
+    }
+}
+
+impl SessionError {
+    /// True where the user's input or usage is at fault, not the run.
+    pub fn is_usage(&self) -> bool {
+        match self {
+            Self::Checkpoint(error) => error.is_usage(),
+            Self::Load(error) => error.is_usage(),
+            Self::Model(error) => error.is_usage(),
+            Self::Journal(JournalError::Different { .. } | JournalError::NotAJournal { .. })
+            | Self::TooMany(_)
+            | Self::Cache(CacheError::NotACache { .. })
+            | Self::Output(OutputError::Folder { .. } | OutputError::NoFolder { .. }) => true,
+            _ => false,
+        }
+    }
+}
+
+impl Session {
+    /// The manifest that a journal must begin with for this session to resume it.
+    ///
+    /// # Errors
+    /// When the model's files cannot be read.
+    pub fn manifest(&self) -> Result<Manifest, CheckpointError> {
+        let options = &self.options;
+        let hash = match (&self.judge, &self.answers) {
+            (Some((source, _)), _) => Some(source.hash()?),
+            (None, Some(answers)) => Some(answers.hash.clone()),
+            (None, None) => None,
+        };
+        let model = hash.map(|hash| Identity {
+            name: self.model_name.clone(),
+            hash,
+        });
+        let rules = match options.rules {
+            RulesMode::Off => options.rules.as_str().to_owned(),
+            mode => {
+                let audit = match options.audit {
+                    share if share > 0.0 => format!(", audit {share}"),
+                    _ => String::new(),
+                };
+                format!(
+                    "{} ({}{audit})",
+                    mode.as_str(),
+                    options.outcome_rules.describe()
+                )
+            }
+        };
+        Ok(Manifest {
+            format: Manifest::FORMAT,
+            juror: env!("CARGO_PKG_VERSION").into(),
+            model,
+            model_origin: self.judge.as_ref().and_then(|(source, _)| source.origin()),
+            protocol: self.protocol.clone(),
+            chat: self.judge.as_ref().and_then(|(_, text)| text.chat.clone()),
+            sampling: sampling_settings(options.sampling, options.max_new_tokens),
+            seed: options.seed,
+            trials: options.trials,
+            rules,
+            reward: self.reward(),
+            min_confidence: options.min_confidence,
+            precision: self.engine.precision.describe(),
+            constrained: self
+                .judge
+                .as_ref()
+                .and_then(|(_, text)| options.constraint(text)),
+            reason: options.wants_reason,
+            raw: options.raw,
+            input: InputIdentity {
+                fingerprint: self.loaded.fingerprint.clone(),
+                samples: self.loaded.accepted,
+                keep: self.loaded.keep.clone(),
+            },
+            data_origin: (!self.data_origins.is_empty()).then(|| self.data_origins.join(" ")),
+            shard: self.shard.map(|shard| shard.to_string()),
+        })
+    }
+
+    /// The reward and what it depends on beside the verdict's fields, in words.
+    fn reward(&self) -> String {
+        let options = &self.options;
+        let mut words = options.reward.to_string();
+        if options.require_process {
+            words += ", process required";
+        }
+        let calibration = self.judge.as_ref().map(|(_, text)| &text.calibration);
+        let matters = options.reward == RewardPolicy::Soft || options.min_confidence.is_some();
+        if let Some(calibration) =
+            calibration.filter(|own| matters && **own != Calibration::default())
+        {
+            let text = serde_json::to_string(calibration).unwrap_or_default();
+            let hash = blake3::hash(text.as_bytes()).to_hex();
+            words += ", calibrated ";
+            words += &hash[..16];
+        }
+        words
+    }
+
+    /// The first rows of the input, as an earlier run knew them.
+    fn earlier_input(&self) -> Option<InputIdentity> {
+        Some(InputIdentity {
+            fingerprint: self.loaded.earlier_fingerprint.clone()?,
+            samples: self.earlier_samples?,
+            keep: self.loaded.keep.clone(),
+        })
+    }
+
+    /// The output, if a journal can lie beside it: without one nothing is kept of a run that is stopped.
+    pub fn out_with_journal(&self) -> Option<&Path> {
+        let out = self.out.as_ref().map(OutputFile::path);
+        out.filter(|out| has_place_beside(out))
+    }
+
+    /// Judges the trials that no earlier run of this session has finished, then writes the output.
+    ///
+    /// # Errors
+    /// Any error that stops the run. Finished verdicts are in the journal, and the same session resumes from there.
+    pub fn execute(
+        &self,
+        interrupted: &AtomicBool,
+        observer: &mut dyn FnMut(&Summary),
+    ) -> Result<(RunEnd, Summary), SessionError> {
+        // An error of the device or the weights is found before a journal is touched.
+        let mut devices = Vec::new();
+        if let Some((source, _)) = &self.judge {
+            Weights::open(source)?;
+            for device in &self.devices {
+                devices.push((device.to_string(), device.open()?));
+            }
+        }
+        let samples = &self.loaded.samples;
+        let trials = self.options.trials;
+        check_memory(samples.count(), trials)?;
+        let mut summary = Summary::default();
+        let mut groups = Groups::default();
+        let mut finished = Finished::new(samples.count(), trials);
+        let mut note = |verdict: Verdict, line| {
+            let Verdict { index, trial, .. } = verdict;
+            let position = samples.position(index);
+            if let Some(position) = position
+                && samples.outline(position).id != id_hash(&verdict.id)
+            {
+                return Err(format!(
+                    "it is of the sample {:?}, and sample {index} of the input is another",
+                    verdict.id
+                ));
+            }
+            let noted =
+                position.map_or(Noted::Unknown, |place| finished.insert(place, trial, line));
+            match noted {
+                Noted::New => {
+                    summary.add(&verdict);
+                    if let Some(position) = position {
+                        let question = samples.outline(position).question;
+                        groups.add(question, position, verdict.reward);
+                    }
+                }
+                Noted::Before => {}
+                Noted::Unknown => {
+                    return Err(format!("this run has no trial {trial} of a sample {index}"));
+                }
+            }
+            Ok(())
+        };
+        let journal = match self.out_with_journal() {
+            Some(out) => {
+                check_place(out)?;
+                let manifest = self.manifest()?;
+                let (journal, _) = Journal::open(
+                    &journal_path(out),
+                    &manifest,
+                    self.earlier_input().as_ref(),
+                    self.restart,
+                    &mut note,
+                )?;
+                // Only now: a run that the journal refuses leaves everything as it was.
+                remove_left_over(out);
+                if let Some(file) = &self.rejected_out {
+                    // Also when there are none: a file of an earlier run would list lines that are no longer bad.
+                    write_rejected(file, &self.loaded.rejected)?;
+                }
+                journal
+            }
+            None => Journal::temporary()?,
+        };
+        summary.resumed = finished.count();
+        let mut keeper = Keeper {
+            journal,
+            samples,
+            finished,
+            summary,
+            groups,
+            observer,
+            started: Instant::now(),
+            synced: Instant::now(),
+            stream: self.out.is_none().then(Stream::default),
+        };
+        let end = if keeper.finished.is_complete() {
+            RunEnd::Complete
+        } else {
+            self.judge_rest(devices, interrupted, &mut keeper)?
+        };
+        keeper.summary.elapsed = keeper.started.elapsed();
+        keeper.journal.sync()?;
+        keeper.write_ready()?;
+        let Keeper {
+            mut journal,
+            finished,
+            mut summary,
+            groups,
+            ..
+        } = keeper;
+        summary.groups = groups.summary();
+        if end == RunEnd::Complete && trials > 1 {
+            let (consensus, hard) = self.consensus(&mut journal, &finished)?;
+            summary.consensus = Some(consensus);
+            if let Some(out) = &self.hard_out {
+                self.write_hard(out, &hard)?;
+            }
+        }
+        if end == RunEnd::Complete
+            && let Some(out) = &self.out
+        {
+            OutputFormat::of(out.path())?.write(out, &self.loaded.keep, |writer| {
+                if !self.advantages {
+                    return journal.copy(finished.lines(), writer);
+                }
+                let with_advantage = |mut verdict: Verdict| {
+                    let position = samples.position(verdict.index);
+                    let question = position.map(|place| samples.outline(place).question);
+                    verdict.advantage = question
+                        .zip(verdict.reward)
+                        .map(|(question, reward)| groups.advantage(question, reward));
+                    serde_json::to_writer(&mut *writer, &verdict)?;
+                    writer.write_all(b"\n")
+                };
+                journal.copy(finished.lines(), &mut JsonLineSink::new(with_advantage))
+            })?;
+        }
+        Ok((end, summary))
+    }
+
+    /// Writes the samples at these positions, in the form in which rows are read.
+    ///
+    /// # Errors
+    /// When a sample cannot be read again, or the file cannot be written.
+    pub fn write_rows(&self, out: &OutputFile, positions: &[usize]) -> Result<(), SessionError> {
+        self.write_rows_of(out, positions, &mut |sample| sample.row(false))
+    }
+
+    /// Writes hard samples with their kept keys, and how the trials voted.
+    fn write_hard(&self, out: &OutputFile, hard: &[Hard]) -> Result<(), SessionError> {
+        let positions: Vec<usize> = hard.iter().map(|hard| hard.position).collect();
+        let mut hard = hard.iter();
+        self.write_rows_of(out, &positions, &mut |sample| {
+            let mut row = sample.row(true);
+            if let Some(hard) = hard.next() {
+                row["c"] = json!(hard.c);
+                row["trials"] = json!(hard.trials);
+            }
+            row
+        })
+    }
+
+    fn write_rows_of(
+        &self,
+        out: &OutputFile,
+        positions: &[usize],
+        row: &mut dyn FnMut(Sample) -> Value,
+    ) -> Result<(), SessionError> {
+        let samples = &self.loaded.samples;
+        let mut failed = None;
+        let written = out.write(|writer| {
+            let mut rest = positions;
+            while !rest.is_empty() {
+                let now = cut_positions(&mut rest, samples, ROWS_AT_ONCE);
+                let fetched = samples.fetch(now).map_err(|error| {
+                    let told = std::io::Error::other(error.to_string());
+                    failed = Some(error);
+                    told
+                })?;
+                for sample in fetched {
+                    serde_json::to_writer(&mut *writer, &row(sample))?;
+                    writer.write_all(b"\n")?;
+                }
+            }
+            Ok(())
+        });
+        failed.map_or(Ok(()), |error| Err(SessionError::Input(error)))?;
+        Ok(written?)
+    }
+
+    /// What the trials of each sample say together; a line a sample where [`Self::consensus_out`] says. Also the samples on whose whole
+    /// they disagree.
+    fn consensus(
+        &self,
+        journal: &mut Journal,
+        finished: &Finished,
+    ) -> Result<(ConsensusSummary, Vec<Hard>), SessionError> {
+        let mut summary = ConsensusSummary::default();
+        let mut hard = Vec::new();
+        let mut write = |journal: &mut Journal, writer: &mut dyn Write| {
+            let mut builder = ConsensusBuilder::default();
+            let mut take = |sample: Option<Consensus>| {
+                let Some(sample) = sample else { return Ok(()) };
+                summary.add(&sample);
+                if sample.is_hard() == Some(true) {
+                    let position = self.loaded.samples.position(sample.index);
+                    hard.extend(position.map(|position| Hard {
+                        position,
+                        c: sample.c,
+                        trials: sample.trials,
+                    }));
+                }
+                serde_json::to_writer(&mut *writer, &sample)?;
+                writer.write_all(b"\n")
+            };
+            journal.copy(
+                finished.lines(),
+                &mut JsonLineSink::new(|verdict: Verdict| take(builder.add(&verdict))),
+            )?;
+            take(builder.finish())
+        };
+        match &self.consensus_out {
+            Some(out) => out.write(|writer| write(journal, writer))?,
+            None => write(journal, &mut std::io::sink()).map_err(SessionError::Consensus)?,
+        }
+        Ok((summary, hard))
+    }
+
+    /// Judges every trial that is not finished.
+    fn judge_rest(
+        &self,
+        devices: Vec<(String, Device)>,
+        interrupted: &AtomicBool,
+        keeper: &mut Keeper,
+    ) -> Result<RunEnd, SessionError> {
+        let samples = &self.loaded.samples;
+        let trials = self.options.trials;
+        let finished = |position, trial| keeper.finished.contains(position, trial);
+        let end = if let Some((source, text)) = &self.judge {
+            // Verdicts are written to standard output in the order of the input, each as soon as those before it are.
+            let jobs = if self.out.is_some() {
+                jobs::by_question(samples, trials, finished)
+            } else {
+                jobs::in_input_order(samples, trials, finished)
+            };
+            let mut options = self.options.clone();
+            if let Some((folder, size)) = &self.cache {
+                let devices = devices.iter().map(|(_, device)| device);
+                let model = identity(source, &self.engine, devices)?;
+                options.cache = Some(Arc::new(AnswerCache::open(folder, model, *size)?));
+            }
+            let new_tokens = self.options.max_new_tokens;
+            let lengths = WorkloadLengths::of(samples, &jobs, text, new_tokens)?;
+            let mut observe = |share| {
+                keeper.summary.loaded = share;
+                (keeper.observer)(&keeper.summary);
+            };
+            let text = Arc::clone(text);
+            let mut judge =
+                Judge::build(source, text, devices, &self.engine, &lengths, &mut observe)?;
+            keeper.summary.sizes = Some(judge.sizes());
+            (keeper.observer)(&keeper.summary);
+            keeper.started = Instant::now();
+            let end = judge.run(samples, &jobs, &options, interrupted, keeper)?;
+            let kept = options.cache.as_ref().map(|cache| cache.sync());
+            keeper.summary.cache_failure = kept.and_then(Result::err);
+            end
+        } else {
+            let jobs = jobs::in_input_order(samples, trials, finished);
+            match &self.answers {
+                Some(answers) => answers.run(samples, &jobs, &self.options, interrupted, keeper)?,
+                None => run_rules(samples, &jobs, &self.options, interrupted, keeper)?,
+            }
+        };
+        Ok(end)
+    }
+}
+
+/// How tokens are chosen, as a manifest says it.
+pub fn sampling_settings(sampling: Sampling, max_new_tokens: usize) -> SamplingSettings {
+    SamplingSettings {
+        temperature: sampling.temperature as f32,
+        top_k: (sampling.top_k > 0).then_some(sampling.top_k as u32),
+        top_p: (sampling.top_p < 1.0).then_some(sampling.top_p as f32),
+        min_p: (sampling.min_p > 0.0).then_some(sampling.min_p as f32),
+        max_new_tokens,
+    }
+}
+
+/// Refuses more verdicts than there is memory to track.
+fn check_memory(samples: usize, trials: u32) -> Result<(), SessionError> {
+    // The place of its line, and its entry in the list of jobs.
+    let one = size_of::<LinePlace>() + size_of::<Job>();
+    let needed = samples.saturating_mul(trials as usize).saturating_mul(one);
+    let free = host::free_memory();
+    if needed <= free {
+        return Ok(());
+    }
+    let gigabytes = |bytes: usize| bytes as f64 / 1e9;
+    Err(SessionError::TooMany(format!(
+        "{samples} samples of {trials} trials each: to keep account of so many verdicts takes {:.1} GB of memory, and {:.1} are \
+         free; take fewer --trials, or judge the input in parts with --shard",
+        gigabytes(needed),
+        gigabytes(free)
+    )))
+}

@@ -1,0 +1,26 @@
+//! Samples into verdicts and rewards.
+//!
+//! ```text
+//! Sample ─protocol─▶ prompt tokens ─engine─▶ completion ─protocol─▶ Verdict ─rules─▶ Verdict ─reward─▶ journal ─▶ verdicts.jsonl
+//! ```
+//!
+//! | room | what it is for |
+//! |---|---|
+//! | [`protocol`] | what a judge is asked, as text: prompt template and fields; how its verdict is read |
+//! | [`catalog`] | what `--model` may name: built in, a path, an alias of a known judge, an id on the hub (the crate `juror-hub`) |
+//! | [`judge`] | the pipeline, the only place that knows the whole way: a sample's prompt as tokens, resuming a run, a completion into a verdict |
+//! | [`reward`] | what a verdict is worth |
+//! | [`openai`] | OpenAI's chat and text completions with a model here: requests into prompts, completions into answers |
+//! | [`batch`] | batch files in OpenAI's format: prompts out, answers in, and such files answered with a model here |
+//! | `server` | the judge over HTTP (`juror serve`, feature `serve`) |
+//! | [`attack`] | responses that deserve no reward, and how often a judge gives them one (`juror attack`) |
+
+pub mod attack;
+pub mod batch;
+pub mod catalog;
+pub mod judge;
+pub mod openai;
+pub mod protocol;
+pub mod reward;
+#[cfg(feature = "serve")]
+pub mod server;

@@ -1,0 +1,501 @@
+//! A request's messages as the token ids that a model sees.
+//!
+//! The chat template is rendered with a mark in the place of each content, and cut at the marks: its own text is tokenised
+//! with control tokens on, each content apart with control tokens off, so that `<|im_end|>` in a message ends no message.
+//! Control tokens are the special ones and those that the chat template writes; what else the vocabulary adds (tags such as
+//! `<tool_call>`) is read in contents as any engine reads it.
+//!
+//! A template may do more with a content than write it. So the conversation is rendered as it is, too, and the contents, as
+//! they are or trimmed, must give the same text in the place of the marks.
+
+use std::collections::{HashMap, HashSet};
+use std::fmt::Write as _;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use serde_json::{Map, Value, json};
+
+use super::TOO_LONG;
+use super::request::{Asked, GenerationRequest, Message, RawPrompt, Route};
+use crate::judge::GenerationDefaults;
+use crate::judge::model_text::{ModelText, guarded, optional};
+use juror_engine::checkpoint::{CheckpointError, ModelConfig, ModelSource, Weights};
+use juror_engine::engine::TokenSet;
+use juror_engine::grammar::{Grammar, GrammarError, GrammarSource, Grammars};
+use juror_engine::text::TextError;
+use juror_engine::text::chat_template::ChatTemplate;
+use juror_engine::text::reasoning::{Thinking, ThinkingStyle};
+use juror_engine::text::tokenizer::{Place, Tokenizer};
+
+/// Around a mark's number: Unicode noncharacters.
+const MARK: (char, char) = ('\u{FDD4}', '\u{FDD5}');
+
+/// Roles of OpenAI's API.
+const ROLES: [&str; 6] = [
+    "system",
+    "developer",
+    "user",
+    "assistant",
+    "tool",
+    "function",
+];
+
+/// Generation prompts whose thinking is remembered.
+const REMEMBERED: usize = 64;
+
+/// Texts of up to so many bytes are tokenised without a check of how many tokens they have at least.
+const SURELY_TOKENISED: usize = 64 << 10;
+
+/// A model's text side, for any conversation.
+pub struct ChatModel {
+    /// Its name, as the user gave it.
+    pub name: String,
+    /// Sizes.
+    pub config: ModelConfig,
+    /// How the model's makers would have it generate.
+    pub generation: GenerationDefaults,
+    /// Tokens that end a generation.
+    pub eos: Arc<[u32]>,
+    /// Settings of the model's files that are not applied.
+    pub notes: Vec<String>,
+    tokenizer: Arc<Tokenizer>,
+    /// The same without control tokens.
+    contents: Tokenizer,
+    control: HashSet<u32>,
+    /// None where the model has no chat template: then it answers raw prompts alone.
+    pub chat: Option<ChatTemplate>,
+    style: Option<ThinkingStyle>,
+    /// The forms of answers.
+    grammars: OnceLock<Grammars>,
+    /// Tokens that are white space.
+    blank: OnceLock<TokenSet>,
+    /// See [`Tokenizer::token_bytes`]; empty where there are none.
+    token_bytes: OnceLock<Vec<Vec<u8>>>,
+    /// By generation prompt.
+    thinking: Mutex<HashMap<String, Arc<Thinking>>>,
+}
+
+/// A request as a model sees it.
+#[derive(Debug, Clone)]
+pub struct Prompt {
+    /// Its token ids.
+    pub tokens: Vec<u32>,
+    /// How the model's thinking is told from its answer; none for a raw prompt.
+    pub thinking: Option<Arc<Thinking>>,
+}
+
+/// A content of a message, or the template's own text.
+enum Stretch<'r> {
+    Own(&'r str),
+    Content(usize),
+}
+
+impl ChatModel {
+    /// Reads configuration, tokenizer and chat template of the model `name`; `style` is how the model writes its thinking, where that is not to
+    /// be found out.
+    ///
+    /// # Errors
+    /// When a file is missing or damaged.
+    pub fn load(
+        name: String,
+        source: &ModelSource,
+        style: Option<ThinkingStyle>,
+    ) -> Result<Self, TextError> {
+        guarded(source, || Self::read(name, source, style))
+    }
+
+    fn read(
+        name: String,
+        source: &ModelSource,
+        style: Option<ThinkingStyle>,
+    ) -> Result<Self, TextError> {
+        let text = ModelText::load(source)?;
+        let separate = optional(source, "chat_template.jinja")?;
+        let settings = optional(source, "tokenizer_config.json")?.unwrap_or_else(|| "{}".into());
+        let chat = match ChatTemplate::new(&settings, separate) {
+            Ok(chat) => Some(chat),
+            Err(_) if !settings.contains("chat_template") => None,
+            Err(error) => return Err(error),
+        };
+        let markup = chat.as_ref().map_or("", ChatTemplate::source);
+        let (contents, control) =
+            Tokenizer::from_json_hiding(&text.tokenizer_json, &|name, special| {
+                special || markup.contains(name)
+            })?;
+        let mut model = Self {
+            name,
+            eos: text.eos(chat.as_ref()).into(),
+            config: text.config,
+            generation: text.generation,
+            notes: text.notes,
+            tokenizer: text.tokenizer,
+            contents,
+            control,
+            chat,
+            style,
+            grammars: OnceLock::new(),
+            blank: OnceLock::new(),
+            token_bytes: OnceLock::new(),
+            thinking: Mutex::default(),
+        };
+        if model.chat.is_some() {
+            // Also finds a style that the vocabulary does not have.
+            let thinking = model.thinking_behind("")?;
+            model.eos = thinking.ends(&model.eos, &model.tokenizer).into();
+        }
+        Ok(model)
+    }
+
+    /// Takes up an output head that the weights hold and the configuration does not mention.
+    ///
+    /// # Errors
+    /// When the weights cannot be read.
+    pub fn settle_head(&mut self, source: &ModelSource) -> Result<(), CheckpointError> {
+        self.config = Weights::open(source)?.settle(&self.config)?.into_owned();
+        Ok(())
+    }
+
+    /// The tokenizer.
+    pub fn tokenizer(&self) -> &Arc<Tokenizer> {
+        &self.tokenizer
+    }
+
+    /// The form of an answer.
+    ///
+    /// # Errors
+    /// What keeps it from being one.
+    pub(super) fn grammar(&self, source: &GrammarSource) -> Result<Arc<Grammar>, GrammarError> {
+        let grammars = self
+            .grammars
+            .get_or_init(|| Grammars::new(&self.tokenizer, &self.eos));
+        grammars.get(source)
+    }
+
+    /// Whether the user has said how the model writes its thinking.
+    pub(super) fn has_style(&self) -> bool {
+        self.style.is_some()
+    }
+
+    /// The tokens that are white space.
+    pub(super) fn blank(&self) -> &TokenSet {
+        self.blank
+            .get_or_init(|| self.tokenizer.blank().into_iter().collect())
+    }
+
+    /// A token by itself: a text for it, and its bytes if it has any. The text of a part of a character is `bytes:` and these,
+    /// that of a token without bytes its name in the vocabulary, and of one that the vocabulary does not have `token_id:` and
+    /// its id.
+    pub(super) fn token(&self, id: u32) -> (String, Option<&[u8]>) {
+        let bytes = self
+            .token_bytes
+            .get_or_init(|| self.tokenizer.token_bytes().unwrap_or_default());
+        let bytes = bytes.get(id as usize).filter(|bytes| !bytes.is_empty());
+        let text = match bytes.map(|bytes| std::str::from_utf8(bytes).map_err(|_| bytes)) {
+            Some(Ok(text)) => text.to_owned(),
+            Some(Err(part)) => {
+                let mut text = "bytes:".to_owned();
+                for byte in part {
+                    let _ = write!(text, "\\x{byte:02x}");
+                }
+                text
+            }
+            None => match self.tokenizer.piece(id) {
+                piece if piece.is_empty() => format!("token_id:{id}"),
+                piece => piece,
+            },
+        };
+        (text, bytes.map(Vec::as_slice))
+    }
+
+    /// A request's prompts, if none has more tokens than `most`.
+    ///
+    /// # Errors
+    /// Why the request cannot be answered.
+    pub fn prompts(&self, request: &GenerationRequest, most: usize) -> Result<Vec<Prompt>, String> {
+        match &request.asked {
+            Asked::Prompts(prompts) => {
+                let prompts = prompts.iter();
+                prompts.map(|prompt| self.raw(prompt, most)).collect()
+            }
+            Asked::Chat(messages, variables) => {
+                Ok(vec![self.conversation(messages, variables, most)?])
+            }
+        }
+    }
+
+    /// A raw prompt, as every engine reads one: its author writes its markup.
+    fn raw(&self, prompt: &RawPrompt, most: usize) -> Result<Prompt, String> {
+        let tokens = match prompt {
+            RawPrompt::Text(text) => {
+                self.check_length(text, most)?;
+                let tokens = self.tokenizer.encode_trusted(text);
+                tokens.map_err(|error| error.to_string())?
+            }
+            RawPrompt::Tokens(tokens) => {
+                let vocab = self.config.vocab;
+                if let Some(id) = tokens.iter().find(|id| **id as usize >= vocab) {
+                    return Err(format!(
+                        "`prompt` has the token id {id}, and the model's vocabulary ends at {}",
+                        vocab - 1
+                    ));
+                }
+                tokens.clone()
+            }
+        };
+        self.checked(tokens, most, None)
+    }
+
+    /// A conversation as the chat template renders it.
+    fn conversation(
+        &self,
+        messages: &[Message],
+        variables: &Map<String, Value>,
+        most: usize,
+    ) -> Result<Prompt, String> {
+        let Some(chat) = &self.chat else {
+            return Err(format!(
+                "the model has no chat template: it answers requests to {}, with a raw `prompt`",
+                Route::Completions.path()
+            ));
+        };
+        check_roles(messages, chat.source())?;
+        for part in messages.iter().flat_map(|message| &message.parts) {
+            self.check_length(part, most)?;
+        }
+        let render = |messages: Value| {
+            let mut given = variables.clone();
+            given.insert("messages".to_owned(), messages);
+            given.insert("add_generation_prompt".to_owned(), json!(true));
+            chat.render_variables(&Value::Object(given).to_string())
+                .map_err(|error| error.to_string())
+        };
+        let mut number = 0;
+        let marked = written(messages, |message| {
+            let mut content = String::new();
+            for _ in &message.parts {
+                let _ = write!(content, "{}{number}{}", MARK.0, MARK.1);
+                number += 1;
+            }
+            content
+        });
+        let rendered = render(marked)?;
+        let stretches = cut(&rendered);
+        let real = render(written(messages, |message| message.parts.concat()))?;
+        let contents = as_rendered(messages, &stretches, &real)?;
+        let mut tokens = Vec::new();
+        let mut place = Place::Beginning;
+        for stretch in &stretches {
+            let ids = match stretch {
+                Stretch::Own(text) => self.tokenizer.encode_trusted_at(text, place),
+                Stretch::Content(at) => self.contents.encode_trusted_at(&contents[*at], place),
+            };
+            let ids = ids.map_err(|error| error.to_string())?;
+            if let Stretch::Content(_) = stretch
+                && let Some(id) = ids.iter().find(|id| self.control.contains(id))
+            {
+                return Err(format!(
+                    "a message would become the control token {}",
+                    self.tokenizer.decode(&[*id])
+                ));
+            }
+            place = self.tokenizer.place_behind(&ids).unwrap_or(place);
+            tokens.extend(ids);
+        }
+        let behind = match stretches.last() {
+            Some(Stretch::Own(text)) => text,
+            _ => "",
+        };
+        let thinking = self
+            .thinking_behind(behind)
+            .map_err(|error| error.to_string())?;
+        self.checked(tokens, most, Some(thinking))
+    }
+
+    fn check_length(&self, text: &str, most: usize) -> Result<(), String> {
+        if text.len() > SURELY_TOKENISED
+            && let Some(least) = self.tokenizer.more_tokens_than(most, text)
+        {
+            return Err(self.too_long(&format!("at least {least}"), most));
+        }
+        Ok(())
+    }
+
+    fn checked(
+        &self,
+        tokens: Vec<u32>,
+        most: usize,
+        thinking: Option<Arc<Thinking>>,
+    ) -> Result<Prompt, String> {
+        if tokens.is_empty() {
+            return Err("the prompt has no tokens".to_owned());
+        }
+        if tokens.len() > most {
+            return Err(self.too_long(&tokens.len().to_string(), most));
+        }
+        Ok(Prompt { tokens, thinking })
+    }
+
+    fn too_long(&self, tokens: &str, most: usize) -> String {
+        let context = self.config.max_positions;
+        format!(
+            "{TOO_LONG} {context} tokens, and beside {} new ones there is room for {most}: the prompt has {tokens}; shorten it, or \
+             ask for fewer new tokens",
+            context - most
+        )
+    }
+
+    /// How thinking is told from the answer behind this generation prompt.
+    fn thinking_behind(&self, generation_prompt: &str) -> Result<Arc<Thinking>, TextError> {
+        let mut known = self.thinking.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(thinking) = known.get(generation_prompt) {
+            return Ok(Arc::clone(thinking));
+        }
+        let template = self.chat.as_ref().map_or("", ChatTemplate::source);
+        let style = self.style.clone();
+        let thinking = Thinking::find(style, &self.tokenizer, template, generation_prompt)?;
+        let thinking = Arc::new(thinking);
+        if known.len() < REMEMBERED {
+            known.insert(generation_prompt.to_owned(), Arc::clone(&thinking));
+        }
+        Ok(thinking)
+    }
+}
+
+/// Messages as a chat template takes them.
+fn written(messages: &[Message], mut content: impl FnMut(&Message) -> String) -> Value {
+    messages
+        .iter()
+        .map(|message| json!({"role": message.role, "content": content(message)}))
+        .collect()
+}
+
+/// Refuses roles that neither OpenAI's API nor the chat template has: the template would leave out what they say, or write it as
+/// nothing that the model was trained on.
+fn check_roles(messages: &[Message], template: &str) -> Result<(), String> {
+    let is_known = |role: &str| {
+        ROLES.contains(&role)
+            || ['\'', '"']
+                .iter()
+                .any(|quote| template.contains(&format!("{quote}{role}{quote}")))
+    };
+    let unknown = messages.iter().position(|message| !is_known(&message.role));
+    match unknown {
+        Some(at) => Err(format!(
+            "`messages`: message {} has the role `{}`, which neither OpenAI's API nor the model's chat template has: use {}",
+            at + 1,
+            messages[at].role,
+            ROLES.join(", ")
+        )),
+        None => Ok(()),
+    }
+}
+
+/// A rendered conversation, cut at its marks.
+fn cut(rendered: &str) -> Vec<Stretch<'_>> {
+    let mut stretches = Vec::new();
+    let mut rest = rendered;
+    while let Some(open) = rest.find(MARK.0) {
+        let behind = &rest[open + MARK.0.len_utf8()..];
+        let Some(close) = behind.find(MARK.1) else {
+            break;
+        };
+        let Ok(number) = behind[..close].parse() else {
+            break;
+        };
+        if open > 0 {
+            stretches.push(Stretch::Own(&rest[..open]));
+        }
+        stretches.push(Stretch::Content(number));
+        rest = &behind[close + MARK.1.len_utf8()..];
+    }
+    if !rest.is_empty() {
+        stretches.push(Stretch::Own(rest));
+    }
+    stretches
+}
+
+/// What the template writes of each part: all of it, or each message trimmed.
+fn as_rendered(
+    messages: &[Message],
+    stretches: &[Stretch],
+    real: &str,
+) -> Result<Vec<String>, String> {
+    let parts = || messages.iter().map(|message| message.parts.clone());
+    let plain: Vec<String> = parts().flatten().collect();
+    let trimmed: Vec<String> = parts()
+        .flat_map(|mut parts| {
+            if let Some(first) = parts.first_mut() {
+                *first = first.trim_start().to_owned();
+            }
+            if let Some(last) = parts.last_mut() {
+                last.truncate(last.trim_end().len());
+            }
+            parts
+        })
+        .collect();
+    for contents in [plain, trimmed] {
+        let own = stretches.iter().map(|stretch| match stretch {
+            Stretch::Own(own) => own,
+            Stretch::Content(at) => contents.get(*at).map_or("", String::as_str),
+        });
+        if own.collect::<String>() == real {
+            return Ok(contents);
+        }
+    }
+    Err(
+        "the model's chat template changes the messages in a way that is not followed here: leave thinking out of earlier \
+         answers, and empty messages out"
+            .to_owned(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(role: &str, parts: &[&str]) -> Message {
+        Message {
+            role: role.into(),
+            parts: parts.iter().map(|part| (*part).to_owned()).collect(),
+        }
+    }
+
+    /// What a template writes of each part.
+    fn contents(template: &str, messages: &[Message]) -> Result<Vec<String>, String> {
+        let chat = ChatTemplate::new("{}", Some(template.into())).unwrap();
+        let render = |messages: Value| {
+            let variables = json!({"messages": messages});
+            chat.render_variables(&variables.to_string()).unwrap()
+        };
+        let mut number = 0;
+        let marked = written(messages, |message| {
+            let marks = message.parts.iter().map(|_| {
+                number += 1;
+                format!("{}{}{}", MARK.0, number - 1, MARK.1)
+            });
+            marks.collect::<Vec<_>>().concat()
+        });
+        let rendered = render(marked);
+        let real = render(written(messages, |message| message.parts.concat()));
+        as_rendered(messages, &cut(&rendered), &real)
+    }
+
+    #[test]
+    fn contents_are_what_the_template_writes() {
+        let plain = "{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}";
+        let trims = "{% for m in messages %}<{{ m.role }}>{{ m.content | trim }}{% endfor %}";
+        let shouts = "{% for m in messages %}{{ m.content | upper }}{% endfor %}";
+        let messages = [
+            message("user", &[" a", "b \n"]),
+            message("assistant", &["<think>c</think>\n\nd"]),
+            message("user", &["  "]),
+        ];
+        let all = [" a", "b \n", "<think>c</think>\n\nd", "  "];
+        assert_eq!(contents(plain, &messages).unwrap(), all);
+        let trimmed = ["a", "b", "<think>c</think>\n\nd", ""];
+        assert_eq!(contents(trims, &messages).unwrap(), trimmed);
+        assert!(contents(shouts, &messages).is_err());
+        assert!(contents("{{ messages[0].content }}", &messages[..1]).is_ok());
+        // A message that the template drops.
+        assert!(contents("{{ messages[1].content }}", &messages[..2]).is_ok());
+    }
+}

@@ -1,0 +1,163 @@
+//! What the engine is asked for a request: a generation for each of its prompts and each of the `n` answers to it.
+
+use std::sync::{Arc, OnceLock};
+
+use super::conversation::{ChatModel, Prompt};
+use super::form::FormedAnswer;
+use super::request::{BYTES_PER_TOKEN, GenerationRequest};
+use super::stop::StopTexts;
+use super::{TOO_LONG, guarded};
+use crate::judge::WorkloadLengths;
+use juror_engine::engine::guide::GuardedGuide;
+use juror_engine::engine::{Guide, RandomKey, Request};
+use juror_engine::grammar::Grammar;
+
+/// Tokens of chat markup, at most.
+const MARKUP: usize = 512;
+
+/// What requests leave open.
+#[derive(Debug, Clone, Copy)]
+pub struct Defaults {
+    /// The longest completion; half of the context is left to the prompt.
+    pub max_new_tokens: usize,
+    /// The seed of draws.
+    pub seed: u64,
+}
+
+/// A request that can be answered.
+pub struct Generation {
+    /// Its prompts.
+    pub prompts: Vec<Prompt>,
+    grammar: Option<Arc<Grammar>>,
+}
+
+/// One answer that the engine is asked for.
+pub struct Answering {
+    /// The place of its prompt among [`Generation::prompts`].
+    pub prompt: usize,
+    /// Why the answer could not be kept to the form that was asked for, once that is known.
+    pub failure: Arc<OnceLock<String>>,
+    /// The engine's request.
+    pub request: Request,
+}
+
+/// The longest completion of a request.
+pub fn max_new_tokens(model: &ChatModel, request: &GenerationRequest, defaults: Defaults) -> usize {
+    let half = model.config.max_positions / 2;
+    request
+        .max_tokens
+        .unwrap_or(defaults.max_new_tokens.min(half).max(1))
+}
+
+/// How long prompts and completions of these requests will be.
+pub fn lengths<'r>(
+    model: &ChatModel,
+    requests: impl Iterator<Item = &'r GenerationRequest> + Clone,
+    defaults: Defaults,
+) -> WorkloadLengths {
+    let context = model.config.max_positions;
+    let bytes = requests.clone().map(GenerationRequest::bytes);
+    let longest = bytes.clone().max().unwrap_or(0);
+    let count = requests.clone().count().max(1);
+    let sequences = requests.clone().map(|request| request.n as usize).sum();
+    let max_new = requests.map(|request| max_new_tokens(model, request, defaults));
+    WorkloadLengths {
+        shared: 0,
+        typical: bytes.sum::<usize>() / count / BYTES_PER_TOKEN + MARKUP / 4,
+        // No token is shorter than a byte.
+        longest: longest.saturating_add(MARKUP).min(context),
+        max_new: max_new.max().unwrap_or(1).min(context),
+        context,
+        sequences,
+    }
+}
+
+impl Generation {
+    /// The prompts of a request and the form of its answers.
+    ///
+    /// # Errors
+    /// Why it cannot be answered.
+    pub fn new(
+        model: &ChatModel,
+        request: &GenerationRequest,
+        defaults: Defaults,
+    ) -> Result<Self, String> {
+        let context = model.config.max_positions;
+        let max_new = max_new_tokens(model, request, defaults);
+        if max_new >= context {
+            return Err(format!(
+                "{TOO_LONG} {context} tokens, and {max_new} new ones leave no room for a prompt: ask for fewer"
+            ));
+        }
+        guarded(|| {
+            let grammar = request.form.as_ref().map(|form| model.grammar(form));
+            let grammar = grammar.transpose();
+            let grammar = grammar.map_err(|why| format!("the form that is asked for: {why}"))?;
+            let prompts = model.prompts(request, context - max_new)?;
+            Ok(Self { prompts, grammar })
+        })
+    }
+
+    /// What the engine is asked, in the order of the answers; their ids are the caller's to set. `name` is what draws depend on
+    /// where the request has no seed.
+    pub fn answers(
+        &self,
+        model: &Arc<ChatModel>,
+        request: &GenerationRequest,
+        defaults: Defaults,
+        name: u64,
+    ) -> impl Iterator<Item = Answering> {
+        let prompts = self.prompts.iter().enumerate();
+        prompts.flat_map(move |(place, prompt)| {
+            (0..request.n).map(move |answer| {
+                let failure = Arc::default();
+                // Equal requests with equal seeds have equal answers.
+                let (seed, sample) = match request.seed {
+                    Some(seed) => (seed, 0),
+                    None => (defaults.seed, name),
+                };
+                let request = Request {
+                    id: 0,
+                    prompt: prompt.tokens.clone(),
+                    max_new_tokens: max_new_tokens(model, request, defaults),
+                    // What the request leaves out is as the model's makers recommend.
+                    sampling: request.sampling(model.generation.sampling_for(1)),
+                    random_key: RandomKey {
+                        seed,
+                        sample,
+                        trial: answer,
+                    },
+                    eos: Arc::clone(&model.eos),
+                    guide: self.guide(model, request, prompt, &failure),
+                    choices: None,
+                    logprobs: request.logprobs,
+                };
+                Answering {
+                    prompt: place,
+                    failure,
+                    request,
+                }
+            })
+        })
+    }
+
+    /// What keeps an answer to its form and ends it at the request's stop texts.
+    fn guide(
+        &self,
+        model: &Arc<ChatModel>,
+        request: &GenerationRequest,
+        prompt: &Prompt,
+        failure: &Arc<OnceLock<String>>,
+    ) -> Option<Box<dyn Guide>> {
+        let stop = StopTexts::for_texts(model.tokenizer(), &request.stop);
+        match &self.grammar {
+            Some(grammar) => {
+                let thinking = prompt.thinking.as_deref();
+                let grammar = Arc::clone(grammar);
+                let formed = FormedAnswer::new(model, thinking, grammar, stop, failure);
+                Some(GuardedGuide::boxed(Box::new(formed), Arc::clone(failure)))
+            }
+            None => stop.map(|stop| GuardedGuide::boxed(Box::new(stop), Arc::clone(failure))),
+        }
+    }
+}

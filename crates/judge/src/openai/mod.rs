@@ -1,0 +1,45 @@
+//! OpenAI's chat and text completions (<https://platform.openai.com/docs/api-reference>), answered with a model here: requests
+//! into prompts, completions into answers. Batch files and the server use it.
+//!
+//! | file | what it is for |
+//! |---|---|
+//! | [`request`] | a request's body: what is asked, and how tokens are chosen |
+//! | `unapplied` | parameters that are not applied: refused, unless they change nothing |
+//! | [`conversation`] | [`ChatModel`](conversation::ChatModel): messages as the token ids that a model sees |
+//! | `form` | the form that an answer must have, such as a JSON schema |
+//! | `stop` | texts that end an answer |
+//! | `logprobs` | log-probabilities of an answer's tokens |
+//! | [`generation`] | what the engine is asked for a request |
+//! | [`response`] | completions as an answer's body |
+//! | [`streaming`] | an answer in pieces |
+
+pub mod conversation;
+mod form;
+pub mod generation;
+mod logprobs;
+pub mod request;
+pub mod response;
+mod stop;
+pub mod streaming;
+mod unapplied;
+
+use juror_base::panics;
+
+/// Runs `work`; a panic costs its request alone.
+pub(crate) fn guarded<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+    panics::guarded(work)
+        .unwrap_or_else(|why| Err(format!("{OWN_ERROR} ({why}); please report this request")))
+}
+
+/// How a message begins that says that a prompt is too long: clients such as `LiteLLM` know it by these words, as OpenAI and vLLM
+/// write them.
+pub(crate) const TOO_LONG: &str = "This model's maximum context length is";
+
+/// How the message of a panic begins.
+const OWN_ERROR: &str = "an error of juror itself";
+
+/// Whether a message of [`guarded`] is of a panic, not of the request.
+#[cfg(feature = "serve")]
+pub(crate) fn is_own_error(message: &str) -> bool {
+    message.starts_with(OWN_ERROR)
+}

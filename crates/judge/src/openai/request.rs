@@ -1,0 +1,568 @@
+//! A request's body: what is to be answered, and how tokens are chosen.
+//!
+//! A parameter that would change the answer and is not known is an error, never ignored.
+
+use serde_json::{Map, Value};
+
+use super::form::form;
+use super::logprobs;
+use super::unapplied::refuse_the_rest;
+use juror_engine::engine::Sampling;
+use juror_engine::grammar::GrammarSource;
+
+/// The most stop texts of one request.
+const MOST_STOPS: usize = 64;
+
+/// Bytes of a stop text: each is looked for at every token.
+const LONGEST_STOP: usize = 1024;
+
+/// The largest count of tokens that is accepted.
+const MOST_TOKENS: u64 = 1 << 30;
+
+/// The most answers to one request.
+const MOST_ANSWERS: u64 = 128;
+
+/// Bytes of text that a token stands for, cautiously.
+pub(crate) const BYTES_PER_TOKEN: usize = 3;
+
+/// The most prompts in one request.
+const MOST_PROMPTS: usize = 2048;
+
+/// Variables of a chat template that a request may not set.
+const OWN_VARIABLES: [&str; 4] = ["messages", "add_generation_prompt", "tools", "documents"];
+
+/// One message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Message {
+    /// Who says it: `system`, `user`, `assistant`, …
+    pub role: String,
+    /// Its text, in parts that are tokenised apart.
+    pub parts: Vec<String>,
+}
+
+/// Where a request goes: which of OpenAI's two shapes its body and its answer have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Route {
+    /// `/v1/chat/completions`.
+    Chat,
+    /// `/v1/completions`.
+    Completions,
+}
+
+impl Route {
+    /// The path of the URL.
+    pub fn path(self) -> &'static str {
+        match self {
+            Self::Chat => "/v1/chat/completions",
+            Self::Completions => "/v1/completions",
+        }
+    }
+
+    /// The route with this path.
+    pub fn of(path: &str) -> Option<Self> {
+        [Self::Chat, Self::Completions]
+            .into_iter()
+            .find(|route| route.path() == path)
+    }
+}
+
+/// What is to be answered.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Asked {
+    /// Messages, and further variables of the chat template.
+    Chat(Vec<Message>, Map<String, Value>),
+    /// Raw prompts, each answered by itself.
+    Prompts(Vec<RawPrompt>),
+}
+
+/// A raw prompt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RawPrompt {
+    /// As text, which may hold markup.
+    Text(String),
+    /// As token ids.
+    Tokens(Vec<u32>),
+}
+
+/// A request.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GenerationRequest {
+    /// The model that it names.
+    pub model: Option<String>,
+    /// What is to be answered.
+    pub asked: Asked,
+    /// Answers to each prompt.
+    pub n: u32,
+    /// As [`Sampling`]; what is not given is the model's.
+    pub temperature: Option<f64>,
+    /// See [`Sampling::top_p`].
+    pub top_p: Option<f64>,
+    /// See [`Sampling::top_k`].
+    pub top_k: Option<usize>,
+    /// See [`Sampling::min_p`].
+    pub min_p: Option<f64>,
+    /// The longest completion.
+    pub max_tokens: Option<usize>,
+    /// Equal requests with equal seeds have equal answers.
+    pub seed: Option<u64>,
+    /// Texts that end an answer.
+    pub stop: Vec<String>,
+    /// What an answer must be.
+    pub form: Option<GrammarSource>,
+    /// Give how likely each token of an answer was, and so many of the likeliest tokens in its place.
+    pub logprobs: Option<usize>,
+}
+
+impl GenerationRequest {
+    /// Reads a request's body.
+    ///
+    /// # Errors
+    /// What is wrong and what to do.
+    pub fn parse(route: Route, mut body: Map<String, Value>) -> Result<Self, String> {
+        body.retain(|_, value| !value.is_null());
+        let asked = match route {
+            Route::Chat => Asked::Chat(messages(body.remove("messages"))?, variables(&mut body)?),
+            Route::Completions => Asked::Prompts(prompts(body.remove("prompt"))?),
+        };
+        let request = Self {
+            model: text(&mut body, "model")?,
+            asked,
+            n: match body.remove("n") {
+                None => 1,
+                Some(value) => match value.as_u64() {
+                    Some(n @ 1..=MOST_ANSWERS) => n as u32,
+                    _ => {
+                        return Err(format!(
+                            "`n` is {value}, and must be a whole number from 1 to {MOST_ANSWERS}"
+                        ));
+                    }
+                },
+            },
+            temperature: number(&mut body, "temperature")?,
+            top_p: number(&mut body, "top_p")?,
+            top_k: match body.remove("top_k") {
+                None => None,
+                // vLLM's value for no limit.
+                Some(value) if value.as_i64() == Some(-1) => Some(0),
+                Some(value) => Some(count("top_k", &value, 0)?),
+            },
+            min_p: number(&mut body, "min_p")?,
+            max_tokens: longest(&mut body)?,
+            seed: match body.remove("seed") {
+                None => None,
+                Some(value) => Some(
+                    value
+                        .as_u64()
+                        .or(value.as_i64().map(|seed| seed as u64))
+                        .ok_or_else(|| format!("`seed` is {value}, and must be a whole number"))?,
+                ),
+            },
+            stop: stops(body.remove("stop"))?,
+            form: form(&mut body)?,
+            logprobs: logprobs::asked(route, &mut body)?,
+        };
+        request
+            .sampling(Sampling::GREEDY)
+            .validate()
+            .map_err(|error| error.to_string())?;
+        refuse_the_rest(&body)?;
+        Ok(request)
+    }
+
+    /// How many answers it asks for.
+    pub fn answers(&self) -> usize {
+        let prompts = match &self.asked {
+            Asked::Chat(..) => 1,
+            Asked::Prompts(prompts) => prompts.len(),
+        };
+        prompts * self.n as usize
+    }
+
+    /// Which of the two shapes it has.
+    pub fn route(&self) -> Route {
+        match self.asked {
+            Asked::Chat(..) => Route::Chat,
+            Asked::Prompts(_) => Route::Completions,
+        }
+    }
+
+    /// The bytes of its longest prompt; of token ids, about as many as their text has.
+    pub(crate) fn bytes(&self) -> usize {
+        match &self.asked {
+            Asked::Prompts(prompts) => {
+                let bytes = prompts.iter().map(|prompt| match prompt {
+                    RawPrompt::Text(text) => text.len(),
+                    RawPrompt::Tokens(tokens) => tokens.len() * BYTES_PER_TOKEN,
+                });
+                bytes.max().unwrap_or(0)
+            }
+            Asked::Chat(messages, _) => {
+                let parts = messages.iter().flat_map(|message| &message.parts);
+                parts.map(String::len).sum()
+            }
+        }
+    }
+
+    /// How tokens are chosen; what the request leaves out is as in `default`.
+    pub fn sampling(&self, default: Sampling) -> Sampling {
+        let sampling = Sampling {
+            temperature: self.temperature.unwrap_or(default.temperature),
+            top_k: self.top_k.unwrap_or(default.top_k),
+            top_p: self.top_p.unwrap_or(default.top_p),
+            min_p: self.min_p.unwrap_or(default.min_p),
+        };
+        if sampling.temperature == 0.0 && sampling.validate().is_ok() {
+            Sampling::GREEDY
+        } else {
+            sampling
+        }
+    }
+}
+
+/// One text, a list of texts, a list of token ids, or a list of those.
+fn prompts(value: Option<Value>) -> Result<Vec<RawPrompt>, String> {
+    let ids = |value: &Value| -> Option<Vec<u32>> {
+        let ids = value.as_array()?.iter();
+        ids.map(|id| u32::try_from(id.as_u64()?).ok()).collect()
+    };
+    let prompt = |value: Value| match value {
+        Value::String(text) if !text.is_empty() => Ok(RawPrompt::Text(text)),
+        Value::String(_) => Err("`prompt` is empty".to_owned()),
+        other => match ids(&other) {
+            Some(tokens) if !tokens.is_empty() => Ok(RawPrompt::Tokens(tokens)),
+            _ => {
+                Err("`prompt` must be a text, a list of token ids, or a list of either".to_owned())
+            }
+        },
+    };
+    match value {
+        None => Err("`prompt` is missing".to_owned()),
+        Some(Value::Array(list)) if list.len() > MOST_PROMPTS && !list[0].is_number() => {
+            Err(format!("`prompt` is a list of more than {MOST_PROMPTS}"))
+        }
+        Some(Value::Array(list)) if list.first().is_some_and(|first| !first.is_number()) => {
+            list.into_iter().map(prompt).collect()
+        }
+        Some(one) => Ok(vec![prompt(one)?]),
+    }
+}
+
+fn messages(value: Option<Value>) -> Result<Vec<Message>, String> {
+    let Some(Value::Array(messages)) = value else {
+        return Err("`messages` is missing, or no list".to_owned());
+    };
+    if messages.is_empty() {
+        return Err("`messages` is empty".to_owned());
+    }
+    let read = messages.into_iter().enumerate();
+    read.map(|(at, message)| {
+        let at = at + 1;
+        let Value::Object(mut message) = message else {
+            return Err(format!("message {at} is no object"));
+        };
+        message.retain(|_, value| !value.is_null());
+        let is_name = |role: &str| {
+            (1..=32).contains(&role.len()) && role.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
+        };
+        let role = match message.remove("role") {
+            Some(Value::String(role)) if is_name(&role) => role,
+            Some(other) => return Err(format!("message {at} has the role {other}, which is no name of a role")),
+            None => return Err(format!("message {at} has no role")),
+        };
+        let parts = match message.remove("content") {
+            Some(Value::String(text)) => vec![text],
+            Some(Value::Array(parts)) => {
+                let parts = parts.into_iter().map(part);
+                parts
+                    .collect::<Result<_, _>>()
+                    .map_err(|why| format!("message {at}: {why}"))?
+            }
+            Some(_) => {
+                return Err(format!("message {at}: `content` is neither a text nor a list of parts"));
+            }
+            None => return Err(format!("message {at} has no content")),
+        };
+        // Some clients name the kind of a message, which is always text here.
+        message.remove("type");
+        if let Some(key) = message.keys().next() {
+            return Err(format!(
+                "message {at}: `{key}` is not applied here: leave it out, or use an engine that has it"
+            ));
+        }
+        Ok(Message { role, parts })
+    })
+    .collect()
+}
+
+/// The text of a content part.
+fn part(part: Value) -> Result<String, String> {
+    match part {
+        Value::String(text) => Ok(text),
+        Value::Object(mut part) => match (part.remove("type"), part.remove("text")) {
+            (Some(kind), Some(Value::String(text))) if kind == "text" && part.is_empty() => {
+                Ok(text)
+            }
+            (Some(kind), _) if kind != "text" => Err(format!(
+                "a content part of type {kind} is not read: text alone is"
+            )),
+            _ => Err(
+                "a content part is {\"type\": \"text\", \"text\": \"…\"} and nothing more"
+                    .to_owned(),
+            ),
+        },
+        _ => Err("a content part is neither a text nor an object".to_owned()),
+    }
+}
+
+/// Variables of the chat template.
+fn variables(body: &mut Map<String, Value>) -> Result<Map<String, Value>, String> {
+    let mut variables = match body.remove("chat_template_kwargs") {
+        None => Map::new(),
+        Some(Value::Object(variables)) => variables,
+        Some(_) => return Err("`chat_template_kwargs` is no object".to_owned()),
+    };
+    if let Some(name) = OWN_VARIABLES
+        .iter()
+        .find(|name| variables.contains_key(**name))
+    {
+        return Err(format!("`chat_template_kwargs` may not set `{name}`"));
+    }
+    match body.remove("reasoning_effort") {
+        None => {}
+        Some(Value::String(effort)) => {
+            variables.insert("reasoning_effort".to_owned(), Value::String(effort));
+        }
+        Some(other) => return Err(format!("`reasoning_effort` is {other}, and must be a text")),
+    }
+    Ok(variables)
+}
+
+fn longest(body: &mut Map<String, Value>) -> Result<Option<usize>, String> {
+    let mut longest: Option<usize> = None;
+    for key in ["max_completion_tokens", "max_tokens"] {
+        let Some(value) = body.remove(key) else {
+            continue;
+        };
+        let tokens = count(key, &value, 1)?;
+        if longest.is_some_and(|other| other != tokens) {
+            return Err(
+                "`max_completion_tokens` and `max_tokens` differ: give one of them".to_owned(),
+            );
+        }
+        longest = Some(tokens);
+    }
+    Ok(longest)
+}
+
+fn stops(value: Option<Value>) -> Result<Vec<String>, String> {
+    let wrong = || {
+        format!(
+            "`stop` must be a text or a list of at most {MOST_STOPS} texts, none of them empty or of more than {LONGEST_STOP} bytes"
+        )
+    };
+    let texts = match value {
+        None => return Ok(Vec::new()),
+        Some(Value::String(text)) => vec![text],
+        Some(Value::Array(texts)) => texts
+            .into_iter()
+            .map(|text| match text {
+                Value::String(text) => Ok(text),
+                _ => Err(wrong()),
+            })
+            .collect::<Result<Vec<String>, String>>()?,
+        Some(_) => return Err(wrong()),
+    };
+    let is_wrong = |text: &String| text.is_empty() || text.len() > LONGEST_STOP;
+    if texts.len() > MOST_STOPS || texts.iter().any(is_wrong) {
+        return Err(wrong());
+    }
+    Ok(texts)
+}
+
+fn text(body: &mut Map<String, Value>, key: &str) -> Result<Option<String>, String> {
+    match body.remove(key) {
+        None => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text)),
+        Some(other) => Err(format!("`{key}` is {other}, and must be a text")),
+    }
+}
+
+fn number(body: &mut Map<String, Value>, key: &str) -> Result<Option<f64>, String> {
+    match body.remove(key) {
+        None => Ok(None),
+        Some(value) => match value.as_f64() {
+            Some(number) => Ok(Some(number)),
+            None => Err(format!("`{key}` is {value}, and must be a number")),
+        },
+    }
+}
+
+fn count(key: &str, value: &Value, least: u64) -> Result<usize, String> {
+    match value.as_u64() {
+        Some(count) if (least..=MOST_TOKENS).contains(&count) => Ok(count as usize),
+        _ => Err(format!(
+            "`{key}` is {value}, and must be a whole number from {least} to {MOST_TOKENS}"
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn parse(body: &Value) -> Result<GenerationRequest, String> {
+        GenerationRequest::parse(Route::Chat, body.as_object().unwrap().clone())
+    }
+
+    fn with(key: &str, value: &Value) -> Result<GenerationRequest, String> {
+        let mut body = json!({"messages": [{"role": "user", "content": "hi"}]});
+        body[key] = value.clone();
+        parse(&body)
+    }
+
+    #[test]
+    fn a_request_is_read_whole() {
+        let request = parse(&json!({
+            "model": "m", "temperature": 0.5, "top_p": 0.9, "top_k": -1, "min_p": 0, "max_tokens": 7, "max_completion_tokens": 7,
+            "seed": -1, "stop": "x", "n": 1, "user": "me", "stream": false, "tools": null, "repetition_penalty": 1.0,
+            "reasoning_effort": "low", "chat_template_kwargs": {"enable_thinking": false},
+            "messages": [{"role": "system", "content": "s"}, {"role": "user", "content": ["a", {"type": "text", "text": "b"}], "name": null}]
+        }))
+        .unwrap();
+        let Asked::Chat(messages, variables) = &request.asked else {
+            panic!("{request:?}")
+        };
+        assert_eq!(messages[1].parts, ["a", "b"]);
+        assert_eq!(
+            json!(variables),
+            json!({"enable_thinking": false, "reasoning_effort": "low"})
+        );
+        assert_eq!(request.max_tokens, Some(7));
+        assert_eq!(request.seed, Some(u64::MAX));
+        assert_eq!(request.stop, ["x"]);
+        let sampling = request.sampling(Sampling::GREEDY);
+        assert!((sampling.top_p - 0.9).abs() < 1e-9 && sampling.top_k == 0);
+    }
+
+    #[test]
+    fn a_form_is_one_of_those_that_are_known() {
+        let schema = json!({"type": "object"});
+        let of = |key: &str, value: Value| with(key, &value).map(|request| request.form);
+        let as_schema = Ok(Some(GrammarSource::JsonSchema(schema.to_string())));
+        let format = json!({"type": "json_schema", "json_schema": {"schema": schema}});
+        assert_eq!(of("response_format", format), as_schema);
+        assert_eq!(of("guided_json", schema.clone()), as_schema);
+        assert_eq!(of("structured_outputs", json!({"json": schema})), as_schema);
+        assert_eq!(of("response_format", json!({"type": "text"})), Ok(None));
+        for (key, value, why) in [
+            ("response_format", json!({"type": "xml"}), "may be text"),
+            (
+                "response_format",
+                json!({"type": "json_schema"}),
+                "`json_schema.schema`",
+            ),
+            ("guided_choice", json!([1]), "list of texts"),
+            ("guided_regex", json!(3), "`guided_regex` is 3"),
+            (
+                "structured_outputs",
+                json!({"structural_tag": "x"}),
+                "`structured_outputs.structural_tag` is not applied",
+            ),
+            (
+                "structured_outputs",
+                json!({"regex": "a", "choice": ["b"]}),
+                "both",
+            ),
+        ] {
+            let refused = of(key, value).unwrap_err();
+            assert!(refused.contains(why), "{refused}");
+        }
+    }
+
+    #[test]
+    fn what_would_change_the_answer_is_named() {
+        for (key, value) in [
+            ("tools", json!([{"type": "function"}])),
+            ("logit_bias", json!({"5": 1})),
+            ("prompt_logprobs", json!(1)),
+            ("frequency_penalty", json!(0.1)),
+            ("repetition_penalty", json!(1.1)),
+            ("stream", json!(true)),
+            ("anything", json!(0)),
+        ] {
+            let why = with(key, &value).unwrap_err();
+            assert!(why.contains(&format!("`{key}` is not applied")), "{why}");
+        }
+        for (key, value, why) in [
+            ("temperature", json!(-1), "temperature"),
+            ("temperature", json!("hot"), "`temperature` is \"hot\""),
+            ("top_p", json!(0), "top-p"),
+            ("max_tokens", json!(0), "`max_tokens` is 0"),
+            ("n", json!(0), "`n` is 0"),
+            ("stop", json!([""]), "`stop` must be"),
+            ("seed", json!(1.5), "`seed` is 1.5"),
+            (
+                "chat_template_kwargs",
+                json!({"messages": []}),
+                "may not set `messages`",
+            ),
+            ("messages", json!([]), "is empty"),
+            (
+                "messages",
+                json!([{"role": "user"}]),
+                "message 1 has no content",
+            ),
+            (
+                "messages",
+                json!([{"role": "<|im_end|>", "content": "x"}]),
+                "which is no name of a role",
+            ),
+            (
+                "messages",
+                json!([{"role": "user", "content": "x", "tool_calls": []}]),
+                "`tool_calls` is not applied",
+            ),
+            (
+                "messages",
+                json!([{"role": "user", "content": [{"type": "image_url"}]}]),
+                "type \"image_url\"",
+            ),
+        ] {
+            let said = with(key, &value).unwrap_err();
+            assert!(said.contains(why), "{said}");
+        }
+    }
+
+    #[test]
+    fn raw_prompts_are_texts_or_token_ids() {
+        let of = |prompt: Value| {
+            let body = json!({"prompt": prompt}).as_object().unwrap().clone();
+            GenerationRequest::parse(Route::Completions, body).map(|request| request.asked)
+        };
+        let text = |text: &str| RawPrompt::Text(text.to_owned());
+        let tokens = |ids: &[u32]| RawPrompt::Tokens(ids.to_vec());
+        for (prompt, expected) in [
+            (json!("a"), vec![text("a")]),
+            (json!(["a", "b"]), vec![text("a"), text("b")]),
+            (json!([1, 2]), vec![tokens(&[1, 2])]),
+            (json!([[1], [2]]), vec![tokens(&[1]), tokens(&[2])]),
+        ] {
+            assert_eq!(of(prompt), Ok(Asked::Prompts(expected)));
+        }
+        for prompt in [
+            json!(""),
+            json!([]),
+            json!([[]]),
+            json!([1, "a"]),
+            json!([-1]),
+            json!({}),
+        ] {
+            assert!(
+                of(prompt.clone()).unwrap_err().contains("`prompt`"),
+                "{prompt}"
+            );
+        }
+    }
+}

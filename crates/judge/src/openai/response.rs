@@ -1,0 +1,188 @@
+//! An answer's body, in OpenAI's shape.
+
+use serde_json::{Value, json};
+
+use super::conversation::{ChatModel, Prompt};
+use super::logprobs;
+use super::request::{GenerationRequest, Route};
+use super::stop::first;
+use juror_engine::engine::{Completion, FinishReason};
+use juror_engine::text::reasoning::{Answer, Thinking};
+
+/// What is the same in many answers.
+#[derive(Clone, Copy)]
+pub struct Responder<'m> {
+    /// The model.
+    pub model: &'m ChatModel,
+    /// When they were asked for, in seconds since 1970.
+    pub created: i64,
+    /// Add token ids.
+    pub raw: bool,
+}
+
+impl Responder<'_> {
+    /// The body of the answer to a request with these prompts: their completions, `n` for each prompt. `name` is unique to the
+    /// answer.
+    ///
+    /// # Errors
+    /// Why the engine did not answer it.
+    pub fn body(
+        &self,
+        request: &GenerationRequest,
+        prompts: &[Prompt],
+        completions: &[Completion],
+        name: &str,
+    ) -> Result<Value, String> {
+        let n = request.n as usize;
+        let choices = completions.iter().enumerate().map(|(index, completion)| {
+            let thinking = prompts.get(index / n).and_then(|p| p.thinking.as_deref());
+            self.choice(request, thinking, completion, index)
+        });
+        let choices = choices.collect::<Result<Vec<Value>, String>>()?;
+        let mut body = self.head(request, request.route().object(), name);
+        body["usage"] = usage(prompts, completions);
+        if let (true, Some(first)) = (self.raw, prompts.first()) {
+            body["prompt_token_ids"] = json!(first.tokens);
+        }
+        body["choices"] = json!(choices);
+        Ok(body)
+    }
+
+    /// What every object about an answer begins with.
+    pub(super) fn head(&self, request: &GenerationRequest, object: &str, name: &str) -> Value {
+        let prefix = match request.route() {
+            Route::Chat => "chatcmpl",
+            Route::Completions => "cmpl",
+        };
+        json!({
+            "id": format!("{prefix}-{name}"),
+            "object": object,
+            "created": self.created,
+            "model": request.model.as_deref().unwrap_or(&self.model.name),
+        })
+    }
+
+    /// One of the choices of an answer.
+    pub(super) fn choice(
+        &self,
+        request: &GenerationRequest,
+        thinking: Option<&Thinking>,
+        completion: &Completion,
+        index: usize,
+    ) -> Result<Value, String> {
+        let (tokens, mut reason) = ended(completion)?;
+        let mut cut = |mut text: String| {
+            if let Some(end) = first(&text, &request.stop) {
+                text.truncate(end);
+                reason = "stop";
+            }
+            text
+        };
+        let tokenizer = self.model.tokenizer();
+        let mut choice = if let Some(thinking) = thinking {
+            let (content, thought) = apart(thinking.read(tokenizer, tokens));
+            let mut message = json!({"role": "assistant", "content": content.map(cut)});
+            if let Some(thought) = thought {
+                message["reasoning_content"] = json!(thought);
+            }
+            json!({"message": message})
+        } else {
+            json!({"text": cut(tokenizer.decode(tokens))})
+        };
+        choice["index"] = json!(index);
+        choice["finish_reason"] = json!(reason);
+        let asked = request.logprobs.is_some();
+        choice["logprobs"] =
+            json!(asked.then(|| logprobs::written(self.model, request.route(), completion)));
+        if self.raw {
+            choice["token_ids"] = json!(completion.tokens);
+        }
+        Ok(choice)
+    }
+}
+
+impl Route {
+    /// The `object` of an answer.
+    fn object(self) -> &'static str {
+        match self {
+            Self::Chat => "chat.completion",
+            Self::Completions => "text_completion",
+        }
+    }
+}
+
+/// The tokens of an answer's text, and why it ended.
+///
+/// # Errors
+/// Why the engine did not answer.
+pub(super) fn ended(completion: &Completion) -> Result<(&[u32], &'static str), String> {
+    let tokens = &completion.tokens;
+    match &completion.finish {
+        FinishReason::Rejected(why) => Err(why.clone()),
+        FinishReason::EndOfSequence => Ok((&tokens[..tokens.len() - 1], "stop")),
+        FinishReason::Stop => Ok((tokens, "stop")),
+        FinishReason::Length => Ok((tokens, "length")),
+    }
+}
+
+/// Tokens of the prompts, each once, and of all completions.
+pub(super) fn usage(prompts: &[Prompt], completions: &[Completion]) -> Value {
+    let prompt: usize = prompts.iter().map(|prompt| prompt.tokens.len()).sum();
+    let generated: usize = completions.iter().map(|c| c.tokens.len()).sum();
+    // The first completion of each prompt: later ones find all of it.
+    let each = completions.len() / prompts.len().max(1);
+    let cached = completions.iter().step_by(each.max(1));
+    let cached: usize = cached.map(|completion| completion.cached_tokens).sum();
+    json!({
+        "prompt_tokens": prompt,
+        "completion_tokens": generated,
+        "total_tokens": prompt + generated,
+        "prompt_tokens_details": {"cached_tokens": cached},
+    })
+}
+
+/// A completion's answer and its thinking. Thinking in tags that every reader knows (`<think> … </think>`) stays in the answer.
+pub(super) fn apart(answer: Answer) -> (Option<String>, Option<String>) {
+    let Answer { written, visible } = answer;
+    match visible {
+        None => (None, Some(written)),
+        Some(visible) if visible == written => (Some(visible), None),
+        Some(visible) => {
+            // Masked thinking is spaces, byte for byte.
+            let content = visible.trim_start();
+            let thought = written.get(..visible.len() - content.len());
+            (Some(content.to_owned()), thought.map(str::to_owned))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thinking_that_readers_do_not_know_is_taken_out() {
+        for (written, visible, content, thought) in [
+            (
+                "<think>a</think>b",
+                Some("<think>a</think>b"),
+                Some("<think>a</think>b"),
+                None,
+            ),
+            (
+                "[T]a[/T] b",
+                Some("         b"),
+                Some("b"),
+                Some("[T]a[/T] "),
+            ),
+            ("[T]a", None, None, Some("[T]a")),
+        ] {
+            let answer = Answer {
+                written: written.to_owned(),
+                visible: visible.map(str::to_owned),
+            };
+            let expected = (content.map(str::to_owned), thought.map(str::to_owned));
+            assert_eq!(apart(answer), expected);
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Texts that end an answer (`stop`).
+
+use std::sync::Arc;
+
+use crate::protocol::StopMatcher;
+use crate::protocol::stop::TextStop;
+use juror_engine::engine::{Guide, Next};
+use juror_engine::text::tokenizer::{TextStream, Tokenizer};
+
+/// Ends a generation once one of some texts was written.
+pub(super) struct StopTexts {
+    stream: TextStream,
+    matcher: TextStop,
+}
+
+impl StopTexts {
+    /// For these texts; none where there are none.
+    pub(super) fn for_texts(tokenizer: &Arc<Tokenizer>, texts: &[String]) -> Option<Self> {
+        if texts.is_empty() {
+            return None;
+        }
+        Some(Self {
+            stream: TextStream::new(Arc::clone(tokenizer)),
+            matcher: TextStop::new(texts),
+        })
+    }
+
+    /// Takes a token; whether one of the texts was written with it.
+    pub(super) fn ends_with(&mut self, token: u32) -> bool {
+        self.matcher.push(&self.stream.push(token))
+    }
+}
+
+impl Guide for StopTexts {
+    fn push(&mut self, token: u32) -> Next {
+        if self.ends_with(token) {
+            Next::END
+        } else {
+            Next::FREE
+        }
+    }
+}
+
+/// Where the first of these texts begins.
+pub(super) fn first(written: &str, texts: &[String]) -> Option<usize> {
+    texts
+        .iter()
+        .filter_map(|text| written.find(text.as_str()))
+        .min()
+}

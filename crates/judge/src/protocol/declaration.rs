@@ -1,0 +1,346 @@
+//! What a protocol's TOML file may say, and what of it cannot be.
+//!
+//! ```toml
+//! description = "one letter: A right, B wrong"
+//! template = "letter.txt"        # beside this file; `--prompt FILE` takes its place
+//! view = "full"                  # what of a response the judge is shown
+//! reference = "required"         # optional: samples may lack a reference answer
+//! compares = false               # true: two responses, the second as {{ other_answer }}
+//! chat = true                    # false: the text is all that the model sees, without its chat template
+//! max_new_tokens = 16            # left out: the model's recommendation, else 2048
+//! stop = ["\nUser:"]             # texts that end an answer
+//! sampling = { temperature = 0.0 }
+//! schema = "letter.schema.json"  # a constrained answer is of this JSON schema, or `grammar = "letter.lark"`
+//!
+//! [answer]
+//! form = "labels"                # tags, labels, json, step or rubric
+//! scaffold = "{{ label }}"       # what a constrained judge writes
+//! rules = [{ name = "letter", pattern = '\A\s*([AB])[\s.]*\z' }]
+//!
+//! [answer.labels]
+//! A = { outcome = true }
+//! B = { outcome = false }
+//! ```
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use regex::RegexBuilder;
+use serde::Deserialize;
+
+use super::labels::{Label, Labels, Rule, Take, UNCLEAR};
+use juror_engine::grammar::GrammarSource;
+
+/// The largest compiled pattern, in bytes.
+const MAX_PATTERN: usize = 1 << 20;
+
+/// What a protocol's file says.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct File {
+    pub(super) description: String,
+    #[serde(default)]
+    pub(super) template: Option<PathBuf>,
+    #[serde(default)]
+    pub(super) view: Option<String>,
+    #[serde(default = "yes")]
+    pub(super) chat: bool,
+    #[serde(default)]
+    pub(super) reference: ReferenceFile,
+    /// Two responses are compared.
+    #[serde(default)]
+    pub(super) compares: bool,
+    #[serde(default)]
+    pub(super) stop: Vec<String>,
+    pub(super) max_new_tokens: Option<usize>,
+    #[serde(default)]
+    pub(super) sampling: Option<SamplingFile>,
+    /// Files beside this one.
+    pub(super) schema: Option<PathBuf>,
+    pub(super) grammar: Option<PathBuf>,
+    pub(super) answer: AnswerFile,
+}
+
+/// The file with the form of a constrained answer.
+#[derive(Debug, Clone)]
+pub(super) enum FormFile {
+    Schema(PathBuf),
+    Grammar(PathBuf),
+}
+
+impl FormFile {
+    pub(super) fn path(&self) -> &Path {
+        match self {
+            Self::Schema(path) | Self::Grammar(path) => path,
+        }
+    }
+
+    pub(super) fn source(&self, text: String) -> GrammarSource {
+        match self {
+            Self::Schema(_) => GrammarSource::JsonSchema(text),
+            Self::Grammar(_) => GrammarSource::Lark(text),
+        }
+    }
+}
+
+impl File {
+    /// The form that it names, or the key and what is wrong with it.
+    pub(super) fn form(&self) -> Result<Option<FormFile>, (&'static str, &'static str)> {
+        let (key, form) = match (&self.schema, &self.grammar) {
+            (None, None) => return Ok(None),
+            (Some(_), Some(_)) => return Err(("grammar", "there is a `schema` already")),
+            (Some(schema), None) => ("schema", FormFile::Schema(schema.clone())),
+            (None, Some(grammar)) => ("grammar", FormFile::Grammar(grammar.clone())),
+        };
+        match &self.answer {
+            AnswerFile::Step {} | AnswerFile::Rubric {} => Err((
+                key,
+                "an answer of this form depends on the sample, and its grammar is made for each",
+            )),
+            AnswerFile::Labels {
+                scaffold: Some(_), ..
+            } => Err((
+                key,
+                "`answer.scaffold` says what a constrained judge writes already",
+            )),
+            _ => Ok(Some(form)),
+        }
+    }
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// Whether a sample needs a reference answer.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum ReferenceFile {
+    #[default]
+    Required,
+    Optional,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SamplingFile {
+    pub(super) temperature: f64,
+    pub(super) top_p: Option<f64>,
+    pub(super) top_k: Option<usize>,
+    pub(super) min_p: Option<f64>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(tag = "form", rename_all = "lowercase", deny_unknown_fields)]
+pub(super) enum AnswerFile {
+    /// XML tags with True or False.
+    Tags { fields: Vec<TagField> },
+    /// Labels that ordered rules find.
+    Labels {
+        rules: Vec<RuleFile>,
+        labels: BTreeMap<String, LabelFile>,
+        unclear: Option<String>,
+        #[serde(default)]
+        cut: bool,
+        scaffold: Option<String>,
+    },
+    /// One JSON object.
+    Json {
+        verdict: String,
+        answer: Option<String>,
+        answer_pattern: Option<String>,
+        reason: Option<String>,
+        labels: BTreeMap<String, LabelFile>,
+    },
+    /// The index of the first wrong step.
+    Step {},
+    /// A grade for each criterion of a rubric.
+    Rubric {},
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum TagField {
+    Process,
+    Outcome,
+    Perfect,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RuleFile {
+    pub(super) name: String,
+    pub(super) pattern: String,
+    #[serde(default)]
+    pub(super) take: Take,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct LabelFile {
+    pub(super) process: Option<bool>,
+    pub(super) outcome: Option<bool>,
+    pub(super) score: Option<f64>,
+    #[serde(default)]
+    pub(super) words: Vec<String>,
+}
+
+/// Why a protocol's file cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DeclarationError {
+    /// No protocol has this name.
+    #[error("no protocol `{name}`; there is {known}, or a file of your own that ends in .toml")]
+    Unknown {
+        /// The name.
+        name: String,
+        /// The names of all built-in protocols.
+        known: String,
+    },
+    /// A file could not be read.
+    #[error("could not read {}: {message}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        message: String,
+    },
+    /// It is not TOML, or not of a protocol.
+    #[error("{origin}: {message}")]
+    Format {
+        /// Where it came from.
+        origin: String,
+        /// What is wrong, with its place.
+        message: String,
+    },
+    /// A value in it cannot be used.
+    #[error("{origin}: {key}: {message}")]
+    Value {
+        /// Where it came from.
+        origin: String,
+        /// The key.
+        key: String,
+        /// What is wrong.
+        message: String,
+    },
+}
+
+/// Reads a file's text.
+pub(super) fn read(origin: &str, text: &str) -> Result<File, DeclarationError> {
+    toml::from_str(text).map_err(|error| {
+        let line = error
+            .span()
+            .map(|span| text[..span.start.min(text.len())].matches('\n').count() + 1);
+        let place = line.map_or(String::new(), |line| format!("line {line}: "));
+        DeclarationError::Format {
+            origin: origin.to_owned(),
+            message: format!("{place}{}", error.message()),
+        }
+    })
+}
+
+/// What a verdict's `parse_rule` says by itself.
+const RESERVED_NAMES: [&str; 5] = ["exact", "lenient", "unclosed", "constrained", UNCLEAR];
+
+/// A rule, or its key and what is wrong with it.
+pub(super) fn compile(rule: RuleFile) -> Result<Rule, (String, String)> {
+    let key = format!("answer.rules: {}", rule.name);
+    if RESERVED_NAMES.contains(&rule.name.as_str()) || rule.name.trim().is_empty() {
+        let why = format!(
+            "the name must be another than {}",
+            RESERVED_NAMES.join(", ")
+        );
+        return Err((key, why));
+    }
+    let pattern = RegexBuilder::new(&rule.pattern)
+        .size_limit(MAX_PATTERN)
+        .build()
+        .map_err(|error| (key.clone(), error.to_string()))?;
+    if pattern.captures_len() < 2 {
+        let why = "the pattern has no group: put the label in parentheses".to_owned();
+        return Err((key, why));
+    }
+    Ok(Rule {
+        name: rule.name,
+        pattern,
+        take: rule.take,
+    })
+}
+
+/// Labels without rules.
+pub(super) fn meanings(labels: BTreeMap<String, LabelFile>) -> Result<Labels, String> {
+    let mut found: Vec<Label> = Vec::new();
+    for (name, label) in labels {
+        if (label.process, label.outcome, label.score) == (None, None, None) {
+            return Err(format!(
+                "`{name}` says nothing: give it an `outcome` or a `process`, true or false, or a `score` from 0 to 1"
+            ));
+        }
+        if label
+            .score
+            .is_some_and(|score| !(0.0..=1.0).contains(&score))
+        {
+            return Err(format!("the score of `{name}` must be from 0 to 1"));
+        }
+        let label = Label {
+            name,
+            words: label.words,
+            process: label.process,
+            outcome: label.outcome,
+            score: label.score,
+        };
+        for spelling in label.spellings() {
+            if spelling.trim() != spelling || spelling.is_empty() {
+                return Err(format!("`{spelling}` has spaces around it, or is blank"));
+            }
+            let taken = found.iter().find(|other| {
+                other
+                    .spellings()
+                    .any(|word| word.eq_ignore_ascii_case(spelling))
+            });
+            if let Some(other) = taken {
+                let (one, two) = (&other.name, &label.name);
+                return Err(format!("`{spelling}` is a word of both {one} and {two}"));
+            }
+        }
+        found.push(label);
+    }
+    if found.is_empty() {
+        return Err("there is none".into());
+    }
+    let same = |of: fn(&Label) -> bool| found.iter().all(|label| of(label) == of(&found[0]));
+    if !same(|label| label.process.is_some())
+        || !same(|label| label.outcome.is_some())
+        || !same(|label| label.score.is_some())
+    {
+        return Err(
+            "all must say the same things: each an `outcome`, each a `process`, each both, or each a `score`"
+                .into(),
+        );
+    }
+    if found[0].score.is_some() {
+        if (found[0].process, found[0].outcome) != (None, None) {
+            return Err("a label with a `score` says neither `process` nor `outcome`".into());
+        }
+        if found.iter().all(|label| label.score == found[0].score) {
+            return Err("all have the same score".into());
+        }
+        return Ok(Labels {
+            rules: Vec::new(),
+            known: found,
+            unclear: None,
+        });
+    }
+    let values = |value| {
+        found
+            .iter()
+            .any(|label| label.outcome.or(label.process) == Some(value))
+    };
+    if !values(true) || !values(false) {
+        return Err("there must be a label that means true, and one that means false".into());
+    }
+    Ok(Labels {
+        rules: Vec::new(),
+        known: found,
+        unclear: None,
+    })
+}

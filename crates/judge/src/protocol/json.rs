@@ -1,0 +1,215 @@
+//! Answers as one JSON object with the verdict under a key.
+//!
+//! The object may stand in a Markdown fence or between prose. The last one that has the key counts, and must hold a label there; one
+//! before it that holds another label, or one that is not JSON to the letter, makes the answer unreadable. Keys may be in any case.
+
+use std::fmt;
+use std::ops::Range;
+
+use serde::de::{Error, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::{Map, Value, json};
+
+use super::labels::{Labels, verdict};
+use super::{ParsedVerdict, Unreadable, shorten};
+use juror_data::verdict::ParseRule;
+
+/// The keys of the object.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Keys {
+    /// Holds the label.
+    pub(super) verdict: String,
+    /// Holds the answer that the judge found in the response.
+    pub(super) answer: Option<String>,
+    /// What a constrained answer may hold there.
+    pub(super) answer_pattern: Option<String>,
+    /// Holds the reason.
+    pub(super) reason: Option<String>,
+}
+
+impl Keys {
+    /// The schema of an answer with one of these labels, the found answer and, if wanted, the reason, in this order. Behind the
+    /// label a text may be of any length, but for an answer of a pattern.
+    pub(super) fn schema(&self, labels: &Labels, reason: bool) -> Value {
+        let names: Vec<&str> = labels
+            .known
+            .iter()
+            .map(|label| label.name.as_str())
+            .collect();
+        let mut properties = Map::new();
+        properties.insert(self.verdict.clone(), json!({ "enum": names }));
+        if let Some(answer) = &self.answer {
+            let mut found = json!({"type": ["string", "null"]});
+            if let Some(pattern) = &self.answer_pattern {
+                found["pattern"] = json!(pattern);
+            }
+            properties.insert(answer.clone(), found);
+        }
+        if let Some(key) = self.reason.as_ref().filter(|_| reason) {
+            properties.insert(key.clone(), json!({"type": "string"}));
+        }
+        json!({
+            "type": "object",
+            "properties": properties,
+            "required": [&self.verdict],
+            "additionalProperties": false,
+        })
+    }
+}
+
+/// Reads an answer without its thinking.
+///
+/// # Errors
+/// Where no object has the key, or none of those that have it holds a label there.
+pub(super) fn read(
+    keys: &Keys,
+    labels: &Labels,
+    answer: &str,
+) -> Result<ParsedVerdict, Unreadable> {
+    if answer.trim().is_empty() {
+        return Err(Unreadable::Empty);
+    }
+    let none = || Unreadable::NoObject {
+        key: keys.verdict.clone(),
+    };
+    let mut found = Err(none());
+    // Two labels that differ: whatever comes behind, it is not known which is meant.
+    let mut differing = None;
+    let mut first: Option<&str> = None;
+    each_object(answer, |object| {
+        let Some((object, place)) = object else {
+            // A broken one may take back the one before it.
+            found = Err(none());
+            return;
+        };
+        let (key, written) = match entries(&object, &keys.verdict).as_slice() {
+            [] => return,
+            [(key, Value::String(word))] => ((*key).clone(), Ok(word.clone())),
+            [(key, other)] => ((*key).clone(), Err(other.to_string())),
+            // As one that stands twice.
+            _ => {
+                found = Err(none());
+                return;
+            }
+        };
+        let label = written.as_ref().ok().and_then(|word| labels.named(word));
+        if let Some(label) = label {
+            let first = *first.get_or_insert(&label.name);
+            if first != label.name {
+                differing.get_or_insert(Unreadable::Labels {
+                    first: first.to_owned(),
+                    second: label.name.clone(),
+                });
+            }
+        }
+        found = match label {
+            Some(label) => Ok((object, place, key, label)),
+            None => Err(Unreadable::NotALabel {
+                found: shorten(&written.unwrap_or_else(|other| other)),
+                labels: labels.listed(),
+            }),
+        };
+    });
+    let (object, place, key, label) = match differing {
+        Some(differing) => return Err(differing),
+        None => found?,
+    };
+    let before = answer[..place.start].trim();
+    let rule = if before.is_empty() && answer[place.end..].trim().is_empty() {
+        ParseRule::Exact
+    } else {
+        ParseRule::Lenient
+    };
+    let span = word_of(&answer[place.clone()], &key).map_or(0..0, |word| {
+        place.start + word.start..place.start + word.end
+    });
+    let mut parsed = verdict(label, rule, span);
+    parsed.fields.answer = keys
+        .answer
+        .as_ref()
+        .and_then(|key| text(&entries(&object, key)));
+    parsed.fields.reason = keys
+        .reason
+        .as_ref()
+        .and_then(|key| text(&entries(&object, key)));
+    Ok(parsed)
+}
+
+/// What stands under a key, in whatever case it is written.
+fn entries<'a>(object: &'a Map<String, Value>, key: &str) -> Vec<(&'a String, &'a Value)> {
+    let key = key.to_lowercase();
+    let is_it = |(written, _): &(&String, &Value)| written.to_lowercase() == key;
+    object.iter().filter(is_it).collect()
+}
+
+/// A string as it is, a number as it is written; nothing where there are several.
+fn text(entries: &[(&String, &Value)]) -> Option<String> {
+    match entries {
+        [(_, Value::String(text))] => Some(text.trim().to_owned()),
+        [(_, Value::Number(number))] => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+/// Where the value of a key stands in an object's text, without its quotes; for its odds.
+fn word_of(object: &str, key: &str) -> Option<Range<usize>> {
+    let behind = object.find(&format!("\"{key}\""))? + key.len() + 2;
+    let rest = object[behind..]
+        .trim_start()
+        .strip_prefix(':')?
+        .trim_start();
+    let word = rest.strip_prefix('"')?;
+    let start = object.len() - word.len();
+    Some(start..start + word.find('"')?)
+}
+
+/// Hands on every complete object in a text and its place, and `None` for one that is broken. Objects inside of others are not
+/// looked at. Behind one that is broken nothing is: what follows may be a quotation inside of it.
+pub(super) fn each_object(
+    text: &str,
+    mut take: impl FnMut(Option<(Map<String, Value>, Range<usize>)>),
+) {
+    let mut at = 0;
+    while let Some(open) = text[at..].find('{') {
+        let start = at + open;
+        let mut objects = serde_json::Deserializer::from_str(&text[start..]).into_iter::<Unique>();
+        at = match objects.next() {
+            Some(Ok(Unique(object))) => {
+                let end = start + objects.byte_offset();
+                take(Some((object, start..end)));
+                end
+            }
+            _ if text[start + 1..].trim_start().starts_with(['"', '\'']) => return take(None),
+            _ => start + 1,
+        };
+    }
+}
+
+/// An object in which no key stands twice.
+struct Unique(Map<String, Value>);
+
+impl<'de> Deserialize<'de> for Unique {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Keys;
+
+        impl<'de> Visitor<'de> for Keys {
+            type Value = Unique;
+
+            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                out.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Unique, A::Error> {
+                let mut object = Map::new();
+                while let Some((key, value)) = entries.next_entry::<String, Value>()? {
+                    if object.insert(key, value).is_some() {
+                        return Err(A::Error::custom("a key stands twice"));
+                    }
+                }
+                Ok(Unique(object))
+            }
+        }
+
+        deserializer.deserialize_map(Keys)
+    }
+}

@@ -1,0 +1,488 @@
+//! What a judge is asked, and how its answer is read.
+//!
+//! A [`Protocol`] is text in and text out; it knows nothing of tensors, tokens or devices:
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | [`template`] | the prompt text with its slots, and its split into trusted and untrusted segments |
+//! | [`delimiters`] | the delimiters of a prompt's fields, and which fields have none |
+//! | [`reserved`] | where a text under judgement holds a delimiter, and how that is broken |
+//! | [`untrusted`] | the rule for the tags that every prompt reserves |
+//! | `control_text` | the control tokens of the known model families, broken in text for an engine whose tokenizer is not known |
+//! | `plain_prompt` | a prompt as text for such an engine |
+//! | [`declaration`] | what a protocol's TOML file may say: prompt, view, decoding, form of the answer |
+//! | [`declared`] | a protocol made of such a file and a text; the built-in ones |
+//! | [`view`] | what of a response the judge is shown |
+//! | [`parser`] | answers in XML tags: a completion to a verdict, and a verdict to its canonical text |
+//! | `block` | the fields of a verdict that belong together |
+//! | [`tags`] | the incremental scanner that finds tags in a completion |
+//! | [`verdict_reader`] | the state machine that turns tags into verdict blocks, thinking left out |
+//! | `labels` | answers in labels (`A`, `Correct`, `YES`): ordered rules |
+//! | `json` | answers as one JSON object |
+//! | `grades` | answers as one JSON object with a grade for each criterion of a rubric |
+//! | `steps` | answers that name the first wrong step |
+//! | `visible` | thinking in the tags that every reader knows, masked |
+//! | `unknown_tags` | unknown tags, which may hold thinking |
+//! | [`scaffold`] | the known text of an answer and the choices in it, for a constrained generation |
+//! | [`stop`] | when a generation may end, because everything asked for is known |
+//!
+//! Adding a protocol is a TOML file and a template in `prompts/`, and one line in `declared`.
+
+mod block;
+mod control_text;
+pub mod declaration;
+pub mod declared;
+pub mod delimiters;
+mod grades;
+mod json;
+mod labels;
+pub mod parser;
+mod plain_prompt;
+pub mod reserved;
+pub mod scaffold;
+mod steps;
+pub mod stop;
+pub mod tags;
+pub mod template;
+pub(crate) mod unknown_tags;
+pub mod untrusted;
+pub mod verdict_reader;
+pub mod view;
+mod visible;
+
+use std::fmt;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::{Arc, LazyLock};
+
+pub(crate) use control_text::tokens_in;
+#[cfg(feature = "serve")]
+pub(crate) use control_text::{without_tokens_around, without_tokens_at_end};
+pub use declaration::DeclarationError;
+pub use declared::Declared;
+pub use delimiters::{Delimiters, Unprotected};
+pub(crate) use labels::UNCLEAR;
+pub use plain_prompt::PlainPrompt;
+pub use reserved::Reserved;
+pub use scaffold::{ChoiceField, Filled, Part, Scaffold, ScaffoldWants};
+pub use stop::{StopMatcher, VerdictStop};
+pub use template::{FieldName, PromptTemplate, Segment, TemplateError};
+pub use untrusted::neutralise;
+pub use view::View;
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use juror_data::rubric::{Grade, RubricError};
+use juror_data::verdict::ParseRule;
+use juror_engine::engine::Sampling;
+
+/// What a judge is asked, and how its answer is read.
+pub trait Protocol: fmt::Debug + Send + Sync {
+    /// The name on the command line and in a run's manifest.
+    fn name(&self) -> &str;
+
+    /// One line for `juror prompts list`.
+    fn description(&self) -> &str;
+
+    /// The prompt text, to be read with [`PromptTemplate::parse`]; `None` where its licence keeps it from being shipped.
+    fn template_text(&self) -> Option<&str>;
+
+    /// What its verdicts hold.
+    fn yields(&self) -> Yields;
+
+    /// What of a response the judge is shown.
+    fn view(&self) -> View {
+        View::Full
+    }
+
+    /// Whether the prompt goes through the model's chat template; else its text is all that the model sees.
+    fn chat(&self) -> bool {
+        true
+    }
+
+    /// How tokens are chosen unless the user says otherwise; `None` leaves it to the model's makers.
+    fn sampling(&self) -> Option<Sampling> {
+        None
+    }
+
+    /// How many tokens a judge may generate unless the user says otherwise; `None` leaves it to the model's makers.
+    fn max_new_tokens(&self) -> Option<usize> {
+        None
+    }
+
+    /// The words of its labels and the number that each stands for: 1 for right and 0 for wrong, or a score. The expected number
+    /// is the confidence. `None`: True and False.
+    fn choices(&self) -> Option<Vec<(&str, f32)>> {
+        None
+    }
+
+    /// Whether a sample needs a reference answer.
+    fn needs_reference(&self) -> bool {
+        true
+    }
+
+    /// Whether a sample is judged by a rubric.
+    fn needs_rubric(&self) -> bool {
+        false
+    }
+
+    /// Whether a completion that was cut at its length limit may be read: not where a later word may take an earlier one back.
+    fn reads_cut(&self) -> bool {
+        true
+    }
+
+    /// Texts behind which nothing of an answer counts: an engine may end a generation there.
+    fn stop_texts(&self) -> &[String] {
+        &[]
+    }
+
+    /// Whether the probabilities of what it says are recorded.
+    fn has_odds(&self) -> bool {
+        true
+    }
+
+    /// Whether a sample has a second response, which its response is compared with.
+    fn compares(&self) -> bool {
+        false
+    }
+
+    /// A hash of what is declared beside the prompt text, for a run's manifest; none for a built-in protocol.
+    fn hash(&self) -> Option<String> {
+        None
+    }
+
+    /// A fresh matcher that says when a generation may end; `None` where only the model ends it.
+    ///
+    /// `starts_in_thinking`: the prompt ends inside a thinking block that the chat template has opened.
+    fn stop(&self, starts_in_thinking: bool, wants_reason: bool) -> Option<Box<dyn StopMatcher>>;
+
+    /// The known text of its answers and the choices in it; `None` where an answer is free.
+    fn scaffold(&self, wants: ScaffoldWants) -> Option<Scaffold> {
+        let _ = wants;
+        None
+    }
+
+    /// Reads what was chosen in a [`Self::scaffold`].
+    ///
+    /// # Errors
+    /// Where a choice is missing that the verdict needs.
+    fn read_filled(&self, filled: Filled) -> Result<ParsedVerdict, Unreadable> {
+        let _ = filled;
+        Err(Unreadable::Empty)
+    }
+
+    /// Reads a whole text of the grammar in a [`Self::scaffold`].
+    ///
+    /// # Errors
+    /// Where the grammar allows a text that holds no verdict.
+    fn read_of_grammar(&self, text: &str) -> Result<ParsedVerdict, Unreadable> {
+        self.parse(text, false)
+    }
+
+    /// Reads a completion.
+    ///
+    /// # Errors
+    /// When no verdict can be read; nothing is ever guessed. The error says what was at fault and what was there.
+    fn parse(
+        &self,
+        completion: &str,
+        starts_in_thinking: bool,
+    ) -> Result<ParsedVerdict, Unreadable>;
+}
+
+/// What a protocol's verdicts hold: which tags are read, the default reward, and which policies make sense.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "each is a field of the verdict that is there or not"
+)]
+pub struct Yields {
+    /// Is the derivation free of errors?
+    pub process: bool,
+    /// Is the final answer right?
+    pub outcome: bool,
+    /// Is the work free of even small flaws?
+    pub perfect: bool,
+    /// How good is the response, from 0 to 1?
+    pub score: bool,
+    /// Which step is the first wrong one?
+    pub first_error: bool,
+}
+
+impl Yields {
+    /// Process, outcome and perfect.
+    pub const ALL: Self = Self {
+        process: true,
+        outcome: true,
+        perfect: true,
+        score: false,
+        first_error: false,
+    };
+}
+
+/// The content of a judge's verdict; `None` for what the protocol does not ask for.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct VerdictFields {
+    /// Is the derivation free of errors?
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub process: Option<bool>,
+    /// Is the final answer right?
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<bool>,
+    /// Is the work free of even small flaws?
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub perfect: Option<bool>,
+    /// The deciding flaw; `None` where none was written or asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The label that the judge gave, under its canonical name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// The final answer that the judge found in the response.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answer: Option<String>,
+    /// The index of the first wrong step, from 0; `None` where no step is wrong.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_error: Option<usize>,
+    /// How good the response is, from 0 to 1, where the label says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub score: Option<f64>,
+    /// The grade of each criterion, under a rubric.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub grades: Vec<Grade>,
+}
+
+impl VerdictFields {
+    /// A key of a row's expectation that is none of the fields.
+    pub fn unknown_key(expected: &Map<String, Value>) -> Option<&str> {
+        const KEYS: [&str; 9] = [
+            "process",
+            "outcome",
+            "perfect",
+            "reason",
+            "label",
+            "answer",
+            "first_error",
+            "score",
+            "grades",
+        ];
+        expected
+            .keys()
+            .map(String::as_str)
+            .find(|key| !KEYS.contains(key))
+    }
+
+    /// Do these fields hold what a row of a test table expects: an object of fields, null for what must be unknown?
+    pub fn match_expected(&self, expected: &Map<String, Value>) -> bool {
+        let own = serde_json::to_value(self).unwrap_or_default();
+        expected
+            .iter()
+            .all(|(key, value)| own.get(key).unwrap_or(&Value::Null) == value)
+    }
+
+    /// `perfect` without `process` and `outcome`: the judge contradicts itself. To be marked, never mended.
+    pub fn is_inconsistent(&self) -> bool {
+        self.perfect == Some(true) && [self.process, self.outcome].contains(&Some(false))
+    }
+}
+
+/// Where the words of the values stand in the completion, in bytes; for looking up the probabilities with which they were
+/// chosen. Empty for a value that has no word.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ValueSpans {
+    /// The word of `process`.
+    pub process: Range<usize>,
+    /// The word of `outcome`.
+    pub outcome: Range<usize>,
+    /// The word of `perfect`.
+    pub perfect: Range<usize>,
+    /// The word of a label that says a score.
+    pub score: Range<usize>,
+}
+
+/// A verdict that was read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ParsedVerdict {
+    /// Its content.
+    pub fields: VerdictFields,
+    /// How it was read.
+    pub rule: ParseRule,
+    /// `perfect` without `process` and `outcome`.
+    pub inconsistent: bool,
+    /// Where the values stand.
+    pub spans: ValueSpans,
+}
+
+/// Why a completion holds no readable verdict.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unreadable {
+    /// The judge was still thinking when its completion ended.
+    #[error("thinking not finished")]
+    ThinkingNotFinished,
+    /// None of the fields was written.
+    #[error("no verdict: none of the fields {fields} was written")]
+    NoVerdict {
+        /// The fields asked for, listed.
+        fields: String,
+    },
+    /// A field is missing.
+    #[error("no complete verdict: {field} is missing")]
+    Missing {
+        /// The field.
+        field: &'static str,
+    },
+    /// A field holds neither True nor False.
+    #[error("{field} holds `{found}`, which is neither True nor False")]
+    NotAValue {
+        /// The field.
+        field: &'static str,
+        /// The field's text, shortened.
+        found: String,
+    },
+    /// A field is given twice in one block, and the two do not agree.
+    #[error("{field} contradicts itself: `{first}` and `{second}` in one verdict")]
+    Contradiction {
+        /// The field.
+        field: &'static str,
+        /// Its first text, shortened.
+        first: String,
+        /// Its second text, shortened.
+        second: String,
+    },
+    /// An alias stands for the outcome, but it could as well mean process and outcome together.
+    #[error(
+        "outcome is missing, and `<{alias}>` cannot be read as it: with a process of False it may mean the outcome or the whole"
+    )]
+    AmbiguousAlias {
+        /// The alias.
+        alias: &'static str,
+    },
+    /// A pair of unknown tags holds a verdict and other text: it may be thinking, and the verdict a draft.
+    #[error(
+        "a verdict stands with other text inside `{tag}` tags, which may be the judge's thinking: name them with \
+         --thinking-tags if they are, or say --thinking-style none if it does not think"
+    )]
+    InUnknownTags {
+        /// The tag.
+        tag: String,
+    },
+    /// A reason does not end before another verdict that differs.
+    #[error("the reason does not end before a verdict that differs from the one before it")]
+    ReasonHoldsVerdict,
+    /// Nothing was written.
+    #[error("the judge wrote nothing")]
+    Empty,
+    /// No label stands where one counts.
+    #[error("no verdict: none of the labels {labels} stands where one counts")]
+    NoLabel {
+        /// The labels, listed.
+        labels: String,
+    },
+    /// Where a label must stand there is something else.
+    #[error("`{found}` is none of the labels {labels}")]
+    NotALabel {
+        /// What stands there, shortened.
+        found: String,
+        /// The labels, listed.
+        labels: String,
+    },
+    /// The completion was cut before its end, where its end counts.
+    #[error("the answer was cut before its end")]
+    Cut,
+    /// Labels that do not agree, where each would count.
+    #[error("the verdict contradicts itself: {first} and {second}")]
+    Labels {
+        /// One of them.
+        first: String,
+        /// The other.
+        second: String,
+    },
+    /// No JSON object with the verdict.
+    #[error("no complete JSON object with the key `{key}`")]
+    NoObject {
+        /// The key.
+        key: String,
+    },
+    /// No index of a step.
+    #[error("no step: `\\boxed{{…}}` with the index of the first wrong step, or -1, is missing")]
+    NoStep,
+    /// An index beyond the response's steps.
+    #[error("there is no step {index}: the response has {steps}, numbered from 0")]
+    NoSuchStep {
+        /// The index.
+        index: usize,
+        /// How many steps there are.
+        steps: usize,
+    },
+    /// A grade that is none, or none of its criterion's.
+    #[error("criterion {number}: `{found}` is no grade")]
+    NotAGrade {
+        /// The criterion's number, from 1.
+        number: usize,
+        /// What stands there, shortened.
+        found: String,
+    },
+    /// Grades that do not fit the rubric.
+    #[error("{0}")]
+    Grades(RubricError),
+    /// What stands for the index is none.
+    #[error("`{found}` is no index of a step; it must be -1 or more")]
+    NotAStep {
+        /// What stands there, shortened.
+        found: String,
+    },
+}
+
+/// Every built-in protocol, the default first.
+pub fn known() -> &'static [Arc<dyn Protocol>] {
+    static KNOWN: LazyLock<Vec<Arc<dyn Protocol>>> = LazyLock::new(declared::built_in);
+    &KNOWN
+}
+
+/// The built-in protocol of that name.
+pub fn find(name: &str) -> Option<Arc<dyn Protocol>> {
+    known()
+        .iter()
+        .find(|protocol| protocol.name() == name)
+        .cloned()
+}
+
+/// The protocol that a name stands for: a built-in one, or a file of the user's that ends in `.toml`.
+///
+/// # Errors
+/// [`DeclarationError`]: the name is unknown, or the file cannot be used.
+pub fn resolve(name: &str) -> Result<Arc<dyn Protocol>, DeclarationError> {
+    if let Some(protocol) = find(name) {
+        return Ok(protocol);
+    }
+    let path = Path::new(name);
+    if path.extension().is_some_and(|end| end == "toml") {
+        return Ok(Arc::new(Declared::load(path)?));
+    }
+    let names: Vec<&str> = known().iter().map(|protocol| protocol.name()).collect();
+    Err(DeclarationError::Unknown {
+        name: name.to_owned(),
+        known: names.join(", "),
+    })
+}
+
+/// At most forty characters, for a message.
+fn shorten(text: &str) -> String {
+    let text = text.trim();
+    match text.char_indices().nth(40) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}…", &text[..end]),
+    }
+}
+
+/// `a, b and c`.
+fn listed(names: &[&str]) -> String {
+    match names {
+        [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        _ => names.concat(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,160 @@
+//! A whole completion to a verdict, and a verdict to its canonical text.
+//!
+//! The rules of reading are in [`verdict_reader`](super::verdict_reader).
+
+use std::ops::Range;
+
+use super::block::{Block, Slot, Values};
+use super::tags::TagName;
+use super::untrusted::neutralise;
+use super::verdict_reader::VerdictReader;
+use super::{ParsedVerdict, Unreadable, ValueSpans, VerdictFields, Yields, listed};
+use juror_data::verdict::ParseRule;
+
+/// Reads the last complete verdict block outside the thinking.
+///
+/// `starts_in_thinking`: the prompt ended inside a thinking block that the chat template had opened, so the completion
+/// begins inside it. A reason is optional: a generation may have been stopped before it.
+///
+/// ```
+/// # use juror_judge::protocol::parser::parse;
+/// let parsed = parse("<think>2 + 2 = 4</think>\n<process> True </process>\n<outcome> **false**. </outcome><perfect>False", false)?;
+/// assert_eq!((parsed.fields.process, parsed.fields.outcome), (Some(true), Some(false)));
+/// # Ok::<(), juror_judge::protocol::Unreadable>(())
+/// ```
+///
+/// # Errors
+/// When there is no such block; nothing is guessed.
+pub fn parse(completion: &str, starts_in_thinking: bool) -> Result<ParsedVerdict, Unreadable> {
+    parse_wanted(Yields::ALL, completion, starts_in_thinking)
+}
+
+/// As [`parse`], of the fields that a protocol asks for.
+///
+/// # Errors
+/// When there is no block with all of them.
+pub fn parse_wanted(
+    wanted: Yields,
+    completion: &str,
+    starts_in_thinking: bool,
+) -> Result<ParsedVerdict, Unreadable> {
+    let mut reader = VerdictReader::new(wanted, starts_in_thinking);
+    reader.push(completion);
+    let block = reader.finish().ok_or(Unreadable::ThinkingNotFinished)?;
+    if let Some(tag) = block.wrapped {
+        return Err(Unreadable::InUnknownTags { tag });
+    }
+    if block.ambiguous {
+        return Err(Unreadable::ReasonHoldsVerdict);
+    }
+    let Some(Values {
+        process,
+        outcome,
+        perfect,
+    }) = block.values()
+    else {
+        return Err(blame(&block));
+    };
+    let reason = block
+        .reason
+        .as_ref()
+        .map(|reason| completion[reason.text.clone()].trim())
+        .filter(|reason| !reason.is_empty())
+        .map(str::to_owned);
+    let fields = VerdictFields {
+        process,
+        outcome,
+        perfect,
+        reason,
+        ..VerdictFields::default()
+    };
+    let rule = if !block.is_closed() {
+        ParseRule::Unclosed
+    } else if block.exact {
+        ParseRule::Exact
+    } else {
+        ParseRule::Lenient
+    };
+    Ok(ParsedVerdict {
+        inconsistent: fields.is_inconsistent(),
+        rule,
+        spans: ValueSpans {
+            process: process.map_or(0..0, |_| span(&block.process)),
+            outcome: outcome.map_or(0..0, |_| span(block.outcome_slot())),
+            perfect: perfect.map_or(0..0, |_| span(&block.perfect)),
+            score: 0..0,
+        },
+        fields,
+    })
+}
+
+/// A verdict in the form that the prompt asks for; [`parse`] reads it back as [`ParseRule::Exact`].
+///
+/// A reason is trimmed, left out if nothing is left, and cannot hold a tag that means something: such a tag's `<` is
+/// written `‹` (see [`neutralise`]). Every other reason comes back as it was.
+pub fn write(fields: &VerdictFields) -> String {
+    let word = |value: bool| if value { "True" } else { "False" };
+    let values = [
+        ("process", fields.process),
+        ("outcome", fields.outcome),
+        ("perfect", fields.perfect),
+    ];
+    let lines: Vec<String> = values
+        .iter()
+        .filter_map(|(name, value)| Some((name, word((*value)?))))
+        .map(|(name, value)| format!("<{name}> {value} </{name}>"))
+        .collect();
+    let mut text = lines.join("\n");
+    let reason = fields.reason.as_deref().unwrap_or_default().trim();
+    if !reason.is_empty() {
+        text.push_str("\n<reason> ");
+        text.push_str(&neutralise(reason));
+        text.push_str(" </reason>");
+    }
+    text
+}
+
+fn span(slot: &Slot) -> Range<usize> {
+    slot.statement
+        .as_ref()
+        .map_or(0..0, |statement| statement.span.clone())
+}
+
+/// Why a block cannot be read.
+fn blame(block: &Block) -> Unreadable {
+    let untouched = |slot: &Slot| slot.statement.is_none() && slot.mention.is_none();
+    if block.fields().all(|(_, slot)| untouched(slot)) {
+        let names: Vec<&str> = block.fields().map(|(name, _)| name.as_str()).collect();
+        return Unreadable::NoVerdict {
+            fields: listed(&names),
+        };
+    }
+    for (name, slot) in block.fields() {
+        let field = name.as_str();
+        match (&slot.statement, &slot.contradiction, &slot.mention) {
+            (Some(first), Some(second), _) => {
+                return Unreadable::Contradiction {
+                    field,
+                    first: first.found.clone(),
+                    second: second.clone(),
+                };
+            }
+            (Some(statement), None, _) if statement.value.is_none() => {
+                let found = statement.found.clone();
+                return Unreadable::NotAValue { field, found };
+            }
+            (Some(_), None, _) => {}
+            (None, _, Some(found)) => {
+                let found = found.clone();
+                return Unreadable::NotAValue { field, found };
+            }
+            (None, _, None) => return Unreadable::Missing { field },
+        }
+    }
+    Unreadable::AmbiguousAlias {
+        alias: block.alias_name.map_or("verdict", TagName::as_str),
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests;

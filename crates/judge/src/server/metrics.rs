@@ -1,0 +1,198 @@
+//! Counters and histograms for Prometheus: under vLLM's names where it has them, so that dashboards work, else under `juror:`. Each
+//! has the label `model_name`, by which vLLM's dashboards choose.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use prometheus_client::encoding::text::encode;
+use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue, LabelValueEncoder};
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
+use prometheus_client::registry::Registry;
+
+use juror_data::verdict::{Status, Verdict};
+use juror_engine::engine::{Completion, FinishReason, Stats};
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct ByStatus {
+    status: StatusLabel,
+    reused: bool,
+}
+
+/// A verdict's status as a label.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct StatusLabel(Status);
+
+impl EncodeLabelValue for StatusLabel {
+    fn encode(&self, encoder: &mut LabelValueEncoder) -> Result<(), std::fmt::Error> {
+        let name = match self.0 {
+            Status::Ok => "ok",
+            Status::Unparsed => "unparsed",
+            Status::TooLong => "too_long",
+            Status::OutOfDomain => "out_of_domain",
+            Status::Unsure => "unsure",
+            Status::Failed => "failed",
+        };
+        name.encode(encoder)
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct ByReason {
+    finished_reason: &'static str,
+}
+
+/// What was answered since the server began.
+pub(super) struct Metrics {
+    model: String,
+    verdicts: Family<ByStatus, Counter>,
+    finished: Family<ByReason, Counter>,
+    queued: Histogram,
+    first_token: Histogram,
+    whole: Histogram,
+}
+
+impl Metrics {
+    /// Of a model with this name.
+    pub(super) fn new(model: &str) -> Self {
+        let seconds = || Histogram::new(exponential_buckets(0.005, 2.0, 18));
+        Self {
+            model: model.to_owned(),
+            verdicts: Family::default(),
+            finished: Family::default(),
+            queued: seconds(),
+            first_token: seconds(),
+            whole: seconds(),
+        }
+    }
+
+    /// Counts a verdict.
+    pub(super) fn judged(&self, verdict: &Verdict) {
+        let labels = ByStatus {
+            status: StatusLabel(verdict.status),
+            reused: verdict.reused,
+        };
+        self.verdicts.get_or_create(&labels).inc();
+    }
+
+    /// Counts a completion whose request has waited so long for an engine.
+    pub(super) fn completed(&self, completion: &Completion, waited: Duration) {
+        let finished_reason = match completion.finish {
+            FinishReason::EndOfSequence | FinishReason::Stop => "stop",
+            FinishReason::Length => "length",
+            FinishReason::Rejected(_) => "error",
+        };
+        let labels = ByReason { finished_reason };
+        self.finished.get_or_create(&labels).inc();
+        let timing = completion.timing;
+        let admitted = timing.admitted.unwrap_or(timing.finished);
+        self.queued.observe(waited.as_secs_f64());
+        let since = |end: std::time::Instant| waited + end.saturating_duration_since(admitted);
+        if let Some(first) = timing.first_token {
+            self.first_token.observe(since(first).as_secs_f64());
+        }
+        self.whole.observe(since(timing.finished).as_secs_f64());
+    }
+
+    /// All of it as text, with what waits, what runs and what the engines did.
+    pub(super) fn text(&self, waiting: usize, running: usize, stats: &Stats) -> String {
+        let model = (Cow::Borrowed("model_name"), Cow::Owned(self.model.clone()));
+        let mut registry = Registry::with_labels(std::iter::once(model));
+        let gauge = |value: f64| {
+            let gauge = Gauge::<f64, std::sync::atomic::AtomicU64>::default();
+            gauge.set(value);
+            gauge
+        };
+        let counter = |value: u64| {
+            let counter = Counter::<u64>::default();
+            counter.inc_by(value);
+            counter
+        };
+        let used = stats.used_blocks as f64 / stats.blocks.max(1) as f64;
+        for (name, help, value) in [
+            (
+                "vllm:num_requests_waiting",
+                "Requests that wait for an engine",
+                waiting as f64,
+            ),
+            (
+                "vllm:num_requests_running",
+                "Requests that engines have",
+                running as f64,
+            ),
+            (
+                "vllm:kv_cache_usage_perc",
+                "Share of the KV blocks in use, 1 for all",
+                used,
+            ),
+        ] {
+            registry.register(name, help, gauge(value));
+        }
+        for (name, help, value) in [
+            (
+                "vllm:prompt_tokens",
+                "Prompt tokens of admitted requests",
+                stats.prompt_tokens,
+            ),
+            (
+                "vllm:generation_tokens",
+                "Tokens generated",
+                stats.generated_tokens,
+            ),
+            (
+                "vllm:prefix_cache_queries",
+                "Prompt tokens looked for in the prefix cache",
+                stats.prompt_tokens,
+            ),
+            (
+                "vllm:prefix_cache_hits",
+                "Prompt tokens found in the prefix cache",
+                stats.cached_tokens,
+            ),
+            (
+                "vllm:num_preemptions",
+                "Sequences whose blocks were taken away",
+                stats.preemptions,
+            ),
+            ("juror:engine_steps", "Steps of the engines", stats.steps),
+        ] {
+            registry.register(name, help, counter(value));
+        }
+        let seconds = [
+            (
+                "vllm:request_queue_time_seconds",
+                "From a request to its admission",
+                &self.queued,
+            ),
+            (
+                "vllm:time_to_first_token_seconds",
+                "From a request to its first token",
+                &self.first_token,
+            ),
+            (
+                "vllm:e2e_request_latency_seconds",
+                "From a request to its last token",
+                &self.whole,
+            ),
+        ];
+        for (name, help, histogram) in seconds {
+            registry.register(name, help, histogram.clone());
+        }
+        registry.register(
+            "vllm:request_success",
+            "Completions by how they ended",
+            self.finished.clone(),
+        );
+        registry.register(
+            "juror:verdicts",
+            "Verdicts by status; reused: of an answer that was known",
+            self.verdicts.clone(),
+        );
+        let mut text = String::new();
+        // Writing into a text cannot fail.
+        let _ = encode(&mut text, &registry);
+        text
+    }
+}

@@ -1,0 +1,299 @@
+//! `juror serve`: the judge over HTTP, for trainers and harnesses.
+//!
+//! | route | who calls it | file |
+//! |---|---|---|
+//! | `POST /v1/judge` | anyone; juror's own | `judge` |
+//! | `POST /get_reward` | OpenRLHF | `openrlhf` |
+//! | `POST /reward` | slime | `slime` |
+//! | `POST /v1/chat/completions`, `/v1/completions`, `GET /v1/models` | clients of OpenAI's API | `openai` |
+//! | `POST /sleep`, `/wake_up`, `GET /health`, `/ready`, `/metrics` | whoever runs the server | `operation` |
+//!
+//! Beside the routes:
+//!
+//! | file | what it is for |
+//! |---|---|
+//! | `local` | pages for the browser of this machine alone (`juror view`, `juror label --page`) |
+//! | `connection` | accepts connections; slow and idle ones are cut off |
+//! | `access` | who may ask, and whose request it is |
+//! | `body` | a request's body within its limits |
+//! | `budget` | memory for requests, shared fairly |
+//! | `weight` | what a JSON value takes in memory |
+//! | `error` | every error as JSON |
+//! | `rows` | rows of a request as samples, and their verdicts |
+//! | `rollout` | a policy's text: the question and the response without chat markup |
+//! | `stream` | tokens of a generation as they come |
+//! | `metrics` | counters and histograms for Prometheus |
+//!
+//! The server refuses nothing because it is busy: connections, bodies and samples wait. See `docs/decisions/serve.md`.
+
+mod access;
+mod body;
+mod budget;
+mod connection;
+mod error;
+mod judge;
+mod local;
+mod metrics;
+mod openai;
+mod openrlhf;
+mod operation;
+mod rollout;
+mod rows;
+mod slime;
+mod stream;
+mod weight;
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use axum::Router;
+use axum::http::StatusCode;
+use axum::middleware;
+use axum::routing::{get, post};
+use tokio::net::TcpListener;
+
+use crate::judge::service::{JudgeService, Phase, ServiceSetup};
+use crate::openai::conversation::ChatModel;
+use crate::openai::generation::Defaults;
+use crate::protocol::Yields;
+use access::ApiKey;
+use budget::Budget;
+use error::ApiError;
+use juror_base::threads::ThreadError;
+use juror_data::ColumnMap;
+pub use local::{asset, serve_pages};
+use metrics::Metrics;
+pub use stream::channel_body;
+
+/// How often it is looked whether the server is to end.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// How long clients have to take their answers once the server ends.
+const GOODBYE: Duration = Duration::from_secs(10);
+
+/// Threads that talk to clients: reading and writing takes little.
+const THREADS: usize = 2;
+
+/// Threads that read long bodies.
+const BODY_THREADS: usize = 16;
+
+/// What is judged, in words for clients.
+#[derive(Debug, Clone, serde::Serialize)]
+pub struct JudgeIdentity {
+    /// The model's name, as the user gave it.
+    pub model: String,
+    /// The commit of a model from the hub, else the hash of the model's files.
+    pub commit: String,
+    /// The protocol's name.
+    pub protocol: String,
+    /// The hash of the protocol and its prompt text.
+    pub prompt_hash: String,
+}
+
+/// How much one request may hold.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// Bytes of a body.
+    pub body: usize,
+    /// Samples.
+    pub samples: usize,
+    /// Bytes of one text of a sample.
+    pub text: usize,
+}
+
+/// A server to be started.
+pub struct ServerSetup {
+    /// The judge; its observer is the server's.
+    pub service: ServiceSetup,
+    /// The model for OpenAI's routes.
+    pub chat: Arc<ChatModel>,
+    /// What those leave open.
+    pub defaults: Defaults,
+    /// What is judged.
+    pub identity: JudgeIdentity,
+    /// What rows are read for.
+    pub columns: ColumnMap,
+    /// What a verdict of the protocol holds.
+    pub yields: Yields,
+    /// The key that clients must have.
+    pub api_key: Option<String>,
+    /// Without a key: answer to every `Host`.
+    pub insecure: bool,
+    /// The reward of a judgement that failed, for trainers that cannot leave a sample out.
+    pub failure_reward: Option<f64>,
+    /// How much one request may hold.
+    pub limits: Limits,
+}
+
+/// What happens to a server.
+pub enum Event {
+    /// It accepts connections at this address.
+    Listening(SocketAddr),
+    /// What the judge does has changed.
+    Phase(Phase),
+}
+
+/// Why a server ended.
+#[derive(Debug, thiserror::Error)]
+pub enum ServerError {
+    /// The address cannot be listened at.
+    #[error("cannot listen at {address}: {source}; choose another with --host and --port")]
+    Listen {
+        /// The address.
+        address: String,
+        /// Why not.
+        source: io::Error,
+    },
+    /// The system refused what a server needs.
+    #[error("the server could not be started: {0}")]
+    Start(#[source] io::Error),
+    /// A thread could not be started.
+    #[error(transparent)]
+    Thread(#[from] ThreadError),
+    /// The judge ended by itself.
+    #[error("the judge has ended: {0}")]
+    Judge(String),
+}
+
+/// What all requests share.
+struct App {
+    service: Arc<JudgeService>,
+    chat: Arc<ChatModel>,
+    defaults: Defaults,
+    identity: JudgeIdentity,
+    columns: ColumnMap,
+    yields: Yields,
+    api_key: Option<ApiKey>,
+    /// What it was told to listen at.
+    host: String,
+    /// Whether requests must be for this machine.
+    checks_host: bool,
+    failure_reward: Option<f64>,
+    limits: Limits,
+    budget: Arc<Budget>,
+    metrics: Arc<Metrics>,
+}
+
+/// Serves until `interrupted` is set, then answers what the engines have and ends.
+///
+/// # Errors
+/// When the server cannot be started, or the judge ends by itself.
+pub fn serve(
+    host: &str,
+    port: u16,
+    setup: ServerSetup,
+    interrupted: &AtomicBool,
+    tell: &mut dyn FnMut(Event),
+) -> Result<(), ServerError> {
+    connection::raise_open_files();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(THREADS)
+        .max_blocking_threads(BODY_THREADS)
+        .enable_all()
+        .build()
+        .map_err(ServerError::Start)?;
+    let end = runtime.block_on(async {
+        let listener = TcpListener::bind((host, port)).await;
+        let listener = listener.map_err(|source| ServerError::Listen {
+            address: format!("{host}:{port}"),
+            source,
+        })?;
+        let address = listener.local_addr().map_err(ServerError::Start)?;
+        let app = Arc::new(App::start(host, setup)?);
+        tell(Event::Listening(address));
+        let connections = connection::Connections::accept(listener, router(&app));
+        let mut phase = app.service.phase();
+        let end = loop {
+            if interrupted.load(Ordering::Relaxed) {
+                break Ok(());
+            }
+            let now = app.service.phase();
+            if now != phase {
+                phase = now.clone();
+                if let Phase::Failed(why) = now {
+                    break Err(ServerError::Judge(why));
+                }
+                tell(Event::Phase(now));
+            }
+            tokio::time::sleep(LOOK_EVERY).await;
+        };
+        app.service.stop();
+        // What the engines have is answered; who waits for more is told to ask again.
+        while !matches!(app.service.phase(), Phase::Stopped | Phase::Failed(_)) {
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+        connections.close(GOODBYE).await;
+        end
+    });
+    // Bodies that are still being read concern nobody.
+    runtime.shutdown_background();
+    end
+}
+
+impl App {
+    fn start(host: &str, setup: ServerSetup) -> Result<Self, ServerError> {
+        let metrics = Arc::new(Metrics::new(&setup.identity.model));
+        let own = Arc::clone(&metrics);
+        let service = ServiceSetup {
+            observer: Box::new(move |completion, waited| own.completed(completion, waited)),
+            ..setup.service
+        };
+        let service = Arc::new(JudgeService::start(service)?);
+        let waiting = Arc::clone(&service);
+        Ok(Self {
+            service,
+            chat: setup.chat,
+            defaults: setup.defaults,
+            identity: setup.identity,
+            columns: setup.columns,
+            yields: setup.yields,
+            checks_host: setup.api_key.is_none() && !setup.insecure,
+            api_key: setup.api_key.as_deref().map(ApiKey::new),
+            host: host.to_owned(),
+            failure_reward: setup.failure_reward,
+            limits: setup.limits,
+            budget: Budget::new(move || waiting.forget_unwanted()),
+            metrics,
+        })
+    }
+}
+
+fn router(app: &Arc<App>) -> Router {
+    let guarded = Router::new()
+        .route("/v1/judge", post(judge::judge))
+        .route("/get_reward", post(openrlhf::get_reward))
+        .route("/reward", post(slime::reward))
+        .route("/v1/chat/completions", post(openai::chat))
+        .route("/v1/completions", post(openai::completions))
+        .route("/v1/models", get(openai::models))
+        .route("/v1/models/{*model}", get(openai::model))
+        .route("/sleep", post(operation::sleep))
+        .route("/wake_up", post(operation::wake_up))
+        .route("/is_sleeping", get(operation::is_sleeping))
+        .route("/metrics", get(operation::metrics))
+        .route_layer(middleware::from_fn(body::check_encoding))
+        .route_layer(middleware::from_fn_with_state(
+            Arc::clone(app),
+            access::check,
+        ));
+    Router::new()
+        .route("/health", get(operation::health))
+        .route("/ready", get(operation::ready))
+        .merge(guarded)
+        .fallback(async |method: axum::http::Method, uri: axum::http::Uri| {
+            let why = format!(
+                "there is no {method} {}; see `juror serve --help`",
+                uri.path()
+            );
+            ApiError::new(StatusCode::NOT_FOUND, why)
+        })
+        .method_not_allowed_fallback(async |method: axum::http::Method, uri: axum::http::Uri| {
+            let why = format!("{} does not take {method}", uri.path());
+            ApiError::new(StatusCode::METHOD_NOT_ALLOWED, why)
+        })
+        .layer(middleware::from_fn(access::identify))
+        .with_state(Arc::clone(app))
+}

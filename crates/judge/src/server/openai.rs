@@ -1,0 +1,425 @@
+//! OpenAI's chat and text completions (<https://platform.openai.com/docs/api-reference>): the model as any client knows one.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use axum::Json;
+use axum::body::{Body, Bytes};
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Extension, Path, State};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde_json::{Map, Value, json};
+use tokio::sync::{mpsc, oneshot};
+
+use super::App;
+use super::access::Client;
+use super::body::read_json;
+use super::budget::Reservation;
+use super::error::ApiError;
+use super::rows::WAITING;
+use super::stream::{Streamed, Wanted, channel_body};
+use crate::judge::service::TakeCompletion;
+use crate::openai::generation::{Answering, Defaults, Generation};
+use crate::openai::request::{GenerationRequest, Route};
+use crate::openai::response::Responder;
+use crate::openai::streaming::Streaming;
+use crate::openai::{TOO_LONG, guarded, is_own_error};
+use juror_engine::engine::{Completion, FinishReason, Request};
+
+/// Answers that a request may ask for: each has a prompt of its own in memory.
+const MOST_ANSWERS: usize = 2048;
+
+/// What the values of a request may take in memory beside their texts: two million token ids.
+const MOST_VALUES: usize = 256 << 20;
+
+/// A completion that is asked for, and why it could not be kept to its form.
+struct Coming {
+    completion: oneshot::Receiver<Result<Completion, String>>,
+    failure: Arc<std::sync::OnceLock<String>>,
+}
+
+/// `POST /v1/chat/completions`.
+pub(super) async fn chat(
+    State(app): State<Arc<App>>,
+    Extension(client): Extension<Client>,
+    body: Body,
+) -> Result<Response, ApiError> {
+    answer(&app, client, Route::Chat, body).await
+}
+
+/// `POST /v1/completions`.
+pub(super) async fn completions(
+    State(app): State<Arc<App>>,
+    Extension(client): Extension<Client>,
+    body: Body,
+) -> Result<Response, ApiError> {
+    answer(&app, client, Route::Completions, body).await
+}
+
+/// `GET /v1/models`.
+pub(super) async fn models(State(app): State<Arc<App>>) -> Json<Value> {
+    Json(json!({"object": "list", "data": [app.model_card()]}))
+}
+
+/// `GET /v1/models/NAME`.
+pub(super) async fn model(
+    State(app): State<Arc<App>>,
+    name: Result<Path<String>, PathRejection>,
+) -> Result<Json<Value>, ApiError> {
+    let Path(name) = name.map_err(|why| ApiError::bad_request(why.body_text()))?;
+    app.check_model(&name)?;
+    Ok(Json(app.model_card()))
+}
+
+/// Whether and how an answer is to come piece by piece.
+struct StreamOptions {
+    /// A last piece says how many tokens there were.
+    include_usage: bool,
+}
+
+async fn answer(
+    app: &Arc<App>,
+    client: Client,
+    route: Route,
+    body: Body,
+) -> Result<Response, ApiError> {
+    let mut body = app.receive(&client, body, MOST_VALUES).await?;
+    let (streams, request) = body
+        .parse(move |json| {
+            let Value::Object(mut fields) = read_json(json)? else {
+                return Err(ApiError::bad_request("the body must be a JSON object"));
+            };
+            let streams = stream_options(&mut fields).map_err(ApiError::bad_parameter)?;
+            let request =
+                GenerationRequest::parse(route, fields).map_err(ApiError::bad_parameter)?;
+            Ok((streams, request))
+        })
+        .await?;
+    let mut room = body.into_room();
+    if let Some(name) = &request.model {
+        app.check_model(name)?;
+    }
+    if request.answers() > MOST_ANSWERS {
+        let why = format!(
+            "{} answers (prompts times `n`), and a request may ask for {MOST_ANSWERS}: send several",
+            request.answers()
+        );
+        return Err(ApiError::bad_parameter(why));
+    }
+    // Without a seed every request is drawn anew.
+    let defaults = Defaults {
+        seed: random(),
+        ..app.defaults
+    };
+    let request = Arc::new(request);
+    let (chat, asked) = (Arc::clone(&app.chat), Arc::clone(&request));
+    let (sender, made) = oneshot::channel();
+    let waits = Arc::new(());
+    let waiting = Arc::downgrade(&waits);
+    app.service.in_turn(
+        &client.0,
+        Box::new(move || {
+            // Its client may have gone.
+            let _ = sender.send(Generation::new(&chat, &asked, defaults));
+        }),
+        Box::new(move || waiting.strong_count() > 0),
+    );
+    let generation = made
+        .await
+        .map_err(|_| ApiError::ending())?
+        .map_err(unanswerable)?;
+    let tokens = generation.prompts.iter().map(|prompt| prompt.tokens.len());
+    let each = tokens.max().unwrap_or(0) * size_of::<u32>() + WAITING;
+    room.grow_to(room.bytes() + request.answers() * each).await;
+    let name = format!("{:016x}{:08x}", random(), defaults.seed as u32);
+    let answering = generation.answers(&app.chat, &request, defaults, random());
+    let answering: Vec<Answering> = answering.collect();
+    let answer = Answer {
+        app: Arc::clone(app),
+        created: now(),
+        request,
+        generation,
+        name,
+        room: Arc::new(room),
+    };
+    match streams {
+        Some(options) => Ok(answer.stream(&client, answering, &options)),
+        None => answer
+            .whole(&client, answering)
+            .await
+            .map(IntoResponse::into_response),
+    }
+}
+
+/// Takes `stream` and `stream_options` out of a body.
+fn stream_options(body: &mut Map<String, Value>) -> Result<Option<StreamOptions>, String> {
+    let streams = match body.remove("stream") {
+        None | Some(Value::Null) => false,
+        Some(Value::Bool(streams)) => streams,
+        Some(other) => return Err(format!("`stream` is {other}, and must be true or false")),
+    };
+    let mut include_usage = false;
+    match body.remove("stream_options") {
+        None | Some(Value::Null) => {}
+        Some(Value::Object(options)) => {
+            for (key, value) in options {
+                match (key.as_str(), value) {
+                    ("include_usage", Value::Bool(include)) => include_usage = include,
+                    // Padding against listeners: it says nothing.
+                    ("include_obfuscation", Value::Bool(_)) | (_, Value::Null) => {}
+                    (key, value) => {
+                        return Err(format!(
+                            "`stream_options.{key}` is {value}, which is not applied here"
+                        ));
+                    }
+                }
+            }
+        }
+        Some(other) => {
+            return Err(format!(
+                "`stream_options` is {other}, and must be an object"
+            ));
+        }
+    }
+    Ok(streams.then_some(StreamOptions { include_usage }))
+}
+
+/// Why a request cannot be answered; that a prompt is too long has the code that OpenAI gives it.
+fn unanswerable(why: String) -> ApiError {
+    if is_own_error(&why) {
+        return ApiError::not_answered(why);
+    }
+    let is_too_long = why.starts_with(TOO_LONG);
+    let error = ApiError::bad_request(why);
+    if is_too_long {
+        error.with_code("context_length_exceeded")
+    } else {
+        error
+    }
+}
+
+/// A request that is being answered.
+struct Answer {
+    app: Arc<App>,
+    created: i64,
+    request: Arc<GenerationRequest>,
+    generation: Generation,
+    name: String,
+    /// What waits takes room, also when its client has gone.
+    room: Arc<Reservation>,
+}
+
+/// Gives a completion to a request, as long as its client waits.
+struct Taker {
+    sender: oneshot::Sender<Result<Completion, String>>,
+    _room: Arc<Reservation>,
+}
+
+impl TakeCompletion for Taker {
+    fn take(self: Box<Self>, result: Result<Completion, String>) {
+        // Its client may have gone.
+        let _ = self.sender.send(result);
+    }
+
+    fn is_wanted(&self) -> bool {
+        !self.sender.is_closed()
+    }
+}
+
+impl Answer {
+    fn responder(&self) -> Responder<'_> {
+        Responder {
+            model: &self.app.chat,
+            created: self.created,
+            raw: false,
+        }
+    }
+
+    /// Asks the engines for one answer.
+    fn ask(
+        &self,
+        client: &Client,
+        request: Request,
+        failure: Arc<std::sync::OnceLock<String>>,
+    ) -> Coming {
+        let (sender, completion) = oneshot::channel();
+        let take = Taker {
+            sender,
+            _room: Arc::clone(&self.room),
+        };
+        let service = &self.app.service;
+        service.generate(&client.0, request, Box::new(take));
+        Coming {
+            completion,
+            failure,
+        }
+    }
+
+    /// All of the answer at once.
+    async fn whole(
+        self,
+        client: &Client,
+        answering: Vec<Answering>,
+    ) -> Result<Json<Value>, ApiError> {
+        let waits = Arc::new(());
+        let coming: Vec<Coming> = answering
+            .into_iter()
+            .map(|mut one| {
+                let guide = one.request.guide.take();
+                one.request.guide = Some(Box::new(Wanted::new(guide, &waits)));
+                self.ask(client, one.request, one.failure)
+            })
+            .collect();
+        let mut completions = Vec::with_capacity(coming.len());
+        for one in coming {
+            completions.push(one.finished().await?);
+        }
+        drop(waits);
+        let responder = self.responder();
+        let prompts = &self.generation.prompts;
+        guarded(|| responder.body(&self.request, prompts, &completions, &self.name))
+            .map(Json)
+            .map_err(ApiError::not_answered)
+    }
+
+    /// Pieces as they come, as server-sent events.
+    fn stream(
+        self,
+        client: &Client,
+        answering: Vec<Answering>,
+        options: &StreamOptions,
+    ) -> Response {
+        let (pieces, body) = channel_body();
+        let (sender, mut written) = mpsc::unbounded_channel();
+        let mut coming = Vec::with_capacity(answering.len());
+        for (index, mut one) in answering.into_iter().enumerate() {
+            let (tokens, mut received) = mpsc::unbounded_channel();
+            let guide = one.request.guide.take();
+            one.request.guide = Some(Box::new(Streamed::new(guide, tokens)));
+            coming.push(self.ask(client, one.request, one.failure));
+            let sender = sender.clone();
+            tokio::spawn(async move {
+                while let Some(token) = received.recv().await {
+                    if sender.send((index, token)).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        let include_usage = options.include_usage;
+        tokio::spawn(async move {
+            let event =
+                |value: &Value| Ok::<_, Infallible>(Bytes::from(format!("data: {value}\n\n")));
+            let responder = self.responder();
+            let mut streaming = Streaming::new(
+                responder,
+                &self.request,
+                &self.generation.prompts,
+                &self.name,
+            );
+            let mut completions = Vec::with_capacity(coming.len());
+            let result = async {
+                for piece in streaming.begin() {
+                    pieces.send(event(&piece)).await.map_err(|_| None)?;
+                }
+                loop {
+                    let next = tokio::select! {
+                        next = written.recv() => next,
+                        () = pieces.closed() => return Err(None),
+                    };
+                    let Some((index, token)) = next else { break };
+                    if let Some(piece) = streaming.push(index, token) {
+                        pieces.send(event(&piece)).await.map_err(|_| None)?;
+                    }
+                }
+                for (index, one) in coming.into_iter().enumerate() {
+                    let completion = one.finished().await.map_err(Some)?;
+                    let last = guarded(|| streaming.finish(index, &completion));
+                    for piece in last.map_err(|why| Some(ApiError::not_answered(why)))? {
+                        pieces.send(event(&piece)).await.map_err(|_| None)?;
+                    }
+                    completions.push(completion);
+                }
+                if include_usage {
+                    let piece = streaming.usage(&completions);
+                    pieces.send(event(&piece)).await.map_err(|_| None)?;
+                }
+                Ok::<(), Option<ApiError>>(())
+            };
+            match result.await {
+                Ok(()) => {
+                    let _ = pieces
+                        .send(Ok(Bytes::from_static(b"data: [DONE]\n\n")))
+                        .await;
+                }
+                Err(Some(error)) => {
+                    let _ = pieces.send(event(&error.to_json())).await;
+                }
+                // The client has gone.
+                Err(None) => {}
+            }
+        });
+        let headers = [
+            (header::CONTENT_TYPE, "text/event-stream; charset=utf-8"),
+            (header::CACHE_CONTROL, "no-cache"),
+        ];
+        (headers, body).into_response()
+    }
+}
+
+impl Coming {
+    async fn finished(self) -> Result<Completion, ApiError> {
+        let completion = self.completion.await.map_err(|_| ApiError::ending())?;
+        let completion = completion.map_err(ApiError::not_answered)?;
+        if let FinishReason::Rejected(why) = &completion.finish {
+            if !why.contains("exceed the context") && !why.contains("KV blocks") {
+                return Err(ApiError::not_answered(why.clone()));
+            }
+            let why = format!("{TOO_LONG} exceeded: {why}");
+            return Err(ApiError::bad_request(why).with_code("context_length_exceeded"));
+        }
+        match self.failure.get() {
+            // The form is the request's: to ask again would change nothing.
+            Some(why) => Err(ApiError::bad_request(why.clone())),
+            None => Ok(completion),
+        }
+    }
+}
+
+impl App {
+    fn model_card(&self) -> Value {
+        json!({
+            "id": self.identity.model,
+            "object": "model",
+            "created": 0,
+            "owned_by": "juror",
+            "max_model_len": self.chat.config.max_positions,
+        })
+    }
+
+    /// Refuses a model that is not the one that is loaded.
+    fn check_model(&self, name: &str) -> Result<(), ApiError> {
+        let own = &self.identity.model;
+        if name == own {
+            return Ok(());
+        }
+        let why = format!("there is no model {name:?} here: this server has {own:?}");
+        Err(ApiError::new(StatusCode::NOT_FOUND, why).with_code("model_not_found"))
+    }
+}
+
+/// 64 random bits.
+pub(super) fn random() -> u64 {
+    use std::hash::{BuildHasher as _, RandomState};
+    // Each has keys of its own, from the system's randomness.
+    RandomState::new().hash_one(now())
+}
+
+/// Seconds since 1970.
+fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| since.as_secs().cast_signed())
+}

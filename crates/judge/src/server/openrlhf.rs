@@ -1,0 +1,116 @@
+//! `POST /get_reward`: what `OpenRLHF`'s remote reward model is asked (<https://github.com/OpenRLHF/OpenRLHF>, 0.11).
+//!
+//! A request holds `query` (the policy's whole text, chat template and control tokens included), `prompts` (the text that it goes on
+//! from) and `labels`, a list each. Its trainer makes tensors of what it gets: `rewards` and `scores` have a number a sample, and
+//! `extra_logs` the same keys in every answer, each with one number: of several samples the mean.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::body::Body;
+use axum::extract::{Extension, State};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+
+use super::App;
+use super::access::Client;
+use super::body::{Fields, elements};
+use super::error::ApiError;
+use super::rollout;
+use super::rows::{Row, is_judged};
+use juror_data::Sample;
+use juror_data::verdict::Verdict;
+
+/// Rewards for the texts of a policy.
+pub(super) async fn get_reward(
+    State(app): State<Arc<App>>,
+    Extension(client): Extension<Client>,
+    body: Body,
+) -> Result<Json<Value>, ApiError> {
+    let mut body = app.receive(&client, body, app.most_of_rows()).await?;
+    let own = Arc::clone(&app);
+    let samples = body.parse(move |json| own.rollouts(json)).await?;
+    let verdicts = app.judge_all(client, samples, body.into_room()).await?;
+    let rewards: Vec<Option<f64>> = verdicts.iter().map(|verdict| app.reward(verdict)).collect();
+    Ok(Json(json!({
+        "rewards": rewards,
+        "scores": rewards,
+        "extra_logs": app.logs(&verdicts),
+    })))
+}
+
+/// The list under a key; a single text or number is a list of one.
+fn list<'b>(fields: &mut Fields<'b>, key: &str) -> Result<Vec<&'b RawValue>, ApiError> {
+    let value = fields.take(key);
+    let list = value.and_then(|value| match value.get().as_bytes().first() {
+        Some(b'"' | b'-' | b'0'..=b'9') => Some(vec![value]),
+        _ => elements(value),
+    });
+    list.ok_or_else(|| {
+        ApiError::bad_request(format!(
+            "`{key}` is missing, or no list: send {{\"query\": […], \"prompts\": […], \"labels\": […]}}"
+        ))
+    })
+}
+
+impl App {
+    /// The samples of a request.
+    fn rollouts(&self, json: &[u8]) -> Result<Vec<Result<Sample, String>>, ApiError> {
+        let mut fields = Fields::parse(json)?;
+        let queries = list(&mut fields, "query")?;
+        let prompts = list(&mut fields, "prompts")?;
+        let labels = list(&mut fields, "labels")?;
+        if queries.len() != prompts.len() || queries.len() != labels.len() {
+            return Err(ApiError::bad_request(format!(
+                "`query` has {} texts, `prompts` {} and `labels` {}: they must be as many",
+                queries.len(),
+                prompts.len(),
+                labels.len()
+            )));
+        }
+        self.check_count(queries.len())?;
+        let texts = queries.iter().zip(&prompts).zip(&labels).enumerate();
+        let read = texts.map(|(place, ((query, prompt), label))| {
+            let text = |value: &RawValue| serde_json::from_str::<String>(value.get());
+            let (Ok(query), Ok(prompt)) = (text(query), text(prompt)) else {
+                return Err(ApiError::bad_request(format!(
+                    "query[{place}] and prompts[{place}] must be texts"
+                )));
+            };
+            let row = Row {
+                question: rollout::question(&prompt),
+                reference: Some(label),
+                response: rollout::response(&query, &prompt),
+            };
+            self.sample_for_trainer(&row, place)
+        });
+        read.collect()
+    }
+
+    /// What is logged of these verdicts, always under the same keys: the share of those with process and outcome true, and of those
+    /// that were judged.
+    fn logs(&self, verdicts: &[Verdict]) -> Map<String, Value> {
+        let mean = |value: &dyn Fn(&Verdict) -> f64| {
+            // Of none the sum would be -0.
+            let sum = verdicts.iter().map(value).fold(0.0, |sum, one| sum + one);
+            json!(sum / verdicts.len().max(1) as f64)
+        };
+        let truth = |value: Option<bool>| f64::from(u8::from(value == Some(true)));
+        let mut logs = Map::new();
+        if self.yields.process {
+            let value = mean(&|verdict| truth(verdict.process));
+            logs.insert("process".to_owned(), value);
+        }
+        if self.yields.outcome {
+            let value = mean(&|verdict| truth(verdict.outcome));
+            logs.insert("outcome".to_owned(), value);
+        }
+        if self.yields.score {
+            let value = mean(&|verdict| verdict.score.unwrap_or(0.0));
+            logs.insert("score".to_owned(), value);
+        }
+        let judged = mean(&|verdict| f64::from(u8::from(is_judged(verdict))));
+        logs.insert("judge_ok".to_owned(), judged);
+        logs
+    }
+}

@@ -1,0 +1,93 @@
+//! `POST /reward`: what slime's remote reward model is asked (`--rm-type remote_rm`, <https://github.com/THUDM/slime>), with
+//! `--reward-key reward`.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::body::Body;
+use axum::extract::{Extension, State};
+use serde::Serialize;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use super::App;
+use super::access::Client;
+use super::body::Fields;
+use super::error::ApiError;
+use super::rollout;
+use super::rows::{Row, is_judged};
+use juror_data::Sample;
+
+/// The reward of one response.
+pub(super) async fn reward(
+    State(app): State<Arc<App>>,
+    Extension(client): Extension<Client>,
+    body: Body,
+) -> Result<Json<Value>, ApiError> {
+    let mut body = app.receive(&client, body, app.most_of_rows()).await?;
+    let own = Arc::clone(&app);
+    let sample = body.parse(move |json| own.rollout(json)).await?;
+    let verdicts = app
+        .judge_all(client, vec![sample], body.into_room())
+        .await?;
+    let Some(verdict) = verdicts.first() else {
+        return Err(ApiError::ending());
+    };
+    let mut answer = json!({
+        "reward": app.reward(verdict),
+        "process": verdict.process,
+        "outcome": verdict.outcome,
+        "status": verdict.status,
+        "judge_ok": u8::from(is_judged(verdict)),
+    });
+    if let Some(error) = &verdict.error {
+        answer["error"] = json!(error);
+    }
+    Ok(Json(answer))
+}
+
+impl App {
+    /// The sample of a request.
+    fn rollout(&self, json: &[u8]) -> Result<Result<Sample, String>, ApiError> {
+        let mut fields = Fields::parse(json)?;
+        let (prompt, label) = (fields.take("prompt"), fields.take("label"));
+        let text = |value: &RawValue| serde_json::from_str::<String>(value.get()).ok();
+        let Some(response) = fields.take("response").and_then(text) else {
+            return Err(ApiError::bad_request(
+                "`response` is missing, or no text: send {\"prompt\", \"response\", \"label\"}",
+            ));
+        };
+        let response = rollout::without_end(&response);
+        let Some(text) = prompt.and_then(text) else {
+            // Messages are read as everywhere.
+            let row = Row {
+                question: prompt,
+                reference: label,
+                response,
+            };
+            return self.sample_for_trainer(&row, 0);
+        };
+        let row = Row {
+            question: rollout::question(&text),
+            reference: label,
+            response,
+        };
+        self.sample_for_trainer(&row, 0)
+    }
+
+    /// A row of a trainer as a sample. One that cannot be read is an error, unless failures have a reward.
+    pub(super) fn sample_for_trainer(
+        &self,
+        row: &Row<'_, impl Serialize>,
+        place: usize,
+    ) -> Result<Result<Sample, String>, ApiError> {
+        // A row always can be written.
+        let row = serde_json::to_string(row).unwrap_or_default();
+        match self.sample(&row) {
+            Err(why) if self.failure_reward.is_none() => {
+                Err(ApiError::bad_request(format!("sample {place}: {why}")))
+            }
+            sample => Ok(sample),
+        }
+    }
+}
