@@ -29,7 +29,7 @@ const PATIENCE: Duration = Duration::from_millis(100);
 
 /// One pair to verify.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Row {
+pub(crate) struct Row {
     /// The row's id as it was written, JSON.
     pub id: Option<String>,
     /// The reference.
@@ -60,7 +60,7 @@ impl Row {
     ///
     /// # Errors
     /// A sentence, where the line is not JSON, or neither a pair nor a rollout.
-    pub fn parse(line: &[u8], columns: &ColumnMap) -> Result<Self, String> {
+    pub(crate) fn parse(line: &[u8], columns: &ColumnMap) -> Result<Self, String> {
         let line = String::from_utf8_lossy(line);
         let row: RawRow = serde_json::from_str(&line)
             .map_err(|error| format!("not a JSON object of a pair: {error}"))?;
@@ -156,7 +156,7 @@ enum Outcome<'l> {
 
 /// How a run of rows is verified.
 #[derive(Debug, Clone, Default)]
-pub struct Settings {
+pub(crate) struct Settings {
     /// Whose verdicts are wanted.
     pub profile: Profile,
     /// Settings of every row that has none of its own, as JSON: a row's `config` replaces them key by key.
@@ -168,11 +168,11 @@ pub struct Settings {
 }
 
 /// Writes a pair and its verdict for a person.
-pub type Explain<'e> = &'e (dyn Fn(&str, &str, &Verification) -> String + Sync);
+pub(crate) type Explain<'e> = &'e (dyn Fn(&str, &str, &Verification) -> String + Sync);
 
 /// What a run came to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Counts {
+pub(crate) struct Counts {
     /// Rows answered.
     pub rows: usize,
     /// Equal.
@@ -187,7 +187,7 @@ pub struct Counts {
 
 /// Why a run stopped.
 #[derive(Debug, thiserror::Error)]
-pub enum VerifyError {
+pub(crate) enum VerifyError {
     /// An input could not be read.
     #[error(transparent)]
     Input(#[from] DatasetError),
@@ -216,7 +216,7 @@ impl Settings {
     ///
     /// # Errors
     /// A sentence that names the setting.
-    pub fn verifier(&self, own: Option<&Map<String, Value>>) -> Result<Verifier, String> {
+    pub(crate) fn verifier(&self, own: Option<&Map<String, Value>>) -> Result<Verifier, String> {
         let mut config = self.config.clone();
         if let Some(own) = own {
             config.extend(own.iter().map(|(key, value)| (key.clone(), value.clone())));
@@ -227,7 +227,12 @@ impl Settings {
     }
 
     /// The line of output for a verification: JSON, with its line end.
-    pub fn line(&self, id: Option<&str>, index: usize, verification: &Verification) -> Vec<u8> {
+    pub(crate) fn line(
+        &self,
+        id: Option<&str>,
+        index: usize,
+        verification: &Verification,
+    ) -> Vec<u8> {
         self.json(id, index, Ok(verification))
     }
 
@@ -299,7 +304,7 @@ impl Settings {
     ///
     /// # Errors
     /// When a source cannot be read, the output not written, the settings not understood, or on interruption.
-    pub fn run(
+    pub(crate) fn run(
         &self,
         sources: Vec<Source>,
         explain: Option<Explain>,

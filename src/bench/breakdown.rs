@@ -8,8 +8,12 @@ use super::recorder::Step;
 use juror_engine::model::profile::{Phase, Span};
 
 /// Seconds by what was done. They add up to the time of all steps.
+#[allow(
+    clippy::struct_field_names,
+    reason = "the keys of the report, each with its unit"
+)]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
-pub struct Breakdown {
+pub(crate) struct Breakdown {
     /// Products with the layers' weights, for prompt tokens. Steps that mix share them out by tokens.
     pub prefill_gemm_s: f64,
     /// Products with the layers' weights, for generated tokens.
@@ -32,7 +36,7 @@ pub struct Breakdown {
 
 impl Breakdown {
     /// From a run's steps and the spans inside them, both in order of time; none without spans.
-    pub fn new(steps: &[Step], spans: &[Span]) -> Option<Self> {
+    pub(crate) fn new(steps: &[Step], spans: &[Span]) -> Option<Self> {
         if spans.is_empty() {
             return None;
         }

@@ -15,7 +15,7 @@ const ROUNDS: usize = 5;
 
 /// The best a device did, in the types the model uses.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Ceiling {
+pub(crate) struct Ceiling {
     /// Floating-point operations a second of a large matrix product with weights of the model's type, two for each
     /// multiply-add. On the CPU it is this program's own product: how far the whole model is from its best part.
     pub flops: f64,
@@ -28,7 +28,7 @@ impl Ceiling {
     ///
     /// # Errors
     /// When the device has no memory for it.
-    pub fn measure(device: &Device, precision: Precision) -> Result<Self, ModelError> {
+    pub(crate) fn measure(device: &Device, precision: Precision) -> Result<Self, ModelError> {
         Ok(Self {
             flops: flops(device, precision)?,
             bandwidth: if device.is_cpu() {

@@ -15,7 +15,7 @@ const SHARE: f64 = 0.5;
 
 /// A workload in tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Tokens {
+pub(crate) struct Tokens {
     /// Generations.
     pub generations: usize,
     /// Prompt tokens to compute: what all prompts share counts once.
@@ -28,7 +28,7 @@ pub struct Tokens {
 
 /// What a workload takes, estimated.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Estimate {
+pub(crate) struct Estimate {
     /// Seconds to compute the prompts.
     pub prompt_seconds: f64,
     /// Seconds to generate.
@@ -43,7 +43,7 @@ pub struct Estimate {
 
 impl Estimate {
     /// For a model stored in `precision`, `packed` of its weights in MXFP4, in an engine of these sizes.
-    pub fn new(
+    pub(crate) fn new(
         tokens: &Tokens,
         config: &ModelConfig,
         precision: Precision,
@@ -81,12 +81,12 @@ impl Estimate {
     }
 
     /// Seconds of the whole run.
-    pub fn seconds(&self) -> f64 {
+    pub(crate) fn seconds(&self) -> f64 {
         self.prompt_seconds + self.output_seconds
     }
 
     /// The memory in words.
-    pub fn memory(&self) -> String {
+    pub(crate) fn memory(&self) -> String {
         let all = self.weights + self.cache + self.step;
         format!(
             "{} (weights {}, keys and values {}, a step {})",
@@ -99,12 +99,12 @@ impl Estimate {
 }
 
 /// Bytes in GB.
-pub fn gigabytes(bytes: usize) -> String {
+pub(crate) fn gigabytes(bytes: usize) -> String {
     format!("{:.2} GB", bytes as f64 / 1e9)
 }
 
 /// A time in seconds, with larger units beside it where those are more readable.
-pub struct Seconds(pub f64);
+pub(crate) struct Seconds(pub f64);
 
 impl fmt::Display for Seconds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

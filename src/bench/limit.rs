@@ -6,14 +6,14 @@ use super::Report;
 use super::breakdown::Breakdown;
 
 /// Seconds below which a run says little: one step more or less, or another program's turn, changes its figures.
-pub const TOO_SHORT: f64 = 1.0;
+pub(crate) const TOO_SHORT: f64 = 1.0;
 
 /// From this share of a ceiling on, that ceiling is what limits.
 const NEAR: f64 = 0.4;
 
 /// What limits a run, in the words of its figures.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Limit {
+pub(crate) enum Limit {
     /// The run was too short, or too small for its batch: its seconds, generations, and sequences at once.
     TooFewSamples(f64, usize, usize),
     /// Attention: its share of the time.
@@ -30,7 +30,7 @@ pub enum Limit {
 
 impl Limit {
     /// That of a run.
-    pub fn of(report: &Report) -> Self {
+    pub(crate) fn of(report: &Report) -> Self {
         let (flops, bytes) = (
             report.model_flops_utilisation,
             report.memory_bandwidth_utilisation,

@@ -11,7 +11,7 @@ use juror_engine::engine::{
 use juror_engine::model::profile::{Profile, Span};
 
 /// What came of a run.
-pub struct Run {
+pub(crate) struct Run {
     /// What it took to compute the template, before the clock started.
     pub template: Duration,
     /// When the first request was handed in.
@@ -30,7 +30,7 @@ pub struct Run {
 
 /// One generation; times in seconds since it was handed in.
 #[derive(Debug, Clone, Copy)]
-pub struct RequestTimes {
+pub(crate) struct RequestTimes {
     /// Prompt tokens.
     pub prompt: usize,
     /// Of these, found in the cache.
@@ -45,7 +45,7 @@ pub struct RequestTimes {
 
 /// How a run is made.
 #[derive(Debug, Clone, Copy)]
-pub struct Settings {
+pub(crate) struct Settings {
     /// How tokens are chosen.
     pub sampling: Sampling,
     /// The seed of the draws.
@@ -59,7 +59,7 @@ pub struct Settings {
 ///
 /// # Errors
 /// When a size cannot work, a job does not fit, or the model fails.
-pub fn measure(
+pub(crate) fn measure(
     model: &SharedModel,
     config: &EngineConfig,
     jobs: &[Job],

@@ -18,24 +18,21 @@
 //! | [`trace`] | a run for Chrome's trace viewer |
 //! | [`shared`] | one loaded model for several runs |
 
-pub mod breakdown;
-pub mod ceiling;
+pub(crate) mod breakdown;
+pub(crate) mod ceiling;
 mod cost;
-pub mod estimate;
-pub mod limit;
-pub mod measure;
-pub mod recorder;
-pub mod report;
-pub mod session;
-pub mod shared;
-pub mod statistics;
-pub mod trace;
-pub mod workload;
+pub(crate) mod estimate;
+pub(crate) mod limit;
+pub(crate) mod measure;
+pub(crate) mod recorder;
+pub(crate) mod report;
+pub(crate) mod session;
+pub(crate) mod shared;
+pub(crate) mod statistics;
+pub(crate) mod trace;
+pub(crate) mod workload;
 
-pub use ceiling::Ceiling;
-pub use estimate::{Estimate, Seconds, Tokens};
-pub use limit::Limit;
-pub use measure::{Run, Settings, measure};
-pub use report::{Context, Report};
-pub use shared::SharedModel;
-pub use workload::{Job, LengthDistribution, Workload};
+pub(crate) use ceiling::Ceiling;
+pub(crate) use estimate::{Estimate, Seconds, Tokens};
+pub(crate) use report::{Context, Report};
+pub(crate) use workload::{Job, LengthDistribution, Workload};

@@ -8,7 +8,7 @@ use juror_engine::engine::{RequestId, StepObserver, StepReport};
 
 /// A step, as it is kept.
 #[derive(Debug, Clone, Copy)]
-pub struct Step {
+pub(crate) struct Step {
     /// When planning began.
     pub started: Instant,
     /// From planning to booking.
@@ -29,7 +29,7 @@ pub struct Step {
 
 /// Everything noted in a run.
 #[derive(Debug, Default)]
-pub struct Record {
+pub(crate) struct Record {
     /// The steps, in order.
     pub steps: Vec<Step>,
     /// Times between two tokens of one request, in seconds.
@@ -39,11 +39,11 @@ pub struct Record {
 
 /// Hands the engine's reports to a record that others may read.
 #[derive(Debug, Clone, Default)]
-pub struct Recorder(Arc<Mutex<Record>>);
+pub(crate) struct Recorder(Arc<Mutex<Record>>);
 
 impl Recorder {
     /// What was noted since the last call.
-    pub fn take(&self) -> Record {
+    pub(crate) fn take(&self) -> Record {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

@@ -19,7 +19,7 @@ use juror_engine::model::Precision;
 /// The first group has the names of vLLM's `vllm bench serve` results; all requests arrive at once, so a time to first
 /// token includes waiting for a place in the batch.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Report {
+pub(crate) struct Report {
     /// Seconds from the first request to the last token.
     pub duration: f64,
     /// Generations that ended as they should.
@@ -115,7 +115,7 @@ struct Latencies {
 }
 
 /// What figures are derived from, beside the run.
-pub struct Context<'a> {
+pub(crate) struct Context<'a> {
     /// The model's sizes.
     pub model: &'a ModelConfig,
     /// What it is stored in.
@@ -130,7 +130,7 @@ pub struct Context<'a> {
 
 impl Report {
     /// The figures of a run.
-    pub fn new(run: &Run, context: &Context) -> Self {
+    pub(crate) fn new(run: &Run, context: &Context) -> Self {
         let seconds = run.wall.as_secs_f64().max(1e-9);
         let rate = |count: f64| count / seconds;
         let steps = run.record.steps.len().max(1) as f64;
@@ -198,7 +198,7 @@ impl Report {
     }
 
     /// Rows of the table for people: what, and how much.
-    pub fn rows(&self) -> Vec<(&'static str, String)> {
+    pub(crate) fn rows(&self) -> Vec<(&'static str, String)> {
         let latency = &self.latencies;
         let times = |mean: f64, p50: f64, p95: f64, p99: f64| {
             format!("mean {mean:.1}  p50 {p50:.1}  p95 {p95:.1}  p99 {p99:.1} ms")

@@ -20,7 +20,7 @@ use juror_judge::judge::build::{
 };
 
 /// What is measured: a model and the generations asked of it.
-pub struct Subject {
+pub(crate) struct Subject {
     /// The model's name.
     pub name: String,
     /// Its sizes.
@@ -38,7 +38,7 @@ pub struct Subject {
 }
 
 /// A loaded model and its ceilings, ready to be measured in any setting.
-pub struct Bench {
+pub(crate) struct Bench {
     subject: Subject,
     model: SharedModel,
     ceiling: Ceiling,
@@ -54,7 +54,7 @@ pub struct Bench {
 
 /// One setting of a sweep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Setting {
+pub(crate) struct Setting {
     /// Most sequences at once.
     pub max_sequences: usize,
     /// Most tokens a step.
@@ -66,7 +66,7 @@ impl Bench {
     ///
     /// # Errors
     /// When the weights do not fit the configuration, or memory does not suffice.
-    pub fn load(mut subject: Subject, options: &EngineOptions) -> Result<Self, EngineError> {
+    pub(crate) fn load(mut subject: Subject, options: &EngineOptions) -> Result<Self, EngineError> {
         let ceiling = Ceiling::measure(&subject.device, subject.precision)?;
         let started = Instant::now();
         let model = load_model(
@@ -100,12 +100,12 @@ impl Bench {
     }
 
     /// What is measured.
-    pub fn subject(&self) -> &Subject {
+    pub(crate) fn subject(&self) -> &Subject {
         &self.subject
     }
 
     /// Sizes for one run.
-    pub fn engine_config(&self, options: &EngineOptions) -> EngineConfig {
+    pub(crate) fn engine_config(&self, options: &EngineOptions) -> EngineConfig {
         let options = EngineOptions {
             blocks: Some(self.blocks),
             token_budget: options.token_budget.or(Some(self.token_budget)),
@@ -119,7 +119,7 @@ impl Bench {
     ///
     /// # Errors
     /// When a size cannot work, a prompt does not fit, or the model fails.
-    pub fn run(
+    pub(crate) fn run(
         &self,
         config: &EngineConfig,
         sampling: Sampling,
@@ -159,12 +159,12 @@ impl Bench {
     }
 
     /// The settings of a sweep.
-    pub fn settings(&self) -> Vec<Setting> {
+    pub(crate) fn settings(&self) -> Vec<Setting> {
         self.subject.settings()
     }
 
     /// What one run in an engine of these sizes will take.
-    pub fn estimate(&self, engine: &EngineConfig) -> Estimate {
+    pub(crate) fn estimate(&self, engine: &EngineConfig) -> Estimate {
         let Subject {
             config,
             precision,
@@ -235,7 +235,7 @@ fn config_for(subject: &Subject, options: &EngineOptions) -> EngineConfig {
 ///
 /// # Errors
 /// Those of writing.
-pub fn write_trace(file: &OutputFile, run: &Run) -> Result<(), OutputError> {
+pub(crate) fn write_trace(file: &OutputFile, run: &Run) -> Result<(), OutputError> {
     // On a GPU the spans are of a later run: shown from where they begin.
     let origin = run.started;
     file.write(|out| trace::write(out, origin, &run.record.steps, &run.spans))
@@ -243,7 +243,7 @@ pub fn write_trace(file: &OutputFile, run: &Run) -> Result<(), OutputError> {
 
 /// Everything that `--json` writes: the figures of the only, or the best, setting on top.
 #[derive(Debug, Serialize)]
-pub struct Document<'a> {
+pub(crate) struct Document<'a> {
     /// The version of this layout: [`Document::SCHEMA`].
     pub schema_version: u32,
     /// This program's version.
@@ -284,7 +284,7 @@ pub struct Document<'a> {
 
 /// What was asked of the model.
 #[derive(Debug, Serialize)]
-pub struct WorkloadFields {
+pub(crate) struct WorkloadFields {
     /// The files of rollouts whose prompts are used; none for made-up prompts.
     pub inputs: Vec<String>,
     /// Generations.
@@ -307,14 +307,14 @@ pub struct WorkloadFields {
 
 impl Document<'_> {
     /// The version of the JSON's layout; a field that changes its meaning or goes makes it one more.
-    pub const SCHEMA: u32 = 1;
+    pub(crate) const SCHEMA: u32 = 1;
 }
 
 /// The commit of the sources that this program was built from.
-pub const COMMIT: Option<&str> = option_env!("JUROR_COMMIT");
+pub(crate) const COMMIT: Option<&str> = option_env!("JUROR_COMMIT");
 
 /// The features that this program was built with.
-pub fn features() -> Vec<&'static str> {
+pub(crate) fn features() -> Vec<&'static str> {
     let all = [
         ("cuda", cfg!(feature = "cuda")),
         ("metal", cfg!(feature = "metal")),
@@ -326,7 +326,7 @@ pub fn features() -> Vec<&'static str> {
 }
 
 /// The processor's name and the number of threads.
-pub fn machine() -> String {
+pub(crate) fn machine() -> String {
     let information = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let name = information
         .lines()
@@ -339,7 +339,7 @@ pub fn machine() -> String {
 
 impl Subject {
     /// The settings of a sweep: batch sizes up to the number of generations, by token budgets.
-    pub fn settings(&self) -> Vec<Setting> {
+    pub(crate) fn settings(&self) -> Vec<Setting> {
         let (batches, budgets): (&[usize], &[usize]) = if self.device.is_cpu() {
             (&[1, 4, 8, 16, 32, 64, 128], &[128, 256, 512, 1024])
         } else {
@@ -364,7 +364,7 @@ impl Subject {
     ///
     /// # Errors
     /// [`ModelError::Unsupported`] where a generation exceeds the model's context, or there is none.
-    pub fn check(&self) -> Result<(), ModelError> {
+    pub(crate) fn check(&self) -> Result<(), ModelError> {
         let longest = self
             .jobs
             .iter()

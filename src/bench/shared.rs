@@ -9,11 +9,11 @@ use juror_judge::judge::build::DeviceModel;
 
 /// A handle on a model; engines are given clones of it, and only one runs at a time.
 #[derive(Clone)]
-pub struct SharedModel(Arc<Mutex<Box<dyn DeviceModel>>>);
+pub(crate) struct SharedModel(Arc<Mutex<Box<dyn DeviceModel>>>);
 
 impl SharedModel {
     /// Takes the model.
-    pub fn new(model: Box<dyn DeviceModel>) -> Self {
+    pub(crate) fn new(model: Box<dyn DeviceModel>) -> Self {
         Self(Arc::new(Mutex::new(model)))
     }
 
@@ -22,12 +22,12 @@ impl SharedModel {
     }
 
     /// Notes spans from now on, or no longer.
-    pub fn set_profile(&self, profile: Profile) {
+    pub(crate) fn set_profile(&self, profile: Profile) {
         *self.model().profile() = profile;
     }
 
     /// What was noted since the last call.
-    pub fn take_spans(&self) -> Vec<Span> {
+    pub(crate) fn take_spans(&self) -> Vec<Span> {
         self.model().profile().take()
     }
 }

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 /// A distribution of times, in milliseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
-pub struct Spread {
+pub(crate) struct Spread {
     /// Arithmetic mean.
     pub mean: f64,
     /// Standard deviation.
@@ -19,7 +19,7 @@ pub struct Spread {
 
 impl Spread {
     /// Of times in seconds, in any order; zeros if there are none.
-    pub fn of_seconds(mut times: Vec<f64>) -> Self {
+    pub(crate) fn of_seconds(mut times: Vec<f64>) -> Self {
         if times.is_empty() {
             return Self::default();
         }

@@ -10,7 +10,7 @@ use super::recorder::Step;
 use juror_engine::model::profile::Span;
 
 /// How a trace begins.
-pub const BEGINNING: &str =
+pub(crate) const BEGINNING: &str =
     "{\"otherData\":{\"program\":\"juror bench\"},\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n";
 
 /// Rows of the picture.
@@ -21,7 +21,7 @@ const MODEL: u32 = 2;
 ///
 /// # Errors
 /// Those of writing.
-pub fn write(
+pub(crate) fn write(
     out: &mut dyn Write,
     origin: Instant,
     steps: &[Step],

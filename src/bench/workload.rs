@@ -7,7 +7,7 @@ use juror_engine::engine::random::uniform;
 
 /// How lengths are distributed, in tokens.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum LengthDistribution {
+pub(crate) enum LengthDistribution {
     /// Always the same.
     Fixed(usize),
     /// Equally likely from the first to the second, both included.
@@ -19,7 +19,7 @@ pub enum LengthDistribution {
 
 impl LengthDistribution {
     /// The longest there may be.
-    pub fn longest(&self) -> usize {
+    pub(crate) fn longest(&self) -> usize {
         match *self {
             Self::Fixed(length) | Self::Range(_, length) => length,
             Self::LogNormal(median, _) => (8.0 * median) as usize,
@@ -27,7 +27,7 @@ impl LengthDistribution {
     }
 
     /// The length of the `index`th draw of a `seed`.
-    pub fn draw(&self, seed: u64, index: u64, what: u32) -> usize {
+    pub(crate) fn draw(&self, seed: u64, index: u64, what: u32) -> usize {
         let uniform = |position| uniform(seed, index, what, position);
         match *self {
             Self::Fixed(length) => length,
@@ -91,7 +91,7 @@ impl fmt::Display for LengthDistribution {
 
 /// One generation: its prompt's tokens, and how many to generate.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Job {
+pub(crate) struct Job {
     /// Token ids.
     pub prompt: Vec<u32>,
     /// Tokens to generate; at least one.
@@ -100,7 +100,7 @@ pub struct Job {
 
 /// A made-up judge workload.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Workload {
+pub(crate) struct Workload {
     /// Samples.
     pub samples: usize,
     /// Tokens that all prompts begin with.
@@ -125,7 +125,7 @@ const MOST_TOKENS: u64 = 1 << 29;
 ///
 /// # Errors
 /// A sentence that names the limit.
-pub fn check_tokens(tokens: u64) -> Result<(), String> {
+pub(crate) fn check_tokens(tokens: u64) -> Result<(), String> {
     if tokens <= MOST_TOKENS {
         return Ok(());
     }
@@ -144,14 +144,14 @@ const OWN_TOKENS: u32 = 4;
 
 impl Workload {
     /// The template's tokens.
-    pub fn template_tokens(&self, vocab: usize) -> Vec<u32> {
+    pub(crate) fn template_tokens(&self, vocab: usize) -> Vec<u32> {
         (0..self.template)
             .map(|at| self.token(0, TEMPLATE_TOKENS, at, vocab))
             .collect()
     }
 
     /// Tokens of the longest sequence there may be, prompt and output.
-    pub fn longest(&self) -> usize {
+    pub(crate) fn longest(&self) -> usize {
         self.template + self.input.longest().max(1) + self.output.longest().max(1)
     }
 
@@ -159,13 +159,13 @@ impl Workload {
     ///
     /// # Errors
     /// A sentence that names the limit.
-    pub fn check(&self) -> Result<(), String> {
+    pub(crate) fn check(&self) -> Result<(), String> {
         let generations = (self.samples as u64).saturating_mul(self.trials as u64);
         check_tokens(generations.saturating_mul(self.longest() as u64))
     }
 
     /// All generations, groups together.
-    pub fn jobs(&self, vocab: usize) -> Vec<Job> {
+    pub(crate) fn jobs(&self, vocab: usize) -> Vec<Job> {
         let template = self.template_tokens(vocab);
         let mut jobs = Vec::with_capacity(self.samples * self.trials);
         for group in 0..self.samples.div_ceil(self.group) {

@@ -21,7 +21,6 @@ use crate::bench::session::{
     Bench, COMMIT, Document, Setting, Subject, WorkloadFields, features, machine, write_trace,
 };
 use crate::bench::{Job, LengthDistribution, Report, Seconds, Workload, trace, workload};
-use juror_judge::catalog::shapes;
 use juror_data::output::Mark;
 use juror_data::{LineLimit, LoadOptions, load};
 use juror_engine::checkpoint::{ModelConfig, Weights};
@@ -29,6 +28,7 @@ use juror_engine::engine::{EngineConfig, Sampling};
 use juror_engine::model::ModelError;
 use juror_engine::model::cpu::instructions::InstructionSet;
 use juror_hub::Want;
+use juror_judge::catalog::shapes;
 use juror_judge::judge::EngineOptions;
 use juror_judge::judge::JudgeText;
 use juror_judge::judge::prompt::TooLong;

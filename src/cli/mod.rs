@@ -197,7 +197,7 @@ impl<T, E: Into<anyhow::Error>> OrFail<T> for Result<T, E> {
 }
 
 /// Reads the arguments, runs the command, and prints its error.
-pub fn main() -> ExitCode {
+pub(crate) fn main() -> ExitCode {
     panics::silence();
     let parsed = Arguments::command()
         .try_get_matches()

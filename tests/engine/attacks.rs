@@ -94,10 +94,12 @@ fn no_verdict_comes_from_the_response() {
         let samples = samples(protocol, &text);
         for constrained in [true, false] {
             for seed in 1..9 {
-                let mut options = RunOptions::default();
-                options.rules = RulesMode::Off;
-                options.max_new_tokens = 40;
-                options.constrained = constrained;
+                let options = RunOptions {
+                    rules: RulesMode::Off,
+                    max_new_tokens: 40,
+                    constrained,
+                    ..RunOptions::default()
+                };
                 let model = Box::new(Blind { vocab, seed });
                 let verdicts = judge_with(model, &text, &samples, &options);
                 assert_eq!(verdicts.len(), samples.len());

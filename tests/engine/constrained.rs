@@ -218,15 +218,16 @@ fn samples(count: usize) -> Vec<Sample> {
 }
 
 fn options() -> RunOptions {
-    let mut options = RunOptions::default();
-    options.sampling = Sampling {
-        temperature: 1.0,
-        ..Sampling::GREEDY
-    };
-    options.max_new_tokens = 120;
-    options.rules = RulesMode::Off;
-    options.raw = true;
-    options
+    RunOptions {
+        sampling: Sampling {
+            temperature: 1.0,
+            ..Sampling::GREEDY
+        },
+        max_new_tokens: 120,
+        rules: RulesMode::Off,
+        raw: true,
+        ..RunOptions::default()
+    }
 }
 
 /// How many samples each combination has; `JUROR_NONSENSE=4000 cargo test --release --test engine nonsense` for more.

@@ -69,18 +69,19 @@ fn text(protocol: &Arc<dyn Protocol>) -> (ModelSource, Arc<JudgeText>) {
 }
 
 fn options(trials: u32) -> RunOptions {
-    let mut options = RunOptions::default();
-    options.sampling = Sampling {
-        temperature: 0.8,
-        ..Sampling::GREEDY
-    };
-    options.max_new_tokens = NEW_TOKENS;
-    options.trials = trials;
-    options.seed = 3;
-    options.raw = true;
-    // A protocol here has faults where free answers are read.
-    options.constrained = false;
-    options
+    RunOptions {
+        sampling: Sampling {
+            temperature: 0.8,
+            ..Sampling::GREEDY
+        },
+        max_new_tokens: NEW_TOKENS,
+        trials,
+        seed: 3,
+        raw: true,
+        // A protocol here has faults where free answers are read.
+        constrained: false,
+        ..RunOptions::default()
+    }
 }
 
 fn samples() -> Vec<Sample> {

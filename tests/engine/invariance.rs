@@ -89,13 +89,15 @@ fn judge(
         Arc::default(),
     )
     .unwrap();
-    let mut options = RunOptions::default();
-    options.sampling = sampling;
-    options.max_new_tokens = NEW_TOKENS;
-    options.trials = trials;
-    options.seed = 5;
-    options.raw = true;
-    options.rules = RulesMode::Off;
+    let options = RunOptions {
+        sampling,
+        max_new_tokens: NEW_TOKENS,
+        trials,
+        seed: 5,
+        raw: true,
+        rules: RulesMode::Off,
+        ..RunOptions::default()
+    };
     let mut kept = Keep {
         verdicts: Vec::new(),
         stats: Stats::default(),

@@ -10,9 +10,9 @@ use std::thread::{Builder, JoinHandle, sleep};
 use std::time::Duration;
 
 /// Names how many threads compute: rayon's variable.
-pub const VARIABLE: &str = "RAYON_NUM_THREADS";
+pub(crate) const VARIABLE: &str = "RAYON_NUM_THREADS";
 /// The most threads that compute, whatever the variable says: more than any machine has processors.
-pub const MOST: usize = 1024;
+pub(crate) const MOST: usize = 1024;
 /// Threads left to others when the system runs out: engines, those who collect from them, readers, downloads.
 const SPARE: usize = 8;
 /// How often a thread is asked for: one that has just ended may still be counted.
@@ -26,10 +26,10 @@ const ATTEMPTS: u32 = 4;
 )]
 pub struct ThreadError {
     /// What it was to do.
-    pub purpose: &'static str,
+    pub(crate) purpose: &'static str,
     /// The system's word.
     #[source]
-    pub source: io::Error,
+    pub(crate) source: io::Error,
 }
 
 /// Why the pool of threads that compute cannot be started.

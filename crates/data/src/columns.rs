@@ -28,7 +28,7 @@ pub enum Field {
 
 impl Field {
     /// Every field, in the order they are shown.
-    pub const ALL: [Self; 7] = [
+    pub(crate) const ALL: [Self; 7] = [
         Self::Question,
         Self::Reference,
         Self::Response,
@@ -39,7 +39,7 @@ impl Field {
     ];
 
     /// The field's name in `--columns`.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Question => "question",
             Self::Reference => "reference",
@@ -73,21 +73,21 @@ impl fmt::Display for Field {
 
 /// One value for each field.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PerField<T> {
+pub(crate) struct PerField<T> {
     /// Of the question.
-    pub question: T,
+    pub(crate) question: T,
     /// Of the reference answer.
-    pub reference: T,
+    pub(crate) reference: T,
     /// Of the response.
-    pub response: T,
+    pub(crate) response: T,
     /// Of the id.
-    pub id: T,
+    pub(crate) id: T,
     /// Of the steps.
-    pub steps: T,
+    pub(crate) steps: T,
     /// Of the rubric.
-    pub rubric: T,
+    pub(crate) rubric: T,
     /// Of the second response.
-    pub other: T,
+    pub(crate) other: T,
 }
 
 impl<T> PerField<T> {
@@ -104,7 +104,7 @@ impl<T> PerField<T> {
     }
 
     /// That of a field.
-    pub fn get(&self, field: Field) -> &T {
+    pub(crate) fn get(&self, field: Field) -> &T {
         match field {
             Field::Question => &self.question,
             Field::Reference => &self.reference,
@@ -333,7 +333,7 @@ impl ColumnMap {
     }
 
     /// The field's values in a row, with the key they were found under; `None` if the row has none.
-    pub(super) fn find<'a>(
+    pub(crate) fn find<'a>(
         &self,
         field: Field,
         preset: &'static Preset,
@@ -469,7 +469,7 @@ impl ColumnMap {
 }
 
 /// Values, the key they were found under, and other keys of the field that the row has too.
-pub(super) struct Found<'a> {
+pub(crate) struct Found<'a> {
     pub(super) key: String,
     pub(super) values: Vec<Value<'a>>,
     /// Are they every element of a list?
@@ -481,9 +481,9 @@ pub(super) struct Found<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldUse {
     /// Each key and the number of rows it served, in the order of first use.
-    pub keys: Vec<(String, usize)>,
+    pub(crate) keys: Vec<(String, usize)>,
     /// Aliases of the field that were in a row as well, and were not used.
-    pub passed_over: Vec<String>,
+    pub(crate) passed_over: Vec<String>,
 }
 
 /// The keys every field was read from, to be shown before anything is judged.
@@ -492,11 +492,11 @@ pub struct FieldUse {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ColumnsUsed {
     /// The keys of each field.
-    pub fields: PerField<FieldUse>,
+    pub(crate) fields: PerField<FieldUse>,
     /// Rows whose id was made from their content.
-    pub content_ids: usize,
+    pub(crate) content_ids: usize,
     /// Each preset that rows were read by and their number, in the order of first use.
-    pub presets: Vec<(&'static str, usize)>,
+    pub(crate) presets: Vec<(&'static str, usize)>,
     /// Rows that repeat others and were left out.
     pub repeated: usize,
 }

@@ -25,7 +25,7 @@ mod error;
 mod input;
 pub mod journal;
 mod keep;
-mod load;
+pub mod load;
 mod merge;
 mod messages;
 mod needs;

@@ -59,7 +59,7 @@ impl KeyPath {
     ///
     /// # Errors
     /// When a key on the way is there twice, as text for the user.
-    pub(super) fn find<'a>(&self, row: &Row<'a>) -> Result<Vec<Value<'a>>, String> {
+    pub(crate) fn find<'a>(&self, row: &Row<'a>) -> Result<Vec<Value<'a>>, String> {
         if let Some(value) = row.get(&self.text)? {
             return Ok(vec![value]);
         }

@@ -60,7 +60,7 @@ impl Rejected {
     ///
     /// # Errors
     /// When the temporary file cannot be read, or `writer` not be written.
-    pub fn write(&self, writer: &mut dyn Write) -> io::Result<()> {
+    pub(crate) fn write(&self, writer: &mut dyn Write) -> io::Result<()> {
         let Some(mut lines) = self.lines.as_ref() else {
             return Ok(());
         };

@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use super::messages::Messages;
 
 /// A JSON object, unread but well-formed.
-pub(super) struct Row<'a> {
+pub(crate) struct Row<'a> {
     /// The whole line, to tell columns by.
     line: &'a str,
     entries: Vec<(String, &'a RawValue)>,

@@ -19,17 +19,22 @@ const AT_ONCE: usize = 8192;
 /// The keys of a verdict's line that others build on; of a table, whose columns have no keys within, also under their joined names.
 #[derive(Debug, Deserialize)]
 pub struct VerdictLine<'l> {
+    /// The sample's id.
     #[serde(borrow)]
     pub id: Cow<'l, str>,
+    /// The trial, from 0.
     #[serde(default)]
     pub trial: u32,
+    /// The state it ended in.
     pub status: Status,
     process: Option<bool>,
     outcome: Option<bool>,
     overall: Option<bool>,
+    /// What the rules say of the outcome.
     pub rule_outcome: Option<bool>,
     #[serde(borrow, default)]
     outcome_source: Option<Cow<'l, str>>,
+    /// What it is worth.
     pub reward: Option<f64>,
     #[serde(default)]
     confidence: Confidence,

@@ -31,7 +31,7 @@ pub enum RewardPolicy {
 }
 
 /// What [`RewardPolicy::PerfectBonus`] takes off for small flaws.
-pub const IMPERFECT: f64 = 0.1;
+pub(crate) const IMPERFECT: f64 = 0.1;
 
 /// What each field is worth under [`RewardPolicy::Weighted`]: 0 or more, not all 0.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]

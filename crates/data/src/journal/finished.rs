@@ -4,9 +4,9 @@
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LinePlace {
     /// Bytes from the beginning of the file.
-    pub offset: u64,
+    pub(crate) offset: u64,
     /// Bytes, the newline included; 0 only of a line that there is not.
-    pub length: u32,
+    pub(crate) length: u32,
 }
 
 /// The finished trials of a run: 16 bytes for each there will be, in place of its verdict.

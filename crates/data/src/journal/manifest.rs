@@ -73,7 +73,7 @@ impl Manifest {
 
     /// What differs between this manifest and another, a line for each field, with the names of the two; empty where
     /// nothing does.
-    pub fn listed_differences(&self, name: &str, other: &Self, other_name: &str) -> String {
+    pub(crate) fn listed_differences(&self, name: &str, other: &Self, other_name: &str) -> String {
         let other = serde_json::to_string(other)
             .and_then(|text| serde_json::from_str(&text))
             .unwrap_or(Value::Null);
@@ -82,7 +82,7 @@ impl Manifest {
     }
 
     /// Every field that differs between this manifest and the one in a journal, down to the single value.
-    pub fn differences(&self, earlier: &Value) -> Vec<Difference> {
+    pub(crate) fn differences(&self, earlier: &Value) -> Vec<Difference> {
         let mut differences = Vec::new();
         // Through text, as the earlier one came: a number must not differ by how it was read.
         let now = serde_json::to_string(self)
@@ -167,11 +167,11 @@ pub struct InputIdentity {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
     /// Where it is, as `sampling.temperature`.
-    pub field: String,
+    pub(crate) field: String,
     /// What the journal says, as JSON; `nothing` if it has no such field.
-    pub journal: String,
+    pub(crate) journal: String,
     /// What this run says.
-    pub now: String,
+    pub(crate) now: String,
 }
 
 /// The differences, a line each, with what the two sides are called: a manifest has some twenty fields, but a foreign file

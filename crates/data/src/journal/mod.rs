@@ -268,11 +268,6 @@ impl Journal {
             .map_err(|source| self.write_error(source))
     }
 
-    /// Where the journal is.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
     fn write(&mut self, line: &impl Serialize) -> Result<(), JournalError> {
         if self.torn {
             // A further line would be appended to the torn one, and neither could be read.

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 pub use self::file::{OutputFile, Outputs};
 pub use self::format::OutputFormat;
 pub use self::mark::Mark;
+
 pub use self::table::{Column, JsonLineSink, Kind};
 use self::target::Target;
 
@@ -299,6 +300,9 @@ pub fn folder_of(path: &Path) -> &Path {
 }
 
 /// Makes a new name in `folder` survive a power cut.
+///
+/// # Errors
+/// What the system says where the folder cannot be opened or synced.
 pub fn sync_folder(folder: &Path) -> io::Result<()> {
     if !cfg!(unix) {
         return Ok(());

@@ -16,7 +16,7 @@
 pub mod config;
 mod error;
 pub mod gguf;
-pub mod source;
+pub(crate) mod source;
 pub(crate) mod tensors;
 mod unsuitable;
 pub mod weights;

@@ -22,12 +22,12 @@ pub struct BlockHash([u8; 16]);
 impl BlockHash {
     /// What the names of sequences that are computed as long ones begin from: their keys and values are not those of short
     /// ones with the same tokens.
-    pub const LONG: Self = Self([0xff; 16]);
+    pub(crate) const LONG: Self = Self([0xff; 16]);
 
     /// The name of the block holding `tokens` after the block named `parent`.
     ///
     /// 128 bits of a cryptographic hash: text under judgement cannot be made to collide with another's prefix.
-    pub fn chain(parent: Option<Self>, tokens: &[u32]) -> Self {
+    pub(crate) fn chain(parent: Option<Self>, tokens: &[u32]) -> Self {
         let mut hasher = blake3::Hasher::new();
         hasher.update(&parent.map_or([0; 16], |hash| hash.0));
         for token in tokens {
@@ -122,47 +122,42 @@ impl BlockPool {
     /// Whether each block takes memory from its first use on, and none before: then unused blocks are reused before
     /// untouched ones are handed out, once a sixteenth of the pool and half of the most that were in use lie unused.
     #[must_use]
-    pub fn lazy(self, lazy: bool) -> Self {
+    pub(crate) fn lazy(self, lazy: bool) -> Self {
         Self { lazy, ..self }
     }
 
     /// Token positions a block.
-    pub fn block_size(&self) -> usize {
+    pub(crate) fn block_size(&self) -> usize {
         self.block_size
     }
 
     /// All blocks that were not retired.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.blocks.len() - self.retired
     }
 
-    /// True for a pool of no blocks.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     /// Can content be found again?
-    pub fn caching(&self) -> bool {
+    pub(crate) fn caching(&self) -> bool {
         self.caching
     }
 
     /// Does each block take memory from its first use on?
-    pub fn is_lazy(&self) -> bool {
+    pub(crate) fn is_lazy(&self) -> bool {
         self.lazy
     }
 
     /// Blocks that [`Self::allocate`] could hand out now.
-    pub fn free(&self) -> usize {
+    pub(crate) fn free(&self) -> usize {
         self.listed + self.untouched.len()
     }
 
     /// Blocks that were used at some time: what takes memory of a lazy pool.
-    pub fn touched(&self) -> usize {
+    pub(crate) fn touched(&self) -> usize {
         self.untouched.start as usize
     }
 
     /// Blocks that hold `tokens` tokens.
-    pub fn blocks_for(&self, tokens: usize) -> usize {
+    pub(crate) fn blocks_for(&self, tokens: usize) -> usize {
         tokens.div_ceil(self.block_size)
     }
 
@@ -208,7 +203,7 @@ impl BlockPool {
     }
 
     /// Takes up to `count` free blocks out of use for good, untouched ones first; returns how many there were.
-    pub fn retire(&mut self, count: usize) -> usize {
+    pub(crate) fn retire(&mut self, count: usize) -> usize {
         let mut retired = 0;
         while retired < count
             && let Some(block) = self.untouched.next_back().or_else(|| self.take_listed())
@@ -226,12 +221,12 @@ impl BlockPool {
     }
 
     /// True if the block has no user.
-    pub fn is_free(&self, block: BlockId) -> bool {
+    pub(crate) fn is_free(&self, block: BlockId) -> bool {
         self.blocks[block as usize].references == 0
     }
 
     /// Adds one user to a block that was found.
-    pub fn retain(&mut self, block: BlockId) {
+    pub(crate) fn retain(&mut self, block: BlockId) {
         if self.is_free(block) {
             self.unlink(block);
         }
@@ -257,7 +252,7 @@ impl BlockPool {
     }
 
     /// Takes one user from each block, in order.
-    pub fn release_all(&mut self, blocks: impl IntoIterator<Item = BlockId>) {
+    pub(crate) fn release_all(&mut self, blocks: impl IntoIterator<Item = BlockId>) {
         for block in blocks {
             self.release(block);
         }

@@ -142,7 +142,7 @@ impl Engine {
     }
 
     /// Sequences that wait to be admitted.
-    pub fn waiting(&self) -> usize {
+    pub(crate) fn waiting(&self) -> usize {
         self.scheduler.waiting()
     }
 
@@ -150,7 +150,7 @@ impl Engine {
     ///
     /// # Errors
     /// The failure of a step that was under way; the engine is not to be used after it.
-    pub fn drop_requests(&mut self) -> Result<(), EngineError> {
+    pub(crate) fn drop_requests(&mut self) -> Result<(), EngineError> {
         if let Some(step) = self.in_flight.take() {
             self.model.collect(step.ticket)?;
         }

@@ -84,14 +84,6 @@ impl Next {
         then: Then::End,
     };
 
-    /// Known tokens, and a free choice behind them.
-    pub fn append(tokens: Vec<u32>) -> Self {
-        Self {
-            append: tokens,
-            then: Then::Free,
-        }
-    }
-
     /// Whether it appends nothing and leaves the choice free.
     pub(super) fn is_free(&self) -> bool {
         self.append.is_empty() && matches!(self.then, Then::Free)
@@ -119,7 +111,7 @@ pub struct Allowed(LazyLock<TokenSet, Box<dyn FnOnce() -> TokenSet + Send>>);
 
 impl Allowed {
     /// What `find` returns, which runs once, on the thread that asks first; it must not panic.
-    pub fn later(find: impl FnOnce() -> TokenSet + Send + 'static) -> Self {
+    pub(crate) fn later(find: impl FnOnce() -> TokenSet + Send + 'static) -> Self {
         Self(LazyLock::new(Box::new(find)))
     }
 
@@ -149,12 +141,13 @@ pub struct TokenSet {
 
 impl TokenSet {
     /// From words of 32 bits, the lowest of the first for token 0. Tokens beyond them are not in the set.
-    pub fn from_words(words: Vec<u32>) -> Self {
+    pub(crate) fn from_words(words: Vec<u32>) -> Self {
         Self { words }
     }
 
     /// The bits, 32 a word.
-    pub fn words(&self) -> &[u32] {
+    #[cfg(feature = "cuda")]
+    pub(crate) fn words(&self) -> &[u32] {
         &self.words
     }
 

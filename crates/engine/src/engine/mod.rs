@@ -14,14 +14,14 @@
 //! What it promises is that a completion depends on its request alone: not on what else is in the batch, on what was
 //! cached, on chunking or on preemption.
 
-pub mod block_pool;
+pub(crate) mod block_pool;
 mod core;
 pub mod guide;
-pub mod logprobs;
+pub(crate) mod logprobs;
 pub mod random;
 pub mod sampler;
 mod scheduler;
-pub mod sequence;
+pub(crate) mod sequence;
 mod shortage;
 pub mod stats;
 mod step_model;

@@ -122,7 +122,7 @@ pub struct RowRequest<'a> {
 
 impl RowRequest<'_> {
     /// The random number in `[0, 1)` that decides this row; the same wherever and whenever the row is computed.
-    pub fn draw(&self) -> f64 {
+    pub(crate) fn draw(&self) -> f64 {
         let RandomKey {
             seed,
             sample,

@@ -45,7 +45,7 @@ impl DeviceChoice {
 /// # Errors
 /// The driver's refusal.
 #[cfg_attr(not(feature = "cuda"), allow(clippy::unnecessary_wraps))]
-pub fn gpu_memory(device: &Device) -> Result<Option<(usize, usize)>, ModelError> {
+pub(crate) fn gpu_memory(device: &Device) -> Result<Option<(usize, usize)>, ModelError> {
     #[cfg(feature = "cuda")]
     if let Device::Cuda(cuda) = device {
         return super::cuda::device::memory(cuda).map(Some);

@@ -17,11 +17,11 @@ pub(crate) enum FeedForward {
 /// `down(activation(gate(x), up(x)))`
 pub(crate) struct Gated {
     /// Gate and up in one product: `[2 · width, hidden]`.
-    pub gate_up: Linear,
+    pub(crate) gate_up: Linear,
     /// `[hidden, width]`
-    pub down: Linear,
+    pub(crate) down: Linear,
     /// What joins gate and up.
-    pub activation: Activation,
+    pub(crate) activation: Activation,
 }
 
 impl Gated {
@@ -47,11 +47,11 @@ impl Gated {
 /// token's sum has one order whatever else is in the step.
 pub(crate) struct Mixture {
     /// `[experts, hidden]`
-    pub router: Linear,
+    pub(crate) router: Linear,
     /// One gated layer for each expert.
-    pub experts: Vec<Gated>,
+    pub(crate) experts: Vec<Gated>,
     /// How many work on a token, and how their weights are taken.
-    pub config: Experts,
+    pub(crate) config: Experts,
 }
 
 impl Mixture {

@@ -19,7 +19,7 @@ pub struct Linear {
 
 /// Whether a library for dense algebra (MKL, Accelerate) is part of the program, for the CPU's products with f32 weights.
 /// Its sums may depend on the number of rows.
-pub const LIBRARY: bool = cfg!(any(feature = "mkl", feature = "accelerate"));
+pub(crate) const LIBRARY: bool = cfg!(any(feature = "mkl", feature = "accelerate"));
 
 enum Weight {
     Packed(PackedMatrix),
@@ -46,7 +46,7 @@ impl Linear {
     }
 
     /// A layer of the CPU from a weight that is packed already.
-    pub fn packed(weight: PackedMatrix, bias: Option<Tensor>) -> Self {
+    pub(crate) fn packed(weight: PackedMatrix, bias: Option<Tensor>) -> Self {
         Self {
             weight: Weight::Packed(weight),
             bias,

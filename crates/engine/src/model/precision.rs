@@ -131,7 +131,7 @@ impl WeightType {
 
     /// The type of a router over experts in a model that computes in `compute`: never quantised.
     #[must_use]
-    pub fn for_router(self, compute: DType) -> Self {
+    pub(crate) fn for_router(self, compute: DType) -> Self {
         match self {
             Self::F32 | Self::F16 | Self::BF16 => self,
             Self::Q8_0 | Self::Q4K | Self::F8E4M3 | Self::Stored { .. } => Self::exact(compute),
@@ -199,7 +199,7 @@ impl KvType {
     }
 
     /// The type that holds what is computed in a dtype.
-    pub fn of(dtype: DType) -> Self {
+    pub(crate) fn of(dtype: DType) -> Self {
         match dtype {
             DType::F16 => Self::F16,
             DType::BF16 => Self::BF16,

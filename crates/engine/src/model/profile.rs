@@ -81,7 +81,7 @@ impl Profile {
     ///
     /// # Errors
     /// Those of `work`, and of waiting for the device.
-    pub fn time<T, E: Into<ModelError>>(
+    pub(crate) fn time<T, E: Into<ModelError>>(
         &mut self,
         phase: Phase,
         layer: Option<usize>,

@@ -10,7 +10,9 @@ use super::BrowseError;
 use super::index::{Index, ReadLine};
 use super::source::Source;
 use crate::eval::{EvalError, LabelColumns, Samples, labelled_line};
-use juror_data::{ColumnMap, LineLimit, LoadOptions, Needs, Rows, VerdictLine, each, index_each};
+pub(super) use juror_data::{
+    ColumnMap, LineLimit, LoadOptions, Needs, Rows, VerdictLine, each, index_each,
+};
 
 /// Bytes that are read and parsed at a time.
 const CHUNK: usize = 8 << 20;

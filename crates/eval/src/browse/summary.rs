@@ -8,7 +8,7 @@ use crate::eval::{Measures, Scores, Task};
 use juror_data::verdict::Status;
 
 /// Draws of the bootstrap that gives the intervals: fewer than a report has, as they are made again while a run goes on.
-const RESAMPLES: usize = 1000;
+pub(super) const RESAMPLES: usize = 1000;
 
 /// Counts of all verdicts.
 #[derive(Debug, Clone, PartialEq)]

@@ -20,10 +20,10 @@ pub struct OfN {
 pub struct Best {
     /// Their places.
     #[serde(skip)]
-    pub places: Vec<[u32; 1]>,
+    pub(crate) places: Vec<[u32; 1]>,
     /// To how many responses each was compared, itself included; in the same order.
     #[serde(skip)]
-    pub of: Vec<u32>,
+    pub(crate) of: Vec<u32>,
     /// Questions whose responses have readable verdicts.
     pub questions: usize,
     /// Questions whose best response is worth too little.

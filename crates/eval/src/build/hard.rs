@@ -25,7 +25,7 @@ pub struct OfC {
 pub struct Hard {
     /// Their places.
     #[serde(skip)]
-    pub places: Vec<[u32; 1]>,
+    pub(crate) places: Vec<[u32; 1]>,
     /// How many they are.
     pub hard: usize,
     /// Samples by C, from 0 to 1.

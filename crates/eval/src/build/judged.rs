@@ -17,15 +17,15 @@ use juror_judge::judge::consensus::Votes;
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Tally {
     /// Trials, readable or not.
-    pub trials: u32,
+    pub(crate) trials: u32,
     /// Trials whose status is `ok`: the others do not vote.
-    pub ok: u32,
+    pub(crate) ok: u32,
     /// Is the derivation right?
-    pub process: Votes,
+    pub(crate) process: Votes,
     /// Is the final answer right?
-    pub outcome: Votes,
+    pub(crate) outcome: Votes,
     /// Are both?
-    pub overall: Votes,
+    pub(crate) overall: Votes,
     rewards: (u32, f64),
     confidences: (u32, f32),
 }
@@ -51,24 +51,24 @@ impl Tally {
     }
 
     /// The share of the readable trials that hold the whole for right: C(q, r) of PRIME.
-    pub fn c(&self) -> Option<f64> {
+    pub(crate) fn c(&self) -> Option<f64> {
         self.overall.share()
     }
 
     /// The mean of the rewards of its readable trials.
-    pub fn reward(&self) -> Option<f64> {
+    pub(crate) fn reward(&self) -> Option<f64> {
         let (count, sum) = self.rewards;
         (count > 0).then(|| sum / f64::from(count))
     }
 
     /// The mean probability that the judge gave to a right response; 0 where none was recorded.
-    pub fn confidence(&self) -> f32 {
+    pub(crate) fn confidence(&self) -> f32 {
         let (count, sum) = self.confidences;
         if count > 0 { sum / count as f32 } else { 0.0 }
     }
 
     /// Do most trials find the final answer right and the derivation wrong?
-    pub fn is_lucky_guess(&self) -> bool {
+    pub(crate) fn is_lucky_guess(&self) -> bool {
         (self.outcome.majority(), self.process.majority()) == (Some(true), Some(false))
     }
 }
@@ -86,7 +86,7 @@ fn confidence(confidence: Confidence) -> Option<f32> {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Coverage {
     /// Samples of the input.
-    pub samples: usize,
+    pub(crate) samples: usize,
     /// Samples without a verdict: they are left out.
     pub without_verdict: usize,
     /// Samples none of whose verdicts is `ok`: they are left out.
@@ -105,9 +105,9 @@ pub struct Coverage {
 #[derive(Debug)]
 pub struct Judged {
     /// The rows.
-    pub rows: Rows,
+    pub(crate) rows: Rows,
     /// What is said of each, in the same order.
-    pub tallies: Vec<Tally>,
+    pub(crate) tallies: Vec<Tally>,
     /// Has any sample a reward?
     by_reward: bool,
     /// How far the verdicts cover the rows.
@@ -197,7 +197,7 @@ impl Judged {
 
     /// What the response at a place is worth: the mean of its rewards; C where no sample of the run has a reward. The two are never
     /// compared with each other.
-    pub fn score(&self, place: u32) -> Option<f64> {
+    pub(crate) fn score(&self, place: u32) -> Option<f64> {
         let tally = self.tallies.get(place as usize)?;
         if self.by_reward {
             tally.reward()
@@ -208,7 +208,7 @@ impl Judged {
 
     /// The responses to each question that have a readable verdict. Questions are the same where their texts are, and of chat
     /// messages all turns before the response.
-    pub fn groups(&self) -> Groups {
+    pub(crate) fn groups(&self) -> Groups {
         let mut numbers: HashMap<u64, u32> = HashMap::new();
         let mut places: Vec<(u32, u32)> = Vec::new();
         for (at, _) in self
@@ -235,7 +235,7 @@ pub struct Groups {
 
 impl Groups {
     /// The samples of each group, in the order of the input.
-    pub fn iter(&self) -> impl Iterator<Item = Vec<u32>> + '_ {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Vec<u32>> + '_ {
         let groups = self.places.chunk_by(|a, b| a.0 == b.0);
         groups.map(|group| group.iter().map(|(_, sample)| *sample).collect())
     }

@@ -23,10 +23,10 @@ pub struct Wanted {
 pub struct Accepted {
     /// Their places, those of one question together; where only some of a question are wanted, from the best on.
     #[serde(skip)]
-    pub places: Vec<[u32; 1]>,
+    pub(crate) places: Vec<[u32; 1]>,
     /// The question of each, by its number, in the same order.
     #[serde(skip)]
-    pub questions_of: Vec<u32>,
+    pub(crate) questions_of: Vec<u32>,
     /// How many they are, before doubles and those beyond what is wanted of a question are left out.
     pub accepted: usize,
     /// Responses with readable verdicts that are not accepted.

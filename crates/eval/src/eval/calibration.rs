@@ -16,9 +16,9 @@ const BINS: usize = 10;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Bin {
     /// From this probability.
-    pub from: f64,
+    pub(crate) from: f64,
     /// To this one.
-    pub to: f64,
+    pub(crate) to: f64,
     /// How many verdicts.
     pub count: usize,
     /// The mean of their probabilities; null of none.
@@ -40,7 +40,7 @@ pub struct Threshold {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Reliability {
     /// Verdicts with a probability and a label.
-    pub count: usize,
+    pub(crate) count: usize,
     /// The mean squared difference of probability and label (Brier 1950).
     pub brier: f64,
     /// The mean distance of the bins' probabilities and observed shares, weighted by their counts: the expected calibration error
@@ -77,7 +77,7 @@ pub fn probabilities(
 
 impl Reliability {
     /// Of the verdicts' probabilities of a task; `None` where there are none.
-    pub fn of(task: Task, verdicts: &[Scored], samples: &Samples) -> Option<Self> {
+    pub(crate) fn of(task: Task, verdicts: &[Scored], samples: &Samples) -> Option<Self> {
         let mut placed: Vec<Placed> = probabilities(task, verdicts, samples).collect();
         if placed.is_empty() {
             return None;

@@ -13,7 +13,7 @@ use super::statistics::{Confusion, McNemar, RESAMPLES, bootstrap};
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Comparison {
     /// Verdicts of both on the same trial of the same labelled sample.
-    pub verdicts: usize,
+    pub(crate) verdicts: usize,
     /// Whether both are right equally often.
     pub mcnemar: McNemar,
     /// The second's accuracy less the first's, with its paired interval.
@@ -21,7 +21,7 @@ pub struct Comparison {
     /// The second's F1 less the first's, with its paired interval.
     pub f1: Option<Estimate>,
     /// Verdicts on which both say the same, nothing included.
-    pub agree: usize,
+    pub(crate) agree: usize,
 }
 
 /// A verdict on which exactly one of two judges is right.

@@ -159,14 +159,14 @@ pub struct LinearFit {
     /// y where x is 0.
     pub intercept: f64,
     /// Pearson's correlation.
-    pub correlation: f64,
+    pub(crate) correlation: f64,
     /// The share of y's variance that the line explains, with its 95 % interval by resampling points: of five or more, in resamples
     /// of three different ones or more.
     pub r_squared: Estimate,
     /// The two-sided p-value of no slope; null for fewer than three points, or where they lie on the line.
     pub p: Option<f64>,
     /// Resamples.
-    pub resamples: usize,
+    pub(crate) resamples: usize,
 }
 
 impl LinearFit {

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use juror_data::Keep;
+pub(super) use juror_data::Keep;
 
 /// The fields of a label, and the keys under which data sets have them; the first that a row has counts.
 ///
@@ -62,7 +62,7 @@ pub enum LabelField {
 
 impl LabelField {
     /// Every field.
-    pub const ALL: [Self; 5] = [
+    pub(crate) const ALL: [Self; 5] = [
         Self::Outcome,
         Self::Overall,
         Self::Process,
@@ -125,7 +125,7 @@ impl LabelColumns {
     }
 
     /// The keys that a row may have, to be kept where it has them.
-    pub fn keep(&self) -> Keep {
+    pub(crate) fn keep(&self) -> Keep {
         let keys = self.keys.iter().flat_map(|(_, keys)| keys);
         let keys = keys.map(String::as_str).chain([FIRST_ERROR]);
         Keep::parse(keys).where_there()
@@ -162,7 +162,7 @@ impl LabelColumns {
     ///
     /// # Errors
     /// What is wrong with a value, for the user.
-    pub fn read(&self, row: &Map<String, Value>) -> Result<Label, String> {
+    pub(crate) fn read(&self, row: &Map<String, Value>) -> Result<Label, String> {
         let truth = |field| {
             match self.find(field, row) {
             Some((key, value)) => truth(value).map(Some).ok_or_else(|| {
@@ -233,20 +233,20 @@ fn truth(value: &Value) -> Option<bool> {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Label {
     /// Is the final answer right?
-    pub outcome: Option<bool>,
+    pub(crate) outcome: Option<bool>,
     /// Are derivation and final answer right?
-    pub overall: Option<bool>,
+    pub(crate) overall: Option<bool>,
     /// Is the derivation right?
-    pub process: Option<bool>,
+    pub(crate) process: Option<bool>,
     /// What the question is about.
-    pub subject: Option<String>,
+    pub(crate) subject: Option<String>,
     /// What kind of answer it has.
-    pub answer_type: Option<String>,
+    pub(crate) answer_type: Option<String>,
 }
 
 impl Label {
     /// Does it say nothing that a verdict can be compared with?
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.outcome.is_none() && self.overall.is_none() && self.process.is_none()
     }
 }

@@ -35,7 +35,7 @@ impl Task {
     }
 
     /// What the label says.
-    pub fn label(self, labelled: &Labelled) -> Option<bool> {
+    pub(crate) fn label(self, labelled: &Labelled) -> Option<bool> {
         match self {
             Self::Overall => labelled.overall,
             Self::Outcome => labelled.outcome,
@@ -44,7 +44,7 @@ impl Task {
     }
 
     /// What the judge says.
-    pub fn prediction(self, scored: &Scored) -> Option<bool> {
+    pub(crate) fn prediction(self, scored: &Scored) -> Option<bool> {
         match self {
             Self::Overall => scored.overall,
             Self::Outcome => scored.outcome,
@@ -53,7 +53,7 @@ impl Task {
     }
 
     /// The judge's probability that it is true; overall that of both, taken as independent.
-    pub fn probability(self, scored: &Scored) -> Option<f64> {
+    pub(crate) fn probability(self, scored: &Scored) -> Option<f64> {
         let process = scored.process_probability.map(f64::from);
         let outcome = scored.outcome_probability.map(f64::from);
         match self {
@@ -169,7 +169,7 @@ fn sum(units: &mut dyn Iterator<Item = (&Confusion, usize)>) -> Confusion {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Tokens {
     /// Of all verdicts together.
-    pub total: u64,
+    pub(crate) total: u64,
     /// The mean.
     pub mean: f64,
     /// As many verdicts have fewer as have more.
@@ -217,7 +217,7 @@ pub struct Measures {
 
 impl Measures {
     /// Of the verdicts, sorted by sample, on samples that are `wanted`; `resamples` is the number of a bootstrap's draws.
-    pub fn of(
+    pub(crate) fn of(
         verdicts: &[Scored],
         samples: &Samples,
         resamples: usize,

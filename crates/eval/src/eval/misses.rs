@@ -33,7 +33,7 @@ pub enum Miss {
 
 impl Miss {
     /// Every kind.
-    pub const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 8] = [
         Self::MissedLuckyGuess,
         Self::FalseAlarm,
         Self::FalsePass,
@@ -45,7 +45,7 @@ impl Miss {
     ];
 
     /// Its name in files.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::MissedLuckyGuess => "missed_lucky_guess",
             Self::FalseAlarm => "false_alarm",
@@ -59,7 +59,7 @@ impl Miss {
     }
 
     /// Does a verdict miss its label in this way?
-    pub fn is_of(self, scored: &Scored, labelled: &Labelled) -> bool {
+    pub(crate) fn is_of(self, scored: &Scored, labelled: &Labelled) -> bool {
         let said = (scored.overall, labelled.overall);
         match self {
             Self::MissedLuckyGuess => {

@@ -87,7 +87,7 @@ impl EvalError {
     }
 
     /// Is it the user's input that is wrong?
-    pub fn is_usage(&self) -> bool {
+    pub(crate) fn is_usage(&self) -> bool {
         match self {
             Self::Input(error) => error.is_usage(),
             _ => true,
@@ -106,13 +106,13 @@ pub struct Baseline {
 
 /// A judge that its labels do not show to be better than always the same answer.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
-pub struct NoBetter {
+pub(crate) struct NoBetter {
     /// The answer: the more frequent label.
-    pub than_always: bool,
+    pub(crate) than_always: bool,
     /// The accuracy of always that answer, which is in the interval of the judge's, or above it.
-    pub accuracy: f64,
+    pub(crate) accuracy: f64,
     /// Whether it is above the whole interval: then the judge is worse.
-    pub worse: bool,
+    pub(crate) worse: bool,
 }
 
 impl NoBetter {
@@ -157,9 +157,9 @@ pub struct OfLength {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Evaluation {
     /// The verdicts' file.
-    pub verdicts: String,
+    pub(crate) verdicts: String,
     /// Trials of a sample, at most.
-    pub trials: u32,
+    pub(crate) trials: u32,
     /// Verdicts on samples without a label: they are not scored.
     pub without_label: usize,
     /// Labelled samples without a verdict: they are not scored.
@@ -181,7 +181,7 @@ pub struct Evaluation {
     /// An answer that is always false.
     pub always_false: BTreeMap<Task, Baseline>,
     /// Tasks in which the judge is not shown to be better than always the same answer.
-    pub no_better: BTreeMap<Task, NoBetter>,
+    pub(crate) no_better: BTreeMap<Task, NoBetter>,
     /// How the judge's probabilities meet the labels.
     pub reliability: BTreeMap<Task, Reliability>,
     /// Where responses are labelled as better or worse than others: how often the judge rates a better one highest.

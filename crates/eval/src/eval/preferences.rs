@@ -38,9 +38,9 @@ pub struct TiesScore {
     /// Of prompts with several, those where all have higher scores than every wrong one.
     pub tied_accuracy: f64,
     /// Prompts whose correct answers are less far apart than the worst of them is above the best wrong one.
-    pub margin_preferred: f64,
+    pub(crate) margin_preferred: f64,
     /// The same with the smaller of both margins, that of one correct answer and that of several.
-    pub margin_preferred_hard: f64,
+    pub(crate) margin_preferred_hard: f64,
 }
 
 /// How a judge rates groups of better and worse responses.
@@ -92,7 +92,7 @@ impl Extremes {
 
 impl Preferences {
     /// Of the score of each trial; `None` where no group has better and worse responses.
-    pub fn of(scores: &[(u32, Option<f64>)], samples: &Samples) -> Option<Self> {
+    pub(crate) fn of(scores: &[(u32, Option<f64>)], samples: &Samples) -> Option<Self> {
         let mut sums: BTreeMap<u32, (usize, f64)> = BTreeMap::new();
         for (sample, score) in scores {
             let sum = sums.entry(*sample).or_default();

@@ -13,7 +13,7 @@ pub struct PrimeRow {
     /// The judge.
     pub judge: String,
     /// Billions of parameters that work on a token, where they are known; how many tokens it generated was not published.
-    pub active_parameters: Option<f64>,
+    pub(crate) active_parameters: Option<f64>,
     /// Accuracy of the outcome, averaged over samples.
     pub outcome: f64,
     /// Accuracy overall.

@@ -10,7 +10,9 @@ use serde_json::{Map, Value};
 use super::EvalError;
 use super::labels::{Label, LabelColumns};
 use juror_data::verdict::Status;
-use juror_data::{LoadOptions, Needs, Sample, TrialsSeen, VerdictLine, each, each_batch, id_hash};
+pub(super) use juror_data::{
+    LoadOptions, Needs, Sample, TrialsSeen, VerdictLine, each, each_batch, id_hash,
+};
 
 /// Names, each with a number.
 #[derive(Debug, Clone, Default)]
@@ -36,7 +38,7 @@ impl Names {
     }
 
     /// The number of a name.
-    pub fn find(&self, name: &str) -> Option<u32> {
+    pub(crate) fn find(&self, name: &str) -> Option<u32> {
         self.numbers.get(name).copied()
     }
 
@@ -58,13 +60,13 @@ pub struct Labelled {
     /// The number of its subject.
     pub subject: Option<u32>,
     /// The number of its answer's type.
-    pub answer_type: Option<u32>,
+    pub(crate) answer_type: Option<u32>,
     /// Characters of the response; 0 where it was not read.
-    pub response_length: u32,
+    pub(crate) response_length: u32,
     /// Is it one of the better responses of its group? Known of rows that say so.
-    pub preferred: Option<bool>,
+    pub(crate) preferred: Option<bool>,
     /// The number of its group, where `preferred` is known.
-    pub group: Option<u32>,
+    pub(crate) group: Option<u32>,
 }
 
 impl Labelled {
@@ -93,7 +95,7 @@ pub struct Samples {
     /// Types of answers by number.
     pub answer_types: Names,
     /// Groups of better and worse responses by number: the ids of their rows.
-    pub groups: Names,
+    pub(crate) groups: Names,
 }
 
 impl Samples {
@@ -157,7 +159,7 @@ impl Samples {
     }
 
     /// The sample with this id.
-    pub fn find(&self, id: &str) -> Option<&Labelled> {
+    pub(crate) fn find(&self, id: &str) -> Option<&Labelled> {
         self.labelled.get(*self.places.get(&id_hash(id))? as usize)
     }
 
@@ -222,11 +224,11 @@ pub struct Scored {
     /// What the rules say of the final answer.
     pub rules: Option<bool>,
     /// Is `outcome` what the rules say, because the judge gave none or was not asked?
-    pub outcome_by_rules: bool,
+    pub(crate) outcome_by_rules: bool,
     /// The judge's probability of a right derivation.
-    pub process_probability: Option<f32>,
+    pub(crate) process_probability: Option<f32>,
     /// The judge's probability of a right final answer.
-    pub outcome_probability: Option<f32>,
+    pub(crate) outcome_probability: Option<f32>,
     /// Tokens that the judge generated.
     pub generated: u32,
 }
@@ -239,9 +241,9 @@ pub struct Verdicts {
     /// Verdicts whose samples are not among the labelled ones.
     pub without_label: usize,
     /// Labelled samples without a verdict.
-    pub without_verdict: usize,
+    pub(crate) without_verdict: usize,
     /// Trials of a sample, at most.
-    pub trials: u32,
+    pub(crate) trials: u32,
     /// Where responses are labelled as better or worse than others: each trial's sample and reward (without one 1 or 0, by
     /// the whole), and of rankings each response's score; none where there is no readable one.
     pub scores: Vec<(u32, Option<f64>)>,

@@ -61,12 +61,12 @@ pub struct Confusion {
 
 impl Confusion {
     /// Adds a row.
-    pub fn add(&mut self, label: bool, prediction: Option<bool>) {
+    pub(crate) fn add(&mut self, label: bool, prediction: Option<bool>) {
         self.counts[usize::from(label)][prediction.map_or(2, usize::from)] += 1;
     }
 
     /// Adds counts, so many times.
-    pub fn add_all(&mut self, counts: &Counts, times: usize) {
+    pub(crate) fn add_all(&mut self, counts: &Counts, times: usize) {
         let cells = self
             .counts
             .iter_mut()
@@ -81,49 +81,49 @@ impl Confusion {
     }
 
     /// Rows with a prediction.
-    pub fn answered(&self) -> usize {
+    pub(crate) fn answered(&self) -> usize {
         self.all() - self.counts[0][2] - self.counts[1][2]
     }
 
     /// Rows whose prediction is right.
-    pub fn right(&self) -> usize {
+    pub(crate) fn right(&self) -> usize {
         self.counts[0][0] + self.counts[1][1]
     }
 
     /// Rows whose label is true.
-    pub fn positive(&self) -> usize {
+    pub(crate) fn positive(&self) -> usize {
         self.counts[1].iter().sum()
     }
 
     /// The share of right predictions; a row without one is wrong.
-    pub fn accuracy(&self) -> Option<f64> {
+    pub(crate) fn accuracy(&self) -> Option<f64> {
         ratio(self.right(), self.all())
     }
 
     /// The share of right predictions among rows that have one.
-    pub fn selective_accuracy(&self) -> Option<f64> {
+    pub(crate) fn selective_accuracy(&self) -> Option<f64> {
         ratio(self.right(), self.answered())
     }
 
     /// Of rows predicted true, the share that are.
-    pub fn precision(&self) -> Option<f64> {
+    pub(crate) fn precision(&self) -> Option<f64> {
         ratio(self.counts[1][1], self.counts[1][1] + self.counts[0][1])
     }
 
     /// Of rows that are true, the share predicted true; a row without a prediction is missed.
-    pub fn recall(&self) -> Option<f64> {
+    pub(crate) fn recall(&self) -> Option<f64> {
         ratio(self.counts[1][1], self.positive())
     }
 
     /// The harmonic mean of precision and recall, 0 where nothing true is found; `None` without a true label and a true prediction.
-    pub fn f1(&self) -> Option<f64> {
+    pub(crate) fn f1(&self) -> Option<f64> {
         let found = self.counts[1][1];
         let missed = self.counts[1][0] + self.counts[1][2];
         ratio(2 * found, 2 * found + self.counts[0][1] + missed)
     }
 
     /// Cohen's kappa among rows with a prediction; `None` where it is not defined.
-    pub fn kappa(&self) -> Option<f64> {
+    pub(crate) fn kappa(&self) -> Option<f64> {
         let all = self.answered() as f64;
         let labels = (self.counts[1][0] + self.counts[1][1]) as f64 / all;
         let predictions = (self.counts[0][1] + self.counts[1][1]) as f64 / all;
@@ -146,16 +146,16 @@ pub struct McNemar {
     /// Rows where the second is right and the first wrong.
     pub only_second: usize,
     /// The chi-squared statistic with continuity correction (Edwards 1948); null where they differ on no row.
-    pub statistic: Option<f64>,
+    pub(crate) statistic: Option<f64>,
     /// Its p-value.
-    pub p_asymptotic: Option<f64>,
+    pub(crate) p_asymptotic: Option<f64>,
     /// The two-sided p-value of the exact binomial test.
     pub p_exact: f64,
 }
 
 impl McNemar {
     /// Of the rows on which exactly one of them is right.
-    pub fn of(only_first: usize, only_second: usize) -> Self {
+    pub(crate) fn of(only_first: usize, only_second: usize) -> Self {
         let differ = only_first + only_second;
         let statistic = (differ > 0).then(|| {
             let apart = only_first.abs_diff(only_second) as f64;

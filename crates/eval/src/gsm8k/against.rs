@@ -42,7 +42,7 @@ pub struct AgainstMethod {
     /// Cohen's kappa of the two, among responses with an outcome.
     pub kappa: Option<f64>,
     /// Responses that the method finds wrong (first row) and right, and the judge wrong, right, or neither (columns).
-    pub confusion: Confusion,
+    pub(crate) confusion: Confusion,
     /// Both against labels, where there are any.
     pub labels: Option<BothAgainstLabels>,
 }
@@ -74,7 +74,7 @@ fn majority(outcomes: impl Iterator<Item = Option<bool>>) -> Option<bool> {
 }
 
 /// A judge's outcome of a response, and its label.
-struct Judged<'r> {
+pub struct Judged<'r> {
     response: &'r Response,
     set: [bool; SET_NAMES.len()],
     outcome: Option<bool>,

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::Gsm8kError;
-use juror_data::{ColumnMap, Keep, LoadOptions, Needs, load};
+pub use juror_data::{ColumnMap, Keep, LoadOptions, Needs, load};
 
 /// The examples of this project, one JSON object a line.
 const BUILT_IN: &str = include_str!("exemplars.jsonl");
@@ -25,7 +25,7 @@ const SOLUTION: [&str; 2] = ["answer", "target"];
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exemplar {
     /// The question.
-    pub question: String,
+    pub(crate) question: String,
     /// The solution as it was written.
     written: String,
     /// Its steps, without the answer.
@@ -46,7 +46,7 @@ impl Exemplar {
     ///
     /// # Errors
     /// What is wrong with the solution, for the user.
-    pub fn new(question: &str, solution: &str) -> Result<Self, String> {
+    pub(crate) fn new(question: &str, solution: &str) -> Result<Self, String> {
         let written = solution.trim();
         let (steps, answer) = match written.rsplit_once(MARK) {
             Some(parts) => parts,
@@ -67,7 +67,7 @@ impl Exemplar {
     }
 
     /// The solution in GSM8K's form: a step a line, then `#### n`. One that was written so stays as it is.
-    pub fn marked(&self) -> String {
+    pub(crate) fn marked(&self) -> String {
         if self.written.contains(MARK) {
             self.written.clone()
         } else {
@@ -76,7 +76,7 @@ impl Exemplar {
     }
 
     /// The solution as a chain of thought: in one paragraph, ending in `The answer is n.` One that was written so stays as it is.
-    pub fn chain_of_thought(&self) -> String {
+    pub(crate) fn chain_of_thought(&self) -> String {
         if !self.written.contains(MARK) {
             return self.written.clone();
         }

@@ -39,7 +39,7 @@ impl Method {
     }
 
     /// Its place in [`Self::ALL`].
-    pub fn place(self) -> usize {
+    pub(crate) fn place(self) -> usize {
         self as usize
     }
 
@@ -56,7 +56,11 @@ impl Method {
 
     /// Reads a response against the reference answers of each set of labels; any one of them is right. A set that does not
     /// have the question has none.
-    pub fn read<const S: usize>(self, response: &str, sets: [Option<&[String]>; S]) -> Reading<S> {
+    pub(crate) fn read<const S: usize>(
+        self,
+        response: &str,
+        sets: [Option<&[String]>; S],
+    ) -> Reading<S> {
         let Some(method) = self.named() else {
             return read_by_rules(response, sets);
         };
@@ -73,7 +77,7 @@ impl Method {
     }
 
     /// Are two extracted answers the same answer?
-    pub fn same(self, a: &str, b: &str) -> bool {
+    pub(crate) fn same(self, a: &str, b: &str) -> bool {
         a == b
             || match self.named() {
                 Some(method) => method.equal(a, b),

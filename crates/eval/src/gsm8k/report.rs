@@ -17,23 +17,23 @@ use super::test_set::{Audit, SetIdentity};
 #[serde(default)]
 pub struct Made {
     /// The model.
-    pub model: Option<String>,
+    pub(crate) model: Option<String>,
     /// The standard configuration.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub config: Option<String>,
+    pub(crate) config: Option<String>,
     /// Worked examples before each question.
-    pub shots: Option<u64>,
+    pub(crate) shots: Option<u64>,
     /// Where they are from.
-    pub shots_source: Option<String>,
+    pub(crate) shots_source: Option<String>,
     /// How a question is asked.
-    pub prompt_format: Option<String>,
+    pub(crate) prompt_format: Option<String>,
     /// How tokens are chosen.
-    pub decoding: Option<String>,
+    pub(crate) decoding: Option<String>,
 }
 
 impl Made {
     /// The keys of [`Self::state`].
-    pub const KEYS: [&str; 5] = [
+    pub(crate) const KEYS: [&str; 5] = [
         "model",
         "shots",
         "shots-source",
@@ -109,7 +109,7 @@ pub struct SetReport {
 #[schemars(title = "juror gsm8k")]
 pub struct Report {
     /// The version of this form.
-    pub version: u32,
+    pub(crate) version: u32,
     /// Files of responses.
     pub files: Vec<String>,
     /// Rows of them.
@@ -146,12 +146,12 @@ pub struct MadeRows {
     #[serde(flatten)]
     pub made: Made,
     /// How many rows; null where it is stated of all.
-    pub rows: Option<usize>,
+    pub(crate) rows: Option<usize>,
 }
 
 impl Report {
     /// The version of its JSON form: a key that goes or means something else makes it higher.
-    pub const VERSION: u32 = 1;
+    pub(crate) const VERSION: u32 = 1;
 
     /// The schema of its JSON form.
     pub fn schema() -> Schema {

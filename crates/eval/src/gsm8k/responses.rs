@@ -12,10 +12,10 @@ use super::method::{Method, Reading};
 use super::report::Made;
 use super::statistics::{Votes, groups};
 use super::test_set::{TestSet, question_key, same_answers};
-use juror_data::{ColumnsUsed, Keep, LoadOptions, Needs, Sample, each};
+pub use juror_data::{ColumnsUsed, Keep, LoadOptions, Needs, Sample, each};
 
 /// Sets of labels: the original one, and an audited one.
-pub const SETS: usize = 2;
+pub(crate) const SETS: usize = 2;
 
 /// Their names, in reports.
 pub const SET_NAMES: [&str; SETS] = ["original", "platinum"];
@@ -63,19 +63,19 @@ pub struct Responses {
     /// The questions that have responses, in the order in which they are met.
     pub questions: Vec<Question>,
     /// Responses that were read.
-    pub count: usize,
+    pub(crate) count: usize,
     /// Rows that were read.
-    pub rows: usize,
+    pub(crate) rows: usize,
     /// Responses to questions that the original labels do not have: they are left out.
-    pub unknown: usize,
+    pub(crate) unknown: usize,
     /// Blank responses.
-    pub blank: usize,
+    pub(crate) blank: usize,
     /// Responses that were cut off at the longest length, where the rows tell.
-    pub cut_off: Option<usize>,
+    pub(crate) cut_off: Option<usize>,
     /// Rows whose question the solver could not be asked.
-    pub errors: usize,
+    pub(crate) errors: usize,
     /// How the responses were made, as their rows tell, with the number of rows of each.
-    pub made: Vec<(Made, usize)>,
+    pub(crate) made: Vec<(Made, usize)>,
     /// Which keys the rows were read from.
     pub columns: ColumnsUsed,
 }
@@ -130,7 +130,7 @@ impl Responses {
     }
 
     /// The questions that a set of labels has, each with what a method found in its responses.
-    pub fn votes(&self, method: Method, set: usize) -> Vec<Votes> {
+    pub(crate) fn votes(&self, method: Method, set: usize) -> Vec<Votes> {
         let known = |question: &&Question| question.references[set].is_some();
         let questions: Vec<&Question> = self.questions.iter().filter(known).collect();
         let of = |question: &&Question| {
@@ -153,7 +153,7 @@ impl Responses {
     }
 
     /// The fewest and the most responses that a question has.
-    pub fn per_question(&self) -> (usize, usize) {
+    pub(crate) fn per_question(&self) -> (usize, usize) {
         let counts = self
             .questions
             .iter()
@@ -305,7 +305,7 @@ pub struct Disagreements {
 
 impl Disagreements {
     /// Of the responses to questions that a set of labels has.
-    pub fn of(responses: &Responses, set: usize) -> Self {
+    pub(crate) fn of(responses: &Responses, set: usize) -> Self {
         let mut found = Self::default();
         let known = |question: &&Question| question.references[set].is_some();
         let questions = responses.questions.iter().filter(known);

@@ -73,7 +73,7 @@ impl Configuration {
     }
 
     /// How a question is asked, in words.
-    pub fn format(self) -> String {
+    pub(crate) fn format(self) -> String {
         match self {
             Self::ZeroShot | Self::FiveShot | Self::TenShot => "Question: …\\nAnswer:".to_owned(),
             Self::ZeroShotCot => "Q: …\\nA: Let's think step by step.".to_owned(),
@@ -83,7 +83,7 @@ impl Configuration {
     }
 
     /// A question with worked examples before it; of a chat the user's turn.
-    pub fn prompt(self, exemplars: &[Exemplar], question: &str) -> String {
+    pub(crate) fn prompt(self, exemplars: &[Exemplar], question: &str) -> String {
         let question = question_key(question);
         if self == Self::Chat {
             return format!("{CHAT_TASK}\n\n{question}");
@@ -146,7 +146,7 @@ pub struct Solver {
 
 impl Solver {
     /// Texts that end a response.
-    pub fn stops(&self) -> Vec<&str> {
+    pub(crate) fn stops(&self) -> Vec<&str> {
         let chain = self.configuration.is_chain().then_some(STOP_OF_CHAIN);
         let more = self.more_stops.iter().map(String::as_str);
         STOP.into_iter().chain(chain).chain(more).collect()

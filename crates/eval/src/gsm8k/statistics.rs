@@ -13,7 +13,7 @@ const MOST_COMPARED: usize = 128;
 
 /// The chance that one of `k` responses, drawn without replacement from `n` of which `right` are right, is right: the unbiased
 /// estimator 1 - C(n - c, k) / C(n, k) of Chen et al. (arXiv 2107.03374). `k` is at most `n`.
-pub fn pass_at_k(n: usize, right: usize, k: usize) -> f64 {
+pub(crate) fn pass_at_k(n: usize, right: usize, k: usize) -> f64 {
     let wrong = n.saturating_sub(right);
     if wrong < k {
         return 1.0;
@@ -23,7 +23,7 @@ pub fn pass_at_k(n: usize, right: usize, k: usize) -> f64 {
 }
 
 /// The numbers of responses that figures are told for, where each question has `n`: 1, 2, 4, … and `n`.
-pub fn ks(n: usize) -> Vec<usize> {
+pub(crate) fn ks(n: usize) -> Vec<usize> {
     let powers = std::iter::successors(Some(1_usize), |k| k.checked_mul(2));
     let mut ks: Vec<usize> = powers
         .take_while(|k| *k < n)
@@ -38,7 +38,7 @@ pub fn ks(n: usize) -> Vec<usize> {
 ///
 /// The number of each response's group; `None` where the method found no answer. Groups are numbered by their first response. An
 /// answer is compared with the first of each of 128 groups; beyond these, answers are the same where their texts are.
-pub fn groups(method: Method, answers: &[Option<&str>]) -> Vec<Option<usize>> {
+pub(crate) fn groups(method: Method, answers: &[Option<&str>]) -> Vec<Option<usize>> {
     let mut known: HashMap<&str, usize> = HashMap::new();
     let mut first: Vec<&str> = Vec::new();
     let mut groups = Vec::with_capacity(answers.len());
@@ -60,7 +60,7 @@ pub fn groups(method: Method, answers: &[Option<&str>]) -> Vec<Option<usize>> {
 
 /// The place of the first response that gives the answer most of the responses give; of answers given equally often the one that was given
 /// first. `None` where no response has an answer.
-pub fn majority(groups: &[Option<usize>]) -> Option<usize> {
+pub(crate) fn majority(groups: &[Option<usize>]) -> Option<usize> {
     let mut votes: BTreeMap<usize, usize> = BTreeMap::new();
     for group in groups.iter().flatten() {
         *votes.entry(*group).or_default() += 1;
@@ -88,11 +88,11 @@ pub struct Scores {
 
 /// A question's part of a share: of `size` (its responses, or 1 where questions count alike) so many, or such a part, count.
 #[derive(Debug, Clone, Copy)]
-pub struct Part {
+pub(crate) struct Part {
     /// What counts, from 0 to `size`.
-    pub count: f64,
+    pub(crate) count: f64,
     /// Of how many.
-    pub size: f64,
+    pub(crate) size: f64,
 }
 
 /// The 95 % interval of a share over questions, all counts over all sizes: Wilson's around it, for so many independent answers as
@@ -103,7 +103,7 @@ pub struct Part {
 /// (Σ sizeᵢ)² for m questions (Cochran 1977, "Sampling Techniques", 6.3 and 11). It is at most the number of responses, and at least
 /// (Σ sizeᵢ)² / Σ sizeᵢ²: the number of questions, if all have as many responses, which is what it comes to where all responses to a
 /// question are alike.
-pub fn interval(parts: &[Part], responses: f64) -> Interval {
+pub(crate) fn interval(parts: &[Part], responses: f64) -> Interval {
     let questions = parts.len() as f64;
     let all: f64 = parts.iter().map(|part| part.size).sum();
     let share = parts.iter().map(|part| part.count).sum::<f64>() / all;
@@ -124,11 +124,11 @@ pub fn interval(parts: &[Part], responses: f64) -> Interval {
 
 /// A question's responses, read by one method.
 #[derive(Debug, Clone)]
-pub struct Votes {
+pub(crate) struct Votes {
     /// Is each response right?
-    pub right: Vec<bool>,
+    pub(crate) right: Vec<bool>,
     /// Which answer each gives ([`groups`]).
-    pub groups: Vec<Option<usize>>,
+    pub(crate) groups: Vec<Option<usize>>,
 }
 
 impl Votes {
@@ -141,7 +141,7 @@ impl Votes {
 
 impl Scores {
     /// Of the questions; `None` without a response.
-    pub fn of(questions: &[Votes]) -> Option<Self> {
+    pub(crate) fn of(questions: &[Votes]) -> Option<Self> {
         let counts = |votes: &Votes| {
             let right = votes.right.iter().filter(|right| **right).count();
             (votes.right.len(), right)

@@ -10,7 +10,9 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::Gsm8kError;
-use juror_data::{ColumnMap, Keep, LineLimit, LoadOptions, Needs, Sample, Source, load, sources};
+pub use juror_data::{
+    ColumnMap, Keep, LineLimit, LoadOptions, Needs, Sample, Source, load, sources,
+};
 use juror_rules::Gsm8kMethod;
 
 /// Rows of the published files, by their number.
@@ -44,7 +46,7 @@ pub struct SetIdentity {
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub cleaning_status: BTreeMap<String, usize>,
     /// Rows that repeat an earlier row's question and answer.
-    pub repeated: usize,
+    pub(crate) repeated: usize,
 }
 
 impl SetIdentity {
@@ -190,12 +192,12 @@ impl TestSet {
     }
 
     /// The row with this question.
-    pub fn find(&self, question: &str) -> Option<&Sample> {
+    pub(crate) fn find(&self, question: &str) -> Option<&Sample> {
         self.samples.get(*self.places.get(question_key(question))?)
     }
 
     /// What an audited set changed of this one.
-    pub fn audit(&self, audited: &Self) -> Audit {
+    pub(crate) fn audit(&self, audited: &Self) -> Audit {
         let mut audit = Audit::default();
         for sample in &self.samples {
             match audited.find(&sample.question) {
@@ -219,7 +221,7 @@ pub struct Audit {
     /// Questions with another answer.
     pub relabelled: usize,
     /// Questions with the same answer.
-    pub unchanged: usize,
+    pub(crate) unchanged: usize,
     /// Questions of the audited set that the original one does not have.
     pub added: usize,
 }

@@ -8,6 +8,7 @@ use crate::eval::{Confusion, RESAMPLES, Scores, Task};
 /// A sample on which two people say different things, or which only one labelled.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
+    /// The sample's id.
     pub id: String,
     /// What each says; none where they said nothing.
     pub said: [Option<LabelLine>; 2],

@@ -22,7 +22,9 @@ enum Step {
 pub struct Shown {
     /// The file of its verdicts.
     pub judge: String,
+    /// What it says of each task.
     pub scored: Scored,
+    /// The verdict's line.
     pub verdict: Map<String, Value>,
 }
 

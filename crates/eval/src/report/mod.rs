@@ -15,10 +15,10 @@
 pub mod evaluation;
 mod math;
 pub mod numbers;
-pub mod page;
+pub(crate) mod page;
 pub mod plot;
-pub mod record;
-pub mod text;
+pub(crate) mod record;
+pub(crate) mod text;
 
 #[cfg(test)]
 mod tests;

@@ -6,7 +6,7 @@ use crate::eval::{Estimate, Evaluation, Interval, NoBetter, Share};
 pub const DASH: &str = "–";
 
 /// A share of 1 in percent.
-pub fn percent(value: f64) -> String {
+pub(crate) fn percent(value: f64) -> String {
     format!("{:.1}", 100.0 * value)
 }
 
@@ -16,7 +16,7 @@ pub fn percent_or_dash(value: Option<f64>) -> String {
 }
 
 /// An interval of shares in percent.
-pub fn range([low, high]: Interval) -> String {
+pub(crate) fn range([low, high]: Interval) -> String {
     format!("{:.1}–{:.1}", 100.0 * low, 100.0 * high)
 }
 
@@ -37,7 +37,7 @@ pub fn estimate(estimate: Option<Estimate>) -> String {
 }
 
 /// A share of 1 in percent, with its interval where it has one.
-pub fn with_interval(value: f64, interval: Option<Interval>) -> String {
+pub(crate) fn with_interval(value: f64, interval: Option<Interval>) -> String {
     match interval {
         Some(interval) => format!("{} ({})", percent(value), range(interval)),
         None => percent(value),
@@ -104,7 +104,7 @@ pub fn p_value(p: f64) -> String {
 }
 
 /// A number with its thousands apart.
-pub fn grouped(number: usize) -> String {
+pub(crate) fn grouped(number: usize) -> String {
     let digits = number.to_string();
     let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
     for (at, digit) in digits.chars().enumerate() {

@@ -14,7 +14,7 @@ use serde::Serialize;
 use super::text;
 
 /// The stylesheet of all pages.
-pub const STYLE: &str = include_str!("report.css");
+pub(crate) const STYLE: &str = include_str!("report.css");
 
 /// The templates: every value is escaped, with what is not shown as itself made visible. The filter `text` makes HTML of a text, with
 /// its formulas; `fixed` writes a number with two decimals.
@@ -59,7 +59,7 @@ fn escape(out: &mut Output, state: &mut State, value: &Value) -> Result<(), Erro
 ///
 /// # Errors
 /// Where a template and its values do not fit together.
-pub fn render(template: &str, values: impl Serialize) -> Result<String, Error> {
+pub(crate) fn render(template: &str, values: impl Serialize) -> Result<String, Error> {
     let templates = TEMPLATES
         .as_ref()
         .map_err(|why| Error::new(ErrorKind::SyntaxError, why.clone()))?;
@@ -68,7 +68,7 @@ pub fn render(template: &str, values: impl Serialize) -> Result<String, Error> {
 }
 
 /// The Content-Security-Policy of a page that has these styles and scripts within it, and needs nothing else.
-pub fn policy(styles: &[&str], scripts: &[&str]) -> String {
+pub(crate) fn policy(styles: &[&str], scripts: &[&str]) -> String {
     let mut policy = "default-src 'none'; base-uri 'none'; form-action 'none'".to_owned();
     for (directive, sources) in [("style-src", styles), ("script-src", scripts)] {
         if sources.is_empty() {

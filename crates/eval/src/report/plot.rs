@@ -15,13 +15,13 @@ const TICKS: f64 = 6.0;
 #[derive(Debug, Clone)]
 pub struct Axis {
     /// What it shows, with its unit.
-    pub label: String,
+    pub(crate) label: String,
     /// The values at its ends; the second is greater.
-    pub range: [f64; 2],
+    pub(crate) range: [f64; 2],
     /// In powers of ten; then both ends are greater than 0.
-    pub logarithmic: bool,
+    pub(crate) logarithmic: bool,
     /// Is a value a share of 1, shown in percent?
-    pub percent: bool,
+    pub(crate) percent: bool,
 }
 
 impl Axis {
@@ -36,7 +36,7 @@ impl Axis {
     }
 
     /// Shares from `from` to `to`.
-    pub fn shares(label: impl Into<String>, from: f64, to: f64) -> Self {
+    pub(crate) fn shares(label: impl Into<String>, from: f64, to: f64) -> Self {
         Self {
             percent: true,
             ..Self::linear(label, from, to)
@@ -44,7 +44,7 @@ impl Axis {
     }
 
     /// In powers of ten around values greater than 0.
-    pub fn powers(label: impl Into<String>, values: impl Iterator<Item = f64>) -> Self {
+    pub(crate) fn powers(label: impl Into<String>, values: impl Iterator<Item = f64>) -> Self {
         let (low, high) = values
             .filter(|value| *value > 0.0)
             .fold((f64::INFINITY, 0.0_f64), |(low, high), value| {
@@ -169,7 +169,7 @@ pub struct Plot {
 
 impl Plot {
     /// The plot as an `<svg>` element.
-    pub fn svg(&self) -> String {
+    pub(crate) fn svg(&self) -> String {
         let (width, height) = SIZE;
         let [left, right, top, bottom] = ROOM;
         let id = plain(&self.id);
@@ -334,7 +334,7 @@ fn sized(svg: &str) -> String {
 }
 
 /// A share with its interval as a line of a table: the whole width stands for all.
-pub fn bar(value: f64, interval: Option<[f64; 2]>) -> String {
+pub(crate) fn bar(value: f64, interval: Option<[f64; 2]>) -> String {
     let place = |value: f64| 2.0 + 96.0 * value.clamp(0.0, 1.0);
     let mut svg = "<svg class=\"inline\" viewBox=\"0 0 100 10\" preserveAspectRatio=\"none\" aria-hidden=\"true\">\
                    <path class=\"track\" d=\"M2 5H98\"/>"

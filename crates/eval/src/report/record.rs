@@ -12,18 +12,18 @@ const GIST: usize = 160;
 
 /// A text, perhaps without its middle.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Text {
+pub(crate) struct Text {
     /// Its beginning, or all of it.
-    pub head: String,
+    pub(crate) head: String,
     /// Characters that are left out.
-    pub left_out: usize,
+    pub(crate) left_out: usize,
     /// Its end, where something is left out.
-    pub tail: String,
+    pub(crate) tail: String,
 }
 
 impl Text {
     /// The text, without its middle where it is very long.
-    pub fn cut(text: &str) -> Self {
+    pub(crate) fn cut(text: &str) -> Self {
         let (first, last) = SHOWN;
         // A character has one byte at least.
         let characters = if text.len() <= first + last {
@@ -52,82 +52,82 @@ impl Text {
 
 /// What a label, a judge or the rules say.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
-pub struct Said {
+pub(crate) struct Said {
     /// Is the derivation right?
-    pub process: Option<bool>,
+    pub(crate) process: Option<bool>,
     /// Is the final answer right?
-    pub outcome: Option<bool>,
+    pub(crate) outcome: Option<bool>,
     /// Are both right?
-    pub overall: Option<bool>,
+    pub(crate) overall: Option<bool>,
 }
 
 /// What a judge says of a sample.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Judgement {
+pub(crate) struct Judgement {
     /// The judge's name, as a rule its file of verdicts.
-    pub judge: String,
+    pub(crate) judge: String,
     /// Where the verdict stands: file and line.
-    pub place: String,
+    pub(crate) place: String,
     /// Its status.
-    pub status: String,
+    pub(crate) status: String,
     /// What it says.
-    pub said: Said,
+    pub(crate) said: Said,
     /// The probability that the derivation is right.
-    pub process_probability: Option<f32>,
+    pub(crate) process_probability: Option<f32>,
     /// The probability that the final answer is right.
-    pub outcome_probability: Option<f32>,
+    pub(crate) outcome_probability: Option<f32>,
     /// The reward.
-    pub reward: Option<f64>,
+    pub(crate) reward: Option<f64>,
     /// Tokens generated for it.
-    pub generated: Option<u32>,
+    pub(crate) generated: Option<u32>,
     /// The judge's few sentences.
-    pub reason: Option<Text>,
+    pub(crate) reason: Option<Text>,
     /// What it wrote, where that could not be read or was kept.
-    pub raw: Option<Text>,
+    pub(crate) raw: Option<Text>,
     /// Why there is no verdict.
-    pub error: Option<String>,
+    pub(crate) error: Option<String>,
 }
 
 /// A short name for what is remarkable of a sample.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Tag {
+pub(crate) struct Tag {
     /// Its name: lower-case letters and `_`, also a CSS class.
-    pub name: &'static str,
+    pub(crate) name: &'static str,
     /// What is shown.
-    pub text: String,
+    pub(crate) text: String,
 }
 
 /// A sample with everything said of it. Nothing in it is HTML.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Record {
+pub(crate) struct Record {
     /// The element's id in the page.
-    pub anchor: String,
+    pub(crate) anchor: String,
     /// The sample's id.
-    pub id: String,
+    pub(crate) id: String,
     /// The trial, where samples have several.
-    pub trial: Option<u32>,
+    pub(crate) trial: Option<u32>,
     /// What the question is about.
-    pub subject: Option<String>,
+    pub(crate) subject: Option<String>,
     /// What kind of answer it has.
-    pub answer_type: Option<String>,
+    pub(crate) answer_type: Option<String>,
     /// What is remarkable.
-    pub tags: Vec<Tag>,
+    pub(crate) tags: Vec<Tag>,
     /// Names of what it has in common with others, for filters: words of our own, without spaces.
-    pub facets: Vec<String>,
+    pub(crate) facets: Vec<String>,
     /// The question.
-    pub question: Option<Text>,
+    pub(crate) question: Option<Text>,
     /// The reference answer.
-    pub reference: Option<Text>,
+    pub(crate) reference: Option<Text>,
     /// The response.
-    pub response: Option<Text>,
+    pub(crate) response: Option<Text>,
     /// The label.
-    pub label: Option<Said>,
+    pub(crate) label: Option<Said>,
     /// What each judge says.
-    pub judgements: Vec<Judgement>,
+    pub(crate) judgements: Vec<Judgement>,
     /// What the rules say of the final answer.
-    pub rules: Option<bool>,
+    pub(crate) rules: Option<bool>,
     /// Is it shown open?
-    pub open: bool,
+    pub(crate) open: bool,
 }
 
 impl Record {
@@ -135,7 +135,7 @@ impl Record {
     ///
     /// # Errors
     /// Where the template does not fit the record.
-    pub fn html(&self) -> Result<String, minijinja::Error> {
+    pub(crate) fn html(&self) -> Result<String, minijinja::Error> {
         #[derive(Serialize)]
         struct Values<'r> {
             record: &'r Record,

@@ -9,7 +9,7 @@ use juror_base::terminal::is_hidden;
 
 /// The text as HTML. Formulas between `$…$`, `$$…$$`, `\(…\)` and `\[…\]` become `MathML` where they are understood. The result is
 /// safe as the content of an element, whatever the text is; its size and the work are linear in the text's.
-pub fn html(text: &str) -> String {
+pub(crate) fn html(text: &str) -> String {
     let mut html = String::with_capacity(text.len() + text.len() / 4);
     let mut rest = text;
     // What has been looked through without finding an opening delimiter.
@@ -51,7 +51,7 @@ pub fn html(text: &str) -> String {
 }
 
 /// The text as HTML without formulas and without any element, for the content of elements and for quoted attributes.
-pub fn plain(text: &str) -> String {
+pub(crate) fn plain(text: &str) -> String {
     let mut html = String::with_capacity(text.len() + 16);
     escape_into(&mut html, text, false);
     html

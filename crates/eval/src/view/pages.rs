@@ -42,7 +42,7 @@ impl From<minijinja::Error> for Unfinished {
 
 /// A choice of a form's field.
 #[derive(Serialize)]
-pub struct Choice {
+pub(super) struct Choice {
     value: String,
     text: String,
     chosen: bool,

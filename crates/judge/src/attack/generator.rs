@@ -7,7 +7,7 @@ use super::family::Family;
 use super::target::Target;
 use super::texts::{self, fill};
 use crate::protocol::Yields;
-use juror_data::Sample;
+pub(super) use juror_data::Sample;
 use juror_engine::engine::random::uniform;
 use juror_rules::OutcomeRules;
 
@@ -21,7 +21,7 @@ const TRIED_ROWS: usize = 8;
 #[derive(Debug, Clone)]
 pub struct Attack {
     /// What kind it is.
-    pub family: Family,
+    pub(crate) family: Family,
     /// The row it was made of with this response in place of its own, and `/` and the family behind its id.
     pub sample: Sample,
 }

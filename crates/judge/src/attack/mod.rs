@@ -13,10 +13,10 @@
 //! | `measure` | a judge under one protocol, asked about every attack |
 
 mod answers;
-pub mod family;
+pub(crate) mod family;
 mod generator;
 mod measure;
-pub mod report;
+pub(crate) mod report;
 mod target;
 mod texts;
 

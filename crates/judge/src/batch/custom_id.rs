@@ -13,7 +13,7 @@
 //! The import makes the same names of the same rows: none is taken apart but for the trial.
 
 use crate::protocol::{self, PromptTemplate, Protocol};
-use juror_data::Sample;
+pub(crate) use juror_data::Sample;
 
 /// What every name begins with.
 const BEGINNING: &str = "juror-";
@@ -23,14 +23,14 @@ const MOST_ID: usize = 30;
 
 /// The names of the requests of one protocol and prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CustomIds {
+pub(crate) struct CustomIds {
     /// What they all begin with.
     beginning: String,
 }
 
 impl CustomIds {
     /// Under this protocol with this prompt.
-    pub fn new(protocol: &dyn Protocol, template: &PromptTemplate) -> Self {
+    pub(crate) fn new(protocol: &dyn Protocol, template: &PromptTemplate) -> Self {
         let parts = [
             protocol.name(),
             &protocol.hash().unwrap_or_default(),
@@ -45,7 +45,7 @@ impl CustomIds {
     }
 
     /// What the names of a sample's requests begin with; behind it are `-` and the trial.
-    pub fn of_sample(&self, sample: &Sample) -> String {
+    pub(crate) fn of_sample(&self, sample: &Sample) -> String {
         let mut texts = vec![sample.own_content_id()];
         texts.extend(sample.steps.iter().cloned());
         if !sample.other_answer.is_empty() {
@@ -70,12 +70,12 @@ impl CustomIds {
     }
 
     /// The name of a trial of a sample.
-    pub fn of_trial(&self, sample: &Sample, trial: u32) -> String {
+    pub(crate) fn of_trial(&self, sample: &Sample, trial: u32) -> String {
         format!("{}-{trial}", self.of_sample(sample))
     }
 
     /// Why a name is of no request of this protocol and prompt.
-    pub fn refused(&self, custom_id: &str, protocol: &str) -> Option<String> {
+    pub(crate) fn refused(&self, custom_id: &str, protocol: &str) -> Option<String> {
         if custom_id.starts_with(&self.beginning) {
             return None;
         }
@@ -106,7 +106,7 @@ impl CustomIds {
 }
 
 /// A name as its sample's part and its trial, if it has both.
-pub fn split(custom_id: &str) -> Option<(&str, u32)> {
+pub(crate) fn split(custom_id: &str) -> Option<(&str, u32)> {
     let (sample, trial) = custom_id.rsplit_once('-')?;
     // One number has one spelling.
     let number: u32 = trial.parse().ok()?;

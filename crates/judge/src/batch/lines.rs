@@ -17,9 +17,9 @@ pub struct BatchRequest {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BadRequest {
     /// The request's name, if it has one.
-    pub custom_id: Option<String>,
+    pub(crate) custom_id: Option<String>,
     /// What is wrong and what to do.
-    pub why: String,
+    pub(crate) why: String,
 }
 
 impl BatchRequest {

@@ -14,12 +14,12 @@
 //! | [`run`] | requests answered with a model here (`juror run-batch`) |
 //! | [`lines`] | a line of a batch file as a request, and the line that answers it |
 
-pub mod custom_id;
+pub(crate) mod custom_id;
 pub mod export;
 pub mod import;
 pub mod lines;
 pub mod run;
-pub mod shapes;
+pub(crate) mod shapes;
 
 use std::fmt::Write as _;
 use std::io;
@@ -28,9 +28,9 @@ use juror_base::terminal::escaped;
 use juror_base::threads::ThreadError;
 use juror_data::journal::JournalError;
 use juror_data::output::OutputError;
-use juror_data::{BadLines, DatasetError};
+pub use juror_data::{BadLines, DatasetError};
 use juror_engine::engine::EngineError;
-use juror_engine::model::ModelError;
+pub use juror_engine::model::ModelError;
 
 /// Why a batch could not be written, read or run.
 #[derive(Debug, thiserror::Error)]

@@ -22,11 +22,11 @@ use crate::openai::request::GenerationRequest;
 use crate::openai::response::Responder;
 use juror_data::journal::{Journal, LinePlace, Manifest, journal_path};
 use juror_data::output::{JsonLineSink, OutputFile, remove_left_over};
-use juror_data::{LineLimit, Next, id_hash, sources};
+pub use juror_data::{LineLimit, Next, id_hash, sources};
 use juror_engine::checkpoint::ModelSource;
 use juror_engine::checkpoint::weights::LoadProgress;
 use juror_engine::engine::{Completion, Engine, EngineThread};
-use juror_engine::model::DeviceChoice;
+pub use juror_engine::model::DeviceChoice;
 
 /// The most requests that wait in the engine for a place among those that run.
 const AHEAD: usize = 128;
@@ -49,7 +49,7 @@ pub enum Requests {
 }
 
 /// What is written for a line of the batch, by its place (from 0) and its line of the output.
-pub type OutputShape = Box<dyn Fn(usize, Value) -> Value + Sync>;
+pub(crate) type OutputShape = Box<dyn Fn(usize, Value) -> Value + Sync>;
 
 /// A batch to be answered, resolved.
 pub struct BatchRun {

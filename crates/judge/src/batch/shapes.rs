@@ -17,11 +17,11 @@ use juror_data::verdict::Usage;
 
 /// A line of answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OutputLine {
+pub(crate) struct OutputLine {
     /// The request's name.
-    pub custom_id: String,
+    pub(crate) custom_id: String,
     /// The answer, or why there is none.
-    pub answer: Result<EngineAnswer, String>,
+    pub(crate) answer: Result<EngineAnswer, String>,
 }
 
 /// The longest message of an engine that is told.
@@ -32,7 +32,7 @@ impl OutputLine {
     ///
     /// # Errors
     /// What is wrong with it, where it is no line of answers.
-    pub fn parse(line: &str) -> Result<Self, String> {
+    pub(crate) fn parse(line: &str) -> Result<Self, String> {
         let line: Value = serde_json::from_str(line)
             .map_err(|error| format!("not JSON ({error}); a line of answers is one JSON object"))?;
         if !line.is_object() {

@@ -22,7 +22,7 @@ pub struct KnownJudge {
     pub protocol: String,
     /// Further protocols that it was made for.
     #[serde(default)]
-    pub others: Vec<String>,
+    pub(crate) others: Vec<String>,
     /// How it thinks, where that is known.
     pub thinking: Option<Thinking>,
     /// As its makers recommend; none where they leave it to `generation_config.json`.
@@ -69,13 +69,13 @@ impl fmt::Display for Thinking {
 #[serde(deny_unknown_fields)]
 pub struct KnownSampling {
     /// 0 takes the likeliest token.
-    pub temperature: f64,
+    pub(crate) temperature: f64,
     /// Among the likeliest that make up this share.
-    pub top_p: Option<f64>,
+    pub(crate) top_p: Option<f64>,
     /// Among this many.
-    pub top_k: Option<usize>,
+    pub(crate) top_k: Option<usize>,
     /// Among those at least this likely, compared with the likeliest.
-    pub min_p: Option<f64>,
+    pub(crate) min_p: Option<f64>,
 }
 
 impl fmt::Display for KnownSampling {

@@ -4,7 +4,7 @@ use juror_engine::checkpoint::CheckpointError;
 use juror_engine::checkpoint::ModelConfig;
 
 /// The names of `--synthetic`, each with the `config.json` keys that its makers publish.
-pub const SHAPES: [(&str, &str); 5] = [
+pub(crate) const SHAPES: [(&str, &str); 5] = [
     (
         "qwen3-0.6b",
         r#"{"architectures": ["Qwen3ForCausalLM"], "vocab_size": 151936, "hidden_size": 1024, "intermediate_size": 3072,

@@ -14,7 +14,7 @@ use super::run::run_without_model;
 use super::{JudgeError, JudgeText, RunEnd, RunOptions, Sink, guarded};
 use crate::protocol::{PlainPrompt, Protocol};
 use juror_data::verdict::{Confidence, Raw, Status, Usage, Verdict};
-use juror_data::{Sample, Samples};
+pub use juror_data::{Sample, Samples};
 use juror_engine::text::reasoning::{Answer, ThinkingStyle};
 
 /// What begins a channel of the harmony format.
@@ -34,19 +34,19 @@ pub struct AnswerReader {
 
 /// What an engine wrote for one request.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct EngineAnswer {
+pub(crate) struct EngineAnswer {
     /// The answer's text; none where only thinking was written.
-    pub text: Option<String>,
+    pub(crate) text: Option<String>,
     /// The engine took the thinking out of the text.
-    pub thinks_apart: bool,
+    pub(crate) thinks_apart: bool,
     /// The length limit cut it.
-    pub is_cut: bool,
+    pub(crate) is_cut: bool,
     /// Tokens spent.
-    pub usage: Usage,
+    pub(crate) usage: Usage,
 }
 
 /// Do the rules decide about the sample, so that no model need be asked?
-pub fn is_decided_by_rules(options: &RunOptions, sample: &Sample) -> bool {
+pub(crate) fn is_decided_by_rules(options: &RunOptions, sample: &Sample) -> bool {
     VerdictBuilder::new(options, None).is_skipped_by_rules(sample)
 }
 
@@ -61,7 +61,7 @@ pub struct Answers {
 
 impl Answers {
     /// Answers by the sample's position and the trial, and the hash of the files that they are from.
-    pub fn new(
+    pub(crate) fn new(
         reader: AnswerReader,
         by_trial: HashMap<(usize, u32), Result<EngineAnswer, String>>,
         hash: String,
@@ -152,7 +152,7 @@ impl Answers {
 
 impl AnswerReader {
     /// How thinking is told from answers, in words: other words may make other verdicts.
-    pub fn describe(&self) -> String {
+    pub(crate) fn describe(&self) -> String {
         match &self.judge {
             Some(judge) => judge.prompts.thinking().describe(),
             None => format!("starts in thinking: {}", self.starts_in_thinking),

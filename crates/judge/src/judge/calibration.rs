@@ -20,7 +20,7 @@ pub struct Calibration {
     pub outcome: Curve,
     /// Whatever wrote the file.
     #[serde(skip_serializing)]
-    pub fitted_by: IgnoredAny,
+    pub(crate) fitted_by: IgnoredAny,
     /// What `juror calibrate` found to be said of a curve; changes nothing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,

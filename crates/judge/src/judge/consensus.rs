@@ -17,6 +17,7 @@ pub struct Votes {
 }
 
 impl Votes {
+    /// Counts one more.
     pub fn add(&mut self, value: Option<bool>) {
         self.yes += u32::from(value == Some(true));
         self.no += u32::from(value == Some(false));
@@ -48,35 +49,35 @@ impl Votes {
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Consensus {
     /// The sample's id.
-    pub id: String,
+    pub(crate) id: String,
     /// The sample's place in the input, from 0.
-    pub index: usize,
+    pub(crate) index: usize,
     /// The id of the row, where that has a list of responses.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub group: Option<String>,
+    pub(crate) group: Option<String>,
     /// How many trials there were.
-    pub trials: usize,
+    pub(crate) trials: usize,
     /// How many of them are `ok`: the others do not vote.
-    pub ok: usize,
+    pub(crate) ok: usize,
     /// The majority on the process.
-    pub process: Option<bool>,
+    pub(crate) process: Option<bool>,
     /// The majority on the outcome.
-    pub outcome: Option<bool>,
+    pub(crate) outcome: Option<bool>,
     /// The majority on the whole: a vote of its own, not what follows from the two.
-    pub overall: Option<bool>,
+    pub(crate) overall: Option<bool>,
     /// The share of the trials with a known whole that hold it for right: C(q, r) of PRIME. A sample is hard to judge where it
     /// is neither 0 nor 1.
-    pub c: Option<f64>,
+    pub(crate) c: Option<f64>,
     /// The mean of the rewards.
-    pub reward: Option<f64>,
+    pub(crate) reward: Option<f64>,
     /// Their standard deviation: how far the trials are apart.
-    pub spread: Option<f64>,
+    pub(crate) spread: Option<f64>,
     /// The votes behind `process`.
-    pub process_votes: Votes,
+    pub(crate) process_votes: Votes,
     /// The votes behind `outcome`.
-    pub outcome_votes: Votes,
+    pub(crate) outcome_votes: Votes,
     /// The votes behind `overall`.
-    pub overall_votes: Votes,
+    pub(crate) overall_votes: Votes,
 }
 
 /// Takes verdicts in the order of the output, trials of one sample one after another.
@@ -146,7 +147,7 @@ pub struct ConsensusSummary {
 
 impl Consensus {
     /// Do some trials that vote hold the whole for right, and some for wrong?
-    pub fn is_hard(&self) -> Option<bool> {
+    pub(crate) fn is_hard(&self) -> Option<bool> {
         self.overall_votes.is_split()
     }
 }

@@ -28,9 +28,9 @@ pub struct JudgeFile {
     /// What the judge can judge; none if it does not say.
     pub domain: Option<Domain>,
     /// The protocols whose own prompt text it was trained for; empty if for any.
-    pub protocols: Vec<String>,
+    pub(crate) protocols: Vec<String>,
     /// How its confidences are calibrated.
-    pub calibration: Calibration,
+    pub(crate) calibration: Calibration,
 }
 
 /// What a judge can judge, and how it says that a sample is something else.
@@ -40,15 +40,15 @@ pub struct Domain {
     /// The domain in a few words, for messages.
     pub description: String,
     /// The text that the judge's completion, or its answer behind the thinking, begins with where a sample is outside.
-    pub outside: String,
+    pub(crate) outside: String,
     /// The text that it begins with where the sample is inside: with [`RunOptions::force_domain`](super::RunOptions) a
     /// part of every prompt.
     #[serde(default)]
-    pub inside: String,
+    pub(crate) inside: String,
     /// Counts a sample as outside, too, where the rules decide the outcome and the judge says the opposite. For a judge
     /// that is wrong about final answers mostly on samples that it does not know.
     #[serde(default)]
-    pub rules_must_agree: bool,
+    pub(crate) rules_must_agree: bool,
 }
 
 impl JudgeFile {

@@ -3,13 +3,13 @@
 use serde_json::Value;
 
 use juror_engine::checkpoint::CheckpointError;
-use juror_engine::engine::Sampling;
+pub(super) use juror_engine::engine::Sampling;
 
 /// What `generation_config.json` recommends.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct GenerationDefaults {
     /// Sampling, if the model is to be sampled.
-    pub sampling: Option<Sampling>,
+    pub(crate) sampling: Option<Sampling>,
     /// The longest completion.
     pub max_new_tokens: Option<usize>,
 }
@@ -64,7 +64,7 @@ impl GenerationDefaults {
     ///
     /// # Errors
     /// [`CheckpointError::Config`] naming `path` and the key that holds no number where there must be one.
-    pub fn read(text: &str, path: &str) -> Result<(Self, Vec<String>), CheckpointError> {
+    pub(crate) fn read(text: &str, path: &str) -> Result<(Self, Vec<String>), CheckpointError> {
         let fail = |message: String| CheckpointError::Config {
             path: path.to_owned(),
             message,

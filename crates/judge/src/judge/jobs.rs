@@ -12,12 +12,12 @@ use juror_data::Samples;
 pub struct Job {
     position: u32,
     /// The trial's number.
-    pub trial: u32,
+    pub(crate) trial: u32,
 }
 
 impl Job {
     /// The sample's position among the samples of the run.
-    pub fn position(self) -> usize {
+    pub(crate) fn position(self) -> usize {
         self.position as usize
     }
 }
@@ -142,7 +142,7 @@ mod tests {
     use serde_json::{Map, Value, json};
 
     use super::*;
-    use juror_data::Sample;
+    pub(super) use juror_data::Sample;
 
     fn samples() -> Vec<Sample> {
         [("a", 5), ("b", 9), ("a", 20), ("c", 1), ("b", 3)]

@@ -12,10 +12,10 @@ use super::prompt::{PromptBuilder, PromptError, PromptTokens, TokenCount, TooLon
 use crate::catalog::known_judges::{self, KnownJudge, KnownSampling};
 use crate::protocol::{PromptTemplate, Protocol, ScaffoldWants};
 use crate::reward::RewardPolicy;
-use juror_data::Sample;
+pub use juror_data::Sample;
 use juror_data::journal::{ChatIdentity, Identity};
-use juror_engine::checkpoint::{CheckpointError, ModelConfig, ModelSource, Weights};
-use juror_engine::engine::{Choices, Sampling, TokenSet};
+pub use juror_engine::checkpoint::{CheckpointError, ModelConfig, ModelSource, Weights};
+pub use juror_engine::engine::{Choices, Sampling, TokenSet};
 use juror_engine::grammar::{GrammarError, Grammars};
 use juror_engine::text::TextError;
 use juror_engine::text::chat_template::{ChatOptions, ChatTemplate, Moment};
@@ -46,7 +46,7 @@ pub struct JudgeText {
     /// Tokens that end a generation.
     pub eos: Arc<[u32]>,
     /// Token variants of True and False, or of the protocol's labels.
-    pub choices: Arc<Choices>,
+    pub(crate) choices: Arc<Choices>,
     /// The model's sizes.
     pub config: ModelConfig,
     /// How the model's makers would have it generate.

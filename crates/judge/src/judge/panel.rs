@@ -140,7 +140,7 @@ pub fn combine(rule: PanelRule, judges: &[(String, f64)], verdicts: &[Verdict]) 
 }
 
 /// The places of two judges in a panel.
-pub type Pair = (usize, usize);
+pub(crate) type Pair = (usize, usize);
 
 /// How far two or more judges agree on the whole, beyond chance.
 #[derive(Debug, Clone, Default, PartialEq)]

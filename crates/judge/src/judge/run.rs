@@ -25,8 +25,8 @@ use super::{JudgeError, JudgeText, RunEnd, RunOptions, Sink, guarded};
 use juror_base::panics;
 use juror_base::threads;
 use juror_data::verdict::Verdict;
-use juror_data::{Sample, Samples};
-use juror_engine::engine::{Completion, EngineError, EngineThread, Request, Stats};
+pub(super) use juror_data::{Sample, Samples};
+pub(super) use juror_engine::engine::{Completion, EngineError, EngineThread, Request, Stats};
 
 /// Jobs whose samples are read and tokenised at a time.
 const JOBS_AHEAD: usize = 64;
@@ -281,7 +281,7 @@ pub fn run_rules<S: Samples + ?Sized>(
 }
 
 /// Gives each trial what `verdict` makes of it.
-pub(super) fn run_without_model<S: Samples + ?Sized>(
+pub(crate) fn run_without_model<S: Samples + ?Sized>(
     samples: &S,
     jobs: &[Job],
     verdict: &(impl Fn(&Sample, Job) -> Verdict + Sync),

@@ -9,7 +9,7 @@ use super::DeviceStats;
 use super::consensus::ConsensusSummary;
 use super::groups::GroupSummary;
 use juror_data::verdict::{OutcomeSource, Status, Usage, Verdict};
-use juror_engine::engine::Stats;
+pub(crate) use juror_engine::engine::Stats;
 
 /// How many of some verdicts have a property.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -21,6 +21,7 @@ pub struct Share {
 }
 
 impl Share {
+    /// Counts one more.
     pub fn add(&mut self, value: Option<bool>) {
         if let Some(value) = value {
             self.count += usize::from(value);
@@ -111,7 +112,7 @@ const LEAST_AGREEMENT: f64 = 0.8;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Summary {
     /// Verdicts by status.
-    pub by_status: BTreeMap<Status, usize>,
+    pub(crate) by_status: BTreeMap<Status, usize>,
     /// Verdicts with a reward, and the sum of the rewards.
     pub rewards: (usize, f64),
     /// Verdicts whose process is right.

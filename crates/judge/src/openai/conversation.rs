@@ -18,7 +18,7 @@ use super::TOO_LONG;
 use super::request::{Asked, GenerationRequest, Message, RawPrompt, Route};
 use crate::judge::GenerationDefaults;
 use crate::judge::model_text::{ModelText, guarded, optional};
-use juror_engine::checkpoint::{CheckpointError, ModelConfig, ModelSource, Weights};
+pub use juror_engine::checkpoint::{CheckpointError, ModelConfig, ModelSource, Weights};
 use juror_engine::engine::TokenSet;
 use juror_engine::grammar::{Grammar, GrammarError, GrammarSource, Grammars};
 use juror_engine::text::TextError;
@@ -54,7 +54,7 @@ pub struct ChatModel {
     /// How the model's makers would have it generate.
     pub generation: GenerationDefaults,
     /// Tokens that end a generation.
-    pub eos: Arc<[u32]>,
+    pub(crate) eos: Arc<[u32]>,
     /// Settings of the model's files that are not applied.
     pub notes: Vec<String>,
     tokenizer: Arc<Tokenizer>,
@@ -76,11 +76,11 @@ pub struct ChatModel {
 
 /// A request as a model sees it.
 #[derive(Debug, Clone)]
-pub struct Prompt {
+pub(crate) struct Prompt {
     /// Its token ids.
-    pub tokens: Vec<u32>,
+    pub(crate) tokens: Vec<u32>,
     /// How the model's thinking is told from its answer; none for a raw prompt.
-    pub thinking: Option<Arc<Thinking>>,
+    pub(crate) thinking: Option<Arc<Thinking>>,
 }
 
 /// A content of a message, or the template's own text.
@@ -155,7 +155,7 @@ impl ChatModel {
     }
 
     /// The tokenizer.
-    pub fn tokenizer(&self) -> &Arc<Tokenizer> {
+    pub(crate) fn tokenizer(&self) -> &Arc<Tokenizer> {
         &self.tokenizer
     }
 
@@ -210,7 +210,11 @@ impl ChatModel {
     ///
     /// # Errors
     /// Why the request cannot be answered.
-    pub fn prompts(&self, request: &GenerationRequest, most: usize) -> Result<Vec<Prompt>, String> {
+    pub(crate) fn prompts(
+        &self,
+        request: &GenerationRequest,
+        most: usize,
+    ) -> Result<Vec<Prompt>, String> {
         match &request.asked {
             Asked::Prompts(prompts) => {
                 let prompts = prompts.iter();

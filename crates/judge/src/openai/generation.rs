@@ -25,24 +25,26 @@ pub struct Defaults {
 }
 
 /// A request that can be answered.
-pub struct Generation {
+pub(crate) struct Generation {
     /// Its prompts.
-    pub prompts: Vec<Prompt>,
+    pub(crate) prompts: Vec<Prompt>,
     grammar: Option<Arc<Grammar>>,
 }
 
 /// One answer that the engine is asked for.
-pub struct Answering {
-    /// The place of its prompt among [`Generation::prompts`].
-    pub prompt: usize,
+pub(crate) struct Answering {
     /// Why the answer could not be kept to the form that was asked for, once that is known.
-    pub failure: Arc<OnceLock<String>>,
+    pub(crate) failure: Arc<OnceLock<String>>,
     /// The engine's request.
-    pub request: Request,
+    pub(crate) request: Request,
 }
 
 /// The longest completion of a request.
-pub fn max_new_tokens(model: &ChatModel, request: &GenerationRequest, defaults: Defaults) -> usize {
+pub(crate) fn max_new_tokens(
+    model: &ChatModel,
+    request: &GenerationRequest,
+    defaults: Defaults,
+) -> usize {
     let half = model.config.max_positions / 2;
     request
         .max_tokens
@@ -50,7 +52,7 @@ pub fn max_new_tokens(model: &ChatModel, request: &GenerationRequest, defaults: 
 }
 
 /// How long prompts and completions of these requests will be.
-pub fn lengths<'r>(
+pub(crate) fn lengths<'r>(
     model: &ChatModel,
     requests: impl Iterator<Item = &'r GenerationRequest> + Clone,
     defaults: Defaults,
@@ -77,7 +79,7 @@ impl Generation {
     ///
     /// # Errors
     /// Why it cannot be answered.
-    pub fn new(
+    pub(crate) fn new(
         model: &ChatModel,
         request: &GenerationRequest,
         defaults: Defaults,
@@ -100,15 +102,14 @@ impl Generation {
 
     /// What the engine is asked, in the order of the answers; their ids are the caller's to set. `name` is what draws depend on
     /// where the request has no seed.
-    pub fn answers(
+    pub(crate) fn answers(
         &self,
         model: &Arc<ChatModel>,
         request: &GenerationRequest,
         defaults: Defaults,
         name: u64,
     ) -> impl Iterator<Item = Answering> {
-        let prompts = self.prompts.iter().enumerate();
-        prompts.flat_map(move |(place, prompt)| {
+        self.prompts.iter().flat_map(move |prompt| {
             (0..request.n).map(move |answer| {
                 let failure = Arc::default();
                 // Equal requests with equal seeds have equal answers.
@@ -132,11 +133,7 @@ impl Generation {
                     choices: None,
                     logprobs: request.logprobs,
                 };
-                Answering {
-                    prompt: place,
-                    failure,
-                    request,
-                }
+                Answering { failure, request }
             })
         })
     }

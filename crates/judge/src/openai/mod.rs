@@ -18,9 +18,9 @@ mod form;
 pub mod generation;
 mod logprobs;
 pub mod request;
-pub mod response;
+pub(crate) mod response;
 mod stop;
-pub mod streaming;
+pub(crate) mod streaming;
 mod unapplied;
 
 use juror_base::panics;

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::form::form;
 use super::logprobs;
 use super::unapplied::refuse_the_rest;
-use juror_engine::engine::Sampling;
+pub use juror_engine::engine::Sampling;
 use juror_engine::grammar::GrammarSource;
 
 /// The most stop texts of one request.
@@ -33,11 +33,11 @@ const OWN_VARIABLES: [&str; 4] = ["messages", "add_generation_prompt", "tools", 
 
 /// One message.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Message {
+pub(crate) struct Message {
     /// Who says it: `system`, `user`, `assistant`, …
-    pub role: String,
+    pub(crate) role: String,
     /// Its text, in parts that are tokenised apart.
-    pub parts: Vec<String>,
+    pub(crate) parts: Vec<String>,
 }
 
 /// Where a request goes: which of OpenAI's two shapes its body and its answer have.
@@ -59,7 +59,7 @@ impl Route {
     }
 
     /// The route with this path.
-    pub fn of(path: &str) -> Option<Self> {
+    pub(crate) fn of(path: &str) -> Option<Self> {
         [Self::Chat, Self::Completions]
             .into_iter()
             .find(|route| route.path() == path)
@@ -68,7 +68,7 @@ impl Route {
 
 /// What is to be answered.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Asked {
+pub(crate) enum Asked {
     /// Messages, and further variables of the chat template.
     Chat(Vec<Message>, Map<String, Value>),
     /// Raw prompts, each answered by itself.
@@ -77,7 +77,7 @@ pub enum Asked {
 
 /// A raw prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum RawPrompt {
+pub(crate) enum RawPrompt {
     /// As text, which may hold markup.
     Text(String),
     /// As token ids.
@@ -88,19 +88,19 @@ pub enum RawPrompt {
 #[derive(Debug, Clone, PartialEq)]
 pub struct GenerationRequest {
     /// The model that it names.
-    pub model: Option<String>,
+    pub(crate) model: Option<String>,
     /// What is to be answered.
-    pub asked: Asked,
+    pub(crate) asked: Asked,
     /// Answers to each prompt.
     pub n: u32,
     /// As [`Sampling`]; what is not given is the model's.
     pub temperature: Option<f64>,
     /// See [`Sampling::top_p`].
-    pub top_p: Option<f64>,
+    pub(crate) top_p: Option<f64>,
     /// See [`Sampling::top_k`].
-    pub top_k: Option<usize>,
+    pub(crate) top_k: Option<usize>,
     /// See [`Sampling::min_p`].
-    pub min_p: Option<f64>,
+    pub(crate) min_p: Option<f64>,
     /// The longest completion.
     pub max_tokens: Option<usize>,
     /// Equal requests with equal seeds have equal answers.
@@ -108,9 +108,9 @@ pub struct GenerationRequest {
     /// Texts that end an answer.
     pub stop: Vec<String>,
     /// What an answer must be.
-    pub form: Option<GrammarSource>,
+    pub(crate) form: Option<GrammarSource>,
     /// Give how likely each token of an answer was, and so many of the likeliest tokens in its place.
-    pub logprobs: Option<usize>,
+    pub(crate) logprobs: Option<usize>,
 }
 
 impl GenerationRequest {
@@ -118,7 +118,7 @@ impl GenerationRequest {
     ///
     /// # Errors
     /// What is wrong and what to do.
-    pub fn parse(route: Route, mut body: Map<String, Value>) -> Result<Self, String> {
+    pub(crate) fn parse(route: Route, mut body: Map<String, Value>) -> Result<Self, String> {
         body.retain(|_, value| !value.is_null());
         let asked = match route {
             Route::Chat => Asked::Chat(messages(body.remove("messages"))?, variables(&mut body)?),
@@ -170,7 +170,7 @@ impl GenerationRequest {
     }
 
     /// How many answers it asks for.
-    pub fn answers(&self) -> usize {
+    pub(crate) fn answers(&self) -> usize {
         let prompts = match &self.asked {
             Asked::Chat(..) => 1,
             Asked::Prompts(prompts) => prompts.len(),
@@ -179,7 +179,7 @@ impl GenerationRequest {
     }
 
     /// Which of the two shapes it has.
-    pub fn route(&self) -> Route {
+    pub(crate) fn route(&self) -> Route {
         match self.asked {
             Asked::Chat(..) => Route::Chat,
             Asked::Prompts(_) => Route::Completions,
@@ -204,7 +204,7 @@ impl GenerationRequest {
     }
 
     /// How tokens are chosen; what the request leaves out is as in `default`.
-    pub fn sampling(&self, default: Sampling) -> Sampling {
+    pub(crate) fn sampling(&self, default: Sampling) -> Sampling {
         let sampling = Sampling {
             temperature: self.temperature.unwrap_or(default.temperature),
             top_k: self.top_k.unwrap_or(default.top_k),

@@ -11,13 +11,13 @@ use juror_engine::text::reasoning::{Answer, Thinking};
 
 /// What is the same in many answers.
 #[derive(Clone, Copy)]
-pub struct Responder<'m> {
+pub(crate) struct Responder<'m> {
     /// The model.
-    pub model: &'m ChatModel,
+    pub(crate) model: &'m ChatModel,
     /// When they were asked for, in seconds since 1970.
-    pub created: i64,
+    pub(crate) created: i64,
     /// Add token ids.
-    pub raw: bool,
+    pub(crate) raw: bool,
 }
 
 impl Responder<'_> {
@@ -26,7 +26,7 @@ impl Responder<'_> {
     ///
     /// # Errors
     /// Why the engine did not answer it.
-    pub fn body(
+    pub(crate) fn body(
         &self,
         request: &GenerationRequest,
         prompts: &[Prompt],

@@ -13,7 +13,7 @@ use juror_engine::text::reasoning::Thinking;
 use juror_engine::text::tokenizer::TextStream;
 
 /// Writes the pieces of an answer.
-pub struct Streaming<'a> {
+pub(crate) struct Streaming<'a> {
     responder: Responder<'a>,
     request: &'a GenerationRequest,
     prompts: &'a [Prompt],
@@ -34,7 +34,7 @@ struct Choice {
 
 impl<'a> Streaming<'a> {
     /// Of the answer to a request with these prompts; `name` as in [`Responder::body`].
-    pub fn new(
+    pub(crate) fn new(
         responder: Responder<'a>,
         request: &'a GenerationRequest,
         prompts: &'a [Prompt],
@@ -62,7 +62,7 @@ impl<'a> Streaming<'a> {
     }
 
     /// The pieces before any text: of a chat, who speaks.
-    pub fn begin(&self) -> Vec<Value> {
+    pub(crate) fn begin(&self) -> Vec<Value> {
         match self.request.route() {
             Route::Completions => Vec::new(),
             Route::Chat => (0..self.choices.len())
@@ -75,7 +75,7 @@ impl<'a> Streaming<'a> {
     }
 
     /// Takes a token of one of the answers; the piece that became certain with it.
-    pub fn push(&mut self, index: usize, token: u32) -> Option<Value> {
+    pub(crate) fn push(&mut self, index: usize, token: u32) -> Option<Value> {
         // The end of sequence is no text.
         if self.responder.model.eos.contains(&token) {
             return None;
@@ -106,7 +106,11 @@ impl<'a> Streaming<'a> {
     ///
     /// # Errors
     /// Why the engine did not answer it.
-    pub fn finish(&mut self, index: usize, completion: &Completion) -> Result<Vec<Value>, String> {
+    pub(crate) fn finish(
+        &mut self,
+        index: usize,
+        completion: &Completion,
+    ) -> Result<Vec<Value>, String> {
         let prompt = &self.prompts[index / self.request.n as usize];
         let whole =
             self.responder
@@ -138,7 +142,7 @@ impl<'a> Streaming<'a> {
     }
 
     /// The piece that says how many tokens there were.
-    pub fn usage(&self, completions: &[Completion]) -> Value {
+    pub(crate) fn usage(&self, completions: &[Completion]) -> Value {
         let mut piece = self.head();
         piece["choices"] = json!([]);
         piece["usage"] = usage(self.prompts, completions);

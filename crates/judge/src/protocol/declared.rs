@@ -14,7 +14,7 @@ use super::{
     grades, json, parser, steps, visible,
 };
 use juror_data::verdict::ParseRule;
-use juror_engine::engine::Sampling;
+pub(crate) use juror_engine::engine::Sampling;
 use juror_engine::grammar::GrammarSource;
 
 /// The name of a built-in protocol, its file and its prompt text.
@@ -62,7 +62,7 @@ enum Answer {
     clippy::struct_excessive_bools,
     reason = "each is a key of the file that is on or off"
 )]
-pub struct Declared {
+pub(crate) struct Declared {
     name: String,
     description: String,
     template: Option<String>,
@@ -99,7 +99,7 @@ impl Declared {
     ///
     /// # Errors
     /// What is missing, of another form, or unknown, with the file and the place in it.
-    pub fn load(path: &Path) -> Result<Self, DeclarationError> {
+    pub(crate) fn load(path: &Path) -> Result<Self, DeclarationError> {
         let read = |path: &Path| {
             std::fs::read_to_string(path).map_err(|error| DeclarationError::Read {
                 path: path.to_owned(),
@@ -156,7 +156,11 @@ impl Declared {
     ///
     /// # Errors
     /// As [`Self::load`].
-    pub fn parse(name: &str, text: &str, template: Option<&str>) -> Result<Self, DeclarationError> {
+    pub(crate) fn parse(
+        name: &str,
+        text: &str,
+        template: Option<&str>,
+    ) -> Result<Self, DeclarationError> {
         let origin = format!("{name}.toml");
         let file = declaration::read(&origin, text)?;
         Ok(Self {

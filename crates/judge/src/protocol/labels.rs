@@ -60,7 +60,7 @@ impl Label {
 pub(crate) const UNCLEAR: &str = "unclear";
 
 /// A label's place in the list, and where its word stands.
-type Found = (usize, Range<usize>);
+pub(super) type Found = (usize, Range<usize>);
 
 /// Finds labels.
 #[derive(Debug, Clone)]

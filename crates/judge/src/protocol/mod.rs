@@ -30,24 +30,24 @@
 
 mod block;
 mod control_text;
-pub mod declaration;
-pub mod declared;
-pub mod delimiters;
+pub(crate) mod declaration;
+pub(crate) mod declared;
+pub(crate) mod delimiters;
 mod grades;
 mod json;
 mod labels;
-pub mod parser;
+pub(crate) mod parser;
 mod plain_prompt;
-pub mod reserved;
-pub mod scaffold;
+pub(crate) mod reserved;
+pub(crate) mod scaffold;
 mod steps;
-pub mod stop;
-pub mod tags;
+pub(crate) mod stop;
+pub(crate) mod tags;
 pub mod template;
 pub(crate) mod unknown_tags;
-pub mod untrusted;
-pub mod verdict_reader;
-pub mod view;
+pub(crate) mod untrusted;
+pub(crate) mod verdict_reader;
+pub(crate) mod view;
 mod visible;
 
 use std::fmt;
@@ -58,12 +58,12 @@ use std::sync::{Arc, LazyLock};
 pub(crate) use control_text::tokens_in;
 #[cfg(feature = "serve")]
 pub(crate) use control_text::{without_tokens_around, without_tokens_at_end};
-pub use declaration::DeclarationError;
-pub use declared::Declared;
+pub(crate) use declaration::DeclarationError;
+pub(crate) use declared::Declared;
 pub use delimiters::{Delimiters, Unprotected};
 pub(crate) use labels::UNCLEAR;
 pub use plain_prompt::PlainPrompt;
-pub use reserved::Reserved;
+pub(crate) use reserved::Reserved;
 pub use scaffold::{ChoiceField, Filled, Part, Scaffold, ScaffoldWants};
 pub use stop::{StopMatcher, VerdictStop};
 pub use template::{FieldName, PromptTemplate, Segment, TemplateError};
@@ -75,7 +75,7 @@ use serde_json::{Map, Value};
 
 use juror_data::rubric::{Grade, RubricError};
 use juror_data::verdict::ParseRule;
-use juror_engine::engine::Sampling;
+pub use juror_engine::engine::Sampling;
 
 /// What a judge is asked, and how its answer is read.
 pub trait Protocol: fmt::Debug + Send + Sync {
@@ -235,19 +235,19 @@ pub struct VerdictFields {
     pub perfect: Option<bool>,
     /// The deciding flaw; `None` where none was written or asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
+    pub(crate) reason: Option<String>,
     /// The label that the judge gave, under its canonical name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
     /// The final answer that the judge found in the response.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub answer: Option<String>,
+    pub(crate) answer: Option<String>,
     /// The index of the first wrong step, from 0; `None` where no step is wrong.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_error: Option<usize>,
     /// How good the response is, from 0 to 1, where the label says.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub score: Option<f64>,
+    pub(crate) score: Option<f64>,
     /// The grade of each criterion, under a rubric.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub grades: Vec<Grade>,
@@ -282,7 +282,7 @@ impl VerdictFields {
     }
 
     /// `perfect` without `process` and `outcome`: the judge contradicts itself. To be marked, never mended.
-    pub fn is_inconsistent(&self) -> bool {
+    pub(crate) fn is_inconsistent(&self) -> bool {
         self.perfect == Some(true) && [self.process, self.outcome].contains(&Some(false))
     }
 }
@@ -290,15 +290,15 @@ impl VerdictFields {
 /// Where the words of the values stand in the completion, in bytes; for looking up the probabilities with which they were
 /// chosen. Empty for a value that has no word.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ValueSpans {
+pub(crate) struct ValueSpans {
     /// The word of `process`.
-    pub process: Range<usize>,
+    pub(crate) process: Range<usize>,
     /// The word of `outcome`.
-    pub outcome: Range<usize>,
+    pub(crate) outcome: Range<usize>,
     /// The word of `perfect`.
-    pub perfect: Range<usize>,
+    pub(crate) perfect: Range<usize>,
     /// The word of a label that says a score.
-    pub score: Range<usize>,
+    pub(crate) score: Range<usize>,
 }
 
 /// A verdict that was read.
@@ -309,9 +309,9 @@ pub struct ParsedVerdict {
     /// How it was read.
     pub rule: ParseRule,
     /// `perfect` without `process` and `outcome`.
-    pub inconsistent: bool,
+    pub(crate) inconsistent: bool,
     /// Where the values stand.
-    pub spans: ValueSpans,
+    pub(crate) spans: ValueSpans,
 }
 
 /// Why a completion holds no readable verdict.

@@ -30,13 +30,13 @@ impl PlainPrompt {
     }
 
     /// What the user should know of the prompt: which fields nothing protects.
-    pub fn notes(&self) -> &[String] {
+    pub(crate) fn notes(&self) -> &[String] {
         &self.notes
     }
 
     /// The stretches of a sample's prompt, in order: the prompt's own text and the fields by turns. `field` gives what is shown of
     /// a field.
-    pub fn parts<'s>(&self, field: impl Fn(FieldName) -> Cow<'s, str>) -> Vec<String> {
+    pub(crate) fn parts<'s>(&self, field: impl Fn(FieldName) -> Cow<'s, str>) -> Vec<String> {
         let own = |at: Option<usize>| match at.and_then(|at| self.segments.get(at)) {
             Some(Segment::Trusted(text)) => text.as_str(),
             _ => "",

@@ -42,7 +42,7 @@ pub(super) struct Run {
 
 /// Delimiters that no field may hold. Those of [`RESERVED_TAGS`] always belong to them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Reserved {
+pub(crate) struct Reserved {
     /// With each how the prompt writes it.
     pub(super) tags: BTreeMap<Tag, String>,
     /// As [`heading_text`] gives them.
@@ -68,7 +68,7 @@ impl Breaches {
 
 impl Reserved {
     /// True if nothing is reserved beside [`RESERVED_TAGS`].
-    pub fn is_stock(&self) -> bool {
+    pub(crate) fn is_stock(&self) -> bool {
         *self == Self::default()
     }
 

@@ -13,7 +13,7 @@ use juror_engine::grammar::GrammarSource;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Scaffold {
     /// The parts, in order.
-    pub parts: Vec<Part>,
+    pub(crate) parts: Vec<Part>,
 }
 
 /// A part of an answer.
@@ -70,9 +70,9 @@ pub struct ScaffoldWants {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Filled {
     /// The fields and the words, in order.
-    pub choices: Vec<(ChoiceField, String)>,
+    pub(crate) choices: Vec<(ChoiceField, String)>,
     /// The reason.
-    pub reason: Option<String>,
+    pub(crate) reason: Option<String>,
 }
 
 /// The words of True and False in tags, with the space before them.

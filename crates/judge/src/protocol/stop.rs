@@ -21,7 +21,7 @@ pub struct VerdictStop {
 
 impl VerdictStop {
     /// `starts_in_thinking`: the prompt ends inside a thinking block that the chat template has opened.
-    pub fn new(wanted: Yields, starts_in_thinking: bool, wants_reason: bool) -> Self {
+    pub(crate) fn new(wanted: Yields, starts_in_thinking: bool, wants_reason: bool) -> Self {
         Self {
             reader: VerdictReader::new(wanted, starts_in_thinking),
             wants_reason,

@@ -8,11 +8,11 @@
 //! How a completion is cut into pieces makes no difference to the tags found.
 
 /// The longest tag, brackets included, in bytes.
-pub const MAX_TAG: usize = 256;
+pub(crate) const MAX_TAG: usize = 256;
 
 /// The tags that mean something in a judge's answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum TagName {
+pub(crate) enum TagName {
     /// Is the derivation free of errors?
     Process,
     /// Is the final answer right?
@@ -50,7 +50,7 @@ impl TagName {
     ];
 
     /// The name as it is asked for.
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Process => "process",
             Self::Outcome => "outcome",
@@ -66,29 +66,29 @@ impl TagName {
     }
 
     /// Does this tag wrap a judge's thinking?
-    pub fn is_thinking(self) -> bool {
+    pub(crate) fn is_thinking(self) -> bool {
         matches!(self, Self::Think | Self::Thinking | Self::Analysis)
     }
 }
 
 /// A tag in a completion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Tag {
+pub(crate) struct Tag {
     /// Which one.
-    pub name: TagName,
+    pub(crate) name: TagName,
     /// `</name>` rather than `<name>`.
-    pub closing: bool,
+    pub(crate) closing: bool,
     /// Written exactly as asked for: lower case, no spaces, no attributes.
-    pub plain: bool,
+    pub(crate) plain: bool,
     /// The offset of its `<` in the completion, in bytes.
-    pub start: usize,
+    pub(crate) start: usize,
     /// The offset right after its `>`, in bytes.
-    pub end: usize,
+    pub(crate) end: usize,
 }
 
 /// What the scanner found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scanned<'a> {
+pub(crate) enum Scanned<'a> {
     /// Text outside tags; neighbouring stretches may come in several pieces.
     Text {
         /// The text.
@@ -102,7 +102,7 @@ pub enum Scanned<'a> {
 
 /// Cuts a completion, piece by piece, into text and tags.
 #[derive(Debug, Clone, Default)]
-pub struct TagScanner {
+pub(crate) struct TagScanner {
     /// Text from a `<` on that may become a tag.
     pending: String,
     /// Bytes of the completion handed on so far.
@@ -111,7 +111,7 @@ pub struct TagScanner {
 
 impl TagScanner {
     /// Takes the next piece and hands what it decides to `sink`, in order.
-    pub fn push(&mut self, piece: &str, mut sink: impl FnMut(Scanned<'_>)) {
+    pub(crate) fn push(&mut self, piece: &str, mut sink: impl FnMut(Scanned<'_>)) {
         let mut rest = piece;
         while !rest.is_empty() {
             if self.pending.is_empty() {
@@ -158,7 +158,7 @@ impl TagScanner {
     }
 
     /// Ends the completion: hands on what was never closed, unless it is the beginning of `</expected>`.
-    pub fn finish(&mut self, expected: Option<TagName>, mut sink: impl FnMut(Scanned<'_>)) {
+    pub(crate) fn finish(&mut self, expected: Option<TagName>, mut sink: impl FnMut(Scanned<'_>)) {
         let begun: String = self
             .pending
             .chars()
@@ -173,7 +173,7 @@ impl TagScanner {
     }
 
     /// Where the text handed on so far ends, in bytes.
-    pub fn handed_on(&self) -> usize {
+    pub(crate) fn handed_on(&self) -> usize {
         self.handed_on
     }
 

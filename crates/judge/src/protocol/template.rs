@@ -43,7 +43,8 @@ impl FieldName {
     ];
 
     /// The fields that every prompt has.
-    pub const REQUIRED: [Self; 3] = [Self::Question, Self::StudentAnswer, Self::ReferenceAnswer];
+    pub(crate) const REQUIRED: [Self; 3] =
+        [Self::Question, Self::StudentAnswer, Self::ReferenceAnswer];
 
     /// The name inside `{{ … }}`.
     pub fn as_str(self) -> &'static str {
@@ -57,7 +58,7 @@ impl FieldName {
     }
 
     /// The private character (a Unicode noncharacter, which no text should hold) that keeps the field's place.
-    pub fn mark(self) -> char {
+    pub(crate) fn mark(self) -> char {
         match self {
             Self::Question => '\u{FDD0}',
             Self::StudentAnswer => '\u{FDD1}',
@@ -156,7 +157,7 @@ pub enum MarksError {
 
 /// A place in the template's own text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Part {
+pub(super) enum Part {
     Text(String),
     Field(FieldName),
     FewShots,
@@ -233,7 +234,7 @@ impl PromptTemplate {
     }
 
     /// Is there a place for few-shot examples?
-    pub fn has_few_shots_slot(&self) -> bool {
+    pub(crate) fn has_few_shots_slot(&self) -> bool {
         self.parts.contains(&Part::FewShots)
     }
 
@@ -248,7 +249,7 @@ impl PromptTemplate {
     }
 
     /// The prompt without a chat template, as segments.
-    pub fn segments(&self) -> Vec<Segment> {
+    pub(crate) fn segments(&self) -> Vec<Segment> {
         let mut segments = Vec::new();
         let mut trusted = String::new();
         for part in &self.parts {
@@ -266,7 +267,7 @@ impl PromptTemplate {
     }
 
     /// The prompt with one private character in each field's place, ready for a chat template and [`split_marks`].
-    pub fn render_with_marks(&self) -> String {
+    pub(crate) fn render_with_marks(&self) -> String {
         self.segments()
             .into_iter()
             .map(|segment| match segment {
@@ -317,7 +318,10 @@ impl PromptTemplate {
 ///
 /// # Errors
 /// When a field is missing or there twice: the chat template dropped or repeated the prompt.
-pub fn split_marks(rendered: &str, template: &PromptTemplate) -> Result<Vec<Segment>, MarksError> {
+pub(crate) fn split_marks(
+    rendered: &str,
+    template: &PromptTemplate,
+) -> Result<Vec<Segment>, MarksError> {
     let mut segments = Vec::new();
     let mut trusted = String::new();
     for character in rendered.chars() {

@@ -24,7 +24,7 @@ use regex::Regex;
 use super::reserved::Reserved;
 
 /// Tag names that mean something in a prompt or in a judge's answer.
-pub const RESERVED_TAGS: [&str; 14] = [
+pub(crate) const RESERVED_TAGS: [&str; 14] = [
     "question",
     "student_answer",
     "reference_answer",

@@ -63,7 +63,7 @@ struct OpenReason {
 
 /// Which closing tag ends the thinking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Thinking {
+pub(crate) enum Thinking {
     /// Opened by the chat template, under any name.
     Given,
     /// Opened by the judge.

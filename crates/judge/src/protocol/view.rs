@@ -74,7 +74,7 @@ impl fmt::Display for View {
 
 impl View {
     /// What the judge is shown of a response.
-    pub fn of(self, response: &str) -> Cow<'_, str> {
+    pub(crate) fn of(self, response: &str) -> Cow<'_, str> {
         match self {
             Self::Full => response.into(),
             Self::AfterThinking => after_thinking(response).into(),
@@ -97,7 +97,7 @@ impl View {
 }
 
 /// Steps, numbered from 0: `[0] …`.
-pub fn numbered<'s>(steps: impl Iterator<Item = &'s str>) -> String {
+pub(crate) fn numbered<'s>(steps: impl Iterator<Item = &'s str>) -> String {
     let steps: Vec<String> = steps
         .enumerate()
         .map(|(index, step)| format!("[{index}] {}", without_marks(step)))
@@ -106,7 +106,7 @@ pub fn numbered<'s>(steps: impl Iterator<Item = &'s str>) -> String {
 }
 
 /// The steps of a response: its paragraphs, between blank lines.
-pub fn paragraphs(response: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn paragraphs(response: &str) -> impl Iterator<Item = &str> {
     let mut rest = response;
     std::iter::from_fn(move || {
         rest = rest.trim_start();

@@ -28,7 +28,7 @@ use juror_judge::protocol::Protocol;
 
 /// Where the verdicts of all judges together go.
 struct Output {
-    file: OutputFile,
+    pub file: OutputFile,
     format: OutputFormat,
     summary: Option<OutputFile>,
     /// All files of the run.

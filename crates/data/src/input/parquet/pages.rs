@@ -182,7 +182,7 @@ fn bits(level: i16) -> usize {
 }
 
 /// A column of a row group.
-struct Column {
+pub(super) struct Column {
     file: Arc<File>,
     held: Arc<Held>,
     pages: Mutex<HeldPages>,

@@ -384,8 +384,9 @@ fn later_encodings_are_read() {
 /// Bytes that are changed one by one: read, or refused with a message.
 #[test]
 fn a_changed_byte_ends_nothing() {
-    let verl = fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/rows/verl.parquet"))
-        .unwrap();
+    let verl =
+        fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/rows/verl.parquet"))
+            .unwrap();
     let mut refusals = 0;
     for at in (0..verl.len()).step_by(7) {
         let mut changed = verl.clone();

@@ -184,7 +184,7 @@ fn a_new_journal_holds_its_manifest() {
     assert!(place.path.ends_with("verdicts.jsonl.journal"));
     let (journal, resumed) = open(&place.path, &manifest(), false).unwrap();
     assert_eq!(
-        (resumed, journal.path()),
+        (resumed, journal.path.as_path()),
         (Resumed::default(), place.path.as_path())
     );
     let text = fs::read_to_string(&place.path).unwrap();

@@ -36,7 +36,11 @@ impl Files {
         self.folder.path().join(name)
     }
 
-    fn load(&self, names: &[&str], options: &LoadOptions) -> Result<Loaded, DatasetError> {
+    pub(crate) fn load(
+        &self,
+        names: &[&str],
+        options: &LoadOptions,
+    ) -> Result<Loaded, DatasetError> {
         let inputs: Vec<PathBuf> = names.iter().map(|name| self.path(name)).collect();
         let loaded = load(&inputs, options);
         let indexed = index(&inputs, options);

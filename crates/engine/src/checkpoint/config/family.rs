@@ -52,27 +52,27 @@ const ARCHITECTURES: [(&str, &str, Architecture); 11] = [
 
 impl Architecture {
     /// Whether queries and keys have an RMS norm by head.
-    pub fn norms_heads(self) -> bool {
+    pub(crate) fn norms_heads(self) -> bool {
         matches!(self, Self::Qwen3 | Self::Qwen3Moe)
     }
 
     /// Whether what attention and the feed-forward layer give is normed before it joins the residual stream.
-    pub fn norms_results(self) -> bool {
+    pub(crate) fn norms_results(self) -> bool {
         self == Self::Glm4
     }
 
     /// Whether every head may attend to nothing: a learnt score that takes its share of the weights.
-    pub fn has_sinks(self) -> bool {
+    pub(crate) fn has_sinks(self) -> bool {
         self == Self::GptOss
     }
 
     /// Whether queries, keys and values are stored as one matrix.
-    pub fn fuses_qkv(self) -> bool {
+    pub(crate) fn fuses_qkv(self) -> bool {
         matches!(self, Self::Phi3 | Self::ChatGlm)
     }
 
     /// Whether gate and up are stored as one matrix.
-    pub fn fuses_gate_up(self) -> bool {
+    pub(crate) fn fuses_gate_up(self) -> bool {
         matches!(self, Self::Phi3 | Self::Glm | Self::Glm4 | Self::ChatGlm)
     }
 

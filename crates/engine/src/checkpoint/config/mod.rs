@@ -12,7 +12,7 @@ mod tests;
 
 use serde_json::Value;
 
-pub use self::family::Architecture;
+pub(crate) use self::family::Architecture;
 pub use self::rope::{Rope, RopeScaling};
 
 use self::keys::Keys;
@@ -32,13 +32,13 @@ pub struct Experts {
     /// Experts that work on a token, `num_experts_per_tok`.
     pub per_token: usize,
     /// Width of an expert, `moe_intermediate_size`.
-    pub intermediate: usize,
+    pub(crate) intermediate: usize,
     /// Whether the weights of a token's experts are scaled to sum to 1, `norm_topk_prob`.
-    pub normalise: bool,
+    pub(crate) normalise: bool,
     /// Whether their weights are stored in MXFP4, `quantization_config`.
-    pub mxfp4: bool,
+    pub(crate) mxfp4: bool,
     /// Whether a layer's are stored in one tensor, gate and up alternating: gpt-oss, but not its GGUF files.
-    pub together: bool,
+    pub(crate) together: bool,
 }
 
 /// What a feed-forward layer does between its wide products.
@@ -61,9 +61,9 @@ pub struct Biases {
     /// Queries, keys and values.
     pub qkv: bool,
     /// Attention's output.
-    pub output: bool,
+    pub(crate) output: bool,
     /// The feed-forward layer, or the experts and their router.
-    pub feed_forward: bool,
+    pub(crate) feed_forward: bool,
 }
 
 /// The sizes and constants of a decoder.

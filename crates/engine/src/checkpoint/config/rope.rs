@@ -11,9 +11,9 @@ pub struct Rope {
     /// Base of the frequencies.
     pub theta: f64,
     /// How many of a head's numbers are rotated, the first ones; even.
-    pub dims: usize,
+    pub(crate) dims: usize,
     /// Whether a pair is two neighbours, and not two numbers half of [`Self::dims`] apart.
-    pub interleaved: bool,
+    pub(crate) interleaved: bool,
     /// Its stretching for contexts longer than the original one.
     pub scaling: RopeScaling,
 }

@@ -40,7 +40,7 @@ use names::NamedTensor;
 use vocabulary::Vocabulary;
 
 /// The ending of a file's name.
-pub const EXTENSION: &str = "gguf";
+pub(crate) const EXTENSION: &str = "gguf";
 /// The most parts of a model.
 const MAX_PARTS: usize = 1000;
 /// The most divisors of rotary frequencies: half a head's width.
@@ -117,7 +117,7 @@ impl Gguf {
     ///
     /// # Errors
     /// [`CheckpointError::Unsupported`] naming them where there are several.
-    pub fn find(folder: &Path) -> Result<Option<PathBuf>, CheckpointError> {
+    pub(crate) fn find(folder: &Path) -> Result<Option<PathBuf>, CheckpointError> {
         let entries = folder.read_dir().into_iter().flatten().flatten();
         let mut files: Vec<PathBuf> = entries
             .map(|entry| entry.path())
@@ -144,12 +144,12 @@ impl Gguf {
     }
 
     /// The file, or the first of its parts.
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// A file that a folder of the hub would have, made of the metadata.
-    pub fn text(&self, file: &str) -> Option<&str> {
+    pub(crate) fn text(&self, file: &str) -> Option<&str> {
         match file {
             "config.json" => Some(&self.config),
             "generation_config.json" => Some(&self.generation),
@@ -160,14 +160,14 @@ impl Gguf {
     }
 
     /// The names of its files, in order.
-    pub fn files(&self) -> impl Iterator<Item = String> {
+    pub(crate) fn files(&self) -> impl Iterator<Item = String> {
         self.parts
             .iter()
             .filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned()))
     }
 
     /// The file of that name.
-    pub fn file(&self, name: &str) -> Option<&Path> {
+    pub(crate) fn file(&self, name: &str) -> Option<&Path> {
         let named = |path: &&PathBuf| path.file_name().is_some_and(|file| file == name);
         self.parts.iter().find(named).map(PathBuf::as_path)
     }

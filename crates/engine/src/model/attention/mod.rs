@@ -97,12 +97,12 @@ pub struct AttentionShape {
 
 impl AttentionShape {
     /// Query heads per key head.
-    pub fn group(&self) -> usize {
+    pub(crate) fn group(&self) -> usize {
         self.heads / self.kv_heads
     }
 
     /// Scale of the scores, `1/√head_dim`.
-    pub fn scale(&self) -> f32 {
+    pub(crate) fn scale(&self) -> f32 {
         1.0 / (self.head_dim as f32).sqrt()
     }
 

@@ -257,19 +257,19 @@ impl<G: Gate> Kernel for Joined<'_, G> {
 #[derive(Clone, Copy)]
 pub(crate) struct HeadSplit<'a> {
     /// Query heads.
-    pub heads: usize,
+    pub(crate) heads: usize,
     /// Key heads, and value heads.
-    pub kv_heads: usize,
+    pub(crate) kv_heads: usize,
     /// Width of a head.
-    pub head_dim: usize,
+    pub(crate) head_dim: usize,
     /// Norm weights of queries and of keys, `[head_dim]` each, where the model has them.
-    pub norms: Option<(&'a [f32], &'a [f32])>,
+    pub(crate) norms: Option<(&'a [f32], &'a [f32])>,
     /// The norms' epsilon.
-    pub eps: f32,
+    pub(crate) eps: f32,
     /// Cosines for every row, `[rows, head_dim / 2]`.
-    pub cos: &'a [f32],
+    pub(crate) cos: &'a [f32],
     /// Sines for every row, `[rows, head_dim / 2]`.
-    pub sin: &'a [f32],
+    pub(crate) sin: &'a [f32],
 }
 
 /// Rows of `[q | k | v]` into queries and keys, normed by head and rotated, and values.

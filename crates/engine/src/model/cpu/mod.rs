@@ -32,7 +32,7 @@ use candle_core::{CpuStorage, DType, Result, Storage, Tensor};
 ///
 /// # Errors
 /// When the tensor is not `f32` on the CPU, or `f` fails.
-pub fn with_f32<T>(tensor: &Tensor, f: impl FnOnce(&[f32]) -> Result<T>) -> Result<T> {
+pub(crate) fn with_f32<T>(tensor: &Tensor, f: impl FnOnce(&[f32]) -> Result<T>) -> Result<T> {
     let tensor = tensor.contiguous()?;
     let (storage, layout) = tensor.storage_and_layout();
     let Storage::Cpu(CpuStorage::F32(data)) = &*storage else {
@@ -50,6 +50,6 @@ pub fn with_f32<T>(tensor: &Tensor, f: impl FnOnce(&[f32]) -> Result<T>) -> Resu
 }
 
 /// Whether the loops of this module apply to a tensor.
-pub fn applies(tensor: &Tensor) -> bool {
+pub(crate) fn applies(tensor: &Tensor) -> bool {
     tensor.device().is_cpu() && tensor.dtype() == DType::F32
 }

@@ -22,22 +22,22 @@ const FEW: usize = 8;
 /// `out = a × b` (or `out += a × b`), with `a` `[rows, k]` in rows `a_stride` apart and `b` `[k, n]` in panels.
 pub(crate) struct Multiply<'a, 'o, F: Format> {
     /// Left rows; those beyond the rows of `out` are not read.
-    pub a: &'a [f32],
+    pub(crate) a: &'a [f32],
     /// Distance of left rows.
-    pub a_stride: usize,
+    pub(crate) a_stride: usize,
     /// Length of the sums.
-    pub k: usize,
+    pub(crate) k: usize,
     /// The panels, `[k, PANEL]` each.
-    pub panels: &'a [F::Bits],
+    pub(crate) panels: &'a [F::Bits],
     /// Distance of panels.
-    pub stride: usize,
+    pub(crate) stride: usize,
     /// Rows of results, split off their buffer one by one, so that threads can share a buffer by columns. The last panel
     /// may be wider than they are.
-    pub out: &'a mut [&'o mut [f32]],
+    pub(crate) out: &'a mut [&'o mut [f32]],
     /// Whether the sums start from what `out` holds, and not from zero.
-    pub accumulate: bool,
+    pub(crate) accumulate: bool,
     /// Whether the panels are in the first-level cache already, so that nothing is to be asked for.
-    pub cached: bool,
+    pub(crate) cached: bool,
 }
 
 impl<F: Format> Kernel for Multiply<'_, '_, F> {

@@ -117,7 +117,7 @@ impl Array {
     }
 
     /// The number of elements.
-    pub fn elements(&self) -> usize {
+    pub(crate) fn elements(&self) -> usize {
         self.elements
     }
 }
@@ -146,7 +146,7 @@ impl<'a> Slice<'a> {
     ///
     /// # Errors
     /// [`ModelError::Batch`] for a part beyond the end.
-    pub fn part(self, range: Range<usize>) -> Result<Self, ModelError> {
+    pub(crate) fn part(self, range: Range<usize>) -> Result<Self, ModelError> {
         if range.start > range.end || range.end > self.elements {
             return Err(ModelError::Batch(format!(
                 "elements {range:?} of an array of {}",
@@ -161,12 +161,12 @@ impl<'a> Slice<'a> {
     }
 
     /// The number of elements.
-    pub fn elements(self) -> usize {
+    pub(crate) fn elements(self) -> usize {
         self.elements
     }
 
     /// The type of the elements.
-    pub fn dtype(self) -> DType {
+    pub(crate) fn dtype(self) -> DType {
         self.dtype
     }
 
@@ -174,7 +174,7 @@ impl<'a> Slice<'a> {
     ///
     /// # Errors
     /// [`ModelError::Batch`] for another type; what went wrong on the device.
-    pub fn to_host(self, device: &CudaDevice) -> Result<Vec<f32>, ModelError> {
+    pub(crate) fn to_host(self, device: &CudaDevice) -> Result<Vec<f32>, ModelError> {
         let source = self.check("download", "the source", DType::F32, 0)?;
         let stream = device.cuda_stream();
         stream
@@ -197,7 +197,7 @@ impl<'a> Slice<'a> {
     ///
     /// # Errors
     /// [`ModelError::Batch`] naming the kernel and the argument.
-    pub fn check(
+    pub(crate) fn check(
         self,
         kernel: &str,
         name: &str,
@@ -211,7 +211,7 @@ impl<'a> Slice<'a> {
     ///
     /// # Errors
     /// As there.
-    pub fn check_aligned(
+    pub(crate) fn check_aligned(
         self,
         kernel: &str,
         name: &str,

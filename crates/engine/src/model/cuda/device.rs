@@ -13,7 +13,7 @@ use crate::model::ModelError;
 ///
 /// # Errors
 /// The driver's refusal.
-pub fn prepare(cuda: &CudaDevice) -> Result<(), ModelError> {
+pub(crate) fn prepare(cuda: &CudaDevice) -> Result<(), ModelError> {
     keep_freed_memory(cuda)?;
     // SAFETY: tracking orders streams among each other. There is one stream for all memory of this device: candle's
     // (`Device::new_cuda_with_stream`), which our kernels, cuBLAS and all copies use too; no other is ever made.
@@ -48,7 +48,7 @@ fn keep_freed_memory(cuda: &CudaDevice) -> Result<(), ModelError> {
 ///
 /// # Errors
 /// The driver's refusal.
-pub fn memory(cuda: &CudaDevice) -> Result<(usize, usize), ModelError> {
+pub(crate) fn memory(cuda: &CudaDevice) -> Result<(usize, usize), ModelError> {
     let stream = cuda.cuda_stream();
     stream
         .synchronize()

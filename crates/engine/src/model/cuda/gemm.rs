@@ -23,17 +23,17 @@ const ALIGNMENT: u64 = 256;
 /// A weight on the device.
 pub struct Weight {
     /// `[outputs, inputs]`: bf16, f16, or e4m3 bytes.
-    pub values: Array,
+    pub(crate) values: Array,
     /// e4m3: what each output's row is to be multiplied by, f32 `[outputs]`.
-    pub scales: Option<Array>,
+    pub(crate) scales: Option<Array>,
     /// `[outputs]`, in the type of the product.
-    pub bias: Option<Array>,
+    pub(crate) bias: Option<Array>,
     /// Outputs.
-    pub outputs: usize,
+    pub(crate) outputs: usize,
     /// Inputs.
-    pub inputs: usize,
+    pub(crate) inputs: usize,
     /// Elements from one row of a result to the next, at least `outputs`.
-    pub stride: usize,
+    pub(crate) stride: usize,
 }
 
 /// Rows to be multiplied.
@@ -142,7 +142,7 @@ impl Gemm {
     ///
     /// # Errors
     /// [`ModelError::Unsupported`] for a product that this GPU does not have.
-    pub fn prepare(
+    pub(crate) fn prepare(
         &mut self,
         weight: &Weight,
         out: DType,
@@ -198,7 +198,7 @@ impl Gemm {
     ///
     /// # Errors
     /// As [`Self::multiply`].
-    pub fn multiply_without_bias(
+    pub(crate) fn multiply_without_bias(
         &mut self,
         x: Rows,
         weight: &Weight,

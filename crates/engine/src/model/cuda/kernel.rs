@@ -47,7 +47,11 @@ impl Kernels {
     ///
     /// # Errors
     /// [`ModelError::Device`] when the module cannot be loaded on this device, or has no such function.
-    pub fn function(&mut self, module: &'static str, name: &str) -> Result<Function, ModelError> {
+    pub(crate) fn function(
+        &mut self,
+        module: &'static str,
+        name: &str,
+    ) -> Result<Function, ModelError> {
         if !self.modules.contains_key(module) {
             let loaded = self.load(module)?;
             self.modules.insert(module, loaded);
@@ -161,7 +165,7 @@ enum Parameter {
 
 /// An argument of a kernel.
 #[derive(Clone, Copy)]
-pub enum Arg<'a> {
+pub(crate) enum Arg<'a> {
     /// A pointer to device memory.
     Array(Slice<'a>),
     /// A null pointer.
@@ -188,7 +192,7 @@ pub(super) fn count(value: usize) -> Arg<'static> {
 }
 
 /// A kernel, ready to be launched on its device's stream.
-pub struct Function {
+pub(crate) struct Function {
     name: String,
     parameters: Vec<Parameter>,
     handle: CudaFunction,
@@ -197,18 +201,18 @@ pub struct Function {
 
 /// Blocks, threads of a block, and its dynamic shared memory in bytes.
 #[derive(Debug, Clone, Copy)]
-pub struct Grid {
+pub(crate) struct Grid {
     /// Blocks in x, y and z.
-    pub blocks: (usize, usize, usize),
+    pub(crate) blocks: (usize, usize, usize),
     /// Threads of a block in x and y.
-    pub threads: (usize, usize),
+    pub(crate) threads: (usize, usize),
     /// Bytes of dynamic shared memory of a block.
-    pub shared: usize,
+    pub(crate) shared: usize,
 }
 
 impl Grid {
     /// Blocks in a row, without dynamic shared memory.
-    pub fn row(blocks: usize, threads: usize) -> Self {
+    pub(crate) fn row(blocks: usize, threads: usize) -> Self {
         Self {
             blocks: (blocks, 1, 1),
             threads: (threads, 1),
@@ -223,7 +227,7 @@ impl Function {
     ///
     /// # Errors
     /// When the device has less.
-    pub fn allow_shared(self, bytes: usize) -> Result<Self, ModelError> {
+    pub(crate) fn allow_shared(self, bytes: usize) -> Result<Self, ModelError> {
         use sys::CUfunction_attribute_enum as Attribute;
         for (attribute, value) in [
             (

@@ -51,7 +51,7 @@ impl Products {
     ///
     /// # Errors
     /// [`ModelError::OutOfMemory`].
-    pub fn scale_afterwards(
+    pub(crate) fn scale_afterwards(
         &mut self,
         device: &CudaDevice,
         rows: usize,
@@ -201,7 +201,7 @@ impl Weight {
     }
 
     /// Whether the weight is in e4m3, and wants its activations so.
-    pub fn is_fp8(&self) -> bool {
+    pub(crate) fn is_fp8(&self) -> bool {
         self.scales.is_some()
     }
 }

@@ -27,9 +27,9 @@ pub mod array;
 #[cfg(feature = "cuda")]
 mod buffers;
 #[cfg(feature = "cuda")]
-pub mod decoder;
+pub(crate) mod decoder;
 #[cfg(feature = "cuda")]
-pub mod device;
+pub(crate) mod device;
 #[cfg(feature = "cuda")]
 mod error;
 #[cfg(feature = "cuda")]

@@ -189,7 +189,7 @@ impl PagedCache {
     ///
     /// # Errors
     /// [`ModelError::OutOfMemory`].
-    pub fn resize(&mut self, device: &CudaDevice, blocks: usize) -> Result<(), ModelError> {
+    pub(crate) fn resize(&mut self, device: &CudaDevice, blocks: usize) -> Result<(), ModelError> {
         self.blocks = 0;
         self.layers.clear();
         let size = blocks * self.block_size * self.shape.kv_heads * self.shape.head_dim;

@@ -181,12 +181,12 @@ impl Sampler {
     }
 
     /// The tokens of the newest step, for [`super::operations::Operations::token_from_previous`].
-    pub fn previous(&self) -> Slice<'_> {
+    pub(crate) fn previous(&self) -> Slice<'_> {
         self.results.all()
     }
 
     /// Rows of the newest step.
-    pub fn newest_rows(&self) -> usize {
+    pub(crate) fn newest_rows(&self) -> usize {
         self.newest
     }
 

@@ -19,7 +19,7 @@ pub struct Packer {
 
 impl Packer {
     /// Starts anew.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.words.clear();
     }
 

@@ -21,7 +21,7 @@
 //! where they are not; `tools` and `documents` exist and are none.
 
 mod calls;
-pub mod clock;
+pub(crate) mod clock;
 mod evaluation;
 mod expressions;
 mod filters;

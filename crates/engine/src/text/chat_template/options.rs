@@ -23,7 +23,7 @@ pub enum ReasoningEffort {
 
 impl ReasoningEffort {
     /// Every effort, the least first.
-    pub const ALL: [Self; 3] = [Self::Low, Self::Medium, Self::High];
+    pub(crate) const ALL: [Self; 3] = [Self::Low, Self::Medium, Self::High];
 
     /// The name on the command line and in the template.
     pub fn as_str(self) -> &'static str {

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use crate::judge::jobs::{self, Job};
 use crate::judge::{JudgeText, guarded};
-use juror_data::{DatasetError, Samples};
+pub(crate) use juror_data::{DatasetError, Samples};
 
 /// Tokens of a prompt beside template and texts, at most; and of a typical one beside the template, where the texts are
 /// not known.
@@ -50,7 +50,7 @@ impl WorkloadLengths {
     }
 
     /// For samples that are not known and may be as long as the context.
-    pub fn of_any(text: &JudgeText, max_new_tokens: usize) -> Self {
+    pub(crate) fn of_any(text: &JudgeText, max_new_tokens: usize) -> Self {
         Self {
             longest: text.config.max_positions,
             ..Self::unknown(text, max_new_tokens)

@@ -11,10 +11,10 @@
 
 #[cfg(feature = "cuda")]
 mod cuda;
-pub mod lengths;
+pub(crate) mod lengths;
 mod options;
 pub mod plain;
-pub mod size;
+pub(crate) mod size;
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -23,12 +23,12 @@ use candle_core::{DType, Device, Tensor};
 
 use super::JudgeText;
 use juror_engine::checkpoint::weights::LoadProgress;
-use juror_engine::checkpoint::{ModelConfig, ModelSource, Weights};
+pub use juror_engine::checkpoint::{ModelConfig, ModelSource, Weights};
 use juror_engine::engine::{Engine, EngineConfig, EngineError, StepModel};
 use juror_engine::model::memory::check_memory;
 use juror_engine::model::precision::{KvType, WeightType};
 use juror_engine::model::profile::Profile;
-use juror_engine::model::{CurrentOnDrop, ModelError, Precision, StepBatch};
+pub use juror_engine::model::{CurrentOnDrop, ModelError, Precision, StepBatch};
 pub use lengths::WorkloadLengths;
 pub use options::EngineOptions;
 pub use plain::PagedDecoder;
@@ -89,7 +89,7 @@ pub fn build_engine(
 ///
 /// # Errors
 /// As [`build_engine`].
-pub fn engine_of(
+pub(crate) fn engine_of(
     source: &ModelSource,
     model_config: &ModelConfig,
     template: &[u32],

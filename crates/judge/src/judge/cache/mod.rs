@@ -26,7 +26,7 @@ use juror_engine::checkpoint::{CheckpointError, ModelSource};
 use segment::{Place, Writer};
 
 /// The hash by which an answer is found.
-pub type AnswerKey = [u8; 32];
+pub(crate) type AnswerKey = [u8; 32];
 
 /// Bytes that a cache may hold unless the user says otherwise.
 pub const CACHE_SIZE: u64 = 2_000_000_000;
@@ -226,7 +226,7 @@ impl AnswerCache {
     ///
     /// # Errors
     /// Why answers are not kept any more.
-    pub fn sync(&self) -> Result<(), String> {
+    pub(crate) fn sync(&self) -> Result<(), String> {
         let mut own = self.own();
         if let Some(writer) = &mut own.writer
             && let Err(error) = writer.sync()

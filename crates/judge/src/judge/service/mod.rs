@@ -30,11 +30,11 @@ use super::in_flight::InFlight;
 use super::{EngineOptions, Judge, JudgeText, LoadError, RunOptions, WorkloadLengths};
 use juror_base::panics;
 use juror_base::threads::{self, ThreadError};
-use juror_data::Sample;
+pub use juror_data::Sample;
 use juror_data::verdict::{Status, Verdict};
 use juror_engine::checkpoint::ModelSource;
-use juror_engine::engine::{Completion, EngineThread, Request, Stats};
-use juror_engine::model::DeviceChoice;
+pub use juror_engine::engine::{Completion, EngineThread, Request, Stats};
+pub use juror_engine::model::DeviceChoice;
 use prompts::Job;
 use queue::FairQueue;
 
@@ -67,7 +67,7 @@ pub trait TakeVerdict: Send + Sync {
 }
 
 /// Takes a completion. It is dropped where the service has ended.
-pub trait TakeCompletion: Send {
+pub(crate) trait TakeCompletion: Send {
     /// Takes it, or why there is none.
     fn take(self: Box<Self>, completion: Result<Completion, String>);
 
@@ -76,7 +76,7 @@ pub trait TakeCompletion: Send {
 }
 
 /// Sees every completion, with the time that its request has waited for an engine.
-pub type Observer = Box<dyn Fn(&Completion, Duration) + Send + Sync>;
+pub(crate) type Observer = Box<dyn Fn(&Completion, Duration) + Send + Sync>;
 
 /// What a service is made of.
 pub struct ServiceSetup {
@@ -211,7 +211,7 @@ impl JudgeService {
 
     /// Runs what makes a prompt on a thread that clients have in turns, unless the service has ended; last if it is not wanted when
     /// its turn comes.
-    pub fn in_turn(
+    pub(crate) fn in_turn(
         &self,
         client: &str,
         work: Box<dyn FnOnce() + Send>,
@@ -221,18 +221,23 @@ impl JudgeService {
     }
 
     /// Forgets what waits and nobody waits for: to be called where memory is short. Whoever asks for it again asks anew.
-    pub fn forget_unwanted(&self) {
+    pub(crate) fn forget_unwanted(&self) {
         self.shared.forget_unwanted();
     }
 
     /// The verdict on a sample that cannot be judged.
-    pub fn failed(&self, sample: &Sample, why: String) -> Verdict {
+    pub(crate) fn failed(&self, sample: &Sample, why: String) -> Verdict {
         let options = &self.shared.setup.options;
         VerdictBuilder::new(options, Some(&self.shared.setup.text)).broken(sample, 0, why)
     }
 
     /// Has a completion generated for a client. The request's id is set here.
-    pub fn generate(&self, client: &str, mut request: Request, take: Box<dyn TakeCompletion>) {
+    pub(crate) fn generate(
+        &self,
+        client: &str,
+        mut request: Request,
+        take: Box<dyn TakeCompletion>,
+    ) {
         let shared = &self.shared;
         let id = shared.next_generation.fetch_add(1, Ordering::Relaxed);
         request.id = id;
@@ -272,17 +277,17 @@ impl JudgeService {
     }
 
     /// Whether it has been told to sleep, and not to wake up since.
-    pub fn is_to_sleep(&self) -> bool {
+    pub(crate) fn is_to_sleep(&self) -> bool {
         self.shared.wanted() == Wanted::Sleep
     }
 
     /// Ends it, once the engines have answered what they have; what waits is dropped.
-    pub fn stop(&self) {
+    pub(crate) fn stop(&self) {
         self.shared.want(Wanted::Stop);
     }
 
     /// Waits until it has ended.
-    pub fn join(&self) {
+    pub(crate) fn join(&self) {
         if let Some(thread) = lock(&self.thread).take() {
             // Its panics are caught inside.
             let _ = thread.join();
@@ -290,13 +295,13 @@ impl JudgeService {
     }
 
     /// Requests that wait for an engine, and those that the engines have.
-    pub fn load(&self) -> (usize, usize) {
+    pub(crate) fn load(&self) -> (usize, usize) {
         let dispatched = lock(&self.shared.dispatched).len();
         (lock(&self.shared.queued).len(), dispatched)
     }
 
     /// What the engines did so far.
-    pub fn stats(&self) -> Stats {
+    pub(crate) fn stats(&self) -> Stats {
         self.shared.stats()
     }
 }

@@ -25,7 +25,7 @@ use super::untrusted::is_space;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Delimiters {
     /// Delimiters that no field may hold.
-    pub reserved: Reserved,
+    pub(crate) reserved: Reserved,
     /// Fields without delimiters.
     pub unprotected: Vec<Unprotected>,
 }
@@ -34,7 +34,7 @@ pub struct Delimiters {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unprotected {
     /// Which one.
-    pub field: FieldName,
+    pub(crate) field: FieldName,
     /// The text before it on its line, or the line before.
     before: String,
     /// The text behind it on its line, or the line behind.

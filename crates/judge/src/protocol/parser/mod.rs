@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use super::block::{Block, Slot, Values};
 use super::tags::TagName;
+#[cfg(test)]
 use super::untrusted::neutralise;
 use super::verdict_reader::VerdictReader;
 use super::{ParsedVerdict, Unreadable, ValueSpans, VerdictFields, Yields, listed};
@@ -16,16 +17,13 @@ use juror_data::verdict::ParseRule;
 /// `starts_in_thinking`: the prompt ended inside a thinking block that the chat template had opened, so the completion
 /// begins inside it. A reason is optional: a generation may have been stopped before it.
 ///
-/// ```
-/// # use juror_judge::protocol::parser::parse;
-/// let parsed = parse("<think>2 + 2 = 4</think>\n<process> True </process>\n<outcome> **false**. </outcome><perfect>False", false)?;
-/// assert_eq!((parsed.fields.process, parsed.fields.outcome), (Some(true), Some(false)));
-/// # Ok::<(), juror_judge::protocol::Unreadable>(())
-/// ```
-///
 /// # Errors
 /// When there is no such block; nothing is guessed.
-pub fn parse(completion: &str, starts_in_thinking: bool) -> Result<ParsedVerdict, Unreadable> {
+#[cfg(test)]
+pub(crate) fn parse(
+    completion: &str,
+    starts_in_thinking: bool,
+) -> Result<ParsedVerdict, Unreadable> {
     parse_wanted(Yields::ALL, completion, starts_in_thinking)
 }
 
@@ -33,7 +31,7 @@ pub fn parse(completion: &str, starts_in_thinking: bool) -> Result<ParsedVerdict
 ///
 /// # Errors
 /// When there is no block with all of them.
-pub fn parse_wanted(
+pub(crate) fn parse_wanted(
     wanted: Yields,
     completion: &str,
     starts_in_thinking: bool,
@@ -92,7 +90,8 @@ pub fn parse_wanted(
 ///
 /// A reason is trimmed, left out if nothing is left, and cannot hold a tag that means something: such a tag's `<` is
 /// written `‹` (see [`neutralise`]). Every other reason comes back as it was.
-pub fn write(fields: &VerdictFields) -> String {
+#[cfg(test)]
+pub(crate) fn write(fields: &VerdictFields) -> String {
     let word = |value: bool| if value { "True" } else { "False" };
     let values = [
         ("process", fields.process),

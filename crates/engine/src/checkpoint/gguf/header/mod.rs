@@ -18,7 +18,7 @@ use reader::{Reader, fail};
 pub use storage_type::StorageType;
 
 /// The largest header that is read. Vocabularies of 260 thousand tokens, with merges, take 12 MB.
-pub const MAX_HEADER: u64 = 1 << 27;
+pub(crate) const MAX_HEADER: u64 = 1 << 27;
 /// Bytes of a key, by the format.
 const MAX_KEY: u64 = 65_535;
 /// Bytes of a tensor's name, by the format.
@@ -37,7 +37,7 @@ const ALIGNMENT: u64 = 32;
 /// What is wrong with a header, in words.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub struct HeaderError(pub String);
+pub struct HeaderError(pub(crate) String);
 
 /// What one says of itself.
 #[derive(Debug, Clone, PartialEq)]

@@ -87,7 +87,7 @@ impl StorageType {
     }
 
     /// Numbers of a block, and its bytes.
-    pub fn block(self) -> (usize, usize) {
+    pub(crate) fn block(self) -> (usize, usize) {
         TYPES
             .iter()
             .find(|(_, kind, ..)| *kind == self)

@@ -172,7 +172,7 @@ impl PackedMatrix {
     ///
     /// # Errors
     /// When there are more or fewer bytes than such a weight has.
-    pub fn from_mxfp4(
+    pub(crate) fn from_mxfp4(
         (outputs, inputs): (usize, usize),
         blocks: &[u8],
         scales: &[u8],
@@ -208,7 +208,7 @@ impl PackedMatrix {
     }
 
     /// Bits that a weight takes which is stored in such blocks, once it is packed.
-    pub fn bits(kind: StorageType) -> f64 {
+    pub(crate) fn bits(kind: StorageType) -> f64 {
         let of = |group: usize, inputs: usize| (8 * group) as f64 / (PANEL * inputs) as f64;
         match kind {
             StorageType::F32 => 32.0,
@@ -229,7 +229,7 @@ impl PackedMatrix {
     ///
     /// # Errors
     /// When they have not the same inputs.
-    pub fn join(mut parts: Vec<Self>) -> Result<Self> {
+    pub(crate) fn join(mut parts: Vec<Self>) -> Result<Self> {
         let inputs = parts.first().map_or(0, |part| part.inputs);
         if parts.iter().any(|part| part.inputs != inputs) {
             candle_core::bail!("weights side by side with different inputs");
@@ -248,17 +248,18 @@ impl PackedMatrix {
     }
 
     /// Outputs of the layer.
-    pub fn outputs(&self) -> usize {
+    pub(crate) fn outputs(&self) -> usize {
         self.outputs
     }
 
     /// Inputs of the layer.
-    pub fn inputs(&self) -> usize {
+    pub(crate) fn inputs(&self) -> usize {
         self.inputs
     }
 
     /// Bytes that the weight takes.
-    pub fn bytes(&self) -> usize {
+    #[cfg(test)]
+    pub(crate) fn bytes(&self) -> usize {
         match &self.panels {
             Panels::F32(panels) => size_of_val(panels.as_slice()),
             Panels::F16(panels) | Panels::Bf16(panels) => size_of_val(panels.as_slice()),
@@ -274,7 +275,7 @@ impl PackedMatrix {
     }
 
     /// Row `index` of the weight, `[inputs]`: an embedding, when the matrix is also the output head.
-    pub fn row(&self, index: usize, out: &mut [f32]) {
+    pub(crate) fn row(&self, index: usize, out: &mut [f32]) {
         match &self.panels {
             Panels::F32(panels) => self.lane::<F32>(panels, index, out),
             Panels::F16(panels) => self.lane::<F16>(panels, index, out),

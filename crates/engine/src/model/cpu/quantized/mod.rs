@@ -48,7 +48,7 @@ pub(crate) use crate::checkpoint::gguf::blocks::BLOCK;
 /// Four inputs of 16 outputs: byte `4 · output + input`.
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(64))]
-pub(crate) struct Vector(pub [u8; 64]);
+pub(crate) struct Vector(pub(crate) [u8; 64]);
 
 /// 16 outputs of some blocks of inputs: the unit of a packed weight.
 pub(crate) trait Group: Copy + Send + Sync {
@@ -227,6 +227,7 @@ impl<G: Group> BlockMatrix<G> {
     }
 
     /// Bytes of memory.
+    #[cfg(test)]
     pub(crate) fn bytes(&self) -> usize {
         size_of_val(self.groups.as_slice())
     }

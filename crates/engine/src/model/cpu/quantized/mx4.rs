@@ -21,10 +21,10 @@ pub(super) const ZERO: i32 = 12;
 #[repr(C, align(64))]
 pub(crate) struct Mx4Group {
     /// Exponents of the blocks' scales, with 127 added.
-    pub scales: [[u8; PANEL]; BLOCKS],
+    pub(crate) scales: [[u8; PANEL]; BLOCKS],
     /// Weights of the blocks: vector `i` holds inputs `4i` to `4i + 3` in its low nibbles, and those 16 further on in its
     /// high ones.
-    pub weights: [[Vector; BLOCK / 8]; BLOCKS],
+    pub(crate) weights: [[Vector; BLOCK / 8]; BLOCKS],
 }
 
 /// Half a block's scale: what an integer of its numbers stands for. The least exponent counts as zero.

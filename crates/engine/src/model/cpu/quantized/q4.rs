@@ -13,16 +13,16 @@ use crate::model::cpu::panels::PANEL;
 #[repr(C, align(64))]
 pub(crate) struct Q4Group {
     /// What the scales are multiplied with, in half precision.
-    pub scale: [u16; PANEL],
+    pub(crate) scale: [u16; PANEL],
     /// What the minima are multiplied with, in half precision.
-    pub min: [u16; PANEL],
+    pub(crate) min: [u16; PANEL],
     /// Scales of the blocks.
-    pub scales: [[u8; PANEL]; BLOCKS],
+    pub(crate) scales: [[u8; PANEL]; BLOCKS],
     /// Minima of the blocks.
-    pub mins: [[u8; PANEL]; BLOCKS],
+    pub(crate) mins: [[u8; PANEL]; BLOCKS],
     /// Weights of the blocks: vector `i` holds inputs `4i` to `4i + 3` in its low nibbles, and those 16 further on in its
     /// high ones.
-    pub weights: [[Vector; BLOCK / 8]; BLOCKS],
+    pub(crate) weights: [[Vector; BLOCK / 8]; BLOCKS],
 }
 
 impl Quantiser for Q4Group {

@@ -15,11 +15,11 @@ const HEADER: usize = 4;
 #[repr(C, align(64))]
 pub(crate) struct Q41Group {
     /// The scales, in half precision.
-    pub scale: [u16; PANEL],
+    pub(crate) scale: [u16; PANEL],
     /// The minima negated, as the other formats' are taken away, in half precision.
-    pub min: [u16; PANEL],
+    pub(crate) min: [u16; PANEL],
     /// The numbers: vector `i` holds inputs `4i` to `4i + 3` in its low nibbles, and those 16 further on in its high ones.
-    pub weights: [Vector; BLOCK / 8],
+    pub(crate) weights: [Vector; BLOCK / 8],
 }
 
 impl Q41Group {
@@ -98,9 +98,9 @@ impl Nibbles for Q41Group {
 #[repr(C, align(64))]
 pub(crate) struct Q51Group {
     /// The lower four bits, scales and minima.
-    pub low: Q41Group,
+    pub(crate) low: Q41Group,
     /// The fifth bits: bit `i` of byte `4 · output + j` belongs to input `4i + j`.
-    pub high: Vector,
+    pub(crate) high: Vector,
 }
 
 impl Group for Q51Group {

@@ -11,9 +11,9 @@ use crate::model::cpu::panels::PANEL;
 #[repr(C, align(64))]
 pub(crate) struct Q5Group {
     /// The lower four bits, scales and minima.
-    pub low: Q4Group,
+    pub(crate) low: Q4Group,
     /// The fifth bits of the blocks: bit `i` of byte `4 · output + j` belongs to input `4i + j`.
-    pub high: [Vector; BLOCKS],
+    pub(crate) high: [Vector; BLOCKS],
 }
 
 impl Quantiser for Q5Group {

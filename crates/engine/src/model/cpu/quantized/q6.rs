@@ -16,15 +16,15 @@ const PART: usize = BLOCK / 2;
 #[repr(C, align(64))]
 pub(crate) struct Q6Group {
     /// What the scales are multiplied with, in half precision.
-    pub scale: [u16; PANEL],
+    pub(crate) scale: [u16; PANEL],
     /// Scales of the halves of blocks.
-    pub scales: [[i8; PANEL]; 2 * BLOCKS],
+    pub(crate) scales: [[i8; PANEL]; 2 * BLOCKS],
     /// The lower four bits: vector `i` holds inputs `4i` to `4i + 3` of a block in its low nibbles, and those 16 further on
     /// in its high ones.
-    pub low: [[Vector; PART / 4]; BLOCKS],
+    pub(crate) low: [[Vector; PART / 4]; BLOCKS],
     /// The upper two bits of the halves of blocks: bits `2i` and `2i + 1` of byte `4 · output + j` belong to input `4i + j`
     /// of the half.
-    pub high: [[Vector; 2]; BLOCKS],
+    pub(crate) high: [[Vector; 2]; BLOCKS],
 }
 
 impl Quantiser for Q6Group {

@@ -11,9 +11,9 @@ use crate::model::cpu::panels::PANEL;
 #[repr(C, align(64))]
 pub(crate) struct Q8Group {
     /// Scales of the blocks, in half precision.
-    pub scales: [[u16; PANEL]; 2],
+    pub(crate) scales: [[u16; PANEL]; 2],
     /// Weights of the blocks, with 128 added to make them unsigned.
-    pub weights: [[Vector; BLOCK / 4]; 2],
+    pub(crate) weights: [[Vector; BLOCK / 4]; 2],
 }
 
 impl Quantiser for Q8Group {

@@ -19,15 +19,15 @@ const PART: usize = 1 << 16;
 #[repr(C)]
 pub(crate) struct RowBlock {
     /// Values in groups of four, which one dot-product instruction takes together.
-    pub values: [[i8; 4]; BLOCK / 4],
+    pub(crate) values: [[i8; 4]; BLOCK / 4],
     /// What a value of 1 stands for.
-    pub scale: f32,
+    pub(crate) scale: f32,
     /// −128 times the sum of the values: what weights stored with 128 added are too much.
-    pub offset: i32,
+    pub(crate) offset: i32,
     /// −scale times the sum of the values: what weights stored with their minimum taken away are too little, negated.
-    pub negative_sum: f32,
+    pub(crate) negative_sum: f32,
     /// −32 times the sums of the first and the last 16 values: what weights stored with 32 added are too much.
-    pub halves: [i32; 2],
+    pub(crate) halves: [i32; 2],
 }
 
 impl RowBlock {

@@ -71,12 +71,12 @@ impl CudaDecoder {
     }
 
     /// The largest step.
-    pub fn limits(&self) -> StepLimits {
+    pub(crate) fn limits(&self) -> StepLimits {
         self.limits
     }
 
     /// Notes where the time goes from now on; steps are slower then.
-    pub fn set_profile(&mut self, profile: Profile) {
+    pub(crate) fn set_profile(&mut self, profile: Profile) {
         self.profile = profile;
     }
 

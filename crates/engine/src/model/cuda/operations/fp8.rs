@@ -25,7 +25,7 @@ impl Operations {
     ///
     /// # Errors
     /// [`ModelError`] naming the kernel and what does not fit.
-    pub fn quantize_fragments(
+    pub(crate) fn quantize_fragments(
         &self,
         out: Quantised,
         x: Slice,
@@ -62,7 +62,7 @@ impl Operations {
     ///
     /// # Errors
     /// [`ModelError`] naming the kernel and what does not fit.
-    pub fn scale_rows_columns(
+    pub(crate) fn scale_rows_columns(
         &self,
         out: Slice,
         x: Slice,

@@ -236,7 +236,7 @@ impl Operations {
     }
 
     /// The type of activations.
-    pub fn dtype(&self) -> DType {
+    pub(crate) fn dtype(&self) -> DType {
         self.dtype
     }
 

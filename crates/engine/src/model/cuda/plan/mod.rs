@@ -27,17 +27,17 @@ use self::lists::Lists;
 use crate::model::{ModelError, StepBatch};
 
 /// Query rows of a decode item: one m16n8k16 product.
-pub const DECODE_ROWS: usize = 16;
+pub(crate) const DECODE_ROWS: usize = 16;
 /// Query rows of a prefill item: four warps of two m16n8k16 products each.
-pub const PREFILL_ROWS: usize = 128;
+pub(crate) const PREFILL_ROWS: usize = 128;
 /// Threads of every kernel's block.
-pub const THREADS: usize = 128;
+pub(crate) const THREADS: usize = 128;
 /// Words of an item.
-pub const ITEM_WORDS: usize = 12;
+pub(crate) const ITEM_WORDS: usize = 12;
 /// Words of a merge.
-pub const MERGE_WORDS: usize = 4;
+pub(crate) const MERGE_WORDS: usize = 4;
 /// The slot of an item which is all that its queries attend to, and writes the output itself.
-pub const NO_SLOT: u32 = u32::MAX;
+pub(crate) const NO_SLOT: u32 = u32::MAX;
 
 /// Thread blocks of either kernel that share a multiprocessor.
 const RESIDENT: usize = 2;
