@@ -123,13 +123,7 @@ impl<'t> Interpreter<'t> {
     pub(super) fn attribute(&mut self, value: &Value, name: &str) -> Result<Value, Fault> {
         value.defined()?;
         self.work.spend(name.len())?;
-        let missing = || {
-            let shown: String = name.chars().take(80).collect();
-            Value::undefined(&format!(
-                "'{}' object has no attribute '{shown}'",
-                value.kind()
-            ))
-        };
+        let missing = || value.no_attribute(name);
         if methods::are_known(value, name) {
             self.work.spend(super::work::ENTRY)?;
             return Ok(Value::Object(Object::Method(std::sync::Arc::new((
@@ -232,16 +226,7 @@ impl<'t> Interpreter<'t> {
             Some(name) if !matches!(value, Value::Dict(_)) || methods::are_known(value, name) => {
                 self.attribute(value, name)
             }
-            _ => Ok(match item.as_str() {
-                Some(name) => {
-                    let shown: String = name.chars().take(80).collect();
-                    Value::undefined(&format!(
-                        "'{}' object has no attribute '{shown}'",
-                        value.kind()
-                    ))
-                }
-                None => missing(),
-            }),
+            name => Ok(name.map_or_else(missing, |name| value.no_attribute(name))),
         }
     }
 

@@ -1,16 +1,11 @@
 //! Evaluates expressions.
 
 use super::interpreter::{Given, Interpreter};
-use super::syntax::{Arguments, Expression, Literal};
+use super::syntax::{Arguments, Expression, Literal, Suffix};
 use super::value::Value;
 use super::work::{ENTRY, Fault, STEP, Text};
 
 impl<'t> Interpreter<'t> {
-    /// A value's text.
-    pub(super) fn text_of(&mut self, value: &Value) -> Result<std::sync::Arc<str>, Fault> {
-        value.to_text(&mut self.work)
-    }
-
     /// The arguments' values.
     pub(super) fn given(&mut self, arguments: &'t Arguments) -> Result<Given, Fault> {
         let mut given = Given::default();
@@ -126,35 +121,36 @@ impl<'t> Interpreter<'t> {
             }
             Expression::Negative(value) => super::operators::negative(&self.value(value)?)?,
             Expression::Positive(value) => super::operators::positive(&self.value(value)?)?,
-            Expression::Suffixed(base, suffixes) => {
-                let mut value = self.value(base)?;
-                let mut at = 0;
-                while at < suffixes.len() {
-                    self.work.spend(STEP)?;
-                    let used;
-                    (value, used) = self.suffix(value, &suffixes[at..], None)?;
-                    at += used;
-                }
-                value
-            }
+            Expression::Suffixed(base, suffixes) => self.suffixed(base, suffixes, None)?,
         })
     }
 
-    /// The call of a call block: the last suffix gets the block's body.
+    /// The call of a call block.
     pub(super) fn call_with(
         &mut self,
         call: &'t Expression,
         caller: usize,
     ) -> Result<Value, Fault> {
-        let Expression::Suffixed(base, suffixes) = call else {
-            return Err("a call block needs a call".into());
-        };
+        match call {
+            Expression::Suffixed(base, suffixes) => self.suffixed(base, suffixes, Some(caller)),
+            _ => Err("a call block needs a call".into()),
+        }
+    }
+
+    /// A value with its suffixes; the last one gets a call block's body, where there is one.
+    fn suffixed(
+        &mut self,
+        base: &'t Expression,
+        suffixes: &'t [Suffix],
+        caller: Option<usize>,
+    ) -> Result<Value, Fault> {
         let mut value = self.value(base)?;
         let mut at = 0;
         while at < suffixes.len() {
-            let last = at + 1 == suffixes.len();
+            self.work.spend(STEP)?;
+            let caller = caller.filter(|_| at + 1 == suffixes.len());
             let used;
-            (value, used) = self.suffix(value, &suffixes[at..], last.then_some(caller))?;
+            (value, used) = self.suffix(value, &suffixes[at..], caller)?;
             at += used;
         }
         Ok(value)

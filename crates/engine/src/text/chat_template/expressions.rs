@@ -60,28 +60,30 @@ impl Parser {
         })
     }
 
-    fn or(&mut self) -> Result<Expression, Fault> {
-        let first = self.and()?;
-        if !self.is_name("or") {
+    /// Terms with one word or sign between them.
+    fn row(
+        &mut self,
+        skip: impl Fn(&mut Self) -> bool,
+        term: fn(&mut Self) -> Result<Expression, Fault>,
+        made: fn(Vec<Expression>) -> Expression,
+    ) -> Result<Expression, Fault> {
+        let first = term(self)?;
+        if !skip(self) {
             return Ok(first);
         }
-        let mut terms = vec![first];
-        while self.skip_name("or") {
-            terms.push(self.and()?);
+        let mut terms = vec![first, term(self)?];
+        while skip(self) {
+            terms.push(term(self)?);
         }
-        Ok(Expression::Or(terms))
+        Ok(made(terms))
+    }
+
+    fn or(&mut self) -> Result<Expression, Fault> {
+        self.row(|own| own.skip_name("or"), Self::and, Expression::Or)
     }
 
     fn and(&mut self) -> Result<Expression, Fault> {
-        let first = self.not()?;
-        if !self.is_name("and") {
-            return Ok(first);
-        }
-        let mut terms = vec![first];
-        while self.skip_name("and") {
-            terms.push(self.not()?);
-        }
-        Ok(Expression::And(terms))
+        self.row(|own| own.skip_name("and"), Self::not, Expression::And)
     }
 
     fn not(&mut self) -> Result<Expression, Fault> {
@@ -152,15 +154,8 @@ impl Parser {
     }
 
     fn concatenation(&mut self) -> Result<Expression, Fault> {
-        let first = self.product()?;
-        if !self.is_operator("~") {
-            return Ok(first);
-        }
-        let mut terms = vec![first];
-        while self.skip_operator("~") {
-            terms.push(self.product()?);
-        }
-        Ok(Expression::Concatenate(terms))
+        let skip = |own: &mut Self| own.skip_operator("~");
+        self.row(skip, Self::product, Expression::Concatenate)
     }
 
     fn product(&mut self) -> Result<Expression, Fault> {
@@ -200,11 +195,7 @@ impl Parser {
                 }
             }
         }
-        Ok(if suffixes.is_empty() {
-            base
-        } else {
-            Expression::Suffixed(Box::new(base), suffixes)
-        })
+        Ok(suffixed(base, suffixes))
     }
 
     fn primary(&mut self) -> Result<Expression, Fault> {
@@ -249,33 +240,21 @@ impl Parser {
             Token::Operator("[") => {
                 self.next();
                 let mut entries = Vec::new();
-                while !self.is_operator("]") {
-                    if !entries.is_empty() {
-                        self.expect(",")?;
-                        if self.is_operator("]") {
-                            break;
-                        }
-                    }
-                    entries.push(self.expression()?);
-                }
-                self.expect("]")?;
+                self.listed("]", |parser| {
+                    entries.push(parser.expression()?);
+                    Ok(())
+                })?;
                 return Ok(Expression::List(entries));
             }
             Token::Operator("{") => {
                 self.next();
                 let mut pairs = Vec::new();
-                while !self.is_operator("}") {
-                    if !pairs.is_empty() {
-                        self.expect(",")?;
-                        if self.is_operator("}") {
-                            break;
-                        }
-                    }
-                    let key = self.expression()?;
-                    self.expect(":")?;
-                    pairs.push((key, self.expression()?));
-                }
-                self.expect("}")?;
+                self.listed("}", |parser| {
+                    let key = parser.expression()?;
+                    parser.expect(":")?;
+                    pairs.push((key, parser.expression()?));
+                    Ok(())
+                })?;
                 return Ok(Expression::Dictionary(pairs));
             }
             _ => return Err(self.unexpected("a value")),
@@ -346,35 +325,27 @@ impl Parser {
     fn arguments(&mut self) -> Result<Arguments, Fault> {
         self.expect("(")?;
         let mut arguments = Arguments::default();
-        let mut first = true;
-        while !self.is_operator(")") {
-            if !first {
-                self.expect(",")?;
-                if self.is_operator(")") {
-                    break;
-                }
-            }
-            first = false;
-            if self.skip_operator("**") {
-                arguments.more_named = Some(Box::new(self.expression()?));
-            } else if self.skip_operator("*") {
-                arguments.more_plain = Some(Box::new(self.expression()?));
-            } else if matches!(self.token(), Token::Name(_))
+        self.listed(")", |parser| {
+            if parser.skip_operator("**") {
+                arguments.more_named = Some(Box::new(parser.expression()?));
+            } else if parser.skip_operator("*") {
+                arguments.more_plain = Some(Box::new(parser.expression()?));
+            } else if matches!(parser.token(), Token::Name(_))
                 && matches!(
-                    self.tokens.get(self.at + 1),
+                    parser.tokens.get(parser.at + 1),
                     Some((Token::Operator("="), _))
                 )
             {
-                let name = self.expect_name()?;
-                self.expect("=")?;
-                arguments.named.push((name, self.expression()?));
+                let name = parser.expect_name()?;
+                parser.expect("=")?;
+                arguments.named.push((name, parser.expression()?));
             } else if !arguments.named.is_empty() {
                 return Err("an argument without a name follows one with a name".into());
             } else {
-                arguments.plain.push(self.expression()?);
+                arguments.plain.push(parser.expression()?);
             }
-        }
-        self.expect(")")?;
+            Ok(())
+        })?;
         Ok(arguments)
     }
 
@@ -423,11 +394,7 @@ impl Parser {
                 let base = parser.primary()?;
                 let mut suffixes = Vec::new();
                 parser.postfix(&mut suffixes)?;
-                Ok(if suffixes.is_empty() {
-                    base
-                } else {
-                    Expression::Suffixed(Box::new(base), suffixes)
-                })
+                Ok(suffixed(base, suffixes))
             })?;
             Arguments {
                 plain: vec![argument],
@@ -446,5 +413,13 @@ impl Parser {
     /// `x is defined if y`, `x is defined in z`, `x is defined not …`: the word belongs to what stands around.
     fn ends_test(&self) -> bool {
         matches!(self.token(), Token::Name(name) if matches!(name.as_str(), "if" | "in" | "not" | "recursive"))
+    }
+}
+
+fn suffixed(base: Expression, suffixes: Vec<Suffix>) -> Expression {
+    if suffixes.is_empty() {
+        base
+    } else {
+        Expression::Suffixed(Box::new(base), suffixes)
     }
 }

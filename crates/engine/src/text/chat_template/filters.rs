@@ -7,6 +7,7 @@ use super::list_filters::{
     by_attribute, columns, dictsort, first_or_last, join, map, reverse, select,
 };
 use super::methods::{self, argument, number, text};
+use super::operators::on_number;
 use super::string_filters::on_text;
 use super::value::Value;
 use super::work::{Fault, STEP};
@@ -84,10 +85,7 @@ pub(super) fn apply(
             interpreter.work.spend(name.len())?;
             // Attributes alone: a dictionary's entries are none.
             if matches!(value, Value::Dict(_)) && !methods::are_known(&value, name) {
-                let shown: String = name.chars().take(80).collect();
-                return Ok(Value::undefined(&format!(
-                    "'dict' object has no attribute '{shown}'"
-                )));
+                return Ok(value.no_attribute(name));
             }
             return interpreter.attribute(&value, name);
         }
@@ -131,13 +129,7 @@ pub(super) fn apply(
         "dictsort" => dictsort(&value, &given, work),
         "reverse" => reverse(&value, work),
         "batch" | "slice" => columns(name, &value, &given, work),
-        "abs" => match value.defined()? {
-            Value::Float(number) => Ok(Value::Float(number.abs())),
-            other => match other.as_int().and_then(i128::checked_abs) {
-                Some(number) => Ok(Value::Int(number)),
-                None => Err(format!("bad operand type for abs(): '{}'", other.kind())),
-            },
-        },
+        "abs" => on_number("abs()", &value, f64::abs, i128::checked_abs),
         "int" => Ok(int(&value, &given)),
         "float" => Ok(match number_of(&value) {
             Some(number) => Value::Float(number),

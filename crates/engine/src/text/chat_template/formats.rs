@@ -1,6 +1,7 @@
 //! Python's `'…'.format(…)` and `'…' % …`.
 
 use super::interpreter::Given;
+use super::repr::{exponent_of, python_float, with_exponent};
 use super::value::Value;
 use super::work::{Fault, Text, Work};
 
@@ -135,10 +136,8 @@ impl Spec {
             _ if !size.is_finite() => if size.is_nan() { "nan" } else { "inf" }.to_owned(),
             Some('e' | 'E') => {
                 let text = format!("{size:.precision$e}");
-                let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-                let exponent: i32 = exponent.parse().unwrap_or(0);
-                let sign = if exponent < 0 { '-' } else { '+' };
-                let text = format!("{digits}e{sign}{:02}", exponent.unsigned_abs());
+                let (digits, exponent) = exponent_of(&text);
+                let text = with_exponent(digits, exponent);
                 if self.kind == Some('E') {
                     text.to_uppercase()
                 } else {
@@ -167,7 +166,7 @@ impl Spec {
                         format!("{text}.0")
                     }
                 }
-                None => self.grouped(&super::repr::python_float(size)),
+                None => self.grouped(&python_float(size)),
             },
         };
         Ok((number.is_sign_negative() && !number.is_nan(), written))
@@ -229,8 +228,7 @@ fn general(number: f64, precision: usize) -> String {
         return "0".into();
     }
     let scientific = format!("{number:.*e}", precision - 1);
-    let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
-    let exponent: i32 = exponent.parse().unwrap_or(0);
+    let (digits, exponent) = exponent_of(&scientific);
     let trimmed = |text: &str| {
         if text.contains('.') {
             text.trim_end_matches('0').trim_end_matches('.').to_owned()
@@ -239,12 +237,18 @@ fn general(number: f64, precision: usize) -> String {
         }
     };
     if exponent < -4 || usize::try_from(exponent).is_ok_and(|exponent| exponent >= precision) {
-        let sign = if exponent < 0 { '-' } else { '+' };
-        return format!("{}e{sign}{:02}", trimmed(digits), exponent.unsigned_abs());
+        return with_exponent(&trimmed(digits), exponent);
     }
     let behind = i64::try_from(precision).unwrap_or(0) - 1 - i64::from(exponent);
     let behind = usize::try_from(behind).unwrap_or(0);
     trimmed(&format!("{number:.behind$}"))
+}
+
+/// A value's `repr`, as a text.
+fn repr(value: &Value, work: &mut Work) -> Result<Value, Fault> {
+    let mut out = Text::new(work);
+    value.write_repr(&mut out)?;
+    Ok(Value::from(out.finish()))
 }
 
 /// `'{} {name!r:>10}'.format(…)`
@@ -283,12 +287,7 @@ pub(super) fn brace_format(format: &str, given: &Given, work: &mut Work) -> Resu
                 let text = Value::Str(value.to_text(out.work)?);
                 spec.write(&text, &mut out)?;
             }
-            Some("r") => {
-                let mut quoted = Text::new(out.work);
-                value.write_repr(&mut quoted)?;
-                let quoted = Value::from(quoted.finish());
-                spec.write(&quoted, &mut out)?;
-            }
+            Some("r") => spec.write(&repr(&value, out.work)?, &mut out)?,
             Some(_) => return Err("an unknown conversion in a format".into()),
         }
     }
@@ -392,9 +391,7 @@ pub(super) fn percent_format(
             }
             'r' | 'a' => {
                 spec.kind = Some('s');
-                let mut quoted = Text::new(out.work);
-                value.write_repr(&mut quoted)?;
-                Value::from(quoted.finish())
+                repr(&value, out.work)?
             }
             'd' | 'i' | 'u' => {
                 spec.precision = None;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::interpreter::{Given, Interpreter};
 use super::value::{Kind, Object, Value};
-use super::work::{ENTRY, Fault};
+use super::work::{ENTRY, Fault, shown};
 
 /// Their names.
 const NAMES: [&str; 7] = [
@@ -77,7 +77,7 @@ pub(super) fn call(
         }
         "raise_exception" => {
             let message = given.plain.first().cloned().unwrap_or(Value::None);
-            Err(interpreter.text_of(&message)?.to_string())
+            Err(message.to_text(&mut interpreter.work)?.to_string())
         }
         "strftime_now" => {
             let format = given.plain.first().cloned().unwrap_or(Value::None);
@@ -89,10 +89,7 @@ pub(super) fn call(
                 .clock
                 .tell(format)
                 .map(Value::from)
-                .ok_or_else(|| {
-                    let shown: String = format.chars().take(80).collect();
-                    format!("strftime_now: `{shown}` is no format of a date")
-                })
+                .ok_or_else(|| format!("strftime_now: `{}` is no format of a date", shown(format)))
         }
         _ => Err(format!("no function `{name}`")),
     }

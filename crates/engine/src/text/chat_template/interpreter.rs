@@ -134,6 +134,11 @@ impl<'t> Interpreter<'t> {
         Ok(())
     }
 
+    fn print(&mut self, value: &Value) -> Result<(), Fault> {
+        let text = value.to_text(&mut self.work)?;
+        self.emit(&text)
+    }
+
     /// Runs something and gives what it wrote.
     fn captured(
         &mut self,
@@ -253,8 +258,7 @@ impl<'t> Interpreter<'t> {
             StatementKind::Print(value) => {
                 let value = self.value(value)?;
                 self.line = statement.line;
-                let text = value.to_text(&mut self.work)?;
-                self.emit(&text)?;
+                self.print(&value)?;
             }
             StatementKind::If {
                 branches,
@@ -306,14 +310,12 @@ impl<'t> Interpreter<'t> {
                     return Ok(Flow::On);
                 };
                 let value = self.call_with(call, at)?;
-                let text = value.to_text(&mut self.work)?;
-                self.emit(&text)?;
+                self.print(&value)?;
             }
             StatementKind::FilterBlock { filters, body } => {
                 let text = self.body_text(body)?;
                 let value = self.filtered(text, filters)?;
-                let text = value.to_text(&mut self.work)?;
-                self.emit(&text)?;
+                self.print(&value)?;
             }
             StatementKind::Scoped(body) => {
                 return self.framed(self.frame, |own| own.block(body));

@@ -1,7 +1,7 @@
 //! `tojson` as transformers defines it: Python's `json.dumps`, nothing escaped for HTML.
 
 use super::interpreter::Given;
-use super::methods::argument;
+use super::methods::{argument, indentation};
 use super::repr::python_float;
 use super::value::{Kind, Value};
 use super::work::{Fault, STEP, Text, Work};
@@ -10,20 +10,7 @@ use super::work::{Fault, STEP, Text, Work};
 pub(super) fn tojson(value: &Value, given: &Given, work: &mut Work) -> Result<Value, Fault> {
     let option = |at: usize, name: &str| argument(given, at, name).filter(|value| !value.is_none());
     let ensure_ascii = option(0, "ensure_ascii").is_some_and(Value::is_true);
-    let indent = match option(1, "indent") {
-        None => None,
-        Some(Value::Str(text) | Value::Safe(text)) => Some(text.to_string()),
-        Some(width) => {
-            let width = width
-                .defined()?
-                .as_int()
-                .ok_or("tojson: indent must be a number")?;
-            let width = usize::try_from(width.max(0)).unwrap_or(usize::MAX);
-            let mut indent = Text::new(work);
-            indent.repeat(" ", width)?;
-            Some(indent.finish())
-        }
-    };
+    let indent = indentation(given, 1, "indent", work)?;
     let separators = option(2, "separators");
     let sort_keys = option(3, "sort_keys").is_some_and(Value::is_true);
     let (item, key) = match separators {

@@ -62,14 +62,8 @@ impl<'s> Lexer<'s> {
         while let Some(at) = tag_begins(self.rest) {
             let data = self.take(at);
             let tag = &self.rest[..2];
-            let sign = self.rest[2..].chars().next();
-            let sign = sign.filter(|sign| matches!(sign, '-' | '+'));
-            let shown = match sign {
-                Some('-') => data.trim_end_matches(is_space),
-                None if tag != "{{" => self.without_indent(data),
-                _ => data,
-            };
-            self.data(shown);
+            let sign = sign_of(&self.rest[2..]);
+            self.data_before(data, sign, tag != "{{");
             self.take(2 + usize::from(sign.is_some()));
             match tag {
                 "{#" => {
@@ -117,6 +111,17 @@ impl<'s> Lexer<'s> {
         }
     }
 
+    /// Text before a tag: without space at its end where the tag has a minus, without the indent of a block without a
+    /// sign.
+    fn data_before(&mut self, text: &str, sign: Option<char>, is_block: bool) {
+        let shown = match sign {
+            Some('-') => text.trim_end_matches(is_space),
+            None if is_block => self.without_indent(text),
+            _ => text,
+        };
+        self.data(shown);
+    }
+
     /// Text before a block that begins its line, without the space that indents the block.
     fn without_indent<'t>(&self, text: &'t str) -> &'t str {
         let line = text.rfind('\n').map_or(0, |at| at + 1);
@@ -148,35 +153,19 @@ impl<'s> Lexer<'s> {
                     .find("{%")
                     .ok_or("a raw block does not end")?;
             let behind = &self.rest[at + 2..];
-            let sign = behind
-                .chars()
-                .next()
-                .filter(|sign| matches!(sign, '-' | '+'));
+            let sign = sign_of(behind);
             let name = behind[usize::from(sign.is_some())..].trim_start_matches(is_space);
             let Some(end) = name.strip_prefix("endraw") else {
                 from = at + 2;
                 continue;
             };
-            let end = end.trim_start_matches(is_space);
-            let (mark, minus, trims) = if let Some(end) = end.strip_prefix("-%}") {
-                (end, true, false)
-            } else if let Some(end) = end.strip_prefix("+%}") {
-                (end, false, false)
-            } else if let Some(end) = end.strip_prefix("%}") {
-                (end, false, true)
-            } else {
+            let Some((mark, last)) = tag_ends(end) else {
                 from = at + 2;
                 continue;
             };
-            let data = &self.rest[..at];
-            let shown = match sign {
-                Some('-') => data.trim_end_matches(is_space),
-                None => self.without_indent(data),
-                _ => data,
-            };
-            self.data(shown);
+            self.data_before(&self.rest[..at], sign, true);
             self.take(self.rest.len() - mark.len());
-            self.behind_tag(minus, trims);
+            self.behind_tag(last == Some('-'), last.is_none());
             return Ok(());
         }
     }
@@ -317,15 +306,25 @@ fn tag_begins(text: &str) -> Option<usize> {
         .find(|at| matches!(text.as_bytes().get(at + 1), Some(b'{' | b'%' | b'#')))
 }
 
+/// `-` or `+` at the beginning or the end of a tag.
+fn sign_of(text: &str) -> Option<char> {
+    let first = text.chars().next();
+    first.filter(|sign| matches!(sign, '-' | '+'))
+}
+
+/// What is behind the end of a block's tag, and its sign, where nothing but space is before it.
+fn tag_ends(text: &str) -> Option<(&str, Option<char>)> {
+    let text = text.trim_start_matches(is_space);
+    let sign = sign_of(text);
+    let rest = text[usize::from(sign.is_some())..].strip_prefix("%}")?;
+    Some((rest, sign))
+}
+
 /// The rest of `{% raw %}`: its length, and whether it ends with a minus.
 fn opens_raw(text: &str) -> Option<(usize, bool)> {
     let name = text.trim_start_matches(is_space).strip_prefix("raw")?;
-    let end = name.trim_start_matches(is_space);
-    let (rest, minus) = match end.strip_prefix("-%}") {
-        Some(rest) => (rest, true),
-        None => (end.strip_prefix("%}")?, false),
-    };
-    Some((text.len() - rest.len(), minus))
+    let (rest, sign) = tag_ends(name).filter(|(_, sign)| *sign != Some('+'))?;
+    Some((text.len() - rest.len(), sign == Some('-')))
 }
 
 /// A text in quotes, its escapes read as Python's.

@@ -19,6 +19,14 @@ fn entries_or_none(value: &Value, work: &mut Work) -> Result<Vec<Value>, Fault> 
 }
 
 pub(super) fn first_or_last(value: &Value, first: bool, work: &mut Work) -> Result<Value, Fault> {
+    let of = |entries: &[Value]| {
+        let found = if first {
+            entries.first()
+        } else {
+            entries.last()
+        };
+        found.cloned()
+    };
     let found = match value {
         Value::Str(text) | Value::Safe(text) => {
             let mut characters = text.chars();
@@ -29,21 +37,8 @@ pub(super) fn first_or_last(value: &Value, first: bool, work: &mut Work) -> Resu
             };
             found.map(|character| Value::from(character.to_string()))
         }
-        Value::List(list) => if first {
-            list.entries.first()
-        } else {
-            list.entries.last()
-        }
-        .cloned(),
-        other => {
-            let entries = other.entries(work)?;
-            if first {
-                entries.first()
-            } else {
-                entries.last()
-            }
-            .cloned()
-        }
+        Value::List(list) => of(&list.entries),
+        other => of(&other.entries(work)?),
     };
     Ok(found.unwrap_or_else(|| Value::undefined("no first or last item, the sequence was empty")))
 }
@@ -83,8 +78,7 @@ pub(super) fn dictsort(value: &Value, given: &Given, work: &mut Work) -> Result<
         keys.push(folded(key, sensitive, work)?);
     }
     let order = sorted(&keys, backwards, work)?;
-    let sorted = order.into_iter().map(|at| items[at].clone()).collect();
-    Value::list(sorted, work)
+    Value::list(at_places(&items, &order), work)
 }
 
 /// Texts are compared without regard to case unless it is asked for.
@@ -134,6 +128,10 @@ pub(super) fn sorted(
         width *= 2;
     }
     Ok(order)
+}
+
+fn at_places(entries: &[Value], places: &[usize]) -> Vec<Value> {
+    places.iter().map(|&at| entries[at].clone()).collect()
 }
 
 pub(super) fn reverse(value: &Value, work: &mut Work) -> Result<Value, Fault> {
@@ -362,10 +360,7 @@ pub(super) fn by_attribute(
         "sort" => {
             let backwards = argument(given, 0, "reverse").is_some_and(Value::is_true);
             let order = sorted(&keys, backwards, work)?;
-            Value::list(
-                order.into_iter().map(|at| entries[at].clone()).collect(),
-                work,
-            )
+            Value::list(at_places(&entries, &order), work)
         }
         "unique" => {
             let mut kept: Vec<usize> = Vec::new();
@@ -381,29 +376,21 @@ pub(super) fn by_attribute(
                     kept.push(at);
                 }
             }
-            Value::iterator(
-                kept.into_iter().map(|at| entries[at].clone()).collect(),
-                work,
-            )
+            Value::iterator(at_places(&entries, &kept), work)
         }
         "groupby" => {
             let order = sorted(&keys, false, work)?;
-            let mut groups: Vec<(usize, Vec<Value>)> = Vec::new();
+            let mut groups: Vec<Vec<usize>> = Vec::new();
             for at in order {
                 match groups.last_mut() {
-                    Some((first, group)) if keys[*first].equals(&keys[at], work)? => {
-                        group.push(entries[at].clone());
-                    }
-                    _ => groups.push((at, vec![entries[at].clone()])),
+                    Some(group) if keys[group[0]].equals(&keys[at], work)? => group.push(at),
+                    _ => groups.push(vec![at]),
                 }
             }
-            let mut made = Vec::with_capacity(groups.len());
-            for (first, group) in groups {
-                let group = Value::list(group, work)?;
-                made.push((first, group));
-            }
-            let mut rows = Vec::with_capacity(made.len());
-            for (first, group) in made {
+            let mut rows = Vec::with_capacity(groups.len());
+            for group in groups {
+                let first = group[0];
+                let group = Value::list(at_places(&entries, &group), &mut interpreter.work)?;
                 let key = match path {
                     Some(path) => follow(interpreter, &entries[first], path)?,
                     None => entries[first].clone(),
@@ -421,28 +408,19 @@ pub(super) fn by_attribute(
             Value::list(rows, &mut interpreter.work)
         }
         _ => {
-            let mut best: Option<usize> = None;
-            for (at, key) in keys.iter().enumerate() {
-                let wins = match best {
-                    None => true,
-                    Some(best) => {
-                        let order = key.compare(&keys[best], work)?;
-                        order
-                            == Some(if name == "min" {
-                                Ordering::Less
-                            } else {
-                                Ordering::Greater
-                            })
-                    }
-                };
-                if wins {
-                    best = Some(at);
+            let wins = if name == "min" {
+                Ordering::Less
+            } else {
+                Ordering::Greater
+            };
+            let mut best = 0;
+            for (at, key) in keys.iter().enumerate().skip(1) {
+                if key.compare(&keys[best], work)? == Some(wins) {
+                    best = at;
                 }
             }
-            Ok(match best {
-                Some(at) => entries[at].clone(),
-                None => Value::undefined("no aggregated item, the sequence was empty"),
-            })
+            let empty = || Value::undefined("no aggregated item, the sequence was empty");
+            Ok(entries.get(best).cloned().unwrap_or_else(empty))
         }
     }
 }

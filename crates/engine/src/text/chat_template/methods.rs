@@ -4,7 +4,7 @@
 use super::interpreter::{Given, Interpreter};
 use super::string_methods::on_string;
 use super::value::{Kind, Value};
-use super::work::{ENTRY, Fault, Work};
+use super::work::{ENTRY, Fault, Text, Work};
 
 const OF_STRINGS: [&str; 43] = [
     "strip",
@@ -56,24 +56,13 @@ const OF_LISTS: [&str; 3] = ["index", "count", "copy"];
 
 const OF_DICTIONARIES: [&str; 5] = ["get", "keys", "values", "items", "copy"];
 
-/// Methods that would change a value.
-const CHANGING: [&str; 15] = [
-    "append",
-    "extend",
-    "insert",
-    "pop",
-    "remove",
-    "clear",
-    "sort",
-    "reverse",
-    "popitem",
-    "setdefault",
-    "update",
-    "add",
-    "discard",
-    "__setitem__",
-    "__delitem__",
+/// Methods that would change a list.
+const CHANGING_LISTS: [&str; 8] = [
+    "append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse",
 ];
+
+/// Methods that would change a dictionary.
+const CHANGING_DICTIONARIES: [&str; 5] = ["pop", "clear", "popitem", "setdefault", "update"];
 
 /// Has the value a method of that name?
 pub(super) fn are_known(value: &Value, name: &str) -> bool {
@@ -89,14 +78,10 @@ pub(super) fn are_known(value: &Value, name: &str) -> bool {
 }
 
 fn changes(value: &Value, name: &str) -> bool {
-    let of_lists = [
-        "append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse",
-    ];
-    let of_dictionaries = ["pop", "clear", "popitem", "setdefault", "update"];
     match value {
-        Value::Dict(_) => of_dictionaries.contains(&name),
-        Value::List(list) => list.kind == Kind::List && of_lists.contains(&name),
-        _ => CHANGING.contains(&name),
+        Value::Dict(_) => CHANGING_DICTIONARIES.contains(&name),
+        Value::List(list) => list.kind == Kind::List && CHANGING_LISTS.contains(&name),
+        _ => false,
     }
 }
 
@@ -162,6 +147,29 @@ pub(super) fn number(given: &Given, at: usize, name: &str) -> Result<Option<i128
     }
 }
 
+/// A number of things or places: none where it is below 0.
+pub(super) fn size(number: i128) -> usize {
+    usize::try_from(number.max(0)).unwrap_or(usize::MAX)
+}
+
+/// An argument that says how far to indent, as a text or as a number of spaces, if it is given.
+pub(super) fn indentation(
+    given: &Given,
+    at: usize,
+    name: &str,
+    work: &mut Work,
+) -> Result<Option<String>, Fault> {
+    if let Some(text) = argument(given, at, name).and_then(Value::as_str) {
+        return Ok(Some(text.to_owned()));
+    }
+    let Some(width) = number(given, at, name)? else {
+        return Ok(None);
+    };
+    let mut spaces = Text::new(work);
+    spaces.repeat(" ", size(width))?;
+    Ok(Some(spaces.finish()))
+}
+
 fn on_list(
     value: &Value,
     entries: &[Value],
@@ -215,11 +223,8 @@ fn on_dictionary(
         }
         "keys" => {
             work.spend_each(dict.pairs.len(), ENTRY)?;
-            view(
-                "dict_keys",
-                dict.pairs.iter().map(|(key, _)| key.clone()).collect(),
-                work,
-            )?
+            let keys = dict.pairs.iter().map(|(key, _)| key.clone());
+            view("dict_keys", keys.collect(), work)?
         }
         "values" => {
             work.spend_each(dict.pairs.len(), ENTRY)?;

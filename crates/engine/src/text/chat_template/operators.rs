@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 
 use super::formats;
+use super::methods::size;
 use super::string_filters::escape;
 use super::syntax::{Comparison, Operator};
 use super::value::{Kind, Value};
@@ -67,24 +68,28 @@ pub(super) fn is_in(left: &Value, right: &Value, work: &mut Work) -> Result<bool
     }
 }
 
-pub(super) fn negative(value: &Value) -> Result<Value, Fault> {
+/// An operation on one number, by its name in messages.
+pub(super) fn on_number(
+    name: &str,
+    value: &Value,
+    float: fn(f64) -> f64,
+    whole: fn(i128) -> Option<i128>,
+) -> Result<Value, Fault> {
     match value.defined()? {
-        Value::Float(number) => Ok(Value::Float(-number)),
-        other => match other.as_int().and_then(i128::checked_neg) {
+        Value::Float(number) => Ok(Value::Float(float(*number))),
+        other => match other.as_int().and_then(whole) {
             Some(number) => Ok(Value::Int(number)),
-            None => Err(format!("bad operand type for unary -: '{}'", other.kind())),
+            None => Err(format!("bad operand type for {name}: '{}'", other.kind())),
         },
     }
 }
 
+pub(super) fn negative(value: &Value) -> Result<Value, Fault> {
+    on_number("unary -", value, |number| -number, i128::checked_neg)
+}
+
 pub(super) fn positive(value: &Value) -> Result<Value, Fault> {
-    match value.defined()? {
-        Value::Float(number) => Ok(Value::Float(*number)),
-        other => match other.as_int() {
-            Some(number) => Ok(Value::Int(number)),
-            None => Err(format!("bad operand type for unary +: '{}'", other.kind())),
-        },
-    }
+    on_number("unary +", value, |number| number, Some)
 }
 
 /// Calculates.
@@ -169,7 +174,7 @@ fn join(left: &Value, right: &Value, work: &mut Work) -> Result<Option<Value>, F
 
 /// A text or a sequence several times.
 fn repeat(value: &Value, times: i128, work: &mut Work) -> Result<Option<Value>, Fault> {
-    let times = usize::try_from(times.max(0)).unwrap_or(usize::MAX);
+    let times = size(times);
     match value {
         Value::Str(text) | Value::Safe(text) => {
             let mut out = Text::new(work);

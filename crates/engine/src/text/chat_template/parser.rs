@@ -6,7 +6,7 @@ use super::lexer::{Token, tokens};
 use super::syntax::{
     Block, Expression, For, Literal, Macro, Statement, StatementKind, Suffix, Target, Template,
 };
-use super::work::Fault;
+use super::work::{Fault, shown};
 
 /// How deep blocks and brackets may stand in each other.
 pub(super) const MAX_NESTING: usize = 100;
@@ -103,7 +103,7 @@ impl Parser {
             Token::VariableEnd => "'}}'".into(),
             Token::BlockBegin => "'{%'".into(),
             Token::BlockEnd => "'%}'".into(),
-            Token::Name(name) => format!("'{}'", name.chars().take(40).collect::<String>()),
+            Token::Name(name) => format!("'{}'", shown(name)),
             Token::Text(_) => "a text".into(),
             Token::Integer(_) | Token::Float(_) => "a number".into(),
             Token::Operator(operator) => format!("'{operator}'"),
@@ -203,9 +203,7 @@ impl Parser {
         let loops = std::mem::take(&mut self.loops);
         let body = self.body(end);
         self.loops = loops;
-        let body = body?;
-        self.expect_block_end()?;
-        Ok(body)
+        body
     }
 
     fn statement(&mut self, name: &str) -> Result<StatementKind, Fault> {
@@ -254,16 +252,17 @@ impl Parser {
                 self.expect_block_end()?;
                 Ok(StatementKind::FilterBlock { filters, body })
             }
-            "generation" => Ok(StatementKind::Scoped(self.own_body("endgeneration")?)),
+            "generation" => {
+                let body = self.own_body("endgeneration")?;
+                self.expect_block_end()?;
+                Ok(StatementKind::Scoped(body))
+            }
             "block" => {
                 self.expect_name()?;
                 while matches!(self.token(), Token::Name(_)) {
                     self.next();
                 }
-                let loops = std::mem::take(&mut self.loops);
-                let body = self.body("endblock");
-                self.loops = loops;
-                let body = body?;
+                let body = self.own_body("endblock")?;
                 if matches!(self.token(), Token::Name(_)) {
                     self.next();
                 }
@@ -297,10 +296,7 @@ impl Parser {
                 self.expect_block_end()?;
                 Ok(StatementKind::Unsupported(name.to_owned()))
             }
-            _ => {
-                let name: String = name.chars().take(40).collect();
-                Err(format!("unknown or misplaced tag '{name}'"))
-            }
+            _ => Err(format!("unknown or misplaced tag '{}'", shown(name))),
         }
     }
 
@@ -313,10 +309,12 @@ impl Parser {
         let around = std::mem::take(&mut self.mentions);
         let body = self.own_body(end);
         let [takes_more, takes_other_names] = std::mem::replace(&mut self.mentions, around);
+        let body = body?;
+        self.expect_block_end()?;
         Ok(Macro {
             name,
             parameters,
-            body: body?,
+            body,
             takes_more,
             takes_other_names,
         })
@@ -431,25 +429,34 @@ impl Parser {
         self.expect("(")?;
         let mut parameters: Vec<(String, Option<Expression>)> = Vec::new();
         let mut has_default = false;
-        while !self.is_operator(")") {
-            if !parameters.is_empty() {
-                self.expect(",")?;
-                if self.is_operator(")") {
-                    break;
-                }
-            }
-            let name = self.expect_name()?;
-            let default = if self.skip_operator("=") {
+        self.listed(")", |parser| {
+            let name = parser.expect_name()?;
+            let default = if parser.skip_operator("=") {
                 has_default = true;
-                Some(self.expression()?)
+                Some(parser.expression()?)
             } else if has_default {
                 return Err("a parameter without a default follows one with a default".into());
             } else {
                 None
             };
             parameters.push((name, default));
-        }
-        self.expect(")")?;
+            Ok(())
+        })?;
         Ok(parameters)
+    }
+
+    /// Reads what commas part, up to the closing bracket; a comma may stand before that.
+    pub(super) fn listed(
+        &mut self,
+        end: &'static str,
+        mut read: impl FnMut(&mut Self) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        while !self.skip_operator(end) {
+            read(self)?;
+            if !self.is_operator(end) {
+                self.expect(",")?;
+            }
+        }
+        Ok(())
     }
 }

@@ -1,9 +1,10 @@
 //! Jinja's tests, which follow `is`.
 
 use super::operators;
+use super::string_methods;
 use super::syntax::Comparison;
 use super::value::{Kind, Object, Value};
-use super::work::{Fault, Work};
+use super::work::{Fault, Work, shown};
 
 /// Does a test hold?
 pub(super) fn holds(
@@ -51,8 +52,16 @@ pub(super) fn holds(
             _ => false,
         },
         "escaped" => matches!(value, Value::Safe(_)),
-        "lower" => cased(value, work, char::is_lowercase, char::is_uppercase)?,
-        "upper" => cased(value, work, char::is_uppercase, char::is_lowercase)?,
+        "lower" | "upper" => {
+            let text = value.to_text(work)?;
+            work.spend(text.len())?;
+            let method = if name == "lower" {
+                "islower"
+            } else {
+                "isupper"
+            };
+            string_methods::property(&text, method) == Some(true)
+        }
         "odd" => whole()?.rem_euclid(2) == 1,
         "even" => whole()?.rem_euclid(2) == 0,
         "divisibleby" => match argument()?.as_int() {
@@ -74,27 +83,13 @@ pub(super) fn holds(
                 Err(fault) if fault.starts_with("no test named")
             )
         }),
-        _ => {
-            let shown: String = name.chars().take(40).collect();
-            return Err(format!("no test named '{shown}'"));
-        }
+        _ => return Err(format!("no test named '{}'", shown(name))),
     })
 }
 
 fn argument_name(value: &Value) -> Option<&str> {
     // No test of tests: it would go round in a circle.
     value.as_str().filter(|name| *name != "test")
-}
-
-fn cased(
-    value: &Value,
-    work: &mut Work,
-    is: fn(char) -> bool,
-    not: fn(char) -> bool,
-) -> Result<bool, Fault> {
-    let text = value.to_text(work)?;
-    work.spend(text.len())?;
-    Ok(text.chars().any(is) && !text.chars().any(not))
 }
 
 /// `is`: the same object, as far as values keep their identity.

@@ -1,11 +1,103 @@
-//! Python's `repr` of strings and numbers.
+//! How values are written: Python's `str` and `repr`.
 
-use std::fmt::Write;
+use std::sync::Arc;
 
-use super::work::{Fault, Text};
+use super::value::{Kind, List, Value};
+use super::work::{Fault, STEP, Text, Work};
+
+impl Value {
+    /// Writes it as `str` does.
+    pub(super) fn write(&self, out: &mut Text<'_>) -> Result<(), Fault> {
+        match self {
+            Self::Undefined(_) => Ok(()),
+            Self::Str(text) | Self::Safe(text) => out.push(text),
+            other => other.write_repr(out),
+        }
+    }
+
+    /// Writes it as `repr` does.
+    pub(super) fn write_repr(&self, out: &mut Text<'_>) -> Result<(), Fault> {
+        out.work.spend(STEP)?;
+        match self {
+            Self::Undefined(_) => out.push("Undefined"),
+            Self::None => out.push("None"),
+            Self::Bool(true) => out.push("True"),
+            Self::Bool(false) => out.push("False"),
+            Self::Int(number) => out.push(&number.to_string()),
+            Self::Float(number) => out.push(&python_float(*number)),
+            Self::Str(text) => write_quoted(text, out),
+            Self::Safe(text) => {
+                out.push("Markup(")?;
+                write_quoted(text, out)?;
+                out.push(")")
+            }
+            Self::List(list) => list.write(out),
+            Self::Dict(dict) => {
+                out.push("{")?;
+                for (at, (key, value)) in dict.pairs.iter().enumerate() {
+                    if at > 0 {
+                        out.push(", ")?;
+                    }
+                    key.write_repr(out)?;
+                    out.push(": ")?;
+                    value.write_repr(out)?;
+                }
+                out.push("}")
+            }
+            Self::Object(_) => {
+                out.push("<")?;
+                out.push(self.kind())?;
+                out.push(">")
+            }
+        }
+    }
+
+    /// Its text as `str` gives it.
+    pub(super) fn to_text(&self, work: &mut Work) -> Result<Arc<str>, Fault> {
+        match self {
+            Self::Str(text) | Self::Safe(text) => Ok(Arc::clone(text)),
+            other => {
+                let mut out = Text::new(work);
+                other.write(&mut out)?;
+                Ok(out.finish().into())
+            }
+        }
+    }
+}
+
+impl List {
+    fn write(&self, out: &mut Text<'_>) -> Result<(), Fault> {
+        let (open, close) = match self.kind {
+            Kind::List => ("[", "]"),
+            Kind::Tuple | Kind::Group => ("(", ")"),
+            Kind::View(name) => {
+                out.push(name)?;
+                ("([", "])")
+            }
+            Kind::Range => {
+                let first = self.entries.first().and_then(Value::as_int).unwrap_or(0);
+                let last = self.entries.last().and_then(Value::as_int);
+                let end = last.map_or(first, |last| last + 1);
+                return out.push(&format!("range({first}, {end})"));
+            }
+            Kind::Iterator => return out.push("<generator>"),
+        };
+        out.push(open)?;
+        for (at, entry) in self.entries.iter().enumerate() {
+            if at > 0 {
+                out.push(", ")?;
+            }
+            entry.write_repr(out)?;
+        }
+        if self.kind == Kind::Tuple && self.entries.len() == 1 {
+            out.push(",")?;
+        }
+        out.push(close)
+    }
+}
 
 /// A text as Python writes it in code.
-pub(super) fn write_quoted(text: &str, out: &mut Text<'_>) -> Result<(), Fault> {
+fn write_quoted(text: &str, out: &mut Text<'_>) -> Result<(), Fault> {
     let quote = if text.contains('\'') && !text.contains('"') {
         '"'
     } else {
@@ -53,8 +145,7 @@ pub(super) fn python_float(number: f64) -> String {
         return if number > 0.0 { "inf" } else { "-inf" }.into();
     }
     let scientific = format!("{number:e}");
-    let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
-    let exponent: i32 = exponent.parse().unwrap_or(0);
+    let (digits, exponent) = exponent_of(&scientific);
     if (-4..16).contains(&exponent) || number == 0.0 {
         let plain = number.to_string();
         if plain.contains('.') {
@@ -63,12 +154,22 @@ pub(super) fn python_float(number: f64) -> String {
             format!("{plain}.0")
         }
     } else {
-        let sign = if exponent < 0 { '-' } else { '+' };
-        let mut text = String::new();
-        // Writing to a string does not fail.
-        let _ = write!(text, "{digits}e{sign}{:02}", exponent.unsigned_abs());
-        text
+        with_exponent(digits, exponent)
     }
+}
+
+/// The digits and the exponent of a number that Rust wrote with one.
+pub(super) fn exponent_of(scientific: &str) -> (&str, i32) {
+    match scientific.split_once('e') {
+        Some((digits, exponent)) => (digits, exponent.parse().unwrap_or(0)),
+        None => (scientific, 0),
+    }
+}
+
+/// Digits with an exponent: its sign and two digits at least.
+pub(super) fn with_exponent(digits: &str, exponent: i32) -> String {
+    let sign = if exponent < 0 { '-' } else { '+' };
+    format!("{digits}e{sign}{:02}", exponent.unsigned_abs())
 }
 
 #[cfg(test)]

@@ -4,10 +4,10 @@ use super::filters::are_known;
 use super::formats;
 use super::interpreter::Given;
 use super::lexer::is_space;
-use super::methods::{argument, number, text};
+use super::methods::{argument, indentation, number, size};
 use super::string_methods;
 use super::value::Value;
-use super::work::{Fault, Text, Work};
+use super::work::{Fault, Text, Work, shown};
 
 /// Filters of texts; other values are written as texts first.
 pub(super) fn on_text(
@@ -17,8 +17,7 @@ pub(super) fn on_text(
     work: &mut Work,
 ) -> Result<Value, Fault> {
     if !are_known(name) {
-        let shown: String = name.chars().take(40).collect();
-        return Err(format!("no filter named '{shown}'"));
+        return Err(format!("no filter named '{}'", shown(name)));
     }
     let own = value.to_text(work)?;
     work.spend(own.len())?;
@@ -35,19 +34,13 @@ pub(super) fn on_text(
         "lower" => made(own.to_lowercase(), work),
         "upper" => made(own.to_uppercase(), work),
         "capitalize" => made(string_methods::capitalised(&own), work),
-        "title" => made(titled(&own), work),
+        "title" => {
+            let ends_word =
+                |character| is_space(character) || matches!(character, '-' | '(' | '{' | '[' | '<');
+            made(string_methods::titled(&own, ends_word), work)
+        }
         "trim" => {
-            let characters = match argument(given, 0, "chars") {
-                None | Some(Value::None) => None,
-                Some(_) => Some(text(given, 0, "chars")?),
-            };
-            if let Some(characters) = characters {
-                work.spend(own.len().saturating_mul(characters.len()) / 4)?;
-            }
-            let trimmed = own.trim_matches(|character| match characters {
-                Some(characters) => characters.contains(character),
-                None => is_space(character),
-            });
+            let trimmed = string_methods::stripped(&own, "strip", given, work)?;
             made(trimmed.to_owned(), work)
         }
         "e" | "escape" if matches!(value, Value::Safe(_)) => Ok(value.clone()),
@@ -57,18 +50,15 @@ pub(super) fn on_text(
             Ok(Value::Safe(out.finish().into()))
         }
         "replace" => {
-            let count = number(given, 2, "count")?.unwrap_or(-1);
-            let count = usize::try_from(count).unwrap_or(usize::MAX);
             let (old, new) = (
                 plain_text(given, 0, "old", work)?,
                 plain_text(given, 1, "new", work)?,
             );
-            string_methods::replaced(&own, &old, &new, count, work)
+            string_methods::replaced(&own, &old, &new, given, work)
         }
         "center" => {
             let width = number(given, 0, "width")?.unwrap_or(80);
-            let width = usize::try_from(width.max(0)).unwrap_or(usize::MAX);
-            string_methods::padded(&own, "center", width, " ", work)
+            string_methods::padded(&own, "center", size(width), " ", work)
         }
         "format" => {
             if given.named.is_empty() {
@@ -118,32 +108,10 @@ fn plain_text(
     value.to_text(work)
 }
 
-/// Words begin at white space, hyphens and brackets.
-fn titled(text: &str) -> String {
-    let mut titled = String::new();
-    let mut begins = true;
-    for character in text.chars() {
-        if begins {
-            titled.extend(character.to_uppercase());
-        } else {
-            titled.extend(character.to_lowercase());
-        }
-        begins = is_space(character) || matches!(character, '-' | '(' | '{' | '[' | '<');
-    }
-    titled
-}
-
 fn indent(own: &str, given: &Given, work: &mut Work) -> Result<Value, Fault> {
     let is_set = |at, name: &str| argument(given, at, name).is_some_and(Value::is_true);
     let (first, blank) = (is_set(1, "first"), is_set(2, "blank"));
-    let width = if let Some(Value::Str(text) | Value::Safe(text)) = argument(given, 0, "width") {
-        text.to_string()
-    } else {
-        let width = number(given, 0, "width")?.unwrap_or(4).max(0);
-        let mut spaces = Text::new(work);
-        spaces.repeat(" ", usize::try_from(width).unwrap_or(usize::MAX))?;
-        spaces.finish()
-    };
+    let width = indentation(given, 0, "width", work)?.unwrap_or_else(|| "    ".into());
     let mut out = Text::new(work);
     if first {
         out.push(&width)?;
@@ -164,7 +132,6 @@ fn indent(own: &str, given: &Given, work: &mut Work) -> Result<Value, Fault> {
 
 /// `truncate(length=255, killwords=False, end='...', leeway=5)`
 fn truncate(own: &str, given: &Given, work: &mut Work) -> Result<Value, Fault> {
-    let size = |number: i128| usize::try_from(number.max(0)).unwrap_or(usize::MAX);
     let length = size(number(given, 0, "length")?.unwrap_or(255));
     let kills = argument(given, 1, "killwords").is_some_and(Value::is_true);
     let end = match argument(given, 2, "end") {

@@ -2,13 +2,9 @@
 
 use super::interpreter::Given;
 use super::lexer::is_space;
-use super::methods::{argument, number, text};
+use super::methods::{argument, number, size, text};
 use super::value::Value;
 use super::work::{ENTRY, Fault, Text, Work};
-
-fn size(number: i128) -> usize {
-    usize::try_from(number.max(0)).unwrap_or(usize::MAX)
-}
 
 pub(super) fn on_string(
     own: &str,
@@ -25,25 +21,7 @@ pub(super) fn on_string(
         Ok::<_, Fault>(Value::from(text))
     };
     Ok(Some(match method {
-        "strip" | "lstrip" | "rstrip" => {
-            let characters = match argument(given, 0, "chars") {
-                None | Some(Value::None) => None,
-                Some(_) => Some(text(given, 0, "chars")?),
-            };
-            if let Some(characters) = characters {
-                work.spend(own.len().saturating_mul(characters.len()) / 4)?;
-            }
-            let goes = |character: char| match characters {
-                Some(characters) => characters.contains(character),
-                None => is_space(character),
-            };
-            let left = match method {
-                "strip" => own.trim_matches(goes),
-                "lstrip" => own.trim_start_matches(goes),
-                _ => own.trim_end_matches(goes),
-            };
-            part(left, work)?
-        }
+        "strip" | "lstrip" | "rstrip" => part(stripped(own, method, given, work)?, work)?,
         "split" | "rsplit" => split(own, method == "rsplit", given, work)?,
         "splitlines" => {
             let keep = argument(given, 0, "keepends").is_some_and(Value::is_true);
@@ -85,19 +63,7 @@ pub(super) fn on_string(
         }
         "casefold" | "lower" => mapped(own.to_lowercase(), work)?,
         "upper" => mapped(own.to_uppercase(), work)?,
-        "title" => {
-            let mut titled = String::new();
-            let mut in_word = false;
-            for character in own.chars() {
-                if in_word {
-                    titled.extend(character.to_lowercase());
-                } else {
-                    titled.extend(character.to_uppercase());
-                }
-                in_word = character.is_alphabetic();
-            }
-            mapped(titled, work)?
-        }
+        "title" => mapped(titled(own, |character| !character.is_alphabetic()), work)?,
         "capitalize" => mapped(capitalised(own), work)?,
         "swapcase" => {
             let mut swapped = String::new();
@@ -123,10 +89,8 @@ pub(super) fn on_string(
             padded(own, method, size(width), filling, work)?
         }
         "replace" => {
-            let count = number(given, 2, "count")?.unwrap_or(-1);
-            let count = usize::try_from(count).unwrap_or(usize::MAX);
             let (old, new) = (text(given, 0, "old")?, text(given, 1, "new")?);
-            replaced(own, old, new, count, work)?
+            replaced(own, old, new, given, work)?
         }
         "join" => {
             let list = given.plain.first().ok_or("join takes a list")?;
@@ -166,8 +130,48 @@ pub(super) fn on_string(
     }))
 }
 
+/// A text without the characters at its ends that were given, or white space.
+pub(super) fn stripped<'o>(
+    own: &'o str,
+    method: &str,
+    given: &Given,
+    work: &mut Work,
+) -> Result<&'o str, Fault> {
+    let characters = match argument(given, 0, "chars") {
+        None | Some(Value::None) => None,
+        Some(_) => Some(text(given, 0, "chars")?),
+    };
+    if let Some(characters) = characters {
+        work.spend(own.len().saturating_mul(characters.len()) / 4)?;
+    }
+    let goes = |character: char| match characters {
+        Some(characters) => characters.contains(character),
+        None => is_space(character),
+    };
+    Ok(match method {
+        "lstrip" => own.trim_start_matches(goes),
+        "rstrip" => own.trim_end_matches(goes),
+        _ => own.trim_matches(goes),
+    })
+}
+
+/// Words in lower case with a capital first; one begins behind each character that ends one.
+pub(super) fn titled(text: &str, ends_word: fn(char) -> bool) -> String {
+    let mut titled = String::new();
+    let mut begins = true;
+    for character in text.chars() {
+        if begins {
+            titled.extend(character.to_uppercase());
+        } else {
+            titled.extend(character.to_lowercase());
+        }
+        begins = ends_word(character);
+    }
+    titled
+}
+
 /// `isdigit` and its like.
-fn property(text: &str, method: &str) -> Option<bool> {
+pub(super) fn property(text: &str, method: &str) -> Option<bool> {
     let all = |is: fn(char) -> bool| !text.is_empty() && text.chars().all(is);
     let cased = |is: fn(char) -> bool, not: fn(char) -> bool| {
         text.chars().any(is) && !text.chars().any(not)
@@ -195,7 +199,7 @@ fn property(text: &str, method: &str) -> Option<bool> {
         }
         "isidentifier" => {
             let is_name = |character: char| character.is_alphanumeric() || character == '_';
-            all(|character| character.is_alphanumeric() || character == '_')
+            text.chars().all(is_name)
                 && text.starts_with(|character: char| is_name(character) && !character.is_numeric())
         }
         _ => return None,
@@ -223,14 +227,16 @@ fn texts(pieces: &[&str], work: &mut Work) -> Result<Value, Fault> {
     )
 }
 
-/// Every `old` replaced, `count` at most.
+/// Every `old` replaced, as many as the third argument says at most.
 pub(super) fn replaced(
     text: &str,
     old: &str,
     new: &str,
-    count: usize,
+    given: &Given,
     work: &mut Work,
 ) -> Result<Value, Fault> {
+    let count = number(given, 2, "count")?.unwrap_or(-1);
+    let count = usize::try_from(count).unwrap_or(usize::MAX);
     work.spend(text.len())?;
     let mut out = Text::new(work);
     let mut copied = 0;

@@ -6,8 +6,7 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use super::repr::{python_float, write_quoted};
-use super::work::{ENTRY, Fault, STEP, Text, Work};
+use super::work::{ENTRY, Fault, STEP, Work, shown};
 
 /// How deep lists and dictionaries may stand in each other.
 const MAX_NESTING: u16 = 150;
@@ -164,6 +163,15 @@ impl Value {
     /// Something that does not exist, named for the message.
     pub(super) fn undefined(what: &str) -> Self {
         Self::Undefined(what.into())
+    }
+
+    /// What an attribute is that the value does not have.
+    pub(super) fn no_attribute(&self, name: &str) -> Self {
+        Self::undefined(&format!(
+            "'{}' object has no attribute '{}'",
+            self.kind(),
+            shown(name)
+        ))
     }
 
     fn nesting(&self) -> u16 {
@@ -385,64 +393,6 @@ impl Value {
             other.defined()?.kind()
         ))
     }
-
-    /// Writes it as `str` does.
-    pub(super) fn write(&self, out: &mut Text<'_>) -> Result<(), Fault> {
-        match self {
-            Self::Undefined(_) => Ok(()),
-            Self::Str(text) | Self::Safe(text) => out.push(text),
-            other => other.write_repr(out),
-        }
-    }
-
-    /// Writes it as `repr` does.
-    pub(super) fn write_repr(&self, out: &mut Text<'_>) -> Result<(), Fault> {
-        out.work.spend(STEP)?;
-        match self {
-            Self::Undefined(_) => out.push("Undefined"),
-            Self::None => out.push("None"),
-            Self::Bool(true) => out.push("True"),
-            Self::Bool(false) => out.push("False"),
-            Self::Int(number) => out.push(&number.to_string()),
-            Self::Float(number) => out.push(&python_float(*number)),
-            Self::Str(text) => write_quoted(text, out),
-            Self::Safe(text) => {
-                out.push("Markup(")?;
-                write_quoted(text, out)?;
-                out.push(")")
-            }
-            Self::List(list) => list.write(out),
-            Self::Dict(dict) => {
-                out.push("{")?;
-                for (at, (key, value)) in dict.pairs.iter().enumerate() {
-                    if at > 0 {
-                        out.push(", ")?;
-                    }
-                    key.write_repr(out)?;
-                    out.push(": ")?;
-                    value.write_repr(out)?;
-                }
-                out.push("}")
-            }
-            Self::Object(_) => {
-                out.push("<")?;
-                out.push(self.kind())?;
-                out.push(">")
-            }
-        }
-    }
-
-    /// Its text as `str` gives it.
-    pub(super) fn to_text(&self, work: &mut Work) -> Result<Arc<str>, Fault> {
-        match self {
-            Self::Str(text) | Self::Safe(text) => Ok(Arc::clone(text)),
-            other => {
-                let mut out = Text::new(work);
-                other.write(&mut out)?;
-                Ok(out.finish().into())
-            }
-        }
-    }
 }
 
 impl Object {
@@ -457,37 +407,6 @@ impl Object {
             | (Self::Joiner(one), Self::Joiner(two)) => one == two,
             _ => false,
         }
-    }
-}
-
-impl List {
-    fn write(&self, out: &mut Text<'_>) -> Result<(), Fault> {
-        let (open, close) = match self.kind {
-            Kind::List => ("[", "]"),
-            Kind::Tuple | Kind::Group => ("(", ")"),
-            Kind::View(name) => {
-                out.push(name)?;
-                ("([", "])")
-            }
-            Kind::Range => {
-                let first = self.entries.first().and_then(Value::as_int).unwrap_or(0);
-                let last = self.entries.last().and_then(Value::as_int);
-                let end = last.map_or(first, |last| last + 1);
-                return out.push(&format!("range({first}, {end})"));
-            }
-            Kind::Iterator => return out.push("<generator>"),
-        };
-        out.push(open)?;
-        for (at, entry) in self.entries.iter().enumerate() {
-            if at > 0 {
-                out.push(", ")?;
-            }
-            entry.write_repr(out)?;
-        }
-        if self.kind == Kind::Tuple && self.entries.len() == 1 {
-            out.push(",")?;
-        }
-        out.push(close)
     }
 }
 

@@ -18,8 +18,16 @@ pub(super) const ENTRY: usize = 64;
 /// Nested evaluations: brackets, blocks, macros that call themselves.
 const MAX_DEPTH: usize = 1000;
 
+/// Characters of a name or a text in a message.
+const MAX_SHOWN: usize = 80;
+
 /// Why a template failed.
 pub(super) type Fault = String;
+
+/// A name or a text as a message shows it: its beginning.
+pub(super) fn shown(text: &str) -> String {
+    text.chars().take(MAX_SHOWN).collect()
+}
 
 /// What is left of the allowance.
 #[derive(Debug)]
