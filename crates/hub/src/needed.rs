@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use crate::HubError;
+use crate::error::Fault;
 use crate::layout::{self, CONFIG_FILE, WEIGHTS_FILE, WEIGHTS_INDEX, is_gguf, pickled};
 use crate::name::{FileName, HubId};
 
 /// Everything but the weights.
-pub(super) const DESCRIPTION: [&str; 7] = [
+pub(crate) const DESCRIPTION: [&str; 7] = [
     CONFIG_FILE,
     "generation_config.json",
     "tokenizer.json",
@@ -19,9 +19,9 @@ pub(super) const DESCRIPTION: [&str; 7] = [
 ];
 
 /// Refuses a repository whose files are no checkpoint for this program.
-pub(super) fn check(id: &HubId, files: &BTreeSet<String>) -> Result<(), HubError> {
+pub(crate) fn check(id: &HubId, files: &BTreeSet<String>) -> Result<(), Fault> {
     let refuse = |message: String| {
-        Err(HubError::NoCheckpoint {
+        Err(Fault::NoCheckpoint {
             id: id.repository().into(),
             revision: id.revision().into(),
             message,
@@ -97,7 +97,7 @@ pub(super) fn check(id: &HubId, files: &BTreeSet<String>) -> Result<(), HubError
 }
 
 /// The files that describe a model, whether it has them or not.
-pub(super) fn description(files: &BTreeSet<String>) -> Vec<FileName> {
+pub(crate) fn description(files: &BTreeSet<String>) -> Vec<FileName> {
     let index = (!files.contains(WEIGHTS_FILE)).then_some(WEIGHTS_INDEX);
     DESCRIPTION
         .into_iter()
@@ -109,16 +109,13 @@ pub(super) fn description(files: &BTreeSet<String>) -> Vec<FileName> {
 /// The weight files of a snapshot whose description has come.
 ///
 /// # Errors
-/// [`HubError::Index`] for a shard index that names anything but Safetensors files beside it, or shards that the repository does
+/// [`Fault::Index`] for a shard index that names anything but Safetensors files beside it, or shards that the repository does
 /// not have.
-pub(super) fn weights(
-    snapshot: &Path,
-    files: &BTreeSet<String>,
-) -> Result<Vec<FileName>, HubError> {
+pub(crate) fn weights(snapshot: &Path, files: &BTreeSet<String>) -> Result<Vec<FileName>, Fault> {
     if files.contains(WEIGHTS_FILE) {
         return Ok(FileName::parse(WEIGHTS_FILE).into_iter().collect());
     }
-    let fail = |message: String| HubError::Index {
+    let fail = |message: String| Fault::Index {
         path: snapshot.join(WEIGHTS_INDEX),
         message,
     };
