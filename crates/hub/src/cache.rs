@@ -225,18 +225,14 @@ impl Repository {
             let files = self.files.iter().filter(|_| everything);
             return files.cloned().collect();
         }
-        let mut files: Vec<FileName> = DESCRIPTION
-            .into_iter()
-            .chain([WEIGHTS_INDEX])
+        // An index that cannot be read is reported when the weights are opened.
+        let weights = layout::weight_files(&self.snapshot(commit)).unwrap_or_default();
+        let weights = weights.iter().map(String::as_str).filter(|_| everything);
+        let described = DESCRIPTION.into_iter().chain([WEIGHTS_INDEX]);
+        described
+            .chain(weights)
             .filter_map(FileName::parse)
-            .collect();
-        if everything {
-            let folder = self.snapshot(commit);
-            // An index that cannot be read is reported when the weights are opened.
-            let weights = layout::weight_files(&folder).unwrap_or_default();
-            files.extend(weights.iter().filter_map(|name| FileName::parse(name)));
-        }
-        files
+            .collect()
     }
 
     /// Makes the content that a tag names a file of a commit.
@@ -266,7 +262,9 @@ impl Repository {
             let source = std::io::Error::other("it is no regular file: remove it");
             return Err(Fault::io(&path, source));
         }
-        let file = OpenOptions::new().create(true).append(true).open(&path);
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(false);
+        let file = options.open(&path);
         let file = file.map_err(|source| Fault::io(&path, source))?;
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => {

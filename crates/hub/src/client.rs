@@ -343,24 +343,22 @@ impl<'a> Client<'a> {
             let known = linked.tag.is_some() && linked.size.is_some();
             // A mirror that says for good where its files are: who is there speaks for the hub, but is not given the token.
             let moved = matches!(response.status().as_u16(), 301 | 308) && linked.tag.is_none();
-            match next {
-                Some(next) if moved => {
-                    moved_to = Some(origin(&next).to_owned());
-                    url = next;
-                }
-                Some(next)
-                    if method == Method::Get || !known && speaks_for_hub(&next, &moved_to) =>
-                {
-                    url = next;
-                }
-                _ => {
+            if let Some(next) = next.as_ref().filter(|_| moved) {
+                moved_to = Some(origin(next).to_owned());
+            }
+            let follow = |next: &String| {
+                moved || method == Method::Get || !known && speaks_for_hub(next, &moved_to)
+            };
+            url = match next.filter(follow) {
+                Some(next) => next,
+                None => {
                     return Ok(HubResponse {
                         response,
                         url,
                         linked,
                     });
                 }
-            }
+            };
         }
         Err(AttemptError::from(Fault::Protocol {
             url: without_query(&url).into(),

@@ -65,19 +65,25 @@ impl DataSetName {
         }
     }
 
-    /// What of it the hub has converted is nothing, and what to do.
-    fn unconverted(&self, what: &str) -> Fault {
-        Fault::Unconverted {
-            name: self.to_string(),
-            what: what.to_owned(),
-            advice: match self.id.revision() {
-                DEFAULT_REVISION | CONVERTED => self.advice(""),
-                told => format!(
+    /// That the hub has converted nothing of it, and how its files are had.
+    fn unconverted(&self) -> Fault {
+        let (what, advice) = match self.id.revision() {
+            DEFAULT_REVISION | CONVERTED => (
+                format!("the hub has converted none of it to Parquet ({CONVERTED})"),
+                self.advice(""),
+            ),
+            told => (
+                format!(
+                    "the hub converts the default branch alone to Parquet, and `{told}` is no commit of what it converted"
+                ),
+                format!(
                     "leave `@{told}` out, or {}",
                     self.advice(&format!(" --revision {told}"))
                 ),
-            },
-        }
+            ),
+        };
+        let name = self.to_string();
+        Fault::Unconverted { name, what, advice }
     }
 
     /// How the files are had without the hub's conversion.
@@ -105,19 +111,13 @@ impl DataSetName {
     }
 
     /// What was found of it.
-    fn found(
-        &self,
-        repository: &Repository,
-        commit: &Commit,
-        split: &Split,
-        layout: Layout,
-    ) -> DataSet {
+    fn found(&self, place: &Repository, commit: &Commit, split: &Split, by: Layout) -> DataSet {
         let Split { config, name, .. } = split;
-        let folder = repository.snapshot(commit);
+        let folder = place.snapshot(commit);
         DataSet {
             origin: format!("{}@{commit}:{config}:{name}", self.id.repository()),
             files: split.files.iter().map(|file| folder.join(file)).collect(),
-            converted: layout == Layout::Converted,
+            converted: by == Layout::Converted,
         }
     }
 
@@ -146,17 +146,17 @@ impl fmt::Display for DataSetName {
 fn of_page(path: &str) -> Option<String> {
     let path = path.split(['?', '#']).next()?.trim_end_matches('/');
     let parts: Vec<&str> = path.split('/').collect();
-    match parts.as_slice() {
-        [organisation, name] | [organisation, name, "viewer"] => {
-            Some(format!("{organisation}/{name}"))
-        }
-        [organisation, name, "tree", revision] => Some(format!("{organisation}/{name}@{revision}")),
-        [organisation, name, "viewer", config] => Some(format!("{organisation}/{name}:{config}")),
-        [organisation, name, "viewer", config, split] => {
-            Some(format!("{organisation}/{name}:{config}:{split}"))
-        }
-        _ => None,
-    }
+    let [organisation, name, rest @ ..] = parts.as_slice() else {
+        return None;
+    };
+    let rest = match rest {
+        [] | ["viewer"] => String::new(),
+        ["tree", revision] => format!("@{revision}"),
+        ["viewer", config] => format!(":{config}"),
+        ["viewer", config, split] => format!(":{config}:{split}"),
+        _ => return None,
+    };
+    Some(format!("{organisation}/{name}{rest}"))
 }
 
 fn unreadable(text: &str) -> HubError {
@@ -230,26 +230,17 @@ impl Hub {
         }
         let client = Client::new(&self.settings, watch)?;
         let id = name.converted();
-        let none = || {
-            name.unconverted(&match name.id.revision() {
-                DEFAULT_REVISION | CONVERTED => {
-                    format!("the hub has converted none of it to Parquet ({CONVERTED})")
-                }
-                told => format!(
-                    "the hub converts the default branch alone to Parquet, and `{told}` is no commit of what it converted"
-                ),
-            })
-        };
         let listing = match client.listing(&id) {
-            Err(Fault::Revision { .. }) if id != name.id => return Err(none()),
+            Err(Fault::Revision { .. }) if id != name.id => return Err(name.unconverted()),
             result => result?,
         };
         if listing.files.len() >= LISTED {
-            return Err(name.unconverted("it has more files than the hub lists"));
+            let advice = name.advice("");
+            return Err(name.error(format!("it has more files than the hub lists: {advice}")));
         }
         let splits = splits(&listing.files, Layout::Converted);
         if splits.is_empty() {
-            return Err(none());
+            return Err(name.unconverted());
         }
         let repository = Repository::new(&self.settings.cache, &id);
         repository.keep_listing(&listing.commit, &listing.files);
@@ -308,11 +299,9 @@ impl Hub {
                 result => result?,
             };
             let files = name.files(split)?;
-            let absent = files
-                .iter()
-                .find(|file| !repository.has(&commit, file.as_str()));
-            let absent = absent.map(ToString::to_string);
-            if let Some(file) = absent.or_else(|| split.lacks.clone()) {
+            let mut names = split.files.iter();
+            let absent = names.find(|file| !repository.has(&commit, file));
+            if let Some(file) = absent.or(split.lacks.as_ref()) {
                 lacks = Some(format!("{file} of {name}"));
                 continue;
             }

@@ -289,7 +289,9 @@ impl Partial {
         }
         let mut hash = (tag.hash() == Some(Hash::Sha256)).then(Sha256::new);
         if let Some(hash) = &mut hash {
-            each_piece(&mut file, |bytes| hash.update(bytes)).map_err(io)?;
+            // No further: a device has no end.
+            let rest = (&mut file).take(length);
+            each_piece(rest, |bytes| hash.update(bytes)).map_err(io)?;
         }
         file.seek(SeekFrom::Start(length)).map_err(io)?;
         Ok(Self {

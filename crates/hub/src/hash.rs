@@ -84,8 +84,8 @@ pub(crate) fn other_hash(path: &Path, tag: &ETag) -> io::Result<Option<String>> 
     Ok(found.into_iter().next().filter(|_| !right))
 }
 
-/// Reads what is left of a file, piece by piece.
-pub(crate) fn each_piece(file: &mut File, mut each: impl FnMut(&[u8])) -> io::Result<()> {
+/// Reads to the end, piece by piece.
+pub(crate) fn each_piece(mut file: impl Read, mut each: impl FnMut(&[u8])) -> io::Result<()> {
     let mut buffer = vec![0; BUFFER];
     loop {
         match file.read(&mut buffer) {

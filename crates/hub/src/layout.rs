@@ -86,13 +86,12 @@ pub(crate) fn weight_files(folder: &Path) -> Result<Vec<String>, Fault> {
 
 /// The first file with pickled weights.
 pub fn pickled<'n>(files: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    files
-        .filter(|file| *file != "training_args.bin")
-        .find(|file| {
-            Path::new(file)
-                .extension()
-                .is_some_and(|ending| PICKLED.iter().any(|pickled| ending == *pickled))
-        })
+    let is_pickled = |file: &&str| {
+        let ending = Path::new(file).extension();
+        ending.is_some_and(|ending| PICKLED.iter().any(|pickled| ending == *pickled))
+    };
+    let mut files = files.filter(|file| *file != "training_args.bin");
+    files.find(is_pickled)
 }
 
 /// The first file with pickled weights of a folder.

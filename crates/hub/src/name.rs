@@ -22,24 +22,22 @@ pub(crate) enum RepositoryKind {
 impl RepositoryKind {
     /// Its folder in the hub's API, and the beginning of its folder in the cache.
     pub(crate) fn plural(self) -> &'static str {
-        match self {
-            Self::Model => "models",
-            Self::DataSet => "datasets",
-        }
+        self.names()[0]
     }
 
     pub(crate) fn noun(self) -> &'static str {
-        match self {
-            Self::Model => "model",
-            Self::DataSet => "data set",
-        }
+        self.names()[1]
     }
 
     /// What of the same name could have been meant on this machine.
     pub(crate) fn local(self) -> &'static str {
+        self.names()[2]
+    }
+
+    fn names(self) -> [&'static str; 3] {
         match self {
-            Self::Model => "folder",
-            Self::DataSet => "file or folder",
+            Self::Model => ["models", "model", "folder"],
+            Self::DataSet => ["datasets", "data set", "file or folder"],
         }
     }
 }
@@ -409,29 +407,12 @@ mod tests {
     #[test]
     fn no_revision_leaves_its_folder() {
         let long = "x".repeat(201);
-        for revision in [
-            "",
-            "..",
-            "a/../../b",
-            "/etc",
-            "a//b",
-            "a/",
-            ".git",
-            "a/.b",
-            "a b",
-            "a\nb",
-            "C:x",
-            "a\\b",
-            "a@b",
-            "a?b",
-            "a#b",
-            &long,
-        ] {
+        let spaced = ["", "a b", "a\nb", &long];
+        let others = ".. a/../../b /etc a//b a/ .git a/.b C:x a\\b a@b a?b a#b".split(' ');
+        for revision in others.chain(spaced) {
             let error = HubId::parse(&format!("a/b@{revision}")).unwrap_err();
-            assert!(
-                error.to_string().contains("is not a hub id"),
-                "{revision}: {error}"
-            );
+            let told = error.to_string().contains("is not a hub id");
+            assert!(told, "{revision}: {error}");
         }
     }
 

@@ -276,14 +276,11 @@ fn what_the_hub_did_not_convert_is_had_by_path() {
     )
     .unwrap();
     let origin = format!("data set: org/name@{COMMIT}:default:train\n");
-    for (at, ran) in [run(&folder, &hub, &main), cut_off(&folder, &main)]
-        .iter()
-        .enumerate()
-    {
-        let why = ["converted none of it", "could not reach"][at];
-        ran.expect(0, &[why, "Taking the cache's files", &origin]);
-        fs::remove_file(folder.path("out.jsonl")).unwrap();
-    }
+    let taken = ["Taking the cache's files", &origin];
+    run(&folder, &hub, &main).expect(0, &[&["converted none of it"][..], &taken].concat());
+    fs::remove_file(folder.path("out.jsonl")).unwrap();
+    cut_off(&folder, &main).expect(0, &[&["could not reach"][..], &taken].concat());
+    fs::remove_file(folder.path("out.jsonl")).unwrap();
     hub.forget();
     offline(&folder, &hub, &main).expect(0, &[&origin]);
     let pinned = format!("org/name@{COMMIT}:default:train");
@@ -463,10 +460,11 @@ fn a_test_set_may_be_a_data_set() {
     );
     let responses =
         rows(|number| json!({"question": format!("1 + {number}?"), "response": "The sum. #### 4"}));
-    let hub = Hub::data_set(ID, &[], &[(TEST, &parquet(&set))]);
+    let set = parquet(&set);
+    let hub = Hub::data_set(ID, &[], &[(TEST, &set)]);
     let folder = Folder::new();
     folder.write("responses.jsonl", responses);
-    folder.write("set.jsonl", set);
+    folder.write("set.parquet", &set);
     let score = |data: &str| {
         let json = ["--data", data, "--json", "out.json"];
         let arguments = [&["gsm8k", "responses.jsonl"][..], &json].concat();
@@ -478,7 +476,7 @@ fn a_test_set_may_be_a_data_set() {
     let of_hub = score("org/name:main:test").to_string();
     assert!(of_hub.contains(&origin), "{of_hub}");
     assert_eq!(
-        of_hub.replace(&origin, "set.jsonl"),
-        score("set.jsonl").to_string()
+        of_hub.replace(&origin, "set.parquet"),
+        score("set.parquet").to_string()
     );
 }
