@@ -193,8 +193,11 @@ impl Hub {
             match self.take_data_set(name, watch) {
                 Err(error) if error.is_unreachable() || error.is_unconverted() => {
                     let found = match self.cached_data_set(name, &error.to_string()) {
-                        // That is said of the hub already.
-                        Err(Fault::Offline { .. }) => return Err(error.into()),
+                        // What the cache lacks is told where it has other parts of the data set.
+                        Err(Fault::Offline { what, .. }) => {
+                            let also = Some(what).filter(|what| *what != name.to_string());
+                            return Err(error.with_lack(also).into());
+                        }
                         Err(other) if error.is_unreachable() && other.is_unconverted() => {
                             return Err(error.into());
                         }
@@ -231,7 +234,9 @@ impl Hub {
         let client = Client::new(&self.settings, watch)?;
         let id = name.converted();
         let listing = match client.listing(&id) {
-            Err(Fault::Revision { .. }) if id != name.id => return Err(name.unconverted()),
+            Err(Fault::Revision { .. }) if id.revision() == CONVERTED => {
+                return Err(name.unconverted());
+            }
             result => result?,
         };
         if listing.files.len() >= LISTED {

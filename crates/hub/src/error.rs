@@ -185,6 +185,14 @@ impl Fault {
         matches!(self, Self::Unconverted { .. })
     }
 
+    /// With what the cache lacks of a data set that the hub has not converted.
+    pub(crate) fn with_lack(mut self, lack: Option<String>) -> Self {
+        if let (Self::Unconverted { advice, .. }, Some(lack)) = (&mut self, lack) {
+            *advice += &format!(" (the cache has no {lack})");
+        }
+        self
+    }
+
     /// What happened, without what to do.
     pub(crate) fn what_happened(&self) -> String {
         match self {
