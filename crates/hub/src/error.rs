@@ -188,7 +188,7 @@ impl Fault {
     /// With what the cache lacks of a data set that the hub has not converted.
     pub(crate) fn with_lack(mut self, lack: Option<String>) -> Self {
         if let (Self::Unconverted { advice, .. }, Some(lack)) = (&mut self, lack) {
-            *advice += &format!(" (the cache has no {lack})");
+            *advice = format!("{advice} (the cache has no {lack})");
         }
         self
     }
