@@ -270,6 +270,10 @@ fn what_the_hub_did_not_convert_is_had_by_path() {
     // Files that Python's `datasets` pushed have names that do.
     fs::write(place.join("data/train-00000-of-00002.parquet"), PARQUET).unwrap();
     offline(&folder, &hub, &main).expect(2, &["has no train-00001-of-00002"]);
+    run(&folder, &hub, &main).expect(
+        2,
+        &["converted none", "the cache has no train-00001-of-00002"],
+    );
     fs::rename(
         place.join("data/train-00000-of-00002.parquet"),
         place.join("data/train-00000-of-00001.parquet"),
