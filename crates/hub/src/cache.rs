@@ -14,15 +14,16 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use super::download::in_parallel;
-use super::hash::{Hash, other_hash};
-use super::name::{Commit, ETag, FileName, HubId};
-use super::needed::DESCRIPTION;
-use super::{Event, HubError, Snapshot, Want, Watch};
+use crate::download::in_parallel;
+use crate::error::Fault;
+use crate::hash::{Hash, other_hash};
 use crate::layout::{self, CONFIG_FILE, WEIGHTS_INDEX, is_gguf};
+use crate::name::{Commit, ETag, FileName, HubId};
+use crate::needed::DESCRIPTION;
+use crate::{Event, Snapshot, Want, Watch};
 
 /// A repository's part of the cache.
-pub(super) struct Repository {
+pub(crate) struct Repository {
     folder: PathBuf,
     locks: PathBuf,
     /// The GGUF files that are meant instead of a checkpoint.
@@ -30,7 +31,7 @@ pub(super) struct Repository {
 }
 
 impl Repository {
-    pub(super) fn new(cache: &Path, id: &HubId) -> Self {
+    pub(crate) fn new(cache: &Path, id: &HubId) -> Self {
         Self {
             folder: cache.join(id.folder()),
             locks: cache.join(".locks").join(id.folder()),
@@ -39,28 +40,27 @@ impl Repository {
     }
 
     /// The content that a tag names.
-    pub(super) fn blob(&self, tag: &ETag) -> PathBuf {
+    pub(crate) fn blob(&self, tag: &ETag) -> PathBuf {
         self.folder.join("blobs").join(tag.as_str())
     }
 
     /// The part of it that has come.
-    pub(super) fn incomplete(&self, tag: &ETag) -> PathBuf {
-        self.folder
-            .join("blobs")
-            .join(format!("{}.incomplete", tag.as_str()))
+    pub(crate) fn incomplete(&self, tag: &ETag) -> PathBuf {
+        let name = format!("{}.incomplete", tag.as_str());
+        self.folder.join("blobs").join(name)
     }
 
     /// The files of a commit.
-    pub(super) fn snapshot(&self, commit: &Commit) -> PathBuf {
+    pub(crate) fn snapshot(&self, commit: &Commit) -> PathBuf {
         self.folder.join("snapshots").join(commit.as_str())
     }
 
     /// Whether a file of a commit is there.
-    pub(super) fn has(&self, commit: &Commit, file: &str) -> bool {
+    pub(crate) fn has(&self, commit: &Commit, file: &str) -> bool {
         self.snapshot(commit).join(file).is_file()
     }
 
-    pub(super) fn into_snapshot(self, commit: &Commit, fetched: u64) -> Snapshot {
+    pub(crate) fn into_snapshot(self, commit: &Commit, fetched: u64) -> Snapshot {
         let folder = self.snapshot(commit);
         Snapshot {
             commit: commit.to_string(),
@@ -71,7 +71,7 @@ impl Repository {
     }
 
     /// The commit that a revision stood for when the hub was last asked; a commit may be shortened to 7 digits or more.
-    pub(super) fn commit_of(&self, revision: &str) -> Option<Commit> {
+    pub(crate) fn commit_of(&self, revision: &str) -> Option<Commit> {
         if let Some(commit) = Commit::parse(revision) {
             return Some(commit);
         }
@@ -81,23 +81,20 @@ impl Repository {
         if revision.len() < 7 || !revision.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return None;
         }
-        let mut commits = self.commits().into_iter();
-        let mut matching = commits
-            .by_ref()
-            .filter(|commit| commit.as_str().starts_with(revision));
-        let commit = matching.next()?;
-        matching.next().is_none().then_some(commit)
+        let mut commits = self.commits();
+        commits.retain(|commit| commit.as_str().starts_with(revision));
+        commits.pop().filter(|_| commits.is_empty())
     }
 
     /// Notes which commit a branch or tag stands for.
-    pub(super) fn set_reference(&self, revision: &str, commit: &Commit) -> Result<(), HubError> {
+    pub(crate) fn set_reference(&self, revision: &str, commit: &Commit) -> Result<(), Fault> {
         let path = self.folder.join("refs").join(revision);
         // A cache that cannot be written serves as long as it is right.
-        if noted_commit(&path).as_ref() == Some(commit) {
+        if revision == commit.as_str() || noted_commit(&path).as_ref() == Some(commit) {
             return Ok(());
         }
         create_parent(&path)?;
-        fs::write(&path, commit.as_str()).map_err(|source| HubError::io(&path, source))
+        fs::write(&path, commit.as_str()).map_err(|source| Fault::io(&path, source))
     }
 
     fn commits(&self) -> Vec<Commit> {
@@ -111,37 +108,18 @@ impl Repository {
     /// Branches and tags that stand for a commit.
     fn references(&self, commit: &Commit) -> Vec<String> {
         let root = self.folder.join("refs");
-        let mut found = Vec::new();
-        // `refs/pr/1` lies two folders down; nothing lies deeper than a name has parts.
-        let mut folders = vec![root.clone()];
-        while let Some(folder) = folders.pop() {
-            for name in names(&folder).unwrap_or_default() {
-                let path = folder.join(name);
-                if path.is_dir()
-                    && folders.len() < 1000
-                    && path.components().count() < root.components().count() + 8
-                {
-                    folders.push(path);
-                } else if noted_commit(&path).as_ref() == Some(commit)
-                    && let Ok(name) = path.strip_prefix(&root)
-                {
-                    found.push(name.to_string_lossy().into_owned());
-                }
-            }
-        }
-        found.sort();
-        found
+        let mut found = files_below(&root);
+        found.retain(|name| noted_commit(&root.join(name)).as_ref() == Some(commit));
+        found.into_iter().collect()
     }
 
     fn absence(&self, commit: &Commit, file: &str) -> PathBuf {
-        self.folder
-            .join(".no_exist")
-            .join(commit.as_str())
-            .join(file)
+        let folder = self.folder.join(".no_exist");
+        folder.join(commit.as_str()).join(file)
     }
 
     /// Notes that a commit does not have a file, so that the hub is not asked again.
-    pub(super) fn mark_absent(&self, commit: &Commit, file: &FileName) {
+    pub(crate) fn mark_absent(&self, commit: &Commit, file: &FileName) {
         let path = self.absence(commit, file.as_str());
         if !path.exists() && create_parent(&path).is_ok() {
             // Without the note the hub is asked again, no more.
@@ -150,7 +128,7 @@ impl Repository {
     }
 
     /// Notes the names of all files of a commit: without a network they tell whether all of a split is there.
-    pub(super) fn keep_listing(&self, commit: &Commit, files: &BTreeSet<String>) {
+    pub(crate) fn keep_listing(&self, commit: &Commit, files: &BTreeSet<String>) {
         if self.listing(commit).as_ref() == Some(files) {
             return;
         }
@@ -166,32 +144,18 @@ impl Repository {
     }
 
     /// The names of all files of a commit, where they were noted.
-    pub(super) fn listing(&self, commit: &Commit) -> Option<BTreeSet<String>> {
+    pub(crate) fn listing(&self, commit: &Commit) -> Option<BTreeSet<String>> {
         let path = self.folder.join(".files").join(commit.as_str());
         serde_json::from_slice(&note(&path, MAX_LISTING)?).ok()
     }
 
     /// The names of the files of a commit that are in the cache.
-    pub(super) fn files_of(&self, commit: &Commit) -> BTreeSet<String> {
-        let mut found = BTreeSet::new();
-        let mut folders = vec![String::new()];
-        while let Some(folder) = folders.pop() {
-            let place = self.snapshot(commit).join(&folder);
-            for name in names(&place).unwrap_or_default() {
-                let path = format!("{folder}{name}");
-                let is_folder = fs::symlink_metadata(place.join(&name)).is_ok_and(|at| at.is_dir());
-                if is_folder && FileName::parse_path(&path).is_some() {
-                    folders.push(path + "/");
-                } else if self.has(commit, &path) {
-                    found.insert(path);
-                }
-            }
-        }
-        found
+    pub(crate) fn files_of(&self, commit: &Commit) -> BTreeSet<String> {
+        files_below(&self.snapshot(commit))
     }
 
     /// What a snapshot lacks that no model can do without.
-    pub(super) fn missing(&self, commit: &Commit, want: Want) -> Vec<String> {
+    pub(crate) fn missing(&self, commit: &Commit, want: Want) -> Vec<String> {
         if self.files.is_empty() {
             return missing(&self.snapshot(commit), want);
         }
@@ -200,7 +164,7 @@ impl Repository {
     }
 
     /// Whether the cache has all of a commit's files that are wanted and knows that there are no others.
-    pub(super) fn knows_all(&self, commit: &Commit, want: Want) -> bool {
+    pub(crate) fn knows_all(&self, commit: &Commit, want: Want) -> bool {
         self.missing(commit, want).is_empty()
             && (!self.files.is_empty()
                 || DESCRIPTION
@@ -218,20 +182,17 @@ impl Repository {
     ///
     /// # Errors
     /// When one cannot be read.
-    pub(super) fn damaged(
+    pub(crate) fn damaged(
         &self,
         commit: &Commit,
         files: &[FileName],
-    ) -> Result<Vec<Damaged>, HubError> {
+    ) -> Result<Vec<Damaged>, Fault> {
         let checked = in_parallel(files, |file, _| {
-            let Some(tag) = self
-                .tag_of(commit, file)
-                .filter(|_| self.has(commit, file.as_str()))
-            else {
+            let path = self.snapshot(commit).join(file.as_str());
+            let Some(tag) = self.tag_of(commit, file).filter(|_| path.is_file()) else {
                 return Ok(None);
             };
-            let path = self.snapshot(commit).join(file.as_str());
-            let other = other_hash(&path, &tag).map_err(|source| HubError::io(&path, source))?;
+            let other = other_hash(&path, &tag).map_err(|source| Fault::io(&path, source))?;
             Ok(other.map(|found| Damaged {
                 file: file.clone(),
                 path,
@@ -242,37 +203,40 @@ impl Repository {
         Ok(checked.into_iter().flatten().collect())
     }
 
+    /// The names of those that are [`Self::damaged`], once `watch` knows of each.
+    pub(crate) fn noted_damage(
+        &self,
+        commit: &Commit,
+        files: &[FileName],
+        watch: &Watch,
+    ) -> Result<Vec<FileName>, Fault> {
+        let damaged = self.damaged(commit, files)?.into_iter();
+        let files: Vec<FileName> = damaged.map(|damaged| damaged.file).collect();
+        for file in &files {
+            note_damage(file, watch);
+        }
+        Ok(files)
+    }
+
     /// The files of a commit that [`Self::damaged`] is to look at: those that describe the model, and where everything is to
     /// be checked, which takes as long as reading it, the weights.
-    pub(super) fn to_check(&self, commit: &Commit, everything: bool) -> Vec<FileName> {
+    pub(crate) fn to_check(&self, commit: &Commit, everything: bool) -> Vec<FileName> {
         if !self.files.is_empty() {
-            return if everything {
-                self.files.clone()
-            } else {
-                Vec::new()
-            };
+            let files = self.files.iter().filter(|_| everything);
+            return files.cloned().collect();
         }
-        let mut files: Vec<FileName> = DESCRIPTION
-            .into_iter()
-            .chain([WEIGHTS_INDEX])
+        // An index that cannot be read is reported when the weights are opened.
+        let weights = layout::weight_files(&self.snapshot(commit)).unwrap_or_default();
+        let weights = weights.iter().map(String::as_str).filter(|_| everything);
+        let described = DESCRIPTION.into_iter().chain([WEIGHTS_INDEX]);
+        described
+            .chain(weights)
             .filter_map(FileName::parse)
-            .collect();
-        if everything {
-            let folder = self.snapshot(commit);
-            // An index that cannot be read is reported when the weights are opened.
-            let weights = layout::weight_files(&folder).unwrap_or_default();
-            files.extend(weights.iter().filter_map(|name| FileName::parse(name)));
-        }
-        files
+            .collect()
     }
 
     /// Makes the content that a tag names a file of a commit.
-    pub(super) fn link(
-        &self,
-        commit: &Commit,
-        file: &FileName,
-        tag: &ETag,
-    ) -> Result<(), HubError> {
+    pub(crate) fn link(&self, commit: &Commit, file: &FileName, tag: &ETag) -> Result<(), Fault> {
         let path = self.snapshot(commit).join(file.as_str());
         create_parent(&path)?;
         let other = self.tag_of(commit, file).is_some_and(|other| other != *tag);
@@ -281,32 +245,27 @@ impl Repository {
         }
         // A link whose blob was deleted, or was another.
         if path.symlink_metadata().is_ok() {
-            fs::remove_file(&path).map_err(|source| HubError::io(&path, source))?;
+            fs::remove_file(&path).map_err(|source| Fault::io(&path, source))?;
         }
-        let linked = link(tag, file.depth(), &self.blob(tag), &path);
-        match linked {
-            Err(source) if source.kind() != ErrorKind::AlreadyExists => {
-                Err(HubError::io(&path, source))
-            }
-            _ => Ok(()),
+        match link(tag, file.depth(), &self.blob(tag), &path) {
+            Err(source) if source.kind() == ErrorKind::AlreadyExists => Ok(()),
+            result => result.map_err(|source| Fault::io(&path, source)),
         }
     }
 
     /// Keeps other programs, and other threads of this one, from fetching the same content until the result is dropped.
-    pub(super) fn lock(&self, tag: &ETag, watch: &Watch) -> Result<File, HubError> {
+    pub(crate) fn lock(&self, tag: &ETag, watch: &Watch) -> Result<File, Fault> {
         let path = self.locks.join(format!("{}.lock", tag.as_str()));
         create_parent(&path)?;
         // A pipe would be waited for.
         if path.metadata().is_ok_and(|about| !about.is_file()) {
             let source = std::io::Error::other("it is no regular file: remove it");
-            return Err(HubError::io(&path, source));
+            return Err(Fault::io(&path, source));
         }
-        let file = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(&path)
-            .map_err(|source| HubError::io(&path, source))?;
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(false);
+        let file = options.open(&path);
+        let file = file.map_err(|source| Fault::io(&path, source))?;
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => {
                 watch(Event::Note("waiting for another download of the same file"));
@@ -321,6 +280,13 @@ impl Repository {
 
 /// The longest list of names that is read: a description of a repository has as many bytes at most.
 const MAX_LISTING: u64 = 64 << 20;
+
+/// Says of a file in the cache that it is damaged.
+pub(crate) fn note_damage(file: &FileName, watch: &Watch) {
+    watch(Event::Note(&format!(
+        "{file} in the cache is not what its name there says, cut or changed: it is fetched again"
+    )));
+}
 
 /// What a regular file holds, if it is no longer than that: a pipe would be waited for, and a device has no end.
 fn note(path: &Path, most: u64) -> Option<Vec<u8>> {
@@ -338,8 +304,8 @@ fn noted_commit(path: &Path) -> Option<Commit> {
 }
 
 /// A file in the cache whose content is not what its name says.
-pub(super) struct Damaged {
-    pub(super) file: FileName,
+pub(crate) struct Damaged {
+    pub(crate) file: FileName,
     path: PathBuf,
     tag: ETag,
     found: String,
@@ -347,8 +313,8 @@ pub(super) struct Damaged {
 
 impl Damaged {
     /// The error where it cannot be fetched again, and why that is.
-    pub(super) fn error(self, why: String) -> HubError {
-        HubError::Damaged {
+    pub(crate) fn error(self, why: String) -> Fault {
+        Fault::Damaged {
             path: self.path,
             kind: self.tag.hash().map_or("name", Hash::name),
             expected: self.tag.as_str().into(),
@@ -391,11 +357,31 @@ fn missing(folder: &Path, want: Want) -> Vec<String> {
     needed
 }
 
-fn create_parent(path: &Path) -> Result<(), HubError> {
+fn create_parent(path: &Path) -> Result<(), Fault> {
     match path.parent() {
-        Some(folder) => fs::create_dir_all(folder).map_err(|source| HubError::io(folder, source)),
+        Some(folder) => fs::create_dir_all(folder).map_err(|source| Fault::io(folder, source)),
         None => Ok(()),
     }
+}
+
+/// The paths of the files below a folder, those of links to files among them; not what is hidden, nor what is deeper than any name.
+fn files_below(root: &Path) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let mut folders = vec![String::new()];
+    while let Some(folder) = folders.pop() {
+        for name in names(&root.join(&folder)).unwrap_or_default() {
+            let path = format!("{folder}{name}");
+            let place = root.join(&path);
+            if fs::symlink_metadata(&place).is_ok_and(|about| about.is_dir()) {
+                if FileName::parse_path(&path).is_some() {
+                    folders.push(path + "/");
+                }
+            } else if place.is_file() {
+                found.insert(path);
+            }
+        }
+    }
+    found
 }
 
 /// Names in a folder, sorted; those that are not Unicode are none of ours.
@@ -426,35 +412,33 @@ pub struct CachedModel {
 }
 
 /// Every commit in the cache that has a `config.json` or a GGUF file.
-pub(super) fn models(cache: &Path) -> Result<Vec<CachedModel>, HubError> {
+pub(crate) fn models(cache: &Path) -> Result<Vec<CachedModel>, Fault> {
     let folders = match names(cache) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-        other => other.map_err(|source| HubError::io(cache, source))?,
+        Err(source) if source.kind() == ErrorKind::NotFound => Vec::new(),
+        result => result.map_err(|source| Fault::io(cache, source))?,
     };
     let mut models = Vec::new();
     for id in folders.iter().filter_map(|folder| HubId::of_folder(folder)) {
         let repository = Repository::new(cache, &id);
         for commit in repository.commits() {
             let folder = repository.snapshot(&commit);
-            let gguf = names(&folder)
-                .unwrap_or_default()
-                .into_iter()
-                .find(|name| is_gguf(Path::new(name)));
-            if gguf.is_none() && !repository.has(&commit, CONFIG_FILE) {
+            let files = names(&folder).unwrap_or_default();
+            let gguf = files.iter().any(|name| is_gguf(Path::new(name)));
+            if !gguf && !repository.has(&commit, CONFIG_FILE) {
                 continue;
             }
-            let sizes = names(&folder).unwrap_or_default().into_iter().map(|name| {
-                let data = fs::metadata(folder.join(name)).ok();
-                data.filter(fs::Metadata::is_file)
-                    .map_or(0, |data| data.len())
+            let sizes = files.iter().filter_map(|name| {
+                let data = fs::metadata(folder.join(name)).ok()?;
+                data.is_file().then_some(data.len())
             });
             models.push(CachedModel {
                 id: id.repository().into(),
                 revisions: repository.references(&commit),
                 bytes: sizes.sum(),
-                missing: match &gguf {
-                    Some(_) => Vec::new(),
-                    None => missing(&folder, Want::Everything),
+                missing: if gguf {
+                    Vec::new()
+                } else {
+                    missing(&folder, Want::Everything)
                 },
                 commit: commit.to_string(),
                 folder,
@@ -471,7 +455,7 @@ mod tests {
     #[test]
     fn a_listing_that_was_cut_is_replaced() {
         let folder = tempfile::tempdir().unwrap();
-        let id = HubId::data_set("org/name", None).unwrap().unwrap();
+        let id = HubId::data_set("org/name").unwrap().unwrap();
         let repository = Repository::new(folder.path(), &id);
         let commit = Commit::parse(&"a".repeat(40)).unwrap();
         let files = BTreeSet::from(["test.csv".to_owned()]);

@@ -22,12 +22,13 @@ use ureq::http::{HeaderMap, Response};
 use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
 use ureq::{Agent, Body};
 
-use super::error_response::{ErrorContext, header};
-use super::name::{Commit, ETag, FileName, HubId, percent_encode};
-use super::retry::{AttemptError, transport, with_retries};
-use super::settings::Settings;
-use super::url::{host, join, origin, without_query};
-use super::{HubError, Watch};
+use crate::Watch;
+use crate::error::Fault;
+use crate::error_response::{error_of, header};
+use crate::name::{Commit, ETag, FileName, HubId, percent_encode};
+use crate::retry::{AttemptError, transport, with_retries};
+use crate::settings::Settings;
+use crate::url::{host, join, origin, without_query};
 
 /// Time to connect.
 const CONNECT: Duration = Duration::from_secs(10);
@@ -40,21 +41,21 @@ const MAX_REDIRECTS: usize = 10;
 const MAX_DESCRIPTION: u64 = 64 << 20;
 
 /// A commit of a repository and the paths of its files.
-pub(super) struct Listing {
-    pub(super) commit: Commit,
-    pub(super) files: BTreeSet<String>,
+pub(crate) struct Listing {
+    pub(crate) commit: Commit,
+    pub(crate) files: BTreeSet<String>,
 }
 
 /// What the hub says of a file's content.
 #[derive(Debug, Clone)]
-pub(super) struct Content {
-    pub(super) tag: ETag,
+pub(crate) struct Content {
+    pub(crate) tag: ETag,
     /// Bytes, if it says.
-    pub(super) size: Option<u64>,
+    pub(crate) size: Option<u64>,
 }
 
 /// An answer at the end of its redirects.
-pub(super) struct HubResponse {
+pub(crate) struct HubResponse {
     response: Response<Body>,
     /// Who gave it.
     url: String,
@@ -62,31 +63,31 @@ pub(super) struct HubResponse {
 }
 
 impl HubResponse {
-    pub(super) fn status(&self) -> u16 {
+    pub(crate) fn status(&self) -> u16 {
         self.response.status().as_u16()
     }
 
     /// Where the content begins that a partial answer brings.
-    pub(super) fn range_start(&self) -> Option<u64> {
+    pub(crate) fn range_start(&self) -> Option<u64> {
         let range = header(self.response.headers(), "content-range")?;
         let (start, _) = range.trim().strip_prefix("bytes ")?.split_once('-')?;
         start.trim().parse().ok()
     }
 
-    pub(super) fn headers(&self) -> &HeaderMap {
+    pub(crate) fn headers(&self) -> &HeaderMap {
         self.response.headers()
     }
 
-    pub(super) fn into_reader(self) -> impl Read {
+    pub(crate) fn into_reader(self) -> impl Read {
         self.response.into_body().into_reader()
     }
 
     /// Who gave it, without what comes after a question mark: it may hold a signature.
-    pub(super) fn url(&self) -> &str {
+    pub(crate) fn url(&self) -> &str {
         without_query(&self.url)
     }
 
-    pub(super) fn host(&self) -> &str {
+    pub(crate) fn host(&self) -> &str {
         host(&self.url)
     }
 }
@@ -111,32 +112,29 @@ impl Linked {
 }
 
 /// Asks the hub.
-pub(super) struct Client<'a> {
+pub(crate) struct Client<'a> {
     agent: Agent,
-    endpoint: String,
+    pub(crate) endpoint: String,
     authorization: Option<String>,
     /// How long a connection may stay silent.
-    pub(super) patience: Duration,
+    pub(crate) patience: Duration,
     watch: &'a Watch<'a>,
 }
 
 impl<'a> Client<'a> {
     /// # Errors
     /// For an address, a token or certificates that cannot be used.
-    pub(super) fn new(settings: &Settings, watch: &'a Watch<'a>) -> Result<Self, HubError> {
+    pub(crate) fn new(settings: &Settings, watch: &'a Watch<'a>) -> Result<Self, Fault> {
         let endpoint = settings.endpoint.clone();
         if !endpoint.starts_with("https://") && !endpoint.starts_with("http://") {
-            return Err(HubError::Protocol {
+            return Err(Fault::Protocol {
                 url: endpoint,
                 message: "HF_ENDPOINT must begin with https://".into(),
             });
         }
-        if settings
-            .token
-            .as_ref()
-            .is_some_and(|token| !token.bytes().all(|byte| byte.is_ascii_graphic()))
-        {
-            return Err(HubError::Token {
+        let token = settings.token.as_ref();
+        if token.is_some_and(|token| !token.bytes().all(|byte| byte.is_ascii_graphic())) {
+            return Err(Fault::Token {
                 endpoint,
                 message: "it has characters that no token has".into(),
             });
@@ -151,7 +149,7 @@ impl<'a> Client<'a> {
             .timeout_recv_response(Some(settings.patience * ANSWER))
             .timeout_per_read(Some(settings.patience))
             .timeout_per_write(Some(settings.patience))
-            .max_idle_connections_per_host(super::download::WORKERS);
+            .max_idle_connections_per_host(crate::download::WORKERS);
         if let Some(file) = &settings.certificates {
             let certificates = read_certificates(file)?;
             config = config.tls_config(TlsConfig::builder().root_certs(certificates).build());
@@ -159,25 +157,26 @@ impl<'a> Client<'a> {
         Ok(Self {
             agent: config.build().new_agent(),
             endpoint,
-            authorization: settings
-                .token
-                .as_ref()
-                .map(|token| format!("Bearer {token}")),
+            authorization: token.map(|token| format!("Bearer {token}")),
             patience: settings.patience,
             watch,
         })
+    }
+
+    pub(crate) fn has_token(&self) -> bool {
+        self.authorization.is_some()
     }
 
     /// Attempts at an answer that is no content.
     fn with_retries<T>(
         &self,
         attempt: impl FnMut(Instant) -> Result<T, AttemptError>,
-    ) -> Result<T, HubError> {
+    ) -> Result<T, Fault> {
         with_retries(self.watch, self.patience * ANSWER, attempt)
     }
 
     /// The commit that a repository's revision stands for, and its files.
-    pub(super) fn listing(&self, id: &HubId) -> Result<Listing, HubError> {
+    pub(crate) fn listing(&self, id: &HubId) -> Result<Listing, Fault> {
         #[derive(Deserialize)]
         struct Description {
             sha: String,
@@ -187,58 +186,44 @@ impl<'a> Client<'a> {
         struct Sibling {
             rfilename: String,
         }
+        let (kind, revision) = (id.kind(), percent_encode(id.revision()));
+        let (endpoint, plural) = (&self.endpoint, kind.plural());
         let url = format!(
-            "{}/api/{}/{}/revision/{}",
-            self.endpoint,
-            id.kind().plural(),
-            id.repository(),
-            percent_encode(id.revision())
+            "{endpoint}/api/{plural}/{}/revision/{revision}",
+            id.repository()
         );
+        let no_description = |message: String| {
+            let url = url.clone();
+            AttemptError::from(Fault::Protocol { url, message })
+        };
         self.with_retries(|deadline| {
             let answer = self.send(Method::Get, &url, 0, Some(deadline))?;
             if answer.status() != 200 {
-                return Err(self.error_of(id, None, answer));
+                return Err(error_of(self, id, None, answer));
             }
-            let fail = |message: String| HubError::Protocol {
-                url: url.clone(),
-                message,
-            };
             let mut text = Vec::new();
-            answer
-                .into_reader()
-                .take(MAX_DESCRIPTION + 1)
-                .read_to_end(&mut text)
-                .map_err(|error| {
-                    AttemptError::transient(HubError::Unreachable {
-                        host: host(&url).into(),
-                        message: format!(
-                            "its description of the {} broke off: {error}",
-                            id.kind().noun()
-                        ),
-                    })
-                })?;
+            let mut reader = answer.into_reader().take(MAX_DESCRIPTION + 1);
+            reader.read_to_end(&mut text).map_err(|error| {
+                AttemptError::transient(Fault::Unreachable {
+                    host: host(&url).into(),
+                    message: format!("its description of the {} broke off: {error}", kind.noun()),
+                })
+            })?;
             if text.len() as u64 > MAX_DESCRIPTION {
-                return Err(AttemptError::permanent(fail(format!(
+                return Err(no_description(format!(
                     "the answer is too long for a description of a {}",
-                    id.kind().noun()
-                ))));
+                    kind.noun()
+                )));
             }
-            let described: Description = serde_json::from_slice(&text).map_err(|error| {
-                AttemptError::permanent(fail(format!(
+            let Description { sha, siblings } = serde_json::from_slice(&text).map_err(|error| {
+                no_description(format!(
                     "the answer does not describe a {}: {error}",
-                    id.kind().noun()
-                )))
+                    kind.noun()
+                ))
             })?;
-            let commit = Commit::parse(&described.sha).ok_or_else(|| {
-                AttemptError::permanent(fail(format!(
-                    "`{}` is not the hash of a commit",
-                    described.sha
-                )))
-            })?;
-            let files = described
-                .siblings
-                .into_iter()
-                .map(|sibling| sibling.rfilename);
+            let commit = Commit::parse(&sha)
+                .ok_or_else(|| no_description(format!("`{sha}` is not the hash of a commit")))?;
+            let files = siblings.into_iter().map(|sibling| sibling.rfilename);
             Ok(Listing {
                 commit,
                 files: files.collect(),
@@ -247,57 +232,46 @@ impl<'a> Client<'a> {
     }
 
     /// What a commit's file holds.
-    pub(super) fn content(
+    pub(crate) fn content(
         &self,
         id: &HubId,
         commit: &Commit,
         file: &FileName,
-    ) -> Result<Content, HubError> {
+    ) -> Result<Content, Fault> {
         let url = self.file_url(id, commit, file);
         self.with_retries(|deadline| {
             let answer = self.send(Method::Head, &url, 0, Some(deadline))?;
             if !matches!(answer.status(), 200 | 301 | 302 | 303 | 307 | 308) {
-                return Err(self.error_of(id, Some(file), answer));
+                return Err(error_of(self, id, Some(file), answer));
             }
             let fail = |message: String| {
-                AttemptError::permanent(HubError::Protocol {
-                    url: url.clone(),
-                    message,
-                })
+                let url = url.clone();
+                AttemptError::from(Fault::Protocol { url, message })
             };
-            if let Some(other) = answer
-                .linked
-                .commit
-                .as_ref()
-                .filter(|other| *other != commit.as_str())
-            {
-                return Err(fail(format!(
-                    "asked for commit {commit}, the answer is of {other}"
-                )));
-            }
-            let headers = answer.headers();
-            let tag = answer
-                .linked
-                .tag
-                .as_deref()
-                .or_else(|| header(headers, "etag"));
-            let tag = tag.ok_or_else(|| fail("the answer has no ETag".into()))?;
-            let tag =
-                ETag::parse(tag).ok_or_else(|| fail(format!("`{tag}` is no ETag of a hub")))?;
-            // The length of a redirect is not the file's.
-            let length = || {
-                let length = header(headers, "content-length").filter(|_| answer.status() == 200);
-                length?.trim().parse().ok()
-            };
-            Ok(Content {
+            let Linked {
+                commit: of,
                 tag,
-                size: answer.linked.size.or_else(length),
+                size,
+            } = &answer.linked;
+            if let Some(of) = of.as_ref().filter(|of| *of != commit.as_str()) {
+                let message = format!("asked for commit {commit}, the answer is of {of}");
+                return Err(fail(message));
+            }
+            let header = |name: &str| header(answer.headers(), name);
+            let tag = tag.as_deref().or_else(|| header("etag"));
+            let tag = tag.ok_or_else(|| fail("the answer has no ETag".into()))?;
+            // The length of a redirect is not the file's.
+            let length = header("content-length").filter(|_| answer.status() == 200);
+            Ok(Content {
+                tag: ETag::parse(tag)
+                    .ok_or_else(|| fail(format!("`{tag}` is no ETag of a hub")))?,
+                size: size.or_else(|| length?.trim().parse().ok()),
             })
         })
     }
 
     /// A commit's file from a byte on. The answer's status is 200 for the whole, 206 for the rest, or 416.
-    pub(super) fn open(
+    pub(crate) fn open(
         &self,
         id: &HubId,
         commit: &Commit,
@@ -308,17 +282,13 @@ impl<'a> Client<'a> {
         if matches!(answer.status(), 200 | 206 | 416) {
             Ok(answer)
         } else {
-            Err(self.error_of(id, Some(file), answer))
+            Err(error_of(self, id, Some(file), answer))
         }
     }
 
     fn file_url(&self, id: &HubId, commit: &Commit, file: &FileName) -> String {
-        format!(
-            "{}/{}/resolve/{commit}/{}",
-            self.endpoint,
-            id.path(),
-            file.in_url()
-        )
+        let (endpoint, path, file) = (&self.endpoint, id.path(), file.in_url());
+        format!("{endpoint}/{path}/resolve/{commit}/{file}")
     }
 
     /// Sends a request and follows where it is sent on to. For the head of a file the hub's own word is the end. By the
@@ -333,6 +303,9 @@ impl<'a> Client<'a> {
         let mut url = url.to_owned();
         let mut linked = Linked::default();
         let mut moved_to: Option<String> = None;
+        let speaks_for_hub = |url: &str, moved_to: &Option<String>| {
+            self.is_hub(url) || moved_to.as_deref() == Some(origin(url))
+        };
         for _ in 0..=MAX_REDIRECTS {
             let mut request = match method {
                 Method::Get => self.agent.get(&url),
@@ -351,70 +324,51 @@ impl<'a> Client<'a> {
                 request = request.config().timeout_global(Some(left)).build();
             }
             let response = request.call().map_err(|error| transport(&url, &error))?;
-            if self.is_hub(&url) || moved_to.as_deref() == Some(origin(&url)) {
+            if speaks_for_hub(&url, &moved_to) {
                 linked.note(response.headers());
             }
+            let protocol = |message: String| Fault::Protocol {
+                url: without_query(&url).into(),
+                message,
+            };
             let location = header(response.headers(), "location")
                 .filter(|_| response.status().is_redirection());
-            let next = match location {
-                None => None,
-                Some(location) => Some(join(&url, location).ok_or_else(|| {
-                    AttemptError::permanent(HubError::Protocol {
-                        url: without_query(&url).into(),
-                        message: format!(
-                            "sends on to `{}`, where nobody should follow",
-                            without_query(location)
-                        ),
-                    })
-                })?),
-            };
+            let next = location.map(|location| {
+                let to = without_query(location);
+                join(&url, location).ok_or_else(|| {
+                    protocol(format!("sends on to `{to}`, where nobody should follow"))
+                })
+            });
+            let next = next.transpose()?;
             let known = linked.tag.is_some() && linked.size.is_some();
             // A mirror that says for good where its files are: who is there speaks for the hub, but is not given the token.
             let moved = matches!(response.status().as_u16(), 301 | 308) && linked.tag.is_none();
-            match next {
-                Some(next) if moved => {
-                    moved_to = Some(origin(&next).to_owned());
-                    url = next;
-                }
-                Some(next)
-                    if method == Method::Get
-                        || (!known
-                            && (self.is_hub(&next)
-                                || moved_to.as_deref() == Some(origin(&next)))) =>
-                {
-                    url = next;
-                }
-                _ => {
+            if let Some(next) = next.as_ref().filter(|_| moved) {
+                moved_to = Some(origin(next).to_owned());
+            }
+            let follow = |next: &String| {
+                moved || method == Method::Get || !known && speaks_for_hub(next, &moved_to)
+            };
+            url = match next.filter(follow) {
+                Some(next) => next,
+                None => {
                     return Ok(HubResponse {
                         response,
                         url,
                         linked,
                     });
                 }
-            }
+            };
         }
-        Err(AttemptError::permanent(HubError::Protocol {
+        Err(AttemptError::from(Fault::Protocol {
             url: without_query(&url).into(),
             message: format!("sends on more than {MAX_REDIRECTS} times"),
         }))
     }
 
     /// Whether the hub itself is asked, and not a server that it sends on to.
-    fn is_hub(&self, url: &str) -> bool {
+    pub(crate) fn is_hub(&self, url: &str) -> bool {
         origin(url).eq_ignore_ascii_case(origin(&self.endpoint))
-    }
-
-    /// What an answer means that is not the one asked for.
-    fn error_of(&self, id: &HubId, file: Option<&FileName>, answer: HubResponse) -> AttemptError {
-        let context = ErrorContext {
-            id,
-            file,
-            endpoint: &self.endpoint,
-            from_hub: self.is_hub(&answer.url),
-            with_token: self.authorization.is_some(),
-            patience: self.patience,
-        };
-        context.error_of(answer)
     }
 }
 
@@ -425,19 +379,16 @@ enum Method {
 }
 
 /// Certificates to trust, from a PEM file.
-fn read_certificates(file: &Path) -> Result<RootCerts, HubError> {
-    let pem = fs::read(file).map_err(|source| HubError::io(file, source))?;
-    let mut certificates = Vec::new();
-    for item in parse_pem(&pem) {
-        if let Ok(PemItem::Certificate(certificate)) = item {
-            certificates.push(certificate);
-        }
-    }
+fn read_certificates(file: &Path) -> Result<RootCerts, Fault> {
+    let pem = fs::read(file).map_err(|source| Fault::io(file, source))?;
+    let items = parse_pem(&pem).filter_map(|item| match item {
+        Ok(PemItem::Certificate(certificate)) => Some(certificate),
+        _ => None,
+    });
+    let certificates: Vec<_> = items.collect();
     if certificates.is_empty() {
-        return Err(HubError::io(
-            file,
-            std::io::Error::other("SSL_CERT_FILE holds no certificate in PEM form"),
-        ));
+        let none = std::io::Error::other("SSL_CERT_FILE holds no certificate in PEM form");
+        return Err(Fault::io(file, none));
     }
     Ok(RootCerts::new_with_certs(&certificates))
 }
@@ -448,15 +399,16 @@ mod tests {
 
     #[test]
     fn a_token_is_for_one_origin() {
-        let settings = Settings {
-            endpoint: "https://hub.example/hf".into(),
+        let settings = |endpoint: &str, token: &str| Settings {
+            endpoint: endpoint.into(),
             cache: "/nowhere".into(),
-            token: Some("hf_x".into()),
+            token: Some(token.into()),
             offline: false,
             patience: Duration::from_secs(1),
             certificates: None,
         };
-        let client = Client::new(&settings, &|_| {}).unwrap();
+        let hub = "https://hub.example/hf";
+        let client = Client::new(&settings(hub, "hf_x"), &|_| {}).unwrap();
         for (url, ours) in [
             ("https://hub.example/other", true),
             ("https://HUB.example/", true),
@@ -467,21 +419,14 @@ mod tests {
         ] {
             assert_eq!(client.is_hub(url), ours, "{url}");
         }
-        let broken = Settings {
-            token: Some("two words".into()),
-            ..settings.clone()
-        };
+        let refused = |endpoint, token| Client::new(&settings(endpoint, token), &|_| {}).err();
         assert!(matches!(
-            Client::new(&broken, &|_| {}),
-            Err(HubError::Token { .. })
+            refused(hub, "two words"),
+            Some(Fault::Token { .. })
         ));
-        let broken = Settings {
-            endpoint: "ftp://hub".into(),
-            ..settings
-        };
         assert!(matches!(
-            Client::new(&broken, &|_| {}),
-            Err(HubError::Protocol { .. })
+            refused("ftp://hub", "hf_x"),
+            Some(Fault::Protocol { .. })
         ));
     }
 }

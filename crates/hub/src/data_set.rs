@@ -1,25 +1,21 @@
 //! Data sets of the hub: `org/name@revision:config:split`, and the files of that split in the cache.
 
-use std::collections::BTreeSet;
 use std::fmt;
-use std::io::Read;
 use std::path::PathBuf;
 
-use super::cache::Repository;
-use super::client::Client;
-use super::data_files::{README, splits};
-use super::download::{Downloads, damage};
-use super::name::{Commit, DEFAULT_REVISION, FileName, HubId};
-use super::settings::PUBLIC_ENDPOINT;
-use super::splits::{Split, missing_parts, pick};
-use super::{Event, Hub, HubError, Watch};
+use crate::cache::Repository;
+use crate::client::Client;
+use crate::download::Downloads;
+use crate::error::{Fault, HubError};
+use crate::name::{Commit, DEFAULT_REVISION, FileName, HubId};
+use crate::settings::PUBLIC_ENDPOINT;
+use crate::splits::{Layout, PARTIAL, Split, pick, splits};
+use crate::{Event, Hub, Watch};
 
 /// The branch on which the hub keeps what it converted to Parquet.
 const CONVERTED: &str = "refs/convert/parquet";
 /// Files of a repository beyond which the hub lists only a part of them.
 const LISTED: usize = 50_000;
-/// Bytes of a README, at most.
-const MAX_README: u64 = 4 << 20;
 
 /// A data set on the hub, as the user names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,37 +30,21 @@ impl DataSetName {
     /// address of a page. `None` if the text is no such name.
     ///
     /// # Errors
-    /// [`HubError::Id`] or [`HubError::DataSet`] for what begins as one and cannot be one.
+    /// [`HubError`] for what begins as one and cannot be one.
     pub fn parse(text: &str) -> Result<Option<Self>, HubError> {
         let page = format!("{PUBLIC_ENDPOINT}/datasets/");
         let name = if let Some(path) = text.strip_prefix(&page) {
-            match of_page(path) {
-                Some(name) => name,
-                None => return Err(unreadable(text)),
-            }
+            of_page(path).ok_or_else(|| unreadable(text))?
         } else {
             let bare = text.strip_prefix("hf://").unwrap_or(text);
             bare.strip_prefix("datasets/").unwrap_or(bare).to_owned()
         };
         let mut parts = name.split(':').map(str::trim);
-        let repository = parts.next().unwrap_or_default();
-        let (repository, revision) = match repository.split_once('@') {
-            Some((repository, revision)) => (repository, Some(revision)),
-            None => (repository, None),
+        let Some(id) = HubId::data_set(parts.next().unwrap_or_default())? else {
+            let is_explicit = Self::is_explicit(text);
+            return is_explicit.then(|| Err(unreadable(text))).transpose();
         };
-        let Some(id) = HubId::data_set(repository, revision)? else {
-            return if Self::is_explicit(text) {
-                Err(unreadable(text))
-            } else {
-                Ok(None)
-            };
-        };
-        let mut part = || {
-            parts
-                .next()
-                .filter(|part| !part.is_empty())
-                .map(str::to_owned)
-        };
+        let mut part = || Some(parts.next()?.to_owned()).filter(|part| !part.is_empty());
         let (config, split) = (part(), part());
         if parts.next().is_some() {
             return Err(unreadable(text));
@@ -77,18 +57,72 @@ impl DataSetName {
         text.starts_with("hf://") || text.starts_with(PUBLIC_ENDPOINT)
     }
 
-    /// It with the commit and the split that were found.
-    fn found(&self, commit: &Commit, split: &Split) -> String {
+    /// Where the hub keeps what it converted; a revision that is told must be such a place itself, as a commit of it is.
+    fn converted(&self) -> HubId {
+        match self.id.revision() {
+            DEFAULT_REVISION => self.id.at(CONVERTED),
+            _ => self.id.clone(),
+        }
+    }
+
+    /// That the hub has converted nothing of it, and how its files are had.
+    fn unconverted(&self) -> Fault {
+        let (what, advice) = match self.id.revision() {
+            DEFAULT_REVISION | CONVERTED => (
+                format!("the hub has converted none of it to Parquet ({CONVERTED})"),
+                self.advice(""),
+            ),
+            told => (
+                format!(
+                    "the hub converts the default branch alone to Parquet, and `{told}` is no commit of what it converted"
+                ),
+                format!(
+                    "leave `@{told}` out, or {}",
+                    self.advice(&format!(" --revision {told}"))
+                ),
+            ),
+        };
+        let name = self.to_string();
+        Fault::Unconverted { name, what, advice }
+    }
+
+    /// How the files are had without the hub's conversion.
+    fn advice(&self, revision: &str) -> String {
         format!(
-            "{}@{commit}:{}:{}",
-            self.id.repository(),
-            split.config,
-            split.name
+            "fetch its files with `hf download {} --repo-type dataset{revision}`, and give them by path",
+            self.id.repository()
         )
     }
 
-    fn error(&self, message: String) -> HubError {
-        HubError::DataSet {
+    fn pick<'s>(&self, splits: &'s [Split]) -> Result<&'s Split, Fault> {
+        let picked = pick(splits, self.config.as_deref(), self.split.as_deref());
+        picked.map_err(|why| self.error(why))
+    }
+
+    fn files(&self, split: &Split) -> Result<Vec<FileName>, Fault> {
+        let parse = |file: &String| {
+            FileName::parse_path(file).ok_or_else(|| {
+                self.error(format!(
+                    "its file {file:?} has a name that cannot be one on every disk"
+                ))
+            })
+        };
+        split.files.iter().map(parse).collect()
+    }
+
+    /// What was found of it.
+    fn found(&self, place: &Repository, commit: &Commit, split: &Split, by: Layout) -> DataSet {
+        let Split { config, name, .. } = split;
+        let folder = place.snapshot(commit);
+        DataSet {
+            origin: format!("{}@{commit}:{config}:{name}", self.id.repository()),
+            files: split.files.iter().map(|file| folder.join(file)).collect(),
+            converted: by == Layout::Converted,
+        }
+    }
+
+    fn error(&self, message: String) -> Fault {
+        Fault::DataSet {
             name: self.to_string(),
             message,
         }
@@ -112,24 +146,24 @@ impl fmt::Display for DataSetName {
 fn of_page(path: &str) -> Option<String> {
     let path = path.split(['?', '#']).next()?.trim_end_matches('/');
     let parts: Vec<&str> = path.split('/').collect();
-    match parts.as_slice() {
-        [organisation, name] | [organisation, name, "viewer"] => {
-            Some(format!("{organisation}/{name}"))
-        }
-        [organisation, name, "tree", revision] => Some(format!("{organisation}/{name}@{revision}")),
-        [organisation, name, "viewer", config] => Some(format!("{organisation}/{name}:{config}")),
-        [organisation, name, "viewer", config, split] => {
-            Some(format!("{organisation}/{name}:{config}:{split}"))
-        }
-        _ => None,
-    }
+    let [organisation, name, rest @ ..] = parts.as_slice() else {
+        return None;
+    };
+    let rest = match rest {
+        [] | ["viewer"] => String::new(),
+        ["tree", revision] => format!("@{revision}"),
+        ["viewer", config] => format!(":{config}"),
+        ["viewer", config, split] => format!(":{config}:{split}"),
+        _ => return None,
+    };
+    Some(format!("{organisation}/{name}{rest}"))
 }
 
 fn unreadable(text: &str) -> HubError {
-    HubError::DataSet {
+    HubError::from(Fault::DataSet {
         name: text.to_owned(),
         message: "write it as org/name:config:split, with @revision behind the name if it is not the default branch".into(),
-    }
+    })
 }
 
 /// The files of a split of a data set, in the cache.
@@ -143,311 +177,162 @@ pub struct DataSet {
     pub converted: bool,
 }
 
-/// A commit of a data set: what it holds.
-struct Contents {
-    commit: Commit,
-    splits: Vec<Split>,
-    /// Are these all files of the commit?
-    complete: bool,
-}
-
 impl Hub {
-    /// Sees to it that the files of a split are in the cache, whole and as their hashes say, and says where. Where the hub cannot be
-    /// reached, what the cache has is taken, and `watch` gets a note.
+    /// Sees to it that the files of a split are in the cache, whole and as their hashes say, and says where. They are those that the
+    /// hub converted to Parquet. Where it converted none, or cannot be reached, the cache's files are taken, and `watch` gets a note;
+    /// so it does of a split that is cut short.
     ///
     /// # Errors
     /// [`HubError`].
     pub fn data_set(&self, name: &DataSetName, watch: &Watch) -> Result<DataSet, HubError> {
-        if self.settings.offline {
+        let found = if self.settings.offline {
             let why =
                 "HF_HUB_OFFLINE is set: unset it, or run the same command where there is a network";
-            return self
-                .cached_data_set(name, why)?
-                .map_err(|what| self.data_set_offline(what));
-        }
-        match self.take_data_set(name, watch) {
-            Err(error) if error.is_unreachable() => {
-                let Ok(data_set) = self.cached_data_set(name, &error.to_string())? else {
-                    return Err(error);
-                };
-                watch(Event::Note(&format!(
-                    "{error}. Taking the cache's files: {}",
-                    data_set.origin
-                )));
-                Ok(data_set)
+            self.cached_data_set(name, why)?
+        } else {
+            match self.take_data_set(name, watch) {
+                Err(error) if error.is_unreachable() || error.is_unconverted() => {
+                    let found = match self.cached_data_set(name, &error.to_string()) {
+                        // What the cache lacks is told where it has other parts of the data set.
+                        Err(Fault::Offline { what, .. }) => {
+                            let also = Some(what).filter(|what| *what != name.to_string());
+                            return Err(error.with_lack(also).into());
+                        }
+                        Err(other) if error.is_unreachable() && other.is_unconverted() => {
+                            return Err(error.into());
+                        }
+                        result => result?,
+                    };
+                    let (why, origin) = (error.what_happened(), &found.origin);
+                    watch(Event::Note(&format!(
+                        "{why}. Taking the cache's files: {origin}"
+                    )));
+                    found
+                }
+                result => result?,
             }
-            result => result,
+        };
+        let split = found.origin.rsplit(':').next();
+        if split.is_some_and(|split| split.starts_with(PARTIAL)) {
+            watch(Event::Note(&format!(
+                "{} is cut short: of a large split the hub converts the beginning alone. For all of it {}",
+                found.origin,
+                name.advice("")
+            )));
         }
-    }
-
-    fn data_set_offline(&self, what: String) -> HubError {
-        HubError::Offline {
-            command: "the same command".into(),
-            what,
-            cache: self.settings.cache.clone(),
-        }
+        Ok(found)
     }
 
     /// Takes a split from the cache, and from the hub what the cache does not have.
-    fn take_data_set(&self, name: &DataSetName, watch: &Watch) -> Result<DataSet, HubError> {
+    fn take_data_set(&self, name: &DataSetName, watch: &Watch) -> Result<DataSet, Fault> {
         // A whole commit never changes.
         if Commit::parse(name.id.revision()).is_some()
-            && let Ok(Ok(data_set)) = self.cached_data_set(name, "")
+            && let Ok(data_set) = self.cached_data_set(name, "")
         {
             return Ok(data_set);
         }
         let client = Client::new(&self.settings, watch)?;
-        let (mut id, mut converted) = (name.id.clone(), false);
-        let mut contents = self.contents(name, &client, &id, watch)?;
-        if contents.splits.is_empty() || !contents.complete {
-            let other = converted_id(&id);
-            let and = if other.is_some() {
-                format!(", and the hub has converted none ({CONVERTED})")
-            } else {
-                String::new()
-            };
-            let what = if contents.complete {
-                "has no files of rows that are read (Parquet, JSON lines, JSON, CSV, TSV)"
-            } else {
-                "has more files than the hub lists"
-            };
-            let nothing = name.error(format!("{} {what}{and}", id.revision()));
-            let Some(other) = other else {
-                return Err(nothing);
-            };
-            id = other;
-            converted = true;
-            contents = match self.contents(name, &client, &id, watch) {
-                Err(HubError::Revision { .. }) => return Err(nothing),
-                result => result?,
-            };
-            if contents.splits.is_empty() {
-                return Err(nothing);
+        let id = name.converted();
+        let listing = match client.listing(&id) {
+            Err(Fault::Revision { .. }) if id.revision() == CONVERTED => {
+                return Err(name.unconverted());
             }
+            result => result?,
+        };
+        if listing.files.len() >= LISTED {
+            let advice = name.advice("");
+            return Err(name.error(format!("it has more files than the hub lists: {advice}")));
         }
-        let split = pick_of(name, &contents)?;
-        let files = file_names(name, split)?;
+        let splits = splits(&listing.files, Layout::Converted);
+        if splits.is_empty() {
+            return Err(name.unconverted());
+        }
         let repository = Repository::new(&self.settings.cache, &id);
-        let damaged = repository.damaged(&contents.commit, &files)?;
-        for damaged in &damaged {
-            watch(Event::Note(&damage(damaged.file.as_str())));
+        repository.keep_listing(&listing.commit, &listing.files);
+        repository.set_reference(id.revision(), &listing.commit)?;
+        let split = name.pick(&splits)?;
+        if let Some(file) = &split.lacks {
+            return Err(name.error(format!(
+                "the hub's conversion has no {file}: it may be under way, try again later"
+            )));
         }
-        let damaged: Vec<FileName> = damaged.into_iter().map(|damaged| damaged.file).collect();
+        let files = name.files(split)?;
+        let damaged = repository.noted_damage(&listing.commit, &files, watch)?;
         let downloads = Downloads {
             client: &client,
             repository: &repository,
             id: &id,
-            commit: &contents.commit,
-            watch,
-        };
-        downloads.fetch(&files, &damaged)?;
-        Ok(data_set(
-            name,
-            &repository,
-            &contents.commit,
-            split,
-            converted,
-        ))
-    }
-
-    /// What a revision holds, asked of the hub.
-    fn contents(
-        &self,
-        name: &DataSetName,
-        client: &Client,
-        id: &HubId,
-        watch: &Watch,
-    ) -> Result<Contents, HubError> {
-        let listing = client.listing(id)?;
-        let repository = Repository::new(&self.settings.cache, id);
-        let complete = is_complete(&listing.files);
-        if complete {
-            repository.keep_listing(&listing.commit, &listing.files);
-        }
-        if listing.commit.as_str() != id.revision() {
-            repository.set_reference(id.revision(), &listing.commit)?;
-        }
-        let readme: Vec<FileName> = listing
-            .files
-            .contains(README)
-            .then(|| FileName::parse(README))
-            .flatten()
-            .into_iter()
-            .collect();
-        let damaged = repository.damaged(&listing.commit, &readme)?;
-        let damaged: Vec<FileName> = damaged.into_iter().map(|damaged| damaged.file).collect();
-        let downloads = Downloads {
-            client,
-            repository: &repository,
-            id,
             commit: &listing.commit,
             watch,
         };
-        downloads.fetch(&readme, &damaged)?;
-        let splits = read_splits(name, &repository, &listing.commit, &listing.files)?;
-        Ok(Contents {
-            complete,
-            commit: listing.commit,
-            splits,
-        })
+        downloads.fetch(&files, &damaged)?;
+        Ok(name.found(&repository, &listing.commit, split, Layout::Converted))
     }
 
-    /// The split as the cache has it; else what of it the cache does not have. `why` says why nothing can be fetched.
+    /// The split as the cache has it. `why` says why nothing can be fetched.
     ///
     /// # Errors
-    /// [`HubError::Damaged`] where a file is not what its name says; [`HubError::DataSet`] where a commit that is known has no such split.
-    fn cached_data_set(
-        &self,
-        name: &DataSetName,
-        why: &str,
-    ) -> Result<Result<DataSet, String>, HubError> {
-        let ids = [Some(name.id.clone()), converted_id(&name.id)];
-        let mut lacks = name.to_string();
-        for (id, converted) in ids.into_iter().zip([false, true]) {
-            let Some(id) = id else { continue };
+    /// [`Fault::Offline`] where the cache does not have all of it; [`Fault::Damaged`] where a file is not what its name says;
+    /// [`Fault::DataSet`] where a commit that is known has no such split; [`Fault::Unconverted`] where nothing tells which files
+    /// are which split.
+    fn cached_data_set(&self, name: &DataSetName, why: &str) -> Result<DataSet, Fault> {
+        let (mut lacks, mut unread) = (None, None);
+        for (id, layout) in [
+            (name.converted(), Layout::Converted),
+            (name.id.clone(), Layout::Pushed),
+        ] {
             let repository = Repository::new(&self.settings.cache, &id);
             let Some(commit) = repository.commit_of(id.revision()) else {
                 continue;
             };
-            let noted = repository.listing(&commit).filter(is_complete);
-            let complete = noted.is_some();
+            // Of what another program fetched nothing says whether it is all but the numbers of its files.
+            let noted = Some(&commit).filter(|_| layout == Layout::Converted);
+            let noted = noted.and_then(|commit| repository.listing(commit));
+            let is_noted = noted.is_some();
             let files = noted.unwrap_or_else(|| repository.files_of(&commit));
-            let contents = Contents {
-                splits: read_splits(name, &repository, &commit, &files)?,
-                commit,
-                complete,
-            };
-            if contents.splits.is_empty() {
+            let splits = splits(&files, layout);
+            if splits.is_empty() {
+                unread =
+                    unread.or_else(|| (!files.is_empty()).then(|| repository.snapshot(&commit)));
                 continue;
             }
-            let split = match pick_of(name, &contents) {
-                Ok(split) => split,
-                Err(error) if complete => return Err(error),
-                Err(_) => continue,
+            let split = match name.pick(&splits) {
+                Err(Fault::DataSet { message, .. }) if !is_noted => {
+                    lacks = Some(format!("{name} ({message})"));
+                    continue;
+                }
+                result => result?,
             };
-            let names = file_names(name, split)?;
-            let absent = names
-                .iter()
-                .find(|file| !repository.has(&contents.commit, file.as_str()));
-            // Of what another program fetched nothing says whether it is all.
-            let absent = absent
-                .map(ToString::to_string)
-                .or_else(|| missing_parts(&split.files));
-            if let Some(file) = absent {
-                lacks = format!("{file} of {name}");
+            let files = name.files(split)?;
+            let mut names = split.files.iter();
+            let absent = names.find(|file| !repository.has(&commit, file));
+            if let Some(file) = absent.or(split.lacks.as_ref()) {
+                lacks = Some(format!("{file} of {name}"));
                 continue;
             }
-            if let Some(damaged) = repository
-                .damaged(&contents.commit, &names)?
-                .into_iter()
-                .next()
-            {
-                return Err(damaged.error(why.into()));
-            }
-            return Ok(Ok(data_set(
-                name,
-                &repository,
-                &contents.commit,
-                split,
-                converted,
-            )));
+            return match repository.damaged(&commit, &files)?.into_iter().next() {
+                Some(damaged) => Err(damaged.error(why.into())),
+                None => Ok(name.found(&repository, &commit, split, layout)),
+            };
         }
-        Ok(Err(lacks))
-    }
-}
-
-/// Does a listing hold all files of its commit?
-fn is_complete(files: &BTreeSet<String>) -> bool {
-    files.len() < LISTED
-}
-
-/// The splits of a commit whose README, if it has one, is in the cache.
-fn read_splits(
-    name: &DataSetName,
-    repository: &Repository,
-    commit: &Commit,
-    files: &BTreeSet<String>,
-) -> Result<Vec<Split>, HubError> {
-    let mut text = Vec::new();
-    let file = std::fs::File::open(repository.snapshot(commit).join(README));
-    let read = file.and_then(|file| file.take(MAX_README + 1).read_to_end(&mut text));
-    if text.len() as u64 > MAX_README {
-        return Err(name.error(format!(
-            "its {README} is longer than {} MiB, and is not read",
-            MAX_README >> 20
-        )));
-    }
-    let text = read.ok().map(|_| String::from_utf8_lossy(&text));
-    splits(files, text.as_deref(), name.config.as_deref()).map_err(|why| name.error(why))
-}
-
-fn pick_of<'c>(name: &DataSetName, contents: &'c Contents) -> Result<&'c Split, HubError> {
-    pick(
-        &contents.splits,
-        name.config.as_deref(),
-        name.split.as_deref(),
-    )
-    .map_err(|why| name.error(why))
-}
-
-/// Where the hub keeps what it converted of the default branch.
-fn converted_id(id: &HubId) -> Option<HubId> {
-    let default = id.revision() == DEFAULT_REVISION;
-    let converted = HubId::data_set(id.repository(), Some(CONVERTED));
-    converted.ok().flatten().filter(|_| default)
-}
-
-fn file_names(name: &DataSetName, split: &Split) -> Result<Vec<FileName>, HubError> {
-    let parse = |file: &String| {
-        FileName::parse_path(file).ok_or_else(|| {
-            name.error(format!(
-                "its file {file:?} has a name that cannot be one on every disk"
-            ))
+        Err(match (lacks, unread) {
+            (None, Some(folder)) => Fault::Unconverted {
+                name: name.to_string(),
+                what: "no names of its files in the cache tell which splits they are".into(),
+                advice: format!("give them by path, from {}", folder.display()),
+            },
+            (lacks, _) => Fault::Offline {
+                command: "the same command".into(),
+                what: lacks.unwrap_or_else(|| name.to_string()),
+                cache: self.settings.cache.clone(),
+            },
         })
-    };
-    split.files.iter().map(parse).collect()
-}
-
-fn data_set(
-    name: &DataSetName,
-    repository: &Repository,
-    commit: &Commit,
-    split: &Split,
-    converted: bool,
-) -> DataSet {
-    let folder = repository.snapshot(commit);
-    DataSet {
-        origin: name.found(commit, split),
-        files: split.files.iter().map(|file| folder.join(file)).collect(),
-        converted,
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
-    #[test]
-    fn a_listing_at_the_limit_is_not_all() {
-        let files = |count: usize| (0..count).map(|at| at.to_string()).collect();
-        assert!(is_complete(&files(LISTED - 1)) && !is_complete(&files(LISTED)));
-    }
-
-    #[test]
-    fn a_readme_is_read_up_to_a_limit() {
-        let folder = tempfile::tempdir().unwrap();
-        let name = DataSetName::parse("org/name").unwrap().unwrap();
-        let repository = Repository::new(folder.path(), &name.id);
-        let commit = Commit::parse(&"a".repeat(40)).unwrap();
-        let place = repository.snapshot(&commit);
-        std::fs::create_dir_all(&place).unwrap();
-        let files = BTreeSet::from(["test.csv".to_owned()]);
-        for (bytes, is_read) in [(MAX_README, true), (MAX_README + 1, false)] {
-            std::fs::write(place.join(README), vec![b'#'; bytes as usize]).unwrap();
-            let splits = read_splits(&name, &repository, &commit, &files);
-            assert_eq!(splits.is_ok(), is_read, "{bytes}");
-        }
-    }
+    use crate::*;
 
     #[test]
     fn names_of_data_sets_are_told_from_paths() {

@@ -1,24 +1,23 @@
 //! Fetches files: several at a time, each from where an earlier attempt stopped, each checked by its hash.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Instant;
 
-use super::cache::Repository;
-use super::client::{Client, Content, HubResponse};
-use super::hash::{Hash, Sha256, other_hash};
-use super::name::{Commit, ETag, FileName, HubId};
-use super::retry::{AttemptError, Attempts};
-use super::{Event, HubError, Watch};
+use crate::cache::{Repository, note_damage};
+use crate::client::{Client, Content, HubResponse};
+use crate::error::Fault;
+use crate::hash::{BUFFER, Hash, Sha256, each_piece, other_hash};
+use crate::name::{Commit, ETag, FileName, HubId};
+use crate::retry::{AttemptError, Attempts};
+use crate::{Event, Watch};
 
 /// Files that are fetched at once.
-pub(super) const WORKERS: usize = 8;
-/// Bytes that are read at once.
-const BUFFER: usize = 1 << 17;
+pub(crate) const WORKERS: usize = 8;
 /// An attempt that came further than any before it, by this much, was no failure, however it ended.
 const PROGRESS: u64 = 1 << 16;
 /// Bytes that a connection brings at least for each time that it may stay silent: one that brings less is as good as silent.
@@ -27,12 +26,12 @@ const TRICKLE: u64 = 1 << 14;
 const MAX_UNTOLD: u64 = 256 << 20;
 
 /// Fetches files of one commit into the cache.
-pub(super) struct Downloads<'a> {
-    pub(super) client: &'a Client<'a>,
-    pub(super) repository: &'a Repository,
-    pub(super) id: &'a HubId,
-    pub(super) commit: &'a Commit,
-    pub(super) watch: &'a Watch<'a>,
+pub(crate) struct Downloads<'a> {
+    pub(crate) client: &'a Client<'a>,
+    pub(crate) repository: &'a Repository,
+    pub(crate) id: &'a HubId,
+    pub(crate) commit: &'a Commit,
+    pub(crate) watch: &'a Watch<'a>,
 }
 
 /// A file that is not in the snapshot.
@@ -47,30 +46,41 @@ struct Task<'a> {
 
 impl Downloads<'_> {
     /// Fetches files that the cache does not have, and those that are known to be damaged; returns how many bytes came.
-    pub(super) fn fetch(&self, files: &[FileName], damaged: &[FileName]) -> Result<u64, HubError> {
-        let missing: Vec<&FileName> = files
-            .iter()
-            .filter(|file| {
-                !self.repository.has(self.commit, file.as_str()) || damaged.contains(file)
-            })
-            .collect();
+    pub(crate) fn fetch(&self, files: &[FileName], damaged: &[FileName]) -> Result<u64, Fault> {
+        let missing = |file: &&FileName| {
+            !self.repository.has(self.commit, file.as_str()) || damaged.contains(file)
+        };
+        let missing: Vec<&FileName> = files.iter().filter(missing).collect();
         let tasks = in_parallel(&missing, |file, _| {
             let content = self.client.content(self.id, self.commit, file)?;
             let whole = self.has_blob(&content)?;
             if !whole && !damaged.contains(file) && self.repository.blob(&content.tag).is_file() {
-                (self.watch)(Event::Note(&damage(file.as_str())));
+                note_damage(file, self.watch);
             }
+            // Bytes that an earlier attempt left.
+            let left = fs::metadata(self.repository.incomplete(&content.tag));
+            let left = left.map_or(0, |file| file.len());
             Ok(Task {
                 file,
                 whole,
-                present: self.present(&content),
+                present: content.size.map_or(0, |size| left.min(size)),
                 content,
             })
         })?;
-        self.check_room(&tasks)?;
-        for task in tasks.iter().filter(|task| !task.whole) {
+        let to_come = || tasks.iter().filter(|task| !task.whole);
+        let size = |task: &Task| task.content.size.unwrap_or_default();
+        // What the disk has no room for is refused before anything is fetched.
+        let needed = to_come().fold(0_u64, |sum, task| {
+            sum.saturating_add(size(task) - task.present)
+        });
+        let folder = self.repository.snapshot(self.commit);
+        if let Some(free) = free_space(&folder).filter(|free| *free < needed) {
+            let room = Some((needed, free));
+            return Err(Fault::DiskFull { folder, room });
+        }
+        for task in to_come() {
             (self.watch)(Event::Expect {
-                bytes: task.content.size.unwrap_or_default(),
+                bytes: size(task),
                 present: task.present,
             });
         }
@@ -80,46 +90,18 @@ impl Downloads<'_> {
 
     /// Whether a content is there whole. Before it becomes part of a snapshot, all of it is checked: another program, or a
     /// machine that went down, may have left another content under its name.
-    fn has_blob(&self, content: &Content) -> Result<bool, HubError> {
+    fn has_blob(&self, content: &Content) -> Result<bool, Fault> {
         let blob = self.repository.blob(&content.tag);
-        let Ok(data) = fs::metadata(&blob) else {
-            return Ok(false);
-        };
-        let length = content.size.is_none_or(|size| data.len() == size);
-        if !data.is_file() || !length {
+        let fits = |length| content.size.is_none_or(|size| length == size);
+        if !fs::metadata(&blob).is_ok_and(|data| data.is_file() && fits(data.len())) {
             return Ok(false);
         }
-        let other =
-            other_hash(&blob, &content.tag).map_err(|source| HubError::io(&blob, source))?;
+        let other = other_hash(&blob, &content.tag).map_err(|source| Fault::io(&blob, source))?;
         Ok(other.is_none())
     }
 
-    /// Bytes of a content that an earlier attempt left.
-    fn present(&self, content: &Content) -> u64 {
-        let length =
-            fs::metadata(self.repository.incomplete(&content.tag)).map_or(0, |file| file.len());
-        content.size.map_or(0, |size| length.min(size))
-    }
-
-    /// Refuses what the disk has no room for before anything is fetched.
-    fn check_room(&self, tasks: &[Task]) -> Result<(), HubError> {
-        let mut needed: u64 = 0;
-        for task in tasks.iter().filter(|task| !task.whole) {
-            needed = needed.saturating_add(task.content.size.unwrap_or_default() - task.present);
-        }
-        let folder = self.repository.snapshot(self.commit);
-        match free_space(&folder) {
-            Some(free) if free < needed => Err(HubError::DiskFull {
-                folder,
-                needed: Some(needed),
-                free: Some(free),
-            }),
-            _ => Ok(()),
-        }
-    }
-
     /// Fetches one file and makes it part of the snapshot; returns how many bytes came.
-    fn fetch_one(&self, task: &Task, stop: &AtomicBool) -> Result<u64, HubError> {
+    fn fetch_one(&self, task: &Task, stop: &AtomicBool) -> Result<u64, Fault> {
         let tag = &task.content.tag;
         // Dropped, and with it released, at the end.
         let _lock = self.repository.lock(tag, self.watch)?;
@@ -134,32 +116,23 @@ impl Downloads<'_> {
     }
 
     /// Fetches a content to where its tag says. What is refused leaves nothing behind; what broke off is kept.
-    fn fetch_blob(&self, task: &Task, stop: &AtomicBool) -> Result<u64, HubError> {
+    fn fetch_blob(&self, task: &Task, stop: &AtomicBool) -> Result<u64, Fault> {
         let Content { tag, size } = &task.content;
-        let hashed = tag.hash() == Some(Hash::Sha256);
-        let mut partial = Partial::open(
-            self.repository.incomplete(tag),
-            hashed,
-            size.unwrap_or_default(),
-        )?;
+        let path = self.repository.incomplete(tag);
+        let mut partial = Partial::open(path, tag, size.unwrap_or_default())?;
         let mut resumed = partial.length > 0;
-        let mut fetched = 0;
         loop {
-            match self.complete(task, &mut partial, stop) {
-                Ok(more) => fetched += more,
-                Err(error) => {
-                    // What is not there any more will not be asked for again.
-                    if partial.length == 0 || matches!(error, HubError::File { .. }) {
-                        // That it stays is not worth another error.
-                        let _ = partial.remove();
-                    }
-                    return Err(error);
+            if let Err(error) = self.complete(task, &mut partial, stop) {
+                // What is not there any more will not be asked for again. That it stays is not worth another error.
+                if partial.length == 0 || matches!(error, Fault::File { .. }) {
+                    let _ = partial.remove();
                 }
+                return Err(error);
             }
             match partial.check(task.file, tag) {
                 Ok(()) => break,
                 // What was there before may be of another program that writes in another order.
-                Err(HubError::Hash { .. }) if resumed => self.restart(&mut partial)?,
+                Err(Fault::Hash { .. }) if resumed => self.restart(&mut partial)?,
                 Err(error) => {
                     partial.remove()?;
                     return Err(error);
@@ -174,21 +147,14 @@ impl Downloads<'_> {
                 tag.as_str()
             )));
         }
-        partial.finish(&self.repository.blob(tag))?;
-        Ok(fetched)
+        partial.finish(&self.repository.blob(tag))
     }
 
     /// Attempts until all of a file has come, or no more is to be hoped for.
-    fn complete(
-        &self,
-        task: &Task,
-        partial: &mut Partial,
-        stop: &AtomicBool,
-    ) -> Result<u64, HubError> {
+    fn complete(&self, task: &Task, partial: &mut Partial, stop: &AtomicBool) -> Result<(), Fault> {
         let mut furthest = partial.length;
         let mut attempts = Attempts::new(self.watch);
-        let mut fetched = 0;
-        while let Err(failure) = self.attempt(task, partial, &mut fetched, stop) {
+        while let Err(failure) = self.attempt(task, partial, stop) {
             // Compared with the furthest: a server that breaks off at the same place forever gets nowhere.
             if partial.length >= furthest.saturating_add(PROGRESS) {
                 attempts.start_again();
@@ -196,46 +162,41 @@ impl Downloads<'_> {
             furthest = furthest.max(partial.length);
             attempts.wait(failure)?;
         }
-        Ok(fetched)
+        Ok(())
     }
 
     fn attempt(
         &self,
         task: &Task,
         partial: &mut Partial,
-        fetched: &mut u64,
         stop: &AtomicBool,
     ) -> Result<(), AttemptError> {
-        let size = task.content.size;
+        let (file, size) = (task.file, task.content.size);
         if size.is_some_and(|size| partial.length > size) {
-            self.restart(partial).map_err(AttemptError::permanent)?;
+            self.restart(partial)?;
         }
         if size == Some(partial.length) {
             return Ok(());
         }
-        let answer = self
-            .client
-            .open(self.id, self.commit, task.file, partial.length)?;
-        let fits = match answer.status() {
-            206 => answer.range_start() == Some(partial.length),
-            200 => partial.length == 0,
+        let from = partial.length;
+        let answer = self.client.open(self.id, self.commit, file, from)?;
+        let status = answer.status();
+        let fits = match status {
+            206 => answer.range_start() == Some(from),
+            200 => from == 0,
             _ => false,
         };
         if !fits {
             // The server cannot or will not go on from there.
-            self.restart(partial).map_err(AttemptError::permanent)?;
-            if answer.status() != 200 {
-                return Err(AttemptError::transient(HubError::Protocol {
-                    url: answer.url().into(),
-                    message: format!(
-                        "the server answered {} to a request for a part of {}",
-                        answer.status(),
-                        task.file
-                    ),
-                }));
-            }
+            self.restart(partial)?;
         }
-        self.receive(task, partial, answer, fetched, stop)
+        if !fits && status != 200 {
+            return Err(AttemptError::transient(Fault::Protocol {
+                url: answer.url().into(),
+                message: format!("the server answered {status} to a request for a part of {file}"),
+            }));
+        }
+        self.receive(task, partial, answer, stop)
     }
 
     fn receive(
@@ -243,64 +204,56 @@ impl Downloads<'_> {
         task: &Task,
         partial: &mut Partial,
         answer: HubResponse,
-        fetched: &mut u64,
         stop: &AtomicBool,
     ) -> Result<(), AttemptError> {
         let (url, host) = (answer.url().to_owned(), answer.host().to_owned());
-        let size = task.content.size;
+        let (file, size) = (task.file, task.content.size);
         let most = size.unwrap_or(MAX_UNTOLD);
         let mut reader = answer.into_reader();
         let mut buffer = vec![0; BUFFER];
         let (mut since, mut came) = (Instant::now(), 0);
         let broken = |length: u64, why: &str| {
             let of = size.map_or_else(String::new, |size| format!(" of {size}"));
-            AttemptError::transient(HubError::Unreachable {
+            Err(AttemptError::transient(Fault::Unreachable {
                 host: host.clone(),
-                message: format!("{} broke off after {length}{of} bytes{why}", task.file),
-            })
+                message: format!("{file} broke off after {length}{of} bytes{why}"),
+            }))
         };
         loop {
             if stop.load(Ordering::Relaxed) {
-                return Err(AttemptError::permanent(stopped(&partial.path)));
+                // Another file failed: that error is the one that is reported.
+                return Err(Fault::io(&partial.path, ErrorKind::Interrupted.into()).into());
             }
             let count = match reader.read(&mut buffer) {
                 Ok(0) => break,
                 Ok(count) => count,
-                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(broken(partial.length, &format!(" ({error})"))),
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(error) => return broken(partial.length, &format!(" ({error})")),
             };
             if partial.length + count as u64 > most {
                 // Whatever came is of no content that is wanted.
-                self.restart(partial).map_err(AttemptError::permanent)?;
-                return Err(AttemptError::permanent(HubError::Protocol {
-                    url,
-                    message: format!(
-                        "{} is longer than the {most} bytes it should have",
-                        task.file
-                    ),
-                }));
+                self.restart(partial)?;
+                let message = format!("{file} is longer than the {most} bytes it should have");
+                return Err(Fault::Protocol { url, message }.into());
             }
-            partial
-                .write(&buffer[..count])
-                .map_err(AttemptError::permanent)?;
-            *fetched += count as u64;
+            partial.write(&buffer[..count])?;
             (self.watch)(Event::Received(count as u64));
             came += count as u64;
             if since.elapsed() >= self.client.patience {
                 if came < TRICKLE && size != Some(partial.length) {
                     let why = format!(": {came} bytes in {} s", since.elapsed().as_secs());
-                    return Err(broken(partial.length, &why));
+                    return broken(partial.length, &why);
                 }
                 (since, came) = (Instant::now(), 0);
             }
         }
         if size.is_some_and(|size| partial.length < size) {
-            return Err(broken(partial.length, ""));
+            return broken(partial.length, "");
         }
         Ok(())
     }
 
-    fn restart(&self, partial: &mut Partial) -> Result<(), HubError> {
+    fn restart(&self, partial: &mut Partial) -> Result<(), Fault> {
         if partial.length > 0 {
             (self.watch)(Event::Discarded(partial.length));
         }
@@ -313,84 +266,74 @@ struct Partial {
     path: PathBuf,
     file: File,
     length: u64,
+    /// Bytes that came now, those thrown away included.
+    fetched: u64,
     /// The SHA-256 of that part, where it will be asked for.
     hash: Option<Sha256>,
 }
 
 impl Partial {
     /// Opens what an earlier attempt left, or begins. More than `most` bytes are none of this content.
-    fn open(path: PathBuf, hashed: bool, most: u64) -> Result<Self, HubError> {
-        let io = |source| HubError::io(&path, source);
+    fn open(path: PathBuf, tag: &ETag, most: u64) -> Result<Self, Fault> {
+        let io = |source| Fault::io(&path, source);
         if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder).map_err(|source| HubError::io(folder, source))?;
+            fs::create_dir_all(folder).map_err(|source| Fault::io(folder, source))?;
         }
-        let mut file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(&path)
-            .map_err(io)?;
-        let length = file.metadata().map_err(io)?.len();
-        let mut hash = hashed.then(Sha256::new);
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false);
+        let mut file = options.open(&path).map_err(io)?;
+        let mut length = file.metadata().map_err(io)?.len();
         if length > most {
             file.set_len(0).map_err(io)?;
-        } else if let Some(hash) = &mut hash {
-            let mut rest = (&mut file).take(length);
-            let mut buffer = vec![0; BUFFER];
-            loop {
-                match rest.read(&mut buffer).map_err(io)? {
-                    0 => break,
-                    count => hash.update(&buffer[..count]),
-                }
-            }
+            length = 0;
         }
-        let length = if length > most { 0 } else { length };
+        let mut hash = (tag.hash() == Some(Hash::Sha256)).then(Sha256::new);
+        if let Some(hash) = &mut hash {
+            // No further: a device has no end.
+            let rest = (&mut file).take(length);
+            each_piece(rest, |bytes| hash.update(bytes)).map_err(io)?;
+        }
         file.seek(SeekFrom::Start(length)).map_err(io)?;
         Ok(Self {
             path,
             file,
             length,
+            fetched: 0,
             hash,
         })
     }
 
-    fn write(&mut self, bytes: &[u8]) -> Result<(), HubError> {
-        self.file
-            .write_all(bytes)
-            .map_err(|source| HubError::io(&self.path, source))?;
+    fn write(&mut self, bytes: &[u8]) -> Result<(), Fault> {
+        let written = self.file.write_all(bytes);
+        written.map_err(|source| Fault::io(&self.path, source))?;
         self.length += bytes.len() as u64;
+        self.fetched += bytes.len() as u64;
         if let Some(hash) = &mut self.hash {
             hash.update(bytes);
         }
         Ok(())
     }
 
-    fn restart(&mut self) -> Result<(), HubError> {
-        let io = |source| HubError::io(&self.path, source);
-        self.file.set_len(0).map_err(io)?;
-        self.file.seek(SeekFrom::Start(0)).map_err(io)?;
+    fn restart(&mut self) -> Result<(), Fault> {
+        let emptied = self.file.set_len(0).and_then(|()| self.file.rewind());
+        emptied.map_err(|source| Fault::io(&self.path, source))?;
         self.length = 0;
         self.hash = self.hash.as_ref().map(|_| Sha256::new());
         Ok(())
     }
 
     /// Compares the content with the hash that its tag is.
-    fn check(&mut self, file: &FileName, tag: &ETag) -> Result<(), HubError> {
-        let Some(kind) = tag.hash() else {
-            return Ok(());
+    fn check(&self, file: &FileName, tag: &ETag) -> Result<(), Fault> {
+        let other = match &self.hash {
+            Some(hash) => {
+                Some(hash.hexadecimal()).filter(|found| !found.eq_ignore_ascii_case(tag.as_str()))
+            }
+            // git's hash begins with the length, which is known only now.
+            None => other_hash(&self.path, tag).map_err(|source| Fault::io(&self.path, source))?,
         };
-        let other =
-            match &self.hash {
-                Some(hash) => Some(hash.hexadecimal())
-                    .filter(|found| !found.eq_ignore_ascii_case(tag.as_str())),
-                // git's hash begins with the length, which is known only now.
-                None => other_hash(&self.path, tag)
-                    .map_err(|source| HubError::io(&self.path, source))?,
-            };
-        match other {
+        match other.zip(tag.hash()) {
             None => Ok(()),
-            Some(found) => Err(HubError::Hash {
+            Some((found, kind)) => Err(Fault::Hash {
                 file: file.to_string(),
                 kind: kind.name(),
                 expected: tag.as_str().into(),
@@ -399,37 +342,25 @@ impl Partial {
         }
     }
 
-    fn remove(self) -> Result<(), HubError> {
-        fs::remove_file(&self.path).map_err(|source| HubError::io(&self.path, source))
+    fn remove(self) -> Result<(), Fault> {
+        fs::remove_file(&self.path).map_err(|source| Fault::io(&self.path, source))
     }
 
-    /// Makes it the blob, once it is on the disk for good.
-    fn finish(self, blob: &Path) -> Result<(), HubError> {
-        self.file
-            .sync_all()
-            .map_err(|source| HubError::io(&self.path, source))?;
-        fs::rename(&self.path, blob).map_err(|source| HubError::io(blob, source))
+    /// Makes it the blob, once it is on the disk for good; returns how many bytes came now.
+    fn finish(self, blob: &Path) -> Result<u64, Fault> {
+        let synced = self.file.sync_all();
+        synced.map_err(|source| Fault::io(&self.path, source))?;
+        fs::rename(&self.path, blob).map_err(|source| Fault::io(blob, source))?;
+        Ok(self.fetched)
     }
-}
-
-/// What is said of a file in the cache that is damaged.
-pub(super) fn damage(file: &str) -> String {
-    format!(
-        "{file} in the cache is not what its name there says, cut or changed: it is fetched again"
-    )
-}
-
-/// The error of a download that was stopped because another failed; it is never the one that is reported.
-fn stopped(path: &Path) -> HubError {
-    HubError::io(path, std::io::Error::from(std::io::ErrorKind::Interrupted))
 }
 
 /// Does something with each of the items, [`WORKERS`] at a time. After an error nothing new is begun, what is under way is
 /// asked to stop, and the first error is returned.
-pub(super) fn in_parallel<T: Sync, R: Send>(
+pub(crate) fn in_parallel<T: Sync, R: Send>(
     items: &[T],
-    work: impl Fn(&T, &AtomicBool) -> Result<R, HubError> + Sync,
-) -> Result<Vec<R>, HubError> {
+    work: impl Fn(&T, &AtomicBool) -> Result<R, Fault> + Sync,
+) -> Result<Vec<R>, Fault> {
     let next = AtomicUsize::new(0);
     let stop = AtomicBool::new(false);
     let results = Mutex::new(Ok(Vec::with_capacity(items.len())));
@@ -452,18 +383,13 @@ pub(super) fn in_parallel<T: Sync, R: Send>(
                     }
                 }
             };
-            let started = thread::Builder::new()
-                .name("download".into())
-                .spawn_scoped(scope, work);
-            match (started, worker) {
-                (Ok(_), _) => {}
-                // Not even one: then this thread does it all.
-                (Err(_), 0) => {
+            let thread = thread::Builder::new().name("download".into());
+            if thread.spawn_scoped(scope, work).is_err() {
+                // The others do what is left; without any, this thread does it all.
+                if worker == 0 {
                     work();
-                    break;
                 }
-                // The others do what is left.
-                (Err(_), _) => break,
+                break;
             }
         }
     });
@@ -478,7 +404,6 @@ fn free_space(folder: &Path) -> Option<u64> {
     Some(disk.f_bavail.saturating_mul(disk.f_frsize))
 }
 
-/// Bytes free where a folder is or would be; `None` where the system does not say.
 #[cfg(not(unix))]
 fn free_space(_: &Path) -> Option<u64> {
     None

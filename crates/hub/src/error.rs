@@ -1,22 +1,48 @@
 //! Errors between a hub id and the files on disk.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::bytes;
-use super::name::RepositoryKind;
+use crate::bytes;
+use crate::name::RepositoryKind;
+use crate::retry::duration_in_words;
 
-/// An error of the hub or of its cache: what happened, where, and what to do.
+/// An error of the hub or of its cache: its text says what happened, where, and what to do.
 #[derive(Debug, thiserror::Error)]
-pub enum HubError {
+#[error(transparent)]
+pub struct HubError(#[from] Fault);
+
+impl HubError {
+    /// Whether what was asked for is at fault, not the way there.
+    pub fn is_usage(&self) -> bool {
+        matches!(
+            self.0,
+            Fault::Id { .. }
+                | Fault::Repository { .. }
+                | Fault::Revision { .. }
+                | Fault::NoCheckpoint { .. }
+                | Fault::Index { .. }
+                | Fault::DataSet { .. }
+                | Fault::Unconverted { .. }
+                | Fault::Gated { .. }
+                | Fault::Token { .. }
+                | Fault::Offline { .. }
+                | Fault::Damaged { .. }
+        )
+    }
+
+    /// Whether the model is there and its index of shards cannot be read.
+    pub fn is_index(&self) -> bool {
+        matches!(self.0, Fault::Index { .. })
+    }
+}
+
+/// What went wrong.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Fault {
     /// Something that is meant as a hub id and cannot be one.
     #[error("`{name}` is not a hub id: {message}; write org/name or org/name@revision")]
-    Id {
-        /// What was asked for.
-        name: String,
-        /// What is wrong with it.
-        message: String,
-    },
+    Id { name: String, message: String },
     /// The hub has no such repository, or does not show it to this user.
     #[error(
         "{endpoint} has no {} `{id}`, or hides it, and there is no {} of that name: check the spelling; if it is \
@@ -24,25 +50,17 @@ pub enum HubError {
         kind.noun(), kind.local()
     )]
     Repository {
-        /// What was asked for.
         kind: RepositoryKind,
-        /// `org/name`
         id: String,
-        /// The hub.
         endpoint: String,
-        /// Its page on the hub.
         page: String,
     },
-    /// The repository has no such branch, tag or commit.
     #[error(
         "{id} has no branch, tag or commit `{revision}`: see {page}/tree/main for those it has"
     )]
     Revision {
-        /// `org/name`
         id: String,
-        /// What was asked for.
         revision: String,
-        /// Its page on the hub.
         page: String,
     },
     /// A file that the hub lists and does not have.
@@ -50,114 +68,76 @@ pub enum HubError {
         "{id} has no file {file} at `{revision}`: the repository is incomplete, or was changed just now; try again"
     )]
     File {
-        /// `org/name`
         id: String,
-        /// The revision asked for.
         revision: String,
-        /// The file.
         file: String,
     },
     /// What the repository holds is no checkpoint that can be run.
     #[error("{id}@{revision} {message}")]
     NoCheckpoint {
-        /// `org/name`
         id: String,
-        /// The revision asked for.
         revision: String,
-        /// What is missing, and what to do.
         message: String,
     },
     /// An index of shards that cannot be read, or names what is no shard.
     #[error("{}: {message}", path.display())]
-    Index {
-        /// The index.
-        path: PathBuf,
-        /// What is wrong with it.
-        message: String,
-    },
-    /// The data set has no such configuration or split, or no files that are read.
+    Index { path: PathBuf, message: String },
+    /// The data set has no such configuration or split.
     #[error("data set {name}: {message}")]
-    DataSet {
-        /// As it was asked for.
+    DataSet { name: String, message: String },
+    /// The hub has not converted the data set to Parquet.
+    #[error("data set {name}: {what}; {advice}")]
+    Unconverted {
         name: String,
-        /// What is missing, and what there is.
-        message: String,
+        what: String,
+        advice: String,
     },
     /// The repository is given only to those who accept its licence.
     #[error("{id} is gated: accept its licence at {page}, then {}{}", token_advice(*.with_token), remark(.said))]
     Gated {
-        /// `org/name`
         id: String,
-        /// Its page on the hub.
         page: String,
-        /// Whether a token was sent.
         with_token: bool,
-        /// What the hub said.
         said: String,
     },
     /// The token is not the hub's, expired, or cannot be sent at all.
     #[error(
         "the hub's token is refused: {message}; make one at {endpoint}/settings/tokens and set HF_TOKEN, or unset it"
     )]
-    Token {
-        /// The hub.
-        endpoint: String,
-        /// Why.
-        message: String,
-    },
-    /// No answer from the hub, after several attempts.
+    Token { endpoint: String, message: String },
+    /// No answer, after several attempts.
     #[error(
         "could not reach {host}: {message}; check the network (HTTPS_PROXY and HF_ENDPOINT are respected) and try again"
     )]
-    Unreachable {
-        /// The server.
-        host: String,
-        /// What failed.
-        message: String,
-    },
+    Unreachable { host: String, message: String },
     /// Nothing may be fetched, and the cache does not have it.
     #[error("HF_HUB_OFFLINE is set, and the cache {} has no {what}: unset it, or run {command} where there is a network", cache.display())]
     Offline {
-        /// What fetches it.
         command: String,
-        /// What is not there.
         what: String,
-        /// The cache's folder.
         cache: PathBuf,
     },
     /// An answer that means failure.
     #[error("{}; {}", self.what_happened(), when(*.wait))]
     Status {
-        /// What was asked for, without its query.
         url: String,
-        /// The HTTP status.
         status: u16,
-        /// What the server said.
         message: String,
         /// How long it asks to wait, where that is longer than anybody waits for it here.
         wait: Option<Duration>,
     },
     /// An answer that no hub gives.
     #[error("{url}: {message}; is HF_ENDPOINT a Hugging Face hub?")]
-    Protocol {
-        /// What was asked for, without its query.
-        url: String,
-        /// What is wrong with the answer.
-        message: String,
-    },
+    Protocol { url: String, message: String },
     /// A file's content is not what the hub says it is.
     #[error(
         "{file}: the {kind} of what came is {found}, the hub says {expected}; it was deleted. Try again; if it comes back, \
          something between here and the hub changes files"
     )]
     Hash {
-        /// The file.
         file: String,
-        /// Which hash: SHA-256, or git's.
         kind: &'static str,
-        /// By the hub.
         expected: String,
-        /// Of what came.
         found: String,
     },
     /// A file in the cache is not what its name says, and cannot be fetched again.
@@ -166,47 +146,34 @@ pub enum HubError {
         path.display()
     )]
     Damaged {
-        /// The file in the cache.
         path: PathBuf,
-        /// Which hash: SHA-256, or git's.
         kind: &'static str,
-        /// By its name.
         expected: String,
-        /// Of what is there.
         found: String,
-        /// Why it is not fetched again, and what to do.
         why: String,
     },
-    /// There is no room for the files.
+    /// There is no room for the files; how much is to come and is free, if known.
     #[error(
         "no room in {}: {}. Free some, or set HF_HUB_CACHE to a folder on a larger disk; what came is kept, and the download \
-         goes on from there", folder.display(), room(*.needed, *.free)
+         goes on from there", folder.display(), how_full(*.room)
     )]
     DiskFull {
-        /// The cache's folder.
         folder: PathBuf,
-        /// Bytes still to come, if known.
-        needed: Option<u64>,
-        /// Bytes free, if known.
-        free: Option<u64>,
+        room: Option<(u64, u64)>,
     },
     /// The cache cannot be read or written.
     #[error("{}: {source}", path.display())]
     Io {
-        /// The file.
         path: PathBuf,
-        /// The operating system's word.
-        #[source]
         source: std::io::Error,
     },
-    /// No folder for the cache.
     #[error("there is no home folder to keep downloads in: set HF_HOME")]
     NoHome,
 }
 
-impl HubError {
+impl Fault {
     /// Whether the hub could not be asked, so that the cache may stand in for it.
-    pub fn is_unreachable(&self) -> bool {
+    pub(crate) fn is_unreachable(&self) -> bool {
         match self {
             Self::Unreachable { .. } => true,
             Self::Status { status, .. } => *status >= 500 || *status == 429,
@@ -214,25 +181,20 @@ impl HubError {
         }
     }
 
-    /// Whether what was asked for is at fault, not the way there.
-    pub fn is_usage(&self) -> bool {
-        matches!(
-            self,
-            Self::Id { .. }
-                | Self::Repository { .. }
-                | Self::Revision { .. }
-                | Self::NoCheckpoint { .. }
-                | Self::Index { .. }
-                | Self::DataSet { .. }
-                | Self::Gated { .. }
-                | Self::Token { .. }
-                | Self::Offline { .. }
-                | Self::Damaged { .. }
-        )
+    pub(crate) fn is_unconverted(&self) -> bool {
+        matches!(self, Self::Unconverted { .. })
+    }
+
+    /// With what the cache lacks of a data set that the hub has not converted.
+    pub(crate) fn with_lack(mut self, lack: Option<String>) -> Self {
+        if let (Self::Unconverted { advice, .. }, Some(lack)) = (&mut self, lack) {
+            *advice = format!("{advice} (the cache has no {lack})");
+        }
+        self
     }
 
     /// What happened, without what to do.
-    pub(super) fn what_happened(&self) -> String {
+    pub(crate) fn what_happened(&self) -> String {
         match self {
             Self::Status {
                 url,
@@ -240,12 +202,13 @@ impl HubError {
                 message,
                 ..
             } => format!("{url}: the server answered {status}{}", remark(message)),
+            Self::Unconverted { name, what, .. } => format!("data set {name}: {what}"),
             other => other.to_string(),
         }
     }
 
     /// The error of a server that asks for more patience than there is.
-    pub(super) fn asked_to_wait(mut self, time: Duration) -> Self {
+    pub(crate) fn asked_to_wait(mut self, time: Duration) -> Self {
         if let Self::Status { wait, .. } = &mut self {
             *wait = Some(time);
         }
@@ -253,18 +216,15 @@ impl HubError {
     }
 
     /// An error of the file system; a full disk is an error of its own.
-    pub(super) fn io(path: &std::path::Path, source: std::io::Error) -> Self {
+    pub(crate) fn io(path: &Path, source: std::io::Error) -> Self {
         use std::io::ErrorKind;
+        let path = path.to_owned();
         match source.kind() {
             ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Self::DiskFull {
-                folder: path.parent().unwrap_or(path).into(),
-                needed: None,
-                free: None,
+                folder: path.parent().unwrap_or(&path).into(),
+                room: None,
             },
-            _ => Self::Io {
-                path: path.into(),
-                source,
-            },
+            _ => Self::Io { path, source },
         }
     }
 }
@@ -286,20 +246,15 @@ fn remark(said: &str) -> String {
 }
 
 fn when(wait: Option<Duration>) -> String {
-    match wait {
+    match wait.map(duration_in_words) {
         None => "try again later".into(),
-        Some(wait) => format!(
-            "it asks to wait {}: try again then",
-            super::retry::duration_in_words(wait)
-        ),
+        Some(wait) => format!("it asks to wait {wait}: try again then"),
     }
 }
 
-fn room(needed: Option<u64>, free: Option<u64>) -> String {
-    match (needed, free) {
-        (Some(needed), Some(free)) => {
-            format!("{} are to come, {} are free", bytes(needed), bytes(free))
-        }
-        _ => "the disk is full".into(),
+fn how_full(room: Option<(u64, u64)>) -> String {
+    match room.map(|(needed, free)| (bytes(needed), bytes(free))) {
+        Some((needed, free)) => format!("{needed} are to come, {free} are free"),
+        None => "the disk is full".into(),
     }
 }

@@ -6,101 +6,81 @@ use std::time::{Duration, Instant};
 use serde::Deserialize;
 use ureq::http::HeaderMap;
 
-use super::HubError;
-use super::client::HubResponse;
-use super::name::{FileName, HubId};
-use super::retry::{AttemptError, retry_after};
+use crate::client::{Client, HubResponse};
+use crate::error::Fault;
+use crate::name::{FileName, HubId};
+use crate::retry::{AttemptError, retry_after};
 
-/// What was asked for, and of whom.
-pub(super) struct ErrorContext<'a> {
-    pub(super) id: &'a HubId,
-    pub(super) file: Option<&'a FileName>,
-    pub(super) endpoint: &'a str,
-    /// Whether the hub itself answered, and not a server that it sends on to.
-    pub(super) from_hub: bool,
-    pub(super) with_token: bool,
-    /// How long its words are waited for.
-    pub(super) patience: Duration,
-}
-
-impl ErrorContext<'_> {
-    /// What an answer means that is not the one asked for.
-    pub(super) fn error_of(&self, answer: HubResponse) -> AttemptError {
-        let status = answer.status();
-        let headers = answer.headers().clone();
-        let code = header(&headers, "x-error-code").unwrap_or_default();
-        let url = answer.url().to_owned();
-        let said = header(&headers, "x-error-message")
-            .map_or_else(|| message_of(answer, self.patience), str::to_owned);
-        let said = printable(&said);
-        let failed = |message: String| HubError::Status {
-            url,
-            status,
-            message,
-            wait: None,
+/// What an answer means that is not the one asked for: a file, or what a revision is.
+pub(crate) fn error_of(
+    client: &Client,
+    asked: &HubId,
+    file: Option<&FileName>,
+    answer: HubResponse,
+) -> AttemptError {
+    let (status, from_hub) = (answer.status(), client.is_hub(answer.url()));
+    let headers = answer.headers().clone();
+    let code = header(&headers, "x-error-code").unwrap_or_default();
+    let url = answer.url().to_owned();
+    let said = header(&headers, "x-error-message")
+        .map_or_else(|| message_of(answer, client.patience), str::to_owned);
+    let said = printable(&said);
+    let failed = |message: String| Fault::Status {
+        url,
+        status,
+        message,
+        wait: None,
+    };
+    if matches!(status, 408 | 425 | 429 | 500..) {
+        let after = header(&headers, "retry-after");
+        return AttemptError {
+            after: after.and_then(|text| retry_after(text, header(&headers, "date"))),
+            ..AttemptError::transient(failed(said))
         };
-        if matches!(status, 408 | 425 | 429 | 500..) {
-            let after = header(&headers, "retry-after");
-            return AttemptError {
-                after: after.and_then(|text| retry_after(text, header(&headers, "date"))),
-                ..AttemptError::transient(failed(said))
-            };
-        }
-        if !self.from_hub {
-            // The address was made for this request and may have expired.
-            return AttemptError::transient(failed(said));
-        }
-        let endpoint = self.endpoint.to_owned();
-        let page = format!("{endpoint}/{}", self.id.path());
-        let repository = self.id.repository().to_owned();
-        let revision = self.id.revision().to_owned();
-        let with_token = self.with_token;
-        let error = match (status, code, self.file) {
-            (_, "RevisionNotFound", _) => HubError::Revision {
-                id: repository,
-                revision,
-                page,
-            },
-            (_, "EntryNotFound", Some(file)) => HubError::File {
-                id: repository,
-                revision,
-                file: file.to_string(),
-            },
-            (401 | 403, "GatedRepo", _) => HubError::Gated {
-                id: repository,
-                page,
-                with_token,
-                said,
-            },
-            (401, _, _) if said.contains("Invalid credentials") => HubError::Token {
-                endpoint,
-                message: said,
-            },
-            (_, "RepoNotFound", _) | (401, _, _) | (404, _, None) => HubError::Repository {
-                kind: self.id.kind(),
-                id: repository,
-                endpoint,
-                page,
-            },
-            (404, _, Some(file)) => HubError::File {
-                id: repository,
-                revision,
-                file: file.to_string(),
-            },
-            (403, "", _) if !said.contains("disabled") => HubError::Gated {
-                id: repository,
-                page,
-                with_token,
-                said,
-            },
-            _ => failed(said),
-        };
-        AttemptError::permanent(error)
     }
+    if !from_hub {
+        // The address was made for this request and may have expired.
+        return AttemptError::transient(failed(said));
+    }
+    let endpoint = client.endpoint.clone();
+    let page = format!("{endpoint}/{}", asked.path());
+    let (id, revision) = (asked.repository().into(), asked.revision().into());
+    let with_token = client.has_token();
+    let is_gated = match status {
+        401 => code == "GatedRepo",
+        403 => code == "GatedRepo" || code.is_empty() && !said.contains("disabled"),
+        _ => false,
+    };
+    AttemptError::from(match (code, file) {
+        ("RevisionNotFound", _) => Fault::Revision { id, revision, page },
+        (code, Some(file))
+            if code == "EntryNotFound" || status == 404 && code != "RepoNotFound" =>
+        {
+            let file = file.to_string();
+            Fault::File { id, revision, file }
+        }
+        _ if is_gated => Fault::Gated {
+            id,
+            page,
+            with_token,
+            said,
+        },
+        _ if status == 401 && said.contains("Invalid credentials") => Fault::Token {
+            endpoint,
+            message: said,
+        },
+        (code, _) if code == "RepoNotFound" || matches!(status, 401 | 404) => Fault::Repository {
+            kind: asked.kind(),
+            id,
+            endpoint,
+            page,
+        },
+        _ => failed(said),
+    })
 }
 
 /// A header's value, where it is text.
-pub(super) fn header<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
+pub(crate) fn header<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
     headers.get(name)?.to_str().ok()
 }
 

@@ -5,19 +5,19 @@
 
 use std::fmt::Write as _;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 
 use ring::digest::{Context, SHA1_FOR_LEGACY_USE_ONLY, SHA256};
 
-use super::name::ETag;
+use crate::name::ETag;
 
 /// Bytes that are read at once.
-const BUFFER: usize = 1 << 17;
+pub(crate) const BUFFER: usize = 1 << 17;
 
 /// A hash that names a content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Hash {
+pub(crate) enum Hash {
     Sha256,
     /// git's, or that of the content alone.
     Sha1,
@@ -25,7 +25,7 @@ pub(super) enum Hash {
 
 impl Hash {
     /// What messages call it.
-    pub(super) fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Sha256 => "SHA-256",
             Self::Sha1 => "git hash (SHA-1)",
@@ -34,19 +34,19 @@ impl Hash {
 }
 
 /// SHA-256 of a content that comes in pieces.
-pub(super) struct Sha256(Context);
+pub(crate) struct Sha256(Context);
 
 impl Sha256 {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(Context::new(&SHA256))
     }
 
-    pub(super) fn update(&mut self, bytes: &[u8]) {
+    pub(crate) fn update(&mut self, bytes: &[u8]) {
         self.0.update(bytes);
     }
 
     /// The hash of what has come so far.
-    pub(super) fn hexadecimal(&self) -> String {
+    pub(crate) fn hexadecimal(&self) -> String {
         hexadecimal(self.0.clone())
     }
 }
@@ -56,40 +56,42 @@ impl Sha256 {
 ///
 /// # Errors
 /// When the file cannot be read.
-pub(super) fn other_hash(path: &Path, tag: &ETag) -> io::Result<Option<String>> {
-    let found = match tag.hash() {
-        None => return Ok(None),
-        Some(Hash::Sha256) => {
+pub(crate) fn other_hash(path: &Path, tag: &ETag) -> io::Result<Option<String>> {
+    let Some(kind) = tag.hash() else {
+        return Ok(None);
+    };
+    let mut file = File::open(path)?;
+    let hashes = match kind {
+        Hash::Sha256 => {
             let mut hash = Context::new(&SHA256);
-            read(path, |bytes| hash.update(bytes))?;
-            vec![hexadecimal(hash)]
+            each_piece(&mut file, |bytes| hash.update(bytes))?;
+            vec![hash]
         }
-        Some(Hash::Sha1) => {
-            let length = path.metadata()?.len();
+        Hash::Sha1 => {
             let mut plain = Context::new(&SHA1_FOR_LEGACY_USE_ONLY);
             let mut git = plain.clone();
-            git.update(format!("blob {length}\0").as_bytes());
-            read(path, |bytes| {
+            git.update(format!("blob {}\0", file.metadata()?.len()).as_bytes());
+            each_piece(&mut file, |bytes| {
                 git.update(bytes);
                 plain.update(bytes);
             })?;
-            vec![hexadecimal(git), hexadecimal(plain)]
+            vec![git, plain]
         }
     };
-    let right = found
-        .iter()
-        .any(|hash| hash.eq_ignore_ascii_case(tag.as_str()));
+    let found: Vec<String> = hashes.into_iter().map(hexadecimal).collect();
+    let is_right = |hash: &String| hash.eq_ignore_ascii_case(tag.as_str());
+    let right = found.iter().any(is_right);
     Ok(found.into_iter().next().filter(|_| !right))
 }
 
-fn read(path: &Path, mut each: impl FnMut(&[u8])) -> io::Result<()> {
-    let mut file = File::open(path)?;
+/// Reads to the end, piece by piece.
+pub(crate) fn each_piece(mut file: impl Read, mut each: impl FnMut(&[u8])) -> io::Result<()> {
     let mut buffer = vec![0; BUFFER];
     loop {
         match file.read(&mut buffer) {
             Ok(0) => return Ok(()),
             Ok(count) => each(&buffer[..count]),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }
     }

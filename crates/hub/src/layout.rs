@@ -5,7 +5,7 @@ use std::path::{Component, Path};
 
 use serde::Deserialize;
 
-use crate::HubError;
+use crate::error::Fault;
 
 /// What describes a model.
 pub const CONFIG_FILE: &str = "config.json";
@@ -66,12 +66,12 @@ pub fn parse_index(text: &str) -> Result<BTreeMap<String, String>, String> {
 }
 
 /// The names of the weight files of a model's folder, in a fixed order.
-pub(crate) fn weight_files(folder: &Path) -> Result<Vec<String>, HubError> {
+pub(crate) fn weight_files(folder: &Path) -> Result<Vec<String>, Fault> {
     let index = folder.join(WEIGHTS_INDEX);
     if folder.join(WEIGHTS_FILE).is_file() || !index.is_file() {
         return Ok(vec![WEIGHTS_FILE.into()]);
     }
-    let fail = |message: String| HubError::Index {
+    let fail = |message: String| Fault::Index {
         path: index.clone(),
         message,
     };
@@ -86,13 +86,12 @@ pub(crate) fn weight_files(folder: &Path) -> Result<Vec<String>, HubError> {
 
 /// The first file with pickled weights.
 pub fn pickled<'n>(files: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    files
-        .filter(|file| *file != "training_args.bin")
-        .find(|file| {
-            Path::new(file)
-                .extension()
-                .is_some_and(|ending| PICKLED.iter().any(|pickled| ending == *pickled))
-        })
+    let is_pickled = |file: &&str| {
+        let ending = Path::new(file).extension();
+        ending.is_some_and(|ending| PICKLED.iter().any(|pickled| ending == *pickled))
+    };
+    let mut files = files.filter(|file| *file != "training_args.bin");
+    files.find(is_pickled)
 }
 
 /// The first file with pickled weights of a folder.

@@ -1,34 +1,25 @@
 //! Models and data sets from the Hugging Face hub, kept in the cache that its Python library keeps: what one fetched, the other has.
 //!
-//! | file | what it is for |
+//! | module | what it is for |
 //! |---|---|
 //! | `name` | ids, commits, tags and file names, checked before they become paths |
 //! | `settings` | `HF_HOME`, `HF_TOKEN`, `HF_ENDPOINT` and their like |
-//! | `client` | the hub's requests over HTTP |
-//! | `error_response` | what an error status of the hub means |
-//! | `retry` | which errors may pass, and when to try again |
-//! | `url` | addresses and redirects |
-//! | `download` | files in parallel, each resumable |
-//! | `hash` | contents checked against the hashes that name them |
+//! | `client`, `url` | the hub's requests over HTTP, its redirects |
+//! | `error_response`, `retry` | what an error status means, and when to try again |
+//! | `download`, `hash` | files in parallel, each resumable, each checked against the hash that names it |
 //! | `cache` | the folders `blobs`, `refs`, `snapshots` and their locks |
-//! | [`layout`] | a model's files: names, the index of shards, what cannot be run |
-//! | `needed` | which of a repository's files a judge needs |
-//! | `data_set` | data sets: the name, and the files of one split |
-//! | `data_files` | which files of a data set belong to which configuration and split |
-//! | `splits` | which split of a data set is meant, and whether all of it is there |
-//! | `front_matter` | the configurations that a data set's README tells |
+//! | [`layout`], `needed` | a model's files: their names, which a judge needs, which cannot be run |
+//! | `data_set`, `splits` | data sets: the name, and the Parquet files of one split |
 //!
 //! Of models only configuration, tokenizer, chat template, and Safetensors or GGUF weights are fetched. Pickled weights never are: reading a
 //! pickle runs code. Why this is not the crate `hf-hub`: `docs/decisions/hub.md`.
 
 mod cache;
 mod client;
-mod data_files;
 mod data_set;
 mod download;
 mod error;
 mod error_response;
-mod front_matter;
 mod hash;
 pub mod layout;
 mod name;
@@ -41,15 +32,16 @@ mod url;
 use std::path::{Path, PathBuf};
 
 pub use cache::CachedModel;
-pub use data_set::DataSetName;
+pub use data_set::{DataSet, DataSetName};
 pub use error::HubError;
 pub use name::HubId;
-pub use settings::Settings;
 
-use self::cache::Repository;
-use self::client::{Client, Listing};
-use self::download::{Downloads, damage};
-use self::name::{Commit, FileName};
+use crate::cache::Repository;
+use crate::client::{Client, Listing};
+use crate::download::Downloads;
+use crate::error::Fault;
+use crate::name::{Commit, FileName};
+use crate::settings::Settings;
 
 /// How much of a model is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,11 +55,11 @@ pub enum Want {
 /// What happens while files are fetched. Bytes are of the files, not of the wire.
 #[derive(Debug, Clone, Copy)]
 pub enum Event<'a> {
-    /// Files of so many bytes will be fetched, of which so many are there from an earlier attempt.
+    /// Files will be fetched.
     Expect {
-        /// Bytes of the files.
+        /// Their bytes.
         bytes: u64,
-        /// Bytes of them that are there.
+        /// Bytes of them that are there from an earlier attempt.
         present: u64,
     },
     /// So many more bytes are there.
@@ -101,17 +93,13 @@ pub struct Hub {
 }
 
 impl Hub {
-    /// The hub with settings of its own.
-    pub fn new(settings: Settings) -> Self {
-        Self { settings }
-    }
-
     /// The hub that the environment names.
     ///
     /// # Errors
-    /// See [`Settings::from_environment`].
+    /// Where nothing says in which folder to keep models, and for a token file that is there and cannot be read.
     pub fn from_environment() -> Result<Self, HubError> {
-        Ok(Self::new(Settings::from_environment()?))
+        let settings = Settings::read(&|name| std::env::var_os(name))?;
+        Ok(Self { settings })
     }
 
     /// Sees to it that a model is in the cache, and says where. What is there is not fetched again, unless it is a file that
@@ -124,7 +112,7 @@ impl Hub {
         match self.take(id, want, false, watch) {
             Err(error) if error.is_unreachable() => {
                 let Some(snapshot) = self.cached(id, want, false, &error.to_string())? else {
-                    return Err(error);
+                    return Err(error.into());
                 };
                 watch(Event::Note(&format!(
                     "{error}. Taking {} as the cache has it, at commit {}",
@@ -133,7 +121,7 @@ impl Hub {
                 )));
                 Ok(snapshot)
             }
-            result => result,
+            result => Ok(result?),
         }
     }
 
@@ -143,7 +131,15 @@ impl Hub {
     /// # Errors
     /// The same.
     pub fn pull(&self, id: &HubId, want: Want, watch: &Watch) -> Result<Snapshot, HubError> {
-        self.take(id, want, true, watch)
+        Ok(self.take(id, want, true, watch)?)
+    }
+
+    /// Every model in the cache that has a `config.json` or a GGUF file, by name.
+    ///
+    /// # Errors
+    /// For a cache that is there and cannot be read.
+    pub fn models(&self) -> Result<Vec<CachedModel>, HubError> {
+        Ok(cache::models(&self.settings.cache)?)
     }
 
     /// Takes a model from the cache, and from the hub what the cache does not have. Of what is there, the files that
@@ -154,115 +150,95 @@ impl Hub {
         want: Want,
         everything: bool,
         watch: &Watch,
-    ) -> Result<Snapshot, HubError> {
+    ) -> Result<Snapshot, Fault> {
         let repository = Repository::new(&self.settings.cache, id);
-        let damaged =
-            |commit: &Commit| repository.damaged(commit, &repository.to_check(commit, everything));
+        if self.settings.offline {
+            let command = format!("juror models pull {id}");
+            let advice = format!(
+                "HF_HUB_OFFLINE is set: unset it, or run `{command}` where there is a network"
+            );
+            if let Some(snapshot) = self.cached(id, want, everything, &advice)? {
+                return Ok(snapshot);
+            }
+            return Err(Fault::Offline {
+                what: match repository.commit_of(id.revision()) {
+                    None => id.to_string(),
+                    Some(commit) => {
+                        format!("{} of {id}", repository.missing(&commit, want).join(", "))
+                    }
+                },
+                command: format!("`{command}`"),
+                cache: self.settings.cache.clone(),
+            });
+        }
         if let Some(commit) = Commit::parse(id.revision())
             && repository.knows_all(&commit, want)
-            && !self.settings.offline
-            && damaged(&commit)?.is_empty()
         {
-            return Ok(repository.into_snapshot(&commit, 0));
-        }
-        if self.settings.offline {
-            let advice = format!(
-                "HF_HUB_OFFLINE is set: unset it, or run `juror models pull {id}` where there is a network"
-            );
-            return match self.cached(id, want, everything, &advice)? {
-                Some(snapshot) => Ok(snapshot),
-                None => Err(self.offline(id, want)),
-            };
+            let files = repository.to_check(&commit, everything);
+            if repository.damaged(&commit, &files)?.is_empty() {
+                return Ok(repository.into_snapshot(&commit, 0));
+            }
         }
         let client = Client::new(&self.settings, watch)?;
         let listing = client.listing(id)?;
-        let damaged = damaged(&listing.commit)?;
-        for damaged in &damaged {
-            watch(Event::Note(&damage(damaged.file.as_str())));
-        }
-        let damaged: Vec<FileName> = damaged.into_iter().map(|damaged| damaged.file).collect();
-        let fetched = download(&client, &repository, id, &listing, want, &damaged, watch)?;
-        if listing.commit.as_str() != id.revision() {
-            repository.set_reference(id.revision(), &listing.commit)?;
-        }
+        let files = repository.to_check(&listing.commit, everything);
+        let damaged = repository.noted_damage(&listing.commit, &files, watch)?;
+        let downloads = Downloads {
+            client: &client,
+            repository: &repository,
+            id,
+            commit: &listing.commit,
+            watch,
+        };
+        let fetched = download(&downloads, &listing, want, &damaged)?;
+        repository.set_reference(id.revision(), &listing.commit)?;
         Ok(repository.into_snapshot(&listing.commit, fetched))
     }
 
     /// The model as the cache has it, if it has what is wanted; `why` says why nothing can be fetched.
     ///
     /// # Errors
-    /// [`HubError::Damaged`] where a file that is looked at is not what its name says.
+    /// [`Fault::Damaged`] where a file that is looked at is not what its name says.
     fn cached(
         &self,
         id: &HubId,
         want: Want,
         everything: bool,
         why: &str,
-    ) -> Result<Option<Snapshot>, HubError> {
+    ) -> Result<Option<Snapshot>, Fault> {
         let repository = Repository::new(&self.settings.cache, id);
-        let Some(commit) = repository.commit_of(id.revision()) else {
+        let commit = repository.commit_of(id.revision());
+        let Some(commit) = commit.filter(|commit| repository.missing(commit, want).is_empty())
+        else {
             return Ok(None);
         };
-        if !repository.missing(&commit, want).is_empty() {
-            return Ok(None);
-        }
         let damaged = repository.damaged(&commit, &repository.to_check(&commit, everything))?;
         match damaged.into_iter().next() {
             Some(damaged) => Err(damaged.error(why.into())),
             None => Ok(Some(repository.into_snapshot(&commit, 0))),
         }
     }
-
-    /// What to say where nothing may be fetched and [`Self::cached`] has nothing.
-    fn offline(&self, id: &HubId, want: Want) -> HubError {
-        let repository = Repository::new(&self.settings.cache, id);
-        let what = match repository.commit_of(id.revision()) {
-            None => id.to_string(),
-            Some(commit) => format!("{} of {id}", repository.missing(&commit, want).join(", ")),
-        };
-        HubError::Offline {
-            command: format!("`juror models pull {id}`"),
-            what,
-            cache: self.settings.cache.clone(),
-        }
-    }
-
-    /// Every model in the cache that has a `config.json` or a GGUF file, by name.
-    ///
-    /// # Errors
-    /// [`HubError::Io`] for a cache that is there and cannot be read.
-    pub fn models(&self) -> Result<Vec<CachedModel>, HubError> {
-        cache::models(&self.settings.cache)
-    }
 }
 
 /// Fetches what the cache does not have; returns how many bytes came.
 fn download(
-    client: &Client,
-    repository: &Repository,
-    id: &HubId,
+    downloads: &Downloads,
     listing: &Listing,
     want: Want,
     damaged: &[FileName],
-    watch: &Watch,
-) -> Result<u64, HubError> {
+) -> Result<u64, Fault> {
+    let (id, repository) = (downloads.id, downloads.repository);
     needed::check(id, &listing.files)?;
-    let downloads = Downloads {
-        client,
-        repository,
-        id,
-        commit: &listing.commit,
-        watch,
-    };
-    if id.files().is_empty() && listing.files.contains(layout::ADAPTER_CONFIG) {
-        watch(Event::Note(&format!(
+    let named = id.files();
+    if !named.is_empty() {
+        return downloads.fetch(&named, damaged);
+    }
+    if listing.files.contains(layout::ADAPTER_CONFIG) {
+        (downloads.watch)(Event::Note(&format!(
             "{} holds an adapter beside the whole model ({}): it is not applied",
             id.repository(),
             layout::ADAPTER_CONFIG
         )));
-    }
-    if !id.files().is_empty() {
-        return downloads.fetch(&id.files(), damaged);
     }
     let (there, absent): (Vec<FileName>, Vec<FileName>) = needed::description(&listing.files)
         .into_iter()
@@ -297,10 +273,9 @@ pub fn bytes(count: u64) -> String {
         value /= 1000.0;
         unit += 1;
     }
-    if unit == 0 {
-        format!("{count} B")
-    } else {
-        format!("{value:.1} {}", units[unit])
+    match unit {
+        0 => format!("{count} B"),
+        _ => format!("{value:.1} {}", units[unit]),
     }
 }
 

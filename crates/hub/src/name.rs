@@ -5,8 +5,8 @@
 use std::fmt;
 use std::path::Path;
 
-use super::HubError;
-use super::hash::Hash;
+use crate::error::{Fault, HubError};
+use crate::hash::Hash;
 use crate::layout::is_gguf;
 
 /// The branch that is meant where no revision is given.
@@ -14,35 +14,30 @@ pub(crate) const DEFAULT_REVISION: &str = "main";
 
 /// What a repository holds. Each kind has names of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RepositoryKind {
-    /// A model.
+pub(crate) enum RepositoryKind {
     Model,
-    /// A data set.
     DataSet,
 }
 
 impl RepositoryKind {
     /// Its folder in the hub's API, and the beginning of its folder in the cache.
-    pub(super) fn plural(self) -> &'static str {
-        match self {
-            Self::Model => "models",
-            Self::DataSet => "datasets",
-        }
+    pub(crate) fn plural(self) -> &'static str {
+        self.names()[0]
     }
 
-    /// What messages call it.
-    pub(super) fn noun(self) -> &'static str {
-        match self {
-            Self::Model => "model",
-            Self::DataSet => "data set",
-        }
+    pub(crate) fn noun(self) -> &'static str {
+        self.names()[1]
     }
 
     /// What of the same name could have been meant on this machine.
-    pub(super) fn local(self) -> &'static str {
+    pub(crate) fn local(self) -> &'static str {
+        self.names()[2]
+    }
+
+    fn names(self) -> [&'static str; 3] {
         match self {
-            Self::Model => "folder",
-            Self::DataSet => "file or folder",
+            Self::Model => ["models", "model", "folder"],
+            Self::DataSet => ["datasets", "data set", "file or folder"],
         }
     }
 }
@@ -63,7 +58,7 @@ impl HubId {
     /// something else, a path for instance.
     ///
     /// # Errors
-    /// [`HubError::Id`] for a hub id whose revision cannot be one.
+    /// [`HubError`] for a hub id whose revision cannot be one.
     pub fn parse(text: &str) -> Result<Option<Self>, HubError> {
         let (path, revision) = match text.split_once('@') {
             Some((path, revision)) => (path, Some(revision)),
@@ -93,50 +88,51 @@ impl HubId {
     /// The model `repository` at a revision, or at the default branch.
     ///
     /// # Errors
-    /// [`HubError::Id`] for a revision that cannot be one.
+    /// [`HubError`] for a revision that cannot be one.
     pub fn new(repository: &str, revision: Option<&str>) -> Result<Self, HubError> {
         let revision = revision.unwrap_or(DEFAULT_REVISION);
-        match fault_of_revision(revision) {
-            None => Ok(Self {
-                kind: RepositoryKind::Model,
-                repository: repository.into(),
-                file: None,
-                revision: revision.into(),
-            }),
-            Some(message) => Err(HubError::Id {
+        if let Some(message) = fault_of_revision(revision) {
+            return Err(HubError::from(Fault::Id {
                 name: format!("{repository}@{revision}"),
                 message: message.into(),
-            }),
+            }));
         }
+        Ok(Self {
+            kind: RepositoryKind::Model,
+            repository: repository.into(),
+            file: None,
+            revision: revision.into(),
+        })
     }
 
-    /// The data set `org/name` at a revision, or at the default branch. `None` if the text is no such name.
-    ///
-    /// # Errors
-    /// [`HubError::Id`] for a revision that cannot be one.
-    pub fn data_set(repository: &str, revision: Option<&str>) -> Result<Option<Self>, HubError> {
-        let is_id = Self::parse(repository)?.is_some_and(|id| id.file.is_none());
-        if !is_id || repository.contains('@') {
-            return Ok(None);
-        }
-        Ok(Some(Self {
+    /// The data set `org/name`, with `@revision` or without. `None` if the text is no such name.
+    pub(crate) fn data_set(text: &str) -> Result<Option<Self>, HubError> {
+        let id = Self::parse(text)?.filter(|id| id.file.is_none());
+        Ok(id.map(|id| Self {
             kind: RepositoryKind::DataSet,
-            ..Self::new(repository, revision)?
+            ..id
         }))
     }
 
-    /// What the repository holds.
-    pub(super) fn kind(&self) -> RepositoryKind {
+    /// It at another revision.
+    pub(crate) fn at(&self, revision: &str) -> Self {
+        Self {
+            revision: revision.into(),
+            ..self.clone()
+        }
+    }
+
+    pub(crate) fn kind(&self) -> RepositoryKind {
         self.kind
     }
 
     /// `org/name`
-    pub fn repository(&self) -> &str {
+    pub(crate) fn repository(&self) -> &str {
         &self.repository
     }
 
     /// Where the repository is, behind the hub's address: `org/name`, or `datasets/org/name`.
-    pub(super) fn path(&self) -> String {
+    pub(crate) fn path(&self) -> String {
         match self.kind {
             RepositoryKind::Model => self.repository.clone(),
             RepositoryKind::DataSet => format!("datasets/{}", self.repository),
@@ -145,45 +141,34 @@ impl HubId {
 
     /// The GGUF files that are meant, where one is named: that one, or all parts of a model in several,
     /// `NAME-00001-of-00003.gguf` and so on.
-    pub(super) fn files(&self) -> Vec<FileName> {
-        let Some(file) = &self.file else {
-            return Vec::new();
-        };
-        let (stem, ending) = file
-            .as_str()
-            .rsplit_once('.')
-            .unwrap_or((file.as_str(), ""));
-        let parts = stem.rsplit_once("-00001-of-").and_then(|(first, count)| {
+    pub(crate) fn files(&self) -> Vec<FileName> {
+        let parts = self.file.as_ref().and_then(|file| {
+            let (stem, ending) = file.as_str().rsplit_once('.')?;
+            let (first, count) = stem.rsplit_once("-00001-of-")?;
             let parts: usize = count.parse().ok().filter(|_| count.len() == 5)?;
             // No model has more; a name must not make us ask without end.
-            (1..=1000).contains(&parts).then_some((first, parts))
+            let parts = Some(parts).filter(|parts| (1..=1000).contains(parts))?;
+            let name = |part| format!("{first}-{part:05}-of-{parts:05}.{ending}");
+            (1..=parts)
+                .map(|part| FileName::parse(&name(part)))
+                .collect()
         });
-        let Some((first, parts)) = parts else {
-            return vec![file.clone()];
-        };
-        (1..=parts)
-            .filter_map(|part| {
-                FileName::parse(&format!("{first}-{part:05}-of-{parts:05}.{ending}"))
-            })
-            .collect()
+        parts.unwrap_or_else(|| self.file.iter().cloned().collect())
     }
 
     /// A branch, tag or commit.
-    pub fn revision(&self) -> &str {
+    pub(crate) fn revision(&self) -> &str {
         &self.revision
     }
 
     /// The name of the repository's folder in the cache: `models--org--name`.
-    pub(super) fn folder(&self) -> String {
-        format!(
-            "{}--{}",
-            self.kind.plural(),
-            self.repository.replace('/', "--")
-        )
+    pub(crate) fn folder(&self) -> String {
+        let kind = self.kind.plural();
+        format!("{kind}--{}", self.repository.replace('/', "--"))
     }
 
     /// The model whose folder in the cache has this name.
-    pub(super) fn of_folder(folder: &str) -> Option<Self> {
+    pub(crate) fn of_folder(folder: &str) -> Option<Self> {
         let (organisation, name) = folder.strip_prefix("models--")?.split_once("--")?;
         Self::parse(&format!("{organisation}/{name}")).ok()?
     }
@@ -233,18 +218,17 @@ fn fault_of_revision(revision: &str) -> Option<&'static str> {
 
 /// The full hash of a commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Commit(String);
+pub(crate) struct Commit(String);
 
 impl Commit {
     /// 40 hexadecimal digits, or 64 of a repository that hashes by SHA-256.
-    pub(super) fn parse(text: &str) -> Option<Self> {
-        let hexadecimal = text
-            .bytes()
-            .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let digit = |byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+        let hexadecimal = text.bytes().all(digit);
         (matches!(text.len(), 40 | 64) && hexadecimal).then(|| Self(text.into()))
     }
 
-    pub(super) fn as_str(&self) -> &str {
+    pub(crate) fn as_str(&self) -> &str {
         &self.0
     }
 }
@@ -257,23 +241,23 @@ impl fmt::Display for Commit {
 
 /// The name of a file's content: the SHA-256 of a large file, the git hash of a small one. Names its blob in the cache.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct ETag(String);
+pub(crate) struct ETag(String);
 
 impl ETag {
     /// Reads an `ETag` header, weak or not.
-    pub(super) fn parse(header: &str) -> Option<Self> {
+    pub(crate) fn parse(header: &str) -> Option<Self> {
         let text = header.trim();
         let text = text.strip_prefix("W/").unwrap_or(text).trim_matches('"');
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
         (matches!(text.len(), 1..=128) && text.bytes().all(plain)).then(|| Self(text.into()))
     }
 
-    pub(super) fn as_str(&self) -> &str {
+    pub(crate) fn as_str(&self) -> &str {
         &self.0
     }
 
     /// Which hash of the content the tag is; `None` for a tag that says nothing of the content.
-    pub(super) fn hash(&self) -> Option<Hash> {
+    pub(crate) fn hash(&self) -> Option<Hash> {
         let hexadecimal = self.0.bytes().all(|byte| byte.is_ascii_hexdigit());
         match self.0.len() {
             64 if hexadecimal => Some(Hash::Sha256),
@@ -285,11 +269,11 @@ impl ETag {
 
 /// The name of a file in its repository; with the folders it lies in, where it lies in any.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct FileName(String);
+pub(crate) struct FileName(String);
 
 impl FileName {
     /// The name of a file in no folder that is a name everywhere: no separators, no drive, nothing hidden.
-    pub(super) fn parse(text: &str) -> Option<Self> {
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         let refused = |c: char| c.is_control() || "/\\:*?\"<>|".contains(c);
         let plain = matches!(text.len(), 1..=200)
             && !text.starts_with('.')
@@ -299,23 +283,23 @@ impl FileName {
     }
 
     /// A name, or names of folders and a name with `/` between them, each as [`Self::parse`] has it.
-    pub(super) fn parse_path(text: &str) -> Option<Self> {
+    pub(crate) fn parse_path(text: &str) -> Option<Self> {
         let parts = || text.split('/');
         let plain = text.len() <= 500 && parts().all(|part| Self::parse(part).is_some());
         plain.then(|| Self(text.into()))
     }
 
-    pub(super) fn as_str(&self) -> &str {
+    pub(crate) fn as_str(&self) -> &str {
         &self.0
     }
 
     /// How many folders it lies in.
-    pub(super) fn depth(&self) -> usize {
+    pub(crate) fn depth(&self) -> usize {
         self.0.matches('/').count()
     }
 
     /// It as a path in a URL.
-    pub(super) fn in_url(&self) -> String {
+    pub(crate) fn in_url(&self) -> String {
         let parts: Vec<String> = self.0.split('/').map(percent_encode).collect();
         parts.join("/")
     }
@@ -328,7 +312,7 @@ impl fmt::Display for FileName {
 }
 
 /// A text as one segment of a URL's path.
-pub(super) fn percent_encode(text: &str) -> String {
+pub(crate) fn percent_encode(text: &str) -> String {
     use std::fmt::Write as _;
     let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {
@@ -358,18 +342,16 @@ mod tests {
     proptest! {
         #[test]
         fn no_text_becomes_a_way_out_of_the_cache(text in "[a-z0-9./\\\\:@~ \"\\-]{0,12}|.*") {
-            if let Some(tag) = ETag::parse(&text) {
-                prop_assert!(stays_inside(tag.as_str()));
+            let names = [
+                ETag::parse(&text).map(|tag| tag.0),
+                FileName::parse(&text).map(|file| file.0),
+                FileName::parse_path(&text).map(|file| file.0),
+                Commit::parse(&text).map(|commit| commit.0),
+            ];
+            for name in names.iter().flatten() {
+                prop_assert!(stays_inside(name), "{name}");
             }
-            if let Some(file) = FileName::parse(&text) {
-                prop_assert!(stays_inside(file.as_str()) && !text.contains('/'));
-            }
-            if let Some(file) = FileName::parse_path(&text) {
-                prop_assert!(stays_inside(file.as_str()));
-            }
-            if let Some(commit) = Commit::parse(&text) {
-                prop_assert!(stays_inside(commit.as_str()));
-            }
+            prop_assert!(FileName::parse(&text).is_none_or(|file| file.depth() == 0));
             for id in [HubId::parse(&text), HubId::parse(&format!("org/name@{text}"))] {
                 if let Ok(Some(id)) = id {
                     prop_assert!(stays_inside(&id.folder()) && stays_inside(id.revision()));
@@ -379,17 +361,19 @@ mod tests {
         }
     }
 
-    fn id(text: &str) -> Option<(String, String)> {
-        let id = HubId::parse(text).unwrap()?;
-        Some((id.repository().into(), id.revision().into()))
-    }
-
     #[test]
     fn ids_are_told_from_paths() {
-        let pair = |a: &str, b: &str| Some((a.to_owned(), b.to_owned()));
-        assert_eq!(id("Qwen/Qwen3-8B"), pair("Qwen/Qwen3-8B", "main"));
-        assert_eq!(id("a/b@v1.0"), pair("a/b", "v1.0"));
-        assert_eq!(id("a_1/b.c-d@refs/pr/1"), pair("a_1/b.c-d", "refs/pr/1"));
+        let id = |text: &str| {
+            let id = HubId::parse(text).unwrap();
+            id.map(|id| format!("{} {}", id.repository, id.revision))
+        };
+        for (text, expected) in [
+            ("Qwen/Qwen3-8B", "Qwen/Qwen3-8B main"),
+            ("a/b@v1.0", "a/b v1.0"),
+            ("a_1/b.c-d@refs/pr/1", "a_1/b.c-d refs/pr/1"),
+        ] {
+            assert_eq!(id(text).as_deref(), Some(expected));
+        }
         for text in [
             "tiny", "./model", "../model", "/model", "a/b/c", "a/", "/b", "a/..", "a/.b", "a\\b",
             "C:/b", "a/b--c", "a--b/c", "a b/c", "a/b.", "~/b", "é/b", "", "@main",
@@ -401,57 +385,35 @@ mod tests {
 
     #[test]
     fn one_gguf_file_of_a_repository_can_be_meant() {
-        let files = |text: &str| -> Vec<String> {
+        let files = |text: &str| {
             let id = HubId::parse(text).unwrap().unwrap();
             assert_eq!(id.to_string(), text);
-            id.files().iter().map(ToString::to_string).collect()
+            let names: Vec<String> = id.files().iter().map(ToString::to_string).collect();
+            names.join(" ")
         };
-        assert_eq!(files("org/name"), Vec::<String>::new());
-        assert_eq!(files("org/name/m-Q4_K_M.gguf@v1"), ["m-Q4_K_M.gguf"]);
-        assert_eq!(
-            files("org/name/m-00001-of-00002.gguf"),
-            ["m-00001-of-00002.gguf", "m-00002-of-00002.gguf"]
-        );
-        for one in [
-            "m-00002-of-00002.gguf",
-            "m-00001-of-2.gguf",
-            "m-00001-of-99999.gguf",
-        ] {
-            assert_eq!(files(&format!("org/name/{one}")), [one]);
+        assert_eq!(files("org/name"), "");
+        assert_eq!(files("org/name/m-Q4_K_M.gguf@v1"), "m-Q4_K_M.gguf");
+        let parts = "m-00001-of-00002.gguf m-00002-of-00002.gguf";
+        assert_eq!(files("org/name/m-00001-of-00002.gguf"), parts);
+        for part in ["00002-of-00002", "00001-of-2", "00001-of-99999"] {
+            let one = format!("m-{part}.gguf");
+            assert_eq!(files(&format!("org/name/{one}")), one);
         }
-        for path in [
-            "org/name/m.bin",
-            "org/name/a/m.gguf",
-            "org/name/.gguf",
-            "org/name/..gguf/x",
-        ] {
-            assert_eq!(HubId::parse(path).unwrap(), None, "{path}");
+        for path in ["m.bin", "a/m.gguf", ".gguf", "..gguf/x"] {
+            assert_eq!(HubId::parse(&format!("org/name/{path}")).unwrap(), None);
         }
     }
 
     #[test]
     fn no_revision_leaves_its_folder() {
-        for revision in [
-            "",
-            "..",
-            "a/../../b",
-            "/etc",
-            "a//b",
-            "a/",
-            ".git",
-            "a/.b",
-            "a b",
-            "a\nb",
-            "C:x",
-            "a\\b",
-            "a@b",
-            "a?b",
-            "a#b",
-        ] {
+        let long = "x".repeat(201);
+        let spaced = ["", "a b", "a\nb", &long];
+        let others = ".. a/../../b /etc a//b a/ .git a/.b C:x a\\b a@b a?b a#b".split(' ');
+        for revision in others.chain(spaced) {
             let error = HubId::parse(&format!("a/b@{revision}")).unwrap_err();
-            assert!(matches!(error, HubError::Id { .. }), "{revision}: {error}");
+            let told = error.to_string().contains("is not a hub id");
+            assert!(told, "{revision}: {error}");
         }
-        assert!(HubId::parse(&format!("a/b@{}", "x".repeat(201))).is_err());
     }
 
     #[test]
@@ -459,10 +421,9 @@ mod tests {
         let id = HubId::parse("org/na-me_1.5").unwrap().unwrap();
         assert_eq!(id.folder(), "models--org--na-me_1.5");
         assert_eq!(HubId::of_folder(&id.folder()), Some(id));
-        let data = HubId::data_set("org/name", Some("v1")).unwrap().unwrap();
+        let data = HubId::data_set("org/name@v1").unwrap().unwrap();
         assert_eq!(data.folder(), "datasets--org--name");
-        assert_eq!(HubId::data_set("org/name/x.gguf", None).unwrap(), None);
-        assert_eq!(HubId::data_set("org/name@x", None).unwrap(), None);
+        assert_eq!(HubId::data_set("org/name/x.gguf").unwrap(), None);
         for folder in [
             "datasets--a--b",
             "models--a",
@@ -476,17 +437,11 @@ mod tests {
 
     #[test]
     fn what_a_server_sends_becomes_no_path_outside_the_cache() {
-        for text in [
-            "",
-            "main",
-            "../x",
-            &"g".repeat(40),
-            &"A".repeat(40),
-            &"a".repeat(39),
-        ] {
+        let of = |text: &str, count: usize| text.repeat(count);
+        for text in ["", "main", "../x", &of("g", 40), &of("A", 40), &of("a", 39)] {
             assert_eq!(Commit::parse(text), None, "{text}");
         }
-        assert!(Commit::parse(&"0a".repeat(20)).is_some());
+        assert!(Commit::parse(&of("0a", 20)).is_some());
         for text in [
             "",
             "\"\"",
@@ -496,16 +451,16 @@ mod tests {
             "a.incomplete",
             "a:b",
             "..",
-            &"a".repeat(129),
+            &of("a", 129),
         ] {
             assert_eq!(ETag::parse(text), None, "{text}");
         }
         assert_eq!(ETag::parse("W/\"abc-1\"").unwrap().as_str(), "abc-1");
         for (tag, hash) in [
-            ("a".repeat(40), Some(Hash::Sha1)),
-            ("a".repeat(64), Some(Hash::Sha256)),
-            ("g".repeat(40), None),
-            ("a".repeat(32), None),
+            (of("a", 40), Some(Hash::Sha1)),
+            (of("a", 64), Some(Hash::Sha256)),
+            (of("g", 40), None),
+            (of("a", 32), None),
         ] {
             assert_eq!(ETag::parse(&tag).unwrap().hash(), hash, "{tag}");
         }

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use crate::HubError;
+use crate::error::Fault;
 use crate::layout::{self, CONFIG_FILE, WEIGHTS_FILE, WEIGHTS_INDEX, is_gguf, pickled};
 use crate::name::{FileName, HubId};
 
 /// Everything but the weights.
-pub(super) const DESCRIPTION: [&str; 7] = [
+pub(crate) const DESCRIPTION: [&str; 7] = [
     CONFIG_FILE,
     "generation_config.json",
     "tokenizer.json",
@@ -19,24 +19,18 @@ pub(super) const DESCRIPTION: [&str; 7] = [
 ];
 
 /// Refuses a repository whose files are no checkpoint for this program.
-pub(super) fn check(id: &HubId, files: &BTreeSet<String>) -> Result<(), HubError> {
+pub(crate) fn check(id: &HubId, files: &BTreeSet<String>) -> Result<(), Fault> {
     let refuse = |message: String| {
-        Err(HubError::NoCheckpoint {
+        Err(Fault::NoCheckpoint {
             id: id.repository().into(),
             revision: id.revision().into(),
             message,
         })
     };
-    if let Some(absent) = id
-        .files()
-        .iter()
-        .find(|file| !files.contains(file.as_str()))
-    {
-        let others: Vec<&str> = files
-            .iter()
-            .map(String::as_str)
-            .filter(|file| is_gguf(Path::new(file)))
-            .collect();
+    let named = id.files();
+    if let Some(absent) = named.iter().find(|file| !files.contains(file.as_str())) {
+        let others = files.iter().filter(|file| is_gguf(Path::new(file)));
+        let others: Vec<&str> = others.map(String::as_str).collect();
         return refuse(match others.as_slice() {
             [] => format!("has no file {absent}, and no other GGUF file"),
             others => format!(
@@ -45,14 +39,10 @@ pub(super) fn check(id: &HubId, files: &BTreeSet<String>) -> Result<(), HubError
             ),
         });
     }
-    if !id.files().is_empty() {
+    if !named.is_empty() {
         return Ok(());
     }
-    let with_ending = |ending: &str| {
-        let files = files.iter().map(String::as_str);
-        let mut matching = files.filter(|file| file.ends_with(ending));
-        matching.next().map(str::to_owned)
-    };
+    let with_ending = |ending: &str| files.iter().find(|file| file.ends_with(ending));
     if files.contains(layout::SENTENCE_TRANSFORMERS) {
         return refuse(format!(
             "is {}: {}",
@@ -73,17 +63,16 @@ pub(super) fn check(id: &HubId, files: &BTreeSet<String>) -> Result<(), HubError
             layout::how_to_convert(id.repository())
         ));
     }
+    if let Some(file) = with_ending(".gguf").filter(|file| file.contains('/')) {
+        return refuse(format!(
+            "holds GGUF files in folders: download one of them (for instance {file}) and give its path to --model"
+        ));
+    }
     if let Some(file) = with_ending(".gguf") {
-        return refuse(if file.contains('/') {
-            format!(
-                "holds GGUF files in folders: download one of them (for instance {file}) and give its path to --model"
-            )
-        } else {
-            format!(
-                "holds GGUF files: name one of them, as in --model {}/{file}",
-                id.repository()
-            )
-        });
+        let id = id.repository();
+        return refuse(format!(
+            "holds GGUF files: name one of them, as in --model {id}/{file}"
+        ));
     }
     if let Some(file) = with_ending("adapter_model.safetensors") {
         return refuse(format!(
@@ -97,48 +86,36 @@ pub(super) fn check(id: &HubId, files: &BTreeSet<String>) -> Result<(), HubError
 }
 
 /// The files that describe a model, whether it has them or not.
-pub(super) fn description(files: &BTreeSet<String>) -> Vec<FileName> {
+pub(crate) fn description(files: &BTreeSet<String>) -> Vec<FileName> {
     let index = (!files.contains(WEIGHTS_FILE)).then_some(WEIGHTS_INDEX);
-    DESCRIPTION
-        .into_iter()
-        .chain(index)
-        .filter_map(FileName::parse)
-        .collect()
+    let names = DESCRIPTION.into_iter().chain(index);
+    names.filter_map(FileName::parse).collect()
 }
 
 /// The weight files of a snapshot whose description has come.
 ///
 /// # Errors
-/// [`HubError::Index`] for a shard index that names anything but Safetensors files beside it, or shards that the repository does
+/// [`Fault::Index`] for a shard index that names anything but Safetensors files beside it, or shards that the repository does
 /// not have.
-pub(super) fn weights(
-    snapshot: &Path,
-    files: &BTreeSet<String>,
-) -> Result<Vec<FileName>, HubError> {
+pub(crate) fn weights(snapshot: &Path, files: &BTreeSet<String>) -> Result<Vec<FileName>, Fault> {
     if files.contains(WEIGHTS_FILE) {
         return Ok(FileName::parse(WEIGHTS_FILE).into_iter().collect());
     }
-    let fail = |message: String| HubError::Index {
+    let fail = |message: String| Fault::Index {
         path: snapshot.join(WEIGHTS_INDEX),
         message,
     };
-    let mut shards = Vec::new();
-    for shard in layout::weight_files(snapshot)? {
-        let name = FileName::parse(&shard)
-            .filter(|name| name.as_str().ends_with(".safetensors"))
-            .ok_or_else(|| {
-                fail(format!(
-                    "shard `{shard}` is not a Safetensors file in the same folder"
-                ))
-            })?;
-        if !files.contains(name.as_str()) {
-            return Err(fail(format!(
-                "shard {name} is not in the repository: it is incomplete"
-            )));
-        }
-        shards.push(name);
-    }
-    Ok(shards)
+    let parse = |shard: String| match FileName::parse(&shard) {
+        Some(name) if shard.ends_with(".safetensors") && files.contains(&shard) => Ok(name),
+        Some(_) if shard.ends_with(".safetensors") => Err(fail(format!(
+            "shard {shard} is not in the repository: it is incomplete"
+        ))),
+        _ => Err(fail(format!(
+            "shard `{shard}` is not a Safetensors file in the same folder"
+        ))),
+    };
+    let shards = layout::weight_files(snapshot)?;
+    shards.into_iter().map(parse).collect()
 }
 
 #[cfg(test)]
@@ -153,14 +130,12 @@ mod tests {
 
     #[test]
     fn a_repository_must_hold_a_checkpoint() {
-        assert_eq!(
-            refusal(&["config.json", "model.safetensors", "pytorch_model.bin"]),
-            None
-        );
-        assert_eq!(
-            refusal(&["config.json", "model.safetensors.index.json"]),
-            None
-        );
+        for whole in [
+            &["config.json", "model.safetensors", "pytorch_model.bin"][..],
+            &["config.json", "model.safetensors.index.json"],
+        ] {
+            assert_eq!(refusal(whole), None);
+        }
         for (files, parts) in [
             (&["model.safetensors"][..], &["config.json"][..]),
             (

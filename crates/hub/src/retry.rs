@@ -5,8 +5,9 @@ use std::time::{Duration, Instant, SystemTime};
 
 use chrono::DateTime;
 
-use super::url::{host, without_query};
-use super::{Event, HubError, Watch};
+use crate::error::Fault;
+use crate::url::{host, without_query};
+use crate::{Event, Watch};
 
 /// Attempts at a request that may succeed the next time.
 const ATTEMPTS: u32 = 5;
@@ -18,34 +19,37 @@ const FIRST_PAUSE: Duration = Duration::from_millis(200);
 const LONGEST_WAIT: Duration = Duration::from_mins(5);
 
 /// An error, and whether trying again may help.
-pub(super) struct AttemptError {
-    pub(super) error: Box<HubError>,
+pub(crate) struct AttemptError {
+    pub(crate) error: Box<Fault>,
     /// Attempts that are worth making, all in all.
-    pub(super) attempts: u32,
+    pub(crate) attempts: u32,
     /// How long the server wants us to wait.
-    pub(super) after: Option<Duration>,
+    pub(crate) after: Option<Duration>,
 }
 
 impl AttemptError {
-    pub(super) fn permanent(error: HubError) -> Self {
+    /// One that may pass.
+    pub(crate) fn transient(error: Fault) -> Self {
+        Self {
+            attempts: ATTEMPTS,
+            ..Self::from(error)
+        }
+    }
+}
+
+/// One that stays.
+impl From<Fault> for AttemptError {
+    fn from(error: Fault) -> Self {
         Self {
             error: Box::new(error),
             attempts: 1,
             after: None,
         }
     }
-
-    pub(super) fn transient(error: HubError) -> Self {
-        Self {
-            error: Box::new(error),
-            attempts: ATTEMPTS,
-            after: None,
-        }
-    }
 }
 
 /// The attempts at one request.
-pub(super) struct Attempts<'a> {
+pub(crate) struct Attempts<'a> {
     watch: &'a Watch<'a>,
     failures: u32,
     /// How long servers had it wait.
@@ -53,7 +57,7 @@ pub(super) struct Attempts<'a> {
 }
 
 impl<'a> Attempts<'a> {
-    pub(super) fn new(watch: &'a Watch<'a>) -> Self {
+    pub(crate) fn new(watch: &'a Watch<'a>) -> Self {
         Self {
             watch,
             failures: 0,
@@ -62,13 +66,13 @@ impl<'a> Attempts<'a> {
     }
 
     /// After an attempt that got further than any before.
-    pub(super) fn start_again(&mut self) {
+    pub(crate) fn start_again(&mut self) {
         (self.failures, self.waited) = (0, Duration::ZERO);
     }
 
     /// Waits until the next attempt is due, and gives the time that the server asked for; the error if there is to be no
     /// other attempt.
-    pub(super) fn wait(&mut self, failure: AttemptError) -> Result<Duration, HubError> {
+    pub(crate) fn wait(&mut self, failure: AttemptError) -> Result<Duration, Fault> {
         self.failures += 1;
         if self.failures >= failure.attempts {
             return Err(*failure.error);
@@ -96,11 +100,11 @@ impl<'a> Attempts<'a> {
 
 /// Attempts until one succeeds or fails for good. Each gets the deadline of its answer: `time` is for all of them,
 /// without what the server asks to wait.
-pub(super) fn with_retries<T>(
+pub(crate) fn with_retries<T>(
     watch: &Watch,
     time: Duration,
     mut attempt: impl FnMut(Instant) -> Result<T, AttemptError>,
-) -> Result<T, HubError> {
+) -> Result<T, Fault> {
     let mut attempts = Attempts::new(watch);
     let mut deadline = Instant::now() + time;
     loop {
@@ -114,7 +118,7 @@ pub(super) fn with_retries<T>(
 
 /// What a `Retry-After` header asks for: seconds, or a date, counted from the server's own where it tells one. `None` for
 /// what is neither.
-pub(super) fn retry_after(text: &str, date: Option<&str>) -> Option<Duration> {
+pub(crate) fn retry_after(text: &str, date: Option<&str>) -> Option<Duration> {
     let text = text.trim();
     if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
         // More digits than fit are longer than anybody waits.
@@ -132,7 +136,7 @@ pub(super) fn retry_after(text: &str, date: Option<&str>) -> Option<Duration> {
 }
 
 /// A time for people, rounded up.
-pub(super) fn duration_in_words(time: Duration) -> String {
+pub(crate) fn duration_in_words(time: Duration) -> String {
     match time.as_secs() {
         seconds @ 0..=119 => format!("{seconds} s"),
         seconds @ 120..=7199 => format!("{} min", seconds.div_ceil(60)),
@@ -142,41 +146,32 @@ pub(super) fn duration_in_words(time: Duration) -> String {
 }
 
 /// Why no answer came, and whether one may come the next time.
-pub(super) fn transport(url: &str, error: &ureq::Error) -> AttemptError {
-    let unreachable = |message: String| HubError::Unreachable {
-        host: host(url).into(),
-        message,
-    };
+pub(crate) fn transport(url: &str, error: &ureq::Error) -> AttemptError {
     let text = error.to_string();
-    match error {
+    let mistrust = match error {
+        ureq::Error::Rustls(_) | ureq::Error::Tls(_) | ureq::Error::Pem(_) => true,
+        // How the connection says that it does not trust a certificate.
+        ureq::Error::Io(source) => source.kind() == std::io::ErrorKind::InvalidData,
+        _ => false,
+    };
+    let message = match error {
         ureq::Error::Http(_) | ureq::Error::BadUri(_) => {
-            AttemptError::permanent(HubError::Protocol {
+            return AttemptError::from(Fault::Protocol {
                 url: without_query(url).into(),
                 message: format!("not an address: {text}"),
-            })
+            });
         }
-        ureq::Error::Rustls(_) | ureq::Error::Tls(_) | ureq::Error::Pem(_) => {
-            AttemptError::permanent(unreachable(certificate_advice(&text)))
-        }
-        // How the connection says that it does not trust a certificate.
-        ureq::Error::Io(source) if source.kind() == std::io::ErrorKind::InvalidData => {
-            AttemptError::permanent(unreachable(certificate_advice(&text)))
-        }
-        ureq::Error::Timeout(_) => AttemptError {
-            attempts: ATTEMPTS_TO_CONNECT,
-            ..AttemptError::transient(unreachable(format!("no answer in time ({text})")))
-        },
-        _ => AttemptError {
-            attempts: ATTEMPTS_TO_CONNECT,
-            ..AttemptError::transient(unreachable(text))
-        },
+        _ if mistrust => format!(
+            "{text} (if a proxy here has a certificate of its own, name a file that holds it in SSL_CERT_FILE)"
+        ),
+        ureq::Error::Timeout(_) => format!("no answer in time ({text})"),
+        _ => text,
+    };
+    let host = host(url).into();
+    AttemptError {
+        attempts: if mistrust { 1 } else { ATTEMPTS_TO_CONNECT },
+        ..AttemptError::from(Fault::Unreachable { host, message })
     }
-}
-
-fn certificate_advice(text: &str) -> String {
-    format!(
-        "{text} (if a proxy here has a certificate of its own, name a file that holds it in SSL_CERT_FILE)"
-    )
 }
 
 #[cfg(test)]
@@ -200,11 +195,8 @@ mod tests {
             ("", None),
             ("Sun, 99 Nov 1994 08:50:07 GMT", None),
         ] {
-            assert_eq!(
-                retry_after(text, date),
-                wait.map(Duration::from_secs),
-                "{text}"
-            );
+            let wait = wait.map(Duration::from_secs);
+            assert_eq!(retry_after(text, date), wait, "{text}");
         }
         // Without the server's own date this machine's counts.
         let past = retry_after("Sun, 06 Nov 1994 08:49:37 GMT", None);
@@ -215,7 +207,7 @@ mod tests {
 
     #[test]
     fn a_request_waits_no_longer_than_the_longest_wait() {
-        let error = || HubError::Status {
+        let error = || Fault::Status {
             url: "http://hub/x".into(),
             status: 429,
             message: String::new(),

@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::HubError;
+use crate::error::Fault;
 
 /// The hub's public address.
 pub(crate) const PUBLIC_ENDPOINT: &str = "https://huggingface.co";
@@ -14,33 +14,24 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Settings of the hub and its cache.
 #[derive(Clone)]
-pub struct Settings {
+pub(crate) struct Settings {
     /// The hub's address without a slash at its end, `HF_ENDPOINT`.
-    pub endpoint: String,
+    pub(crate) endpoint: String,
     /// The cache's folder, `HF_HUB_CACHE`, else `hub` in `HF_HOME`.
-    pub cache: PathBuf,
+    pub(crate) cache: PathBuf,
     /// The token to ask with, `HF_TOKEN` or the token file that `hf auth login` writes.
-    pub token: Option<String>,
+    pub(crate) token: Option<String>,
     /// Whether nothing may be fetched, `HF_HUB_OFFLINE`.
-    pub offline: bool,
+    pub(crate) offline: bool,
     /// How long a connection may stay silent, `HF_HUB_DOWNLOAD_TIMEOUT` in seconds.
-    pub patience: Duration,
+    pub(crate) patience: Duration,
     /// Certificates to trust instead of the built-in ones, `SSL_CERT_FILE`.
-    pub certificates: Option<PathBuf>,
+    pub(crate) certificates: Option<PathBuf>,
 }
 
 impl Settings {
-    /// Reads the environment.
-    ///
-    /// # Errors
-    /// [`HubError::NoHome`] where nothing says in which folder to keep models; [`HubError::Io`] for a token file that is
-    /// there and cannot be read.
-    pub fn from_environment() -> Result<Self, HubError> {
-        Self::read(&|name| std::env::var_os(name))
-    }
-
-    /// Reads variables. An empty one counts as not set.
-    pub(super) fn read(variable: &dyn Fn(&str) -> Option<OsString>) -> Result<Self, HubError> {
+    /// Reads variables of the environment. An empty one counts as not set.
+    pub(crate) fn read(variable: &dyn Fn(&str) -> Option<OsString>) -> Result<Self, Fault> {
         let variable = |name: &str| variable(name).filter(|value| !value.is_empty());
         let text = |name: &str| variable(name).and_then(|value| value.into_string().ok());
         let user = variable("HOME").map_or_else(std::env::home_dir, |home| Some(home.into()));
@@ -59,20 +50,18 @@ impl Settings {
         let cache = path("HF_HUB_CACHE")
             .or_else(|| path("HUGGINGFACE_HUB_CACHE"))
             .or_else(|| in_home("hub"))
-            .ok_or(HubError::NoHome)?;
-        let token = text("HF_TOKEN").or_else(|| text("HUGGING_FACE_HUB_TOKEN"));
-        let token = match token {
-            Some(token) => Some(token),
-            None if text("HF_HUB_DISABLE_IMPLICIT_TOKEN").is_some_and(|text| is_true(&text)) => {
-                None
-            }
-            None => match path("HF_TOKEN_PATH").or_else(|| in_home("token")) {
-                Some(file) if file.is_file() => Some(
-                    std::fs::read_to_string(&file).map_err(|source| HubError::io(&file, source))?,
-                ),
-                _ => None,
-            },
-        };
+            .ok_or(Fault::NoHome)?;
+        let is_on = |name: &str| text(name).is_some_and(|text| is_true(&text));
+        let mut token = text("HF_TOKEN").or_else(|| text("HUGGING_FACE_HUB_TOKEN"));
+        let file = path("HF_TOKEN_PATH").or_else(|| in_home("token"));
+        if let Some(file) = file.filter(|file| file.is_file())
+            && token.is_none()
+            && !is_on("HF_HUB_DISABLE_IMPLICIT_TOKEN")
+        {
+            let read = std::fs::read_to_string(&file);
+            token = Some(read.map_err(|source| Fault::io(&file, source))?);
+        }
+        let token = token.map(|token| token.trim().to_owned());
         let offline = text("HF_HUB_OFFLINE").or_else(|| text("TRANSFORMERS_OFFLINE"));
         Ok(Self {
             endpoint: text("HF_ENDPOINT").map_or_else(
@@ -80,9 +69,7 @@ impl Settings {
                 |url| url.trim().trim_end_matches('/').into(),
             ),
             cache,
-            token: token
-                .map(|token| token.trim().to_owned())
-                .filter(|token| !token.is_empty()),
+            token: token.filter(|token| !token.is_empty()),
             offline: offline.is_some_and(|text| is_true(&text)),
             patience: text("HF_HUB_DOWNLOAD_TIMEOUT")
                 .and_then(|seconds| seconds.trim().parse().ok())
@@ -128,31 +115,20 @@ mod tests {
 
     #[test]
     fn the_cache_is_where_other_programs_have_it() {
-        let cache = |variables| read(variables).cache;
-        assert_eq!(
-            cache(&[("HOME", "/h")]),
-            PathBuf::from("/h/.cache/huggingface/hub")
-        );
-        assert_eq!(
-            cache(&[("HOME", "/h"), ("XDG_CACHE_HOME", "/x")]),
-            PathBuf::from("/x/huggingface/hub")
-        );
-        assert_eq!(
-            cache(&[("HOME", "/h"), ("HF_HOME", "~/f")]),
-            PathBuf::from("/h/f/hub")
-        );
-        let both = [("HF_HOME", "/f"), ("HUGGINGFACE_HUB_CACHE", "/old")];
-        assert_eq!(cache(&both), PathBuf::from("/old"));
-        let all = [
-            ("HF_HUB_CACHE", "/new"),
-            ("HF_HOME", "/f"),
-            ("HUGGINGFACE_HUB_CACHE", "/old"),
-        ];
-        assert_eq!(cache(&all), PathBuf::from("/new"));
-        assert_eq!(
-            cache(&[("HF_HUB_CACHE", ""), ("HF_HOME", "/f")]),
-            PathBuf::from("/f/hub")
-        );
+        let (home, old) = (("HF_HOME", "/f"), ("HUGGINGFACE_HUB_CACHE", "/old"));
+        for (variables, cache) in [
+            (&[("HOME", "/h")][..], "/h/.cache/huggingface/hub"),
+            (
+                &[("HOME", "/h"), ("XDG_CACHE_HOME", "/x")],
+                "/x/huggingface/hub",
+            ),
+            (&[("HOME", "/h"), ("HF_HOME", "~/f")], "/h/f/hub"),
+            (&[home, old], "/old"),
+            (&[("HF_HUB_CACHE", "/new"), home, old], "/new"),
+            (&[("HF_HUB_CACHE", ""), home], "/f/hub"),
+        ] {
+            assert_eq!(read(variables).cache, PathBuf::from(cache));
+        }
     }
 
     #[test]
@@ -186,21 +162,17 @@ mod tests {
             ("", false),
             ("no", false),
         ] {
-            assert_eq!(
-                read(&[home, ("HF_HUB_OFFLINE", value)]).offline,
-                offline,
-                "{value}"
-            );
+            let read = read(&[home, ("HF_HUB_OFFLINE", value)]);
+            assert_eq!(read.offline, offline, "{value}");
         }
         assert!(read(&[home, ("TRANSFORMERS_OFFLINE", "yes")]).offline);
         assert_eq!(read(&[home]).endpoint, PUBLIC_ENDPOINT);
-        assert_eq!(
-            read(&[home, ("HF_ENDPOINT", "https://mirror/hf/")]).endpoint,
-            "https://mirror/hf"
-        );
-        assert_eq!(
-            read(&[home, ("HF_HUB_DOWNLOAD_TIMEOUT", "5")]).patience,
-            Duration::from_secs(5)
-        );
+        let other = [
+            home,
+            ("HF_ENDPOINT", "https://mirror/hf/"),
+            ("HF_HUB_DOWNLOAD_TIMEOUT", "5"),
+        ];
+        assert_eq!(read(&other).endpoint, "https://mirror/hf");
+        assert_eq!(read(&other).patience, Duration::from_secs(5));
     }
 }

@@ -1,24 +1,24 @@
 //! URLs: hosts, redirects, joining.
 
 /// Scheme and authority of a URL.
-pub(super) fn origin(url: &str) -> &str {
+pub(crate) fn origin(url: &str) -> &str {
     let start = url.find("://").map_or(0, |at| at + 3);
     let rest = &url[start..];
     &url[..start + rest.find(['/', '?', '#']).unwrap_or(rest.len())]
 }
 
-pub(super) fn host(url: &str) -> &str {
+pub(crate) fn host(url: &str) -> &str {
     let origin = origin(url);
     let host = origin.find("://").map_or(origin, |at| &origin[at + 3..]);
     host.rsplit_once('@').map_or(host, |(_, host)| host)
 }
 
-pub(super) fn without_query(url: &str) -> &str {
+pub(crate) fn without_query(url: &str) -> &str {
     url.split(['?', '#']).next().unwrap_or(url)
 }
 
 /// Where a redirect leads; `None` for what is no place, and for the way out of an encrypted connection.
-pub(super) fn join(url: &str, location: &str) -> Option<String> {
+pub(crate) fn join(url: &str, location: &str) -> Option<String> {
     let location = location.trim();
     let next = if location.starts_with("https://") || location.starts_with("http://") {
         location.to_owned()

@@ -140,10 +140,10 @@ impl Hub {
 
     pub(crate) fn data_set_with_fault(
         id: &str,
-        files: &[(&str, &[u8])],
+        converted: &[(&str, &[u8])],
         fault: impl Fn(&Request, usize, Reply) -> Reply + Send + Sync + 'static,
     ) -> Self {
-        Self::serve("datasets", id, [files, &[]], fault)
+        Self::serve("datasets", id, [&[], converted], fault)
     }
 
     fn serve(

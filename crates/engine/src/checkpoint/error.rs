@@ -101,7 +101,7 @@ impl CheckpointError {
             (Self::Hub(source), Some(folder))
                 if folder.is_dir()
                     && !folder.as_os_str().is_empty()
-                    && !matches!(source, juror_hub::HubError::Index { .. }) =>
+                    && !source.is_index() =>
             {
                 Self::NeitherHubNorPath {
                     path: path.into(),

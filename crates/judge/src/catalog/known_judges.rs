@@ -151,7 +151,7 @@ pub fn find(name: &str) -> Result<Option<&'static KnownJudge>, CheckpointError> 
 /// The model on the hub that an alias or a hub id names, either with `@revision` or without; `None` for other names.
 ///
 /// # Errors
-/// [`juror_hub::HubError::Id`] for a revision that cannot be one; see also [`judges`].
+/// [`juror_hub::HubError`] for a revision that cannot be one; see also [`judges`].
 pub fn hub_id(name: &str) -> Result<Option<HubId>, CheckpointError> {
     let (alias, revision) = match name.split_once('@') {
         Some((alias, revision)) => (alias, Some(revision)),
