@@ -15,6 +15,11 @@
 //! | `server` | the judge over HTTP (`juror serve`, feature `serve`) |
 //! | [`attack`] | responses that deserve no reward, and how often a judge gives them one (`juror attack`) |
 
+#![cfg_attr(
+    not(feature = "serve"),
+    allow(dead_code, reason = "what the server alone calls")
+)]
+
 pub mod attack;
 pub mod batch;
 pub mod catalog;

@@ -14,7 +14,7 @@ use juror_hub::Want;
 use juror_judge::judge::calibration::Calibration;
 use juror_judge::judge::model::MAX_NEW_TOKENS;
 use juror_judge::judge::{GenerationDefaults, JudgeText, RulesMode, RunOptions};
-pub(super) use juror_judge::protocol::{PromptTemplate, Protocol, ScaffoldWants};
+use juror_judge::protocol::{PromptTemplate, Protocol, ScaffoldWants};
 use juror_judge::reward::RewardPolicy;
 
 /// Why an option for constrained answers has no meaning.

@@ -99,9 +99,7 @@ impl CheckpointError {
     pub fn of_path(self, path: &Path) -> Self {
         match (self, path.parent()) {
             (Self::Hub(source), Some(folder))
-                if folder.is_dir()
-                    && !folder.as_os_str().is_empty()
-                    && !source.is_index() =>
+                if folder.is_dir() && !folder.as_os_str().is_empty() && !source.is_index() =>
             {
                 Self::NeitherHubNorPath {
                     path: path.into(),

@@ -10,9 +10,7 @@ use super::BrowseError;
 use super::index::{Index, ReadLine};
 use super::source::Source;
 use crate::eval::{EvalError, LabelColumns, Samples, labelled_line};
-pub(super) use juror_data::{
-    ColumnMap, LineLimit, LoadOptions, Needs, Rows, VerdictLine, each, index_each,
-};
+use juror_data::{ColumnMap, LineLimit, LoadOptions, Needs, Rows, VerdictLine, each, index_each};
 
 /// Bytes that are read and parsed at a time.
 const CHUNK: usize = 8 << 20;

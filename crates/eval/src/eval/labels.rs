@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-pub(super) use juror_data::Keep;
+use juror_data::Keep;
 
 /// The fields of a label, and the keys under which data sets have them; the first that a row has counts.
 ///

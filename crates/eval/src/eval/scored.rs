@@ -10,9 +10,7 @@ use serde_json::{Map, Value};
 use super::EvalError;
 use super::labels::{Label, LabelColumns};
 use juror_data::verdict::Status;
-pub(super) use juror_data::{
-    LoadOptions, Needs, Sample, TrialsSeen, VerdictLine, each, each_batch, id_hash,
-};
+use juror_data::{LoadOptions, Needs, Sample, TrialsSeen, VerdictLine, each, each_batch, id_hash};
 
 /// Names, each with a number.
 #[derive(Debug, Clone, Default)]

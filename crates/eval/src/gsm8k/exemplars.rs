@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::Gsm8kError;
-pub use juror_data::{ColumnMap, Keep, LoadOptions, Needs, load};
+use juror_data::{ColumnMap, Keep, LoadOptions, Needs, load};
 
 /// The examples of this project, one JSON object a line.
 const BUILT_IN: &str = include_str!("exemplars.jsonl");

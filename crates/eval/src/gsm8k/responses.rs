@@ -12,7 +12,7 @@ use super::method::{Method, Reading};
 use super::report::Made;
 use super::statistics::{Votes, groups};
 use super::test_set::{TestSet, question_key, same_answers};
-pub use juror_data::{ColumnsUsed, Keep, LoadOptions, Needs, Sample, each};
+use juror_data::{ColumnsUsed, Keep, LoadOptions, Needs, Sample, each};
 
 /// Sets of labels: the original one, and an audited one.
 pub(crate) const SETS: usize = 2;

@@ -10,9 +10,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::Gsm8kError;
-pub use juror_data::{
-    ColumnMap, Keep, LineLimit, LoadOptions, Needs, Sample, Source, load, sources,
-};
+use juror_data::{ColumnMap, Keep, LineLimit, LoadOptions, Needs, Sample, Source, load, sources};
 use juror_rules::Gsm8kMethod;
 
 /// Rows of the published files, by their number.

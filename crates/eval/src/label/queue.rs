@@ -8,7 +8,7 @@ use super::LabelError;
 use crate::browse::{Browser, Progress, sureness};
 use crate::eval::{LabelColumns, Task};
 use juror_data::verdict::Status;
-pub(super) use juror_data::{ColumnMap, LoadOptions, Needs, Rows, Samples as _, id_hash, index};
+use juror_data::{ColumnMap, LoadOptions, Needs, Rows, Samples as _, id_hash, index};
 
 /// Which samples are asked for.
 #[derive(Debug, Clone, PartialEq)]

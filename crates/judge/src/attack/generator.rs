@@ -7,7 +7,7 @@ use super::family::Family;
 use super::target::Target;
 use super::texts::{self, fill};
 use crate::protocol::Yields;
-pub(super) use juror_data::Sample;
+use juror_data::Sample;
 use juror_engine::engine::random::uniform;
 use juror_rules::OutcomeRules;
 

@@ -11,11 +11,11 @@ use crate::judge::{
     EngineOptions, Judge, JudgeError, JudgeText, RulesMode, RunEnd, RunOptions, SessionError, Sink,
     Summary, WorkloadLengths, jobs,
 };
-pub(super) use juror_data::Sample;
+use juror_data::Sample;
 use juror_data::verdict::Verdict;
 use juror_engine::checkpoint::ModelSource;
-pub(super) use juror_engine::engine::Stats;
-pub(super) use juror_engine::model::DeviceChoice;
+use juror_engine::engine::Stats;
+use juror_engine::model::DeviceChoice;
 
 /// The judge that is attacked.
 pub struct Subject {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::*;
 use crate::judge::JudgeText;
 use crate::protocol::{self, PromptTemplate, Protocol, Yields};
-pub(super) use juror_data::Sample;
+use juror_data::Sample;
 use juror_data::verdict::{Status, Verdict};
 use juror_rules::OutcomeRules;
 

@@ -13,7 +13,7 @@
 //! The import makes the same names of the same rows: none is taken apart but for the trial.
 
 use crate::protocol::{self, PromptTemplate, Protocol};
-pub(crate) use juror_data::Sample;
+use juror_data::Sample;
 
 /// What every name begins with.
 const BEGINNING: &str = "juror-";

@@ -15,7 +15,7 @@ use crate::judge::{RunOptions, jobs};
 use crate::openai::request::Route;
 use crate::protocol::{PlainPrompt, PromptTemplate, Protocol};
 use juror_data::output::OutputFile;
-pub use juror_data::{Rows, Sample, Samples};
+use juror_data::{Rows, Sample, Samples};
 
 /// Samples that are read at a time.
 const AT_ONCE: usize = 256;

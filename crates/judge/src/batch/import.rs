@@ -9,7 +9,7 @@ use super::shapes::OutputLine;
 use crate::judge::answers::{AnswerReader, Answers, EngineAnswer};
 use crate::judge::jobs;
 use crate::protocol::{PromptTemplate, Protocol};
-pub use juror_data::{BadLines, LineLimit, Next, RejectedLine, Rows, Samples, sources};
+use juror_data::{BadLines, LineLimit, Next, RejectedLine, Rows, Samples, sources};
 
 /// Samples that are read at a time.
 const AT_ONCE: usize = 512;

@@ -28,9 +28,9 @@ use juror_base::terminal::escaped;
 use juror_base::threads::ThreadError;
 use juror_data::journal::JournalError;
 use juror_data::output::OutputError;
-pub use juror_data::{BadLines, DatasetError};
+use juror_data::{BadLines, DatasetError};
 use juror_engine::engine::EngineError;
-pub use juror_engine::model::ModelError;
+use juror_engine::model::ModelError;
 
 /// Why a batch could not be written, read or run.
 #[derive(Debug, thiserror::Error)]

@@ -22,11 +22,11 @@ use crate::openai::request::GenerationRequest;
 use crate::openai::response::Responder;
 use juror_data::journal::{Journal, LinePlace, Manifest, journal_path};
 use juror_data::output::{JsonLineSink, OutputFile, remove_left_over};
-pub use juror_data::{LineLimit, Next, id_hash, sources};
+use juror_data::{LineLimit, Next, id_hash, sources};
 use juror_engine::checkpoint::ModelSource;
 use juror_engine::checkpoint::weights::LoadProgress;
 use juror_engine::engine::{Completion, Engine, EngineThread};
-pub use juror_engine::model::DeviceChoice;
+use juror_engine::model::DeviceChoice;
 
 /// The most requests that wait in the engine for a place among those that run.
 const AHEAD: usize = 128;

@@ -14,7 +14,7 @@ use super::run::run_without_model;
 use super::{JudgeError, JudgeText, RunEnd, RunOptions, Sink, guarded};
 use crate::protocol::{PlainPrompt, Protocol};
 use juror_data::verdict::{Confidence, Raw, Status, Usage, Verdict};
-pub use juror_data::{Sample, Samples};
+use juror_data::{Sample, Samples};
 use juror_engine::text::reasoning::{Answer, ThinkingStyle};
 
 /// What begins a channel of the harmony format.

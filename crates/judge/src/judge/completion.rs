@@ -9,7 +9,7 @@ use super::request::wants_of;
 use super::{JudgeText, RulesMode, RunOptions, guarded};
 use crate::protocol::{ChoiceField, ParsedVerdict, Unreadable, Yields};
 use crate::reward::reward;
-pub(super) use juror_data::Sample;
+use juror_data::Sample;
 use juror_data::rubric::{expected_score, weighted_score};
 use juror_data::verdict::{Confidence, OutcomeSource, ParseRule, Raw, Status, Usage, Verdict};
 use juror_engine::engine::{Completion, FinishReason};

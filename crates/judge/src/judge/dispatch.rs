@@ -9,7 +9,7 @@ use std::sync::mpsc::{SyncSender, TrySendError};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-pub(super) use juror_engine::engine::{Engine, Request, Stats};
+use juror_engine::engine::{Engine, Request, Stats};
 
 /// An engine and the device it runs on.
 pub struct DeviceEngine {

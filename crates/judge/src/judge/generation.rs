@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use juror_engine::checkpoint::CheckpointError;
-pub(super) use juror_engine::engine::Sampling;
+use juror_engine::engine::Sampling;
 
 /// What `generation_config.json` recommends.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]

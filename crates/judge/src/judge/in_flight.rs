@@ -8,7 +8,7 @@ use super::JudgeText;
 use super::cache::{AnswerCache, AnswerKey};
 use super::completion::VerdictBuilder;
 use super::guide::Guided;
-pub(super) use juror_data::Sample;
+use juror_data::Sample;
 use juror_data::verdict::Verdict;
 use juror_engine::engine::{Completion, FinishReason};
 

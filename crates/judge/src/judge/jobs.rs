@@ -142,7 +142,7 @@ mod tests {
     use serde_json::{Map, Value, json};
 
     use super::*;
-    pub(super) use juror_data::Sample;
+    use juror_data::Sample;
 
     fn samples() -> Vec<Sample> {
         [("a", 5), ("b", 9), ("a", 20), ("c", 1), ("b", 3)]

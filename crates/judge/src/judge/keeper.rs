@@ -8,7 +8,7 @@ use super::{DeviceStats, JudgeError, Sink, Summary};
 use juror_data::journal::{Finished, Journal};
 use juror_data::verdict::Verdict;
 use juror_data::{Rows, Samples};
-pub(super) use juror_engine::engine::Stats;
+use juror_engine::engine::Stats;
 
 /// How often the journal is synced to disk, so that a power cut loses no more.
 const SYNC_EVERY: Duration = Duration::from_secs(10);

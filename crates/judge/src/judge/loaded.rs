@@ -20,11 +20,11 @@ use crate::protocol::{self, DeclarationError, PromptTemplate, TemplateError};
 use juror_base::panics;
 use juror_base::threads::{self, ThreadError};
 use juror_data::verdict::Verdict;
-pub(super) use juror_data::{DatasetError, Outline, Sample, Samples};
+use juror_data::{DatasetError, Outline, Sample, Samples};
 use juror_engine::checkpoint::weights::LoadProgress;
 use juror_engine::checkpoint::{CheckpointError, ModelSource};
-pub(super) use juror_engine::engine::{EngineError, Stats};
-pub(super) use juror_engine::model::{DeviceChoice, ModelError, PrecisionChoice};
+use juror_engine::engine::{EngineError, Stats};
+use juror_engine::model::{DeviceChoice, ModelError, PrecisionChoice};
 
 /// How often it is checked whether the weights are loaded.
 const LOOK_EVERY: Duration = Duration::from_millis(5);

@@ -5,7 +5,7 @@
 //! | [`session`] | `juror judge` as a whole: journal, resumption, engines, output file |
 //! | `run` | [`run()`]: the pipeline from rows to verdicts, with a model or with rules alone |
 //! | `loaded` | [`Judge`]: a model that stays loaded and judges again and again |
-//! | [`service`] | a judge that many clients ask at once, fair between them (`juror serve`) |
+//! | `service` | a judge that many clients ask at once, fair between them (`juror serve`) |
 //! | [`jobs`] | which trials are to be run, and in which order |
 //! | `request` | a sample becomes a request: prompt tokens, random key, guide |
 //! | `in_flight` | who waits for which answer; what is asked twice is answered once |
@@ -52,6 +52,7 @@ pub mod prompt;
 mod reading;
 mod request;
 mod run;
+#[cfg(feature = "serve")]
 pub mod service;
 pub mod session;
 pub(crate) mod summary;
@@ -73,9 +74,9 @@ pub use generation::GenerationDefaults;
 pub(crate) use jobs::Job;
 use juror_base::panics;
 use juror_base::threads::ThreadError;
-pub use juror_data::DatasetError;
+use juror_data::DatasetError;
 use juror_data::verdict::Verdict;
-pub use juror_engine::engine::{EngineError, Sampling, Stats};
+use juror_engine::engine::{EngineError, Sampling, Stats};
 use juror_rules::OutcomeRules;
 pub use loaded::{Judge, JudgeBuilder, LoadError};
 pub use model::{ChatSettings, JudgeText, OWN_HEAD, default_protocol};

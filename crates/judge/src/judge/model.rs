@@ -12,10 +12,10 @@ use super::prompt::{PromptBuilder, PromptError, PromptTokens, TokenCount, TooLon
 use crate::catalog::known_judges::{self, KnownJudge, KnownSampling};
 use crate::protocol::{PromptTemplate, Protocol, ScaffoldWants};
 use crate::reward::RewardPolicy;
-pub use juror_data::Sample;
+use juror_data::Sample;
 use juror_data::journal::{ChatIdentity, Identity};
-pub use juror_engine::checkpoint::{CheckpointError, ModelConfig, ModelSource, Weights};
-pub use juror_engine::engine::{Choices, Sampling, TokenSet};
+use juror_engine::checkpoint::{CheckpointError, ModelConfig, ModelSource, Weights};
+use juror_engine::engine::{Choices, Sampling, TokenSet};
 use juror_engine::grammar::{GrammarError, Grammars};
 use juror_engine::text::TextError;
 use juror_engine::text::chat_template::{ChatOptions, ChatTemplate, Moment};

@@ -10,7 +10,7 @@ use crate::protocol::template::{FieldName, PromptTemplate, Segment, split_marks}
 use crate::protocol::view::numbered;
 use crate::protocol::{Delimiters, TemplateError, View, tokens_in};
 use juror_base::terminal::escaped;
-pub use juror_data::Sample;
+use juror_data::Sample;
 use juror_engine::checkpoint::CheckpointError;
 use juror_engine::text::TextError;
 use juror_engine::text::chat_template::{ChatOptions, ChatTemplate, ThinkingSwitch};

@@ -12,7 +12,7 @@ use super::prompt::TooLong;
 use super::{JudgeText, RunOptions, guarded};
 use crate::protocol::view::paragraphs;
 use crate::protocol::{ScaffoldWants, StopMatcher};
-pub(super) use juror_data::Sample;
+use juror_data::Sample;
 use juror_data::verdict::{Status, Verdict};
 use juror_engine::engine::guide::GuardedGuide;
 use juror_engine::engine::{Guide, Next, RandomKey, Request};

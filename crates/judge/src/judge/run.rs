@@ -25,8 +25,8 @@ use super::{JudgeError, JudgeText, RunEnd, RunOptions, Sink, guarded};
 use juror_base::panics;
 use juror_base::threads;
 use juror_data::verdict::Verdict;
-pub(super) use juror_data::{Sample, Samples};
-pub(super) use juror_engine::engine::{Completion, EngineError, EngineThread, Request, Stats};
+use juror_data::{Sample, Samples};
+use juror_engine::engine::{Completion, EngineError, EngineThread, Request, Stats};
 
 /// Jobs whose samples are read and tokenised at a time.
 const JOBS_AHEAD: usize = 64;

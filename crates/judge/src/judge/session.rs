@@ -31,11 +31,11 @@ use juror_data::output::{
     remove_left_over,
 };
 use juror_data::verdict::Verdict;
-pub use juror_data::{DatasetError, Loaded, Rows, Sample, Samples, Shard, id_hash, write_rejected};
-pub use juror_engine::checkpoint::{CheckpointError, ModelSource, Weights};
-pub use juror_engine::engine::Sampling;
+use juror_data::{DatasetError, Loaded, Rows, Sample, Samples, Shard, id_hash, write_rejected};
+use juror_engine::checkpoint::{CheckpointError, ModelSource, Weights};
+use juror_engine::engine::Sampling;
 use juror_engine::model::memory::host;
-pub use juror_engine::model::{DeviceChoice, ModelError};
+use juror_engine::model::{DeviceChoice, ModelError};
 
 /// Samples that are read at a time to be written as rows.
 const ROWS_AT_ONCE: usize = 256;

@@ -9,7 +9,7 @@ use super::DeviceStats;
 use super::consensus::ConsensusSummary;
 use super::groups::GroupSummary;
 use juror_data::verdict::{OutcomeSource, Status, Usage, Verdict};
-pub(crate) use juror_engine::engine::Stats;
+use juror_engine::engine::Stats;
 
 /// How many of some verdicts have a property.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -18,7 +18,7 @@ use super::TOO_LONG;
 use super::request::{Asked, GenerationRequest, Message, RawPrompt, Route};
 use crate::judge::GenerationDefaults;
 use crate::judge::model_text::{ModelText, guarded, optional};
-pub use juror_engine::checkpoint::{CheckpointError, ModelConfig, ModelSource, Weights};
+use juror_engine::checkpoint::{CheckpointError, ModelConfig, ModelSource, Weights};
 use juror_engine::engine::TokenSet;
 use juror_engine::grammar::{Grammar, GrammarError, GrammarSource, Grammars};
 use juror_engine::text::TextError;

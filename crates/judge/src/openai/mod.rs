@@ -11,7 +11,7 @@
 //! | `logprobs` | log-probabilities of an answer's tokens |
 //! | [`generation`] | what the engine is asked for a request |
 //! | [`response`] | completions as an answer's body |
-//! | [`streaming`] | an answer in pieces |
+//! | `streaming` | an answer in pieces |
 
 pub mod conversation;
 mod form;
@@ -20,6 +20,7 @@ mod logprobs;
 pub mod request;
 pub(crate) mod response;
 mod stop;
+#[cfg(feature = "serve")]
 pub(crate) mod streaming;
 mod unapplied;
 

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::form::form;
 use super::logprobs;
 use super::unapplied::refuse_the_rest;
-pub use juror_engine::engine::Sampling;
+use juror_engine::engine::Sampling;
 use juror_engine::grammar::GrammarSource;
 
 /// The most stop texts of one request.

@@ -14,7 +14,7 @@ use super::{
     grades, json, parser, steps, visible,
 };
 use juror_data::verdict::ParseRule;
-pub(crate) use juror_engine::engine::Sampling;
+use juror_engine::engine::Sampling;
 use juror_engine::grammar::GrammarSource;
 
 /// The name of a built-in protocol, its file and its prompt text.

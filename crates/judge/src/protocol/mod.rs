@@ -75,7 +75,7 @@ use serde_json::{Map, Value};
 
 use juror_data::rubric::{Grade, RubricError};
 use juror_data::verdict::ParseRule;
-pub use juror_engine::engine::Sampling;
+use juror_engine::engine::Sampling;
 
 /// What a judge is asked, and how its answer is read.
 pub trait Protocol: fmt::Debug + Send + Sync {

@@ -17,7 +17,7 @@ use super::body::{Fields, elements};
 use super::error::ApiError;
 use super::stream::channel_body;
 use super::{App, JudgeIdentity};
-pub(super) use juror_data::Sample;
+use juror_data::Sample;
 use juror_data::verdict::Verdict;
 
 /// The media type of verdicts as they come, a line each.

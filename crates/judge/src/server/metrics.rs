@@ -13,7 +13,7 @@ use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
 
 use juror_data::verdict::{Status, Verdict};
-pub(super) use juror_engine::engine::{Completion, FinishReason, Stats};
+use juror_engine::engine::{Completion, FinishReason, Stats};
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct ByStatus {

@@ -63,7 +63,7 @@ use access::ApiKey;
 use budget::Budget;
 use error::ApiError;
 use juror_base::threads::ThreadError;
-pub use juror_data::ColumnMap;
+use juror_data::ColumnMap;
 pub use local::{asset, serve_pages};
 use metrics::Metrics;
 pub use stream::channel_body;

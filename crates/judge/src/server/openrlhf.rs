@@ -18,7 +18,7 @@ use super::body::{Fields, elements};
 use super::error::ApiError;
 use super::rollout;
 use super::rows::{Row, is_judged};
-pub(super) use juror_data::Sample;
+use juror_data::Sample;
 use juror_data::verdict::Verdict;
 
 /// Rewards for the texts of a policy.

@@ -13,7 +13,7 @@ use super::error::ApiError;
 use super::weight::Weight;
 use crate::judge::service::TakeVerdict;
 use juror_data::verdict::{Status, Verdict};
-pub(super) use juror_data::{Sample, sample_of_row};
+use juror_data::{Sample, sample_of_row};
 
 /// What a sample takes in memory while it waits beside its texts: the prompt's tokens, and who waits for it.
 pub(super) const WAITING: usize = 8 << 10;

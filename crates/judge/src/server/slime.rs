@@ -16,7 +16,7 @@ use super::body::Fields;
 use super::error::ApiError;
 use super::rollout;
 use super::rows::{Row, is_judged};
-pub(super) use juror_data::Sample;
+use juror_data::Sample;
 
 /// The reward of one response.
 pub(super) async fn reward(

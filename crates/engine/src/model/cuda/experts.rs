@@ -69,7 +69,7 @@ struct Grouped<'a> {
 }
 
 /// What the router's kernel has no room for.
-pub fn obstacle(experts: &Experts) -> Option<String> {
+pub(super) fn obstacle(experts: &Experts) -> Option<String> {
     let Experts {
         count, per_token, ..
     } = *experts;
@@ -196,7 +196,7 @@ impl ExpertKernels {
     }
 
     /// The experts of each token, and the pairs of token and expert sorted by expert.
-    pub fn choose(
+    pub(super) fn choose(
         &self,
         n: usize,
         experts: usize,

@@ -11,7 +11,7 @@ use juror_engine::engine::{
 };
 use juror_engine::model::cuda::{CudaDecoder, CudaModel, SampleRequest, Sampled, StepLimits};
 use juror_engine::model::profile::Profile;
-pub use juror_engine::model::{ModelError, StepBatch};
+use juror_engine::model::{ModelError, StepBatch};
 
 impl LoadedModel for CudaModel {
     fn with_cache(

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use crate::judge::jobs::{self, Job};
 use crate::judge::{JudgeText, guarded};
-pub(crate) use juror_data::{DatasetError, Samples};
+use juror_data::{DatasetError, Samples};
 
 /// Tokens of a prompt beside template and texts, at most; and of a typical one beside the template, where the texts are
 /// not known.

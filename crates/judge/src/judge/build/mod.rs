@@ -23,12 +23,12 @@ use candle_core::{DType, Device, Tensor};
 
 use super::JudgeText;
 use juror_engine::checkpoint::weights::LoadProgress;
-pub use juror_engine::checkpoint::{ModelConfig, ModelSource, Weights};
+use juror_engine::checkpoint::{ModelConfig, ModelSource, Weights};
 use juror_engine::engine::{Engine, EngineConfig, EngineError, StepModel};
 use juror_engine::model::memory::check_memory;
 use juror_engine::model::precision::{KvType, WeightType};
 use juror_engine::model::profile::Profile;
-pub use juror_engine::model::{CurrentOnDrop, ModelError, Precision, StepBatch};
+use juror_engine::model::{CurrentOnDrop, ModelError, Precision, StepBatch};
 pub use lengths::WorkloadLengths;
 pub use options::EngineOptions;
 pub use plain::PagedDecoder;

@@ -1,6 +1,6 @@
 //! What a user may ask of an engine.
 
-pub(super) use juror_engine::model::PrecisionChoice;
+use juror_engine::model::PrecisionChoice;
 
 /// What the user asked of an engine; a size that is `None` is chosen by [`engine_config`](super::engine_config).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -3,14 +3,14 @@
 use candle_core::Tensor;
 
 use super::{DeviceModel, LoadedModel, largest_that_fits};
-pub use juror_engine::checkpoint::{ModelConfig, Weights};
+use juror_engine::checkpoint::{ModelConfig, Weights};
 use juror_engine::engine::{EngineConfig, LogitsModel, Properties};
 use juror_engine::model::attention::{
     Attention, AttentionKind, AttentionShape, build, kv_bytes_per_token,
 };
 use juror_engine::model::memory::host;
 use juror_engine::model::profile::Profile;
-pub use juror_engine::model::{Decoder, ModelError, Precision, StepBatch};
+use juror_engine::model::{Decoder, ModelError, Precision, StepBatch};
 
 /// A decoder without a cache.
 struct PlainModel {

@@ -11,7 +11,7 @@ use super::AnswerKey;
 use crate::judge::guide::Guided;
 use crate::judge::in_flight::KnownAnswer;
 use juror_data::journal::Checksum;
-pub(super) use juror_engine::engine::{Completion, FinishReason, Timing};
+use juror_engine::engine::{Completion, FinishReason, Timing};
 
 /// What the names of segments end with.
 pub(super) const ENDING: &str = ".answers.jsonl";

@@ -30,11 +30,11 @@ use super::in_flight::InFlight;
 use super::{EngineOptions, Judge, JudgeText, LoadError, RunOptions, WorkloadLengths};
 use juror_base::panics;
 use juror_base::threads::{self, ThreadError};
-pub use juror_data::Sample;
+use juror_data::Sample;
 use juror_data::verdict::{Status, Verdict};
 use juror_engine::checkpoint::ModelSource;
-pub use juror_engine::engine::{Completion, EngineThread, Request, Stats};
-pub use juror_engine::model::DeviceChoice;
+use juror_engine::engine::{Completion, EngineThread, Request, Stats};
+use juror_engine::model::DeviceChoice;
 use prompts::Job;
 use queue::FairQueue;
 

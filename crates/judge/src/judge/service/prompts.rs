@@ -10,7 +10,7 @@ use super::super::request::{RequestBuilder, Trial};
 use super::{AT_ONCE, Shared, TakeVerdict, Waiting, lock};
 use juror_base::panics;
 use juror_base::threads::{self, ThreadError};
-pub(super) use juror_data::Sample;
+use juror_data::Sample;
 
 /// The most threads.
 const MOST_THREADS: usize = 16;

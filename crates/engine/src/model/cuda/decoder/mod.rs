@@ -70,16 +70,6 @@ impl CudaDecoder {
         &self.config
     }
 
-    /// The largest step.
-    pub(crate) fn limits(&self) -> StepLimits {
-        self.limits
-    }
-
-    /// Notes where the time goes from now on; steps are slower then.
-    pub(crate) fn set_profile(&mut self, profile: Profile) {
-        self.profile = profile;
-    }
-
     /// What was noted.
     pub fn profile(&mut self) -> &mut Profile {
         &mut self.profile
