@@ -11,15 +11,11 @@ const MAX_ASIDES: usize = 4;
 
 /// Where the next question begins that a response goes on with, as base models do: "A: 18\n\nQ: Tom …".
 pub(super) fn next_question(text: &str) -> Option<usize> {
-    words::QUESTION
-        .iter()
-        .filter_map(|mark| {
-            text.match_indices(mark)
-                .take(MAX_LINES)
-                .map(|(at, _)| at)
-                .find(|&at| text[..at].ends_with('\n') && answered(&text[..at]))
-        })
-        .min()
+    let lines = text.match_indices('\n').map(|(at, _)| at + 1);
+    lines
+        .filter(|&at| words::QUESTION.begin(&text[at..]).is_some())
+        .take(MAX_LINES)
+        .find(|&at| answered(&text[..at]))
 }
 
 fn answered(before: &str) -> bool {

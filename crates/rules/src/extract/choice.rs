@@ -15,31 +15,35 @@ pub(super) struct Choice {
     pub marked: bool,
 }
 
+/// What a letter of a choice stands in.
+const WRAPPINGS: [(&str, &str); 20] = [
+    ("(", ")"),
+    ("[", "]"),
+    ("**(", ")**"),
+    ("**", "**"),
+    ("{", "}"),
+    ("\\text{(", ")}"),
+    ("\\text{", "}"),
+    ("\\textbf{(", ")}"),
+    ("\\textbf{(", ") }"),
+    ("\\textbf{", "}"),
+    ("\\mathrm{(", ")}"),
+    ("\\mathrm{", "}"),
+    ("\\mathbf{(", ")}"),
+    ("\\mathbf{", "}"),
+    ("\\textbf{ (", ")}"),
+    ("\\textbf{(", ")} "),
+    ("$", "$"),
+    ("\"", "\""),
+    ("'", "'"),
+    ("`", "`"),
+];
+
 /// The letter of a choice, in brackets or not: its upper case, the length, whether it was marked.
 fn letter(text: &str) -> Option<(char, usize, bool)> {
-    let bytes = text.as_bytes();
-    for (open, close) in [
-        ("(", ")"),
-        ("[", "]"),
-        ("**(", ")**"),
-        ("**", "**"),
-        ("{", "}"),
-        ("\\text{(", ")}"),
-        ("\\text{", "}"),
-        ("\\textbf{(", ")}"),
-        ("\\textbf{(", ") }"),
-        ("\\textbf{", "}"),
-        ("\\mathrm{(", ")}"),
-        ("\\mathrm{", "}"),
-        ("\\mathbf{(", ")}"),
-        ("\\mathbf{", "}"),
-        ("\\textbf{ (", ")}"),
-        ("\\textbf{(", ")} "),
-        ("$", "$"),
-        ("\"", "\""),
-        ("'", "'"),
-        ("`", "`"),
-    ] {
+    let first = *text.as_bytes().first()?;
+    let wrapped = !first.is_ascii_alphanumeric();
+    for (open, close) in WRAPPINGS.into_iter().filter(|_| wrapped) {
         if let Some(rest) = text.strip_prefix(open) {
             let mut inner = rest.chars();
             if let Some(letter) = inner.next()
@@ -59,7 +63,6 @@ fn letter(text: &str) -> Option<(char, usize, bool)> {
             }
         }
     }
-    let first = *bytes.first()?;
     if !first.is_ascii_alphabetic() {
         return None;
     }

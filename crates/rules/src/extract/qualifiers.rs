@@ -115,6 +115,10 @@ fn before_contrast(after: &str) -> &str {
         ", rather than ",
         ", instead of ",
     ];
+    let mut fours = after.as_bytes().windows(4);
+    if !fours.any(|it| matches!(it, b"not " | b"rath" | b"inst")) {
+        return after;
+    }
     let end = ends.into_iter().filter_map(|it| after.find(it)).min();
     &after[..end.unwrap_or(after.len())]
 }
@@ -161,20 +165,30 @@ pub(super) fn doubt(before: &str) -> bool {
 }
 
 /// Does one text say the opposite of the other: a loss and a profit, an increase and a decrease?
-pub(super) fn opposed(one: &str, other: &str) -> bool {
-    let near = |text: &'_ str| text.floor_char_boundary(OPPOSED);
-    let (one, other) = (&one[..near(one)], &other[..near(other)]);
-    let has = |text: &str, stem: &str| {
-        words_of(text).any(|word| {
+pub(super) fn opposed<'t>(one: &'t str, other: &'t str) -> bool {
+    // Most answers have no words.
+    let words = |text: &'t str| -> Vec<&'t str> {
+        let near = &text[..text.floor_char_boundary(OPPOSED)];
+        words_of(near)
+            .filter(|it| it.len() > 1 && it.starts_with(char::is_alphabetic))
+            .collect()
+    };
+    let one = words(one);
+    if one.is_empty() {
+        return false;
+    }
+    let other = words(other);
+    let has = |words: &[&str], stem: &str| {
+        words.iter().any(|word| {
             word.get(..stem.len())
                 .is_some_and(|head| head.eq_ignore_ascii_case(stem))
                 && (stem.len() > 4 || word.len() <= stem.len() + 1)
         })
     };
-    let says = |text: &str, stem: &str, not: &str| has(text, stem) && !has(text, not);
+    let says = |words: &[&str], stem: &str, not: &str| has(words, stem) && !has(words, not);
     words::OPPOSITES.iter().any(|pair| {
         pair.split_once(' ').is_some_and(|(a, b)| {
-            says(one, a, b) && says(other, b, a) || says(one, b, a) && says(other, a, b)
+            says(&one, a, b) && says(&other, b, a) || says(&one, b, a) && says(&other, a, b)
         })
     })
 }

@@ -40,6 +40,7 @@ lists! {
     VERDICT: "verdict",
     BEGINS_NO_ANSWER: "begins no answer",
     ANNOUNCEMENT: "announcement",
+    HASHES: "line announcement",
     OPTION_ANNOUNCEMENT: "option announcement",
     FINAL_ANNOUNCEMENT: "final announcement",
     TAG_ANNOUNCEMENT: "tag announcement",
