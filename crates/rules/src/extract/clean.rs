@@ -85,6 +85,7 @@ const CALCULATOR: Signs = 4;
 const SPELLING: Signs = 8;
 const HYPERTEXT: Signs = 16;
 const PROGRAM: Signs = 32;
+const FEET: Signs = 64;
 
 /// Letters, digits, blanks and line ends but for the few that [`signs`] asks for.
 const SAYS_NOTHING: [bool; 256] = {
@@ -121,6 +122,7 @@ fn signs(text: &str) -> Signs {
             b'<' if next == b'<' => CALCULATOR,
             b'<' if next == b'/' || after.starts_with(b"br") => HYPERTEXT | STRUCTURE,
             b'<' if !next.is_ascii_digit() => STRUCTURE,
+            b'\'' if before.last().is_some_and(u8::is_ascii_digit) => FEET,
             b'[' if matches!(next, b'/' | b't' | b'T') => STRUCTURE,
             b'&' if next == b'#' || next.is_ascii_alphabetic() => HYPERTEXT,
             b'%' if spaced() => PROGRAM,
@@ -144,6 +146,7 @@ fn with_other_notations(text: Cow<'_, str>, signs: Signs) -> Cow<'_, str> {
         (signs & SPELLING != 0, with_spellings as Rewriting),
         (signs & HYPERTEXT != 0, hypertext::without_tags),
         (signs & PROGRAM != 0, computed::as_mathematics),
+        (signs & FEET != 0, with_feet),
     ] {
         if is_there && let Some(rewritten) = rewritten(&text) {
             text = Cow::Owned(rewritten);
@@ -179,6 +182,36 @@ fn with_spellings(text: &str) -> Option<String> {
     }
     out.push_str(&text[copied..]);
     (copied > 0).then_some(out)
+}
+
+/// `5'6"` as 5 feet 6 inches; `None` where there are none.
+fn with_feet(text: &str) -> Option<String> {
+    let mut out = String::new();
+    let mut rest = text;
+    let mut found = false;
+    while let Some((before, after)) = rest.split_once('\'') {
+        let inches = after.trim_start_matches(' ');
+        let length = inches.bytes().take_while(u8::is_ascii_digit).count();
+        let behind = inches[length..].strip_prefix(['"', '″']);
+        let measured = before.ends_with(|it: char| it.is_ascii_digit())
+            && !before
+                .trim_end_matches(|it: char| it.is_ascii_digit())
+                .ends_with('°');
+        out.push_str(before);
+        rest = match behind {
+            Some(behind) if measured && (1..=2).contains(&length) => {
+                out.extend([" feet ", &inches[..length], " inches"]);
+                found = true;
+                behind
+            }
+            _ => {
+                out.push('\'');
+                after
+            }
+        };
+    }
+    out.push_str(rest);
+    found.then_some(out)
 }
 
 /// The text without GSM8K's calculator marks, `<<9*2=18>>`, which say how the number behind them was computed and are no

@@ -84,6 +84,9 @@ pub(super) fn search<'t>(
     let mut out = search.out;
     // Later beats earlier within a tier.
     out.sort_by(|a, b| a.tier.cmp(&b.tier).then(b.end.cmp(&a.end)));
+    if role == Role::Prediction {
+        take_back(text, &mut out);
+    }
     let mut found: Vec<Found<'t>> = Vec::new();
     for candidate in out {
         if found.len() < MAX_FOUND && !found.iter().any(|it| it.text == candidate.found.text) {
@@ -98,6 +101,30 @@ pub(super) fn search<'t>(
         return Err("the answer is left open");
     }
     Ok(found)
+}
+
+/// What is taken back is no answer, nor does one that stands before it become the answer; one behind it does.
+fn take_back<'t>(text: &'t str, ranked: &mut [Ranked<'t>]) {
+    let retracted = |candidate: &Ranked<'_>| {
+        let behind = &text[candidate.end..];
+        // What follows the text of an option, or what was taken for one.
+        let option = candidate.found.option.as_deref();
+        let named = option
+            .filter(|_| !behind.starts_with(". ") && !text[..candidate.end].ends_with('.'))
+            .and_then(|it| Some(behind.find(it)? + it.len()));
+        qualifiers::retracted(behind)
+            || named.is_some_and(|at| qualifiers::retracted(&behind[at..]))
+    };
+    let Some(end) = ranked.first().filter(|it| retracted(it)).map(|it| it.end) else {
+        return;
+    };
+    if let Some(later) = ranked.iter().position(|it| it.end > end && !retracted(it)) {
+        ranked.swap(0, later);
+    } else {
+        let first = &mut ranked[0].found;
+        first.qualified = true;
+        first.statement = Cow::Borrowed(&text[end..]);
+    }
 }
 
 impl<'t> Search<'t, '_, '_> {
@@ -139,6 +166,8 @@ impl<'t> Search<'t, '_, '_> {
         let (mut method, mut option) = (method, said.option);
         if reading.kind == Form::Choice {
             method = "choice";
+        } else if let Some(text) = choice::numbered(&said.statement) {
+            option = Some(text.to_owned());
         } else if labelled::parts(&text).is_none()
             && let Some((choice, after)) = choice::whole(&text)
         {
@@ -325,6 +354,10 @@ impl<'t> Search<'t, '_, '_> {
     fn announced(&mut self, anchors: &[Anchor]) {
         let mut best: [bool; 3] = [false; 3];
         for (tried, anchor) in anchors.iter().rev().enumerate() {
+            let said_until = anchor.end;
+            let contrast = clause::before_but(&self.source.text[said_until..]);
+            let end = said_until + contrast;
+            let anchor = &Anchor { end, ..*anchor };
             // Only the last one may be as long as it likes.
             let reach = if tried == 0 { usize::MAX } else { MAX_REACH };
             let (slot, tier, method) = match anchor.how {
@@ -374,11 +407,13 @@ impl<'t> Search<'t, '_, '_> {
                 _ => reach::sentence_end(self.source, reading.range.end),
             };
             // "The answer cannot be 12."
-            let announcement = &self.source.text[anchor.start..anchor.end];
+            let announcement = &self.source.text[anchor.start..said_until];
             let denied = qualifiers::deny(announcement)
-                || qualifiers::deny_announcement(
-                    &self.source.text[anchor.start..reading.range.start.max(anchor.end)],
-                );
+                || qualifiers::suppose(announcement)
+                || contrast == 0
+                    && qualifiers::deny_announcement(
+                        &self.source.text[anchor.start..reading.range.start.max(said_until)],
+                    );
             let start = if denied { anchor.start } else { anchor.end };
             let text = self.source.text;
             let near = text.ceil_char_boundary(anchor.start.saturating_sub(80));

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::choice::{self, Choice};
-use super::words;
+use super::words::{self, words_of};
 
 /// How many words may stand between a letter and the verb that settles on it: the text of the option.
 const MAX_TEXT: usize = 80;
@@ -70,11 +70,6 @@ fn step(rest: &str) -> usize {
         return word.max(first);
     }
     first
-}
-
-fn words_of(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|it: char| !it.is_alphabetic())
-        .filter(|word| !word.is_empty())
 }
 
 /// A letter that is marked or named as a choice, or stands for itself, at `at`.

@@ -137,9 +137,7 @@ pub(super) fn opening_value<'t>(source: Source<'t, '_>) -> Option<(Candidate<'t>
     if qualifiers::takes_back(rest) {
         return None;
     }
-    let concludes = rest
-        .split(|it: char| !it.is_alphabetic())
-        .any(|word| words::CONCLUDING.contains(word));
+    let concludes = words::words_of(rest).any(|word| words::CONCLUDING.contains(word));
     let reading = whole_in(source, start..end)?;
     let letters = line.chars().any(char::is_alphabetic);
     let doubtful = match reading.kind {
@@ -262,6 +260,12 @@ pub(super) fn whole_in<'t>(source: Source<'t, '_>, range: Range<usize>) -> Optio
             range,
             ..value
         });
+    }
+    // "three times"
+    if let Some(count) = trimmed.strip_suffix(" times")
+        && words::is_number_word(count)
+    {
+        return Some(plain(source, offset..offset + count.len()));
     }
     if is_product(trimmed) {
         return Some(plain(source, offset..limit));

@@ -52,7 +52,6 @@ pub(super) fn is_words(plain: &str) -> bool {
     found && (!valued || count >= 4) && lengths > 0
 }
 
-/// A character of prose.
 fn is_prose(character: char) -> bool {
     is_word_letter(character)
         || character.is_whitespace()
