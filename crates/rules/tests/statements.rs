@@ -174,8 +174,13 @@ fn a_part_of_an_answer_is_another_answer() {
                     signs.next() == signs.next()
                 }) && part.matches('$').count() % 2 == 0;
                 // The exponents of units are no further number.
-                let plain = rest.replace("^2", "").replace("^3", "");
-                let more = rest != "1" && plain.contains(|it: char| it.is_ascii_digit());
+                let exponents = ["^2", "^3", "^{-1}", "^{-2}"];
+                let plain = exponents
+                    .iter()
+                    .fold(rest.to_owned(), |it, sign| it.replace(sign, ""));
+                // 5 : 1 is 5.
+                let more =
+                    rest != "1" && rest != ": 1" && plain.contains(|it: char| it.is_ascii_digit());
                 if name || part.ends_with('=') || !balanced || !more || gold.contains("\\tan") {
                     continue;
                 }

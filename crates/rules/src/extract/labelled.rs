@@ -1,6 +1,7 @@
 //! Labelled parts: "(a) 3, (b) 5", "i) 2 ii) 4", "Part A: 4, Part B: 9".
 
 use super::markup::trim_markup;
+use super::words;
 
 /// How labels are written: what stands around the letter or number, and the row of them.
 const STYLES: [(&str, &str); 4] = [("(", ")"), ("Part ", ":"), ("", ")"), ("", ".")];
@@ -123,7 +124,7 @@ pub(super) fn span(text: &str) -> Option<usize> {
     let end = text.find("\n\n").unwrap_or(text.len());
     let parts = parts(&text[..end])?;
     let (_, last) = parts.last()?;
-    let from = last.as_ptr() as usize - text.as_ptr() as usize;
+    let from = words::offset(text, last);
     let line = text[from..end].find('\n').map_or(end, |at| from + at);
     // A list of steps is no answer.
     let worked = parts

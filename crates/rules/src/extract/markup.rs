@@ -7,7 +7,7 @@ use std::borrow::Cow;
 const MAX_LAYERS: usize = 12;
 
 /// The bare answer within `text`; always a part of it.
-pub(super) fn trim_markup(text: &str) -> &str {
+pub(crate) fn trim_markup(text: &str) -> &str {
     let mut text = text;
     for _ in 0..MAX_LAYERS {
         let before = text.len();

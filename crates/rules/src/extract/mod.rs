@@ -116,31 +116,13 @@ pub(crate) fn extract<'t>(text: &'t str, role: Role, config: &Config) -> Result<
         .ok_or_else(|| "no answer was found".to_owned())
 }
 
-/// A statement without markup around it.
-pub(crate) fn bare(statement: &str) -> &str {
-    markup::trim_markup(statement)
-}
-
 pub(crate) use labelled::parts;
-
-/// Does a text deny what it is about?
-pub(crate) fn denies(text: &str) -> bool {
-    qualifiers::deny(text)
-}
-
-/// Does a text take back what stands before it?
-pub(crate) fn retracted(after: &str) -> bool {
-    qualifiers::retracted(after)
-}
+pub(crate) use markup::trim_markup as bare;
+pub(crate) use qualifiers::{deny as denies, opposed, retracted};
 
 /// Do words before a value change or doubt it?
 pub(crate) fn qualifies(before: &str) -> bool {
     qualifiers::change(before, "") || qualifiers::doubt(before)
-}
-
-/// Does one statement say the opposite of the other, whatever their numbers are?
-pub(crate) fn opposed(one: &str, other: &str) -> bool {
-    qualifiers::opposed(one, other)
 }
 
 /// The choice that `text` names, where one is asked for and [`extract`] finds something else: in "A: 18" the A, in

@@ -165,7 +165,7 @@ pub(super) fn doubt(before: &str) -> bool {
 }
 
 /// Does one text say the opposite of the other: a loss and a profit, an increase and a decrease?
-pub(super) fn opposed<'t>(one: &'t str, other: &'t str) -> bool {
+pub(crate) fn opposed<'t>(one: &'t str, other: &'t str) -> bool {
     // Most answers have no words.
     let words = |text: &'t str| -> Vec<&'t str> {
         let near = &text[..text.floor_char_boundary(OPPOSED)];
@@ -287,7 +287,7 @@ fn is_verb(word: &str) -> bool {
 }
 
 /// Is what a text is about denied in it?
-pub(super) fn deny(text: &str) -> bool {
+pub(crate) fn deny(text: &str) -> bool {
     has(text, &words::DENIES)
 }
 
@@ -339,7 +339,7 @@ pub(super) fn takes_back(text: &str) -> bool {
 }
 
 /// Does what follows an answer take it back: "Actually no.", "Wait, that is wrong", "it should be 43"?
-pub(super) fn retracted(after: &str) -> bool {
+pub(crate) fn retracted(after: &str) -> bool {
     let near = &after[..after.floor_char_boundary(RETRACTION)];
     let clauses = near.split(['.', '!', '?', '\n', ';', '(', ')', '—', '…']);
     let said = clauses.filter(|it| it.contains(char::is_alphabetic));

@@ -284,16 +284,12 @@ impl<'t> Scanner<'t> {
         // `\boxed 5`: what follows, to the end of the formula or, outside of one, of the word.
         if self.open_box.is_none() {
             let rest = &self.text[end..self.text.floor_char_boundary(end + 44)];
-            let blanks = rest.len() - rest.trim_start_matches(' ').len();
-            let word = if self.open.is_some() {
-                None
-            } else {
-                rest[blanks..].find(' ')
-            };
+            let text = rest.trim_start_matches(' ');
+            let word = text.find(' ').filter(|_| self.open.is_none());
             let length = ["$", "\n", "{", "}", "\\)", "\\]"]
                 .iter()
                 .filter_map(|close| rest.find(close))
-                .chain(word.map(|at| at + blanks))
+                .chain(word.map(|at| at + rest.len() - text.len()))
                 .min()
                 .unwrap_or(rest.len());
             if length <= 40 && !rest[..length].trim().is_empty() {

@@ -179,7 +179,7 @@ pub(super) fn whole_in<'t>(source: Source<'t, '_>, range: Range<usize>) -> Optio
         return None;
     }
     if let Some((choice, after)) = choice::whole(trimmed) {
-        let end = range.start + (after.as_ptr() as usize - outer.as_ptr() as usize);
+        let end = range.start + words::offset(outer, after);
         return Some(Candidate {
             text: Cow::Owned(choice.letters),
             kind: Form::Choice,
@@ -190,7 +190,7 @@ pub(super) fn whole_in<'t>(source: Source<'t, '_>, range: Range<usize>) -> Optio
     if !trimmed.contains('\n')
         && let Some((choice, at)) = settled(trimmed)
     {
-        let start = range.start + (trimmed.as_ptr() as usize - outer.as_ptr() as usize);
+        let start = range.start + words::offset(outer, trimmed);
         return Some(Candidate {
             text: Cow::Owned(choice.letters),
             kind: Form::Choice,
@@ -228,7 +228,7 @@ pub(super) fn whole_in<'t>(source: Source<'t, '_>, range: Range<usize>) -> Optio
         return None;
     }
     // Bare maths.
-    let offset = range.start + (trimmed.as_ptr() as usize - outer.as_ptr() as usize);
+    let offset = range.start + words::offset(outer, trimmed);
     let limit = offset + trimmed.len();
     if let Some((text, length)) = ratio::leading(trimmed)
         && length == trimmed.len()
