@@ -48,9 +48,11 @@ fn judge_examples(device: &Device) -> Vec<Verdict> {
         Arc::default(),
     )
     .unwrap();
-    let mut options = RunOptions::default();
-    options.max_new_tokens = max_new_tokens;
-    options.rules = RulesMode::Off;
+    let options = RunOptions {
+        max_new_tokens,
+        rules: RulesMode::Off,
+        ..RunOptions::default()
+    };
     let mut kept = Keep::default();
     let go_on = AtomicBool::new(false);
     run(

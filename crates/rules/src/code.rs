@@ -122,7 +122,6 @@ fn last(text: &str) -> Option<(&str, Value)> {
         .find_map(ending)
 }
 
-/// The value that a line ends in.
 fn ending(line: &str) -> Option<(&str, Value)> {
     let line = line.trim_end();
     if line.len() > WINDOW {
@@ -198,7 +197,6 @@ fn value(text: &str, deep: usize) -> Option<(Value, &str)> {
     }
 }
 
-/// A text in quotes.
 fn quoted(text: &str, bytes: bool) -> Option<(Value, &str)> {
     let quote = text.chars().next().filter(|it| matches!(it, '\'' | '"'))?;
     let mut out = String::new();

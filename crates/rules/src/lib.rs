@@ -51,7 +51,7 @@ struct Readme;
 use regex::Regex;
 
 pub use config::{Config, ExtractionMode, ExtractionTarget, FallbackMode, Normalization, Profile};
-pub use extract::{Extraction, Found, Role, extract};
+pub use extract::Role;
 pub use gsm8k::RuleVerdict;
 pub use gsm8k::methods::Gsm8kMethod;
 pub use math_verify::EMULATES;

@@ -1,10 +1,12 @@
 //! The one entrance: a gold answer and a prediction in, a verification out.
 
+use std::ops::Deref;
+
 use crate::answer::Answer;
 use crate::code::{self, Verdict};
 use crate::compare::{Comparison, Options};
 use crate::config::{Config, ExtractionMode, FallbackMode, Profile};
-use crate::extract::{Extraction, Role};
+use crate::extract::{Found, Role};
 use crate::parse::ParseError;
 use crate::verification::{Reading, Status, Verification, shortened};
 use crate::{algebra::work, compare, extract, math_verify, parse};
@@ -63,7 +65,7 @@ impl Verifier {
         match self.profile {
             Profile::Strict => work::limited(text.len(), || {
                 let side = read(text, role, config, false).ok();
-                side.map(|side| Reading::Value(shortened(side.text)))
+                side.map(|side| Reading::Value(shortened(side.found.text.into())))
                     .into_iter()
                     .collect()
             }),
@@ -110,14 +112,16 @@ impl Verifier {
 
 /// One side as it was read.
 struct Side {
-    text: String,
+    found: Found<'static>,
     answer: Result<Answer, ParseError>,
-    /// All that was announced.
-    statement: String,
-    qualified: bool,
-    doubtful: bool,
-    /// The text of the option whose letter was read.
-    option: Option<String>,
+}
+
+impl Deref for Side {
+    type Target = Found<'static>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.found
+    }
 }
 
 /// What is mathematically true.
@@ -128,7 +132,7 @@ fn strict(
     let gold = match read(reference, Role::Gold, gold_config, false) {
         Ok(side) => side,
         Err(_) if code::restates(reference, pred) => {
-            return of_code(Verdict::Equal, reference.to_owned(), reference);
+            return of_code(Verdict::Equal, reference, reference);
         }
         Err(reason) => {
             return unread(Status::UnparsedGold, &[reference], &[], reason);
@@ -139,18 +143,26 @@ fn strict(
     // Before anything is taken apart: an answer is itself.
     let statement = read.as_ref().map_or("", |side| &side.statement);
     let itself = extract::bare(&gold.statement);
+    if let Ok(side) = &read
+        && side.qualified
+        && extract::retracted(statement)
+        && extract::bare(pred) != itself
+    {
+        let reason = "what is answered is taken back".to_owned();
+        return unread(Status::UnparsedPred, &[&gold.text], &[&side.text], reason);
+    }
     match code::verdict(reference, statement, pred) {
         Some(Verdict::Open) if read.is_err() => {}
-        Some(verdict) => return of_code(verdict, gold.text, statement),
+        Some(verdict) => return of_code(verdict, &gold.text, statement),
         None => {}
     }
     if extract::bare(statement) == itself || extract::bare(pred) == itself {
-        return alike(gold.text.clone(), gold.text, "written alike");
+        return alike(&gold.text, &gold.text, "written alike");
     }
     let pred = match read {
         Ok(side) => side,
         Err(_) if code::restates(reference, pred) => {
-            return of_code(Verdict::Equal, gold.text, reference);
+            return of_code(Verdict::Equal, &gold.text, reference);
         }
         Err(reason) => {
             return unread(Status::NoAnswer, &[&gold.text], &[], reason);
@@ -166,32 +178,20 @@ fn strict(
         return unread(status, &[&gold.text], &[&pred.text], reason);
     }
     if let Some(parts) = parts_compared(&gold, &pred, &Options::from(config)) {
-        return Verification {
-            equal: parts.equal,
-            status: parts.status,
-            method: parts.method,
-            gold: vec![shortened(gold.text)],
-            pred: vec![shortened(pred.text)],
-            reason: parts.reason,
-        };
+        return compared(parts, &gold.text, &pred.text);
     }
     match (&gold.answer, &pred.answer) {
         (Ok(_), Ok(_)) if same_digits(&gold.text, &pred.text) => {
-            alike(gold.text, pred.text, "the same digits in other groups")
+            alike(&gold.text, &pred.text, "the same digits in other groups")
         }
         (Ok(a), Ok(b)) => {
             let options = Options::from(config);
             let letters = compare::compare(a, b, &options);
-            let Comparison {
-                equal,
-                status,
-                method,
-                reason,
-            } = match options_compared(&gold, &pred, &options) {
+            let comparison = match options_compared(&gold, &pred, &options) {
                 Some(texts) => with_texts(letters, texts, &gold, &pred),
                 None => letters,
             };
-            let doubtful = match equal {
+            let doubtful = match comparison.equal {
                 Some(true) if !code::may_be_equal(reference, &pred.statement) => {
                     "collections of different lengths"
                 }
@@ -210,20 +210,17 @@ fn strict(
                 let (status, reason) = (Status::UnparsedPred, doubtful.to_owned());
                 return unread(status, &[&gold.text], &[&pred.text], reason);
             }
-            Verification {
-                equal,
-                status,
-                method,
-                gold: vec![shortened(gold.text)],
-                pred: vec![shortened(pred.text)],
-                reason,
-            }
+            compared(comparison, &gold.text, &pred.text)
         }
         // What cannot be read may still be written alike.
         _ if config.fallback_mode != FallbackMode::NoFallback
             && written_alike(&gold.text, &pred.text) =>
         {
-            alike(gold.text, pred.text, "written alike, though not understood")
+            alike(
+                &gold.text,
+                &pred.text,
+                "written alike, though not understood",
+            )
         }
         (Err(error), _) => {
             let status = status_of(error, Status::UnparsedGold);
@@ -236,31 +233,41 @@ fn strict(
     }
 }
 
-/// What is equal as it is written.
-fn alike(gold: String, pred: String, reason: &str) -> Verification {
+/// The verification of what was compared.
+fn compared(comparison: Comparison, gold: &str, pred: &str) -> Verification {
     Verification {
-        equal: Some(true),
-        status: Status::Decided,
-        method: "text",
-        gold: vec![shortened(gold)],
-        pred: vec![shortened(pred)],
-        reason: reason.to_owned(),
+        equal: comparison.equal,
+        status: comparison.status,
+        method: comparison.method,
+        gold: vec![shortened(gold.to_owned())],
+        pred: vec![shortened(pred.to_owned())],
+        reason: comparison.reason,
     }
 }
 
+/// What is equal as it is written.
+fn alike(gold: &str, pred: &str, reason: &str) -> Verification {
+    let reason = reason.to_owned();
+    let comparison = Comparison {
+        reason,
+        ..Comparison::equal("text")
+    };
+    compared(comparison, gold, pred)
+}
+
 /// The verification of a value of a program.
-fn of_code(verdict: Verdict, gold: String, pred: &str) -> Verification {
+fn of_code(verdict: Verdict, gold: &str, pred: &str) -> Verification {
     match verdict {
-        Verdict::Equal => alike(gold, pred.to_owned(), "the same value"),
+        Verdict::Equal => alike(gold, pred, "the same value"),
         Verdict::Different => Verification {
             equal: Some(false),
-            ..alike(gold, pred.to_owned(), "another value")
+            ..alike(gold, pred, "another value")
         },
         Verdict::Open => {
             let reason = "no value as programs write it".to_owned();
             Verification {
                 method: "text",
-                ..unread(Status::UnparsedPred, &[&gold], &[pred], reason)
+                ..unread(Status::UnparsedPred, &[gold], &[pred], reason)
             }
         }
     }
@@ -311,6 +318,13 @@ fn options_compared(gold: &Side, pred: &Side, options: &Options) -> Option<Compa
             (parsed(a)?, parsed(b)?)
         }
         (Some(a), None) if !is_choice(pred) => (parsed(a)?, pred.answer.clone().ok()?),
+        // The 2 of "(2) photosynthesis", which a number names.
+        (None, Some(b))
+            if matches!(gold.answer, Ok(Answer::Quantity(_)))
+                && matches!(parsed(b), Some(Answer::Text(_))) =>
+        {
+            return None;
+        }
         (None, Some(b)) if !is_choice(gold) => {
             if extract::bare(&gold.text) == extract::bare(b) {
                 return Some(Comparison::equal("text"));
@@ -353,10 +367,7 @@ fn with_texts(letters: Comparison, texts: Comparison, gold: &Side, pred: &Side) 
 
 /// Extracts and parses one side; the reason where there is no answer. `choice`: the letter of a choice is asked for.
 fn read(text: &str, role: Role, config: &Config, choice: bool) -> Result<Side, String> {
-    let mut found = match extract::extract(text, role, config) {
-        Extraction::Found(found) => found,
-        Extraction::NoAnswer { reason } => return Err(reason),
-    };
+    let mut found = extract::extract(text, role, config)?;
     if choice
         && found.method != "choice"
         && let Some(letter) = extract::choice_instead(&found, text, config)
@@ -372,13 +383,10 @@ fn read(text: &str, role: Role, config: &Config, choice: bool) -> Result<Side, S
             if other.method == found.method
                 && let Ok(answer) = parse::parse(&other.text)
             {
+                let found = other.into_owned();
                 return Ok(Side {
+                    found,
                     answer: Ok(answer),
-                    text: other.text.into_owned(),
-                    statement: other.statement.into_owned(),
-                    qualified: other.qualified,
-                    doubtful: other.doubtful,
-                    option: other.option,
                 });
             }
         }
@@ -386,14 +394,9 @@ fn read(text: &str, role: Role, config: &Config, choice: bool) -> Result<Side, S
     // A letter that only the parser takes for one may be denied by what stands beside it.
     let lettered = found.method != "choice" && matches!(answer, Ok(Answer::Choice(_)));
     let denied = lettered && extract::denies(&found.statement);
-    Ok(Side {
-        answer,
-        text: found.text.into_owned(),
-        statement: found.statement.into_owned(),
-        qualified: found.qualified || denied,
-        doubtful: found.doubtful,
-        option: found.option,
-    })
+    found.qualified |= denied;
+    let found = found.into_owned();
+    Ok(Side { found, answer })
 }
 
 /// No verdict on what could not be read; no answer is not equal to any.
@@ -416,7 +419,8 @@ fn status_of(error: &ParseError, unparsed: Status) -> Status {
     }
 }
 
-/// Are these one number, grouped as in 1,23,456 on one side and in threes or not at all on the other?
+/// Are these one number, grouped as in 1,23,456 on one side and in threes or not at all on the other, or with a K for its
+/// thousands on one side?
 fn same_digits(a: &str, b: &str) -> bool {
     let in_lakhs = |text: &str| {
         let mut groups = text.split(',').rev();
@@ -428,13 +432,17 @@ fn same_digits(a: &str, b: &str) -> bool {
             && matches!(first.len(), 1 | 2)
             && rest.iter().all(|pair| pair.len() == 2)
     };
-    let digits = |text: &str| text.bytes().all(|it| it.is_ascii_digit() || it == b',');
-    let bare = |text: &str| text.replace(',', "");
+    let in_thousands = |text: &str| text.ends_with(['K', 'k']);
+    let digits = |text: &str| {
+        let text = text.strip_suffix(['K', 'k']).unwrap_or(text);
+        !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit() || it == b',')
+    };
+    let bare = |text: &str| text.replace(',', "").replace(['K', 'k'], "000");
     a != b
         && digits(a)
         && digits(b)
         && a.len().max(b.len()) < 40
-        && (in_lakhs(a) || in_lakhs(b))
+        && (in_lakhs(a) || in_lakhs(b) || in_thousands(a) != in_thousands(b))
         && bare(a) == bare(b)
 }
 

@@ -3,13 +3,13 @@
 
 use libfuzzer_sys::fuzz_target;
 
-use juror_rules::Config;
-use juror_rules::{Extraction, Role, extract};
+use juror_rules::{Config, Profile, Role, Verifier};
 
 fuzz_target!(|text: &str| {
+    let verifier = Verifier::new(Profile::Strict, Config::default());
     for role in [Role::Gold, Role::Prediction] {
-        if let Extraction::Found(found) = extract(text, role, &Config::default()) {
-            assert!(found.text.len() <= 4 * text.len() + 64);
+        for found in verifier.read(text, role) {
+            assert!(found.into_text().len() <= 4 * text.len() + 64);
         }
     }
 });

@@ -142,7 +142,6 @@ pub(crate) enum Expr {
         /// The power of ten of the last digit.
         exponent: i64,
     },
-    /// A constant.
     Constant(Constant),
     /// A variable, with its subscript if it has one: `x`, `x_1`, `\alpha` as `alpha`, `AB` written as one word as `AB`.
     Symbol(Box<str>),
@@ -200,7 +199,6 @@ impl Expr {
     /// From how many digits on a number is a [`Expr::LongNumber`].
     pub(crate) const LONG_DIGITS: usize = 2_000;
 
-    /// An integer.
     pub(crate) fn integer(value: i64) -> Self {
         Self::Number(Rational::from(value))
     }

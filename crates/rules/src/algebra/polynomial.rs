@@ -234,7 +234,6 @@ pub(crate) fn square_free(coefficients: &[Rational], budget: &mut Budget) -> Opt
     monic(quotient, budget)
 }
 
-/// The derivative.
 pub(super) fn derivative(coefficients: &[Rational]) -> Vec<Rational> {
     let terms = coefficients.iter().enumerate().skip(1);
     terms

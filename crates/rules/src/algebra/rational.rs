@@ -190,7 +190,6 @@ pub(super) fn is_odd(value: &IBig) -> bool {
     low_bits(value) & 1 == 1
 }
 
-/// Is the denominator even?
 pub(super) fn has_even_denominator(value: &Rational) -> bool {
     value.denominator() % 2_u8 == 0
 }

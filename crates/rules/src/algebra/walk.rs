@@ -74,7 +74,6 @@ pub(super) fn has_infinity(expr: &Expr) -> bool {
     })
 }
 
-/// Is it a symbol of this name?
 pub(super) fn is_symbol(expr: &Expr, name: &str) -> bool {
     matches!(expr, Expr::Symbol(symbol) if **symbol == *name)
 }

@@ -106,7 +106,6 @@ pub(crate) fn longest(value: &RBig) -> u64 {
     integer_words(value.numerator()).max(words(value.denominator()))
 }
 
-/// Words of an integer.
 pub(crate) fn integer_words(value: &IBig) -> u64 {
     value.as_sign_words().1.len() as u64
 }

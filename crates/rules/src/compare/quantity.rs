@@ -121,7 +121,6 @@ fn scaled(expr: &Expr, factor: &Rational) -> Expr {
     }
 }
 
-/// Both have a unit.
 fn both_units(
     gold: &Quantity,
     a: &Unit,

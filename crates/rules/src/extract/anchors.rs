@@ -2,8 +2,6 @@
 
 use std::sync::LazyLock;
 
-use aho_corasick::AhoCorasick;
-
 use super::words;
 
 /// How an answer is announced.
@@ -44,9 +42,16 @@ struct Phrase {
     spaceless: bool,
 }
 
-/// The words that may announce an answer, and how each of them does. `None` where they cannot be compiled, which a test
-/// excludes.
-static WORDS: LazyLock<Option<(AhoCorasick, Vec<Phrase>)>> = LazyLock::new(|| {
+/// The words that may announce an answer, by the byte they begin with.
+struct Announcements {
+    /// Which bytes, in either case, some of them begin with.
+    begins: [bool; 256],
+    /// Which two bytes, in lower case: few words of a text begin so.
+    pairs: Box<[u64; 1024]>,
+    by_first: Vec<Vec<(&'static str, Phrase)>>,
+}
+
+static WORDS: LazyLock<Announcements> = LazyLock::new(|| {
     use AnchorKind::{Answer, Final, Hashes, Option, Result, Tag};
     let lists = [
         (&words::ANNOUNCEMENT, Answer, false, false),
@@ -61,26 +66,73 @@ static WORDS: LazyLock<Option<(AhoCorasick, Vec<Phrase>)>> = LazyLock::new(|| {
         (&words::SPACELESS_ANNOUNCEMENT, Answer, false, true),
         (&words::SPACELESS_FINAL, Final, false, true),
         (&words::WHOLE_ANNOUNCEMENT, Option, false, true),
+        (&words::HASHES, Hashes, false, false),
     ];
-    let phrase = |how, comma, spaceless| Phrase {
-        how,
-        comma,
-        spaceless,
+    let mut found = Announcements {
+        begins: [false; 256],
+        pairs: Box::new([0; 1024]),
+        by_first: vec![Vec::new(); 256],
     };
-    let listed = lists.iter().flat_map(|(list, how, comma, spaceless)| {
-        list.iter()
-            .map(move |word| (word, phrase(*how, *comma, *spaceless)))
-    });
-    let hashes = ("####", phrase(Hashes, false, false));
-    let (words, kinds): (Vec<_>, Vec<_>) = listed.chain([hashes]).unzip();
-    let automaton = AhoCorasick::builder()
-        .ascii_case_insensitive(true)
-        .match_kind(aho_corasick::MatchKind::LeftmostLongest)
-        .kind(Some(aho_corasick::AhoCorasickKind::DFA))
-        .build(words)
-        .ok()?;
-    Some((automaton, kinds))
+    for (list, how, comma, spaceless) in lists {
+        for word in list.iter() {
+            let pair = lower_pair(word.as_bytes(), 0);
+            found.pairs[pair / 64] |= 1 << (pair % 64);
+            let phrase = Phrase {
+                how,
+                comma,
+                spaceless,
+            };
+            found.by_first[pair >> 8].push((word, phrase));
+            found.begins[pair >> 8] = true;
+            found.begins[usize::from(word.as_bytes()[0].to_ascii_uppercase())] = true;
+        }
+    }
+    found
 });
+
+/// Two bytes of a text in lower case.
+fn lower_pair(bytes: &[u8], at: usize) -> usize {
+    let byte = |at: usize| usize::from(bytes.get(at).map_or(0, u8::to_ascii_lowercase));
+    byte(at) << 8 | byte(at + 1)
+}
+
+impl Announcements {
+    /// The longest one that begins at `at`.
+    fn at(&self, bytes: &[u8], at: usize) -> Option<(usize, Phrase)> {
+        let pair = lower_pair(bytes, at);
+        if self.pairs[pair / 64] >> (pair % 64) & 1 == 0 {
+            return None;
+        }
+        let begins = |word: &str| {
+            let part = bytes.get(at..at + word.len());
+            part.is_some_and(|part| part.eq_ignore_ascii_case(word.as_bytes()))
+        };
+        let own = self.by_first[pair >> 8].iter();
+        own.filter(|(word, _)| begins(word))
+            .max_by_key(|(word, _)| word.len())
+            .map(|(word, phrase)| (word.len(), *phrase))
+    }
+
+    /// All of them in a text, where a word may begin, without overlap.
+    fn all(&self, text: &str) -> Vec<(usize, usize, Phrase)> {
+        let bytes = text.as_bytes();
+        let mut found = Vec::new();
+        let mut at = 0;
+        while let Some(&byte) = bytes.get(at) {
+            let begins = self.begins[usize::from(byte)]
+                && !(at > 0
+                    && byte.is_ascii_alphanumeric()
+                    && bytes[at - 1].is_ascii_alphanumeric());
+            if begins && let Some((length, phrase)) = self.at(bytes, at) {
+                found.push((at, at + length, phrase));
+                at += length;
+            } else {
+                at += 1;
+            }
+        }
+        found
+    }
+}
 
 /// How far behind "answer" its verb may stand, in bytes.
 const MAX_GAP: usize = 140;
@@ -91,23 +143,13 @@ const MAX_LOOKED_AT: usize = 400;
 
 /// The last announcements, in order.
 pub(super) fn find(text: &str) -> Vec<Anchor> {
-    let Some((automaton, kinds)) = WORDS.as_ref() else {
-        return Vec::new();
-    };
-    let found: Vec<_> = automaton.find_iter(text).collect();
+    let found = WORDS.all(text).into_iter().rev().take(MAX_LOOKED_AT);
     let mut anchors: Vec<Anchor> = found
-        .into_iter()
-        .rev()
-        .take(MAX_LOOKED_AT)
-        .filter_map(|found| {
-            let (start, end) = (found.start(), found.end());
-            let said = kinds[found.pattern().as_usize()];
-            match said.how {
-                AnchorKind::Hashes => hashes(text, start, end),
-                AnchorKind::Tag => Some(anchor(said, start, end)),
-                _ if said.spaceless => spaceless(text, start, end, said),
-                _ => phrase(text, start, end, said),
-            }
+        .filter_map(|(start, end, said)| match said.how {
+            AnchorKind::Hashes => hashes(text, start, end),
+            AnchorKind::Tag => Some(anchor(said, start, end)),
+            _ if said.spaceless => spaceless(text, start, end, said),
+            _ => phrase(text, start, end, said),
         })
         .take(MAX_KEPT)
         .collect();

@@ -11,15 +11,11 @@ const MAX_ASIDES: usize = 4;
 
 /// Where the next question begins that a response goes on with, as base models do: "A: 18\n\nQ: Tom …".
 pub(super) fn next_question(text: &str) -> Option<usize> {
-    words::QUESTION
-        .iter()
-        .filter_map(|mark| {
-            text.match_indices(mark)
-                .take(MAX_LINES)
-                .map(|(at, _)| at)
-                .find(|&at| text[..at].ends_with('\n') && answered(&text[..at]))
-        })
-        .min()
+    let lines = text.match_indices('\n').map(|(at, _)| at + 1);
+    lines
+        .filter(|&at| words::QUESTION.begin(&text[at..]).is_some())
+        .take(MAX_LINES)
+        .find(|&at| answered(&text[..at]))
 }
 
 fn answered(before: &str) -> bool {
@@ -42,16 +38,7 @@ pub(super) fn before_explanation(text: &str) -> usize {
             head.get(..phrase.len())
                 .is_some_and(|it| it.eq_ignore_ascii_case(phrase))
         });
-        let explains = words::EXPLANATION.iter().any(|phrase| {
-            let after = head
-                .get(..phrase.len())
-                .filter(|it| it.eq_ignore_ascii_case(phrase))
-                .map(|_| &head[phrase.len()..]);
-            after.is_some_and(|it| {
-                let bare = it.trim_start_matches([' ', '*', '_']);
-                bare.starts_with([':', '\n']) || bare.is_empty()
-            })
-        });
+        let explains = explains(head);
         let before = text[..start].trim_end();
         if before.is_empty() || !(closes || explains) {
             break;
@@ -65,19 +52,37 @@ pub(super) fn before_explanation(text: &str) -> usize {
     end
 }
 
-/// Where the paragraph begins that ends the text; an explanation may have several.
+/// Is this a heading of an explanation?
+fn explains(head: &str) -> bool {
+    words::EXPLANATION.iter().any(|phrase| {
+        let begins = |it: &&str| it.eq_ignore_ascii_case(phrase);
+        head.get(..phrase.len()).filter(begins).is_some_and(|_| {
+            let bare = head[phrase.len()..].trim_start_matches([' ', '*', '_']);
+            bare.starts_with([':', '\n']) || bare.is_empty()
+        })
+    })
+}
+
+/// Where the paragraph begins that ends the text, or a line with such a heading; an explanation may have several.
 fn last_paragraph(text: &str) -> Option<usize> {
     let mut end = text.len();
     for _ in 0..MAX_LINES {
-        let at = text[..end].rfind("\n\n")?;
+        let at = text[..end].rfind('\n')?;
         let head = text[at..].trim_start_matches(['*', '_', '#', ' ', '-', '(', '\n']);
         let first = words::first_word(head);
-        let listed = words::EXPLANATION
-            .iter()
-            .chain(words::CLOSING.iter())
-            .any(|phrase| words::first_word(phrase).eq_ignore_ascii_case(first));
-        if listed || at == 0 {
-            return Some(at + 2);
+        let listed = || {
+            words::EXPLANATION
+                .iter()
+                .chain(words::CLOSING.iter())
+                .any(|phrase| words::first_word(phrase).eq_ignore_ascii_case(first))
+        };
+        let begins = if text[..at].ends_with('\n') {
+            listed()
+        } else {
+            explains(head) && !head.contains('\n')
+        };
+        if begins || at == 0 {
+            return Some(at + 1);
         }
         end = at;
     }
@@ -88,15 +93,14 @@ fn last_paragraph(text: &str) -> Option<usize> {
 fn states(before: &str) -> bool {
     let line = before.rsplit('\n').next().unwrap_or(before).trim();
     let valued = line.contains(|it: char| it.is_ascii_digit());
-    let lettered = line
-        .split(|it: char| !it.is_alphanumeric())
+    let lettered = words::words_of(line)
         .any(|word| word.len() == 1 && word.bytes().all(|it| it.is_ascii_uppercase()));
     line.len() <= 40 && (valued || lettered) || line.contains("**") || !before.contains('\n')
 }
 
 /// Does a sentence conclude something in a text?
 fn concludes(text: &str) -> bool {
-    text.split(|it: char| !it.is_alphabetic())
+    words::words_of(text)
         .any(|word| words::CONCLUDING.contains(word) && !word.eq_ignore_ascii_case("then"))
 }
 

@@ -15,31 +15,35 @@ pub(super) struct Choice {
     pub marked: bool,
 }
 
+/// What a letter of a choice stands in.
+const WRAPPINGS: [(&str, &str); 20] = [
+    ("(", ")"),
+    ("[", "]"),
+    ("**(", ")**"),
+    ("**", "**"),
+    ("{", "}"),
+    ("\\text{(", ")}"),
+    ("\\text{", "}"),
+    ("\\textbf{(", ")}"),
+    ("\\textbf{(", ") }"),
+    ("\\textbf{", "}"),
+    ("\\mathrm{(", ")}"),
+    ("\\mathrm{", "}"),
+    ("\\mathbf{(", ")}"),
+    ("\\mathbf{", "}"),
+    ("\\textbf{ (", ")}"),
+    ("\\textbf{(", ")} "),
+    ("$", "$"),
+    ("\"", "\""),
+    ("'", "'"),
+    ("`", "`"),
+];
+
 /// The letter of a choice, in brackets or not: its upper case, the length, whether it was marked.
 fn letter(text: &str) -> Option<(char, usize, bool)> {
-    let bytes = text.as_bytes();
-    for (open, close) in [
-        ("(", ")"),
-        ("[", "]"),
-        ("**(", ")**"),
-        ("**", "**"),
-        ("{", "}"),
-        ("\\text{(", ")}"),
-        ("\\text{", "}"),
-        ("\\textbf{(", ")}"),
-        ("\\textbf{(", ") }"),
-        ("\\textbf{", "}"),
-        ("\\mathrm{(", ")}"),
-        ("\\mathrm{", "}"),
-        ("\\mathbf{(", ")}"),
-        ("\\mathbf{", "}"),
-        ("\\textbf{ (", ")}"),
-        ("\\textbf{(", ")} "),
-        ("$", "$"),
-        ("\"", "\""),
-        ("'", "'"),
-        ("`", "`"),
-    ] {
+    let first = *text.as_bytes().first()?;
+    let wrapped = !first.is_ascii_alphanumeric();
+    for (open, close) in WRAPPINGS.into_iter().filter(|_| wrapped) {
         if let Some(rest) = text.strip_prefix(open) {
             let mut inner = rest.chars();
             if let Some(letter) = inner.next()
@@ -59,7 +63,6 @@ fn letter(text: &str) -> Option<(char, usize, bool)> {
             }
         }
     }
-    let first = *bytes.first()?;
     if !first.is_ascii_alphabetic() {
         return None;
     }
@@ -93,7 +96,8 @@ pub(super) fn leading(text: &str, named: bool) -> Option<Choice> {
         // "A man", "I think", "E = mc^2", "C, where".
         let next = rest.trim_start();
         let word = words::first_word(next);
-        let maths = next.starts_with(['=', '+', '-', '/', '^', '<', '>', '≤', '≥', '(']);
+        let maths = next.starts_with(['=', '+', '-', '/', '^', '<', '>', '≤', '≥'])
+            || next.starts_with('(') && !in_brackets(next);
         let article = rest.starts_with(' ')
             && first == 'A'
             && word.len() > 1
@@ -156,6 +160,12 @@ pub(super) fn leading(text: &str, named: bool) -> Option<Choice> {
         end,
         marked,
     })
+}
+
+/// Do words stand in the brackets that a text begins with, "(see above)"?
+pub(super) fn in_brackets(text: &str) -> bool {
+    text.strip_prefix('(')
+        .is_some_and(|it| words::first_word(it).len() > 1)
 }
 
 fn is_joining(word: &str) -> bool {
@@ -295,6 +305,30 @@ const REASONS: [&str; 6] = [
     ", as ",
     ", which ",
 ];
+
+/// The text of a numbered option: "photosynthesis" of "(2) photosynthesis".
+pub(super) fn numbered(statement: &str) -> Option<&str> {
+    let bare = trim_markup(statement);
+    let bare = strip_name(bare).unwrap_or(bare);
+    let inner = bare.strip_prefix('(').unwrap_or(bare);
+    let rest = inner.trim_start_matches(|it: char| it.is_ascii_digit());
+    let text = rest.strip_prefix(") ")?;
+    let letters =
+        words::first_word(text).len() > 1 && (1..=2).contains(&(inner.len() - rest.len()));
+    letters
+        .then_some(text)
+        .filter(|it| it.len() <= MAX_TEXT && !it.contains('\n'))
+}
+
+/// The lone letter behind an article: "la C", "the C".
+pub(super) fn behind_article(text: &str) -> Option<&str> {
+    let word = words::first_word(text);
+    let rest = text[word.len()..].strip_prefix(' ')?;
+    let rest = rest.trim_start_matches(['*', '(', ' ']);
+    let lone =
+        rest.starts_with(|it: char| it.is_ascii_uppercase()) && words::first_word(rest).len() == 1;
+    (lone && words::ARTICLE.contains(word)).then_some(rest)
+}
 
 /// What follows "option", "choice", "letter", …, if that is how it begins.
 pub(super) fn strip_name(text: &str) -> Option<&str> {

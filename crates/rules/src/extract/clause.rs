@@ -61,6 +61,21 @@ pub(super) fn read<'t>(
     }
 }
 
+/// How far "not A but" reaches, behind which the answer stands; 0 where a clause does not begin so.
+pub(super) fn before_but(clause: &str) -> usize {
+    let near = &clause[..clause.floor_char_boundary(MAX_WORDS)];
+    let rest = near.trim_start_matches([' ', ':', '*']);
+    let end = rest.find(['.', '\n', ';']).unwrap_or(rest.len());
+    let Some(at) = rest[..end].find(" but ") else {
+        return 0;
+    };
+    let denied = rest.strip_prefix("not ").map_or("only", words::first_word);
+    if words::among(denied, &["only", "just", "merely"]) {
+        return 0;
+    }
+    near.len() - rest.len() + at + " but ".len()
+}
+
 /// Behind the words that say nothing, in scripts without spaces.
 fn skip_spaceless(text: &str, from: usize) -> usize {
     let mut at = from;
@@ -109,7 +124,7 @@ fn answer<'t>(
     let rest = &source.text[start..end];
     let (bare, is_named) = match choice::strip_name(rest) {
         Some(after) => (after, true),
-        None => (rest, named),
+        None => (choice::behind_article(rest).unwrap_or(rest), named),
     };
     let at = end - bare.len();
     // The full stop of "A." may be the end of the clause.
@@ -282,6 +297,7 @@ fn ends_soon(rest: &str) -> bool {
     let next = bare.trim_start();
     next.is_empty()
         || next.starts_with(['.', ',', ';', '!', '\n', ':'])
+        || choice::in_brackets(next)
         || words::SUBORDINATING.contains(words::first_word(next))
         || bare.starts_with('\n')
 }

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-use aho_corasick::AhoCorasick;
 use unicode_normalization::UnicodeNormalization;
 
 use super::{computed, hypertext, words};
@@ -23,8 +22,8 @@ enum Structure {
     Neutral,
 }
 
-/// The structural marks and what each does. `None` where they cannot be compiled, which a test excludes.
-static STRUCTURES: LazyLock<Option<(AhoCorasick, Vec<Structure>)>> = LazyLock::new(|| {
+/// The structural marks and what each does.
+static STRUCTURES: LazyLock<Vec<(&str, Structure)>> = LazyLock::new(|| {
     let lists = [
         (&words::THINKING_BEGINS, Structure::ThinkOpen),
         (&words::THINKING_ENDS, Structure::ThinkClose),
@@ -36,76 +35,122 @@ static STRUCTURES: LazyLock<Option<(AhoCorasick, Vec<Structure>)>> = LazyLock::n
     let listed = lists
         .iter()
         .flat_map(|(list, structure)| list.iter().map(|mark| (mark, *structure)));
-    let (marks, structures): (Vec<_>, Vec<_>) = listed.unzip();
-    let automaton = AhoCorasick::builder()
-        .ascii_case_insensitive(true)
-        .build(marks)
-        .ok()?;
-    Some((automaton, structures))
+    listed.collect()
 });
+
+/// The first byte of `◁`.
+const MARK: u8 = 0xe2;
+
+/// The structural mark that begins at `at`: its end, and what it does.
+fn structure(bytes: &[u8], at: usize) -> Option<(usize, Structure)> {
+    STRUCTURES.iter().find_map(|(mark, structure)| {
+        let part = bytes.get(at..at + mark.len())?;
+        part.eq_ignore_ascii_case(mark.as_bytes())
+            .then_some((at + mark.len(), *structure))
+    })
+}
 
 /// The part of a response that may hold its answer, with its characters made plain; or why there is none.
 pub(super) fn visible(text: &str) -> Result<Cow<'_, str>, &'static str> {
-    let part = outside_thinking(text)?;
-    let part = match without_calculator_marks(part) {
-        Some(part) => Cow::Owned(plain(&part).into_owned()),
-        None => plain(part),
-    };
-    Ok(with_other_notations(part))
-}
-
-/// Notations that are written as LaTeX and plain text write them, by what shows that they may be there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Notation {
-    Spelling,
-    Hypertext,
-    Program,
-}
-
-const NOTATIONS: [(&str, Notation); 17] = [
-    ("per cent", Notation::Spelling),
-    ("/-", Notation::Spelling),
-    ("boxed{", Notation::Spelling),
-    ("</", Notation::Hypertext),
-    ("<br", Notation::Hypertext),
-    ("&", Notation::Hypertext),
-    ("//", Notation::Program),
-    (" % ", Notation::Program),
-    ("math.", Notation::Program),
-    ("np.", Notation::Program),
-    ("numpy.", Notation::Program),
-    ("cmath.", Notation::Program),
-    ("sympy.", Notation::Program),
-    ("fractions.", Notation::Program),
-    ("scipy.", Notation::Program),
-    ("Fraction(", Notation::Program),
-    ("pow(", Notation::Program),
-];
-
-/// Finds what may be such a notation. `None` where it cannot be compiled, which a test excludes.
-static MARKS: LazyLock<Option<AhoCorasick>> =
-    LazyLock::new(|| AhoCorasick::new(NOTATIONS.map(|(mark, _)| mark)).ok());
-
-fn with_other_notations(text: Cow<'_, str>) -> Cow<'_, str> {
-    let Some(marks) = MARKS.as_ref() else {
-        return text;
-    };
-    let mut found = [false; 3];
-    for mark in marks.find_iter(&*text) {
-        found[NOTATIONS[mark.pattern().as_usize()].1 as usize] = true;
+    let mut found = signs(text);
+    let mut part = Cow::Borrowed(text);
+    if found & STRUCTURE != 0 {
+        let outside = outside_thinking(text)?;
+        found = signs(outside);
+        part = Cow::Borrowed(outside);
     }
-    let mut text = text;
-    for (notation, is_there) in [Notation::Spelling, Notation::Hypertext, Notation::Program]
-        .into_iter()
-        .zip(found)
+    if found & CALCULATOR != 0
+        && let Some(without) = without_calculator_marks(&part)
     {
-        let rewritten = match notation {
-            _ if !is_there => None,
-            Notation::Spelling => with_spellings(&text),
-            Notation::Hypertext => hypertext::without_tags(&text),
-            Notation::Program => computed::as_mathematics(&text),
+        found = signs(&without);
+        part = Cow::Owned(without);
+    }
+    if found & RARE != 0
+        && let Cow::Owned(plain) = plain(&part)
+    {
+        found = signs(&plain);
+        part = Cow::Owned(plain);
+    }
+    Ok(with_other_notations(part, found))
+}
+
+/// What of a text is to be looked at more closely, as a sum of bits: most texts hold nothing of it.
+type Signs = u8;
+
+/// What may be a mark of a chat template or of thinking.
+const STRUCTURE: Signs = 1;
+/// A character that is not plain, or an x between spaces.
+const RARE: Signs = 2;
+const CALCULATOR: Signs = 4;
+const SPELLING: Signs = 8;
+const HYPERTEXT: Signs = 16;
+const PROGRAM: Signs = 32;
+const FEET: Signs = 64;
+
+/// Letters, digits, blanks and line ends but for the few that [`signs`] asks for.
+const SAYS_NOTHING: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0_u8;
+    while byte < 0x80 {
+        table[byte as usize] = matches!(byte, b' ' | b'\n' | b'\t')
+            || byte.is_ascii_alphanumeric() && !matches!(byte, b'p' | b'x');
+        byte += 1;
+    }
+    table
+};
+
+/// Finds them in one walk.
+fn signs(text: &str) -> Signs {
+    let bytes = text.as_bytes();
+    let mut signs = 0;
+    for (at, &byte) in bytes.iter().enumerate() {
+        if SAYS_NOTHING[usize::from(byte)] {
+            continue;
+        }
+        let (before, after) = (&bytes[..at], &bytes[at + 1..]);
+        let spaced = || before.ends_with(b" ") && after.starts_with(b" ");
+        let next = after.first().copied().unwrap_or(0);
+        signs |= match byte {
+            MARK => RARE | STRUCTURE,
+            0..=0x1f | 0x7f.. => RARE,
+            b'x' if spaced() => RARE,
+            b'p' if after.starts_with(b"er cent") => SPELLING,
+            // A box without its backslash.
+            b'{' if before.ends_with(b"boxed") && !before.ends_with(b"\\boxed") => SPELLING,
+            b'/' if next == b'-' => SPELLING,
+            b'/' if next == b'/' => PROGRAM,
+            b'<' if next == b'<' => CALCULATOR,
+            b'<' if next == b'/' || after.starts_with(b"br") => HYPERTEXT | STRUCTURE,
+            b'<' if !next.is_ascii_digit() => STRUCTURE,
+            b'\'' if before.last().is_some_and(u8::is_ascii_digit) => FEET,
+            b'[' if matches!(next, b'/' | b't' | b'T') => STRUCTURE,
+            b'&' if next == b'#' || next.is_ascii_alphabetic() => HYPERTEXT,
+            b'%' if spaced() => PROGRAM,
+            b'.' if MODULES.iter().any(|it| before.ends_with(it)) => PROGRAM,
+            b'(' if before.ends_with(b"Fraction") || before.ends_with(b"pow") => PROGRAM,
+            _ => 0,
         };
-        text = rewritten.map_or(text, Cow::Owned);
+    }
+    signs
+}
+
+/// What stands before the point of a program's function.
+const MODULES: [&[u8]; 6] = [b"math", b"np", b"numpy", b"sympy", b"fractions", b"scipy"];
+
+/// A text in other words; `None` where nothing changes.
+type Rewriting = fn(&str) -> Option<String>;
+
+fn with_other_notations(text: Cow<'_, str>, signs: Signs) -> Cow<'_, str> {
+    let mut text = text;
+    for (is_there, rewritten) in [
+        (signs & SPELLING != 0, with_spellings as Rewriting),
+        (signs & HYPERTEXT != 0, hypertext::without_tags),
+        (signs & PROGRAM != 0, computed::as_mathematics),
+        (signs & FEET != 0, with_feet),
+    ] {
+        if is_there && let Some(rewritten) = rewritten(&text) {
+            text = Cow::Owned(rewritten);
+        }
     }
     text
 }
@@ -139,6 +184,36 @@ fn with_spellings(text: &str) -> Option<String> {
     (copied > 0).then_some(out)
 }
 
+/// `5'6"` as 5 feet 6 inches; `None` where there are none.
+fn with_feet(text: &str) -> Option<String> {
+    let mut out = String::new();
+    let mut rest = text;
+    let mut found = false;
+    while let Some((before, after)) = rest.split_once('\'') {
+        let inches = after.trim_start_matches(' ');
+        let length = inches.bytes().take_while(u8::is_ascii_digit).count();
+        let behind = inches[length..].strip_prefix(['"', '″']);
+        let measured = before.ends_with(|it: char| it.is_ascii_digit())
+            && !before
+                .trim_end_matches(|it: char| it.is_ascii_digit())
+                .ends_with('°');
+        out.push_str(before);
+        rest = match behind {
+            Some(behind) if measured && (1..=2).contains(&length) => {
+                out.extend([" feet ", &inches[..length], " inches"]);
+                found = true;
+                behind
+            }
+            _ => {
+                out.push('\'');
+                after
+            }
+        };
+    }
+    out.push_str(rest);
+    found.then_some(out)
+}
+
 /// The text without GSM8K's calculator marks, `<<9*2=18>>`, which say how the number behind them was computed and are no
 /// part of the solution; `None` where there are none.
 fn without_calculator_marks(text: &str) -> Option<String> {
@@ -164,32 +239,37 @@ fn without_calculator_marks(text: &str) -> Option<String> {
 
 /// What follows the thinking, up to the end of the turn.
 fn outside_thinking(text: &str) -> Result<&str, &'static str> {
-    let Some((automaton, structures)) = STRUCTURES.as_ref() else {
-        return Ok(text);
-    };
-    if !text.contains(['<', '[', '◁']) {
-        return Ok(text);
-    }
+    let bytes = text.as_bytes();
     let mut from = 0;
     let mut to = None;
     let mut thinking = None;
     let mut channel = false;
-    for found in automaton.find_iter(text) {
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at) {
+        let start = at;
+        at += 1;
+        if !matches!(byte, b'<' | b'[' | MARK) {
+            continue;
+        }
+        let Some((end, structure)) = structure(bytes, start) else {
+            continue;
+        };
+        at = end;
         let begins = || {
-            let before = text.get(from..found.start()).unwrap_or_default();
+            let before = text.get(from..start).unwrap_or_default();
             before.trim_end().is_empty()
         };
-        match structures[found.pattern().as_usize()] {
+        match structure {
             Structure::ThinkClose | Structure::Final => {
-                from = found.end();
+                from = end;
                 (to, thinking, channel) = (None, None, false);
             }
-            Structure::ThinkOpen => thinking = thinking.or(Some(found.start())),
+            Structure::ThinkOpen => thinking = thinking.or(Some(start)),
             Structure::Channel => channel = true,
             Structure::End if to.is_some() => {}
-            Structure::End if begins() => from = after_role(text, found.end()),
-            Structure::End => to = Some(found.start()),
-            Structure::Neutral if begins() => from = found.end(),
+            Structure::End if begins() => from = after_role(text, end),
+            Structure::End => to = Some(start),
+            Structure::Neutral if begins() => from = end,
             Structure::Neutral => {}
         }
     }

@@ -28,11 +28,11 @@ const ENTITIES: [(&str, &str); 14] = [
 /// The text without tags, raised and lowered text in LaTeX, entities as their signs; `None` where there are none.
 pub(super) fn without_tags(text: &str) -> Option<String> {
     // `a<b>c` compares: a tag is closed somewhere.
-    let names = LOOKS.into_iter().chain(["sup", "sub"]);
-    let mut closed: Vec<&str> = names
-        .filter(|name| text.contains(&format!("</{name}>")))
-        .collect();
-    closed.push("br");
+    let mut closed = vec!["br"];
+    if text.contains("</") {
+        let names = LOOKS.into_iter().chain(["sup", "sub"]);
+        closed.extend(names.filter(|name| text.contains(&format!("</{name}>"))));
+    }
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find(['<', '&']) {

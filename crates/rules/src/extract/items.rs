@@ -23,7 +23,6 @@ pub(super) enum Form {
     Plain,
     /// Letters of a choice.
     Choice,
-    /// Words.
     Words,
 }
 

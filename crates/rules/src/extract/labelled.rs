@@ -1,6 +1,7 @@
 //! Labelled parts: "(a) 3, (b) 5", "i) 2 ii) 4", "Part A: 4, Part B: 9".
 
 use super::markup::trim_markup;
+use super::words;
 
 /// How labels are written: what stands around the letter or number, and the row of them.
 const STYLES: [(&str, &str); 4] = [("(", ")"), ("Part ", ":"), ("", ")"), ("", ".")];
@@ -23,42 +24,37 @@ pub(crate) fn parts(text: &str) -> Option<Vec<(&str, &str)>> {
         return None;
     }
     let bare = text.trim_start_matches(['*', ' ', '\n', '$', '-']);
-    if !may_begin(bare) {
+    // It begins with a label, perhaps within `\text{…}`.
+    let mut start = 0;
+    while let Some(command) = ["\\text{", "\\textbf{"]
+        .iter()
+        .find(|it| bare[start..].starts_with(**it))
+    {
+        start += command.len();
+    }
+    if !bare[start..].starts_with(['(', 'P', 'a', 'A', '1', 'i']) {
         return None;
     }
     STYLES
         .iter()
-        .find_map(|(open, close)| ROWS.iter().find_map(|row| of_style(bare, open, close, row)))
-}
-
-/// Does a text begin as a label does? Asked first, since few texts do.
-fn may_begin(text: &str) -> bool {
-    let inner = text
-        .trim_start_matches("\\text{")
-        .trim_start_matches("\\textbf{");
-    let word = inner
-        .bytes()
-        .take(5)
-        .take_while(u8::is_ascii_alphanumeric)
-        .count();
-    inner.starts_with('(')
-        || inner.starts_with("Part ")
-        || word > 0 && inner[word..].starts_with([')', '.'])
+        .flat_map(|style| ROWS.iter().map(move |row| (style, row)))
+        .filter(|((open, close), row)| {
+            let rest = bare[start..].strip_prefix(open);
+            let rest = rest.and_then(|it| it.strip_prefix(label(row, 0)?));
+            rest.is_some_and(|it| it.starts_with(close))
+        })
+        .find_map(|((open, close), row)| of_style(bare, start, (open, close), row))
 }
 
 fn of_style<'t>(
     text: &'t str,
-    open: &str,
-    close: &str,
+    start: usize,
+    (open, close): (&str, &str),
     row: &'static str,
 ) -> Option<Vec<(&'t str, &'t str)>> {
     let mut out = Vec::new();
-    let (start, mut at) = find(text, open, label(row, 0)?, close)?;
-    if !text[..start]
-        .trim_start_matches("\\text{")
-        .trim_start_matches("\\textbf{")
-        .is_empty()
-    {
+    let (first, mut at) = find(text, open, label(row, 0)?, close)?;
+    if first != start {
         return None;
     }
     for index in 0..ROMAN.len() {
@@ -128,7 +124,7 @@ pub(super) fn span(text: &str) -> Option<usize> {
     let end = text.find("\n\n").unwrap_or(text.len());
     let parts = parts(&text[..end])?;
     let (_, last) = parts.last()?;
-    let from = last.as_ptr() as usize - text.as_ptr() as usize;
+    let from = words::offset(text, last);
     let line = text[from..end].find('\n').map_or(end, |at| from + at);
     // A list of steps is no answer.
     let worked = parts

@@ -7,10 +7,13 @@ use std::borrow::Cow;
 const MAX_LAYERS: usize = 12;
 
 /// The bare answer within `text`; always a part of it.
-pub(super) fn trim_markup(text: &str) -> &str {
+pub(crate) fn trim_markup(text: &str) -> &str {
     let mut text = text;
     for _ in 0..MAX_LAYERS {
         let before = text.len();
+        if is_bare(text) {
+            break;
+        }
         text = trim_ends(text);
         text = unwrap(text);
         if text.len() == before {
@@ -20,7 +23,18 @@ pub(super) fn trim_markup(text: &str) -> &str {
     text
 }
 
+/// Does a text begin and end with a letter or a digit, and not with a space of LaTeX? Then nothing comes off.
+fn is_bare(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    bytes.first().is_some_and(u8::is_ascii_alphanumeric)
+        && bytes.last().is_some_and(u8::is_ascii_alphanumeric)
+        && !bytes.ends_with(b"quad")
+}
+
 fn is_markup(character: char) -> bool {
+    if character.is_ascii() {
+        return character.is_ascii_whitespace() || character == '\u{b}';
+    }
     character.is_whitespace()
         || matches!(
             character,
@@ -30,31 +44,42 @@ fn is_markup(character: char) -> bool {
         || ('\u{2600}'..='\u{26ff}').contains(&character)
 }
 
+/// What the spaces of LaTeX and HTML end with.
+const SPACE_ENDS: [char; 7] = [',', ';', ':', '!', 'd', '\\', ' '];
+
+/// Takes such spaces off both ends.
+fn without_spaces(text: &str) -> &str {
+    let mut text = text;
+    for space in [
+        "\\,", "\\;", "\\:", "\\!", "\\quad", "\\qquad", "\\\\", "\\ ", "&nbsp;",
+    ] {
+        if let Some(rest) = text.strip_suffix(space)
+            && !(space.len() == 2 && rest.ends_with('\\'))
+        {
+            text = rest;
+        }
+        text = text.strip_prefix(space).unwrap_or(text);
+    }
+    text
+}
+
 /// Takes off blanks and punctuation at both ends.
 fn trim_ends(text: &str) -> &str {
     let mut text = text.trim_matches(is_markup);
     for _ in 0..MAX_LAYERS {
         let before = text.len();
-        for space in [
-            "\\,", "\\;", "\\:", "\\!", "\\quad", "\\qquad", "\\\\", "\\ ", "&nbsp;",
-        ] {
-            if let Some(rest) = text.strip_suffix(space)
-                && !(space.len() == 2 && rest.ends_with('\\'))
-            {
-                text = rest;
-            }
-            if let Some(rest) = text.strip_prefix(space) {
-                text = rest;
-            }
+        if text.starts_with(['\\', '&']) || text.ends_with(SPACE_ENDS) {
+            text = without_spaces(text).trim_matches(is_markup);
         }
-        text = text.trim_matches(is_markup);
         text = text.trim_start_matches([':', ';', ',']);
         if !text.starts_with("=>") && !text.starts_with("==") {
             text = text.strip_prefix('=').unwrap_or(text);
         }
-        let kept = text.ends_with("...") || text.ends_with("\\ldots.");
-        if !kept && !CLOCK.iter().any(|clock| text.ends_with(clock)) {
-            text = text.strip_suffix('.').unwrap_or(text);
+        if let Some(rest) = text.strip_suffix('.')
+            && !(rest.ends_with("..") || rest.ends_with("\\ldots"))
+            && !CLOCK.iter().any(|clock| text.ends_with(clock))
+        {
+            text = rest;
         }
         text = text.trim_end_matches([',', ';', ':', '?', '。']);
         if text.ends_with('\\') && !text.ends_with("\\\\") {
@@ -89,25 +114,26 @@ fn unwrap(text: &str) -> &str {
         ("<b>", "</b>"),
         ("<strong>", "</strong>"),
     ];
-    for (open, close) in PAIRS {
-        if let Some(rest) = text.strip_prefix(open)
-            && let Some(inner) = rest.strip_suffix(close)
-            && !inner.is_empty()
-            && !inner.contains(open)
-            && !inner.contains(close)
-        {
-            return inner;
+    let opens = |it: char| !it.is_alphanumeric() && !matches!(it, '-' | '(' | '{');
+    if text.starts_with(opens) {
+        for (open, close) in PAIRS {
+            if let Some(rest) = text.strip_prefix(open)
+                && let Some(inner) = rest.strip_suffix(close)
+                && !inner.is_empty()
+                && !inner.contains(open)
+                && !inner.contains(close)
+            {
+                return inner;
+            }
         }
     }
     // An emphasis that was opened or closed outside.
     for mark in ["**", "__"] {
-        if text.matches(mark).count() == 1 {
-            if let Some(rest) = text.strip_prefix(mark) {
-                return rest;
-            }
-            if let Some(rest) = text.strip_suffix(mark) {
-                return rest;
-            }
+        let stripped = text.strip_prefix(mark).or_else(|| text.strip_suffix(mark));
+        if let Some(rest) = stripped
+            && text.matches(mark).count() == 1
+        {
+            return rest;
         }
     }
     for mark in ['"', '”'] {
@@ -133,6 +159,9 @@ fn unwrap_command(text: &str) -> &str {
         "\\emph",
         "\\bf",
     ];
+    if !text.starts_with('\\') {
+        return text;
+    }
     for command in COMMANDS {
         if let Some(rest) = text.strip_prefix(command) {
             if command == "\\displaystyle" && !rest.starts_with(|it: char| it.is_alphabetic()) {
@@ -149,6 +178,12 @@ fn unwrap_command(text: &str) -> &str {
 
 /// The answer without emphasis and delimiters within it, without labels of equations, doubled backslashes single.
 pub(super) fn without_markup(text: &str) -> Cow<'_, str> {
+    if !text
+        .bytes()
+        .any(|it| matches!(it, b'*' | b'$' | b'\\' | b'\n'))
+    {
+        return Cow::Borrowed(text);
+    }
     let doubled = has_doubled_command(text);
     let rough = text.contains("**")
         || text.contains('$')

@@ -1,7 +1,7 @@
 //! How far bare maths reaches in prose: `3x + 2`, `(1, 2)`, `\frac{1}{2}`, `x = 5`. The tokens are the parser's; here
 //! is which of them, beside words, still belong to a formula.
 
-use super::symbols::{begins_operand, group, is_currency};
+use super::symbols::{begins_operand, environment, group, is_currency};
 use super::words;
 use crate::parse::{Class, Lexemes, is_word_letter};
 
@@ -44,24 +44,6 @@ struct Reader<'t> {
 
 /// How deeply brackets nest in the middle of prose. A bound, so that many that stay open cost no more than their number.
 const PROSE_DEPTH: usize = 16;
-
-/// How far the end of an environment is looked for, in bytes.
-const MAX_ENVIRONMENT: usize = 2_000;
-
-/// The length of the `\\begin{…} … \\end{…}` that `text` begins with; 0 if it does not end.
-fn environment(text: &str) -> usize {
-    let Some(name) = text
-        .strip_prefix("\\begin{")
-        .and_then(|rest| rest.split_once('}'))
-        .map(|(name, _)| name)
-        .filter(|name| name.len() <= 16)
-    else {
-        return 0;
-    };
-    let near = &text[..text.floor_char_boundary(MAX_ENVIRONMENT)];
-    let close = format!("\\end{{{name}}}");
-    near.find(&close).map_or(0, |at| at + close.len())
-}
 
 /// Reads bare maths from `start` in the middle of prose. `None` where there is none.
 pub(super) fn run(text: &str, start: usize) -> Option<Run> {

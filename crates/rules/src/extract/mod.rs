@@ -78,11 +78,11 @@ pub enum Role {
 
 /// The final answer of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found<'t> {
+pub(crate) struct Found<'t> {
     /// The answer as `parse` takes it: delimiters and boxes gone, several boxes joined by `, `.
-    pub text: Cow<'t, str>,
+    pub(crate) text: Cow<'t, str>,
     /// What announced it: `boxed`, `final answer`, `answer`, `therefore`, `formula`, `number`, `whole`, ….
-    pub method: &'static str,
+    pub(crate) method: &'static str,
     /// All that was announced, of which `text` may be a part.
     pub(crate) statement: Cow<'t, str>,
     /// Words beside `text` change what it says: "at least", "or more".
@@ -95,7 +95,7 @@ pub struct Found<'t> {
 
 impl Found<'_> {
     /// The same, borrowing nothing.
-    pub fn into_owned(self) -> Found<'static> {
+    pub(crate) fn into_owned(self) -> Found<'static> {
         Found {
             text: Cow::Owned(self.text.into_owned()),
             method: self.method,
@@ -107,66 +107,24 @@ impl Found<'_> {
     }
 }
 
-/// What was found.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Extraction<'t> {
-    /// An answer.
-    Found(Found<'t>),
-    /// None, or a refusal to give one.
-    NoAnswer {
-        /// Why, for a person.
-        reason: String,
-    },
-}
-
-/// Finds the final answer of `text`: the most trusted candidate.
-///
-/// ```
-/// # use juror_rules::{Config, Extraction, Role, extract};
-/// let Extraction::Found(found) = extract(r"So $x = \boxed{5}$ cm.", Role::Prediction, &Config::default()) else {
-///     unreachable!()
-/// };
-/// assert_eq!((found.text.as_ref(), found.method), ("5 cm", "boxed"));
-/// ```
-pub fn extract<'t>(text: &'t str, role: Role, config: &Config) -> Extraction<'t> {
-    match search(text, role, config) {
-        Ok(found) => match found.into_iter().next() {
-            Some(first) => Extraction::Found(first),
-            None => no_answer("no answer was found"),
-        },
-        Err(reason) => no_answer(reason),
-    }
-}
-
-fn no_answer<'t>(reason: &str) -> Extraction<'t> {
-    Extraction::NoAnswer {
-        reason: reason.to_owned(),
-    }
-}
-
-/// A statement without markup around it.
-pub(crate) fn bare(statement: &str) -> &str {
-    markup::trim_markup(statement)
+/// The final answer of `text`, the most trusted candidate; or why there is none, for a person.
+pub(crate) fn extract<'t>(text: &'t str, role: Role, config: &Config) -> Result<Found<'t>, String> {
+    let found = search(text, role, config)?;
+    found
+        .into_iter()
+        .next()
+        .ok_or_else(|| "no answer was found".to_owned())
 }
 
 pub(crate) use labelled::parts;
-
-/// Does a text deny what it is about?
-pub(crate) fn denies(text: &str) -> bool {
-    qualifiers::deny(text)
-}
+pub(crate) use markup::trim_markup as bare;
+pub(crate) use qualifiers::{deny as denies, opposed, retracted};
 
 /// Do words before a value change or doubt it?
 pub(crate) fn qualifies(before: &str) -> bool {
     qualifiers::change(before, "") || qualifiers::doubt(before)
 }
 
-/// Does one statement say the opposite of the other, whatever their numbers are?
-pub(crate) fn opposed(one: &str, other: &str) -> bool {
-    qualifiers::opposed(one, other)
-}
-
-/// The choice that `text` names, where a letter announces what [`extract`] finds: in "A: 18" the A.
 /// The choice that `text` names, where one is asked for and [`extract`] finds something else: in "A: 18" the A, in
 /// "12 m/s (B)" the B.
 pub(crate) fn choice_instead<'t>(

@@ -1,11 +1,14 @@
 //! Words and signs beside an answer that make it another: a part of "at least 12", "12 or more" or "3 in 4" is no answer.
 
-use super::words;
+use super::words::{self, words_of};
 use crate::lexicon::words::APPROXIMATELY;
 
 /// How many words behind a value are looked at for phrases that bound it, and how many bytes for opposites.
 const FAR: usize = 40;
 const OPPOSED: usize = 400;
+
+/// How far behind an answer a retraction is looked for, in bytes.
+const RETRACTION: usize = 2_000;
 
 /// How many words of a narrating sentence may belong to its number on either side.
 const NEAR: usize = 3;
@@ -115,6 +118,10 @@ fn before_contrast(after: &str) -> &str {
         ", rather than ",
         ", instead of ",
     ];
+    let mut fours = after.as_bytes().windows(4);
+    if !fours.any(|it| matches!(it, b"not " | b"rath" | b"inst")) {
+        return after;
+    }
     let end = ends.into_iter().filter_map(|it| after.find(it)).min();
     &after[..end.unwrap_or(after.len())]
 }
@@ -151,30 +158,37 @@ pub(super) fn doubt(before: &str) -> bool {
         .rfind(['.', '\n', '!', '?', ';', ','])
         .map_or(0, |at| at + 1);
     let near: Vec<&str> = words_of(&before[start..]).rev().take(NEAR * 2).collect();
-    let denied = |word: &&str| {
-        words::DENIES.contains(word) || word.ends_with("n't") || word.ends_with("n’t")
-    };
     near.iter().enumerate().any(|(at, word)| {
         words::DOUBTS.contains(word)
-            || words::THINKS.contains(word) && near[at..].iter().any(&denied)
+            || words::THINKS.contains(word) && near[at..].iter().any(|it| is_denial(it))
     })
 }
 
 /// Does one text say the opposite of the other: a loss and a profit, an increase and a decrease?
-pub(super) fn opposed(one: &str, other: &str) -> bool {
-    let near = |text: &'_ str| text.floor_char_boundary(OPPOSED);
-    let (one, other) = (&one[..near(one)], &other[..near(other)]);
-    let has = |text: &str, stem: &str| {
-        words_of(text).any(|word| {
+pub(crate) fn opposed<'t>(one: &'t str, other: &'t str) -> bool {
+    // Most answers have no words.
+    let words = |text: &'t str| -> Vec<&'t str> {
+        let near = &text[..text.floor_char_boundary(OPPOSED)];
+        words_of(near)
+            .filter(|it| it.len() > 1 && it.starts_with(char::is_alphabetic))
+            .collect()
+    };
+    let one = words(one);
+    if one.is_empty() {
+        return false;
+    }
+    let other = words(other);
+    let has = |words: &[&str], stem: &str| {
+        words.iter().any(|word| {
             word.get(..stem.len())
                 .is_some_and(|head| head.eq_ignore_ascii_case(stem))
                 && (stem.len() > 4 || word.len() <= stem.len() + 1)
         })
     };
-    let says = |text: &str, stem: &str, not: &str| has(text, stem) && !has(text, not);
+    let says = |words: &[&str], stem: &str, not: &str| has(words, stem) && !has(words, not);
     words::OPPOSITES.iter().any(|pair| {
         pair.split_once(' ').is_some_and(|(a, b)| {
-            says(one, a, b) && says(other, b, a) || says(one, b, a) && says(other, a, b)
+            says(&one, a, b) && says(&other, b, a) || says(&one, b, a) && says(&other, a, b)
         })
     })
 }
@@ -273,8 +287,13 @@ fn is_verb(word: &str) -> bool {
 }
 
 /// Is what a text is about denied in it?
-pub(super) fn deny(text: &str) -> bool {
+pub(crate) fn deny(text: &str) -> bool {
     has(text, &words::DENIES)
+}
+
+/// Does an announcement only suppose: "the answer might be"?
+pub(super) fn suppose(announcement: &str) -> bool {
+    words_of(announcement).any(|word| words::among(word, &["might", "may", "could"]))
 }
 
 /// A sign that joins a value to what stands beside it.
@@ -319,6 +338,64 @@ pub(super) fn takes_back(text: &str) -> bool {
         .any(|word| words::TAKES_BACK.contains(word))
 }
 
+/// Does what follows an answer take it back: "Actually no.", "Wait, that is wrong", "it should be 43"?
+pub(crate) fn retracted(after: &str) -> bool {
+    let near = &after[..after.floor_char_boundary(RETRACTION)];
+    let clauses = near.split(['.', '!', '?', '\n', ';', '(', ')', '—', '…']);
+    let said = clauses.filter(|it| it.contains(char::is_alphabetic));
+    said.enumerate().any(|(index, clause)| {
+        retracts(clause, index == 0) || words::RETRACTS_SPACELESS.begin(clause.trim()).is_some()
+    })
+}
+
+/// The same of one clause: a correction that is opened and denies, a phrase of the table, or a fault that is admitted.
+/// What "that" points to is the answer only in the first clause behind it.
+fn retracts(clause: &str, first: bool) -> bool {
+    let words: Vec<&str> = words_of(clause)
+        .skip_while(|word| words::among(word, &["but", "however", "well", "and", "so"]))
+        .take(10)
+        .collect();
+    let opens = |word: &&&str| words::OPENS_CORRECTION.contains(word);
+    let opened = words.iter().take_while(opens).count();
+    let no = opened > 1
+        && words[..opened].iter().any(|word| {
+            let behind = &clause[words::offset(clause, word) + word.len()..];
+            words::SAYS_NO.contains(word) && (behind.trim().is_empty() || behind.starts_with(','))
+        });
+    let said = &words[opened..];
+    let Some(&subject) = said.first() else {
+        return no;
+    };
+    let phrase = words::RETRACTION.iter().any(|phrase| {
+        let mut own = phrase.split(' ');
+        let mut words = said.iter();
+        own.all(|own| {
+            words
+                .next()
+                .is_some_and(|word| own.eq_ignore_ascii_case(word))
+        })
+    });
+    let near = &said[1..said.len().min(7)];
+    let any = |list: &words::List| near.iter().any(|word| list.contains(word));
+    let denied = said.iter().take(7).any(|word| is_denial(word));
+    let wrong = any(&words::WRONG) || denied && any(&words::VERDICT);
+    let fault = near.iter().find(|it| !is_adverb(it));
+    let admitted = fault.is_some_and(|it| words::FAULT.contains(it))
+        || any(&words::FAULT) && near.iter().any(|it| words::among(it, &["made", "make"]));
+    no || phrase
+        || (first || opened > 0) && words::POINTS_BACK.contains(subject) && wrong
+        || words::among(subject, &["i", "we"]) && admitted && !near.contains(&"no")
+        || opened > 0 && near.iter().any(|it| it.eq_ignore_ascii_case("should"))
+}
+
+fn is_adverb(word: &str) -> bool {
+    word.ends_with("ly") || words::among(word, &["just", "have", "had", "was", "think"])
+}
+
+fn is_denial(word: &str) -> bool {
+    words::DENIES.contains(word) || word.ends_with("n't") || word.ends_with("n’t")
+}
+
 /// The same for what stands around an answer in a script without spaces.
 pub(super) fn change_spaceless(before: &str, after: &str) -> bool {
     let within = |text: &str| {
@@ -330,9 +407,4 @@ pub(super) fn change_spaceless(before: &str, after: &str) -> bool {
 
 fn has(text: &str, list: &words::List) -> bool {
     words_of(text).any(|word| list.contains(word))
-}
-
-fn words_of(text: &str) -> impl DoubleEndedIterator<Item = &str> {
-    text.split(|it: char| !(it.is_alphanumeric() || matches!(it, '\'' | '’')))
-        .filter(|word| !word.is_empty())
 }

@@ -81,7 +81,7 @@ pub(super) fn after_hashes<'t>(
                 let next = rest.trim_start_matches(['*', ' ']);
                 it.kind != Form::Words
                     && next.starts_with(|it: char| it == '(' || it.is_uppercase())
-                    && !qualifiers::takes_back(next)
+                    && (!qualifiers::takes_back(next) || qualifiers::retracted(next))
             };
             clause::read(source, at, reach, false).filter(told)
         })

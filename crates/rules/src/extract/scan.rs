@@ -281,12 +281,15 @@ impl<'t> Scanner<'t> {
             // The brace is counted by whoever comes to it.
             return end + gap;
         }
-        // `\boxed 5`: what follows, to the end of the formula.
-        if self.open.is_some() && self.open_box.is_none() {
+        // `\boxed 5`: what follows, to the end of the formula or, outside of one, of the word.
+        if self.open_box.is_none() {
             let rest = &self.text[end..self.text.floor_char_boundary(end + 44)];
+            let text = rest.trim_start_matches(' ');
+            let word = text.find(' ').filter(|_| self.open.is_none());
             let length = ["$", "\n", "{", "}", "\\)", "\\]"]
                 .iter()
                 .filter_map(|close| rest.find(close))
+                .chain(word.map(|at| at + rest.len() - text.len()))
                 .min()
                 .unwrap_or(rest.len());
             if length <= 40 && !rest[..length].trim().is_empty() {

@@ -1,5 +1,6 @@
 //! Weighs what announces an answer against each other.
 
+mod gold;
 mod unannounced;
 
 use std::borrow::Cow;
@@ -84,6 +85,9 @@ pub(super) fn search<'t>(
     let mut out = search.out;
     // Later beats earlier within a tier.
     out.sort_by(|a, b| a.tier.cmp(&b.tier).then(b.end.cmp(&a.end)));
+    if role == Role::Prediction {
+        take_back(text, &mut out);
+    }
     let mut found: Vec<Found<'t>> = Vec::new();
     for candidate in out {
         if found.len() < MAX_FOUND && !found.iter().any(|it| it.text == candidate.found.text) {
@@ -98,6 +102,30 @@ pub(super) fn search<'t>(
         return Err("the answer is left open");
     }
     Ok(found)
+}
+
+/// What is taken back is no answer, nor does one that stands before it become the answer; one behind it does.
+fn take_back<'t>(text: &'t str, ranked: &mut [Ranked<'t>]) {
+    let retracted = |candidate: &Ranked<'_>| {
+        let behind = &text[candidate.end..];
+        // What follows the text of an option, or what was taken for one.
+        let option = candidate.found.option.as_deref();
+        let named = option
+            .filter(|_| !behind.starts_with(". ") && !text[..candidate.end].ends_with('.'))
+            .and_then(|it| Some(behind.find(it)? + it.len()));
+        qualifiers::retracted(behind)
+            || named.is_some_and(|at| qualifiers::retracted(&behind[at..]))
+    };
+    let Some(end) = ranked.first().filter(|it| retracted(it)).map(|it| it.end) else {
+        return;
+    };
+    if let Some(later) = ranked.iter().position(|it| it.end > end && !retracted(it)) {
+        ranked.swap(0, later);
+    } else {
+        let first = &mut ranked[0].found;
+        first.qualified = true;
+        first.statement = Cow::Borrowed(&text[end..]);
+    }
 }
 
 impl<'t> Search<'t, '_, '_> {
@@ -139,6 +167,8 @@ impl<'t> Search<'t, '_, '_> {
         let (mut method, mut option) = (method, said.option);
         if reading.kind == Form::Choice {
             method = "choice";
+        } else if let Some(text) = choice::numbered(&said.statement) {
+            option = Some(text.to_owned());
         } else if labelled::parts(&text).is_none()
             && let Some((choice, after)) = choice::whole(&text)
         {
@@ -325,6 +355,10 @@ impl<'t> Search<'t, '_, '_> {
     fn announced(&mut self, anchors: &[Anchor]) {
         let mut best: [bool; 3] = [false; 3];
         for (tried, anchor) in anchors.iter().rev().enumerate() {
+            let said_until = anchor.end;
+            let contrast = clause::before_but(&self.source.text[said_until..]);
+            let end = said_until + contrast;
+            let anchor = &Anchor { end, ..*anchor };
             // Only the last one may be as long as it likes.
             let reach = if tried == 0 { usize::MAX } else { MAX_REACH };
             let (slot, tier, method) = match anchor.how {
@@ -374,11 +408,13 @@ impl<'t> Search<'t, '_, '_> {
                 _ => reach::sentence_end(self.source, reading.range.end),
             };
             // "The answer cannot be 12."
-            let announcement = &self.source.text[anchor.start..anchor.end];
+            let announcement = &self.source.text[anchor.start..said_until];
             let denied = qualifiers::deny(announcement)
-                || qualifiers::deny_announcement(
-                    &self.source.text[anchor.start..reading.range.start.max(anchor.end)],
-                );
+                || qualifiers::suppose(announcement)
+                || contrast == 0
+                    && qualifiers::deny_announcement(
+                        &self.source.text[anchor.start..reading.range.start.max(said_until)],
+                    );
             let start = if denied { anchor.start } else { anchor.end };
             let text = self.source.text;
             let near = text.ceil_char_boundary(anchor.start.saturating_sub(80));
@@ -438,60 +474,6 @@ impl<'t> Search<'t, '_, '_> {
         self.push(tier, ANSWER_LETTER, reading, statement.clone());
         self.push(45, ANSWER_LETTER, choice, statement);
     }
-
-    fn gold(&mut self, anchors: &[Anchor]) -> Result<(), &'static str> {
-        let text = self.source.text;
-        if let Some(boxed) = self.source.regions.boxes.last()
-            && !self.source.open_boxes
-        {
-            if boxed.closed {
-                self.boxes();
-            } else {
-                let reading = Candidate {
-                    text: boxes::unclosed(text, boxed),
-                    kind: Form::Formula,
-                    range: boxed.start..boxed.end,
-                };
-                let statement = boxed.content.clone();
-                self.push(0, "boxed", reading, statement);
-            }
-        }
-        if let Some(anchor) = anchors.iter().rev().find(|it| it.how == AnchorKind::Hashes)
-            && let Some(reading) = reach::after_hashes(self.source, anchor.end, usize::MAX)
-                .or_else(|| all_of(self.source, anchor.end))
-        {
-            self.push(
-                0,
-                "####",
-                reading,
-                anchor.end..reach::line_end(self.source, anchor.end),
-            );
-        }
-        if self.out.is_empty() && (is_worked(text) || announces(text, anchors)) {
-            self.announced(anchors);
-        }
-        if !self.out.is_empty() {
-            return Ok(());
-        }
-        let labelled = reach::labelled_parts(self.source, 0)
-            .filter(|it| it.range.end == text.trim_end().len());
-        let whole = labelled.or_else(|| whole_in(self.source, 0..text.len()));
-        if let Some(reading) = whole {
-            self.push(40, "whole", reading, 0..text.len());
-        }
-        if self.out.is_empty() && is_worked(text) {
-            self.last_sentences();
-        }
-        if self.out.is_empty()
-            && let Some(reading) = all_of(self.source, 0)
-        {
-            self.push(60, "whole", reading, 0..text.len());
-        }
-        if self.out.is_empty() {
-            return Err("the text holds no answer");
-        }
-        Ok(())
-    }
 }
 
 /// Is this one short line that may be a formula, though it is not read as one?
@@ -502,34 +484,6 @@ fn is_formula_like(text: &str) -> bool {
         && !text.contains('\n')
         && text.contains(['=', '^', '<', '>'])
         && !text.split_whitespace().any(word)
-}
-
-/// Does an announcement open the text, or its last line?
-fn announces(text: &str, anchors: &[Anchor]) -> bool {
-    anchors.last().is_some_and(|anchor| {
-        let line = text[..anchor.start].rfind('\n').map_or(0, |at| at + 1);
-        text[line..anchor.start].split_whitespace().count() <= 6
-    })
-}
-
-/// Is this a solution with its reasoning, and no bare answer?
-fn is_worked(text: &str) -> bool {
-    let head = &text[..text.floor_char_boundary(4_000)];
-    let words = head
-        .split_whitespace()
-        .filter(|word| {
-            word.len() > 1
-                && word
-                    .trim_end_matches(['.', ',', ':', ';'])
-                    .bytes()
-                    .all(|byte| byte.is_ascii_alphabetic())
-        })
-        .take(40)
-        .count();
-    let digits = head.contains(|it: char| it.is_ascii_digit());
-    words > 12
-        && (digits || words > 30)
-        && (head.contains(". ") || head.contains('\n') || head.contains('='))
 }
 
 /// Behind the "A:" that begins the last line, unless the text lists choices.

@@ -9,6 +9,9 @@ use super::words;
 /// `limit`.
 pub(super) fn end(text: &str, regions: &Regions, from: usize, limit: usize) -> Option<usize> {
     let bytes = text.as_bytes();
+    // A line may end within `\text{…}`.
+    let mut depth = 0_usize;
+    let closes = |line: &str| line.contains('}');
     let mut at = from;
     while at < bytes.len() {
         if at > limit {
@@ -21,6 +24,15 @@ pub(super) fn end(text: &str, regions: &Regions, from: usize, limit: usize) -> O
             continue;
         }
         match bytes[at] {
+            b'\n' if depth > 0 && text[at + 1..].lines().next().is_some_and(closes) => at += 1,
+            b'{' => {
+                depth += 1;
+                at += 1;
+            }
+            b'}' => {
+                depth = depth.saturating_sub(1);
+                at += 1;
+            }
             b'\n' => {
                 // A display on the next line belongs to the sentence.
                 let next = at + 1 + blanks(&text[at + 1..]);

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::choice::{self, Choice};
-use super::words;
+use super::words::{self, words_of};
 
 /// How many words may stand between a letter and the verb that settles on it: the text of the option.
 const MAX_TEXT: usize = 80;
@@ -13,7 +13,7 @@ const MAX_SENTENCE: usize = 800;
 
 /// The choice and where its letter stands in `sentence`; `None` also where it settles on two.
 pub(super) fn settled(sentence: &str) -> Option<(Choice, Range<usize>)> {
-    if sentence.len() > MAX_SENTENCE {
+    if sentence.len() > MAX_SENTENCE || !has_letter(sentence) {
         return None;
     }
     // "Students often choose B", "B would be right if …"
@@ -46,6 +46,20 @@ pub(super) fn settled(sentence: &str) -> Option<(Choice, Range<usize>)> {
     found
 }
 
+/// Does a letter stand by itself that may be one of a choice? Asked first, since few sentences have one.
+fn has_letter(sentence: &str) -> bool {
+    let bytes = sentence.as_bytes();
+    bytes.iter().enumerate().any(|(at, byte)| {
+        let free = at == 0 || !bytes[at - 1].is_ascii_alphanumeric();
+        let next = bytes.get(at + 1);
+        match byte {
+            b'A'..=b'J' => free && next.is_none_or(|it| !it.is_ascii_alphanumeric()),
+            b'a'..=b'j' => free && next == Some(&b')'),
+            _ => false,
+        }
+    })
+}
+
 /// To the next place where a word or a mark may begin.
 fn step(rest: &str) -> usize {
     let first = rest.chars().next().map_or(1, char::len_utf8);
@@ -56,11 +70,6 @@ fn step(rest: &str) -> usize {
         return word.max(first);
     }
     first
-}
-
-fn words_of(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|it: char| !it.is_alphabetic())
-        .filter(|word| !word.is_empty())
 }
 
 /// A letter that is marked or named as a choice, or stands for itself, at `at`.

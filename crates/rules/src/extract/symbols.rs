@@ -62,3 +62,21 @@ pub(super) fn group(text: &str) -> usize {
 pub(super) fn is_vulgar(character: char) -> bool {
     matches!(character, '¼'..='¾' | '⅐'..='⅞' | '↉')
 }
+
+/// How far the end of an environment is looked for, in bytes.
+const MAX_ENVIRONMENT: usize = 2_000;
+
+/// The length of the `\\begin{…} … \\end{…}` that `text` begins with; 0 if it does not end.
+pub(super) fn environment(text: &str) -> usize {
+    let Some(name) = text
+        .strip_prefix("\\begin{")
+        .and_then(|rest| rest.split_once('}'))
+        .map(|(name, _)| name)
+        .filter(|name| name.len() <= 16)
+    else {
+        return 0;
+    };
+    let near = &text[..text.floor_char_boundary(MAX_ENVIRONMENT)];
+    let close = format!("\\end{{{name}}}");
+    near.find(&close).map_or(0, |at| at + close.len())
+}

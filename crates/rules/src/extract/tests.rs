@@ -11,9 +11,9 @@ use crate::config::ExtractionTarget;
 /// What one of the room's functions makes of `text`.
 fn result(function: &str, text: &str) -> Value {
     let regions = scan::scan(text);
-    let found = |role| match extract(text, role, &Config::default()) {
-        Extraction::Found(found) => json!(found.text),
-        Extraction::NoAnswer { .. } => Value::Null,
+    let found = |role| {
+        let found = extract(text, role, &Config::default());
+        found.map_or(Value::Null, |found| json!(found.text))
     };
     match function {
         "find" => found(Role::Prediction),
@@ -112,10 +112,9 @@ fn settings_have_their_effect() {
         (letters, "The answer is 5.", None),
     ] {
         let config: Config = serde_json::from_str(config).unwrap();
-        let found = match extract(text, Role::Prediction, &config) {
-            Extraction::Found(found) => Some(found.text),
-            Extraction::NoAnswer { .. } => None,
-        };
+        let found = extract(text, Role::Prediction, &config)
+            .ok()
+            .map(|it| it.text);
         assert_eq!(found.as_deref(), expected, "{text}");
     }
 }

@@ -137,9 +137,7 @@ pub(super) fn opening_value<'t>(source: Source<'t, '_>) -> Option<(Candidate<'t>
     if qualifiers::takes_back(rest) {
         return None;
     }
-    let concludes = rest
-        .split(|it: char| !it.is_alphabetic())
-        .any(|word| words::CONCLUDING.contains(word));
+    let concludes = words::words_of(rest).any(|word| words::CONCLUDING.contains(word));
     let reading = whole_in(source, start..end)?;
     let letters = line.chars().any(char::is_alphabetic);
     let doubtful = match reading.kind {
@@ -181,7 +179,7 @@ pub(super) fn whole_in<'t>(source: Source<'t, '_>, range: Range<usize>) -> Optio
         return None;
     }
     if let Some((choice, after)) = choice::whole(trimmed) {
-        let end = range.start + (after.as_ptr() as usize - outer.as_ptr() as usize);
+        let end = range.start + words::offset(outer, after);
         return Some(Candidate {
             text: Cow::Owned(choice.letters),
             kind: Form::Choice,
@@ -192,7 +190,7 @@ pub(super) fn whole_in<'t>(source: Source<'t, '_>, range: Range<usize>) -> Optio
     if !trimmed.contains('\n')
         && let Some((choice, at)) = settled(trimmed)
     {
-        let start = range.start + (trimmed.as_ptr() as usize - outer.as_ptr() as usize);
+        let start = range.start + words::offset(outer, trimmed);
         return Some(Candidate {
             text: Cow::Owned(choice.letters),
             kind: Form::Choice,
@@ -230,7 +228,7 @@ pub(super) fn whole_in<'t>(source: Source<'t, '_>, range: Range<usize>) -> Optio
         return None;
     }
     // Bare maths.
-    let offset = range.start + (trimmed.as_ptr() as usize - outer.as_ptr() as usize);
+    let offset = range.start + words::offset(outer, trimmed);
     let limit = offset + trimmed.len();
     if let Some((text, length)) = ratio::leading(trimmed)
         && length == trimmed.len()
@@ -262,6 +260,12 @@ pub(super) fn whole_in<'t>(source: Source<'t, '_>, range: Range<usize>) -> Optio
             range,
             ..value
         });
+    }
+    // "three times"
+    if let Some(count) = trimmed.strip_suffix(" times")
+        && words::is_number_word(count)
+    {
+        return Some(plain(source, offset..offset + count.len()));
     }
     if is_product(trimmed) {
         return Some(plain(source, offset..limit));

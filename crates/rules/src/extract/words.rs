@@ -40,6 +40,7 @@ lists! {
     VERDICT: "verdict",
     BEGINS_NO_ANSWER: "begins no answer",
     ANNOUNCEMENT: "announcement",
+    HASHES: "line announcement",
     OPTION_ANNOUNCEMENT: "option announcement",
     FINAL_ANNOUNCEMENT: "final announcement",
     TAG_ANNOUNCEMENT: "tag announcement",
@@ -73,12 +74,20 @@ lists! {
     TAKES_CHOICE: "takes choice",
     SETTLES_NOTHING: "settles nothing",
     TAKES_BACK: "takes back",
+    OPENS_CORRECTION: "opens a correction",
+    SAYS_NO: "says no",
+    RETRACTION: "retraction",
+    RETRACTS_SPACELESS: "retracts without spaces",
+    POINTS_BACK: "points back",
+    WRONG: "wrong",
+    FAULT: "fault",
     FOREIGN_SCALE: "foreign scale",
     TAKES_MARKED_CHOICE: "takes marked choice",
     POINTS_TO: "points to",
     REASON: "reason",
     RESULT_ANNOUNCEMENT: "result announcement",
     OPTION: "option",
+    ARTICLE: "article",
     THINKING_BEGINS: "thinking begins",
     THINKING_ENDS: "thinking ends",
     ANSWER_CHANNEL: "answer channel",
@@ -136,7 +145,7 @@ pub(super) fn is_number_word(word: &str) -> bool {
     word.split('-').all(|part| {
         let lower = part.to_ascii_lowercase();
         match number_word(&lower) {
-            Some(NumberWord::Part(_)) => lower == "half",
+            Some(NumberWord::Part(_) | NumberWord::Place(_)) => lower == "half",
             number => number.is_some(),
         }
     })
@@ -148,6 +157,12 @@ pub(super) fn is_part(word: &str) -> bool {
         number_word(&word.to_ascii_lowercase()),
         Some(NumberWord::Part(_))
     )
+}
+
+/// Its words, with the digits and apostrophes in them.
+pub(super) fn words_of(text: &str) -> impl DoubleEndedIterator<Item = &str> {
+    text.split(|it: char| !(it.is_alphanumeric() || matches!(it, '\'' | '’')))
+        .filter(|word| !word.is_empty())
 }
 
 /// Where a part of `text` begins in it.

@@ -200,7 +200,6 @@ fn beginning(text: &str) -> &str {
     &head[..cut.map_or(0, |(at, _)| at)]
 }
 
-/// The response without its thinking.
 fn without_thinking(response: &str) -> String {
     let mut visible = String::new();
     let mut from = Some(0);

@@ -15,6 +15,8 @@ pub(crate) enum NumberWord {
     Scale(u64),
     /// It is a part, by its denominator: half, thirds.
     Part(u64),
+    /// It is a place in a row: first.
+    Place(u64),
 }
 
 static WORDS: LazyLock<Table<&'static str, NumberWord>> = LazyLock::new(|| {
@@ -33,6 +35,7 @@ fn entry(row: &[&'static str]) -> Option<(NumberWord, &'static str)> {
         "number" => NumberWord::Number(value),
         "scale" => NumberWord::Scale(value),
         "part" => NumberWord::Part(value),
+        "place" => NumberWord::Place(value),
         _ => return None,
     };
     Some((meaning, words))
@@ -41,6 +44,15 @@ fn entry(row: &[&'static str]) -> Option<(NumberWord, &'static str)> {
 /// What a word in lower case does in a number.
 pub(crate) fn number_word(word: &str) -> Option<NumberWord> {
     WORDS.get(word)
+}
+
+/// The place in a row that a word in lower case names: 3 for `third`, which names a part too.
+pub(crate) fn ordinal(word: &str) -> Option<u64> {
+    match number_word(word)? {
+        NumberWord::Place(value) => Some(value),
+        NumberWord::Part(value) if value > 2 && word.ends_with(['d', 'h']) => Some(value),
+        _ => None,
+    }
 }
 
 /// The number that a word in lower case is: `zero` to `ninety`.

@@ -1,35 +1,47 @@
 //! Words and phrases by what they do.
 
+use std::borrow::Cow;
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use super::{Table, names, rows};
+use super::{Table, names};
 
 const TABLE: &str = include_str!("words.tsv");
 
 /// The length of the longest phrase.
 const LONGEST: usize = 48;
 
+/// The lines of the table by their names, since every list is made of some.
+static LINES: LazyLock<HashMap<&'static str, Vec<&'static str>>> = LazyLock::new(|| {
+    let mut lines: HashMap<_, Vec<_>> = HashMap::new();
+    for (name, words) in TABLE.lines().filter_map(|line| line.split_once('\t')) {
+        lines.entry(name).or_default().push(words);
+    }
+    lines
+});
+
 /// Words and phrases that do the same.
 #[derive(Debug)]
 pub(crate) struct Words {
     list: Vec<&'static str>,
-    exact: Table<&'static str, ()>,
-    lower_case: Table<Vec<u8>, ()>,
+    lower_case: Table<Cow<'static, [u8]>, ()>,
 }
 
 impl Words {
     /// All lines of `words.tsv` with this name.
     pub(crate) fn named(name: &str) -> Self {
-        let lines = rows(TABLE).filter(|row| row[0] == name);
-        let list: Vec<_> = lines
-            .flat_map(|row| names(row.get(1).copied().unwrap_or("")))
-            .collect();
-        let lower_case = list
-            .iter()
-            .map(|word| (word.to_ascii_lowercase().into_bytes(), ()));
+        let lines = LINES.get(name).into_iter().flatten();
+        let list: Vec<_> = lines.flat_map(|words| names(words)).collect();
+        let lower_case = list.iter().map(|word| {
+            let lower = if word.bytes().any(|byte| byte.is_ascii_uppercase()) {
+                Cow::Owned(word.to_ascii_lowercase().into_bytes())
+            } else {
+                Cow::Borrowed(word.as_bytes())
+            };
+            (lower, ())
+        });
         Self {
             lower_case: lower_case.collect(),
-            exact: list.iter().map(|word| (*word, ())).collect(),
             list,
         }
     }
@@ -55,7 +67,7 @@ impl Words {
 
     /// Is a word among them, in this case?
     pub(crate) fn contains_exactly(&self, word: &str) -> bool {
-        self.exact.get(word).is_some()
+        self.contains(word) && self.list.contains(&word)
     }
 
     /// All of them.

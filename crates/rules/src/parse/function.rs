@@ -307,7 +307,6 @@ pub(super) fn is_differential(parser: &Parser<'_>) -> bool {
         && matches!(parser.ahead(1), Some(Kind::Letter(_) | Kind::Greek(_)))
 }
 
-/// A limit.
 fn limit_of(parser: &mut Parser<'_>) -> Parsed<Expr> {
     if !parser.take(Kind::Underscore) || !parser.opens(Bracket::Group) {
         return Err(parser.error("a limit of what?"));
@@ -380,7 +379,6 @@ pub(super) fn derivative(parser: &mut Parser<'_>) -> Parsed<Option<Expr>> {
     Ok(Some(Expr::Symbol(format!("{above}/{below_text}").into())))
 }
 
-/// value^power, if there is a power.
 fn powered(value: Expr, power: Option<Expr>) -> Expr {
     match power {
         Some(power) => Expr::power(value, power),

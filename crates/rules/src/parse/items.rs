@@ -437,7 +437,6 @@ pub(super) fn ends_item(parser: &Parser<'_>, at: usize) -> bool {
     })
 }
 
-/// Words as an item of their own.
 pub(super) fn words_item(parser: &mut Parser<'_>) -> Option<Answer> {
     if let Some(Kind::Word(word) | Kind::Text(word)) = parser.peek()
         && lexicon::words::APPROXIMATELY.contains(word.trim_end_matches('.'))

@@ -17,7 +17,6 @@ pub(super) const MOST_TOKENS: usize = 20_000;
 /// What the parser works on.
 #[derive(Debug)]
 pub(super) struct Lexed<'t> {
-    /// All tokens.
     pub(super) tokens: Vec<Token<'t>>,
     /// What [`Kind::Number`] refers to.
     pub(super) numerals: Vec<Numeral<'t>>,
@@ -26,7 +25,6 @@ pub(super) struct Lexed<'t> {
 /// An open bracket.
 #[derive(Debug, Clone, Copy)]
 struct Opened {
-    /// Its token.
     token: usize,
     /// Its kind.
     bracket: Bracket,
@@ -96,7 +94,6 @@ pub(super) fn lex(text: &str) -> Result<Lexed<'_>, ParseError> {
     })
 }
 
-/// A syntax error.
 pub(super) fn syntax(at: usize, what: &str) -> ParseError {
     ParseError::Syntax {
         at,

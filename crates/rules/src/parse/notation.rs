@@ -94,19 +94,16 @@ pub(super) fn sign(operator: Operator) -> &'static str {
     found.map_or("", |(sign, _)| sign)
 }
 
-/// The relation of a sign.
 pub(super) fn relation(sign: &str) -> Option<Operator> {
     let found = SIGNS.iter().find(|(own, _)| *own == sign);
     found.map(|(_, operator)| *operator)
 }
 
-/// The name of a function.
 pub(super) fn name(function: Function) -> &'static str {
     let found = FUNCTIONS.iter().find(|(_, own)| *own == function);
     found.map_or("", |(name, _)| name)
 }
 
-/// The function of a name.
 pub(super) fn function(name: &str) -> Option<Function> {
     let found = FUNCTIONS.iter().find(|(own, _)| *own == name);
     found.map(|(_, function)| *function)

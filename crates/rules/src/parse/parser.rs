@@ -462,7 +462,6 @@ pub(super) fn is_too_deep(expr: &Expr, left: usize) -> bool {
     }
 }
 
-/// A call of a function with one argument.
 pub(super) fn call(function: Function, argument: Expr) -> Expr {
     Expr::Call(function, vec![argument])
 }

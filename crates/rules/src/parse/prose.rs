@@ -9,6 +9,9 @@ use crate::lexicon::{numbers, units, words};
 
 /// Is this words and nothing that has a value?
 pub(super) fn is_words(plain: &str) -> bool {
+    if plain.contains(|c: char| !is_prose(c)) || is_applied(plain) {
+        return false;
+    }
     let mut found = false;
     let mut valued = false;
     let mut count = 0_usize;
@@ -46,11 +49,9 @@ pub(super) fn is_words(plain: &str) -> bool {
             }
         }
     }
-    let signs = plain.contains(|c: char| !is_prose(c)) || is_applied(plain);
-    found && !signs && (!valued || count >= 4) && lengths > 0
+    found && (!valued || count >= 4) && lengths > 0
 }
 
-/// A character of prose.
 fn is_prose(character: char) -> bool {
     is_word_letter(character)
         || character.is_whitespace()

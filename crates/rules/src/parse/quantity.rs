@@ -343,7 +343,6 @@ fn minutes(parser: &Parser<'_>) -> Option<(Expr, u32, usize)> {
     Some((value, if count == 1 { 60 } else { 3600 }, end))
 }
 
-/// expr / parts.
 fn part(expr: &Expr, parts: u32) -> Expr {
     let factor = Rational::from_parts(1.into(), parts.into());
     match expr {

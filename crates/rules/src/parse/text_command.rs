@@ -116,7 +116,6 @@ pub(super) fn words(lexer: &mut Lexer<'_>, start: usize, name: bool) -> Result<(
     lexer.push(Kind::Text(words), start)
 }
 
-/// An upright name.
 fn upright_name<'t>(
     lexer: &mut Lexer<'t>,
     words: &'t str,

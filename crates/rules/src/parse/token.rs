@@ -63,7 +63,6 @@ pub(super) enum Named {
     Ln,
     /// The exponential function.
     Exp,
-    /// One over a function.
     OneOver(Function),
     /// cos θ + i sin θ.
     Cis,
@@ -105,7 +104,6 @@ pub(super) enum Kind<'t> {
     Letter(char),
     /// A Greek letter, by its name.
     Greek(&'static str),
-    /// A constant.
     Constant(Constant),
     /// A run of letters that is a word and no product.
     Word(&'t str),
@@ -113,7 +111,6 @@ pub(super) enum Kind<'t> {
     Text(&'t str),
     /// The content of `\mathrm{…}`: a name or a unit.
     Name(&'t str),
-    /// A function.
     Function(Named),
     /// A command with arguments.
     Structure(Structure),
@@ -131,7 +128,6 @@ pub(super) enum Kind<'t> {
     Cell,
     /// `\\`.
     Row,
-    /// An opening bracket.
     Open(Bracket),
     /// A closing bracket.
     Close(Bracket),

@@ -2,10 +2,12 @@
 
 use super::plain::plain_text;
 use super::prose::{is_words, substance};
+use super::quantity::bare;
 use super::text::formula;
 use super::{choice, clock};
+use crate::algebra::Expr;
 use crate::answer::{Answer, Operator};
-use crate::lexicon::words;
+use crate::lexicon::{numbers, words};
 
 /// Choices, truths, times, dates and plain words, which are no formulas.
 pub(super) fn worded(text: &str) -> Option<Answer> {
@@ -118,6 +120,11 @@ pub(super) fn worded_answer(plain: &str) -> Option<Answer> {
         "convergent" => "converges",
         other => other,
     };
+    if let Some(place) = numbers::ordinal(text) {
+        return Some(Answer::Quantity(bare(Expr::integer(
+            i64::try_from(place).ok()?,
+        ))));
+    }
     if words::NO_VALUE.contains(text) {
         return Some(Answer::Text(text.to_owned()));
     }

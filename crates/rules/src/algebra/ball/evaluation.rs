@@ -23,7 +23,6 @@ pub(in crate::algebra) enum Branches {
     Principal,
 }
 
-/// One evaluation.
 pub(super) struct Evaluation<'b> {
     point: &'b [(&'b str, PointValue)],
     arithmetic: Arithmetic,

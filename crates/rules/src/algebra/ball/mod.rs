@@ -45,7 +45,6 @@ pub(super) fn evaluate<R: Real>(
     expressions::evaluate(&mut Evaluation::new(point, bits, branches, budget), expr)
 }
 
-/// The value of a constant.
 pub(super) fn constant<R: Real>(expr: &Expr, bits: u32, budget: &mut Budget) -> Outcome<Value<R>> {
     evaluate(expr, &[], bits, Branches::RealRoots, budget)
 }

@@ -38,7 +38,6 @@ pub(super) fn antiderivative(body: &Expr, variable: &str, budget: &mut Budget) -
     Ok(from_coefficients(&primitive, variable))
 }
 
-/// The derivative.
 pub(super) fn derivative(body: &Expr, variable: &str, budget: &mut Budget) -> Outcome<Expr> {
     budget.spend(5)?;
     if !walk::mentions(body, variable) {

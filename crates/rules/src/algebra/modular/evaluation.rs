@@ -51,7 +51,6 @@ impl Assumptions<'_> {
 /// Steps for folding a part that may be rational.
 const FOLDING: u64 = 400;
 
-/// One evaluation.
 pub(super) struct Evaluation<'t> {
     field: Field,
     prime: &'static Prime,

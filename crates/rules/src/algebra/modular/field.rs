@@ -130,7 +130,6 @@ impl Field {
         Some(self.multiply(numerator, self.invert(denominator)?))
     }
 
-    /// The element for an integer.
     pub(super) fn integer(self, value: &IBig) -> Element {
         self.element(signed_remainder(value, self.modulus))
     }

@@ -84,7 +84,6 @@ fn opaque_terms(at: &mut Evaluation<'_>, expr: &Expr) -> Outcome<Linear> {
     Ok(value_terms(value, at.field()))
 }
 
-/// A value as terms.
 fn value_terms(value: Gaussian, field: Field) -> Linear {
     let mut sum = Linear::default();
     for (part, imaginary) in [(value.real, false), (value.imaginary, true)] {

@@ -98,7 +98,6 @@ impl<'s, 't> Numbers<'s, 't> {
         }
     }
 
-    /// Numbers anywhere.
     pub(super) fn numbers_anywhere(&self) -> Vec<Match> {
         self.all(|start| self.number(start, Condition::Anything))
     }
@@ -108,7 +107,6 @@ impl<'s, 't> Numbers<'s, 't> {
         disjoint(places, find)
     }
 
-    /// Behind a colon, if there is one.
     fn behind_colon(&self, at: usize) -> usize {
         at + usize::from(byte_at(self.source.text, at) == b':')
     }

@@ -34,17 +34,27 @@ pub(super) struct Match {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Payload {
     /// A row of formulas; see [`Finder::row`].
-    Row { first: u32, hoped: bool },
+    Row {
+        first: u32,
+        hoped: bool,
+    },
     /// The same, each with a box.
-    BoxedRow { first: u32 },
+    BoxedRow {
+        first: u32,
+    },
     /// From a box to the last brace: all of the match.
     RawBox,
     /// Arithmetic.
-    Arithmetic { start: u32, end: u32 },
-    /// A number.
+    Arithmetic {
+        start: u32,
+        end: u32,
+    },
     Number(Number),
     /// One of the wanted strings.
-    Choice { start: u32, end: u32 },
+    Choice {
+        start: u32,
+        end: u32,
+    },
 }
 
 /// What announces an answer.

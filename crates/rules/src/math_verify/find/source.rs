@@ -14,7 +14,6 @@ const LONG_RUN: usize = 64;
 pub(super) struct Anchor {
     /// Where the word begins.
     pub(super) start: usize,
-    /// Where it ends.
     pub(super) end: usize,
     /// Where "final" begins if that word and a space stand before it.
     pub(super) final_start: Option<usize>,

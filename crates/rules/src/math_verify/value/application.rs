@@ -130,7 +130,6 @@ pub(super) fn function(
     Some(raised(term, power))
 }
 
-/// A term to a power, if there is one.
 fn raised(term: Expr, power: Option<Expr>) -> Expr {
     match power {
         Some(power) => Expr::power(term, power),

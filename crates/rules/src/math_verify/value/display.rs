@@ -11,7 +11,6 @@ const MAX_CHARACTERS: usize = 400;
 /// Deeper parts are left out.
 const MAX_DEPTH: usize = 40;
 
-/// The text of a value.
 pub(super) fn text(value: &Value) -> String {
     let mut out = String::new();
     write_value(value, &mut out, 0);

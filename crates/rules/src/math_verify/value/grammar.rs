@@ -60,7 +60,6 @@ impl<'t> Grammar<'t> {
         self.tokens.get(at as usize).map(|token| token.kind)
     }
 
-    /// Is the token of this kind?
     pub(super) fn is(&self, at: u32, kind: Token) -> bool {
         self.kind(at) == Some(kind)
     }

@@ -120,7 +120,6 @@ pub(crate) enum Value {
     Interval(Box<Interval>),
     NamedSet(NamedSet),
     Compound(SetOperator, Box<(Value, Value)>),
-    /// Not in.
     Not(Box<Relation>),
     /// Something that is equal to nothing, not even to itself.
     Foreign,
@@ -144,7 +143,6 @@ impl Value {
         }
     }
 
-    /// The terms in it.
     fn terms(&self) -> Vec<&Expr> {
         fn sides(relation: &Relation) -> [&Value; 2] {
             [&relation.left, &relation.right]
@@ -217,7 +215,6 @@ impl Value {
         Self::FiniteSet(kept)
     }
 
-    /// Is it a set?
     pub(super) fn is_set(&self) -> bool {
         matches!(
             self,

@@ -50,7 +50,6 @@ fn arithmetic() -> impl Strategy<Value = String> {
     })
 }
 
-/// The value of an answer that is one.
 fn value(answer: &Answer) -> Option<&Expr> {
     match answer {
         Answer::Quantity(Quantity { value, .. }) => Some(value),

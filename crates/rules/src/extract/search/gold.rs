@@ -1,0 +1,93 @@
+//! The answer of a reference.
+
+use super::super::anchors::{Anchor, AnchorKind};
+use super::super::boxes;
+use super::super::items::{Candidate, Form};
+use super::super::reach;
+use super::super::whole::{all_of, whole_in};
+use super::Search;
+
+impl Search<'_, '_, '_> {
+    /// The answer of a reference: a bare one, unless it says otherwise.
+    pub(super) fn gold(&mut self, anchors: &[Anchor]) -> Result<(), &'static str> {
+        let text = self.source.text;
+        if let Some(boxed) = self.source.regions.boxes.last()
+            && !self.source.open_boxes
+        {
+            if boxed.closed {
+                self.boxes();
+            } else {
+                let reading = Candidate {
+                    text: boxes::unclosed(text, boxed),
+                    kind: Form::Formula,
+                    range: boxed.start..boxed.end,
+                };
+                let statement = boxed.content.clone();
+                self.push(0, "boxed", reading, statement);
+            }
+        }
+        if let Some(anchor) = anchors.iter().rev().find(|it| it.how == AnchorKind::Hashes)
+            && let Some(reading) = reach::after_hashes(self.source, anchor.end, usize::MAX)
+                .or_else(|| all_of(self.source, anchor.end))
+        {
+            self.push(
+                0,
+                "####",
+                reading,
+                anchor.end..reach::line_end(self.source, anchor.end),
+            );
+        }
+        if self.out.is_empty() && (is_worked(text) || announces(text, anchors)) {
+            self.announced(anchors);
+        }
+        if !self.out.is_empty() {
+            return Ok(());
+        }
+        let labelled = reach::labelled_parts(self.source, 0)
+            .filter(|it| it.range.end == text.trim_end().len());
+        let whole = labelled.or_else(|| whole_in(self.source, 0..text.len()));
+        if let Some(reading) = whole {
+            self.push(40, "whole", reading, 0..text.len());
+        }
+        if self.out.is_empty() && is_worked(text) {
+            self.last_sentences();
+        }
+        if self.out.is_empty()
+            && let Some(reading) = all_of(self.source, 0)
+        {
+            self.push(60, "whole", reading, 0..text.len());
+        }
+        if self.out.is_empty() {
+            return Err("the text holds no answer");
+        }
+        Ok(())
+    }
+}
+
+/// Does an announcement open the text, or its last line?
+fn announces(text: &str, anchors: &[Anchor]) -> bool {
+    anchors.last().is_some_and(|anchor| {
+        let line = text[..anchor.start].rfind('\n').map_or(0, |at| at + 1);
+        text[line..anchor.start].split_whitespace().count() <= 6
+    })
+}
+
+/// Is this a solution with its reasoning, and no bare answer?
+fn is_worked(text: &str) -> bool {
+    let head = &text[..text.floor_char_boundary(4_000)];
+    let words = head
+        .split_whitespace()
+        .filter(|word| {
+            word.len() > 1
+                && word
+                    .trim_end_matches(['.', ',', ':', ';'])
+                    .bytes()
+                    .all(|byte| byte.is_ascii_alphabetic())
+        })
+        .take(40)
+        .count();
+    let digits = head.contains(|it: char| it.is_ascii_digit());
+    words > 12
+        && (digits || words > 30)
+        && (head.contains(". ") || head.contains('\n') || head.contains('='))
+}
