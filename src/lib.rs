@@ -3,11 +3,12 @@
 //! Rollouts go in (question, reference answer, student answer); process-aware verdicts and rewards come out:
 //!
 //! ```text
-//! rows ─dataset─▶ Sample ─protocol─▶ prompt tokens ─engine─▶ completion ─protocol─▶ Verdict ─rules─▶ Verdict ─reward─▶ journal ─▶ verdicts.jsonl
+//! rows ─data─▶ Sample ─protocol─▶ prompt tokens ─engine─▶ completion ─protocol─▶ Verdict ─rules─▶ Verdict ─reward─▶ journal ─▶ verdicts.jsonl
 //! ```
 //!
 //! A program that judges needs [`prelude`] alone: [`prelude::Judge`] is a model that stays loaded and is called again and
-//! again. Behind it are crates that can be used by themselves; what is not in the prelude may change in any version.
+//! again. Behind it are crates that can be used by themselves, and are here under their names without `juror-`; what is in neither the
+//! prelude nor [`rules`] may change in any version.
 //!
 //! | crate | what it is for |
 //! |---|---|
@@ -20,5 +21,44 @@
 //! | `juror-base` | threads, panics, and untrusted text on a terminal |
 //!
 //! The command `juror` is this package's binary.
+//!
+//! # A sample through `juror judge`
+//!
+//! ```text
+//! src/cli/judge                    arguments into a `Session`: model, protocol, rules, reward, where the output goes
+//! data   index                     files into `Rows`: every bad row is named before anything is judged
+//! judge  Session::execute          opens the journal; what an earlier run has finished is left out
+//!        judge/run.rs  feed        reads samples again, makes prompt tokens (`RequestBuilder::prompt`); equal prompts wait for one
+//!                                  answer (`InFlight::ask`); the engine with the fewest requests gets it (`Dispatch`)
+//! engine Scheduler ─▶ model ─▶ sampler, step by step, until the answer ends: a `Completion`
+//! judge  judge/run.rs  collect     `InFlight::answered` ─▶ `VerdictBuilder`: the protocol reads it, the rules fill in, the reward is set
+//!        judge/run.rs  keep        `Keeper`: into the journal, then into summary and progress
+//! data   OutputFile                all verdicts, in input order, by rename
+//! ```
+//!
+//! # A request through `juror serve`
+//!
+//! ```text
+//! judge  server/connection.rs      a connection; server/body.rs: its body, within what memory is left (server/budget.rs)
+//!        server/judge.rs           rows into samples, each error in its place
+//!        JudgeService::judge       a queue of prompts, fair between clients (judge/service/queue.rs)
+//!        judge/service/prompts.rs  prompt tokens, on a few threads; what is known is answered at once, equal prompts wait together
+//!        JudgeService              a queue of requests, fair between clients ─▶ `Dispatch` ─▶ engines
+//!        collect                   `InFlight::answered` ─▶ `VerdictBuilder` ─▶ `TakeVerdict::take` of all who wait
+//!        server/stream.rs          verdicts in the order of the rows, or as they come
+//! ```
 
 pub mod prelude;
+
+#[doc(no_inline)]
+pub use juror_data as data;
+#[doc(no_inline)]
+pub use juror_engine as engine;
+#[doc(no_inline)]
+pub use juror_eval as eval;
+#[doc(no_inline)]
+pub use juror_hub as hub;
+#[doc(no_inline)]
+pub use juror_judge as judge;
+#[doc(no_inline)]
+pub use juror_rules as rules;

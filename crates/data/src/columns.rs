@@ -481,9 +481,9 @@ pub(crate) struct Found<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldUse {
     /// Each key and the number of rows it served, in the order of first use.
-    pub(crate) keys: Vec<(String, usize)>,
+    pub keys: Vec<(String, usize)>,
     /// Aliases of the field that were in a row as well, and were not used.
-    pub(crate) passed_over: Vec<String>,
+    pub passed_over: Vec<String>,
 }
 
 /// The keys every field was read from, to be shown before anything is judged.
@@ -494,9 +494,9 @@ pub struct ColumnsUsed {
     /// The keys of each field.
     pub(crate) fields: PerField<FieldUse>,
     /// Rows whose id was made from their content.
-    pub(crate) content_ids: usize,
+    pub content_ids: usize,
     /// Each preset that rows were read by and their number, in the order of first use.
-    pub(crate) presets: Vec<(&'static str, usize)>,
+    pub presets: Vec<(&'static str, usize)>,
     /// Rows that repeat others and were left out.
     pub repeated: usize,
 }

@@ -173,7 +173,7 @@ impl Rubric {
     ///
     /// # Errors
     /// What is wrong with it.
-    pub(crate) fn from_json(value: &Value) -> Result<Self, RubricError> {
+    pub fn from_json(value: &Value) -> Result<Self, RubricError> {
         let wrong = |what: &str| RubricError(format!("{what}: it must be a list of criteria"));
         match value {
             Value::String(text) => {

@@ -11,7 +11,7 @@
 //! | file | what it does |
 //! |---|---|
 //! | `manifest` | what decides the verdicts of a run, and how two runs differ |
-//! | `contents` | reads a journal, refuses one of another run, and hands on what is finished; `judge/session` goes on from there |
+//! | `contents` | reads a journal, refuses one of another run, and hands on what is finished; `juror-judge` goes on from there |
 //! | `finished` | which trials are finished, and where their lines are |
 //! | `kept` | the verdicts of a finished run, to hold an output against |
 //! | `checksum` | the checksum at the end of every line |

@@ -1,7 +1,10 @@
 //! From logits to tokens: one call for the batch. On CUDA the same choice is made by `model/cuda/kernels/sampler.cu`.
 
+use std::fmt;
+
 use candle_core::{DType, Device, Tensor};
 use rayon::prelude::*;
+use serde::Deserialize;
 
 use super::EngineError;
 use super::guide::Allowed;
@@ -11,16 +14,26 @@ use super::sequence::RandomKey;
 use crate::model::ModelError;
 
 /// How tokens are chosen. Temperature is applied first, then top-k, top-p over what is left, and min-p.
-#[derive(Debug, Clone, Copy, PartialEq)]
+///
+/// As TOML and JSON it names its temperature; what it leaves out keeps all tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Sampling {
     /// 0 takes the likeliest token; otherwise logits are divided by this.
     pub temperature: f64,
     /// Keep the k likeliest tokens; 0 keeps all.
+    #[serde(default)]
     pub top_k: usize,
     /// Keep the likeliest tokens whose probabilities sum to at least this; 1 keeps all.
+    #[serde(default = "whole")]
     pub top_p: f64,
     /// Drop tokens less likely than this share of the likeliest one's probability; 0 keeps all.
+    #[serde(default)]
     pub min_p: f64,
+}
+
+fn whole() -> f64 {
+    1.0
 }
 
 impl Sampling {
@@ -50,6 +63,25 @@ impl Sampling {
             return Ok(());
         };
         Err(EngineError::Config(problem))
+    }
+}
+
+impl fmt::Display for Sampling {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.temperature == 0.0 {
+            return f.write_str("greedy");
+        }
+        write!(f, "temperature {}", self.temperature)?;
+        if self.top_p < 1.0 {
+            write!(f, ", top-p {}", self.top_p)?;
+        }
+        if self.top_k > 0 {
+            write!(f, ", top-k {}", self.top_k)?;
+        }
+        if self.min_p > 0.0 {
+            write!(f, ", min-p {}", self.min_p)?;
+        }
+        Ok(())
     }
 }
 

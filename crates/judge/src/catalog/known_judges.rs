@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 
 use juror_engine::checkpoint::CheckpointError;
+use juror_engine::engine::Sampling;
 use juror_hub::HubId;
 
 /// A judge that is known to judge.
@@ -26,7 +27,7 @@ pub struct KnownJudge {
     /// How it thinks, where that is known.
     pub thinking: Option<Thinking>,
     /// As its makers recommend; none where they leave it to `generation_config.json`.
-    pub sampling: Option<KnownSampling>,
+    pub sampling: Option<Sampling>,
     /// The longest completion that its makers give it.
     pub max_new_tokens: Option<usize>,
     /// As its page states it, where that is known.
@@ -61,39 +62,6 @@ impl fmt::Display for Thinking {
             Self::Switched => "<think>, can be switched off",
             Self::Harmony => "harmony channels",
         })
-    }
-}
-
-/// How tokens are to be chosen.
-#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct KnownSampling {
-    /// 0 takes the likeliest token.
-    pub(crate) temperature: f64,
-    /// Among the likeliest that make up this share.
-    pub(crate) top_p: Option<f64>,
-    /// Among this many.
-    pub(crate) top_k: Option<usize>,
-    /// Among those at least this likely, compared with the likeliest.
-    pub(crate) min_p: Option<f64>,
-}
-
-impl fmt::Display for KnownSampling {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.temperature == 0.0 {
-            return f.write_str("greedy");
-        }
-        write!(f, "temperature {}", self.temperature)?;
-        if let Some(share) = self.top_p {
-            write!(f, ", top-p {share}")?;
-        }
-        if let Some(count) = self.top_k {
-            write!(f, ", top-k {count}")?;
-        }
-        if let Some(least) = self.min_p {
-            write!(f, ", min-p {least}")?;
-        }
-        Ok(())
     }
 }
 
@@ -197,7 +165,7 @@ mod tests {
             );
             if let Some(sampling) = &judge.sampling {
                 assert!((0.0..=2.0).contains(&sampling.temperature), "{name}");
-                for share in [sampling.top_p, sampling.min_p].into_iter().flatten() {
+                for share in [sampling.top_p, sampling.min_p] {
                     assert!((0.0..=1.0).contains(&share), "{name}");
                 }
             }

@@ -66,7 +66,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::reward::RewardPolicy;
 pub use build::{EngineOptions, WorkloadLengths, build_engine};
-pub(crate) use cache::AnswerCache;
+pub use cache::AnswerCache;
 pub use completion::is_drawn;
 pub use dispatch::{DeviceEngine, DeviceStats};
 pub use domain::{Domain, JudgeFile};

@@ -9,13 +9,13 @@ use super::domain::{Domain, JudgeFile};
 use super::generation::GenerationDefaults;
 use super::model_text::{ModelText, guarded, optional};
 use super::prompt::{PromptBuilder, PromptError, PromptTokens, TokenCount, TooLong};
-use crate::catalog::known_judges::{self, KnownJudge, KnownSampling};
+use crate::catalog::known_judges::{self, KnownJudge};
 use crate::protocol::{PromptTemplate, Protocol, ScaffoldWants};
 use crate::reward::RewardPolicy;
 use juror_data::Sample;
 use juror_data::journal::{ChatIdentity, Identity};
 use juror_engine::checkpoint::{CheckpointError, ModelConfig, ModelSource, Weights};
-use juror_engine::engine::{Choices, Sampling, TokenSet};
+use juror_engine::engine::{Choices, TokenSet};
 use juror_engine::grammar::{GrammarError, Grammars};
 use juror_engine::text::TextError;
 use juror_engine::text::chat_template::{ChatOptions, ChatTemplate, Moment};
@@ -369,7 +369,7 @@ fn with_known(
     most: usize,
 ) -> GenerationDefaults {
     let own = known.filter(|judge| protocol.hash().is_none() && judge.protocol == protocol.name());
-    let sampling = |judge: Option<&KnownJudge>| Some(sampling_of(judge?.sampling?));
+    let sampling = |judge: Option<&KnownJudge>| judge?.sampling;
     GenerationDefaults {
         sampling: sampling(own)
             .or(protocol.sampling())
@@ -389,15 +389,6 @@ fn known_judge(source: &ModelSource) -> Result<Option<&'static KnownJudge>, Chec
         return Ok(None);
     };
     known_judge_named(&origin)
-}
-
-fn sampling_of(known: KnownSampling) -> Sampling {
-    Sampling {
-        temperature: known.temperature,
-        top_k: known.top_k.unwrap_or(0),
-        top_p: known.top_p.unwrap_or(1.0),
-        min_p: known.min_p.unwrap_or(0.0),
-    }
 }
 
 /// The note for weights that hold an output head although the configuration ties it to the embedding table.

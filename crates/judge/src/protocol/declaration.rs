@@ -25,6 +25,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use juror_engine::engine::Sampling;
 use regex::RegexBuilder;
 use serde::Deserialize;
 
@@ -54,7 +55,7 @@ pub(super) struct File {
     pub(super) stop: Vec<String>,
     pub(super) max_new_tokens: Option<usize>,
     #[serde(default)]
-    pub(super) sampling: Option<SamplingFile>,
+    pub(super) sampling: Option<Sampling>,
     /// Files beside this one.
     pub(super) schema: Option<PathBuf>,
     pub(super) grammar: Option<PathBuf>,
@@ -119,15 +120,6 @@ pub(super) enum ReferenceFile {
     #[default]
     Required,
     Optional,
-}
-
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct SamplingFile {
-    pub(super) temperature: f64,
-    pub(super) top_p: Option<f64>,
-    pub(super) top_k: Option<usize>,
-    pub(super) min_p: Option<f64>,
 }
 
 #[derive(Debug, Clone, Deserialize)]

@@ -82,15 +82,12 @@ pub(crate) struct Declared {
     hash: Option<String>,
 }
 
-pub(super) fn built_in() -> Vec<Arc<dyn Protocol>> {
+pub(super) fn built_in() -> Result<Vec<Arc<dyn Protocol>>, DeclarationError> {
     BUILT_IN
         .iter()
         .map(|(name, text, template)| {
-            // A test reads them all; a damaged one would be left out.
-            Declared::parse(name, text, *template)
+            Ok(Arc::new(Declared::parse(name, text, *template)?) as Arc<dyn Protocol>)
         })
-        .filter_map(Result::ok)
-        .map(|protocol| Arc::new(protocol) as Arc<dyn Protocol>)
         .collect()
 }
 
@@ -185,12 +182,7 @@ impl Declared {
         if file.max_new_tokens == Some(0) {
             return Err(value("max_new_tokens", "must be at least 1".into()));
         }
-        let sampling = file.sampling.map(|own| Sampling {
-            temperature: own.temperature,
-            top_k: own.top_k.unwrap_or(0),
-            top_p: own.top_p.unwrap_or(1.0),
-            min_p: own.min_p.unwrap_or(0.0),
-        });
+        let sampling = file.sampling;
         if let Some(sampling) = &sampling {
             sampling
                 .validate()

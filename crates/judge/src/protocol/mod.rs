@@ -436,7 +436,13 @@ pub enum Unreadable {
 
 /// Every built-in protocol, the default first.
 pub fn known() -> &'static [Arc<dyn Protocol>] {
-    static KNOWN: LazyLock<Vec<Arc<dyn Protocol>>> = LazyLock::new(declared::built_in);
+    static KNOWN: LazyLock<Vec<Arc<dyn Protocol>>> = LazyLock::new(|| {
+        #[allow(
+            clippy::expect_used,
+            reason = "files of the program itself, which every test of a protocol reads"
+        )]
+        declared::built_in().expect("every built-in protocol can be read")
+    });
     &KNOWN
 }
 

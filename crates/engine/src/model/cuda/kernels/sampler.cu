@@ -1,4 +1,4 @@
-// From logits to tokens: a block to a row. The semantics are those of `src/engine/sampler.rs`: greedy, or temperature, top-k,
+// From logits to tokens: a block to a row. The semantics are those of `crates/engine/src/engine/sampler.rs`: greedy, or temperature, top-k,
 // top-p over what is left, min-p, and a draw that inverts the cumulative sum, likeliest first, ties by token. A token that is not
 // allowed counts as one with a logit of minus infinity.
 //
