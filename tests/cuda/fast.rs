@@ -129,7 +129,7 @@ fn logits_of_every_family() {
             for shared_prefix in [true, false] {
                 let mut model = on_gpu(&random, Precision::all(dtype), shared_prefix, false);
                 assert!(
-                    model.properties().lags,
+                    model.properties().async_scheduling,
                     "{name} is computed by plain operations"
                 );
                 let name = format!("{name}, {dtype:?}, prefixes shared: {shared_prefix}");

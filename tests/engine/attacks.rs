@@ -41,7 +41,7 @@ impl LogitsModel for Blind {
 
     fn properties(&self) -> Properties {
         Properties {
-            lags: false,
+            async_scheduling: false,
             blocks: None,
             lazy_cache: false,
             short_context: None,

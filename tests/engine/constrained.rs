@@ -42,7 +42,7 @@ impl LogitsModel for Nonsense {
 
     fn properties(&self) -> Properties {
         Properties {
-            lags: false,
+            async_scheduling: false,
             blocks: None,
             lazy_cache: false,
             short_context: None,

@@ -199,7 +199,7 @@ struct Mortal {
 impl LogitsModel for Mortal {
     fn properties(&self) -> Properties {
         Properties {
-            lags: false,
+            async_scheduling: false,
             blocks: None,
             lazy_cache: false,
             short_context: None,

@@ -94,7 +94,7 @@ impl<M: StepModel> Lagging<M> {
 impl<M: StepModel> StepModel for Lagging<M> {
     fn properties(&self) -> Properties {
         Properties {
-            lags: true,
+            async_scheduling: true,
             ..self.model.properties()
         }
     }

@@ -388,7 +388,7 @@ struct Broken;
 impl LogitsModel for Broken {
     fn properties(&self) -> Properties {
         Properties {
-            lags: false,
+            async_scheduling: false,
             blocks: None,
             lazy_cache: false,
             short_context: None,
@@ -432,7 +432,7 @@ struct Seen {
     rows: usize,
     tokens: [usize; 2],
     most_used_blocks: usize,
-    /// When each request's tokens were booked.
+    /// When each request's tokens were added to its sequence.
     tokens_of: HashMap<RequestId, Vec<Instant>>,
 }
 

@@ -59,7 +59,7 @@ pub(crate) fn logits_after(context: &[u32], long: bool) -> Vec<f32> {
 impl LogitsModel for Reader {
     fn properties(&self) -> Properties {
         Properties {
-            lags: false,
+            async_scheduling: false,
             blocks: None,
             lazy_cache: self.lazy_cache,
             short_context: self.short_context,

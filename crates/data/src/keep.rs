@@ -9,7 +9,7 @@ use super::row::Row;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Keep {
     paths: Vec<KeyPath>,
-    /// Is a key that no row has no mistake?
+    /// Whether a key that no row has is passed over, instead of being an error.
     where_there: bool,
 }
 

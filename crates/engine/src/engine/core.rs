@@ -36,7 +36,7 @@ pub struct EngineConfig {
 
 /// Runs requests through a model, many at a time.
 ///
-/// With a model that [lags](super::Properties::lags), a step is launched before the tokens of the one before it are known: the
+/// Under [asynchronous scheduling](super::Properties::async_scheduling), a step is launched before the tokens of the one before it are known: the
 /// host plans and books while the device computes, and the device never waits. A sequence that turns out to have ended
 /// has one row too many in the step under way, which is dropped; apart from that nothing differs.
 pub struct Engine {
@@ -162,7 +162,7 @@ impl Engine {
         }
     }
 
-    /// Runs one step and returns what is finished. With a model that lags that is what the step before it finished.
+    /// Runs one step and returns what is finished. Under asynchronous scheduling that is what the step before it finished.
     ///
     /// # Errors
     /// The model's or the sampler's failure; the engine is not to be used after it.
@@ -180,7 +180,7 @@ impl Engine {
         Ok(completions)
     }
 
-    /// Launches the next step, then waits for the one before it; or for itself if the model does not lag.
+    /// Launches the next step, then waits for the one before it; or for itself if scheduling is not asynchronous.
     fn advance(&mut self) -> Result<(), EngineError> {
         let started = Instant::now();
         // The size of a step that did not fit into memory.
@@ -203,9 +203,9 @@ impl Engine {
                 }
                 return Ok(());
             }
-            Plan::Nothing | Plan::Short => {}
+            Plan::Nothing | Plan::NeedsPreemption => {}
         }
-        let due = if self.model.properties().lags {
+        let due = if self.model.properties().async_scheduling {
             std::mem::replace(&mut self.in_flight, launched)
         } else {
             launched
@@ -275,7 +275,7 @@ impl Engine {
 
         let stats = &mut self.stats;
         let mut generated: Vec<RequestId> = Vec::with_capacity(chosen.len());
-        let finished = self.scheduler.book(&step.rows, |sequence, row| {
+        let finished = self.scheduler.update(&step.rows, |sequence, row| {
             let Some(chosen) = chosen[row].take() else {
                 return Some(FinishReason::Rejected(
                     "the model's logits are not numbers (NaN)".into(),

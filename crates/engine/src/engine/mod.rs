@@ -6,7 +6,7 @@
 //!    prompts; it finds cached prefixes, allocates blocks, and preempts when memory is short.
 //! 2. The [`StepModel`] is launched on the packed tokens, and chooses a token for each last row: itself, or through the
 //!    [`sampler`].
-//! 3. The tokens are collected and booked; finished sequences leave as [`Completion`]s. A model on a device of its own
+//! 3. The tokens are collected and the sequences updated; finished sequences leave as [`Completion`]s. A model on a device of its own
 //!    has the next step launched first, so that it never waits for the host.
 //!
 //! The engine knows nothing of judges, prompts or text: a [`Request`] is token ids, sampling parameters and a

@@ -24,7 +24,7 @@ pub(super) enum Plan {
     /// No step: no sequence has tokens that could go through the model now.
     Nothing,
     /// No step yet: a sequence must be preempted, which cannot be while a step is under way.
-    Short,
+    NeedsPreemption,
 }
 
 /// How much a step computes.
@@ -200,7 +200,7 @@ impl Scheduler {
         let mut budget = self.token_budget;
         for decoding in [true, false] {
             if !self.schedule_running(&mut budget, decoding, may_preempt) {
-                return Plan::Short;
+                return Plan::NeedsPreemption;
             }
         }
         // A sequence that was just preempted would be admitted only to be preempted again.
@@ -376,7 +376,7 @@ impl Scheduler {
         }
     }
 
-    /// The planned step was launched: from here on its tokens count as computed. Returns its rows, to be booked later.
+    /// The planned step was launched: from here on its tokens count as computed. Returns its rows, for [`Self::update`].
     pub(super) fn launched(&mut self) -> Vec<LaunchedRow> {
         let mut rows = Vec::with_capacity(self.running.len());
         let mut choosing = 0;
@@ -389,11 +389,11 @@ impl Scheduler {
         rows
     }
 
-    /// Books a step that is done; steps are booked in the order of their launches. `next` appends the token chosen in
+    /// Updates sequences with a step that is done; steps are taken in the order of their launches. `next` appends the token chosen in
     /// row `n` of the step's `logits` and decides whether the sequence ends with it. Returns the sequences that ended.
     ///
     /// A sequence that had ended before the step was done is no longer there: what was chosen for it is dropped.
-    pub(super) fn book(
+    pub(super) fn update(
         &mut self,
         rows: &[LaunchedRow],
         mut next: impl FnMut(&mut Sequence, usize) -> Option<FinishReason>,
@@ -419,7 +419,7 @@ impl Scheduler {
                 self.discarded += 1;
                 continue;
             };
-            let is_wanted = sequence.book(row, |block, hash| {
+            let is_wanted = sequence.update(row, |block, hash| {
                 if self.pool.publish(block, hash) && self.pinned.contains(&hash) {
                     self.pool.retain(block);
                 }
@@ -442,7 +442,7 @@ impl Scheduler {
         finished
     }
 
-    /// Takes the blocks of all running sequences; what was launched of them will not be booked.
+    /// Takes the blocks of all running sequences; what was launched of them will not come.
     pub(super) fn preempt_all(&mut self) {
         for sequence in &mut self.running {
             sequence.forget_launched();

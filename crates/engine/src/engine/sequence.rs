@@ -98,7 +98,7 @@ pub(super) struct Sequence {
     computed: usize,
     /// Tokens of this sequence in the step that is being planned.
     scheduled: usize,
-    /// Launched steps that were not booked yet and hold tokens of this sequence.
+    /// Launched steps whose tokens it has not got yet and hold tokens of this sequence.
     launched: usize,
     /// Of these, steps that choose a token of it.
     awaiting: usize,
@@ -269,12 +269,12 @@ impl Sequence {
         self.admission
     }
 
-    /// Whether a launched step that was not booked yet holds tokens of it.
+    /// Whether a launched step whose tokens it has not got yet holds tokens of it.
     pub(super) fn is_launched(&self) -> bool {
         self.launched > 0
     }
 
-    /// Drops its part in the launched steps: they will not be booked.
+    /// Drops its part in the launched steps: their tokens will not come.
     pub(super) fn forget_launched(&mut self) {
         (self.launched, self.awaiting) = (0, 0);
     }
@@ -381,7 +381,7 @@ impl Sequence {
 
     /// A launched step is done: `publish` is called with each block that it has filled. Returns whether the token that it
     /// chose, if it chose one, is the sequence's next.
-    pub(super) fn book(
+    pub(super) fn update(
         &mut self,
         row: &LaunchedRow,
         mut publish: impl FnMut(BlockId, BlockHash),

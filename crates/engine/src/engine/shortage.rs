@@ -10,7 +10,7 @@ use crate::model::ModelError;
 pub(super) struct Shortage {
     /// Never fewer KV blocks than this.
     least_blocks: usize,
-    /// Steps booked when it last shrank.
+    /// Steps taken in when it last shrank.
     last: Option<u64>,
 }
 
@@ -23,7 +23,7 @@ impl Shortage {
     }
 
     /// Makes model and scheduler need less memory than the step that `failed` for `reason`, after `steps` that did not;
-    /// nothing of it was booked and none is under way.
+    /// nothing of it was taken in and none is under way.
     ///
     /// First the KV cache is made smaller, if the model can: that gives memory back and costs a recomputation. If that
     /// cannot be, or did not help, steps become smaller.

@@ -96,12 +96,12 @@ impl<'s> Sum<&'s Stats> for Stats {
     }
 }
 
-/// One step, as an observer sees it. With a model that lags, consecutive steps overlap in time.
+/// One step, as an observer sees it. Under asynchronous scheduling, consecutive steps overlap in time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StepReport<'a> {
     /// When planning began.
     pub started: Instant,
-    /// When the step's tokens were booked.
+    /// When the step's tokens were added to their sequences.
     pub finished: Instant,
     /// Time inside the model, sampling included: launching the step, and waiting for it.
     pub model: Duration,
@@ -128,7 +128,7 @@ pub struct StepReport<'a> {
 
 /// Sees every step; called on the engine's thread, between steps.
 pub trait StepObserver: Send {
-    /// Takes the report of the step just booked.
+    /// Takes the report of the step just taken in.
     fn step(&mut self, report: &StepReport);
 }
 

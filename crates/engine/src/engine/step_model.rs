@@ -18,8 +18,8 @@ pub enum Ticket {
 /// What the engine has to know of a model before it plans steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Properties {
-    /// Whether a step may be launched while the one before it is still to be collected. Never more than one is.
-    pub lags: bool,
+    /// Whether scheduling is asynchronous: a step is launched while the one before it is still to be collected. Never more than one is.
+    pub async_scheduling: bool,
     /// Blocks of the KV cache, if they may be fewer than were asked for.
     pub blocks: Option<usize>,
     /// Whether a block of the cache takes memory from its first use on, and none before, as on the CPU.
@@ -32,7 +32,8 @@ pub struct Properties {
 
 /// A model with its KV cache, run step by step.
 ///
-/// A model on a device that works while the host goes on chooses tokens itself: it [lags](Properties::lags), takes the
+/// A model on a device that works while the host goes on chooses tokens itself: its [scheduling is
+/// asynchronous](Properties::async_scheduling): it takes the
 /// launch of the next step before the last one's tokens were collected, and puts those of
 /// [`StepBatch::from_previous`] in their places on the device. Where tokens are chosen on the host, [`LogitsModel`] is
 /// all there is to implement.
@@ -48,7 +49,7 @@ pub trait StepModel: Send {
     /// Starts a step: puts the packed tokens through the model, storing their keys and values in the batch's slots, and
     /// chooses a token for each of its `logits`, as `rows` ask, one each in the same order.
     ///
-    /// [`StepBatch::from_previous`] is empty unless the model [lags](Properties::lags).
+    /// [`StepBatch::from_previous`] is empty unless [scheduling is asynchronous](Properties::async_scheduling).
     ///
     /// # Errors
     /// [`ModelError::OutOfMemory`] where a smaller step may succeed: the engine shrinks and tries again. Anything else
@@ -82,7 +83,7 @@ pub trait LogitsModel: Send {
     /// As [`StepModel::launch`].
     fn forward(&mut self, batch: &StepBatch) -> Result<Tensor, ModelError>;
 
-    /// As [`StepModel::properties`]; it never lags.
+    /// As [`StepModel::properties`]; scheduling is never asynchronous.
     fn properties(&self) -> Properties;
 
     /// As [`StepModel::shrink`].

@@ -57,8 +57,8 @@ struct Node {
 }
 
 impl VocabularyTrie {
-    /// Those of a tokenizer; none where its tokens may stand for more text than they spell: of a word that it does not
-    /// know, `WordPiece` and `WordLevel` make one token, however long it is.
+    /// The vocabulary of a tokenizer. `None` where a token may stand for more text than it spells, so that no bound holds: `WordPiece` and
+    /// `WordLevel` make one token of a word that they do not know, however long it is.
     pub(super) fn of(tokenizer: &tokenizers::Tokenizer) -> Option<Self> {
         let vocabulary = tokenizer.get_vocab(false);
         let (byte_fallback, dropped) = match tokenizer.get_model() {

@@ -60,7 +60,7 @@ impl DeviceModel for CudaSteps {
 impl StepModel for CudaSteps {
     fn properties(&self) -> Properties {
         Properties {
-            lags: true,
+            async_scheduling: true,
             blocks: Some(self.decoder.blocks()),
             lazy_cache: false,
             short_context: self.decoder.config().rope.short_context(),

@@ -124,7 +124,7 @@ impl LogitsModel for PagedDecoder {
 
     fn properties(&self) -> Properties {
         Properties {
-            lags: false,
+            async_scheduling: false,
             blocks: self.attention.as_ref().map(|cache| cache.blocks()),
             lazy_cache: self.decoder.device().is_cpu(),
             short_context: self.decoder.config().rope.short_context(),

@@ -348,7 +348,7 @@ impl Shared {
     }
 
     /// Whether the engines are to go on; if not, the phase says so at once.
-    fn goes_on(&self) -> bool {
+    fn drain_unless_wanted(&self) -> bool {
         let mut control = lock(&self.control);
         if control.0 != Wanted::Run {
             control.1 = Phase::Draining;
@@ -472,7 +472,7 @@ impl Shared {
                 // The device may still be in use by whoever it was left to.
                 Err(error) if was_woken => {
                     self.want(Wanted::Sleep);
-                    if !self.sleeps(Some(&error.to_string())) {
+                    if !self.sleep_until_woken(Some(&error.to_string())) {
                         return Phase::Stopped;
                     }
                     continue;
@@ -480,7 +480,7 @@ impl Shared {
                 Err(error) => {
                     let is_first = failures == 0;
                     failures += 1;
-                    if is_first || failures >= MOST_FAILURES || !self.pauses() {
+                    if is_first || failures >= MOST_FAILURES || !self.wait_to_rebuild() {
                         return Phase::Failed(error.to_string());
                     }
                     continue;
@@ -507,14 +507,14 @@ impl Shared {
             }
             // Engines that have not failed have ended to sleep.
             was_woken = is_whole;
-            if !self.sleeps(None) {
+            if !self.sleep_until_woken(None) {
                 return Phase::Stopped;
             }
         }
     }
 
     /// Waits before engines are built once more; whether they still shall be.
-    fn pauses(&self) -> bool {
+    fn wait_to_rebuild(&self) -> bool {
         let control = lock(&self.control);
         let waited = self
             .changed
@@ -524,7 +524,7 @@ impl Shared {
     }
 
     /// Sleeps as long as it is told to, because its engines could not be built if there is a reason; whether it goes on then.
-    fn sleeps(&self, why: Option<&str>) -> bool {
+    fn sleep_until_woken(&self, why: Option<&str>) -> bool {
         let mut control = lock(&self.control);
         while control.0 == Wanted::Sleep {
             // Woken and put to sleep again at once, it finds another phase here.
@@ -580,7 +580,7 @@ impl Shared {
                 }
             }
             let mut dispatch = working.dispatch(queues);
-            while !working.is_stopped() && self.goes_on() {
+            while !working.is_stopped() && self.drain_unless_wanted() {
                 let id = self.queue.pop(PATIENCE, |id| self.is_wanted(*id));
                 // What another client's turn has brought to an engine is there no more.
                 let Some(request) = id.and_then(|id| lock(&self.queued).remove(&id)) else {
