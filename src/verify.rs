@@ -261,19 +261,24 @@ impl Settings {
         index: usize,
         line: &RowLine,
     ) -> (Answered, Vec<u8>) {
+        let bad = |id: Option<&str>, error: &str| {
+            let error = format!("{}:{}: {error}", line.source, line.number);
+            (None, self.json(id, index, Err(&error)))
+        };
         let row = match line
+            .row
             .as_ref()
             .map_err(Clone::clone)
-            .and_then(|line| Row::parse(line, &self.columns))
+            .and_then(|row| Row::parse(row, &self.columns))
         {
             Ok(row) => row,
-            Err(error) => return (None, self.json(None, index, Err(&error))),
+            Err(error) => return bad(None, &error),
         };
         let id = row.id.as_deref();
         let own = match &row.config {
             Some(own) => match self.verifier(Some(own)) {
                 Ok(verifier) => Some(verifier),
-                Err(error) => return (None, self.json(id, index, Err(&error))),
+                Err(error) => return bad(id, &error),
             },
             None => None,
         };
@@ -285,7 +290,7 @@ impl Settings {
             Err(why) => {
                 let error =
                     format!("an error of the verifier itself ({why}); please report this row");
-                return (None, self.json(id, index, Err(&error)));
+                return bad(id, &error);
             }
         };
         let text = match explain {
@@ -360,8 +365,16 @@ impl Settings {
     }
 }
 
-/// A line of the input, or why it is not read.
-type RowLine = Result<Vec<u8>, String>;
+/// A line of the input.
+#[derive(Debug)]
+struct RowLine {
+    /// The input that it is of.
+    source: Arc<str>,
+    /// Its place there, from 1.
+    number: usize,
+    /// The line, or why it is not read.
+    row: Result<Vec<u8>, String>,
+}
 
 /// Lets the reader go however the run ends.
 struct Abandon<'q>(&'q Queue);
@@ -424,7 +437,7 @@ impl Queue {
                 .wait(state)
                 .unwrap_or_else(PoisonError::into_inner);
         }
-        state.bytes += row.as_ref().map_or(0, Vec::len);
+        state.bytes += row.row.as_ref().map_or(0, Vec::len);
         state.rows.push(row);
         self.changed.notify_all();
         !state.abandoned
@@ -483,6 +496,7 @@ fn read_rows(
     let mut is_empty = true;
     for source in sources {
         let mut rows = source.open(max_line, None, keys)?;
+        let name: Arc<str> = source.name().into();
         loop {
             let row = match rows.next(&mut line)? {
                 Next::End => break,
@@ -491,6 +505,11 @@ fn read_rows(
                 Next::Bad(why) => Err(why),
             };
             is_empty = false;
+            let row = RowLine {
+                source: Arc::clone(&name),
+                number: rows.place(),
+                row,
+            };
             if !queue.push(row) {
                 return Ok(());
             }

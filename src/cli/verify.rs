@@ -29,7 +29,7 @@ pub(super) struct VerifyArguments {
     /// Rows with `gold` and `pred`, and if you like `id` and `config`, or rollouts as `judge` reads them: JSON lines, a
     /// JSON array, CSV, TSV or Parquet; `-` for standard input
     #[arg(value_name = "INPUT", default_value = "-", conflicts_with = "gold")]
-    input: PathBuf,
+    inputs: Vec<PathBuf>,
     /// Where the verdicts go, in the order of the rows [default: standard output]
     #[arg(short, long, value_name = "OUT", conflicts_with = "gold")]
     output: Option<PathBuf>,
@@ -74,10 +74,15 @@ const AFTER_HELP: &str = "\
 Each row gives one line {\"id\", \"index\", \"equal\": true|false|null, \"status\", \"method\", \"gold\": […],
 \"pred\": […], \"reason\", \"profile\"}. `equal` is null where it cannot be told; `status` says why: decided,
 numeric, unparsed_gold, unparsed_pred, no_answer, too_complex. A row that is no pair gets a line with
-an `error`, and the exit code 3.
+an `error` that says where it stands, and the exit code 3. In --columns gold and pred are other names of
+reference and response.
 
   juror verify --explain --gold '\\frac{1}{2}' --pred 'The answer is 0.5.'
-  juror verify pairs.jsonl -o answers.jsonl";
+  juror verify pairs.jsonl -o answers.jsonl
+  juror verify answers.csv --columns gold=key,pred=answer -o answers.jsonl";
+
+/// What else the fields of a pair are called in `--columns`.
+const NAMES: [(&str, &str); 2] = [("gold", "reference"), ("pred", "response")];
 
 #[derive(Debug, Clone, Copy, Default, ValueEnum)]
 enum ProfileArgument {
@@ -124,7 +129,7 @@ pub(super) fn run(arguments: VerifyArguments) -> Result<u8, Failure> {
     let settings = Settings {
         profile: arguments.profile.into(),
         config: arguments.config.unwrap_or_default(),
-        columns: arguments.columns.map().or_usage()?,
+        columns: arguments.columns.map_named(&NAMES).or_usage()?,
         max_line: LineLimit(arguments.max_line_bytes),
     };
     if let (Some(gold), Some(pred)) = (&arguments.gold, &arguments.pred) {
@@ -136,7 +141,12 @@ pub(super) fn run(arguments: VerifyArguments) -> Result<u8, Failure> {
         }
         return one(&settings, gold, pred, arguments.explain);
     }
-    if arguments.input.as_os_str() == "-" && io::stdin().is_terminal() {
+    if arguments
+        .inputs
+        .iter()
+        .any(|input| input.as_os_str() == "-")
+        && io::stdin().is_terminal()
+    {
         return Err(anyhow!(
             "no input: name a JSONL file, pipe rows in, or give --gold and --pred; see `juror verify --help`"
         ))
@@ -149,7 +159,7 @@ pub(super) fn run(arguments: VerifyArguments) -> Result<u8, Failure> {
     if let Some(out) = &out {
         check_lines(out)?;
     }
-    let inputs = Inputs::of(std::slice::from_ref(&arguments.input))?;
+    let inputs = Inputs::of(&arguments.inputs)?;
     let inputs = sources(&inputs.paths, out.as_deref()).map_err(inputs::failure)?;
     let interrupted = catch_interrupts().or_fail()?;
     let started = Instant::now();

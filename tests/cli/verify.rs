@@ -105,6 +105,29 @@ fn rollouts_are_pairs_too() {
     let ran = folder.run(&["verify", "pairs.csv", "--columns", "id=uid"]);
     ran.expect(0, &["1 pairs: 1 equal"]);
     assert_eq!(json_lines(&ran.stdout)[0]["id"], "9");
+    // So are they for columns of any name, in several inputs; an error says where its row stands.
+    folder.write("table.csv", "uid,key,said\n9,1/2,0.5\n8,1/2,0.6\n");
+    folder.write(
+        "rows.jsonl",
+        "{\"key\": \"3\", \"said\": \"3\"}\n{\"key\": \"3\"}\n",
+    );
+    let columns = "gold=key,pred=said,id=uid";
+    let ran = folder.run(&["verify", "table.csv", "rows.jsonl", "--columns", columns]);
+    ran.expect(3, &["4 pairs: 2 equal, 1 different"]);
+    let lines = json_lines(&ran.stdout);
+    assert_eq!(
+        (&lines[0]["id"], &lines[1]["equal"]),
+        (&json!("9"), &json!(false))
+    );
+    assert_eq!(
+        (&lines[2]["index"], &lines[2]["equal"]),
+        (&json!(2), &json!(true))
+    );
+    assert!(
+        error(&lines[3]).starts_with("rows.jsonl:2: "),
+        "{}",
+        lines[3]
+    );
     let gold = ["verify", "--gold", "1", "--pred", "1", "--columns", columns];
     folder.run(&gold).expect(2, &["leave them out"]);
 }
