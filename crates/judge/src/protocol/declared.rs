@@ -1,4 +1,4 @@
-//! A protocol that is declared: a TOML file ([`declaration`](super::declaration)) and a prompt text.
+//! A protocol that is declared: a TOML file ([`declaration`]) and a prompt text.
 
 use std::collections::HashSet;
 use std::path::Path;

@@ -129,6 +129,19 @@ pub(super) fn span(text: &str) -> Option<usize> {
     // A list of steps is no answer.
     let worked = parts
         .iter()
-        .any(|(_, value)| value.len() > 120 || value.contains(". "));
+        .any(|(_, value)| value.len() > 120 || value.contains(". ") || is_worked_out(value));
     (!worked && line - from <= 120).then_some(line)
+}
+
+/// Whether a part is a step: a chain of equations, or one that computes. `x = 3` and `f(2) = 3` say what something is.
+fn is_worked_out(value: &str) -> bool {
+    let Some((left, right)) = value.split_once('=') else {
+        return false;
+    };
+    let computes = [
+        " + ", " - ", " − ", "*", "×", "·", "÷", "/", " x ", "\\times", "\\cdot",
+    ]
+    .iter()
+    .any(|operator| left.contains(operator));
+    right.contains('=') || computes && left.contains(|it: char| it.is_ascii_digit())
 }

@@ -12,13 +12,7 @@ use super::verdict_reader::VerdictReader;
 use super::{ParsedVerdict, Unreadable, ValueSpans, VerdictFields, Yields, listed};
 use juror_data::verdict::ParseRule;
 
-/// Reads the last complete verdict block outside the thinking.
-///
-/// `starts_in_thinking`: the prompt ended inside a thinking block that the chat template had opened, so the completion
-/// begins inside it. A reason is optional: a generation may have been stopped before it.
-///
-/// # Errors
-/// When there is no such block; nothing is guessed.
+/// [`parse_wanted`] of all fields.
 #[cfg(test)]
 pub(crate) fn parse(
     completion: &str,
@@ -27,10 +21,13 @@ pub(crate) fn parse(
     parse_wanted(Yields::ALL, completion, starts_in_thinking)
 }
 
-/// As [`parse`], of the fields that a protocol asks for.
+/// Reads the last complete verdict block outside the thinking, of the fields that a protocol asks for.
+///
+/// `starts_in_thinking`: the prompt ended inside a thinking block that the chat template had opened, so the completion
+/// begins inside it. A reason is optional: a generation may have been stopped before it.
 ///
 /// # Errors
-/// When there is no block with all of them.
+/// When there is no block with all of them; nothing is guessed.
 pub(crate) fn parse_wanted(
     wanted: Yields,
     completion: &str,
