@@ -55,18 +55,6 @@ impl ColumnArguments {
         }
     }
 
-    /// The columns that were named, where fields have other names too: each with the field's.
-    pub(super) fn map_named(&self, names: &[(&str, &str)]) -> Result<ColumnMap, ColumnError> {
-        let columns = self.columns.iter().map(|column| {
-            let field = column.split_once('=').and_then(|(name, key)| {
-                let (_, field) = names.iter().find(|(own, _)| *own == name.trim())?;
-                Some(format!("{field}={key}"))
-            });
-            field.unwrap_or_else(|| column.clone())
-        });
-        Ok(ColumnMap::parse(columns)?.with_preset(self.preset))
-    }
-
     /// The columns that were named.
     pub(super) fn map(&self) -> Result<ColumnMap, ColumnError> {
         Ok(ColumnMap::parse(&self.columns)?.with_preset(self.preset))

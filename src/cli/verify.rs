@@ -81,9 +81,6 @@ reference and response.
   juror verify pairs.jsonl -o answers.jsonl
   juror verify answers.csv --columns gold=key,pred=answer -o answers.jsonl";
 
-/// What else the fields of a pair are called in `--columns`.
-const NAMES: [(&str, &str); 2] = [("gold", "reference"), ("pred", "response")];
-
 #[derive(Debug, Clone, Copy, Default, ValueEnum)]
 enum ProfileArgument {
     #[default]
@@ -129,7 +126,7 @@ pub(super) fn run(arguments: VerifyArguments) -> Result<u8, Failure> {
     let settings = Settings {
         profile: arguments.profile.into(),
         config: arguments.config.unwrap_or_default(),
-        columns: arguments.columns.map_named(&NAMES).or_usage()?,
+        columns: arguments.columns.map().or_usage()?,
         max_line: LineLimit(arguments.max_line_bytes),
     };
     if let (Some(gold), Some(pred)) = (&arguments.gold, &arguments.pred) {

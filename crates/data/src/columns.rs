@@ -54,8 +54,8 @@ impl Field {
     fn from_name(name: &str) -> Option<Self> {
         match name {
             "question" => Some(Self::Question),
-            "reference" | "reference_answer" => Some(Self::Reference),
-            "response" | "student_answer" => Some(Self::Response),
+            "reference" | "reference_answer" | "gold" => Some(Self::Reference),
+            "response" | "student_answer" | "pred" => Some(Self::Response),
             "id" => Some(Self::Id),
             "steps" => Some(Self::Steps),
             "rubric" => Some(Self::Rubric),

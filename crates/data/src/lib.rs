@@ -46,8 +46,9 @@ mod verdict_lines;
 
 pub use columns::{ColumnError, ColumnMap, ColumnsUsed, Field, FieldUse};
 pub use error::{BadLines, DatasetError};
-pub use input::file_number;
-pub use input::{LineLimit, Next, RowReader, Source, is_rows_file, read_text, sources};
+pub use input::{
+    LineLimit, Next, RowReader, Source, file_number, is_rows_file, read_text, sources,
+};
 pub use keep::Keep;
 pub use load::{LoadOptions, Loaded, each, find, index, index_each, load, sample_of_row};
 pub use merge::{MergeError, Shards};

@@ -1,4 +1,4 @@
-//! A whole completion to a verdict, and a verdict to its canonical text.
+//! A whole completion to a verdict.
 //!
 //! The rules of reading are in [`verdict_reader`](super::verdict_reader).
 
