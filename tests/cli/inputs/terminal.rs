@@ -107,7 +107,8 @@ fn names_of_files_columns_and_samples_are_escaped() {
         &folder.run(&["judge", &file, "--rules", "only"]),
         "an input",
     );
-    check(&folder.run(&["verify", "missing", &file]), "an argument");
+    let missing = format!("{file}.missing");
+    check(&folder.run(&["verify", &missing]), "an argument");
     check(
         &folder.run(&["judge", "in.jsonl", "--model", EVIL]),
         "a model",
