@@ -1,5 +1,6 @@
 //! Arguments for where a model runs and how large its engine is, shared by every command that runs one.
 
+use anyhow::bail;
 use clap::Args;
 
 use juror_engine::model::precision::{DtypeOrAuto, KvType, Quantization};
@@ -32,6 +33,44 @@ impl ModelArguments {
             quantize: self.quantize,
             kv: self.kv_dtype,
         }
+    }
+}
+
+/// Several devices.
+#[derive(Debug, Args)]
+pub(super) struct GpusArgument {
+    /// Several NVIDIA GPUs by their numbers, as `0,1`: one engine for each, all fed from one queue
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        conflicts_with = "device",
+        help_heading = JUDGE
+    )]
+    gpus: Vec<usize>,
+}
+
+impl GpusArgument {
+    /// The devices asked for, one engine each.
+    ///
+    /// # Errors
+    /// Where a GPU is named twice.
+    pub(super) fn devices(&self, model: &ModelArguments) -> anyhow::Result<Vec<DeviceChoice>> {
+        for (at, gpu) in self.gpus.iter().enumerate() {
+            if self.gpus[..at].contains(gpu) {
+                bail!(
+                    "--gpus names GPU {gpu} twice: each runs one engine, which uses all of it; name it once"
+                );
+            }
+        }
+        Ok(if self.gpus.is_empty() {
+            vec![model.device]
+        } else {
+            self.gpus
+                .iter()
+                .map(|&gpu| DeviceChoice::Cuda(gpu))
+                .collect()
+        })
     }
 }
 

@@ -8,7 +8,7 @@ use chrono::Local;
 use clap::Args;
 
 use super::chat::ThinkingArguments;
-use super::engine::{EngineArguments, JUDGE, ModelArguments};
+use super::engine::{EngineArguments, GpusArgument, JUDGE, ModelArguments};
 use super::output::{self, ForceArgument};
 use super::progress::Lines;
 use super::sampling::{SAMPLING, check_new_tokens};
@@ -45,6 +45,8 @@ pub(super) struct RunBatchArguments {
     model: String,
     #[command(flatten)]
     place: ModelArguments,
+    #[command(flatten)]
+    gpus: GpusArgument,
     #[command(flatten)]
     thinking: ThinkingArguments,
 
@@ -100,6 +102,7 @@ pub(super) fn run(arguments: RunBatchArguments) -> Result<u8, Failure> {
         out: answers_file(&mut output::outputs(arguments.force), &arguments.output)?,
         model: arguments.model,
         place: &arguments.place,
+        gpus: &arguments.gpus,
         thinking: &arguments.thinking,
         engine: arguments.engine,
         protocol: Identity {
@@ -163,6 +166,7 @@ pub(super) struct Settings<'a> {
     pub(super) out: OutputFile,
     pub(super) model: String,
     pub(super) place: &'a ModelArguments,
+    pub(super) gpus: &'a GpusArgument,
     pub(super) thinking: &'a ThinkingArguments,
     pub(super) engine: EngineArguments,
     /// What asks: an output of another is not gone on with.
@@ -190,6 +194,7 @@ impl Settings<'_> {
     /// A run that answers these requests; reads the model's text side, not its weights.
     pub(super) fn resolve(self, requests: Requests) -> Result<BatchRun, Failure> {
         let out = self.out;
+        let devices = self.gpus.devices(self.place).or_usage()?;
         let source = download::resolve(&self.model, Want::Everything)?;
         let style = self.thinking.style();
         let mut model = ChatModel::load(self.model, &source, style.clone()).or_usage()?;
@@ -234,7 +239,7 @@ impl Settings<'_> {
             out,
             source,
             model: model.into(),
-            device: self.place.device,
+            devices,
             engine,
             manifest,
             restart: self.restart,

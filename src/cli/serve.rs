@@ -10,17 +10,18 @@ use anyhow::{Context as _, anyhow, bail};
 use clap::Args;
 use serde_json::json;
 
-use super::engine::{EngineArguments, ModelArguments};
-use super::judge::{JudgeChoice, ResolvedJudge, VerdictArguments, devices, identity, parse_size};
+use super::engine::{EngineArguments, GpusArgument, ModelArguments};
+use super::judge::{JudgeChoice, ResolvedJudge, VerdictArguments, identity, parse_size};
 use super::sampling::SamplingArguments;
 use super::{DONE, Failure, OrFail, catch_interrupts, download, say};
 use crate::cli::columns::ColumnArguments;
 use juror_data::read_text;
 use juror_hub::Want;
 use juror_judge::judge::cache::{self, AnswerCache, CACHE_SIZE};
-use juror_judge::judge::service::{Phase, ServiceSetup};
+use juror_judge::judge::service::ServiceSetup;
 use juror_judge::openai::conversation::ChatModel;
 use juror_judge::openai::generation::Defaults;
+use juror_judge::runtime::Phase;
 use juror_judge::server::{Event, JudgeIdentity, Limits, ServerSetup, serve};
 
 /// Judge over HTTP: for trainers, evaluation harnesses and any client of OpenAI's API
@@ -65,15 +66,8 @@ pub(super) struct ServeArguments {
     judge: JudgeChoice,
     #[command(flatten)]
     model: ModelArguments,
-    /// Several NVIDIA GPUs by their numbers, as `0,1`: one engine for each, all fed from one queue
-    #[arg(
-        long,
-        value_name = "LIST",
-        value_delimiter = ',',
-        conflicts_with = "device",
-        help_heading = super::engine::JUDGE
-    )]
-    gpus: Vec<usize>,
+    #[command(flatten)]
+    gpus: GpusArgument,
     #[command(flatten)]
     sampling: SamplingArguments,
     #[command(flatten)]
@@ -154,7 +148,7 @@ fn resolve(arguments: ServeArguments) -> Result<ServerSetup, Failure> {
         ))
         .or_usage();
     }
-    let devices = devices(arguments.model.device, &arguments.gpus).or_usage()?;
+    let devices = arguments.gpus.devices(&arguments.model).or_usage()?;
     let resolved = ResolvedJudge::new(
         &arguments.judge,
         &arguments.verdict,
@@ -222,7 +216,6 @@ fn resolve(arguments: ServeArguments) -> Result<ServerSetup, Failure> {
             options,
             devices,
             engine,
-            observer: Box::new(|_, _| {}),
         },
     })
 }

@@ -7,9 +7,10 @@ use std::time::Duration;
 use juror_data::Sample;
 use juror_data::verdict::{Status, Verdict};
 use juror_engine::model::DeviceChoice;
-use juror_judge::judge::service::{JudgeService, Phase, ServiceSetup, TakeVerdict};
+use juror_judge::judge::service::{JudgeService, ServiceSetup, TakeVerdict};
 use juror_judge::judge::{EngineOptions, JudgeText};
 use juror_judge::protocol::{self, template::PromptTemplate};
+use juror_judge::runtime::Phase;
 
 use crate::{alone, imitation};
 
@@ -35,15 +36,14 @@ fn service() -> JudgeService {
     let template = PromptTemplate::parse(protocol.template_text().unwrap()).unwrap();
     let text = JudgeText::load(&source, &protocol, &template).unwrap();
     let options = text.run_options(1);
-    JudgeService::start(ServiceSetup {
+    let setup = ServiceSetup {
         source,
         text: Arc::new(text),
         options,
         devices: vec![DeviceChoice::Cuda(0)],
         engine: EngineOptions::default(),
-        observer: Box::new(|_, _| {}),
-    })
-    .unwrap()
+    };
+    JudgeService::start(setup, None).unwrap()
 }
 
 fn ask(service: &JudgeService, sum: u32) -> Receiver<Verdict> {

@@ -7,13 +7,14 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::collections::HashMap;
+use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use candle_core::Tensor;
 use juror_engine::engine::{
-    Choices, Completion, Engine, EngineConfig, EngineThread, FinishReason, LogitsModel, Properties,
-    Request, RequestId, Sampling, StepObserver, StepReport,
+    Choices, Completion, Engine, EngineConfig, EngineError, EngineReport, EngineThread,
+    FinishReason, LogitsModel, Properties, Request, RequestId, Sampling, StepObserver, StepReport,
 };
 use juror_engine::model::ModelError;
 use juror_engine::model::batch::StepBatch;
@@ -340,47 +341,53 @@ fn odds_are_recorded_where_a_choice_was_generated() {
     assert!((completion.expected[0].1 - yes / (yes + no)).abs() < 1e-5);
 }
 
+/// What the thread of an engine tells, as it comes.
+fn spawn(model: impl LogitsModel + 'static) -> (EngineThread, Receiver<EngineReport>) {
+    let (reports, told) = channel();
+    let engine = Engine::new(Box::new(model), &config(100)).unwrap();
+    let report = move |report| reports.send(report).unwrap();
+    (EngineThread::spawn(engine, report).unwrap(), told)
+}
+
+/// Its last word.
+fn ended(told: &Receiver<EngineReport>) -> Result<Box<Engine>, EngineError> {
+    loop {
+        if let EngineReport::Ended(end) = told.recv_timeout(Duration::from_mins(1)).unwrap() {
+            return end;
+        }
+    }
+}
+
 #[test]
 fn the_thread_gives_back_everything_and_can_be_cancelled() {
-    let mut engine =
-        EngineThread::spawn(Engine::new(Box::new(reader(4)), &config(100)).unwrap(), 8).unwrap();
-    let requests = engine.requests().unwrap();
-    engine.close();
+    let (engine, told) = spawn(reader(4));
     let prompts = prompts(100, 12);
-    let sent = prompts.clone();
-    let feeder = std::thread::spawn(move || {
-        for (id, prompt) in sent.into_iter().enumerate() {
-            requests
-                .send(request(id as u64, prompt, 10, Sampling::GREEDY))
-                .unwrap();
-        }
-    });
-    for _ in 0..100 {
-        let completion = engine.recv(Duration::from_mins(1)).unwrap().unwrap();
-        assert_eq!(
-            completion.tokens,
-            expected(&prompts[completion.id as usize], 10)
-        );
+    for (id, prompt) in prompts.iter().enumerate() {
+        engine.send(request(id as u64, prompt.clone(), 10, Sampling::GREEDY));
     }
-    feeder.join().unwrap();
-    assert!(
-        engine.recv(Duration::from_mins(1)).is_err(),
-        "the thread was meant to have ended"
-    );
-
-    let engine =
-        EngineThread::spawn(Engine::new(Box::new(reader(4)), &config(100)).unwrap(), 8).unwrap();
-    let requests = engine.requests().unwrap();
-    requests
-        .send(request(0, vec![1], 10, Sampling::GREEDY))
-        .unwrap();
-    engine.cancel();
+    // It answers what it has though no more will come.
     drop(engine);
-    assert!(
-        requests
-            .send(request(1, vec![1], 10, Sampling::GREEDY))
-            .is_err()
-    );
+    let mut answered = 0;
+    let engine = loop {
+        match told.recv_timeout(Duration::from_mins(1)).unwrap() {
+            EngineReport::Step(stats, completions) => {
+                answered += completions.len();
+                assert!(stats.steps > 0);
+                for completion in completions {
+                    let prompt = &prompts[completion.id as usize];
+                    assert_eq!(completion.tokens, expected(prompt, 10));
+                }
+            }
+            EngineReport::Ended(end) => break end.unwrap(),
+        }
+    };
+    assert_eq!(answered, 100);
+    assert!(!engine.has_work());
+
+    let (engine, told) = spawn(reader(4));
+    engine.send(request(0, vec![1], 1000, Sampling::GREEDY));
+    engine.cancel();
+    assert!(!ended(&told).unwrap().has_work());
 }
 
 struct Broken;
@@ -414,14 +421,9 @@ fn a_failing_or_panicking_model_is_an_error_not_a_hang() {
         (7, "no more memory"),
         (8, "juror itself in the engine (lost the device"),
     ] {
-        let engine =
-            EngineThread::spawn(Engine::new(Box::new(Broken), &config(100)).unwrap(), 8).unwrap();
-        engine
-            .requests()
-            .unwrap()
-            .send(request(0, vec![token], 10, Sampling::GREEDY))
-            .unwrap();
-        let error = engine.recv(Duration::from_mins(1)).unwrap_err().to_string();
+        let (engine, told) = spawn(Broken);
+        engine.send(request(0, vec![token], 10, Sampling::GREEDY));
+        let error = ended(&told).err().unwrap().to_string();
         assert!(error.contains(message), "{error}");
     }
 }

@@ -9,6 +9,7 @@
 //! | [`protocol`] | what a judge is asked, as text: prompt template and fields; how its verdict is read |
 //! | [`catalog`] | what `--model` may name: built in, a path, an alias of a known judge, an id on the hub (the crate `juror-hub`) |
 //! | [`judge`] | the pipeline, the only place that knows the whole way: a sample's prompt as tokens, resuming a run, a completion into a verdict |
+//! | [`runtime`] | the one owner of what is asked of a model: who waits for what, which engine has it, sleep and failure |
 //! | [`reward`] | what a verdict is worth |
 //! | [`openai`] | OpenAI's chat and text completions with a model here: requests into prompts, completions into answers |
 //! | [`batch`] | batch files in OpenAI's format: prompts out, answers in, and such files answered with a model here |
@@ -27,5 +28,6 @@ pub mod judge;
 pub mod openai;
 pub mod protocol;
 pub mod reward;
+pub mod runtime;
 #[cfg(feature = "serve")]
 pub mod server;

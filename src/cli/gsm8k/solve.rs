@@ -8,7 +8,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde_json::Value;
 
 use super::super::chat::ThinkingArguments;
-use super::super::engine::{EngineArguments, JUDGE, ModelArguments};
+use super::super::engine::{EngineArguments, GpusArgument, JUDGE, ModelArguments};
 use super::super::sampling::SAMPLING;
 use super::super::{DONE, Failure, INCOMPLETE, OrFail, run_batch, say};
 use super::failure;
@@ -69,6 +69,8 @@ pub(super) struct SolveArguments {
     #[command(flatten)]
     place: ModelArguments,
     #[command(flatten)]
+    gpus: GpusArgument,
+    #[command(flatten)]
     thinking: ThinkingArguments,
     /// Responses to each question
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=MOST_SAMPLES), help_heading = SAMPLING)]
@@ -125,6 +127,7 @@ pub(super) fn run(
         out,
         model: model.clone(),
         place: &arguments.place,
+        gpus: &arguments.gpus,
         thinking: &arguments.thinking,
         engine: arguments.engine,
         protocol: Identity {

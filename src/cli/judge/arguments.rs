@@ -8,7 +8,7 @@ use clap::Args;
 use crate::cli::EXIT_CODES;
 use crate::cli::chat::ChatArguments;
 use crate::cli::columns::ColumnArguments;
-use crate::cli::engine::{EngineArguments, JUDGE, ModelArguments};
+use crate::cli::engine::{EngineArguments, GpusArgument, JUDGE, ModelArguments};
 use crate::cli::output::OutputArguments;
 use crate::cli::prompt_choice::PromptChoice;
 use crate::cli::rows::RowsArguments;
@@ -41,15 +41,8 @@ pub(in crate::cli) struct JudgeArguments {
     pub(super) judge: JudgeChoice,
     #[command(flatten)]
     pub(super) model: ModelArguments,
-    /// Several NVIDIA GPUs by their numbers, as `0,1`: one engine for each, all fed from one queue
-    #[arg(
-        long,
-        value_name = "LIST",
-        value_delimiter = ',',
-        conflicts_with = "device",
-        help_heading = JUDGE
-    )]
-    pub(super) gpus: Vec<usize>,
+    #[command(flatten)]
+    pub(super) gpus: GpusArgument,
     /// Compare every two responses to each question, in both orders, and rank them [default protocol: pairwise]
     #[arg(long, conflicts_with_all = ["panel", "cascade"], help_heading = JUDGE)]
     pub(super) compare: bool,

@@ -20,7 +20,6 @@ use super::{DONE, Failure, INCOMPLETE, INTERRUPTED, OrFail, catch_interrupts, sa
 use juror_data::journal::{Identity, earlier_input, journal_path};
 use juror_data::output::OutputFile;
 use juror_data::{Keep, LineLimit, LoadOptions, Loaded, Rows, Samples, Shard, index, sources};
-use juror_engine::model::DeviceChoice;
 use juror_hub::Want;
 use juror_judge::judge::cache::CACHE_SIZE;
 use juror_judge::judge::{RunEnd, Session, Summary};
@@ -178,7 +177,7 @@ fn resolve(arguments: JudgeArguments) -> Result<(Session, Option<OutputFile>), F
         // A missing input is found before a model is fetched.
         sources(&arguments.inputs, out.as_deref()).or_usage()?;
     }
-    let devices = devices(arguments.model.device, &arguments.gpus).or_usage()?;
+    let devices = arguments.gpus.devices(&arguments.model).or_usage()?;
     // A dry run reads no weights.
     let want = if arguments.dry_run {
         Want::Description
@@ -284,22 +283,6 @@ pub(super) fn shard_in_name(out: PathBuf, shard: Option<Shard>) -> anyhow::Resul
     };
     let name = format!("{}-of-{}", shard.index(), shard.count());
     Ok(text.replace("{shard}", &name).into())
-}
-
-/// The devices asked for, one engine each.
-pub(super) fn devices(device: DeviceChoice, gpus: &[usize]) -> anyhow::Result<Vec<DeviceChoice>> {
-    for (at, gpu) in gpus.iter().enumerate() {
-        if gpus[..at].contains(gpu) {
-            bail!(
-                "--gpus names GPU {gpu} twice: each runs one engine, which uses all of it; name it once"
-            );
-        }
-    }
-    Ok(if gpus.is_empty() {
-        vec![device]
-    } else {
-        gpus.iter().map(|&gpu| DeviceChoice::Cuda(gpu)).collect()
-    })
 }
 
 pub(super) fn load_inputs(

@@ -141,11 +141,6 @@ impl Engine {
             || self.failure.is_some()
     }
 
-    /// Sequences that wait to be admitted.
-    pub(crate) fn waiting(&self) -> usize {
-        self.scheduler.waiting()
-    }
-
     /// Drops every request that was not completed. What was computed of prompts stays in the prefix cache.
     ///
     /// # Errors

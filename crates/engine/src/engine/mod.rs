@@ -35,7 +35,7 @@ pub use sampler::{Choices, Chosen, RowRequest, Sampling, choose};
 pub use sequence::{Completion, FinishReason, RandomKey, Request, RequestId};
 pub use stats::{Stats, StepObserver, StepReport, Timing};
 pub use step_model::{LogitsModel, Properties, StepModel, Ticket};
-pub use thread::EngineThread;
+pub use thread::{EngineReport, EngineThread};
 
 use crate::model::ModelError;
 

@@ -24,12 +24,12 @@ pub(crate) mod shapes;
 use std::fmt::Write as _;
 use std::io;
 
+use crate::judge::{JudgeError, LoadError};
 use juror_base::terminal::escaped;
 use juror_base::threads::ThreadError;
 use juror_data::journal::JournalError;
 use juror_data::output::OutputError;
 use juror_data::{BadLines, DatasetError};
-use juror_engine::engine::EngineError;
 use juror_engine::model::ModelError;
 
 /// Why a batch could not be written, read or run.
@@ -50,9 +50,12 @@ pub enum BatchError {
     /// The device could not be opened.
     #[error(transparent)]
     Model(#[from] ModelError),
-    /// The engine could not be built, or failed.
+    /// An engine could not be built.
     #[error(transparent)]
-    Engine(#[from] EngineError),
+    Load(#[from] LoadError),
+    /// An engine failed.
+    #[error(transparent)]
+    Judge(#[from] JudgeError),
     /// A thread could not be started.
     #[error(transparent)]
     Thread(#[from] ThreadError),
@@ -82,7 +85,7 @@ impl BatchError {
         match self {
             Self::Input(error) => error.is_usage(),
             Self::Model(error) => error.is_usage(),
-            Self::Engine(error) => error.is_usage(),
+            Self::Load(error) => error.is_usage(),
             Self::Output(OutputError::Folder { .. } | OutputError::NoFolder { .. })
             | Self::Journal(JournalError::Different { .. } | JournalError::NotAJournal { .. })
             | Self::BadOutputs(_)

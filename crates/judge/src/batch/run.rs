@@ -2,10 +2,12 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
 
+use candle_core::Device;
 use chrono::Local;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -13,23 +15,22 @@ use serde_json::Value;
 
 use super::BatchError;
 use super::lines::{BadRequest, BatchRequest, answered, failed, refused, short_hash};
-use crate::judge::build::{describe, engine_of};
+use crate::judge::build::engine_of;
+use crate::judge::loaded::{build_engines, sizes};
 use crate::judge::{EngineOptions, RunEnd};
 use crate::openai::conversation::ChatModel;
-use crate::openai::generation::{Defaults, Generation, lengths};
+use crate::openai::generation::{Answering, Defaults, Generation, lengths};
 use crate::openai::guarded;
-use crate::openai::request::GenerationRequest;
 use crate::openai::response::Responder;
+use crate::runtime::{
+    Answered, ClientName, DeviceEngine, Reply, Runtime, Stop, Submission, Unanswered,
+};
 use juror_data::journal::{Journal, LinePlace, Manifest, journal_path};
 use juror_data::output::{JsonLineSink, OutputFile, remove_left_over};
 use juror_data::{LineLimit, Next, id_hash, sources};
 use juror_engine::checkpoint::ModelSource;
-use juror_engine::checkpoint::weights::LoadProgress;
-use juror_engine::engine::{Completion, Engine, EngineThread};
-use juror_engine::model::DeviceChoice;
-
-/// The most requests that wait in the engine for a place among those that run.
-const AHEAD: usize = 128;
+use juror_engine::engine::{Completion, EngineError};
+use juror_engine::model::{DeviceChoice, ModelError};
 
 /// Requests that are tokenised at a time.
 const AT_ONCE: usize = 32;
@@ -63,8 +64,8 @@ pub struct BatchRun {
     pub source: ModelSource,
     /// Its text side.
     pub model: Arc<ChatModel>,
-    /// Where it runs.
-    pub device: DeviceChoice,
+    /// Where it runs: one engine for each.
+    pub devices: Vec<DeviceChoice>,
     /// What the user asked of the engine.
     pub engine: EngineOptions,
     /// What decides the answers beside the requests: the journal's first line. Its seed and longest completion are those of
@@ -128,7 +129,7 @@ impl Lines {
 
 /// A line of the journal.
 #[derive(Serialize, Deserialize)]
-struct Answered {
+struct AnsweredLine {
     /// The hash of the request's line: a request that was changed since is answered again.
     request: String,
     /// The line of the output.
@@ -145,7 +146,9 @@ impl BatchRun {
         interrupted: &AtomicBool,
         observer: &mut dyn FnMut(&BatchProgress),
     ) -> Result<(RunEnd, BatchProgress), BatchError> {
-        let device = self.device.open()?;
+        let devices = self.devices.iter();
+        let devices = devices.map(|device| Ok((device.to_string(), device.open()?)));
+        let devices: Vec<_> = devices.collect::<Result<_, ModelError>>()?;
         let lines = self.lines()?;
         let mut known = HashMap::new();
         let (journal, _) = Journal::open(
@@ -153,7 +156,7 @@ impl BatchRun {
             &self.manifest,
             None,
             self.restart,
-            &mut |Answered { request, output }, place| {
+            &mut |AnsweredLine { request, output }, place| {
                 known.insert(request, (place, !output["error"].is_null()));
                 Ok(())
             },
@@ -187,20 +190,22 @@ impl BatchRun {
         if !todo.is_empty() {
             let requests = todo.iter().map(|(_, line, _)| &line.request);
             let lengths = lengths(&self.model, requests, self.defaults());
-            let progress = Arc::new(LoadProgress::default());
             let (config, options) = (&self.model.config, &self.engine);
-            let engine = engine_of(
-                &self.source,
-                config,
-                &[],
-                &device,
-                options,
-                &lengths,
-                progress,
-            )?;
-            answers.progress.sizes = Some(describe(&engine));
+            let build = |device: &Device, progress| {
+                engine_of(
+                    &self.source,
+                    config,
+                    &[],
+                    device,
+                    options,
+                    &lengths,
+                    progress,
+                )
+            };
+            let engines = build_engines(devices, &build, &mut |_| {})?;
+            answers.progress.sizes = Some(sizes(&engines));
             observer(&answers.progress);
-            end = self.answer(engine, &todo, &mut answers, interrupted, observer)?;
+            end = self.answer(engines, &todo, &mut answers, interrupted, observer)?;
         }
         answers.journal.sync()?;
         if end == RunEnd::Complete {
@@ -261,7 +266,7 @@ impl BatchRun {
     /// Answers these lines of the batch.
     fn answer(
         &self,
-        engine: Engine,
+        engines: Vec<DeviceEngine>,
         todo: &[(usize, &BatchRequest, &String)],
         answers: &mut Answers,
         interrupted: &AtomicBool,
@@ -274,20 +279,18 @@ impl BatchRun {
         };
         let defaults = self.defaults();
         let mut synced = Instant::now();
-        let most = engine.config().max_sequences + AHEAD;
-        let requests = todo.iter().map(|(_, line, _)| &line.request);
-        let largest = requests.map(GenerationRequest::answers).max().unwrap_or(1);
-        // It holds all requests that are in flight: sending one never waits.
-        let engine = EngineThread::spawn(engine, most + AT_ONCE * largest)?;
-        let queue = engine.requests();
-        let mut in_flight: HashMap<u64, (usize, usize)> = HashMap::new();
+        let several = engines.len() > 1;
+        // Two lines of a batch may ask the same: each is answered for itself, as its own id says how it is drawn.
+        let (runtime, most) = Runtime::of_engines(engines, 0, None)?;
+        let (client, (replies_in, replies)) = (ClientName::from("batch"), channel());
         let mut unfinished: HashMap<usize, Unfinished> = HashMap::new();
-        let (mut next, mut next_id) = (0, 0);
-        while next < todo.len() || !in_flight.is_empty() {
+        let (mut next, mut in_flight) = (0, 0);
+        while next < todo.len() || in_flight > 0 {
             if interrupted.load(Ordering::Relaxed) {
+                runtime.stop(Stop::Now);
                 return Ok(RunEnd::Interrupted);
             }
-            if next < todo.len() && in_flight.len() + AT_ONCE <= most {
+            if next < todo.len() && in_flight < most {
                 let now = &todo[next..todo.len().min(next + AT_ONCE)];
                 let made: Vec<_> = now
                     .par_iter()
@@ -299,20 +302,26 @@ impl BatchRun {
                             let name = id_hash(&line.custom_id);
                             let asked =
                                 generation.answers(&self.model, &line.request, defaults, name);
-                            let mut failures = Vec::new();
-                            for mut answer in asked {
-                                answer.request.id = next_id;
-                                in_flight.insert(next_id, (next, failures.len()));
-                                next_id += 1;
-                                failures.push(answer.failure);
-                                // It fails only where the engine has stopped, and then receiving says why.
-                                if let Some(queue) = &queue {
-                                    let _ = queue.send(answer.request);
-                                }
+                            let mut count = 0;
+                            for Answering { request, notes } in asked {
+                                runtime.submit(Submission {
+                                    client: Arc::clone(&client),
+                                    question: 0,
+                                    request,
+                                    notes,
+                                    key: None,
+                                    reply: Box::new(SendReply {
+                                        place: (next, count),
+                                        replies: replies_in.clone(),
+                                    }),
+                                });
+                                count += 1;
                             }
+                            in_flight += count;
                             let waiting = Unfinished {
-                                completions: vec![None; failures.len()],
-                                failures,
+                                completions: vec![None; count],
+                                failure: None,
+                                left: count,
                                 generation,
                             };
                             unfinished.insert(next, waiting);
@@ -321,12 +330,24 @@ impl BatchRun {
                     }
                     next += 1;
                 }
-            } else if let Some(completion) = engine.recv(PATIENCE)?
-                && let Some((place, answer)) = in_flight.remove(&completion.id)
+            } else if let Ok(((place, answer), reply)) = replies.recv_timeout(PATIENCE)
                 && let Some(waiting) = unfinished.get_mut(&place)
             {
-                waiting.completions[answer] = Some(completion);
-                if waiting.completions.iter().all(Option::is_some)
+                in_flight -= 1;
+                match reply {
+                    Ok(answered) => {
+                        waiting.completions[answer] = Some(answered.into_completion());
+                    }
+                    Err(Unanswered::Guide(why)) => waiting.failure = Some(why),
+                    Err(Unanswered::Backend(_)) => {
+                        let failure = runtime.join();
+                        let stopped = || EngineError::Stopped.into();
+                        let error = failure.map(|failure| failure.into_error(several));
+                        return Err(BatchError::Judge(error.unwrap_or_else(stopped)));
+                    }
+                }
+                waiting.left -= 1;
+                if waiting.left == 0
                     && let Some(done) = unfinished.remove(&place)
                     && let Some((at, line, hash)) = todo.get(place)
                 {
@@ -347,19 +368,33 @@ impl BatchRun {
     }
 }
 
+/// Sends an answer to the run, with the place of its line among those to do and its own among the line's.
+struct SendReply {
+    place: (usize, usize),
+    replies: Sender<((usize, usize), Result<Answered, Unanswered>)>,
+}
+
+impl Reply for SendReply {
+    fn take(self: Box<Self>, answer: Result<Answered, Unanswered>) {
+        let _ = self.replies.send((self.place, answer));
+    }
+}
+
 /// A request of whose answers some are known.
 struct Unfinished {
     generation: Generation,
-    /// Why answers could not be kept to the form that was asked for.
-    failures: Vec<Arc<OnceLock<String>>>,
+    /// Why one of its answers could not be kept to the form that was asked for.
+    failure: Option<String>,
     completions: Vec<Option<Completion>>,
+    /// Answers that have not come.
+    left: usize,
 }
 
 impl Unfinished {
     /// The answer's body, or why there is none.
     fn body(self, responder: &Responder, line: &BatchRequest) -> Result<Value, String> {
-        if let Some(why) = self.failures.iter().find_map(|failure| failure.get()) {
-            return Err(why.clone());
+        if let Some(why) = self.failure {
+            return Err(why);
         }
         let completions: Vec<Completion> = self.completions.into_iter().flatten().collect();
         let name = short_hash(&line.custom_id);
@@ -381,7 +416,7 @@ impl Answers {
     fn keep(&mut self, at: usize, hash: &str, output: Value) -> Result<(), BatchError> {
         self.progress.errors += usize::from(!output["error"].is_null());
         let request = hash.to_owned();
-        self.places[at] = Some(self.journal.append(&Answered { request, output })?);
+        self.places[at] = Some(self.journal.append(&AnsweredLine { request, output })?);
         self.progress.done += 1;
         Ok(())
     }
@@ -397,7 +432,7 @@ impl Answers {
                 if let Line::Bad(output) = line {
                     writeln!(writer, "{}", shaped(at, output.clone()))?;
                 }
-                let output = |line: Answered| writeln!(writer, "{}", shaped(at, line.output));
+                let output = |line: AnsweredLine| writeln!(writer, "{}", shaped(at, line.output));
                 self.journal.copy(*place, &mut JsonLineSink::new(output))?;
             }
             Ok(())

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use super::completion::{VerdictBuilder, Written};
+use super::completion::{Subject, VerdictBuilder, Written};
 use super::jobs::Job;
 use super::prompt::shown_field;
 use super::reading::read;
@@ -47,7 +47,7 @@ pub(crate) struct EngineAnswer {
 
 /// Do the rules decide about the sample, so that no model need be asked?
 pub(crate) fn is_decided_by_rules(options: &RunOptions, sample: &Sample) -> bool {
-    VerdictBuilder::new(options, None).is_skipped_by_rules(sample)
+    VerdictBuilder::new(options, None).is_skipped_by_rules(&Subject::new(sample.clone()))
 }
 
 /// The answers of an engine to the trials of a run.
@@ -83,9 +83,9 @@ impl Answers {
         sink: &mut dyn Sink,
     ) -> Result<RunEnd, JudgeError> {
         let verdicts = &VerdictBuilder::of_yields(options, self.reader.protocol.yields());
-        let verdict = |sample: &Sample, job: Job| {
-            let verdict = || self.verdict(verdicts, options, sample, job);
-            guarded(verdict).unwrap_or_else(|why| verdicts.broken(sample, job.trial, why))
+        let verdict = |subject: &Subject, job: Job| {
+            let verdict = || self.verdict(verdicts, options, subject, job);
+            guarded(verdict).unwrap_or_else(|why| verdicts.broken(&subject.sample, job.trial, why))
         };
         run_without_model(samples, jobs, &verdict, interrupted, sink)
     }
@@ -94,14 +94,14 @@ impl Answers {
         &self,
         verdicts: &VerdictBuilder,
         options: &RunOptions,
-        sample: &Sample,
+        subject: &Subject,
         job: Job,
     ) -> Verdict {
-        let trial = job.trial;
-        if verdicts.is_skipped_by_rules(sample) {
+        let (sample, trial) = (&subject.sample, job.trial);
+        if verdicts.is_skipped_by_rules(subject) {
             return verdicts.skipped_by_rules(sample, trial);
         }
-        let failed = |why| verdicts.without_completion(sample, trial, Status::Failed, why);
+        let failed = |why| verdicts.without_completion(subject, trial, Status::Failed, why);
         let answer = match self.by_trial.get(&(job.position(), trial)) {
             None => return failed("the outputs have no line for this request".to_owned()),
             Some(Err(why)) => return failed(why.clone()),
@@ -136,7 +136,7 @@ impl Answers {
             usage: answer.usage,
         };
         let domain = reader.judge.as_ref().and_then(|text| text.domain.as_ref());
-        let mut verdict = verdicts.of_answer(domain, sample, trial, written);
+        let mut verdict = verdicts.of_written(domain, subject, trial, written);
         if options.raw || verdict.status == Status::Unparsed {
             let view = reader.protocol.view();
             let parts = || reader.prompt.parts(|name| shown_field(sample, view, name));

@@ -1,20 +1,37 @@
 //! From a completion to a verdict: the answer is read by the protocol, the rules add theirs, the reward follows.
 
+use std::sync::OnceLock;
+
 use super::calibration::Calibration;
 use super::domain::Domain;
 use super::guide::{Ending, Guided};
-use super::in_flight::KnownAnswer;
 use super::reading::{confidence, expected_of_choices, read, read_answer, read_of_grammar};
 use super::request::wants_of;
 use super::{JudgeText, RulesMode, RunOptions, guarded};
 use crate::protocol::{ChoiceField, ParsedVerdict, Unreadable, Yields};
 use crate::reward::reward;
+use crate::runtime::{Answer as ModelAnswer, Answered, Unanswered};
 use juror_data::Sample;
 use juror_data::rubric::{expected_score, weighted_score};
 use juror_data::verdict::{Confidence, OutcomeSource, ParseRule, Raw, Status, Usage, Verdict};
 use juror_engine::engine::{Completion, FinishReason};
 use juror_engine::text::reasoning::Answer;
 use juror_rules::RuleVerdict;
+
+/// A sample with what the rules say of it, which they are asked once.
+pub(super) struct Subject {
+    pub(super) sample: Sample,
+    by_rules: OnceLock<RuleVerdict>,
+}
+
+impl Subject {
+    pub(super) fn new(sample: Sample) -> Self {
+        Self {
+            sample,
+            by_rules: OnceLock::new(),
+        }
+    }
+}
 
 /// Makes verdicts of completions, and of samples that never reach the model.
 pub(super) struct VerdictBuilder<'a> {
@@ -66,13 +83,13 @@ impl<'a> VerdictBuilder<'a> {
     }
 
     /// A verdict with the rules' outcome, if the rules are used, and everything else unknown.
-    fn blank(&self, sample: &Sample, trial: u32, status: Status) -> Verdict {
+    fn blank(&self, subject: &Subject, trial: u32, status: Status) -> Verdict {
         let rule_outcome = match self.options.rules {
             RulesMode::Off => None,
             _ if self.yields.score => None,
-            _ => self.verify(sample).outcome,
+            _ => self.verify(subject).outcome,
         };
-        Self::unknown(sample, trial, status, rule_outcome)
+        Self::unknown(&subject.sample, trial, status, rule_outcome)
     }
 
     /// A verdict with `rule_outcome`, and everything else unknown.
@@ -115,21 +132,26 @@ impl<'a> VerdictBuilder<'a> {
 
     /// The rules' verdict: of several references the first that decides for the response, else one that cannot tell, else
     /// one that decides against it.
-    fn verify(&self, sample: &Sample) -> RuleVerdict {
-        let rules = &self.options.outcome_rules;
-        let mut verdict: Option<RuleVerdict> = None;
-        for reference in sample.references() {
-            let next = rules.verify(reference, &sample.student_answer);
-            let is_right = next.outcome == Some(true);
-            if verdict.as_ref().is_none_or(|_| next.outcome != Some(false)) {
-                verdict = Some(next);
+    fn verify<'s>(&self, subject: &'s Subject) -> &'s RuleVerdict {
+        let verify = || {
+            let sample = &subject.sample;
+            let rules = &self.options.outcome_rules;
+            let mut verdict: Option<RuleVerdict> = None;
+            for reference in sample.references() {
+                let next = rules.verify(reference, &sample.student_answer);
+                let is_right = next.outcome == Some(true);
+                if verdict.as_ref().is_none_or(|_| next.outcome != Some(false)) {
+                    verdict = Some(next);
+                }
+                if is_right {
+                    break;
+                }
             }
-            if is_right {
-                break;
-            }
-        }
-        // A sample has a reference.
-        verdict.unwrap_or_else(|| rules.verify(&sample.reference_answer, &sample.student_answer))
+            // A sample has a reference.
+            verdict
+                .unwrap_or_else(|| rules.verify(&sample.reference_answer, &sample.student_answer))
+        };
+        subject.by_rules.get_or_init(verify)
     }
 
     /// Fills in what follows from status, process and outcome.
@@ -162,9 +184,9 @@ impl<'a> VerdictBuilder<'a> {
     }
 
     /// The verdict of the rules alone.
-    pub(super) fn by_rules(&self, sample: &Sample, trial: u32) -> Verdict {
-        let found = self.verify(sample);
-        let mut verdict = Self::unknown(sample, trial, Status::Ok, found.outcome);
+    pub(super) fn by_rules(&self, subject: &Subject, trial: u32) -> Verdict {
+        let found = self.verify(subject);
+        let mut verdict = Self::unknown(&subject.sample, trial, Status::Ok, found.outcome);
         Self::outcome_by_rules(&mut verdict);
         if verdict.outcome.is_none() {
             verdict.status = Status::Unparsed;
@@ -174,10 +196,10 @@ impl<'a> VerdictBuilder<'a> {
     }
 
     /// Do the rules go first, find the final answer wrong, and is the sample not one of those that are audited?
-    pub(super) fn is_skipped_by_rules(&self, sample: &Sample) -> bool {
+    pub(super) fn is_skipped_by_rules(&self, subject: &Subject) -> bool {
         self.options.rules == RulesMode::First
-            && !self.is_audited(sample)
-            && self.verify(sample).outcome == Some(false)
+            && !self.is_audited(&subject.sample)
+            && self.verify(subject).outcome == Some(false)
     }
 
     /// Whether the sample is judged though the rules find it wrong: decided by seed and id, so that a run that goes on, or
@@ -205,57 +227,53 @@ impl<'a> VerdictBuilder<'a> {
     /// The verdict on a sample that the model could not be asked about.
     pub(super) fn without_completion(
         &self,
-        sample: &Sample,
+        subject: &Subject,
         trial: u32,
         status: Status,
         error: String,
     ) -> Verdict {
-        let mut verdict = self.blank(sample, trial, status);
+        let mut verdict = self.blank(subject, trial, status);
         verdict.error = Some(error);
         Self::outcome_by_rules(&mut verdict);
         self.settle(verdict)
     }
 
-    /// The verdict of one of the samples that an answer was asked for; `failure`: why its guide failed.
-    pub(super) fn of_request(
+    /// The verdict on a sample that the model was asked about, whatever came of it.
+    pub(super) fn of_reply(
         &self,
         text: &JudgeText,
-        failure: Option<&String>,
-        sample: &Sample,
+        subject: &Subject,
         trial: u32,
-        answer: &KnownAnswer,
+        reply: &Result<Answered, Unanswered>,
     ) -> Verdict {
-        let verdict = match failure {
-            Some(why) => Err(why.clone()),
-            None => guarded(|| {
-                self.of_completion(
-                    text,
-                    sample,
-                    trial,
-                    &answer.guided,
-                    answer.completion.clone(),
-                )
-            }),
+        let verdict = match reply {
+            Ok(Answered { answer, is_reused }) => {
+                guarded(|| self.of_answer(text, subject, trial, answer, *is_reused))
+            }
+            Err(Unanswered::Guide(why)) => Err(why.clone()),
+            Err(Unanswered::Backend(why)) => {
+                let why = why.clone();
+                Ok(self.without_completion(subject, trial, Status::Failed, why))
+            }
         };
-        verdict.unwrap_or_else(|why| self.broken(sample, trial, why))
+        verdict.unwrap_or_else(|why| self.broken(&subject.sample, trial, why))
     }
 
-    /// The verdict of an answer that is known from before.
-    pub(super) fn of_known_answer(
+    /// The verdict read from what the model has written, for this sample or for another with the same prompt.
+    pub(super) fn of_answer(
         &self,
         text: &JudgeText,
-        sample: &Sample,
+        subject: &Subject,
         trial: u32,
-        prompt: &[u32],
-        answer: &KnownAnswer,
+        answer: &ModelAnswer,
+        is_reused: bool,
     ) -> Verdict {
-        let completion = Completion {
-            prompt: prompt.to_vec(),
-            cached_tokens: prompt.len(),
-            ..answer.completion.clone()
-        };
-        let mut verdict = self.of_completion(text, sample, trial, &answer.guided, completion);
-        verdict.reused = true;
+        let ModelAnswer { completion, guided } = answer;
+        let mut verdict = self.of_completion(text, subject, trial, guided, completion);
+        if is_reused {
+            verdict.reused = true;
+            verdict.usage.cached_tokens = verdict.usage.prompt_tokens;
+        }
         verdict
     }
 
@@ -263,24 +281,25 @@ impl<'a> VerdictBuilder<'a> {
     fn of_completion(
         &self,
         text: &JudgeText,
-        sample: &Sample,
+        subject: &Subject,
         trial: u32,
         guided: &Guided,
-        completion: Completion,
+        completion: &Completion,
     ) -> Verdict {
-        if let FinishReason::Rejected(why) = completion.finish {
-            return self.without_completion(sample, trial, Status::Failed, why);
+        let sample = &subject.sample;
+        if let FinishReason::Rejected(why) = &completion.finish {
+            return self.without_completion(subject, trial, Status::Failed, why.clone());
         }
         if let Some(why) = &guided.error {
-            return self.without_completion(sample, trial, Status::Failed, why.clone());
+            return self.without_completion(subject, trial, Status::Failed, why.clone());
         }
-        let answer = read_answer(text, &completion);
+        let answer = read_answer(text, completion);
         let thinking = text.prompts.thinking();
         let is_cut = completion.finish == FinishReason::Length;
         let protocol = text.protocol.as_ref();
         let parsed = match guided.ending {
             Ending::Chosen => protocol.read_filled(guided.filled.clone()),
-            Ending::Grammar(at) if !is_cut => read_of_grammar(text, &completion, at),
+            Ending::Grammar(at) if !is_cut => read_of_grammar(text, completion, at),
             Ending::Cut | Ending::NoRoom | Ending::ByItself | Ending::Grammar(_) => read(
                 protocol,
                 thinking.style(),
@@ -293,10 +312,10 @@ impl<'a> VerdictBuilder<'a> {
         let written = Written {
             answer: &answer,
             confidence: match &parsed {
-                Ok(parsed) => self.confidence_of(text, guided, &completion, parsed),
+                Ok(parsed) => self.confidence_of(text, guided, completion, parsed),
                 Err(_) => Confidence::default(),
             },
-            expected: expected_of_choices(guided, &completion)
+            expected: expected_of_choices(guided, completion)
                 .filter(|(field, _)| matches!(field, ChoiceField::Criterion(_)))
                 .map(|(_, expected)| expected.map(f64::from))
                 .collect(),
@@ -312,7 +331,7 @@ impl<'a> VerdictBuilder<'a> {
                 left_out_tokens: guided.left_out,
             },
         };
-        let mut verdict = self.of_answer(text.domain.as_ref(), sample, trial, written);
+        let mut verdict = self.of_written(text.domain.as_ref(), subject, trial, written);
         if verdict.status == Status::Ok {
             self.check_certainty(&mut verdict, text);
         }
@@ -321,15 +340,15 @@ impl<'a> VerdictBuilder<'a> {
     }
 
     /// The verdict of an answer, with neither its text nor what follows from its values ([`Self::settle`]).
-    pub(super) fn of_answer(
+    pub(super) fn of_written(
         &self,
         domain: Option<&Domain>,
-        sample: &Sample,
+        subject: &Subject,
         trial: u32,
         written: Written,
     ) -> Verdict {
         let answer = written.answer;
-        let mut verdict = self.blank(sample, trial, Status::Ok);
+        let mut verdict = self.blank(subject, trial, Status::Ok);
         verdict.audited =
             self.options.rules == RulesMode::First && verdict.rule_outcome == Some(false);
         verdict.usage = written.usage;
@@ -342,7 +361,7 @@ impl<'a> VerdictBuilder<'a> {
             }
             Ok(parsed) => {
                 verdict.confidence = written.confidence;
-                self.fill(&mut verdict, parsed, sample, &written.expected);
+                self.fill(&mut verdict, parsed, &subject.sample, &written.expected);
                 Self::check_agreement(&mut verdict, domain);
             }
             Err(why) => {
@@ -513,14 +532,14 @@ impl<'a> VerdictBuilder<'a> {
         text: &JudgeText,
         sample: &Sample,
         written: String,
-        completion: Completion,
+        completion: &Completion,
     ) -> Option<Raw> {
         if self.options.raw {
             Some(Raw {
                 prompt: Some(text.prompts.text(sample)),
-                prompt_tokens: Some(completion.prompt),
+                prompt_tokens: Some(completion.prompt.clone()),
                 completion: written,
-                completion_tokens: Some(completion.tokens),
+                completion_tokens: Some(completion.tokens.clone()),
             })
         } else {
             (status == Status::Unparsed).then(|| Raw {

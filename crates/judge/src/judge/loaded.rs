@@ -23,7 +23,7 @@ use juror_data::verdict::Verdict;
 use juror_data::{DatasetError, Outline, Sample, Samples};
 use juror_engine::checkpoint::weights::LoadProgress;
 use juror_engine::checkpoint::{CheckpointError, ModelSource};
-use juror_engine::engine::{EngineError, Stats};
+use juror_engine::engine::{Engine, EngineError, Stats};
 use juror_engine::model::{DeviceChoice, ModelError, PrecisionChoice};
 
 /// How often it is checked whether the weights are loaded.
@@ -262,43 +262,10 @@ impl Judge {
         lengths: &WorkloadLengths,
         observe: &mut dyn FnMut(f64),
     ) -> Result<Self, LoadError> {
-        let several = devices.len() > 1;
-        let progress = Arc::new(LoadProgress::default());
-        let engines = std::thread::scope(|scope| {
-            let loading: Vec<_> = devices
-                .into_iter()
-                .map(|(name, device)| {
-                    let (text, progress) = (text.as_ref(), Arc::clone(&progress));
-                    let load =
-                        move || build_engine(source, text, &device, options, lengths, progress);
-                    let thread = std::thread::Builder::new()
-                        .name("load".into())
-                        .spawn_scoped(scope, move || panics::guarded(load))
-                        .map_err(threads::refused("loading the model"))?;
-                    Ok((name, thread))
-                })
-                .collect::<Result<_, LoadError>>()?;
-            while loading.iter().any(|(_, engine)| !engine.is_finished()) {
-                if let (read, total @ 1..) = progress.bytes() {
-                    observe(read as f64 / total as f64);
-                }
-                std::thread::sleep(LOOK_EVERY);
-            }
-            loading
-                .into_iter()
-                .map(|(device, engine)| match engine.join() {
-                    Ok(Ok(Ok(engine))) => Ok(DeviceEngine { device, engine }),
-                    Ok(Ok(Err(error))) if several => Err(LoadError::Device {
-                        device,
-                        source: Box::new(error),
-                    }),
-                    Ok(Ok(Err(error))) => Err(error.into()),
-                    Ok(Err(why)) => Err(EngineError::Panicked(why).into()),
-                    // Nothing outside the guard panics.
-                    Err(_) => Err(EngineError::Stopped.into()),
-                })
-                .collect::<Result<_, LoadError>>()
-        })?;
+        let build = |device: &Device, progress| {
+            build_engine(source, &text, device, options, lengths, progress)
+        };
+        let engines = build_engines(devices, &build, observe)?;
         let options = text.run_options(1);
         Ok(Self {
             text,
@@ -324,19 +291,7 @@ impl Judge {
 
     /// The engines' sizes in words; of several, each with its device.
     pub fn sizes(&self) -> String {
-        let sizes: Vec<String> = self
-            .engines
-            .iter()
-            .map(|DeviceEngine { device, engine }| {
-                let sizes = describe(engine);
-                if self.engines.len() > 1 {
-                    format!("{device}: {sizes}")
-                } else {
-                    sizes
-                }
-            })
-            .collect();
-        sizes.join("; ")
+        sizes(&self.engines)
     }
 
     /// Judges samples: a verdict for each, in their order; with several trials, those of one sample one after another.
@@ -395,6 +350,61 @@ impl Judge {
         let (text, engines) = (&self.text, &mut self.engines);
         run(samples, jobs, options, text, engines, interrupted, sink)
     }
+}
+
+/// An engine for each device, all built at once. `observe` is called with the share of the weights that is loaded.
+pub(crate) fn build_engines(
+    devices: Vec<(String, Device)>,
+    build: &(impl Fn(&Device, Arc<LoadProgress>) -> Result<Engine, EngineError> + Sync),
+    observe: &mut dyn FnMut(f64),
+) -> Result<Vec<DeviceEngine>, LoadError> {
+    let several = devices.len() > 1;
+    let progress = Arc::new(LoadProgress::default());
+    std::thread::scope(|scope| {
+        let loading: Vec<_> = devices
+            .into_iter()
+            .map(|(name, device)| {
+                let progress = Arc::clone(&progress);
+                let thread = std::thread::Builder::new()
+                    .name("load".into())
+                    .spawn_scoped(scope, move || panics::guarded(|| build(&device, progress)))
+                    .map_err(threads::refused("loading the model"))?;
+                Ok((name, thread))
+            })
+            .collect::<Result<_, LoadError>>()?;
+        while loading.iter().any(|(_, engine)| !engine.is_finished()) {
+            if let (read, total @ 1..) = progress.bytes() {
+                observe(read as f64 / total as f64);
+            }
+            std::thread::sleep(LOOK_EVERY);
+        }
+        loading
+            .into_iter()
+            .map(|(device, engine)| match engine.join() {
+                Ok(Ok(Ok(engine))) => Ok(DeviceEngine { device, engine }),
+                Ok(Ok(Err(error))) if several => Err(LoadError::Device {
+                    device,
+                    source: Box::new(error),
+                }),
+                Ok(Ok(Err(error))) => Err(error.into()),
+                Ok(Err(why)) => Err(EngineError::Panicked(why).into()),
+                // Nothing outside the guard panics.
+                Err(_) => Err(EngineError::Stopped.into()),
+            })
+            .collect()
+    })
+}
+
+/// The sizes of engines in words; of several, each with its device.
+pub(crate) fn sizes(engines: &[DeviceEngine]) -> String {
+    let sizes: Vec<String> = engines
+        .iter()
+        .map(|DeviceEngine { device, engine }| match engines {
+            [_] => describe(engine),
+            _ => format!("{device}: {}", describe(engine)),
+        })
+        .collect();
+    sizes.join("; ")
 }
 
 /// Gives verdicts to a function.

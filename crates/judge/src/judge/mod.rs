@@ -8,11 +8,8 @@
 //! | `service` | a judge that many clients ask at once, fair between them (`juror serve`) |
 //! | [`jobs`] | which trials are to be run, and in which order |
 //! | `request` | a sample becomes a request: prompt tokens, random key, guide |
-//! | `in_flight` | who waits for which answer; what is asked twice is answered once |
 //! | [`cache`] | answers kept in files, for later runs |
 //! | `guide`, `token_scaffold` | constrained generations: thinking, then the protocol's known text, in which words are chosen |
-//! | `dispatch` | which of several engines gets a request |
-//! | `engines` | engines at work, each on its thread |
 //! | [`answers`] | answers that another engine wrote become verdicts (`juror import-batch`) |
 //! | `domain` | what a judge says it can judge (`judge.json`) |
 //! | [`calibration`] | how often a judge is right that gives a probability |
@@ -34,17 +31,14 @@ pub mod cache;
 pub mod calibration;
 mod completion;
 pub mod consensus;
-mod dispatch;
 mod domain;
-mod engines;
 mod field_text;
 mod generation;
 mod groups;
-mod guide;
-mod in_flight;
+pub(crate) mod guide;
 pub mod jobs;
 mod keeper;
-mod loaded;
+pub(crate) mod loaded;
 pub mod model;
 pub(crate) mod model_text;
 pub mod panel;
@@ -65,10 +59,10 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::reward::RewardPolicy;
+pub use crate::runtime::{DeviceEngine, DeviceStats};
 pub use build::{EngineOptions, WorkloadLengths, build_engine};
 pub use cache::AnswerCache;
 pub use completion::is_drawn;
-pub use dispatch::{DeviceEngine, DeviceStats};
 pub use domain::{Domain, JudgeFile};
 pub use generation::GenerationDefaults;
 pub(crate) use jobs::Job;

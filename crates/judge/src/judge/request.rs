@@ -1,17 +1,17 @@
 //! From a sample to the engine's request: prompt tokens, sampling key, stop rule.
 
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 
 use serde_json::json;
 
 use super::cache::AnswerKey;
-use super::completion::VerdictBuilder;
+use super::completion::{Subject, VerdictBuilder};
 use super::guide::{Decides, GuideOptions, Guided, VerdictGuide};
-use super::in_flight::{Asked, InFlight, Known};
 use super::prompt::TooLong;
 use super::{JudgeText, RunOptions, guarded};
 use crate::protocol::view::paragraphs;
 use crate::protocol::{ScaffoldWants, StopMatcher};
+use crate::runtime::GuideNotes;
 use juror_data::Sample;
 use juror_data::verdict::{Status, Verdict};
 use juror_engine::engine::guide::GuardedGuide;
@@ -24,12 +24,19 @@ pub(super) type Prompt = Result<Vec<u32>, NotAsked>;
 
 /// What becomes of a trial.
 pub(super) enum Trial {
-    /// The model is to be asked.
-    Ask(Box<Request>),
-    /// It is being asked the very same already, under this id: the verdict comes with that answer.
-    Waits(u64),
+    /// The model is to be asked, unless it has answered the same.
+    Ask(Box<Ask>),
     /// The verdict is known.
     Judged(Box<Verdict>),
+}
+
+/// What the model is to be asked.
+pub(super) struct Ask {
+    pub(super) request: Request,
+    /// What its guide will note.
+    pub(super) notes: GuideNotes,
+    /// What the answer depends on.
+    pub(super) key: AnswerKey,
 }
 
 /// Why no request is made of a sample.
@@ -47,7 +54,6 @@ pub(super) struct RequestBuilder<'a> {
     text: &'a Arc<JudgeText>,
     options: &'a RunOptions,
     verdicts: &'a VerdictBuilder<'a>,
-    in_flight: &'a InFlight,
     /// What the answers of the run depend on beside their prompts.
     run: blake3::Hasher,
 }
@@ -57,27 +63,25 @@ impl<'a> RequestBuilder<'a> {
         text: &'a Arc<JudgeText>,
         options: &'a RunOptions,
         verdicts: &'a VerdictBuilder<'a>,
-        in_flight: &'a InFlight,
     ) -> Self {
         Self {
             text,
             options,
             verdicts,
-            in_flight,
             run: hash_of_run(text, options),
         }
     }
 
     /// The prompt of a sample, or why the model is not asked.
-    pub(super) fn prompt(&self, sample: &Sample) -> Prompt {
+    pub(super) fn prompt(&self, subject: &Subject) -> Prompt {
         let prompt = || {
-            if self.verdicts.is_skipped_by_rules(sample) {
+            if self.verdicts.is_skipped_by_rules(subject) {
                 return Err(NotAsked::Skipped);
             }
             let max_new = self.options.max_new_tokens;
             let prompt = self
                 .text
-                .prompt(sample, max_new)
+                .prompt(&subject.sample, max_new)
                 .map_err(|error| NotAsked::Without(Status::Failed, error.to_string()))?;
             prompt.map_err(|TooLong { tokens }| {
                 let error = format!(
@@ -92,61 +96,51 @@ impl<'a> RequestBuilder<'a> {
     }
 
     /// What becomes of a trial.
-    pub(super) fn trial(&self, sample: &Arc<Sample>, trial: u32, prompt: &Prompt) -> Trial {
+    pub(super) fn trial(&self, subject: &Subject, trial: u32, prompt: &Prompt) -> Trial {
         let made = guarded(|| match prompt {
-            Ok(prompt) => self.ask(sample, trial, prompt),
-            Err(why) => Trial::Judged(Box::new(self.not_asked(sample, trial, why))),
+            Ok(prompt) => self.ask(subject, trial, prompt),
+            Err(why) => Trial::Judged(Box::new(self.not_asked(subject, trial, why))),
         });
-        made.unwrap_or_else(|why| Trial::Judged(Box::new(self.verdicts.broken(sample, trial, why))))
+        made.unwrap_or_else(|why| {
+            Trial::Judged(Box::new(self.verdicts.broken(&subject.sample, trial, why)))
+        })
     }
 
-    fn not_asked(&self, sample: &Sample, trial: u32, why: &NotAsked) -> Verdict {
+    fn not_asked(&self, subject: &Subject, trial: u32, why: &NotAsked) -> Verdict {
         let verdicts = self.verdicts;
         match why {
-            NotAsked::Skipped => verdicts.skipped_by_rules(sample, trial),
+            NotAsked::Skipped => verdicts.skipped_by_rules(&subject.sample, trial),
             NotAsked::Without(status, why) => {
-                verdicts.without_completion(sample, trial, *status, why.clone())
+                verdicts.without_completion(subject, trial, *status, why.clone())
             }
-            NotAsked::Broken(why) => verdicts.broken(sample, trial, why.clone()),
+            NotAsked::Broken(why) => verdicts.broken(&subject.sample, trial, why.clone()),
         }
     }
 
-    fn ask(&self, sample: &Arc<Sample>, trial: u32, prompt: &[u32]) -> Trial {
+    fn ask(&self, subject: &Subject, trial: u32, prompt: &[u32]) -> Trial {
         let options = self.options;
+        let sample = &subject.sample;
         let prompt_hash = hash_of_prompt(prompt);
         let key = self.key(&prompt_hash, &wants_of(sample), trial);
-        let failure = Arc::new(OnceLock::new());
-        let guided = Arc::new(Mutex::new(Guided::default()));
-        let asked = Asked {
-            key,
-            trials: vec![(Arc::clone(sample), trial)],
-            failure: Arc::clone(&failure),
-            guided: Arc::clone(&guided),
-        };
-        let id = match self.in_flight.ask(asked, options.cache.as_deref()) {
-            Known::Not(id) => id,
-            Known::Asked(id) => return Trial::Waits(id),
-            Known::Answered(answer) => {
-                let verdict = self
-                    .verdicts
-                    .of_known_answer(self.text, sample, trial, prompt, &answer);
+        let cached = options.cache.as_ref().and_then(|cache| cache.get(&key));
+        if let Some(mut answer) = cached {
+            prompt.clone_into(&mut answer.completion.prompt);
+            let verdict = self
+                .verdicts
+                .of_answer(self.text, subject, trial, &answer, true);
+            return Trial::Judged(Box::new(verdict));
+        }
+        let notes = GuideNotes::default();
+        let guide = match self.guide(sample, prompt, Arc::clone(&notes.guided)) {
+            Ok(guide) => guide,
+            Err(why) => {
+                let verdict = self.verdicts.broken(sample, trial, why.to_string());
                 return Trial::Judged(Box::new(verdict));
             }
         };
-        // Others may wait for this answer: whatever goes wrong from here on is their verdict too.
-        let guide = guarded(|| {
-            self.guide(sample, prompt, guided)
-                .map_err(|error| error.to_string())
-        });
-        let guide = match guide.and_then(|guide| guide) {
-            Ok(guide) => guide,
-            Err(why) => {
-                let _ = failure.set(why);
-                None
-            }
-        };
-        Trial::Ask(Box::new(Request {
-            id,
+        let guide = guide.map(|guide| GuardedGuide::boxed(guide, Arc::clone(&notes.failure)));
+        let request = Request {
+            id: 0,
             prompt: prompt.to_vec(),
             max_new_tokens: options.max_new_tokens,
             sampling: options.sampling,
@@ -158,9 +152,14 @@ impl<'a> RequestBuilder<'a> {
                 trial,
             },
             eos: self.text.eos.clone(),
-            guide: guide.map(|guide| GuardedGuide::boxed(guide, failure)),
+            guide,
             choices: Some(self.text.choices.clone()),
             logprobs: None,
+        };
+        Trial::Ask(Box::new(Ask {
+            request,
+            notes,
+            key,
         }))
     }
 

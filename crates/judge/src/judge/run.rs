@@ -1,38 +1,49 @@
 //! The pipeline of a run.
 //!
 //! ```text
-//! rows ─▶ Sample ─▶ prompt tokens ─▶ Request ─▶ engine ─▶ Completion ─▶ Verdict, rules, reward ─▶ sink: the journal
-//! └─ feed: one thread ───────────────────────┘            └─ collect: one thread an engine ───┘   └─ keep: the caller's
+//! rows ─▶ Sample ─▶ prompt tokens ─▶ Submission ─▶ the runtime ─▶ Reply ─▶ Verdict, rules, reward ─▶ sink: the journal
+//! └─ feed: one thread ─────────────────────────┘                 └─ keep: the caller's thread ──────────────────────┘
 //! ```
 
-use std::ops::ControlFlow;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SendError, SyncSender, sync_channel};
-use std::thread::Scope;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 
-use super::cache::AnswerCache;
-use super::completion::VerdictBuilder;
-use super::dispatch::{DeviceEngine, requests_ahead};
-use super::engines::{Engines, PATIENCE, Started};
-use super::in_flight::InFlight;
+use super::cache::AnswerKey;
+use super::completion::{Subject, VerdictBuilder};
 use super::jobs::{self, Job};
-use super::request::{RequestBuilder, Trial};
+use super::request::{Ask, RequestBuilder, Trial};
 use super::{JudgeError, JudgeText, RunEnd, RunOptions, Sink, guarded};
+use crate::runtime::{
+    Answered, BackendFailure, ClientName, DeviceEngine, Reply, Runtime, Stop, Submission,
+    Unanswered,
+};
 use juror_base::panics;
 use juror_base::threads;
+use juror_data::Samples;
 use juror_data::verdict::Verdict;
-use juror_data::{Sample, Samples};
-use juror_engine::engine::{Completion, EngineError, EngineThread, Request, Stats};
+use juror_engine::engine::{EngineError, Stats};
 
 /// Jobs whose samples are read and tokenised at a time.
 const JOBS_AHEAD: usize = 64;
 
-/// Verdicts that wait to be kept.
+/// Verdicts that wait to be kept, beside the requests that the engines have.
 const VERDICTS_AHEAD: usize = 1024;
+
+/// Answers that are kept for samples to come: those of one question are judged near each other.
+const KEPT_ANSWERS: usize = 2048;
+
+/// Answers that are made verdicts of at a time.
+const AT_ONCE: usize = 64;
+
+/// From so many answers on they are made verdicts of in parallel.
+const IN_PARALLEL: usize = 8;
+
+/// How often it is looked whether the run is interrupted.
+const PATIENCE: Duration = Duration::from_millis(100);
 
 /// How often progress is reported.
 const PROGRESS_EVERY: Duration = Duration::from_millis(50);
@@ -52,48 +63,138 @@ pub fn run<S: Samples + ?Sized>(
     interrupted: &AtomicBool,
     sink: &mut dyn Sink,
 ) -> Result<RunEnd, JudgeError> {
-    let verdicts = VerdictBuilder::new(options, Some(text));
-    let in_flight = InFlight::default();
-    let ahead = requests_ahead(engines.len());
-    let (working, Started { threads, queues }) = Engines::start(std::mem::take(engines), ahead)?;
+    let several = engines.len() > 1;
+    let working = Working::start(engines)?;
     let run = &Run {
         samples,
         jobs,
+        options,
         text,
-        cache: options.cache.as_deref(),
-        requests: RequestBuilder::new(text, options, &verdicts, &in_flight),
-        in_flight: &in_flight,
-        verdicts: &verdicts,
-        engines: working,
+        verdicts: VerdictBuilder::new(options, Some(text)),
+        runtime: &working.runtime,
+        window: &working.window,
     };
-    let _back = GiveBack {
-        engines,
-        working: &run.engines,
-    };
-    std::thread::scope(|scope| {
-        // However the run ends, its threads end too.
-        let _stop = StopOnDrop(&run.engines);
-        let (events_in, events) = sync_channel(VERDICTS_AHEAD);
-        for (at, engine) in threads.into_iter().enumerate() {
-            let collect = move |events: &SyncSender<Event>| run.collect(at, engine, events);
-            spawn(scope, "collect", events_in.clone(), collect)
-                .map_err(threads::refused("an engine's verdicts"))?;
-        }
-        let feed = move |events: &SyncSender<Event>| run.feed(queues, events);
-        spawn(scope, "feed", events_in, feed).map_err(threads::refused("prompts"))?;
+    let result = std::thread::scope(|scope| {
+        // However the run ends, its thread ends too.
+        let _close = CloseOnDrop(run.window);
+        let (events_in, events) = channel();
+        std::thread::Builder::new()
+            .name("feed".into())
+            .spawn_scoped(scope, move || {
+                if let Err(why) = panics::guarded(|| run.feed(&events_in)) {
+                    let _ = events_in.send(Event::Failed(JudgeError::Panicked(why)));
+                }
+            })
+            .map_err(threads::refused("prompts"))?;
         run.keep(&events, interrupted, sink)
-    })
+    });
+    match (result, working.end()) {
+        (Err(JudgeError::Engine(EngineError::Stopped)), Some(failure)) => {
+            Err(failure.into_error(several))
+        }
+        (result, _) => result,
+    }
 }
 
-/// Gives the engines back when a run ends, also where the sink panics.
-struct GiveBack<'r> {
-    engines: &'r mut Vec<DeviceEngine>,
-    working: &'r Engines,
+impl BackendFailure {
+    /// As the error that ends a run; of several engines the one that failed is named.
+    pub(crate) fn into_error(self, several: bool) -> JudgeError {
+        let Self { name, error } = self;
+        if several {
+            JudgeError::Device {
+                device: name,
+                source: Box::new(error),
+            }
+        } else {
+            error.into()
+        }
+    }
 }
 
-impl Drop for GiveBack<'_> {
+/// Engines at work, which are given back however the run ends, also where the sink panics.
+struct Working<'e> {
+    runtime: Runtime,
+    window: Window,
+    returned: Receiver<(usize, DeviceEngine)>,
+    engines: &'e mut Vec<DeviceEngine>,
+}
+
+impl<'e> Working<'e> {
+    fn start(engines: &'e mut Vec<DeviceEngine>) -> Result<Self, JudgeError> {
+        let (returns, returned) = channel();
+        let (runtime, most) =
+            Runtime::of_engines(std::mem::take(engines), KEPT_ANSWERS, Some(&returns))?;
+        Ok(Self {
+            runtime,
+            window: Window::of(most + VERDICTS_AHEAD),
+            returned,
+            engines,
+        })
+    }
+
+    /// Ends the engines, what they were not done with is dropped; the failure of one of them.
+    fn end(self) -> Option<BackendFailure> {
+        self.runtime.stop(Stop::Now);
+        self.runtime.join()
+    }
+}
+
+impl Drop for Working<'_> {
     fn drop(&mut self) {
-        self.engines.extend(self.working.returned());
+        self.runtime.stop(Stop::Now);
+        self.runtime.join();
+        // All of them have ended.
+        let mut returned: Vec<_> = self.returned.iter().collect();
+        returned.sort_by_key(|(at, _)| *at);
+        self.engines
+            .extend(returned.into_iter().map(|(_, engine)| engine));
+    }
+}
+
+/// Bounds how many trials are under way, so that memory does not grow with their number.
+struct Window {
+    /// How many more may be; none once the run is over.
+    free: Mutex<Option<usize>>,
+    changed: Condvar,
+}
+
+impl Window {
+    fn of(size: usize) -> Self {
+        Self {
+            free: Mutex::new(Some(size)),
+            changed: Condvar::new(),
+        }
+    }
+
+    /// Waits for room for a trial; false once the run is over.
+    fn enter(&self) -> bool {
+        let free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = self.changed.wait_while(free, |free| *free == Some(0));
+        let mut free = waited.unwrap_or_else(PoisonError::into_inner);
+        match &mut *free {
+            Some(free) => {
+                *free -= 1;
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// A trial is done with.
+    fn leave(&self) {
+        let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+        *free = free.map(|free| free + 1);
+        self.changed.notify_one();
+    }
+}
+
+/// Ends the wait for room.
+struct CloseOnDrop<'w>(&'w Window);
+
+impl Drop for CloseOnDrop<'_> {
+    fn drop(&mut self) {
+        *self.0.free.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        self.0.changed.notify_all();
     }
 }
 
@@ -101,27 +202,60 @@ impl Drop for GiveBack<'_> {
 struct Run<'a, S: ?Sized> {
     samples: &'a S,
     jobs: &'a [Job],
-    text: &'a JudgeText,
-    cache: Option<&'a AnswerCache>,
-    requests: RequestBuilder<'a>,
-    in_flight: &'a InFlight,
-    verdicts: &'a VerdictBuilder<'a>,
-    engines: Engines,
+    options: &'a RunOptions,
+    text: &'a Arc<JudgeText>,
+    verdicts: VerdictBuilder<'a>,
+    runtime: &'a Runtime,
+    window: &'a Window,
 }
 
-/// Messages of the other threads to the caller's.
+/// Messages to the caller's thread.
 enum Event {
-    /// A finished verdict.
-    Verdict(Box<Verdict>),
+    /// A verdict that needs no model.
+    Judged(Box<Verdict>),
+    /// What the model says, or why it says nothing.
+    Replied(Box<Replied>),
     /// The error that ends the run.
     Failed(JudgeError),
 }
 
+/// What the model says on a trial.
+struct Replied {
+    asked: Asked,
+    reply: Result<Answered, Unanswered>,
+}
+
+/// A trial that the model is asked about.
+struct Asked {
+    subject: Arc<Subject>,
+    trial: u32,
+    key: AnswerKey,
+}
+
+/// Sends what the model says to the caller's thread.
+struct SendReply {
+    asked: Asked,
+    events: Sender<Event>,
+}
+
+impl Reply for SendReply {
+    fn take(self: Box<Self>, reply: Result<Answered, Unanswered>) {
+        let Self { asked, events } = *self;
+        let event = match reply {
+            // The run ends with it: what is not judged can be judged later.
+            Err(Unanswered::Backend(_)) => Event::Failed(EngineError::Stopped.into()),
+            reply => Event::Replied(Box::new(Replied { asked, reply })),
+        };
+        let _ = events.send(event);
+    }
+}
+
 impl<S: Samples + ?Sized> Run<'_, S> {
-    /// Rows into samples, into prompt tokens, into requests, into the engines' queues. A job that needs no model becomes a
-    /// verdict at once. Ends early when the run is over.
-    fn feed(&self, queues: Vec<SyncSender<Request>>, events: &SyncSender<Event>) {
-        let mut engines = self.engines.dispatch(queues);
+    /// Rows into samples, into prompt tokens, into requests, into the runtime. A job that needs no model becomes a verdict at
+    /// once. Ends early when the run is over.
+    fn feed(&self, events: &Sender<Event>) {
+        let client = ClientName::from("run");
+        let requests = RequestBuilder::new(self.text, self.options, &self.verdicts);
         let mut rest = self.jobs;
         while !rest.is_empty() {
             let jobs = jobs::cut(&mut rest, self.samples, JOBS_AHEAD);
@@ -136,51 +270,45 @@ impl<S: Samples + ?Sized> Run<'_, S> {
             // Trials of one sample have one prompt.
             let prompts: Vec<_> = samples
                 .into_par_iter()
-                .map(|sample| (self.requests.prompt(&sample), Arc::new(sample)))
+                .map(|sample| {
+                    let subject = Subject::new(sample);
+                    (requests.prompt(&subject), Arc::new(subject))
+                })
                 .collect();
             for (job, own) in jobs.iter().zip(own) {
-                if self.engines.is_stopped() {
+                if !self.window.enter() {
                     return;
                 }
-                let (prompt, sample) = &prompts[own];
-                let sent = match self.requests.trial(sample, job.trial, prompt) {
-                    Trial::Ask(request) => {
-                        engines.send(*request, self.samples.outline(job.position()).question)
+                let (prompt, subject) = &prompts[own];
+                let trial = job.trial;
+                match requests.trial(subject, trial, prompt) {
+                    Trial::Ask(ask) => {
+                        let Ask {
+                            request,
+                            notes,
+                            key,
+                        } = *ask;
+                        let asked = Asked {
+                            subject: Arc::clone(subject),
+                            trial,
+                            key,
+                        };
+                        let events = events.clone();
+                        self.runtime.submit(Submission {
+                            client: Arc::clone(&client),
+                            question: self.samples.outline(job.position()).question,
+                            request,
+                            notes,
+                            key: Some(key),
+                            reply: Box::new(SendReply { asked, events }),
+                        });
                     }
-                    Trial::Waits(_) => true,
-                    Trial::Judged(verdict) => events.send(Event::Verdict(verdict)).is_ok(),
-                };
-                if !sent {
-                    return;
+                    Trial::Judged(verdict) => {
+                        let _ = events.send(Event::Judged(verdict));
+                    }
                 }
             }
         }
-    }
-
-    /// An engine's completions into verdicts, until there are no more or the run is stopped.
-    fn collect(&self, at: usize, engine: EngineThread, events: &SyncSender<Event>) {
-        let take = |completion| match self.answered(completion, events) {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(_) => ControlFlow::Break(()),
-        };
-        if let Err(error) = self.engines.collect(at, engine, take) {
-            let _ = events.send(Event::Failed(error));
-        }
-    }
-
-    /// A completion into the verdicts of all who asked for it.
-    fn answered(
-        &self,
-        completion: Completion,
-        events: &SyncSender<Event>,
-    ) -> Result<(), SendError<Event>> {
-        let Some((asked, answer)) = self.in_flight.answered(completion, self.cache) else {
-            return Ok(());
-        };
-        for verdict in asked.verdicts(self.verdicts, self.text, &answer) {
-            events.send(Event::Verdict(Box::new(verdict)))?;
-        }
-        Ok(())
     }
 
     /// Verdicts into the sink, until there is one for every job.
@@ -193,21 +321,34 @@ impl<S: Samples + ?Sized> Run<'_, S> {
         let mut reported = Instant::now();
         let mut left = self.jobs.len();
         while left > 0 {
-            if interrupted.load(Ordering::Relaxed) {
-                keep_rest(events, sink)?;
-                return Ok(RunEnd::Interrupted);
+            let stops = interrupted.load(Ordering::Relaxed);
+            let mut batch = Vec::new();
+            if !stops {
+                match events.recv_timeout(PATIENCE) {
+                    Ok(event) => batch.push(event),
+                    Err(RecvTimeoutError::Timeout) => {}
+                    Err(RecvTimeoutError::Disconnected) => return Err(EngineError::Stopped.into()),
+                }
             }
-            match events.recv_timeout(PATIENCE) {
-                Ok(Event::Verdict(verdict)) => {
-                    sink.keep(*verdict)?;
-                    left -= 1;
+            // What is there already is kept when a run ends early.
+            let most = if stops { usize::MAX } else { AT_ONCE };
+            batch.extend(events.try_iter().take(most - batch.len()));
+            let (verdicts, mut failure) = self.verdicts(batch);
+            let mut keep = |verdicts: Vec<Verdict>| {
+                left -= verdicts.len();
+                for verdict in verdicts {
+                    sink.keep(verdict)?;
+                    self.window.leave();
                 }
-                Ok(Event::Failed(error)) => {
-                    keep_rest(events, sink)?;
-                    return Err(error);
-                }
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return Err(EngineError::Stopped.into()),
+                Ok::<_, JudgeError>(())
+            };
+            keep(verdicts)?;
+            if let Some(failure) = failure.take() {
+                keep(self.verdicts(events.try_iter().collect()).0)?;
+                return Err(failure);
+            }
+            if stops && left > 0 {
+                return Ok(RunEnd::Interrupted);
             }
             if reported.elapsed() > PROGRESS_EVERY {
                 self.report(sink);
@@ -218,46 +359,52 @@ impl<S: Samples + ?Sized> Run<'_, S> {
         Ok(RunEnd::Complete)
     }
 
+    /// The verdicts of events, and the first error among them.
+    fn verdicts(&self, events: Vec<Event>) -> (Vec<Verdict>, Option<JudgeError>) {
+        let verdict = |event| match event {
+            Event::Judged(verdict) => Ok(*verdict),
+            Event::Replied(replied) => Ok(self.verdict(&replied)),
+            Event::Failed(error) => Err(error),
+        };
+        let results: Vec<_> = if events.len() < IN_PARALLEL {
+            events.into_iter().map(verdict).collect()
+        } else {
+            events.into_par_iter().map(verdict).collect()
+        };
+        let (mut verdicts, mut failure) = (Vec::with_capacity(results.len()), None);
+        for result in results {
+            match result {
+                Ok(verdict) => verdicts.push(verdict),
+                Err(error) => failure = failure.or(Some(error)),
+            }
+        }
+        (verdicts, failure)
+    }
+
+    fn verdict(&self, Replied { asked, reply }: &Replied) -> Verdict {
+        keep_answer(self.options, &asked.key, reply);
+        self.verdicts
+            .of_reply(self.text, &asked.subject, asked.trial, reply)
+    }
+
     fn report(&self, sink: &mut dyn Sink) {
-        let stats = self.engines.stats();
+        let stats = self.runtime.devices();
         sink.devices(&stats);
         sink.progress(&stats.iter().map(|device| &device.stats).sum());
     }
 }
 
-/// Keeps the verdicts that are there already, when a run ends early.
-fn keep_rest(events: &Receiver<Event>, sink: &mut dyn Sink) -> Result<(), JudgeError> {
-    for event in events.try_iter() {
-        if let Event::Verdict(verdict) = event {
-            sink.keep(*verdict)?;
-        }
-    }
-    Ok(())
-}
-
-/// Starts a thread of the run; a panic there ends the run.
-fn spawn<'scope>(
-    scope: &'scope Scope<'scope, '_>,
-    name: &str,
-    events: SyncSender<Event>,
-    work: impl FnOnce(&SyncSender<Event>) + Send + 'scope,
-) -> std::io::Result<()> {
-    std::thread::Builder::new()
-        .name(name.into())
-        .spawn_scoped(scope, move || {
-            if let Err(why) = panics::guarded(|| work(&events)) {
-                let _ = events.send(Event::Failed(JudgeError::Panicked(why)));
-            }
-        })?;
-    Ok(())
-}
-
-/// Stops the engines when it is dropped.
-struct StopOnDrop<'e>(&'e Engines);
-
-impl Drop for StopOnDrop<'_> {
-    fn drop(&mut self) {
-        self.0.stop();
+/// Keeps an answer in the run's cache, if it has one, for other runs.
+pub(super) fn keep_answer(
+    options: &RunOptions,
+    key: &AnswerKey,
+    reply: &Result<Answered, Unanswered>,
+) {
+    if let (Some(cache), Ok(answered)) = (&options.cache, reply)
+        && !answered.is_reused
+        && answered.answer.is_whole()
+    {
+        cache.put(key, &answered.answer);
     }
 }
 
@@ -273,18 +420,18 @@ pub fn run_rules<S: Samples + ?Sized>(
     sink: &mut dyn Sink,
 ) -> Result<RunEnd, JudgeError> {
     let verdicts = VerdictBuilder::new(options, None);
-    let verdict = |sample: &Sample, job: Job| {
-        guarded(|| verdicts.by_rules(sample, job.trial))
-            .unwrap_or_else(|why| verdicts.broken(sample, job.trial, why))
+    let verdict = |subject: &Subject, job: Job| {
+        guarded(|| verdicts.by_rules(subject, job.trial))
+            .unwrap_or_else(|why| verdicts.broken(&subject.sample, job.trial, why))
     };
     run_without_model(samples, jobs, &verdict, interrupted, sink)
 }
 
 /// Gives each trial what `verdict` makes of it.
-pub(crate) fn run_without_model<S: Samples + ?Sized>(
+pub(super) fn run_without_model<S: Samples + ?Sized>(
     samples: &S,
     jobs: &[Job],
-    verdict: &(impl Fn(&Sample, Job) -> Verdict + Sync),
+    verdict: &(impl Fn(&Subject, Job) -> Verdict + Sync),
     interrupted: &AtomicBool,
     sink: &mut dyn Sink,
 ) -> Result<RunEnd, JudgeError> {
@@ -293,10 +440,11 @@ pub(crate) fn run_without_model<S: Samples + ?Sized>(
         let now = jobs::cut(&mut rest, samples, JOBS_AHEAD * 16);
         let (positions, own) = jobs::positions(now);
         let fetched = samples.fetch(&positions)?;
+        let subjects: Vec<_> = fetched.into_iter().map(Subject::new).collect();
         let judged: Vec<Verdict> = now
             .par_iter()
             .zip(own)
-            .map(|(job, own)| verdict(&fetched[own], *job))
+            .map(|(job, own)| verdict(&subjects[own], *job))
             .collect();
         for verdict in judged {
             if interrupted.load(Ordering::Relaxed) {

@@ -8,6 +8,7 @@ use super::request::{BYTES_PER_TOKEN, GenerationRequest};
 use super::stop::StopTexts;
 use super::{TOO_LONG, guarded};
 use crate::judge::WorkloadLengths;
+use crate::runtime::GuideNotes;
 use juror_engine::engine::guide::GuardedGuide;
 use juror_engine::engine::{Guide, RandomKey, Request};
 use juror_engine::grammar::Grammar;
@@ -33,10 +34,10 @@ pub(crate) struct Generation {
 
 /// One answer that the engine is asked for.
 pub(crate) struct Answering {
-    /// Why the answer could not be kept to the form that was asked for, once that is known.
-    pub(crate) failure: Arc<OnceLock<String>>,
     /// The engine's request.
     pub(crate) request: Request,
+    /// Why the answer could not be kept to the form that was asked for, once that is known.
+    pub(crate) notes: GuideNotes,
 }
 
 /// The longest completion of a request.
@@ -100,7 +101,7 @@ impl Generation {
         })
     }
 
-    /// What the engine is asked, in the order of the answers; their ids are the caller's to set. `name` is what draws depend on
+    /// What the engine is asked, in the order of the answers; `name` is what draws depend on
     /// where the request has no seed.
     pub(crate) fn answers(
         &self,
@@ -111,7 +112,7 @@ impl Generation {
     ) -> impl Iterator<Item = Answering> {
         self.prompts.iter().flat_map(move |prompt| {
             (0..request.n).map(move |answer| {
-                let failure = Arc::default();
+                let notes = GuideNotes::default();
                 // Equal requests with equal seeds have equal answers.
                 let (seed, sample) = match request.seed {
                     Some(seed) => (seed, 0),
@@ -129,11 +130,11 @@ impl Generation {
                         trial: answer,
                     },
                     eos: Arc::clone(&model.eos),
-                    guide: self.guide(model, request, prompt, &failure),
+                    guide: self.guide(model, request, prompt, &notes.failure),
                     choices: None,
                     logprobs: request.logprobs,
                 };
-                Answering { failure, request }
+                Answering { request, notes }
             })
         })
     }

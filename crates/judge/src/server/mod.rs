@@ -55,10 +55,11 @@ use axum::middleware;
 use axum::routing::{get, post};
 use tokio::net::TcpListener;
 
-use crate::judge::service::{JudgeService, Phase, ServiceSetup};
+use crate::judge::service::{JudgeService, ServiceSetup};
 use crate::openai::conversation::ChatModel;
 use crate::openai::generation::Defaults;
 use crate::protocol::Yields;
+use crate::runtime::Phase;
 use access::ApiKey;
 use budget::Budget;
 use error::ApiError;
@@ -220,11 +221,11 @@ pub fn serve(
             }
             tokio::time::sleep(LOOK_EVERY).await;
         };
-        app.service.stop();
         // What the engines have is answered; who waits for more is told to ask again.
-        while !matches!(app.service.phase(), Phase::Stopped | Phase::Failed(_)) {
-            tokio::time::sleep(LOOK_EVERY).await;
-        }
+        let service = Arc::clone(&app.service);
+        let ended = tokio::task::spawn_blocking(move || service.end()).await;
+        // Panics of its threads are caught inside.
+        drop(ended);
         connections.close(GOODBYE).await;
         end
     });
@@ -237,11 +238,8 @@ impl App {
     fn start(host: &str, setup: ServerSetup) -> Result<Self, ServerError> {
         let metrics = Arc::new(Metrics::new(&setup.identity.model));
         let own = Arc::clone(&metrics);
-        let service = ServiceSetup {
-            observer: Box::new(move |completion, waited| own.completed(completion, waited)),
-            ..setup.service
-        };
-        let service = Arc::new(JudgeService::start(service)?);
+        let observer = Box::new(move |completion: &_, waited| own.completed(completion, waited));
+        let service = Arc::new(JudgeService::start(setup.service, Some(observer))?);
         let waiting = Arc::clone(&service);
         Ok(Self {
             service,

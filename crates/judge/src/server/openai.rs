@@ -20,13 +20,13 @@ use super::budget::Reservation;
 use super::error::ApiError;
 use super::rows::WAITING;
 use super::stream::{Streamed, Wanted, channel_body};
-use crate::judge::service::TakeCompletion;
 use crate::openai::generation::{Answering, Defaults, Generation};
 use crate::openai::request::{GenerationRequest, Route};
 use crate::openai::response::Responder;
 use crate::openai::streaming::Streaming;
 use crate::openai::{TOO_LONG, guarded, is_own_error};
-use juror_engine::engine::{Completion, FinishReason, Request};
+use crate::runtime::{Answered, Reply, Unanswered};
+use juror_engine::engine::{Completion, FinishReason};
 
 /// Answers that a request may ask for: each has a prompt of its own in memory.
 const MOST_ANSWERS: usize = 2048;
@@ -34,11 +34,8 @@ const MOST_ANSWERS: usize = 2048;
 /// What the values of a request may take in memory beside their texts: two million token ids.
 const MOST_VALUES: usize = 256 << 20;
 
-/// A completion that is asked for, and why it could not be kept to its form.
-struct Coming {
-    completion: oneshot::Receiver<Result<Completion, String>>,
-    failure: Arc<std::sync::OnceLock<String>>,
-}
+/// A completion that is asked for.
+struct Coming(oneshot::Receiver<Result<Answered, Unanswered>>);
 
 /// `POST /v1/chat/completions`.
 pub(super) async fn chat(
@@ -213,14 +210,14 @@ struct Answer {
 
 /// Gives a completion to a request, as long as its client waits.
 struct Taker {
-    sender: oneshot::Sender<Result<Completion, String>>,
+    sender: oneshot::Sender<Result<Answered, Unanswered>>,
     _room: Arc<Reservation>,
 }
 
-impl TakeCompletion for Taker {
-    fn take(self: Box<Self>, result: Result<Completion, String>) {
+impl Reply for Taker {
+    fn take(self: Box<Self>, answer: Result<Answered, Unanswered>) {
         // Its client may have gone.
-        let _ = self.sender.send(result);
+        let _ = self.sender.send(answer);
     }
 
     fn is_wanted(&self) -> bool {
@@ -238,23 +235,15 @@ impl Answer {
     }
 
     /// Asks the engines for one answer.
-    fn ask(
-        &self,
-        client: &Client,
-        request: Request,
-        failure: Arc<std::sync::OnceLock<String>>,
-    ) -> Coming {
-        let (sender, completion) = oneshot::channel();
+    fn ask(&self, client: &Client, Answering { request, notes }: Answering) -> Coming {
+        let (sender, answer) = oneshot::channel();
         let take = Taker {
             sender,
             _room: Arc::clone(&self.room),
         };
         let service = &self.app.service;
-        service.generate(&client.0, request, Box::new(take));
-        Coming {
-            completion,
-            failure,
-        }
+        service.generate(&client.0, request, notes, Box::new(take));
+        Coming(answer)
     }
 
     /// All of the answer at once.
@@ -269,7 +258,7 @@ impl Answer {
             .map(|mut one| {
                 let guide = one.request.guide.take();
                 one.request.guide = Some(Box::new(Wanted::new(guide, &waits)));
-                self.ask(client, one.request, one.failure)
+                self.ask(client, one)
             })
             .collect();
         let mut completions = Vec::with_capacity(coming.len());
@@ -298,7 +287,7 @@ impl Answer {
             let (tokens, mut received) = mpsc::unbounded_channel();
             let guide = one.request.guide.take();
             one.request.guide = Some(Box::new(Streamed::new(guide, tokens)));
-            coming.push(self.ask(client, one.request, one.failure));
+            coming.push(self.ask(client, one));
             let sender = sender.clone();
             tokio::spawn(async move {
                 while let Some(token) = received.recv().await {
@@ -372,8 +361,14 @@ impl Answer {
 
 impl Coming {
     async fn finished(self) -> Result<Completion, ApiError> {
-        let completion = self.completion.await.map_err(|_| ApiError::ending())?;
-        let completion = completion.map_err(ApiError::not_answered)?;
+        let answer = self.0.await.map_err(|_| ApiError::ending())?;
+        let completion = answer
+            .map_err(|why| match why {
+                // The form is the request's: to ask again would change nothing.
+                Unanswered::Guide(why) => ApiError::bad_request(why),
+                Unanswered::Backend(why) => ApiError::not_answered(why),
+            })?
+            .into_completion();
         if let FinishReason::Rejected(why) = &completion.finish {
             if !why.contains("exceed the context") && !why.contains("KV blocks") {
                 return Err(ApiError::not_answered(why.clone()));
@@ -381,11 +376,7 @@ impl Coming {
             let why = format!("{TOO_LONG} exceeded: {why}");
             return Err(ApiError::bad_request(why).with_code("context_length_exceeded"));
         }
-        match self.failure.get() {
-            // The form is the request's: to ask again would change nothing.
-            Some(why) => Err(ApiError::bad_request(why.clone())),
-            None => Ok(completion),
-        }
+        Ok(completion)
     }
 }
 

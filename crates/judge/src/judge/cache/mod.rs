@@ -21,7 +21,7 @@ use std::time::{Duration, SystemTime};
 use candle_core::Device;
 
 use super::EngineOptions;
-use super::in_flight::KnownAnswer;
+use crate::runtime::Answer;
 use juror_engine::checkpoint::{CheckpointError, ModelSource};
 use segment::{Place, Writer};
 
@@ -120,7 +120,7 @@ struct Own {
 }
 
 impl Own {
-    fn get(&mut self, key: &AnswerKey) -> Option<KnownAnswer> {
+    fn get(&mut self, key: &AnswerKey) -> Option<Answer> {
         let place = self.places.get(key)?;
         segment::read(self.writer.as_mut()?.file(), *place, key).ok()?
     }
@@ -177,12 +177,12 @@ impl AnswerCache {
     }
 
     /// The answer to a prompt, if it is there. What cannot be read is not there.
-    pub(super) fn get(&self, key: &AnswerKey) -> Option<KnownAnswer> {
+    pub(super) fn get(&self, key: &AnswerKey) -> Option<Answer> {
         self.of_others(key).or_else(|| self.own().get(key))
     }
 
     /// The answer that was there when the cache was opened.
-    fn of_others(&self, key: &AnswerKey) -> Option<KnownAnswer> {
+    fn of_others(&self, key: &AnswerKey) -> Option<Answer> {
         let &(number, place) = self.places.get(key)?;
         let number = number as usize;
         let segment = self.segments.get(number)?;
@@ -199,7 +199,7 @@ impl AnswerCache {
     }
 
     /// Keeps an answer. A cache that cannot be written costs no run: it then keeps nothing more, and says why at the end.
-    pub(super) fn put(&self, key: &AnswerKey, answer: &KnownAnswer) {
+    pub(super) fn put(&self, key: &AnswerKey, answer: &Answer) {
         let mut own = self.own();
         if own.failed.is_some() {
             return;
@@ -460,8 +460,8 @@ mod tests {
     use crate::judge::guide::Guided;
     use juror_engine::engine::FinishReason;
 
-    fn answer(token: u32) -> KnownAnswer {
-        KnownAnswer {
+    fn answer(token: u32) -> Answer {
+        Answer {
             completion: segment::completion(vec![token], Vec::new(), FinishReason::Stop),
             guided: Guided::default(),
         }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::AnswerKey;
 use crate::judge::guide::Guided;
-use crate::judge::in_flight::KnownAnswer;
+use crate::runtime::Answer;
 use juror_data::journal::Checksum;
 use juror_engine::engine::{Completion, FinishReason, Timing};
 
@@ -104,18 +104,14 @@ fn key_of(line: &[u8]) -> Option<AnswerKey> {
 }
 
 /// The answer at a place; `None` if what stands there is damaged, or has another key.
-pub(super) fn read(
-    file: &mut File,
-    place: Place,
-    key: &AnswerKey,
-) -> io::Result<Option<KnownAnswer>> {
+pub(super) fn read(file: &mut File, place: Place, key: &AnswerKey) -> io::Result<Option<Answer>> {
     let mut line = vec![0; place.length as usize];
     file.seek(SeekFrom::Start(place.offset))?;
     file.read_exact(&mut line)?;
     Ok(parse(line, key).ok())
 }
 
-fn parse(mut line: Vec<u8>, key: &AnswerKey) -> Result<KnownAnswer, &'static str> {
+fn parse(mut line: Vec<u8>, key: &AnswerKey) -> Result<Answer, &'static str> {
     if line.last() == Some(&b'\n') {
         line.pop();
     }
@@ -129,7 +125,7 @@ fn parse(mut line: Vec<u8>, key: &AnswerKey) -> Result<KnownAnswer, &'static str
         Finish::Stop => FinishReason::Stop,
         Finish::Length => FinishReason::Length,
     };
-    Ok(KnownAnswer {
+    Ok(Answer {
         completion: completion(line.tokens, line.expected, finish),
         guided: line.guided,
     })
@@ -210,11 +206,7 @@ impl Writer {
     }
 
     /// Appends an answer, in one write; returns where it is. An answer that is none is not written.
-    pub(super) fn append(
-        &mut self,
-        key: &AnswerKey,
-        answer: &KnownAnswer,
-    ) -> io::Result<Option<Place>> {
+    pub(super) fn append(&mut self, key: &AnswerKey, answer: &Answer) -> io::Result<Option<Place>> {
         let completion = &answer.completion;
         let line = Line {
             key: hexadecimal(key),

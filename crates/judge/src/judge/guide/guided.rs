@@ -7,25 +7,25 @@ use crate::reward::RewardPolicy;
 
 /// What a guide has learnt, read once the generation is over.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub(in crate::judge) struct Guided {
+pub(crate) struct Guided {
     /// What was chosen.
-    pub(in crate::judge) filled: Filled,
+    pub(crate) filled: Filled,
     /// For each choice the index of the completion's token in which its words differ.
-    pub(in crate::judge) tokens: Vec<usize>,
+    pub(crate) tokens: Vec<usize>,
     /// How it ended.
-    pub(in crate::judge) ending: Ending,
+    pub(crate) ending: Ending,
     /// Tokens of known text that were put in.
-    pub(in crate::judge) appended: usize,
+    pub(crate) appended: usize,
     /// Why it could not go on.
     #[serde(default)]
-    pub(in crate::judge) error: Option<String>,
+    pub(crate) error: Option<String>,
     /// Tokens that were left out because the reward was known.
-    pub(in crate::judge) left_out: usize,
+    pub(crate) left_out: usize,
 }
 
 /// How a constrained generation ended.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::judge) enum Ending {
+pub(crate) enum Ending {
     /// It was cut, by its limit or in its thinking.
     #[default]
     Cut,
@@ -41,9 +41,9 @@ pub(in crate::judge) enum Ending {
 
 /// When a verdict is known as far as it is wanted.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(in crate::judge) struct Decides {
-    pub(in crate::judge) policy: RewardPolicy,
-    pub(in crate::judge) require_process: bool,
+pub(crate) struct Decides {
+    pub(crate) policy: RewardPolicy,
+    pub(crate) require_process: bool,
 }
 
 impl Decides {
@@ -65,13 +65,13 @@ impl Decides {
 
 /// How a run constrains its verdicts.
 #[derive(Debug, Clone, Default)]
-pub(in crate::judge) struct GuideOptions {
+pub(crate) struct GuideOptions {
     /// What of the answer is wanted.
-    pub(in crate::judge) wants: ScaffoldWants,
+    pub(crate) wants: ScaffoldWants,
     /// Ends the generation as soon as the reward is known.
-    pub(in crate::judge) decides: Option<Decides>,
+    pub(crate) decides: Option<Decides>,
     /// The most tokens of thinking.
-    pub(in crate::judge) thinking_budget: Option<usize>,
+    pub(crate) thinking_budget: Option<usize>,
     /// The most tokens in all.
-    pub(in crate::judge) most: usize,
+    pub(crate) most: usize,
 }

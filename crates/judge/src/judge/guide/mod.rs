@@ -6,7 +6,7 @@ mod guided;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
-pub(super) use guided::{Decides, Ending, GuideOptions, Guided};
+pub(crate) use guided::{Decides, Ending, GuideOptions, Guided};
 
 use super::request::TextStop;
 use super::token_scaffold::{Fork, TokenPart, tokenise};

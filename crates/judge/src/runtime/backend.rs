@@ -1,0 +1,119 @@
+//! What answers requests: an engine on a device here.
+
+use std::sync::mpsc::Sender;
+
+use super::owner::Message;
+use juror_base::threads::ThreadError;
+use juror_engine::engine::{
+    Completion, Engine, EngineError, EngineReport, EngineThread, Request, Stats,
+};
+
+/// An engine and the device it runs on.
+pub struct DeviceEngine {
+    /// The device's name in messages and statistics: `cuda:1`.
+    pub device: String,
+    /// The engine.
+    pub engine: Engine,
+}
+
+/// What one device has done.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DeviceStats {
+    /// The device's name.
+    pub device: String,
+    /// Requests that it has answered.
+    pub verdicts: usize,
+    /// What its engine did.
+    pub stats: Stats,
+}
+
+/// What answers requests. It takes as many as it is given, and tells by its [`Reports`] what comes of them.
+pub(crate) trait Backend: Send {
+    /// Takes a request.
+    fn submit(&mut self, request: Request);
+
+    /// Has it end, once it has answered what it has or, `at_once`, without doing so. Its last report says that it has.
+    fn end(&mut self, at_once: bool);
+}
+
+/// A backend that is not running yet.
+pub(crate) struct IdleBackend {
+    /// Its name in messages and statistics.
+    pub(crate) name: String,
+    /// Starts it.
+    pub(crate) start: StartBackend,
+}
+
+/// Starts a backend, which tells by these reports what it does.
+type StartBackend = Box<dyn FnOnce(Reports) -> Result<Box<dyn Backend>, ThreadError> + Send>;
+
+/// By what a backend tells what it does.
+#[derive(Clone)]
+pub(crate) struct Reports {
+    pub(super) at: usize,
+    pub(super) mailbox: Sender<Message>,
+}
+
+impl Reports {
+    /// What was done so far, and the requests that are answered.
+    pub(crate) fn answered(&self, stats: Stats, completions: Vec<Completion>) {
+        self.send(Message::Answered(self.at, stats, completions));
+    }
+
+    /// It has ended.
+    pub(crate) fn ended(&self, result: Result<(), EngineError>) {
+        self.send(Message::Ended(self.at, result));
+    }
+
+    fn send(&self, message: Message) {
+        // Where nobody listens any longer nobody needs to know.
+        let _ = self.mailbox.send(message);
+    }
+}
+
+/// An engine here. `returned` takes it back when it has ended without failing, with its place.
+pub(crate) fn local(
+    DeviceEngine { device, engine }: DeviceEngine,
+    returned: Option<Sender<(usize, DeviceEngine)>>,
+) -> IdleBackend {
+    let name = device.clone();
+    let start = move |reports: Reports| {
+        let report = move |report: EngineReport| match report {
+            EngineReport::Step(stats, completions) => reports.answered(stats, completions),
+            EngineReport::Ended(Ok(engine)) => {
+                if let Some(returned) = &returned {
+                    let (device, engine) = (device.clone(), *engine);
+                    let _ = returned.send((reports.at, DeviceEngine { device, engine }));
+                } else {
+                    // It leaves its device before it is said that it has.
+                    drop(engine);
+                }
+                reports.ended(Ok(()));
+            }
+            EngineReport::Ended(Err(error)) => reports.ended(Err(error)),
+        };
+        let thread = EngineThread::spawn(engine, report)?;
+        Ok(Box::new(LocalBackend(Some(thread))) as Box<dyn Backend>)
+    };
+    IdleBackend {
+        name,
+        start: Box::new(start),
+    }
+}
+
+/// An engine on its thread, until it is told to end.
+struct LocalBackend(Option<EngineThread>);
+
+impl Backend for LocalBackend {
+    fn submit(&mut self, request: Request) {
+        if let Some(thread) = &self.0 {
+            thread.send(request);
+        }
+    }
+
+    fn end(&mut self, at_once: bool) {
+        if let (Some(thread), true) = (self.0.take(), at_once) {
+            thread.cancel();
+        }
+    }
+}

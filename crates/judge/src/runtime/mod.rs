@@ -1,0 +1,342 @@
+//! One owner of what is asked of a model, and one way in.
+//!
+//! ```text
+//! client ─▶ Submission ─▶ the owner's thread: answered before? ──yes──▶ Reply
+//!                                    │ no: asked already? ──yes──▶ waits with whoever asked first
+//!                                    ▼ no
+//!                         queue, fair between clients ─▶ backends ─▶ completion ─▶ the Reply of all who wait for it
+//! ```
+//!
+//! Whatever happens is a message to one thread, which alone knows who waits for what: a submission, a step of a backend, its
+//! failure, sleep, wake, the end. Others see what it has published: the phase and the counts.
+//!
+//! | file | what it is for |
+//! |---|---|
+//! | `owner` | the thread: what is asked, what is known, what the backends have |
+//! | `life` | its phases: loading, ready, draining, asleep, ended |
+//! | `queue` | a queue that is fair between clients |
+//! | `backend` | what answers requests: an engine on a device |
+//!
+//! A run, the server and a batch are clients. What is asked twice is answered once: what a model writes depends on the
+//! request's key alone. What is asked by a client that has gone is still answered, for it will ask again, but after all that
+//! somebody waits for.
+
+mod backend;
+mod life;
+mod owner;
+mod queue;
+#[cfg(test)]
+mod tests;
+
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+pub use backend::{DeviceEngine, DeviceStats};
+pub(crate) use backend::{IdleBackend, local};
+pub use life::Phase;
+pub(crate) use life::{CommandError, Done};
+use owner::{Message, Owner};
+pub(crate) use queue::{ClientName, FairQueue, Turn};
+
+use crate::judge::cache::AnswerKey;
+use crate::judge::guide::Guided;
+use juror_base::threads::{self, ThreadError};
+use juror_engine::engine::{Completion, EngineError, Request, Stats};
+
+/// Something that is asked of the model.
+pub(crate) struct Submission {
+    /// Who asks.
+    pub(crate) client: ClientName,
+    /// Requests of one question share more than the template: they go to one backend where possible.
+    pub(crate) question: u64,
+    /// What is asked; its id is set by the runtime.
+    pub(crate) request: Request,
+    /// What the request's guide notes.
+    pub(crate) notes: GuideNotes,
+    /// What the answer depends on: equal keys are answered once. Without one it is asked whoever has asked the same.
+    pub(crate) key: Option<AnswerKey>,
+    /// Takes the answer.
+    pub(crate) reply: Box<dyn Reply>,
+}
+
+/// What the guide of a request notes beside its completion.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct GuideNotes {
+    /// Why it failed, if it did: there is no answer then.
+    pub(crate) failure: Arc<OnceLock<String>>,
+    /// What was chosen.
+    pub(crate) guided: Arc<Mutex<Guided>>,
+}
+
+/// Takes an answer. It is dropped where there will be none, because the runtime has ended.
+pub(crate) trait Reply: Send {
+    /// Takes it, on the owner's thread: it hands it on, and does nothing that takes long.
+    fn take(self: Box<Self>, answer: Result<Answered, Unanswered>);
+
+    /// Whether anybody waits for it still.
+    fn is_wanted(&self) -> bool {
+        true
+    }
+}
+
+/// An answer to a submission.
+pub(crate) struct Answered {
+    pub(crate) answer: Arc<Answer>,
+    /// It was asked for by another submission.
+    pub(crate) is_reused: bool,
+}
+
+/// What a model has written, and what was chosen in it.
+#[derive(Debug, Clone)]
+pub(crate) struct Answer {
+    pub(crate) completion: Completion,
+    pub(crate) guided: Guided,
+}
+
+/// Why there is no answer.
+#[derive(Debug, Clone)]
+pub(crate) enum Unanswered {
+    /// The request's guide failed.
+    Guide(String),
+    /// The backend failed.
+    Backend(String),
+}
+
+impl Answer {
+    /// Whether it may be given to others who ask the same: nothing failed on the way.
+    pub(crate) fn is_whole(&self) -> bool {
+        use juror_engine::engine::FinishReason;
+        let is_rejected = matches!(self.completion.finish, FinishReason::Rejected(_));
+        self.guided.error.is_none() && !is_rejected
+    }
+}
+
+impl Answered {
+    /// What was written.
+    pub(crate) fn into_completion(self) -> Completion {
+        Arc::unwrap_or_clone(self.answer).completion
+    }
+}
+
+/// The failure of a backend.
+#[derive(Debug)]
+pub(crate) struct BackendFailure {
+    /// Its name.
+    pub(crate) name: String,
+    /// Why.
+    pub(crate) error: EngineError,
+}
+
+/// Sees every completion, with the time that its request has waited for a backend.
+pub(crate) type Observer = Box<dyn Fn(&Completion, Duration) + Send + Sync>;
+
+/// Builds backends, again after they were put to sleep or have failed; with their sizes in words.
+pub(crate) type Build = Arc<dyn Fn() -> Result<(Vec<IdleBackend>, String), String> + Send + Sync>;
+
+/// Where a runtime's backends are from.
+pub(crate) enum Supply {
+    /// They are given: the runtime ends where one of them fails.
+    Given(Vec<IdleBackend>),
+    /// They are built here, as often as need be.
+    Built(Build),
+}
+
+/// How a runtime works.
+pub(crate) struct RuntimeOptions {
+    /// Requests that may wait in each backend for a place in its batch.
+    pub(crate) ahead: usize,
+    /// Answers that are kept for those who ask the same later.
+    pub(crate) kept_answers: usize,
+    /// Sees every completion.
+    pub(crate) observer: Option<Observer>,
+    /// Called when the runtime ends, however it does.
+    pub(crate) at_end: Option<Box<dyn FnOnce() + Send>>,
+}
+
+/// How a runtime is to end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Stop {
+    /// Once the backends have answered what they have; what waits is dropped.
+    Drained,
+    /// At once.
+    Now,
+}
+
+/// Requests that wait for a place in a batch, all engines of a run together, so that no engine is idle.
+const REQUESTS_AHEAD: usize = 128;
+
+/// An engine has this many waiting even if there are many engines.
+const LEAST_AHEAD: usize = 32;
+
+/// The one owner's handle.
+pub(crate) struct Runtime {
+    mailbox: Sender<Message>,
+    board: Arc<Board>,
+    thread: Mutex<Option<JoinHandle<Option<BackendFailure>>>>,
+}
+
+impl Runtime {
+    /// Starts the owner's thread.
+    ///
+    /// # Errors
+    /// [`ThreadError`] where the system refuses to start a thread.
+    pub(crate) fn start(supply: Supply, options: RuntimeOptions) -> Result<Self, ThreadError> {
+        let (mailbox, messages) = channel();
+        let board = Arc::new(Board::default());
+        let owner = Owner::new(supply, options, mailbox.clone(), messages, &board)?;
+        let thread = std::thread::Builder::new()
+            .name("runtime".into())
+            .spawn(move || owner.run())
+            .map_err(threads::refused("what is asked of the model"))?;
+        Ok(Self {
+            mailbox,
+            board,
+            thread: Mutex::new(Some(thread)),
+        })
+    }
+
+    /// One that keeps these engines busy, and how many requests that takes; `returned` takes those back that have not failed, once
+    /// they have ended, each with its place.
+    ///
+    /// # Errors
+    /// [`ThreadError`] where the system refuses to start a thread.
+    pub(crate) fn of_engines(
+        engines: Vec<DeviceEngine>,
+        kept_answers: usize,
+        returned: Option<&Sender<(usize, DeviceEngine)>>,
+    ) -> Result<(Self, usize), ThreadError> {
+        let ahead = (REQUESTS_AHEAD / engines.len().max(1)).max(LEAST_AHEAD);
+        let at_once = engines.iter().map(|one| one.engine.config().max_sequences);
+        let most = at_once.map(|sequences| sequences + ahead).sum();
+        let backends = engines
+            .into_iter()
+            .map(|engine| local(engine, returned.cloned()))
+            .collect();
+        let options = RuntimeOptions {
+            ahead,
+            kept_answers,
+            observer: None,
+            at_end: None,
+        };
+        Ok((Self::start(Supply::Given(backends), options)?, most))
+    }
+
+    /// Asks something. Its reply is dropped where the runtime has ended.
+    pub(crate) fn submit(&self, submission: Submission) {
+        self.send(Message::Submit(Box::new(submission)));
+    }
+
+    /// Ends it; what it is told first and hardest counts.
+    pub(crate) fn stop(&self, stop: Stop) {
+        self.send(Message::Stop(stop));
+    }
+
+    /// Waits until it has ended; the failure that it has ended with, if it was given its backends.
+    pub(crate) fn join(&self) -> Option<BackendFailure> {
+        let thread = self.thread.lock();
+        let thread = thread.unwrap_or_else(PoisonError::into_inner).take();
+        // Its panics are caught inside.
+        thread.and_then(|thread| thread.join().ok().flatten())
+    }
+
+    /// What each device has done.
+    pub(crate) fn devices(&self) -> Vec<DeviceStats> {
+        self.board.lock().devices.clone()
+    }
+
+    fn send(&self, message: Message) {
+        // Whatever it holds is dropped where nobody listens any longer.
+        let _ = self.mailbox.send(message);
+    }
+}
+
+#[cfg(any(feature = "serve", test))]
+impl Runtime {
+    /// Has the backends given up, once they have answered what they have; `done` hears when that is so. Commands are carried
+    /// out one after another.
+    pub(crate) fn sleep(&self, done: Done) {
+        self.send(Message::Sleep(done));
+    }
+
+    /// Has the backends built again.
+    pub(crate) fn wake_up(&self, done: Done) {
+        self.send(Message::Wake(done));
+    }
+
+    /// Forgets what waits and nobody waits for. Whoever asks for it again asks anew.
+    pub(crate) fn forget_unwanted(&self) {
+        self.send(Message::Forget);
+    }
+
+    /// What it does.
+    pub(crate) fn phase(&self) -> Phase {
+        self.board.lock().phase.clone()
+    }
+
+    /// Waits until its phase is another than `old`, or `patience` is over; the phase then.
+    pub(crate) fn wait_for_change(&self, old: &Phase, patience: Duration) -> Phase {
+        let waited = self
+            .board
+            .changed
+            .wait_timeout_while(self.board.lock(), patience, |board| board.phase == *old)
+            .unwrap_or_else(PoisonError::into_inner);
+        waited.0.phase.clone()
+    }
+
+    /// Requests that wait for a backend, and those that the backends have.
+    pub(crate) fn load(&self) -> (usize, usize) {
+        let board = self.board.lock();
+        (board.waiting, board.submitted)
+    }
+
+    /// What all backends did so far, those before them too.
+    pub(crate) fn stats(&self) -> Stats {
+        let board = self.board.lock();
+        let now = board.devices.iter().map(|device| &device.stats);
+        let mut stats = board.earlier;
+        for device in now {
+            stats += device;
+        }
+        stats
+    }
+}
+
+impl Drop for Runtime {
+    fn drop(&mut self) {
+        self.stop(Stop::Drained);
+        self.join();
+    }
+}
+
+/// What the owner has published.
+#[derive(Default)]
+struct Board {
+    published: Mutex<Published>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct Published {
+    phase: Phase,
+    devices: Vec<DeviceStats>,
+    /// What backends did that are gone.
+    earlier: Stats,
+    waiting: usize,
+    submitted: usize,
+}
+
+impl Board {
+    fn lock(&self) -> MutexGuard<'_, Published> {
+        // Nothing panics while it holds the lock.
+        self.published
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn enter(&self, phase: Phase) {
+        self.lock().phase = phase;
+        self.changed.notify_all();
+    }
+}

@@ -1,0 +1,481 @@
+//! The thread that owns all that is asked of the model.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::sync::{Arc, PoisonError};
+use std::time::Instant;
+
+use super::backend::{Backend, DeviceStats, IdleBackend, Reports};
+use super::life::{Built, Done, Life};
+use super::queue::Turn;
+use super::{
+    Answer, Answered, BackendFailure, Board, FairQueue, GuideNotes, Phase, Reply, RuntimeOptions,
+    Stop, Submission, Supply, Unanswered,
+};
+use crate::judge::cache::AnswerKey;
+use juror_base::panics;
+use juror_base::threads::ThreadError;
+use juror_engine::engine::{Completion, EngineError, Request, Stats};
+
+/// Requests of one question go to one backend, up to this many in a row.
+const GROUP: usize = 16;
+
+/// Messages that are taken before the backends are given what they have room for.
+const MESSAGES_AT_ONCE: usize = 256;
+
+/// What the owner is told.
+pub(super) enum Message {
+    Submit(Box<Submission>),
+    /// A backend has answered requests: its place, what it has done, what it wrote.
+    Answered(usize, Stats, Vec<Completion>),
+    Ended(usize, Result<(), EngineError>),
+    Built(Built),
+    Sleep(Done),
+    Wake(Done),
+    Forget,
+    Stop(Stop),
+}
+
+/// What waits, or what a backend has.
+struct Pending {
+    /// Until a backend has it.
+    request: Option<Request>,
+    question: u64,
+    notes: GuideNotes,
+    key: Option<AnswerKey>,
+    /// Who waits for it; the first has asked for it.
+    replies: Vec<Box<dyn Reply>>,
+    submitted: Instant,
+    /// The place of the backend that has it.
+    backend: Option<usize>,
+}
+
+impl Pending {
+    fn is_wanted(&self) -> bool {
+        self.replies.iter().any(|reply| reply.is_wanted())
+    }
+}
+
+/// What is known of an answer.
+enum Known {
+    /// It is asked for under this id.
+    Pending(u64),
+    /// The answer; its completion has no prompt.
+    Answer(Arc<Answer>),
+}
+
+/// A backend that runs.
+pub(super) struct Running {
+    pub(super) backend: Box<dyn Backend>,
+    /// Requests that it has.
+    outstanding: usize,
+    /// Of these, those in its batch.
+    running: usize,
+    pub(super) has_ended: bool,
+}
+
+/// All that is asked, known and answered.
+pub(super) struct Owner {
+    options: RuntimeOptions,
+    mailbox: Sender<Message>,
+    messages: Receiver<Message>,
+    board: Arc<Board>,
+    pub(super) life: Life,
+    pub(super) backends: Vec<Running>,
+    /// The ids of requests that wait for a backend. One that several clients ask for has a place in the queue of each.
+    queue: FairQueue<u64>,
+    pending: HashMap<u64, Pending>,
+    next_id: u64,
+    known: HashMap<AnswerKey, Known>,
+    /// The answers among `known`, the oldest first.
+    answers: VecDeque<AnswerKey>,
+    /// The backend that got the last request, the request's question, and how many of that question went there in a row.
+    last: Option<(usize, u64, usize)>,
+}
+
+impl Owner {
+    pub(super) fn new(
+        supply: Supply,
+        options: RuntimeOptions,
+        mailbox: Sender<Message>,
+        messages: Receiver<Message>,
+        board: &Arc<Board>,
+    ) -> Result<Self, ThreadError> {
+        let mut owner = Self {
+            options,
+            mailbox,
+            messages,
+            board: Arc::clone(board),
+            life: Life::default(),
+            backends: Vec::new(),
+            queue: FairQueue::default(),
+            pending: HashMap::new(),
+            next_id: 0,
+            known: HashMap::new(),
+            answers: VecDeque::new(),
+            last: None,
+        };
+        match supply {
+            Supply::Given(backends) => {
+                owner.life = Life::of_given();
+                owner.start(backends)?;
+                owner.enter(Phase::Ready(String::new()));
+            }
+            Supply::Built(build) => owner.life.build = Some(build),
+        }
+        Ok(owner)
+    }
+
+    /// Works until it is to end; the failure of a backend that it was given.
+    pub(super) fn run(mut self) -> Option<BackendFailure> {
+        let at_end = self.options.at_end.take();
+        let worked = panics::guarded(|| self.work());
+        let end = worked.unwrap_or_else(|why| {
+            Phase::Failed(format!(
+                "an error of juror itself ({why}); please report it"
+            ))
+        });
+        self.enter(end.clone());
+        self.life.refuse_all(&end);
+        let failure = self.life.failure.take();
+        // Who waits hears that there will be no answer; then whatever waits for the end does.
+        drop(self);
+        if let Some(at_end) = at_end {
+            at_end();
+        }
+        failure
+    }
+
+    fn work(&mut self) -> Phase {
+        loop {
+            if let Some(end) = self.live() {
+                return end;
+            }
+            self.dispatch();
+            self.publish();
+            let first = match self.life.next_look() {
+                Some(patience) => self.messages.recv_timeout(patience),
+                None => self
+                    .messages
+                    .recv()
+                    .map_err(|_| RecvTimeoutError::Disconnected),
+            };
+            match first {
+                Ok(message) => self.take(message),
+                Err(RecvTimeoutError::Timeout) => {}
+                // It holds a sender itself: there is always one.
+                Err(RecvTimeoutError::Disconnected) => return Phase::Stopped,
+            }
+            for _ in 1..MESSAGES_AT_ONCE {
+                let Ok(message) = self.messages.try_recv() else {
+                    break;
+                };
+                self.take(message);
+            }
+        }
+    }
+
+    fn take(&mut self, message: Message) {
+        match message {
+            Message::Submit(submission) => self.admit(*submission),
+            Message::Answered(at, stats, completions) => {
+                self.backends[at].running = stats.running;
+                self.note(at, stats, completions.len());
+                for completion in completions {
+                    self.answered(at, completion);
+                }
+            }
+            Message::Ended(at, result) => self.ended(at, result),
+            Message::Built(built) => self.built(built),
+            Message::Sleep(done) => self.life.command(true, done),
+            Message::Wake(done) => self.life.command(false, done),
+            Message::Forget => self.forget_unwanted(),
+            Message::Stop(stop) => self.life.stop = self.life.stop.max(Some(stop)),
+        }
+    }
+
+    /// Starts backends.
+    pub(super) fn start(&mut self, backends: Vec<IdleBackend>) -> Result<(), ThreadError> {
+        self.last = None;
+        self.backends.clear();
+        let mut devices = Vec::new();
+        for (at, IdleBackend { name, start }) in backends.into_iter().enumerate() {
+            let reports = Reports {
+                at,
+                mailbox: self.mailbox.clone(),
+            };
+            self.backends.push(Running {
+                backend: start(reports)?,
+                outstanding: 0,
+                running: 0,
+                has_ended: false,
+            });
+            devices.push(DeviceStats {
+                device: name,
+                verdicts: 0,
+                stats: Stats::default(),
+            });
+        }
+        self.board.lock().devices = devices;
+        Ok(())
+    }
+
+    /// The backends are gone: what they did is of those before.
+    pub(super) fn retire_backends(&mut self) {
+        self.backends.clear();
+        let mut published = self.board.lock();
+        for device in std::mem::take(&mut published.devices) {
+            // What is gone does not run.
+            let stats = Stats {
+                running: 0,
+                used_blocks: 0,
+                blocks: 0,
+                ..device.stats
+            };
+            published.earlier += &stats;
+        }
+    }
+
+    /// Tokens that all backends have generated so far.
+    pub(super) fn generated_tokens(&self) -> u64 {
+        let published = self.board.lock();
+        let now = published.devices.iter();
+        published.earlier.generated_tokens
+            + now.map(|device| device.stats.generated_tokens).sum::<u64>()
+    }
+
+    pub(super) fn name(&self, at: usize) -> String {
+        self.board.lock().devices[at].device.clone()
+    }
+
+    pub(super) fn enter(&self, phase: Phase) {
+        self.board.enter(phase);
+    }
+
+    pub(super) fn mailbox(&self) -> Sender<Message> {
+        self.mailbox.clone()
+    }
+
+    /// Takes what somebody asks.
+    fn admit(&mut self, submission: Submission) {
+        let Submission {
+            client,
+            question,
+            request,
+            notes,
+            key,
+            reply,
+        } = submission;
+        let id = self.next_id;
+        if let Some(key) = key {
+            match self.known.get(&key) {
+                Some(Known::Answer(known)) => {
+                    let mut answer = Answer::clone(known);
+                    answer.completion.prompt = request.prompt;
+                    reply.take(Ok(Answered {
+                        answer: Arc::new(answer),
+                        is_reused: true,
+                    }));
+                    return;
+                }
+                Some(Known::Pending(first)) => {
+                    let first = *first;
+                    if let Some(pending) = self.pending.get_mut(&first) {
+                        // A client that asks again and again takes the room of one.
+                        pending.replies.retain(|reply| reply.is_wanted());
+                        pending.replies.push(reply);
+                        if pending.request.is_some() {
+                            // Its turn may come before that of the client who has asked first.
+                            self.queue.push(&client, first);
+                        }
+                        return;
+                    }
+                }
+                None => {}
+            }
+            self.known.insert(key, Known::Pending(id));
+        }
+        self.next_id += 1;
+        let pending = Pending {
+            request: Some(Request { id, ..request }),
+            question,
+            notes,
+            key,
+            replies: vec![reply],
+            submitted: Instant::now(),
+            backend: None,
+        };
+        self.pending.insert(id, pending);
+        self.queue.push(&client, id);
+    }
+
+    /// Gives the backends what they have room for.
+    fn dispatch(&mut self) {
+        while self.life.is_ready() && (0..self.backends.len()).any(|at| self.load(at).is_some()) {
+            let pending = &self.pending;
+            let next = self.queue.pop(|id| match pending.get(id) {
+                Some(pending) if pending.request.is_none() => Turn::Gone,
+                Some(pending) if pending.is_wanted() => Turn::Now,
+                // Nobody will ask for this completion again.
+                Some(pending) if pending.key.is_none() => Turn::Now,
+                Some(_) => Turn::Last,
+                None => Turn::Gone,
+            });
+            let Some(id) = next else { return };
+            let Some(pending) = self.pending.get_mut(&id) else {
+                continue;
+            };
+            if pending.key.is_none() && !pending.is_wanted() {
+                self.pending.remove(&id);
+                continue;
+            }
+            let question = pending.question;
+            let (Some(at), Some(pending)) = (self.choose(question), self.pending.get_mut(&id))
+            else {
+                return;
+            };
+            if let Some(request) = pending.request.take() {
+                pending.backend = Some(at);
+                self.backends[at].outstanding += 1;
+                self.backends[at].backend.submit(request);
+                let in_row = match self.last {
+                    Some((last, of, count)) if (last, of) == (at, question) => count,
+                    _ => 0,
+                };
+                self.last = Some((at, question, in_row + 1));
+            }
+        }
+    }
+
+    /// How many requests a backend has, if it has room for another.
+    fn load(&self, at: usize) -> Option<usize> {
+        let Running {
+            outstanding,
+            running,
+            ..
+        } = self.backends[at];
+        (outstanding < running + self.options.ahead).then_some(outstanding)
+    }
+
+    /// The backend to take a request of this question, if any has room: that with the fewest, so that a slow one delays no other.
+    fn choose(&self, question: u64) -> Option<usize> {
+        match self.last {
+            Some((at, of, count)) if of == question && count < GROUP && self.load(at).is_some() => {
+                Some(at)
+            }
+            _ => (0..self.backends.len())
+                .filter_map(|at| Some((self.load(at)?, at)))
+                .min()
+                .map(|(_, at)| at),
+        }
+    }
+
+    /// A request is answered: whoever waits for it hears so.
+    fn answered(&mut self, at: usize, completion: Completion) {
+        let Some(pending) = self.pending.remove(&completion.id) else {
+            return;
+        };
+        self.backends[at].outstanding -= 1;
+        if let Some(observer) = &self.options.observer {
+            let timing = &completion.timing;
+            let admitted = timing.admitted.unwrap_or(timing.finished);
+            observer(
+                &completion,
+                admitted.saturating_duration_since(pending.submitted),
+            );
+        }
+        let Pending {
+            notes,
+            key,
+            replies,
+            ..
+        } = pending;
+        if let Some(why) = notes.failure.get() {
+            self.forget(key);
+            for reply in replies {
+                reply.take(Err(Unanswered::Guide(why.clone())));
+            }
+            return;
+        }
+        let guided = notes.guided.lock();
+        let answer = Answer {
+            completion,
+            guided: guided.unwrap_or_else(PoisonError::into_inner).clone(),
+        };
+        match key {
+            Some(key) if answer.is_whole() => self.keep(key, &answer),
+            key => self.forget(key),
+        }
+        let answer = Arc::new(answer);
+        for (at, reply) in replies.into_iter().enumerate() {
+            reply.take(Ok(Answered {
+                answer: Arc::clone(&answer),
+                is_reused: at > 0,
+            }));
+        }
+    }
+
+    /// Keeps an answer for those who ask the same later.
+    fn keep(&mut self, key: AnswerKey, answer: &Answer) {
+        let kept = Answer {
+            completion: Completion {
+                prompt: Vec::new(),
+                ..answer.completion.clone()
+            },
+            guided: answer.guided.clone(),
+        };
+        self.known.insert(key, Known::Answer(Arc::new(kept)));
+        self.answers.push_back(key);
+        if self.answers.len() > self.options.kept_answers
+            && let Some(oldest) = self.answers.pop_front()
+        {
+            self.known.remove(&oldest);
+        }
+    }
+
+    fn forget(&mut self, key: Option<AnswerKey>) {
+        if let Some(key) = key {
+            self.known.remove(&key);
+        }
+    }
+
+    /// The requests that backends have will have no answer.
+    pub(super) fn fail_submitted(&mut self, why: &str) {
+        let submitted = self
+            .pending
+            .extract_if(|_, pending| pending.backend.is_some());
+        let submitted: Vec<Pending> = submitted.map(|(_, pending)| pending).collect();
+        for pending in submitted {
+            self.forget(pending.key);
+            for reply in pending.replies {
+                reply.take(Err(Unanswered::Backend(why.to_owned())));
+            }
+        }
+    }
+
+    /// Forgets what waits and nobody waits for.
+    fn forget_unwanted(&mut self) {
+        let unwanted = self
+            .pending
+            .extract_if(|_, pending| pending.request.is_some() && !pending.is_wanted());
+        let keys: Vec<_> = unwanted.map(|(_, pending)| pending.key).collect();
+        for key in keys {
+            self.forget(key);
+        }
+        let pending = &self.pending;
+        self.queue.retain(|id| pending.contains_key(id));
+    }
+
+    fn note(&self, at: usize, stats: Stats, answered: usize) {
+        let device = &mut self.board.lock().devices[at];
+        device.stats = stats;
+        device.verdicts += answered;
+    }
+
+    fn publish(&self) {
+        let submitted: usize = self.backends.iter().map(|one| one.outstanding).sum();
+        let mut published = self.board.lock();
+        published.submitted = submitted;
+        published.waiting = self.pending.len().saturating_sub(submitted);
+    }
+}
