@@ -98,9 +98,9 @@ impl File {
                 key,
                 "an answer of this form depends on the sample, and its grammar is made for each",
             )),
-            AnswerFile::Labels {
+            AnswerFile::Labels(LabelsFile {
                 scaffold: Some(_), ..
-            } => Err((
+            }) => Err((
                 key,
                 "`answer.scaffold` says what a constrained judge writes already",
             )),
@@ -128,26 +128,36 @@ pub(super) enum AnswerFile {
     /// XML tags with True or False.
     Tags { fields: Vec<TagField> },
     /// Labels that ordered rules find.
-    Labels {
-        rules: Vec<RuleFile>,
-        labels: BTreeMap<String, LabelFile>,
-        unclear: Option<String>,
-        #[serde(default)]
-        cut: bool,
-        scaffold: Option<String>,
-    },
+    Labels(LabelsFile),
     /// One JSON object.
-    Json {
-        verdict: String,
-        answer: Option<String>,
-        answer_pattern: Option<String>,
-        reason: Option<String>,
-        labels: BTreeMap<String, LabelFile>,
-    },
+    Json(JsonFile),
     /// The index of the first wrong step.
     Step {},
     /// A grade for each criterion of a rubric.
     Rubric {},
+}
+
+/// The form `labels`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct LabelsFile {
+    pub(super) rules: Vec<RuleFile>,
+    pub(super) labels: BTreeMap<String, LabelFile>,
+    pub(super) unclear: Option<String>,
+    #[serde(default)]
+    pub(super) cut: bool,
+    pub(super) scaffold: Option<String>,
+}
+
+/// The form `json`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct JsonFile {
+    pub(super) verdict: String,
+    pub(super) answer: Option<String>,
+    pub(super) answer_pattern: Option<String>,
+    pub(super) reason: Option<String>,
+    pub(super) labels: BTreeMap<String, LabelFile>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -233,8 +243,11 @@ pub(super) fn read(origin: &str, text: &str) -> Result<File, DeclarationError> {
 /// What a verdict's `parse_rule` says by itself.
 const RESERVED_NAMES: [&str; 5] = ["exact", "lenient", "unclosed", "constrained", UNCLEAR];
 
+/// A key of the file, and what is wrong with it.
+pub(super) type KeyError = (String, String);
+
 /// A rule, or its key and what is wrong with it.
-pub(super) fn compile(rule: RuleFile) -> Result<Rule, (String, String)> {
+pub(super) fn compile(rule: RuleFile) -> Result<Rule, KeyError> {
     let key = format!("answer.rules: {}", rule.name);
     if RESERVED_NAMES.contains(&rule.name.as_str()) || rule.name.trim().is_empty() {
         let why = format!(
@@ -259,7 +272,12 @@ pub(super) fn compile(rule: RuleFile) -> Result<Rule, (String, String)> {
 }
 
 /// Labels without rules.
-pub(super) fn meanings(labels: BTreeMap<String, LabelFile>) -> Result<Labels, String> {
+pub(super) fn meanings(labels: BTreeMap<String, LabelFile>) -> Result<Labels, KeyError> {
+    let key = |why| ("answer.labels".to_owned(), why);
+    meanings_of(labels).map_err(key)
+}
+
+fn meanings_of(labels: BTreeMap<String, LabelFile>) -> Result<Labels, String> {
     let mut found: Vec<Label> = Vec::new();
     for (name, label) in labels {
         if (label.process, label.outcome, label.score) == (None, None, None) {

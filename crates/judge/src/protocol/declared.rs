@@ -1,17 +1,17 @@
 //! A protocol that is declared: a TOML file ([`declaration`]) and a prompt text.
 
-use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::declaration::{self, AnswerFile, DeclarationError, File, ReferenceFile, TagField};
-use super::labels::{Labels, UNCLEAR, verdict};
-use super::scaffold::{ChoiceField, Filled, LabelScaffold, Scaffold, ScaffoldWants};
+use super::declaration::{self, AnswerFile, DeclarationError, File, LabelsFile, ReferenceFile};
+use super::form::{self, AnswerForm};
+use super::labels::UNCLEAR;
+use super::scaffold::{Filled, Scaffold, ScaffoldWants};
 use super::stop::TextStop;
 use super::unknown_tags::without_unknown_pairs;
 use super::{
     ParsedVerdict, PromptTemplate, Protocol, StopMatcher, Unreadable, VerdictStop, View, Yields,
-    grades, json, parser, steps, visible,
+    parser, visible,
 };
 use juror_data::verdict::ParseRule;
 use juror_engine::engine::Sampling;
@@ -46,16 +46,6 @@ const BUILT_IN: [(&str, &str, Option<&str>); 13] = [
     built_in_file!("pairwise"),
 ];
 
-/// How an answer is read.
-#[derive(Debug, Clone)]
-enum Answer {
-    Tags(Yields),
-    Labels(Labels),
-    Json(json::Keys, Labels),
-    Step,
-    Rubric,
-}
-
 /// A protocol that was declared in a file.
 #[derive(Debug, Clone)]
 #[allow(
@@ -73,11 +63,9 @@ pub(crate) struct Declared {
     stop: Vec<String>,
     max_new_tokens: Option<usize>,
     sampling: Option<Sampling>,
-    answer: Answer,
-    /// The form of a constrained answer of labels.
-    scaffold: Option<LabelScaffold>,
-    /// The form of any other constrained answer, without a reason and with one.
-    grammars: Option<[Arc<GrammarSource>; 2]>,
+    form: Arc<dyn AnswerForm>,
+    /// What a constrained answer is, where a file beside it says so.
+    grammar: Option<Arc<GrammarSource>>,
     reads_cut: bool,
     hash: Option<String>,
 }
@@ -126,8 +114,9 @@ impl Declared {
             })?;
             declared.template = Some(text);
         }
-        if let Some([plain, _]) = &declared.grammars {
-            plain.check().map_err(|error| DeclarationError::Value {
+        let own = declared.form.scaffold(&ScaffoldWants::default());
+        if let Some(own) = own.as_ref().and_then(Scaffold::grammar) {
+            own.check().map_err(|error| DeclarationError::Value {
                 origin: origin.clone(),
                 key: "answer.answer_pattern".to_owned(),
                 message: error.to_string(),
@@ -142,8 +131,7 @@ impl Declared {
                 origin: beside.display().to_string(),
                 message: error.to_string(),
             })?;
-            let source = Arc::new(source);
-            declared.grammars = Some([Arc::clone(&source), source]);
+            declared.grammar = Some(Arc::new(source));
         }
         declared.hash = Some(hasher.finalize().to_hex().to_string());
         Ok(declared)
@@ -197,97 +185,9 @@ impl Declared {
         }
         let reads_cut = matches!(
             file.answer,
-            AnswerFile::Tags { .. } | AnswerFile::Labels { cut: true, .. }
+            AnswerFile::Tags { .. } | AnswerFile::Labels(LabelsFile { cut: true, .. })
         );
-        let mut own_scaffold = None;
-        let answer = match file.answer {
-            AnswerFile::Tags { fields } => {
-                let wanted = |field| fields.contains(&field);
-                if !wanted(TagField::Process) && !wanted(TagField::Outcome) {
-                    let why = "must name process or outcome, or both".into();
-                    return Err(value("answer.fields", why));
-                }
-                Answer::Tags(Yields {
-                    process: wanted(TagField::Process),
-                    outcome: wanted(TagField::Outcome),
-                    perfect: wanted(TagField::Perfect),
-                    ..Yields::default()
-                })
-            }
-            AnswerFile::Labels {
-                rules,
-                labels,
-                unclear,
-                cut: _,
-                scaffold,
-            } => {
-                if rules.is_empty() {
-                    return Err(value("answer.rules", "has no rule".into()));
-                }
-                let rules = rules
-                    .into_iter()
-                    .map(|rule| declaration::compile(rule).map_err(|(name, why)| value(&name, why)))
-                    .collect::<Result<_, _>>()?;
-                let mut labels =
-                    declaration::meanings(labels).map_err(|why| value("answer.labels", why))?;
-                labels.rules = rules;
-                if let Some(unclear) = unclear {
-                    let place = labels.known.iter().position(|label| label.name == unclear);
-                    let why = || format!("`{unclear}` is none of the labels {}", labels.listed());
-                    labels.unclear = Some(place.ok_or_else(|| value("answer.unclear", why()))?);
-                }
-                if let Some(text) = scaffold {
-                    let own = LabelScaffold::parse(&text);
-                    own_scaffold = Some(own.map_err(|why| value("answer.scaffold", why))?);
-                }
-                Answer::Labels(labels)
-            }
-            AnswerFile::Json {
-                verdict,
-                answer,
-                answer_pattern,
-                reason,
-                labels,
-            } => {
-                let mut keys = vec![&verdict];
-                keys.extend(answer.iter().chain(&reason));
-                let different: HashSet<_> = keys.iter().map(|key| key.to_lowercase()).collect();
-                if different.len() < keys.len() {
-                    let why = "`verdict`, `answer` and `reason` must be different keys";
-                    return Err(value("answer", why.into()));
-                }
-                if answer_pattern.is_some() && answer.is_none() {
-                    let why = "needs the key `answer`, whose text it is of";
-                    return Err(value("answer.answer_pattern", why.into()));
-                }
-                Answer::Json(
-                    json::Keys {
-                        verdict,
-                        answer,
-                        answer_pattern,
-                        reason,
-                    },
-                    declaration::meanings(labels).map_err(|why| value("answer.labels", why))?,
-                )
-            }
-            AnswerFile::Step {} if view != View::Steps => {
-                let why = "the form `step` needs `view = \"steps\"`, which numbers them";
-                return Err(value("view", why.into()));
-            }
-            AnswerFile::Step {} => Answer::Step,
-            AnswerFile::Rubric {} => Answer::Rubric,
-        };
-        let grammars = match &answer {
-            Answer::Json(keys, labels) => {
-                let source = |reason| {
-                    Arc::new(GrammarSource::JsonSchema(
-                        keys.schema(labels, reason).to_string(),
-                    ))
-                };
-                Some([source(false), source(true)])
-            }
-            _ => None,
-        };
+        let form = form::declared(file.answer, view).map_err(|(key, why)| value(&key, why))?;
         Ok(Self {
             name: name.to_owned(),
             description: file.description,
@@ -299,25 +199,11 @@ impl Declared {
             stop: file.stop,
             max_new_tokens: file.max_new_tokens,
             sampling,
-            answer,
-            scaffold: own_scaffold,
-            grammars,
+            form,
+            grammar: None,
             reads_cut,
             hash: None,
         })
-    }
-}
-
-impl Declared {
-    /// Reads an answer: of the form `tags` a whole completion, of the others what is left without thinking.
-    fn read(&self, answer: &str, starts_in_thinking: bool) -> Result<ParsedVerdict, Unreadable> {
-        match &self.answer {
-            Answer::Tags(wanted) => parser::parse_wanted(*wanted, answer, starts_in_thinking),
-            Answer::Labels(labels) => labels.read(answer),
-            Answer::Json(keys, labels) => json::read(keys, labels, answer),
-            Answer::Step => steps::read(answer),
-            Answer::Rubric => grades::read(answer),
-        }
     }
 }
 
@@ -335,25 +221,7 @@ impl Protocol for Declared {
     }
 
     fn yields(&self) -> Yields {
-        match &self.answer {
-            Answer::Tags(wanted) => *wanted,
-            Answer::Labels(labels) | Answer::Json(_, labels) => Yields {
-                process: labels.known.iter().any(|label| label.process.is_some()),
-                outcome: labels.known.iter().any(|label| label.outcome.is_some()),
-                perfect: false,
-                score: labels.known.iter().any(|label| label.score.is_some()),
-                first_error: false,
-            },
-            Answer::Step => Yields {
-                process: true,
-                first_error: true,
-                ..Yields::default()
-            },
-            Answer::Rubric => Yields {
-                score: true,
-                ..Yields::default()
-            },
-        }
+        self.form.yields()
     }
 
     fn view(&self) -> View {
@@ -373,7 +241,7 @@ impl Protocol for Declared {
     }
 
     fn needs_rubric(&self) -> bool {
-        matches!(self.answer, Answer::Rubric)
+        self.form.needs_rubric()
     }
 
     fn sampling(&self) -> Option<Sampling> {
@@ -393,29 +261,11 @@ impl Protocol for Declared {
     }
 
     fn has_odds(&self) -> bool {
-        // A label of both says one thing with its tokens and two with its values.
-        let Yields {
-            process, outcome, ..
-        } = self.yields();
-        match self.answer {
-            Answer::Tags(_) | Answer::Rubric => true,
-            Answer::Labels(_) | Answer::Json(..) => process != outcome || self.yields().score,
-            Answer::Step => false,
-        }
+        self.form.has_odds()
     }
 
     fn choices(&self) -> Option<Vec<(&str, f32)>> {
-        let (Answer::Labels(labels) | Answer::Json(_, labels)) = &self.answer else {
-            return None;
-        };
-        let numbers = labels.known.iter().flat_map(|label| {
-            let value = label.outcome.or(label.process);
-            let number = label
-                .score
-                .unwrap_or(f64::from(u8::from(value == Some(true))));
-            label.spellings().map(move |word| (word, number as f32))
-        });
-        Some(numbers.collect())
+        self.form.choices()
     }
 
     fn hash(&self) -> Option<String> {
@@ -423,54 +273,27 @@ impl Protocol for Declared {
     }
 
     fn stop(&self, starts_in_thinking: bool, wants_reason: bool) -> Option<Box<dyn StopMatcher>> {
-        match self.answer {
-            Answer::Tags(wanted) => Some(Box::new(VerdictStop::new(
-                wanted,
-                starts_in_thinking,
-                wants_reason,
-            ))),
-            _ if self.stop.is_empty() => None,
-            _ => Some(Box::new(TextStop::new(&self.stop))),
+        if let Some(wanted) = self.form.tags() {
+            let stop = VerdictStop::new(wanted, starts_in_thinking, wants_reason);
+            return Some(Box::new(stop));
         }
+        let has_stop = !self.stop.is_empty();
+        has_stop.then(|| Box::new(TextStop::new(&self.stop)) as Box<dyn StopMatcher>)
     }
 
     fn scaffold(&self, wants: ScaffoldWants) -> Option<Scaffold> {
-        if let Some(grammars) = &self.grammars {
-            return Some(Scaffold::of_grammar(&grammars[usize::from(wants.reason)]));
-        }
-        match &self.answer {
-            Answer::Tags(wanted) => Some(Scaffold::of_tags(*wanted, wants.reason)),
-            Answer::Labels(labels) => {
-                let names = labels.known.iter().map(|label| label.name.clone());
-                Some(self.scaffold.as_ref()?.around(names.collect()))
-            }
-            Answer::Json(..) => None,
-            Answer::Rubric => Some(grades::scaffold(wants.rubric.as_deref(), wants.reason)),
-            Answer::Step => Some(Scaffold::of_step(wants.steps)),
+        match &self.grammar {
+            Some(grammar) => Some(Scaffold::of_grammar(grammar)),
+            None => self.form.scaffold(&wants),
         }
     }
 
     fn read_filled(&self, filled: Filled) -> Result<ParsedVerdict, Unreadable> {
-        let nothing = || Unreadable::Missing { field: "verdict" };
-        match &self.answer {
-            Answer::Tags(_) => Ok(filled.in_tags()),
-            Answer::Labels(labels) => {
-                let word = filled.word(ChoiceField::Label).ok_or_else(nothing)?;
-                let label = labels.named(word).ok_or_else(nothing)?;
-                Ok(verdict(label, ParseRule::Constrained, 0..0))
-            }
-            Answer::Step => {
-                let word = filled.word(ChoiceField::Step).ok_or_else(nothing)?;
-                Ok(steps::verdict(word.parse().ok(), ParseRule::Constrained))
-            }
-            Answer::Rubric => Ok(grades::of_filled(&filled)),
-            // Of a grammar: nothing is filled in.
-            Answer::Json(..) => Err(nothing()),
-        }
+        self.form.read_filled(filled)
     }
 
     fn read_of_grammar(&self, text: &str) -> Result<ParsedVerdict, Unreadable> {
-        self.read(text, false)
+        self.form.read(text)
     }
 
     fn parse(
@@ -478,8 +301,8 @@ impl Protocol for Declared {
         completion: &str,
         starts_in_thinking: bool,
     ) -> Result<ParsedVerdict, Unreadable> {
-        if matches!(self.answer, Answer::Tags(_)) {
-            return self.read(completion, starts_in_thinking);
+        if let Some(wanted) = self.form.tags() {
+            return parser::parse_wanted(wanted, completion, starts_in_thinking);
         }
         let answer = visible::answer(completion, starts_in_thinking)
             .ok_or(Unreadable::ThinkingNotFinished)?;
@@ -490,18 +313,19 @@ impl Protocol for Declared {
         let answer = &answer[..ends.min().unwrap_or(answer.len())];
         let outside = without_unknown_pairs(answer);
         let Some(tag) = outside.tag else {
-            return self.read(answer, false);
+            return self.form.read(answer);
         };
-        let read = self.read(&outside.text, false);
+        let read = self.form.read(&outside.text);
         let unclear = ParseRule::Named(UNCLEAR.to_owned());
         let in_tags = match &read {
             // What is in a tag that is never closed may take back what stands before it.
             Ok(read) if outside.is_open => {
-                self.read(answer, false).map(|whole| whole.fields).as_ref() != Ok(&read.fields)
+                self.form.read(answer).map(|whole| whole.fields).as_ref() != Ok(&read.fields)
             }
             Ok(read) => read.rule == unclear,
             Err(_) => self
-                .read(answer, false)
+                .form
+                .read(answer)
                 .is_ok_and(|whole| whole.rule != unclear),
         };
         if in_tags {

@@ -5,21 +5,55 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
+use super::form::AnswerForm;
 use super::json::each_object;
-use super::scaffold::{ChoiceField, Filled, Part, Scaffold};
-use super::{ParsedVerdict, Unreadable, ValueSpans, VerdictFields, shorten};
+use super::scaffold::{ChoiceField, Filled, Part, Scaffold, ScaffoldWants};
+use super::{ParsedVerdict, Unreadable, ValueSpans, VerdictFields, Yields, shorten};
 use juror_data::rubric::{Grade, Rubric};
 use juror_data::verdict::ParseRule;
 
 /// What stands around a reason.
 const REASON: [&str; 2] = ["<reason>", "</reason>"];
 
+/// The form `rubric`.
+#[derive(Debug, Clone)]
+pub(super) struct RubricForm;
+
+impl AnswerForm for RubricForm {
+    fn yields(&self) -> Yields {
+        Yields {
+            score: true,
+            ..Yields::default()
+        }
+    }
+
+    fn has_odds(&self) -> bool {
+        true
+    }
+
+    fn read(&self, answer: &str) -> Result<ParsedVerdict, Unreadable> {
+        read(answer)
+    }
+
+    fn scaffold(&self, wants: &ScaffoldWants) -> Option<Scaffold> {
+        Some(scaffold(wants.rubric.as_deref(), wants.reason))
+    }
+
+    fn read_filled(&self, filled: Filled) -> Result<ParsedVerdict, Unreadable> {
+        Ok(of_filled(&filled))
+    }
+
+    fn needs_rubric(&self) -> bool {
+        true
+    }
+}
+
 /// Reads an answer without its thinking: outside of its reason the last object with the key `1`. The object's keys must be the
 /// numbers from 1 on, and its values true, false or whole numbers.
 ///
 /// # Errors
 /// Where there is no such object, or one of its values is no grade.
-pub(super) fn read(answer: &str) -> Result<ParsedVerdict, Unreadable> {
+fn read(answer: &str) -> Result<ParsedVerdict, Unreadable> {
     if answer.trim().is_empty() {
         return Err(Unreadable::Empty);
     }
@@ -102,7 +136,7 @@ fn verdict(grades: Vec<Grade>, reason: Option<String>, rule: ParseRule) -> Parse
 }
 
 /// The object with a choice for each grade, and a reason behind it if wanted.
-pub(super) fn scaffold(rubric: Option<&Rubric>, reason: bool) -> Scaffold {
+fn scaffold(rubric: Option<&Rubric>, reason: bool) -> Scaffold {
     let mut parts = Vec::new();
     let mut text = "{".to_owned();
     let criteria = rubric.map_or(&[][..], Rubric::criteria);
@@ -125,7 +159,7 @@ pub(super) fn scaffold(rubric: Option<&Rubric>, reason: bool) -> Scaffold {
 }
 
 /// The grades that were chosen in a [`scaffold`].
-pub(super) fn of_filled(filled: &Filled) -> ParsedVerdict {
+fn of_filled(filled: &Filled) -> ParsedVerdict {
     let chosen = filled.choices.iter().filter_map(|(field, word)| {
         let is_grade = matches!(field, ChoiceField::Criterion(_));
         match (is_grade, word.trim()) {

@@ -3,16 +3,22 @@
 //! The object may stand in a Markdown fence or between prose. The last one that has the key counts, and must hold a label there; one
 //! before it that holds another label, or one that is not JSON to the letter, makes the answer unreadable. Keys may be in any case.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
 
 use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};
 
+use super::declaration::{self, JsonFile, KeyError};
+use super::form::{AnswerForm, NOTHING_CHOSEN};
 use super::labels::{Labels, verdict};
-use super::{ParsedVerdict, Unreadable, shorten};
+use super::scaffold::{Filled, Scaffold, ScaffoldWants};
+use super::{ParsedVerdict, Unreadable, Yields, shorten};
 use juror_data::verdict::ParseRule;
+use juror_engine::grammar::GrammarSource;
 
 /// The keys of the object.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,6 +60,77 @@ impl Keys {
             "required": [&self.verdict],
             "additionalProperties": false,
         })
+    }
+}
+
+/// The form `json`.
+#[derive(Debug, Clone)]
+pub(super) struct JsonForm {
+    keys: Keys,
+    labels: Labels,
+    /// The form of a constrained answer, without a reason and with one.
+    grammars: [Arc<GrammarSource>; 2],
+}
+
+impl JsonForm {
+    pub(super) fn declared(file: JsonFile) -> Result<Self, KeyError> {
+        let error = |key: &str, why: &str| (key.to_owned(), why.to_owned());
+        let mut names = vec![&file.verdict];
+        names.extend(file.answer.iter().chain(&file.reason));
+        let different: HashSet<_> = names.iter().map(|key| key.to_lowercase()).collect();
+        if different.len() < names.len() {
+            let why = "`verdict`, `answer` and `reason` must be different keys";
+            return Err(error("answer", why));
+        }
+        if file.answer_pattern.is_some() && file.answer.is_none() {
+            let why = "needs the key `answer`, whose text it is of";
+            return Err(error("answer.answer_pattern", why));
+        }
+        let labels = declaration::meanings(file.labels)?;
+        let keys = Keys {
+            verdict: file.verdict,
+            answer: file.answer,
+            answer_pattern: file.answer_pattern,
+            reason: file.reason,
+        };
+        let grammars = [false, true].map(|reason| {
+            let schema = keys.schema(&labels, reason).to_string();
+            Arc::new(GrammarSource::JsonSchema(schema))
+        });
+        Ok(Self {
+            keys,
+            labels,
+            grammars,
+        })
+    }
+}
+
+impl AnswerForm for JsonForm {
+    fn yields(&self) -> Yields {
+        self.labels.yields()
+    }
+
+    fn has_odds(&self) -> bool {
+        self.labels.has_odds()
+    }
+
+    fn read(&self, answer: &str) -> Result<ParsedVerdict, Unreadable> {
+        read(&self.keys, &self.labels, answer)
+    }
+
+    fn scaffold(&self, wants: &ScaffoldWants) -> Option<Scaffold> {
+        Some(Scaffold::of_grammar(
+            &self.grammars[usize::from(wants.reason)],
+        ))
+    }
+
+    /// Of a grammar nothing is filled in.
+    fn read_filled(&self, _filled: Filled) -> Result<ParsedVerdict, Unreadable> {
+        Err(NOTHING_CHOSEN)
+    }
+
+    fn choices(&self) -> Option<Vec<(&str, f32)>> {
+        Some(self.labels.choices())
     }
 }
 

@@ -9,7 +9,10 @@ use std::ops::Range;
 
 use regex::{Captures, Regex};
 
-use super::{ParsedVerdict, Unreadable, ValueSpans, VerdictFields, listed, shorten};
+use super::declaration::{self, KeyError, LabelsFile};
+use super::form::{AnswerForm, NOTHING_CHOSEN};
+use super::scaffold::{ChoiceField, Filled, LabelScaffold, Scaffold, ScaffoldWants};
+use super::{ParsedVerdict, Unreadable, ValueSpans, VerdictFields, Yields, listed, shorten};
 use juror_data::verdict::ParseRule;
 use juror_engine::text::reasoning::tag_mask::blank;
 
@@ -71,7 +74,99 @@ pub(super) struct Labels {
     pub(super) unclear: Option<usize>,
 }
 
+/// The form `labels`.
+#[derive(Debug, Clone)]
+pub(super) struct LabelForm {
+    labels: Labels,
+    /// What a constrained answer is.
+    scaffold: Option<LabelScaffold>,
+}
+
+impl LabelForm {
+    pub(super) fn declared(file: LabelsFile) -> Result<Self, KeyError> {
+        let error = |key: &str, why: String| (key.to_owned(), why);
+        if file.rules.is_empty() {
+            return Err(error("answer.rules", "has no rule".to_owned()));
+        }
+        let rules = file.rules.into_iter().map(declaration::compile);
+        let rules = rules.collect::<Result<_, _>>()?;
+        let mut labels = declaration::meanings(file.labels)?;
+        labels.rules = rules;
+        if let Some(unclear) = file.unclear {
+            let place = labels.known.iter().position(|label| label.name == unclear);
+            let why = || format!("`{unclear}` is none of the labels {}", labels.listed());
+            labels.unclear = Some(place.ok_or_else(|| error("answer.unclear", why()))?);
+        }
+        let scaffold = file.scaffold.as_deref().map(LabelScaffold::parse);
+        let scaffold = scaffold.transpose();
+        Ok(Self {
+            labels,
+            scaffold: scaffold.map_err(|why| error("answer.scaffold", why))?,
+        })
+    }
+}
+
+impl AnswerForm for LabelForm {
+    fn yields(&self) -> Yields {
+        self.labels.yields()
+    }
+
+    fn has_odds(&self) -> bool {
+        self.labels.has_odds()
+    }
+
+    fn read(&self, answer: &str) -> Result<ParsedVerdict, Unreadable> {
+        self.labels.read(answer)
+    }
+
+    fn scaffold(&self, _wants: &ScaffoldWants) -> Option<Scaffold> {
+        let names = self.labels.known.iter().map(|label| label.name.clone());
+        Some(self.scaffold.as_ref()?.around(names.collect()))
+    }
+
+    fn read_filled(&self, filled: Filled) -> Result<ParsedVerdict, Unreadable> {
+        let word = filled.word(ChoiceField::Label);
+        let label = word.and_then(|word| self.labels.named(word));
+        let label = label.ok_or(NOTHING_CHOSEN)?;
+        Ok(verdict(label, ParseRule::Constrained, 0..0))
+    }
+
+    fn choices(&self) -> Option<Vec<(&str, f32)>> {
+        Some(self.labels.choices())
+    }
+}
+
 impl Labels {
+    /// What a verdict with one of them holds.
+    pub(super) fn yields(&self) -> Yields {
+        Yields {
+            process: self.known.iter().any(|label| label.process.is_some()),
+            outcome: self.known.iter().any(|label| label.outcome.is_some()),
+            perfect: false,
+            score: self.known.iter().any(|label| label.score.is_some()),
+            first_error: false,
+        }
+    }
+
+    /// Whether the probability of a label is that of one value: a label of both process and outcome says one thing with its
+    /// tokens and two with its values.
+    pub(super) fn has_odds(&self) -> bool {
+        let yields = self.yields();
+        yields.process != yields.outcome || yields.score
+    }
+
+    /// The spellings of all labels, each with its number.
+    pub(super) fn choices(&self) -> Vec<(&str, f32)> {
+        let numbers = self.known.iter().flat_map(|label| {
+            let value = label.outcome.or(label.process);
+            let number = label
+                .score
+                .unwrap_or(f64::from(u8::from(value == Some(true))));
+            label.spellings().map(move |word| (word, number as f32))
+        });
+        numbers.collect()
+    }
+
     /// The label with this spelling; letter case, full width and what is not seen are left aside.
     fn find(&self, text: &str) -> Option<usize> {
         let text = plain(text);

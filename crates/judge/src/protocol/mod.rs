@@ -33,6 +33,7 @@ mod control_text;
 pub(crate) mod declaration;
 pub(crate) mod declared;
 pub(crate) mod delimiters;
+mod form;
 mod grades;
 mod json;
 mod labels;

@@ -1,15 +1,48 @@
 //! Answers that name the first wrong step: its index in `\boxed{…}`, -1 where no step is wrong.
 
-use super::{ParsedVerdict, Unreadable, ValueSpans, VerdictFields, shorten};
+use super::form::{AnswerForm, NOTHING_CHOSEN};
+use super::scaffold::{ChoiceField, Filled, Scaffold, ScaffoldWants};
+use super::{ParsedVerdict, Unreadable, ValueSpans, VerdictFields, Yields, shorten};
 use juror_data::verdict::ParseRule;
 
 const BOXED: &str = "\\boxed";
+
+/// The form `step`.
+#[derive(Debug, Clone)]
+pub(super) struct StepForm;
+
+impl AnswerForm for StepForm {
+    fn yields(&self) -> Yields {
+        Yields {
+            process: true,
+            first_error: true,
+            ..Yields::default()
+        }
+    }
+
+    fn has_odds(&self) -> bool {
+        false
+    }
+
+    fn read(&self, answer: &str) -> Result<ParsedVerdict, Unreadable> {
+        read(answer)
+    }
+
+    fn scaffold(&self, wants: &ScaffoldWants) -> Option<Scaffold> {
+        Some(Scaffold::of_step(wants.steps))
+    }
+
+    fn read_filled(&self, filled: Filled) -> Result<ParsedVerdict, Unreadable> {
+        let word = filled.word(ChoiceField::Step).ok_or(NOTHING_CHOSEN)?;
+        Ok(verdict(word.parse().ok(), ParseRule::Constrained))
+    }
+}
 
 /// Reads an answer without its thinking: the last box, which must hold an index.
 ///
 /// # Errors
 /// Where there is no box, or the last one holds something else: an earlier one may be quoted.
-pub(super) fn read(answer: &str) -> Result<ParsedVerdict, Unreadable> {
+fn read(answer: &str) -> Result<ParsedVerdict, Unreadable> {
     if answer.trim().is_empty() {
         return Err(Unreadable::Empty);
     }
@@ -32,7 +65,7 @@ pub(super) fn read(answer: &str) -> Result<ParsedVerdict, Unreadable> {
 }
 
 /// What an index says; `None`: that no step is wrong.
-pub(super) fn verdict(first_error: Option<usize>, rule: ParseRule) -> ParsedVerdict {
+fn verdict(first_error: Option<usize>, rule: ParseRule) -> ParsedVerdict {
     ParsedVerdict {
         fields: VerdictFields {
             process: Some(first_error.is_none()),

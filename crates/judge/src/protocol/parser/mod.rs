@@ -5,12 +5,61 @@
 use std::ops::Range;
 
 use super::block::{Block, Slot, Values};
+use super::declaration::{KeyError, TagField};
+use super::form::AnswerForm;
+use super::scaffold::{Filled, Scaffold, ScaffoldWants};
 use super::tags::TagName;
 #[cfg(test)]
 use super::untrusted::neutralise;
 use super::verdict_reader::VerdictReader;
 use super::{ParsedVerdict, Unreadable, ValueSpans, VerdictFields, Yields, listed};
 use juror_data::verdict::ParseRule;
+
+/// The form `tags`, of these fields.
+#[derive(Debug, Clone)]
+pub(super) struct TagForm(Yields);
+
+impl TagForm {
+    pub(super) fn declared(fields: &[TagField]) -> Result<Self, KeyError> {
+        let wanted = |field| fields.contains(&field);
+        if !wanted(TagField::Process) && !wanted(TagField::Outcome) {
+            let why = "must name process or outcome, or both".to_owned();
+            return Err(("answer.fields".to_owned(), why));
+        }
+        Ok(Self(Yields {
+            process: wanted(TagField::Process),
+            outcome: wanted(TagField::Outcome),
+            perfect: wanted(TagField::Perfect),
+            ..Yields::default()
+        }))
+    }
+}
+
+impl AnswerForm for TagForm {
+    fn yields(&self) -> Yields {
+        self.0
+    }
+
+    fn has_odds(&self) -> bool {
+        true
+    }
+
+    fn read(&self, answer: &str) -> Result<ParsedVerdict, Unreadable> {
+        parse_wanted(self.0, answer, false)
+    }
+
+    fn scaffold(&self, wants: &ScaffoldWants) -> Option<Scaffold> {
+        Some(Scaffold::of_tags(self.0, wants.reason))
+    }
+
+    fn read_filled(&self, filled: Filled) -> Result<ParsedVerdict, Unreadable> {
+        Ok(filled.in_tags())
+    }
+
+    fn tags(&self) -> Option<Yields> {
+        Some(self.0)
+    }
+}
 
 /// [`parse_wanted`] of all fields.
 #[cfg(test)]
