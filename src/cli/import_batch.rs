@@ -17,13 +17,13 @@ use super::sampling::{SAMPLING, parse_trials};
 use super::{Failure, OrFail, batch_failure, download, say};
 use juror_base::terminal::escaped;
 use juror_data::journal::{earlier_input, journal_path};
-use juror_data::output::OutputFile;
 use juror_data::{BadLines, Keep, LineLimit, LoadOptions, sources};
 use juror_hub::Want;
 use juror_judge::batch::import::Import;
 use juror_judge::judge::answers::AnswerReader;
+use juror_judge::judge::session::VerdictSource;
 use juror_judge::judge::{
-    ChatSettings, EngineOptions, JudgeText, RulesMode, RunOptions, Session, default_protocol,
+    ChatSettings, JudgeText, RulesMode, RunOptions, Session, default_protocol,
 };
 use juror_judge::protocol::PlainPrompt;
 use juror_judge::reward::RewardPolicy;
@@ -106,7 +106,7 @@ used are left out.
 
 pub(super) fn run(arguments: ImportBatchArguments) -> Result<u8, Failure> {
     let quiet = arguments.output.quiet;
-    let (session, summary, left_out) = resolve(arguments)?;
+    let (session, left_out) = resolve(arguments)?;
     describe(&session, quiet);
     if !quiet {
         for line in &left_out.first {
@@ -119,14 +119,12 @@ pub(super) fn run(arguments: ImportBatchArguments) -> Result<u8, Failure> {
             ));
         }
     }
-    carry_out(&session, quiet, summary.as_ref())
+    carry_out(&session, quiet)
 }
 
 /// Raw arguments into a session whose verdicts are read from the answers; also gives where its summary goes, and the lines of answers
 /// that are left out.
-fn resolve(
-    arguments: ImportBatchArguments,
-) -> Result<(Session, Option<OutputFile>, BadLines), Failure> {
+fn resolve(arguments: ImportBatchArguments) -> Result<(Session, BadLines), Failure> {
     let rules = RulesMode::from(arguments.rules.rules);
     if rules == RulesMode::Only {
         return Err(anyhow!(
@@ -237,7 +235,6 @@ fn resolve(
         data_origins: inputs.origins,
         earlier_samples,
         shard,
-        rejected_out: outputs.rejected,
         options: RunOptions {
             trials,
             seed: arguments.seed,
@@ -252,18 +249,10 @@ fn resolve(
             require_process: arguments.require_process,
             ..RunOptions::default()
         },
-        judge: None,
-        answers: Some(answers),
+        source: VerdictSource::Answers(answers),
         protocol: identity(protocol.as_ref(), &template),
         model_name: arguments.model.unwrap_or_else(|| "answers".to_owned()),
-        devices: Vec::new(),
-        engine: EngineOptions::default(),
-        out: outputs.out,
-        consensus_out: outputs.consensus,
-        hard_out: outputs.hard,
-        advantages: arguments.output.advantages,
-        cache: None,
-        restart: arguments.output.restart,
+        outputs,
     };
-    Ok((session, outputs.summary, left_out))
+    Ok((session, left_out))
 }

@@ -11,6 +11,7 @@ use super::judge::shard_in_name;
 use super::{Arguments, Failure, OrFail};
 use juror_data::output::{Mark, OutputFile, OutputFormat, Outputs, has_place_beside};
 use juror_data::{Shard, rejected_path};
+use juror_judge::judge::session::RunOutputs;
 
 /// `--force`, of every command that writes files.
 #[derive(Debug, Clone, Copy, Default, Args)]
@@ -132,25 +133,6 @@ fn read_by_command_line() -> Vec<PathBuf> {
     paths
 }
 
-/// The files of a run that judges, opened.
-#[derive(Debug, Default)]
-pub(super) struct RunOutputs {
-    /// The verdicts; none for standard output.
-    pub(super) out: Option<OutputFile>,
-    /// Lines set aside.
-    pub(super) rejected: Option<OutputFile>,
-    pub(super) summary: Option<OutputFile>,
-    pub(super) consensus: Option<OutputFile>,
-    pub(super) hard: Option<OutputFile>,
-}
-
-impl RunOutputs {
-    /// Where the verdicts go.
-    pub(super) fn path(&self) -> Option<&Path> {
-        self.out.as_ref().map(OutputFile::path)
-    }
-}
-
 impl OutputArguments {
     /// The outputs of a run.
     pub(super) fn resolve(&self, shard: Option<Shard>, trials: u32) -> Result<RunOutputs, Failure> {
@@ -183,11 +165,13 @@ impl OutputArguments {
         let quotes = self.table.quote_formulas;
         let file = open(&mut files, out.as_ref(), Mark::Journal)?;
         let outputs = RunOutputs {
-            out: file.map(|file| file.quoting_formulas(quotes)),
+            verdicts: file.map(|file| file.quoting_formulas(quotes)),
             rejected: open(&mut files, rejected.as_ref(), |_| Mark::REJECTED)?,
             summary: open(&mut files, self.summary_json.as_ref(), |_| Mark::SUMMARY)?,
             consensus: open(&mut files, self.consensus.as_ref(), |_| Mark::CONSENSUS)?,
             hard: open(&mut files, self.hard.as_ref(), |_| Mark::HARD)?,
+            advantages: self.advantages,
+            restart: self.restart,
         };
         for (option, given) in [
             ("--consensus", self.consensus.is_some()),

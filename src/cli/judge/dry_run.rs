@@ -10,13 +10,14 @@ use crate::bench::{Ceiling, Estimate, Seconds, Tokens};
 use crate::cli::for_output;
 use juror_base::terminal::escaped;
 use juror_data::Samples;
-use juror_engine::checkpoint::{ModelSource, Weights};
+use juror_engine::checkpoint::Weights;
 use juror_engine::model::memory::{MemoryFootprint, free_memory};
 use juror_engine::model::precision::WeightType;
+use juror_judge::judge::Session;
 use juror_judge::judge::build::{WorkloadLengths, engine_config, packed_numbers};
 use juror_judge::judge::jobs::{self, cut_positions};
 use juror_judge::judge::prompt::{TokenCount, TooLong};
-use juror_judge::judge::{JudgeText, Session};
+use juror_judge::judge::session::ModelRun;
 
 /// Samples that a dry run reads at a time.
 const DRY_RUN_AT_ONCE: usize = 256;
@@ -32,10 +33,11 @@ pub(super) fn print(session: &Session) -> anyhow::Result<()> {
         samples.count(),
         samples.count().saturating_mul(trials)
     )?;
-    let Some((source, text)) = &session.judge else {
+    let Some(model) = session.model() else {
         writeln!(out, "rules alone: no model is asked")?;
         return Ok(());
     };
+    let text = &model.text;
     if samples.count() == 0 {
         return Ok(());
     }
@@ -108,7 +110,7 @@ pub(super) fn print(session: &Session) -> anyhow::Result<()> {
         prompt_length: sorted[last / 2],
         outputs: most.saturating_mul(generations),
     };
-    for line in estimate(session, source, text, tokens) {
+    for line in estimate(session, model, tokens) {
         writeln!(out, "{}", escaped(&line))?;
     }
     let first = &samples.fetch(&[0])?[0];
@@ -122,23 +124,19 @@ pub(super) fn print(session: &Session) -> anyhow::Result<()> {
 }
 
 /// What time and memory the run will take, in lines: from what the device does in a short measurement.
-fn estimate(
-    session: &Session,
-    source: &ModelSource,
-    text: &JudgeText,
-    tokens: Tokens,
-) -> Vec<String> {
+fn estimate(session: &Session, model: &ModelRun, tokens: Tokens) -> Vec<String> {
+    let text = model.text.as_ref();
     let estimated = || -> anyhow::Result<Vec<String>> {
-        let choice = session.devices.first().copied().unwrap_or_default();
+        let choice = model.devices.first().copied().unwrap_or_default();
         let device = choice.open()?;
-        let weights = Weights::open(source);
+        let weights = Weights::open(&model.source);
         // A model on the hub may have come without its weights: then they are mostly bf16.
         let stored = weights
             .as_ref()
             .map_or(WeightType::exact(DType::BF16), WeightType::from);
-        let precision = session.engine.precision.resolve(&device, stored)?;
+        let precision = model.engine.precision.resolve(&device, stored)?;
         let packed = weights.as_ref().map_or(0, |weights| {
-            let plain = session.engine.plain_operations;
+            let plain = model.engine.plain_operations;
             packed_numbers(&text.config, weights, &device, precision, plain)
         });
         let jobs = jobs::by_question(&session.loaded.samples, session.options.trials, |_, _| {
@@ -151,7 +149,7 @@ fn estimate(
             precision,
             &device,
             &lengths,
-            &session.engine,
+            &model.engine,
             Vec::new(),
         );
         let ceiling = Ceiling::measure(&device, precision)?;
@@ -173,7 +171,7 @@ fn estimate(
                 Seconds(estimate.output_seconds),
                 ceiling.flops / 1e9,
                 ceiling.bandwidth / 1e9,
-                if session.devices.len() > 1 {
+                if model.devices.len() > 1 {
                     ", as if it were the only device"
                 } else {
                     ""

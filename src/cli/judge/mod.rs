@@ -18,10 +18,10 @@ use super::inputs::{self, Inputs};
 use super::progress::{Progress, print_summary};
 use super::{DONE, Failure, INCOMPLETE, INTERRUPTED, OrFail, catch_interrupts, say};
 use juror_data::journal::{Identity, earlier_input, journal_path};
-use juror_data::output::OutputFile;
 use juror_data::{Keep, LineLimit, LoadOptions, Loaded, Rows, Samples, Shard, index, sources};
 use juror_hub::Want;
 use juror_judge::judge::cache::CACHE_SIZE;
+use juror_judge::judge::session::{ModelRun, VerdictSource};
 use juror_judge::judge::{RunEnd, Session, Summary};
 use juror_judge::protocol::{PromptTemplate, Protocol};
 
@@ -99,7 +99,7 @@ fn run_one(mut arguments: JudgeArguments) -> Result<Ran, Failure> {
     fetch_inputs(&mut arguments)?;
     let quiet = arguments.output.quiet;
     let dry_run = arguments.dry_run;
-    let (session, summary) = resolve(arguments)?;
+    let session = resolve(arguments)?;
     describe(&session, quiet);
     if dry_run {
         dry_run::print(&session).or_fail()?;
@@ -108,16 +108,12 @@ fn run_one(mut arguments: JudgeArguments) -> Result<Ran, Failure> {
             session,
         });
     }
-    let code = carry_out(&session, quiet, summary.as_ref())?;
+    let code = carry_out(&session, quiet)?;
     Ok(Ran { code, session })
 }
 
 /// Runs a session, and says how far it is and what came of it.
-pub(super) fn carry_out(
-    session: &Session,
-    quiet: bool,
-    summary_json: Option<&OutputFile>,
-) -> Result<u8, Failure> {
+pub(super) fn carry_out(session: &Session, quiet: bool) -> Result<u8, Failure> {
     let interrupted = catch_interrupts().or_fail()?;
     let all = session
         .loaded
@@ -138,7 +134,7 @@ pub(super) fn carry_out(
         let usage = error.is_usage();
         Failure::new(error, usage)
     })?;
-    if let Some(file) = summary_json {
+    if let Some(file) = &session.outputs.summary {
         let text = format!("{:#}\n", summary.to_json());
         file.write(|writer| writer.write_all(text.as_bytes()))
             .or_fail()?;
@@ -161,14 +157,14 @@ pub(super) fn carry_out(
         print_summary(&summary);
     }
     warnings::print(session, &summary, quiet);
-    if let (false, Some(out)) = (quiet, &session.out) {
+    if let (false, Some(out)) = (quiet, &session.outputs.verdicts) {
         say(&format!("verdicts in {}", out.path().display()));
     }
     Ok(code_of(&summary))
 }
 
-/// Raw arguments into a session, and where its summary goes; reads the input and the model's text side, not its weights.
-fn resolve(arguments: JudgeArguments) -> Result<(Session, Option<OutputFile>), Failure> {
+/// Raw arguments into a session; reads the input and the model's text side, not its weights.
+fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
     let trials = arguments.sampling.trials;
     let shard = arguments.rows.shard;
     let outputs = arguments.output.resolve(shard, trials)?;
@@ -198,6 +194,19 @@ fn resolve(arguments: JudgeArguments) -> Result<(Session, Option<OutputFile>), F
         begun,
     )?;
     let engine = arguments.engine.options(&arguments.model);
+    let cache = arguments
+        .cache
+        .map(|folder| (folder, arguments.cache_size.unwrap_or(CACHE_SIZE)));
+    let source = match judge {
+        Some((source, text)) => VerdictSource::Model(Box::new(ModelRun {
+            source,
+            text,
+            devices,
+            engine,
+            cache,
+        })),
+        None => VerdictSource::Rules,
+    };
     let columns = arguments
         .judge
         .prompt
@@ -225,24 +234,13 @@ fn resolve(arguments: JudgeArguments) -> Result<(Session, Option<OutputFile>), F
         data_origins: arguments.data_origins,
         earlier_samples,
         shard: arguments.rows.shard,
-        rejected_out: outputs.rejected,
         options,
-        judge,
-        answers: None,
+        source,
         protocol: identity(protocol.as_ref(), &template),
         model_name: arguments.judge.model,
-        devices,
-        engine,
-        out: outputs.out,
-        consensus_out: outputs.consensus,
-        hard_out: outputs.hard,
-        advantages: arguments.output.advantages,
-        restart: arguments.output.restart,
-        cache: arguments
-            .cache
-            .map(|folder| (folder, arguments.cache_size.unwrap_or(CACHE_SIZE))),
+        outputs,
     };
-    Ok((session, outputs.summary))
+    Ok(session)
 }
 
 /// Refuses the first option that has no meaning under the protocol.
@@ -313,7 +311,7 @@ pub(super) fn describe_input(loaded: &Loaded<Rows>) {
 /// Prints what must be known of the judge and, unless `quiet`, the input and the columns used.
 pub(super) fn describe(session: &Session, quiet: bool) {
     let loaded = &session.loaded;
-    for note in session.judge.iter().flat_map(|(_, text)| &text.notes) {
+    for note in session.text().iter().flat_map(|text| &text.notes) {
         say(&format!("note: {note}"));
     }
     if quiet {

@@ -9,17 +9,15 @@ use juror_judge::judge::{Session, Share, Summary};
 /// outside the judge's domain, which their verdicts and the exit code say too.
 pub(super) fn print(session: &Session, summary: &Summary, quiet: bool) {
     let name = &session.model_name;
-    if let (Some(why), Some((folder, _))) = (&summary.cache_failure, &session.cache) {
+    let cache = session.model().and_then(|model| model.cache.as_ref());
+    if let (Some(why), Some((folder, _))) = (&summary.cache_failure, cache) {
         say(&format!(
             "answers were not kept in the cache {}: {why}",
             folder.display()
         ));
     }
     let outside = summary.count(Status::OutOfDomain);
-    let domain = session
-        .judge
-        .as_ref()
-        .and_then(|(_, text)| text.domain.as_ref());
+    let domain = session.text().and_then(|text| text.domain.as_ref());
     if let (false, 1.., Some(domain)) = (quiet, outside, domain) {
         say(&format!(
             "{outside} of {} are outside what `{name}` knows ({}) and have no reward; use --model with a larger judge for them, \

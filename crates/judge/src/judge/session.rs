@@ -35,7 +35,7 @@ use juror_data::{DatasetError, Loaded, Rows, Sample, Samples, Shard, id_hash, wr
 use juror_engine::checkpoint::{CheckpointError, ModelSource, Weights};
 use juror_engine::engine::Sampling;
 use juror_engine::model::memory::host;
-use juror_engine::model::{DeviceChoice, ModelError};
+use juror_engine::model::{DeviceChoice, ModelError, PrecisionChoice};
 
 /// Samples that are read at a time to be written as rows.
 const ROWS_AT_ONCE: usize = 256;
@@ -50,34 +50,66 @@ pub struct Session {
     pub earlier_samples: Option<usize>,
     /// The shard they were taken from.
     pub shard: Option<Shard>,
-    /// Where the lines set aside go, beside the output; without it there are none.
-    pub rejected_out: Option<OutputFile>,
     /// What decides the verdicts.
     pub options: RunOptions,
-    /// The model and its text side; none with rules alone.
-    pub judge: Option<(ModelSource, Arc<JudgeText>)>,
-    /// The answers of another engine to every trial, in place of a model.
-    pub answers: Option<Answers>,
+    /// Who judges.
+    pub source: VerdictSource,
     /// The protocol and the hash of its prompt text.
     pub protocol: Identity,
     /// The model's name, as the user gave it.
     pub model_name: String,
-    /// Where the model runs: one engine for each.
+    /// Where everything goes.
+    pub outputs: RunOutputs,
+}
+
+/// Where the verdicts of a run are from.
+pub enum VerdictSource {
+    /// A model.
+    Model(Box<ModelRun>),
+    /// The answers of another engine to every trial.
+    Answers(Answers),
+    /// The rules alone.
+    Rules,
+}
+
+/// A model that judges, and how it runs.
+pub struct ModelRun {
+    /// Its files.
+    pub source: ModelSource,
+    /// Its text side.
+    pub text: Arc<JudgeText>,
+    /// Where it runs: one engine for each.
     pub devices: Vec<DeviceChoice>,
     /// What the user asked of the engine.
     pub engine: EngineOptions,
-    /// The output file; none for standard output, which has no journal.
-    pub out: Option<OutputFile>,
-    /// Where the consensus of each sample's trials goes, a line each.
-    pub consensus_out: Option<OutputFile>,
-    /// Where the samples go on whose whole the trials disagree, a line each.
-    pub hard_out: Option<OutputFile>,
+    /// Where answers are kept for other runs, and how many bytes of them.
+    pub cache: Option<(PathBuf, u64)>,
+}
+
+/// Where a run's results go.
+#[derive(Debug, Default)]
+pub struct RunOutputs {
+    /// The verdicts; none for standard output, which has no journal.
+    pub verdicts: Option<OutputFile>,
+    /// Lines set aside, beside the output; without it there are none.
+    pub rejected: Option<OutputFile>,
+    /// The summary as JSON.
+    pub summary: Option<OutputFile>,
+    /// The consensus of each sample's trials, a line each.
+    pub consensus: Option<OutputFile>,
+    /// The samples on whose whole the trials disagree, a line each.
+    pub hard: Option<OutputFile>,
     /// Give each verdict its advantage among those of its question.
     pub advantages: bool,
     /// Throw away an earlier run's journal.
     pub restart: bool,
-    /// Where answers are kept for other runs, and how many bytes of them.
-    pub cache: Option<(PathBuf, u64)>,
+}
+
+impl RunOutputs {
+    /// The file that the verdicts go to.
+    pub fn path(&self) -> Option<&Path> {
+        self.verdicts.as_ref().map(OutputFile::path)
+    }
 }
 
 /// A sample on whose whole the trials disagree.
@@ -152,11 +184,12 @@ impl Session {
     /// When the model's files cannot be read.
     pub(crate) fn manifest(&self) -> Result<Manifest, CheckpointError> {
         let options = &self.options;
-        let hash = match (&self.judge, &self.answers) {
-            (Some((source, _)), _) => Some(source.hash()?),
-            (None, Some(answers)) => Some(answers.hash.clone()),
-            (None, None) => None,
+        let hash = match &self.source {
+            VerdictSource::Model(model) => Some(model.source.hash()?),
+            VerdictSource::Answers(answers) => Some(answers.hash.clone()),
+            VerdictSource::Rules => None,
         };
+        let asked = self.model();
         let model = hash.map(|hash| Identity {
             name: self.model_name.clone(),
             hash,
@@ -179,20 +212,19 @@ impl Session {
             format: Manifest::FORMAT,
             juror: env!("CARGO_PKG_VERSION").into(),
             model,
-            model_origin: self.judge.as_ref().and_then(|(source, _)| source.origin()),
+            model_origin: asked.and_then(|model| model.source.origin()),
             protocol: self.protocol.clone(),
-            chat: self.judge.as_ref().and_then(|(_, text)| text.chat.clone()),
+            chat: asked.and_then(|model| model.text.chat.clone()),
             sampling: sampling_settings(options.sampling, options.max_new_tokens),
             seed: options.seed,
             trials: options.trials,
             rules,
             reward: self.reward(),
             min_confidence: options.min_confidence,
-            precision: self.engine.precision.describe(),
-            constrained: self
-                .judge
-                .as_ref()
-                .and_then(|(_, text)| options.constraint(text)),
+            precision: asked
+                .map_or(PrecisionChoice::default(), |model| model.engine.precision)
+                .describe(),
+            constrained: asked.and_then(|model| options.constraint(&model.text)),
             reason: options.wants_reason,
             raw: options.raw,
             input: InputIdentity {
@@ -212,7 +244,7 @@ impl Session {
         if options.require_process {
             words += ", process required";
         }
-        let calibration = self.judge.as_ref().map(|(_, text)| &text.calibration);
+        let calibration = self.text().map(|text| &text.calibration);
         let matters = options.reward == RewardPolicy::Soft || options.min_confidence.is_some();
         if let Some(calibration) =
             calibration.filter(|own| matters && **own != Calibration::default())
@@ -223,6 +255,19 @@ impl Session {
             words += &hash[..16];
         }
         words
+    }
+
+    /// The model that is asked, if one is.
+    pub fn model(&self) -> Option<&ModelRun> {
+        match &self.source {
+            VerdictSource::Model(model) => Some(model),
+            VerdictSource::Answers(_) | VerdictSource::Rules => None,
+        }
+    }
+
+    /// Its text side.
+    pub fn text(&self) -> Option<&Arc<JudgeText>> {
+        self.model().map(|model| &model.text)
     }
 
     /// The first rows of the input, as an earlier run knew them.
@@ -236,8 +281,7 @@ impl Session {
 
     /// The output, if a journal can lie beside it: without one nothing is kept of a run that is stopped.
     pub fn out_with_journal(&self) -> Option<&Path> {
-        let out = self.out.as_ref().map(OutputFile::path);
-        out.filter(|out| has_place_beside(out))
+        self.outputs.path().filter(|out| has_place_beside(out))
     }
 
     /// Judges the trials that no earlier run of this session has finished, then writes the output.
@@ -251,9 +295,9 @@ impl Session {
     ) -> Result<(RunEnd, Summary), SessionError> {
         // An error of the device or the weights is found before a journal is touched.
         let mut devices = Vec::new();
-        if let Some((source, _)) = &self.judge {
-            Weights::open(source)?;
-            for device in &self.devices {
+        if let Some(model) = self.model() {
+            Weights::open(&model.source)?;
+            for device in &model.devices {
                 devices.push((device.to_string(), device.open()?));
             }
         }
@@ -299,12 +343,12 @@ impl Session {
                     &journal_path(out),
                     &manifest,
                     self.earlier_input().as_ref(),
-                    self.restart,
+                    self.outputs.restart,
                     &mut note,
                 )?;
                 // Only now: a run that the journal refuses leaves everything as it was.
                 remove_left_over(out);
-                if let Some(file) = &self.rejected_out {
+                if let Some(file) = &self.outputs.rejected {
                     // Also when there are none: a file of an earlier run would list lines that are no longer bad.
                     write_rejected(file, &self.loaded.rejected)?;
                 }
@@ -322,7 +366,7 @@ impl Session {
             observer,
             started: Instant::now(),
             synced: Instant::now(),
-            stream: self.out.is_none().then(Stream::default),
+            stream: self.outputs.verdicts.is_none().then(Stream::default),
         };
         let end = if keeper.finished.is_complete() {
             RunEnd::Complete
@@ -343,15 +387,15 @@ impl Session {
         if end == RunEnd::Complete && trials > 1 {
             let (consensus, hard) = self.consensus(&mut journal, &finished)?;
             summary.consensus = Some(consensus);
-            if let Some(out) = &self.hard_out {
+            if let Some(out) = &self.outputs.hard {
                 self.write_hard(out, &hard)?;
             }
         }
         if end == RunEnd::Complete
-            && let Some(out) = &self.out
+            && let Some(out) = &self.outputs.verdicts
         {
             OutputFormat::of(out.path())?.write(out, &self.loaded.keep, |writer| {
-                if !self.advantages {
+                if !self.outputs.advantages {
                     return journal.copy(finished.lines(), writer);
                 }
                 let with_advantage = |mut verdict: Verdict| {
@@ -419,7 +463,7 @@ impl Session {
         Ok(written?)
     }
 
-    /// What the trials of each sample say together; a line a sample where [`Self::consensus_out`] says. Also the samples on whose whole
+    /// What the trials of each sample say together; a line a sample where [`RunOutputs::consensus`] says. Also the samples on whose whole
     /// they disagree.
     fn consensus(
         &self,
@@ -450,7 +494,7 @@ impl Session {
             )?;
             take(builder.finish())
         };
-        match &self.consensus_out {
+        match &self.outputs.consensus {
             Some(out) => out.write(|writer| write(journal, writer))?,
             None => write(journal, &mut std::io::sink()).map_err(SessionError::Consensus)?,
         }
@@ -467,42 +511,55 @@ impl Session {
         let samples = &self.loaded.samples;
         let trials = self.options.trials;
         let finished = |position, trial| keeper.finished.contains(position, trial);
-        let end = if let Some((source, text)) = &self.judge {
-            // Verdicts are written to standard output in the order of the input, each as soon as those before it are.
-            let jobs = if self.out.is_some() {
-                jobs::by_question(samples, trials, finished)
-            } else {
-                jobs::in_input_order(samples, trials, finished)
-            };
-            let mut options = self.options.clone();
-            if let Some((folder, size)) = &self.cache {
-                let devices = devices.iter().map(|(_, device)| device);
-                let model = identity(source, &self.engine, devices)?;
-                options.cache = Some(Arc::new(AnswerCache::open(folder, model, *size)?));
+        let ModelRun {
+            source,
+            text,
+            engine,
+            cache,
+            ..
+        } = match &self.source {
+            VerdictSource::Model(model) => model.as_ref(),
+            VerdictSource::Answers(answers) => {
+                let jobs = jobs::in_input_order(samples, trials, finished);
+                return Ok(answers.run(samples, &jobs, &self.options, interrupted, keeper)?);
             }
-            let new_tokens = self.options.max_new_tokens;
-            let lengths = WorkloadLengths::of(samples, &jobs, text, new_tokens)?;
-            let mut observe = |share| {
-                keeper.summary.loaded = share;
-                (keeper.observer)(&keeper.summary);
-            };
-            let text = Arc::clone(text);
-            let mut judge =
-                Judge::build(source, text, devices, &self.engine, &lengths, &mut observe)?;
-            keeper.summary.sizes = Some(judge.sizes());
-            (keeper.observer)(&keeper.summary);
-            keeper.started = Instant::now();
-            let end = judge.run(samples, &jobs, &options, interrupted, keeper)?;
-            let kept = options.cache.as_ref().map(|cache| cache.sync());
-            keeper.summary.cache_failure = kept.and_then(Result::err);
-            end
-        } else {
-            let jobs = jobs::in_input_order(samples, trials, finished);
-            match &self.answers {
-                Some(answers) => answers.run(samples, &jobs, &self.options, interrupted, keeper)?,
-                None => run_rules(samples, &jobs, &self.options, interrupted, keeper)?,
+            VerdictSource::Rules => {
+                let jobs = jobs::in_input_order(samples, trials, finished);
+                return Ok(run_rules(
+                    samples,
+                    &jobs,
+                    &self.options,
+                    interrupted,
+                    keeper,
+                )?);
             }
         };
+        // Verdicts are written to standard output in the order of the input, each as soon as those before it are.
+        let jobs = if self.outputs.verdicts.is_some() {
+            jobs::by_question(samples, trials, finished)
+        } else {
+            jobs::in_input_order(samples, trials, finished)
+        };
+        let mut options = self.options.clone();
+        if let Some((folder, size)) = cache {
+            let devices = devices.iter().map(|(_, device)| device);
+            let model = identity(source, engine, devices)?;
+            options.cache = Some(Arc::new(AnswerCache::open(folder, model, *size)?));
+        }
+        let new_tokens = self.options.max_new_tokens;
+        let lengths = WorkloadLengths::of(samples, &jobs, text, new_tokens)?;
+        let mut observe = |share| {
+            keeper.summary.loaded = share;
+            (keeper.observer)(&keeper.summary);
+        };
+        let text = Arc::clone(text);
+        let mut judge = Judge::build(source, text, devices, engine, &lengths, &mut observe)?;
+        keeper.summary.sizes = Some(judge.sizes());
+        (keeper.observer)(&keeper.summary);
+        keeper.started = Instant::now();
+        let end = judge.run(samples, &jobs, &options, interrupted, keeper)?;
+        let kept = options.cache.as_ref().map(|cache| cache.sync());
+        keeper.summary.cache_failure = kept.and_then(Result::err);
         Ok(end)
     }
 }

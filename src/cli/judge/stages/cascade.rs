@@ -101,7 +101,7 @@ pub(super) fn run(arguments: &JudgeArguments, small: &str, large: &str) -> Resul
         return Ok(ran.code);
     }
     let of_small = ran.session;
-    let Some((_, text)) = &of_small.judge else {
+    let Some(text) = of_small.text() else {
         return Err(anyhow!(
             "--cascade asks two models, and --rules only asks none"
         ))
@@ -234,7 +234,7 @@ pub(super) fn run(arguments: &JudgeArguments, small: &str, large: &str) -> Resul
         rows.push("samples that it was sure of were not checked: --audit 5% does".to_owned());
     }
     if let Some(Ran { session, .. }) = &of_large
-        && let Some((_, large_text)) = &session.judge
+        && let Some(large_text) = session.text()
     {
         let cost = |text: &JudgeText, tokens: usize| {
             text.config.active_layer_parameters() as f64 * tokens as f64

@@ -109,10 +109,10 @@ pub(super) fn run(arguments: &JudgeArguments, file: &Path) -> Result<u8, Failure
         if code == INTERRUPTED {
             return Ok(code);
         }
-        if let Some((_, text)) = &session.judge {
+        let text = session.text();
+        if let Some(text) = text {
             yields = add(yields, text.protocol.yields());
         }
-        let text = session.judge.as_ref().map(|(_, text)| text);
         calibrations.push(text.map_or_else(Default::default, |text| text.calibration.clone()));
         keep = session.loaded.keep;
     }
