@@ -6,7 +6,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use juror_data::{ColumnError, ColumnMap, Preset, presets};
 
 /// Which keys of a row hold what.
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub(super) struct ColumnArguments {
     /// Which key holds what: question=…, reference=…, response=…, id=…, steps=…, rubric=…, other=…; KEY may be a path, as in `outputs[*].text`
     #[arg(

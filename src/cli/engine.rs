@@ -8,7 +8,7 @@ use juror_engine::model::{DeviceChoice, PrecisionChoice};
 use juror_judge::judge::EngineOptions;
 
 /// Where a model runs, and what it is stored in.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(super) struct ModelArguments {
     /// Where the model runs: auto, cpu, cuda, cuda:N or metal
     #[arg(long, value_name = "DEVICE", default_value = "auto", help_heading = JUDGE)]
@@ -37,7 +37,7 @@ impl ModelArguments {
 }
 
 /// Several devices.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(super) struct GpusArgument {
     /// Several NVIDIA GPUs by their numbers, as `0,1`: one engine for each, all fed from one queue
     #[arg(

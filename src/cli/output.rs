@@ -22,7 +22,7 @@ pub(super) struct ForceArgument {
 }
 
 /// The files that a run writes.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[allow(
     clippy::struct_excessive_bools,
     reason = "each is a switch of the command line"

@@ -12,7 +12,7 @@ use juror_data::{ColumnMap, Field, Needs, RubricNeed, read_text};
 use juror_judge::protocol::{self, FieldName, PromptTemplate, Protocol};
 
 /// A protocol and its prompt, without a model.
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub(super) struct PromptChoice {
     /// What the judge is asked, and how its answer is read: a name that `juror prompts list` shows, or your own file
     /// [default: that of a known judge, else prime]

@@ -5,7 +5,7 @@ use clap::Args;
 use juror_data::{LineLimit, Shard, ShardError};
 
 /// Which rows are taken, and how long they may be.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(super) struct RowsArguments {
     /// Longest line that is read; a longer one is a bad line
     #[arg(long, value_name = "N", default_value_t = LineLimit::DEFAULT.0, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Input")]

@@ -6,7 +6,7 @@ use juror_judge::judge::RulesMode;
 use juror_rules::{Config, OutcomeRules, RulesProfile};
 
 /// The rule-based verifier beside the judge.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(super) struct RulesArguments {
     /// What the rule-based verifier does: give the outcome where the judge is unreadable, go first and spare the model
     /// what is plainly wrong, judge alone without a model, or nothing

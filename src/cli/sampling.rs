@@ -9,7 +9,7 @@ use juror_engine::engine::Sampling;
 use juror_judge::judge::RunOptions;
 
 /// How tokens are chosen, how many, and how often.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(super) struct SamplingArguments {
     /// Generations for each sample
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = parse_trials(), help_heading = SAMPLING)]

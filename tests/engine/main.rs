@@ -29,6 +29,7 @@ mod loaded;
 mod logprobs;
 mod long;
 mod reader;
+mod several;
 mod shortage;
 
 use reader::{

@@ -20,7 +20,7 @@ use juror_judge::protocol::{self, PromptTemplate, Protocol};
 use juror_judge::reward::RewardPolicy;
 
 /// Judge rollouts: one verdict and reward for each.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(after_help = after_help())]
 #[allow(
     clippy::struct_excessive_bools,
@@ -91,8 +91,18 @@ pub(in crate::cli) struct JudgeArguments {
     pub(super) engine: EngineArguments,
 }
 
+impl JudgeArguments {
+    /// The same of one judge among several, whose verdicts go to `out`.
+    pub(super) fn of_one(&self, out: PathBuf) -> Self {
+        let mut one = self.clone();
+        one.output.output = Some(out);
+        one.output.summary_json = None;
+        one
+    }
+}
+
 /// How a judge answers, and what its verdicts are worth.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[allow(
     clippy::struct_excessive_bools,
     reason = "each is a switch of the command line"
@@ -185,7 +195,7 @@ OUT holds all verdicts in the order of the input.
 }
 
 /// Which judge: a model under a protocol.
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub(in crate::cli) struct JudgeChoice {
     /// `tiny` (built in, no download), a folder with config.json, tokenizer.json and *.safetensors, a GGUF file, an id on the Hugging
     /// Face hub (`org/name`, `org/name/FILE.gguf`, with `@revision` or without), or an alias that `juror models list --known` shows

@@ -22,13 +22,15 @@
 //! | `generation` | how tokens are chosen and how many, where the user does not say |
 //! | [`build`] | from a model's weights to an engine, and how large that is |
 //! | `groups` | the responses to one question together |
-//! | [`panel`] | what several judges say together |
+//! | [`panel`], [`cascade`], [`compare`] | several judges that vote; a larger one where a smaller one is unsure; responses ranked |
 //! | [`summary`] | a run in numbers |
 
 pub mod answers;
 pub mod build;
 pub mod cache;
 pub mod calibration;
+pub mod cascade;
+pub mod compare;
 mod completion;
 pub mod consensus;
 mod domain;

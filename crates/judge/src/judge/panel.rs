@@ -2,7 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::calibration::Calibration;
 use super::summary::Share;
+use super::{Judge, JudgeError};
+use crate::protocol::Yields;
+use crate::reward::{RewardPolicy, reward};
+use juror_data::Sample;
 use juror_data::verdict::{Confidence, OutcomeSource, Status, Usage, Verdict, Vote};
 
 /// How votes become a verdict, each field by itself.
@@ -41,11 +46,121 @@ impl PanelRule {
     }
 }
 
+/// A judge of a [`Panel`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct Member {
+    /// Its name in the votes.
+    pub name: String,
+    /// What its vote counts under [`PanelRule::Weighted`].
+    pub weight: f64,
+    /// What its protocol gives.
+    pub yields: Yields,
+    /// How its confidences are calibrated: the soft reward is of what they are worth.
+    pub calibration: Calibration,
+}
+
+/// Judges that vote on each trial of each sample.
+#[derive(Debug, Clone)]
+pub struct Panel {
+    rule: PanelRule,
+    members: Vec<Member>,
+    policy: RewardPolicy,
+    require_process: bool,
+    yields: Yields,
+    /// How far they agree so far.
+    pub agreement: Agreement,
+}
+
+impl Panel {
+    /// A panel of these judges; without a policy its verdicts are worth what is usual for what they hold together.
+    pub fn new(
+        rule: PanelRule,
+        members: Vec<Member>,
+        policy: Option<RewardPolicy>,
+        require_process: bool,
+    ) -> Self {
+        let yields = members.iter().map(|member| member.yields);
+        let yields = yields.fold(Yields::default(), |one, other| Yields {
+            process: one.process || other.process,
+            outcome: one.outcome || other.outcome,
+            perfect: one.perfect || other.perfect,
+            score: one.score || other.score,
+            first_error: one.first_error || other.first_error,
+        });
+        Self {
+            rule,
+            policy: policy.unwrap_or(RewardPolicy::default_for(yields)),
+            require_process,
+            yields,
+            agreement: Agreement::new(members.len()),
+            members,
+        }
+    }
+
+    /// The judges.
+    pub fn members(&self) -> &[Member] {
+        &self.members
+    }
+
+    /// The verdict of all on one trial of a sample, after each judge's, in the judges' order; `None` of none.
+    pub fn vote(&mut self, mut trial: Vec<Verdict>) -> Option<Verdict> {
+        let voted = trial
+            .iter()
+            .map(|verdict| verdict.overall.filter(|_| verdict.status == Status::Ok));
+        self.agreement.add(&voted.collect::<Vec<_>>());
+        let judges: Vec<(String, f64)> = self
+            .members
+            .iter()
+            .map(|member| (member.name.clone(), member.weight))
+            .collect();
+        let mut combined = combine(self.rule, &judges, &trial)?;
+        for (verdict, member) in trial.iter_mut().zip(&self.members) {
+            verdict.confidence = member.calibration.apply(&verdict.confidence);
+        }
+        let calibrated = combine(self.rule, &judges, &trial);
+        let confidence = combined.confidence;
+        combined.confidence = calibrated.map_or(confidence, |one| one.confidence);
+        combined.reward = reward(
+            self.policy,
+            self.require_process,
+            self.yields,
+            &combined,
+            None,
+        );
+        combined.confidence = confidence;
+        Some(combined)
+    }
+
+    /// Judges samples with all judges, in the members' order, and lets them vote: a verdict for each trial, in the samples' order.
+    ///
+    /// # Errors
+    /// As [`Judge::judge`]; and where the judges have not as many trials.
+    pub fn judge(
+        &mut self,
+        judges: &mut [&mut Judge],
+        samples: &[Sample],
+    ) -> Result<Vec<Verdict>, JudgeError> {
+        let of_each = judges.iter_mut().map(|judge| judge.judge(samples));
+        let of_each: Vec<Vec<Verdict>> = of_each.collect::<Result<_, _>>()?;
+        let count = of_each.first().map_or(0, Vec::len);
+        if of_each.len() != self.members.len() || of_each.iter().any(|own| own.len() != count) {
+            let why = "a panel's judges are its members, each with as many trials as the others";
+            return Err(JudgeError::Options(why.to_owned()));
+        }
+        let mut of_each: Vec<_> = of_each.into_iter().map(Vec::into_iter).collect();
+        let trial = |_| {
+            let trial = of_each.iter_mut().filter_map(Iterator::next).collect();
+            self.vote(trial)
+        };
+        Ok((0..count).filter_map(trial).collect())
+    }
+}
+
 /// The verdict of a panel on one trial of a sample: `verdicts` are those of its judges, whose names and weights are `judges`. Its reward is
 /// for the caller to settle.
 ///
 /// A confidence or a score is the mean of the judges', by their weights under [`PanelRule::Weighted`].
-pub fn combine(rule: PanelRule, judges: &[(String, f64)], verdicts: &[Verdict]) -> Option<Verdict> {
+fn combine(rule: PanelRule, judges: &[(String, f64)], verdicts: &[Verdict]) -> Option<Verdict> {
     let mut combined = verdicts.first()?.clone();
     let voting = || {
         let all = judges.iter().zip(verdicts);

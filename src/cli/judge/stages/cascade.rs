@@ -1,42 +1,18 @@
 //! `juror judge --cascade`
 
-use std::collections::HashSet;
 use std::io::{self, Write};
 
 use anyhow::anyhow;
 
-use super::{Output, check, of_judge, say_summary, short_name, verdicts};
+use super::{Output, check, say_summary, short_name, verdicts};
 use crate::cli::columns::ColumnArguments;
 use crate::cli::judge::arguments::JudgeArguments;
 use crate::cli::judge::{Ran, code_of, run_one};
 use crate::cli::progress::percent;
 use crate::cli::{Failure, INTERRUPTED, OrFail};
 use juror_data::Samples;
-use juror_data::verdict::{Status, Verdict};
-use juror_judge::judge::{JudgeText, RulesMode, Share, Summary, is_drawn};
-use juror_judge::protocol::Yields;
-use juror_judge::reward::RewardPolicy;
-
-/// Is the judge unsure of one of the fields that its protocol asks for, or has it none to be sure of?
-fn is_unsure(verdict: &Verdict, yields: Yields, policy: RewardPolicy, unsure: (f64, f64)) -> bool {
-    let (low, high) = unsure;
-    let between = |asked: bool, probability: Option<f32>| {
-        asked && probability.is_none_or(|p| (low..=high).contains(&f64::from(p)))
-    };
-    let confidence = verdict.confidence;
-    // A reward that a field decides which is surely false needs no other.
-    let no = |value: Option<bool>, probability: Option<f32>| {
-        let is_sure = probability.is_some_and(|p| f64::from(p) < low);
-        value.filter(|value| !value && is_sure)
-    };
-    let process = no(verdict.process, confidence.process);
-    let outcome = no(verdict.outcome, confidence.outcome);
-    let is_decided = policy.of_values(process, outcome, None).is_some();
-    verdict.status != Status::Ok
-        || !is_decided
-            && (between(yields.process, confidence.process)
-                || between(yields.outcome, confidence.outcome))
-}
+use juror_judge::judge::cascade::{Cascade, CascadeReport};
+use juror_judge::judge::{JudgeText, RulesMode, Summary};
 
 /// Runs the first judge, and the second where the first is unsure.
 pub(super) fn run(arguments: &JudgeArguments, small: &str, large: &str) -> Result<u8, Failure> {
@@ -62,16 +38,13 @@ pub(super) fn run(arguments: &JudgeArguments, small: &str, large: &str) -> Resul
     }
     let mut output = Output::of(arguments, "--cascade", &small_name).or_usage()?;
     let line = |model: &str, name: &str| {
-        let out = output.beside(name);
-        of_judge([
-            "--model".into(),
-            model.into(),
-            "--output".into(),
-            out.into(),
-        ])
-        .or_usage()
+        let mut line = arguments.of_one(output.beside(name));
+        model.clone_into(&mut line.judge.model);
+        // It draws from what the first judge is sure of.
+        line.verdict.rules.audit = None;
+        line
     };
-    let mut first = line(small, &small_name)?;
+    let first = line(small, &small_name);
     // Other bounds are other samples: a run of its own for the second judge, and the first one's stays.
     let mut part = format!("{}-{}", unsure.0, unsure.1);
     if let Some(share) = arguments.verdict.rules.audit {
@@ -80,9 +53,7 @@ pub(super) fn run(arguments: &JudgeArguments, small: &str, large: &str) -> Resul
     }
     let large_part = format!("{large_name}.{part}");
     let large_out = output.beside(&large_part);
-    let mut second = line(large, &large_part)?;
-    first.verdict.rules.audit = None;
-    second.verdict.rules.audit = None;
+    let mut second = line(large, &large_part);
     for line in [&first, &second] {
         let protocol = check(line)?;
         if !protocol.has_odds() || protocol.yields().score {
@@ -107,36 +78,19 @@ pub(super) fn run(arguments: &JudgeArguments, small: &str, large: &str) -> Resul
         ))
         .or_usage();
     };
-    let yields = text.protocol.yields();
-    let policy = arguments
-        .verdict
-        .reward
-        .unwrap_or(RewardPolicy::default_for(yields));
-    // The samples of which one trial is unsure, and some of the others.
-    let (mut escalated, mut audited) = (HashSet::new(), HashSet::new());
-    for verdict in verdicts(&output.beside(&small_name)).or_fail()? {
-        let verdict = verdict.or_fail()?;
-        if verdict.skipped {
-            continue;
-        }
-        if is_unsure(&verdict, yields, policy, unsure) {
-            audited.remove(&verdict.index);
-            escalated.insert(verdict.index);
-        } else if !escalated.contains(&verdict.index)
-            && is_drawn(
-                arguments.verdict.rules.audit.unwrap_or(0.0),
-                arguments.sampling.seed,
-                &verdict.id,
-            )
-        {
-            audited.insert(verdict.index);
-        }
-    }
+    let cascade = Cascade {
+        unsure,
+        yields: text.protocol.yields(),
+        policy: of_small.options.reward,
+        audit: arguments.verdict.rules.audit.unwrap_or(0.0),
+        seed: arguments.sampling.seed,
+    };
+    let escalation = cascade
+        .escalate(verdicts(&output.beside(&small_name)).or_fail()?)
+        .or_fail()?;
     let samples = &of_small.loaded.samples;
-    let asked = || escalated.iter().chain(&audited);
-    let mut positions: Vec<usize> = asked()
-        .filter_map(|&index| samples.position(index))
-        .collect();
+    let asked = escalation.unsure.iter().chain(&escalation.audited);
+    let mut positions: Vec<usize> = asked.filter_map(|&index| samples.position(index)).collect();
     positions.sort_unstable();
     let asks = !positions.is_empty();
     let mut of_large = None;
@@ -154,49 +108,30 @@ pub(super) fn run(arguments: &JudgeArguments, small: &str, large: &str) -> Resul
         of_large = Some(ran);
     }
     let mut summary = Summary::default();
-    let (mut changed, mut checked) = (Share::default(), Share::default());
-    let mut tokens = [0_usize; 2];
+    let mut report = CascadeReport::default();
+    let names = [small_name.as_str(), large_name.as_str()];
     let fill = |writer: &mut dyn Write| {
         let mut larger = match &of_large {
             Some(_) => Some(verdicts(&large_out)?),
             None => None,
         };
         for verdict in verdicts(&output.beside(&small_name))? {
-            let mut verdict = verdict?;
-            tokens[0] += verdict.usage.prompt_tokens + verdict.usage.completion_tokens;
-            verdict.judge = Some(small_name.clone());
-            let is_asked = escalated.contains(&verdict.index) || audited.contains(&verdict.index);
-            if is_asked && let Some(next) = larger.as_mut().and_then(Iterator::next) {
-                let next = next?;
-                if (&next.id, next.trial) != (&verdict.id, verdict.trial) {
-                    return Err(io::Error::other(format!(
-                        "{} has no verdict on trial {} of {:?}",
-                        large_out.display(),
-                        verdict.trial,
-                        verdict.id
-                    )));
-                }
-                tokens[1] += next.usage.prompt_tokens + next.usage.completion_tokens;
-                let differs = verdict
-                    .overall
-                    .zip(next.overall)
-                    .map(|(one, other)| one != other);
-                if audited.contains(&verdict.index) {
-                    checked.add(differs);
-                } else {
-                    changed.add(differs);
-                }
-                let mut usage = next.usage;
-                usage += verdict.usage;
-                verdict = Verdict {
-                    usage,
-                    index: verdict.index,
-                    group: verdict.group,
-                    input: verdict.input,
-                    judge: Some(large_name.clone()),
-                    ..next
-                };
+            let verdict = verdict?;
+            let other = larger
+                .as_mut()
+                .filter(|_| escalation.contains(verdict.index));
+            let other = other.and_then(Iterator::next).transpose()?;
+            if let Some(other) = &other
+                && (&other.id, other.trial) != (&verdict.id, verdict.trial)
+            {
+                return Err(io::Error::other(format!(
+                    "{} has no verdict on trial {} of {:?}",
+                    large_out.display(),
+                    verdict.trial,
+                    verdict.id
+                )));
             }
+            let verdict = report.add(&escalation, names, verdict, other);
             summary.add(&verdict);
             serde_json::to_writer(&mut *writer, &verdict)?;
             writer.write_all(b"\n")?;
@@ -207,11 +142,16 @@ pub(super) fn run(arguments: &JudgeArguments, small: &str, large: &str) -> Resul
         .format
         .write(&output.file, &of_small.loaded.keep, fill)
         .or_fail()?;
+    let CascadeReport {
+        changed,
+        checked,
+        tokens,
+    } = report;
     let (asked, all) = (positions.len(), samples.count());
     let mut rows = vec![format!(
         "{large_name} was asked about {asked} of {all} samples ({}): {small_name} was unsure of {}",
         percent(asked, all),
-        escalated.len()
+        escalation.unsure.len()
     )];
     rows.push(format!(
         "where {small_name} was unsure, {large_name} gave another overall verdict on {} of {} samples ({})",

@@ -5,19 +5,17 @@ mod cascade;
 mod compare;
 mod panel;
 
-use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{anyhow, bail};
-use clap::{CommandFactory as _, FromArgMatches as _};
 
 use super::arguments::JudgeArguments;
 use crate::cli::download;
 use crate::cli::progress::print_summary;
-use crate::cli::{Arguments, Command, Failure, OrFail, output, say};
+use crate::cli::{Failure, OrFail, output, say};
 use juror_data::output::{Mark, OutputFile, OutputFormat, Outputs, has_place_beside};
 use juror_data::sources;
 use juror_data::verdict::Verdict;
@@ -136,44 +134,6 @@ pub(super) fn run(arguments: &JudgeArguments) -> Option<Result<u8, Failure>> {
         Err(anyhow!("--cascade takes two judges, as `small,large`")).or_usage()
     };
     Some(result)
-}
-
-/// The command line of one judge: ours, with further options that take the place of those given before.
-fn of_judge(further: impl IntoIterator<Item = OsString>) -> anyhow::Result<JudgeArguments> {
-    let command =
-        Arguments::command().mut_subcommand("judge", |judge| judge.args_override_self(true));
-    let mut line = Vec::new();
-    let mut given = std::env::args_os();
-    while let Some(argument) = given.next() {
-        let text = argument.to_string_lossy();
-        let name = text.split('=').next().unwrap_or_default();
-        if name == "--compare" {
-            continue;
-        }
-        if !["--panel", "--cascade", "--escalate"].contains(&name) {
-            line.push(argument);
-        } else if !text.contains('=') {
-            // Its value.
-            given.next();
-        }
-    }
-    // What is behind `--` is no option.
-    let end = line.iter().position(|argument| argument == "--");
-    let end = end.unwrap_or(line.len());
-    line.splice(end..end, further);
-    let matches = command.try_get_matches_from(line).map_err(|error| {
-        // One line of it: what follows is the usage.
-        let text = error.to_string();
-        let first = text.lines().next().unwrap_or_default();
-        anyhow!("{}", first.strip_prefix("error: ").unwrap_or(first))
-    })?;
-    match Arguments::from_arg_matches(&matches)?.command {
-        Command::Judge(mut arguments) => {
-            arguments.output.summary_json = None;
-            Ok(*arguments)
-        }
-        _ => bail!("the options of a judge must be those of `juror judge`"),
-    }
 }
 
 /// Finds out whether there is such a judge, before another one has judged for hours.

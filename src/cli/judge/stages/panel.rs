@@ -5,19 +5,19 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use anyhow::{Context as _, anyhow, bail};
+use clap::{CommandFactory as _, FromArgMatches as _};
 use serde::Deserialize;
 
-use super::{Output, check, of_judge, say_summary, short_name, verdicts};
+use super::{Output, check, say_summary, short_name, verdicts};
 use crate::cli::judge::arguments::JudgeArguments;
 use crate::cli::judge::{Ran, code_of, run_one};
 use crate::cli::progress::percent;
-use crate::cli::{Failure, INTERRUPTED, OrFail, say};
+use crate::cli::{Arguments, Command, Failure, INTERRUPTED, OrFail, say};
 use juror_data::read_text;
-use juror_data::verdict::{Status, Verdict};
+use juror_data::verdict::Verdict;
 use juror_judge::judge::Summary;
-use juror_judge::judge::panel::{Agreement, PanelRule, combine};
+use juror_judge::judge::panel::{Member, Panel, PanelRule};
 use juror_judge::protocol::Yields;
-use juror_judge::reward::{RewardPolicy, reward};
 
 /// A panel's file.
 #[derive(Debug, Deserialize)]
@@ -92,16 +92,14 @@ pub(super) fn run(arguments: &JudgeArguments, file: &Path) -> Result<u8, Failure
             further.extend(["--protocol".into(), protocol.into()]);
         }
         further.extend(judge.options.iter().map(OsString::from));
-        further.extend(["--output".into(), output.beside(name).into()]);
         let line = of_judge(further).with_context(|| format!("{}: {name}", file.display()));
-        let line = line.or_usage()?;
+        let line = line.or_usage()?.of_one(output.beside(name));
         check(&line)?;
         lines.push(line);
     }
-    let mut yields = Yields::default();
     let mut keep = Vec::new();
-    let mut calibrations = Vec::new();
-    for (line, (name, _)) in lines.into_iter().zip(&judges) {
+    let mut members = Vec::new();
+    for (line, (name, weight)) in lines.into_iter().zip(&judges) {
         if !arguments.output.quiet {
             say(&format!("judge {name}"));
         }
@@ -110,17 +108,21 @@ pub(super) fn run(arguments: &JudgeArguments, file: &Path) -> Result<u8, Failure
             return Ok(code);
         }
         let text = session.text();
-        if let Some(text) = text {
-            yields = add(yields, text.protocol.yields());
-        }
-        calibrations.push(text.map_or_else(Default::default, |text| text.calibration.clone()));
+        members.push(Member {
+            name: name.clone(),
+            weight: *weight,
+            yields: text.map_or_else(Yields::default, |text| text.protocol.yields()),
+            calibration: text.map_or_else(Default::default, |text| text.calibration.clone()),
+        });
         keep = session.loaded.keep;
     }
-    let policy = arguments
-        .verdict
-        .reward
-        .unwrap_or(RewardPolicy::default_for(yields));
-    let mut agreement = Agreement::new(judges.len());
+    let verdict = &arguments.verdict;
+    let mut voting = Panel::new(
+        panel.rule,
+        members,
+        verdict.reward.clone(),
+        verdict.require_process,
+    );
     let mut summary = Summary::default();
     let fill = |writer: &mut dyn Write| {
         let of_each = judges
@@ -141,22 +143,7 @@ pub(super) fn run(arguments: &JudgeArguments, file: &Path) -> Result<u8, Failure
                     ))
                 };
             }
-            let voted = trial
-                .iter()
-                .map(|verdict| verdict.overall.filter(|_| verdict.status == Status::Ok));
-            agreement.add(&voted.collect::<Vec<_>>());
-            if let Some(mut combined) = combine(panel.rule, &judges, &trial) {
-                // The soft reward is of what each judge's probabilities are worth.
-                let mut trial = trial;
-                for (verdict, calibration) in trial.iter_mut().zip(&calibrations) {
-                    verdict.confidence = calibration.apply(&verdict.confidence);
-                }
-                let calibrated = combine(panel.rule, &judges, &trial);
-                let confidence = combined.confidence;
-                combined.confidence = calibrated.map_or(confidence, |one| one.confidence);
-                let require = arguments.verdict.require_process;
-                combined.reward = reward(policy, require, yields, &combined, None);
-                combined.confidence = confidence;
+            if let Some(combined) = voting.vote(trial) {
                 summary.add(&combined);
                 serde_json::to_writer(&mut *writer, &combined)?;
                 writer.write_all(b"\n")?;
@@ -166,7 +153,7 @@ pub(super) fn run(arguments: &JudgeArguments, file: &Path) -> Result<u8, Failure
     output.format.write(&output.file, &keep, fill).or_fail()?;
     let kappa = |kappa: Option<f64>| kappa.map_or("–".to_owned(), |kappa| format!("{kappa:.3}"));
     let mut rows: Vec<String> = Vec::new();
-    for ((one, other), share, value) in agreement.cohen() {
+    for ((one, other), share, value) in voting.agreement.cohen() {
         rows.push(format!(
             "{} and {} gave the same overall verdict on {} of {} samples ({}), Cohen's kappa {}",
             judges[one].0,
@@ -177,7 +164,7 @@ pub(super) fn run(arguments: &JudgeArguments, file: &Path) -> Result<u8, Failure
             kappa(value)
         ));
     }
-    let (fleiss, trials) = agreement.fleiss();
+    let (fleiss, trials) = voting.agreement.fleiss();
     rows.push(format!(
         "Fleiss' kappa {} over {trials} verdicts of all judges",
         kappa(fleiss)
@@ -187,13 +174,33 @@ pub(super) fn run(arguments: &JudgeArguments, file: &Path) -> Result<u8, Failure
     Ok(code_of(&summary))
 }
 
-fn add(one: Yields, other: Yields) -> Yields {
-    Yields {
-        process: one.process || other.process,
-        outcome: one.outcome || other.outcome,
-        perfect: one.perfect || other.perfect,
-        score: one.score || other.score,
-        first_error: one.first_error || other.first_error,
+/// The command line of one judge of a panel: ours, with further options that take the place of those given before.
+fn of_judge(further: impl IntoIterator<Item = OsString>) -> anyhow::Result<JudgeArguments> {
+    let command =
+        Arguments::command().mut_subcommand("judge", |judge| judge.args_override_self(true));
+    let mut line = Vec::new();
+    let mut given = std::env::args_os();
+    while let Some(argument) = given.next() {
+        if argument == "--panel" {
+            // Its value.
+            given.next();
+        } else if !argument.to_string_lossy().starts_with("--panel=") {
+            line.push(argument);
+        }
+    }
+    // What follows `--` is no option.
+    let end = line.iter().position(|argument| argument == "--");
+    let end = end.unwrap_or(line.len());
+    line.splice(end..end, further);
+    let matches = command.try_get_matches_from(line).map_err(|error| {
+        // One line of it: what follows is the usage.
+        let text = error.to_string();
+        let first = text.lines().next().unwrap_or_default();
+        anyhow!("{}", first.strip_prefix("error: ").unwrap_or(first))
+    })?;
+    match Arguments::from_arg_matches(&matches)?.command {
+        Command::Judge(arguments) => Ok(*arguments),
+        _ => bail!("the options of a judge must be those of `juror judge`"),
     }
 }
 
