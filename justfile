@@ -10,13 +10,17 @@ fmt:
 # Everything that must hold before a commit.
 lint:
     cargo fmt --all -- --check
-    cargo clippy --all-targets -- -D warnings
+    cargo clippy --all-targets --test cuda_driver -- -D warnings
     cargo clippy --no-default-features --lib --bin juror -- -D warnings
     RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --document-private-items
 
 # All tests: no GPU, no network, no Python.
 test *ARGS:
     cargo test {{ ARGS }}
+
+# The host's side of CUDA on an imitated driver: the program is built a second time, with the feature `cuda`.
+test-driver *ARGS:
+    cargo test --test cuda_driver {{ ARGS }}
 
 # The Python package: types, examples, tests (needs Python 3.10 or later and Node.js, and downloads packages).
 python *ARGS:

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! A program that judges needs [`prelude`] alone: [`prelude::Judge`] is a model that stays loaded and is called again and
-//! again. Behind it are crates that can be used by themselves, and are here under their names without `juror-`; what is in neither the
+//! again. Under it are crates that can be used by themselves, and are here under their names without `juror-`; what is in neither the
 //! prelude nor [`rules`] may change in any version.
 //!
 //! | crate | what it is for |
@@ -28,11 +28,12 @@
 //! src/cli/judge                    arguments into a `Session`: model, protocol, rules, reward, where the output goes
 //! data   index                     files into `Rows`: every bad row is named before anything is judged
 //! judge  Session::execute          opens the journal; what an earlier run has finished is left out
-//!        judge/run.rs  feed        reads samples again, makes prompt tokens (`RequestBuilder::prompt`); equal prompts wait for one
-//!                                  answer (`InFlight::ask`); the engine with the fewest requests gets it (`Dispatch`)
-//! engine Scheduler ─▶ model ─▶ sampler, step by step, until the answer ends: a `Completion`
-//! judge  judge/run.rs  collect     `InFlight::answered` ─▶ `VerdictBuilder`: the protocol reads it, the rules fill in, the reward is set
-//!        judge/run.rs  keep        `Keeper`: into the journal, then into summary and progress
+//!        judge/run.rs  feed        reads samples again, makes prompt tokens (`RequestBuilder::prompt`) and submits them
+//!        runtime::Runtime          the owner's thread: equal requests wait for one answer; the engine with the fewest requests gets it
+//! engine EngineThread ─▶ Scheduler ─▶ model ─▶ sampler, step by step, until the answer ends: a `Completion`
+//! judge  Runtime ─▶ Reply          to all who asked for it
+//!        judge/run.rs  keep        `VerdictBuilder`: the protocol reads it, the rules fill in, the reward is set;
+//!                                  `Keeper`: into the journal, then into summary and progress
 //! data   OutputFile                all verdicts, in input order, by rename
 //! ```
 //!
@@ -41,10 +42,10 @@
 //! ```text
 //! judge  server/connection.rs      a connection; server/body.rs: its body, within what memory is left (server/budget.rs)
 //!        server/judge.rs           rows into samples, each error in its place
-//!        JudgeService::judge       a queue of prompts, fair between clients (judge/service/queue.rs)
-//!        judge/service/prompts.rs  prompt tokens, on a few threads; what is known is answered at once, equal prompts wait together
-//!        JudgeService              a queue of requests, fair between clients ─▶ `Dispatch` ─▶ engines
-//!        collect                   `InFlight::answered` ─▶ `VerdictBuilder` ─▶ `TakeVerdict::take` of all who wait
+//!        JudgeService::judge       a queue of prompts, fair between clients; workers make prompt tokens and submit them
+//!        runtime::Runtime          what is known is answered at once, equal requests wait together; a queue, fair between clients
+//! engine EngineThread              one a device: a `Completion`
+//! judge  Runtime ─▶ Reply          back to a worker: `VerdictBuilder` ─▶ `TakeVerdict::take` of all who wait
 //!        server/stream.rs          verdicts in the order of the rows, or as they come
 //! ```
 
