@@ -84,7 +84,8 @@ pub(super) struct PairsArguments {
     /// How far the mean rewards must be apart, at least
     #[arg(long, value_name = "X", value_parser = finite)]
     min_margin: Option<f64>,
-    /// Take rejected responses that are lucky guesses (right final answer, flawed derivation) before others
+    /// Take rejected responses that are lucky guesses by the verdicts (right final answer, flawed derivation) before others: where the
+    /// judge errs, these are its errors
     #[arg(long)]
     lucky_first: bool,
     /// Write `prompt`, `chosen` and `rejected` as chat messages
@@ -382,6 +383,11 @@ fn pairs(arguments: &PairsArguments) -> Result<u8, Failure> {
         pairs.places.len(),
         pairs.lucky_guesses
     )];
+    if arguments.lucky_first && pairs.lucky_guesses > 0 {
+        let why = "note: a right result whose derivation a judge refuses is a lucky guess or the judge's error: before training on these \
+                   pairs label some of them, which `juror label ROWS --verdicts VERDICTS` asks for first";
+        facts.push(why.to_owned());
+    }
     if pairs.on_both_sides > 0 {
         facts.push(format!(
             "{} responses are left out, because the very same text is held for right once and for wrong once",

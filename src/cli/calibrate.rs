@@ -82,7 +82,7 @@ pub(super) fn run(arguments: &CalibrateArguments) -> Result<u8, Failure> {
     let mut labels = Labels::read(&arguments.labels, &arguments.columns, &named)?;
     let verdicts = labels.verdicts(&arguments.verdicts)?;
     let mut calibration = Calibration::default();
-    let mut fitted = false;
+    let mut fitted = Vec::new();
     for (task, key) in keys {
         let field = task.name();
         let seen: Seen = probabilities(task, &verdicts.scored, &labels.samples).collect();
@@ -96,7 +96,7 @@ pub(super) fn run(arguments: &CalibrateArguments) -> Result<u8, Failure> {
             }
             continue;
         }
-        fitted = true;
+        fitted.push(field);
         let curve = match task {
             Task::Process => &mut calibration.process,
             _ => &mut calibration.outcome,
@@ -116,13 +116,17 @@ pub(super) fn run(arguments: &CalibrateArguments) -> Result<u8, Failure> {
             ));
         }
     }
-    if !fitted {
+    if fitted.is_empty() {
         return Err(anyhow!(
             "no verdict has both a label and a probability: some protocols record no probabilities"
         ))
         .or_usage();
     }
     let mut value = serde_json::to_value(&calibration).or_fail()?;
+    if let Some(fields) = value.as_object_mut() {
+        // Of what had no labels nothing is known.
+        fields.retain(|key, _| key == "notes" || fitted.contains(&key.as_str()));
+    }
     value["fitted_by"] = "juror calibrate".into();
     let text = format!("{value:#}\n");
     match &out {

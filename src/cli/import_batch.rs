@@ -15,7 +15,6 @@ use super::rows::RowsArguments;
 use super::rules::RulesArguments;
 use super::sampling::{SAMPLING, parse_trials};
 use super::{Failure, OrFail, batch_failure, download, say};
-use juror_base::terminal::escaped;
 use juror_data::journal::{earlier_input, journal_path};
 use juror_data::{BadLines, Keep, LineLimit, LoadOptions, sources};
 use juror_hub::Want;
@@ -109,14 +108,8 @@ pub(super) fn run(arguments: ImportBatchArguments) -> Result<u8, Failure> {
     let (session, left_out) = resolve(arguments)?;
     describe(&session, quiet);
     if !quiet {
-        for line in &left_out.first {
-            say(&format!("left out: {}", escaped(&line.to_string())));
-        }
-        if left_out.total > left_out.first.len() {
-            say(&format!(
-                "left out: {} more lines of answers",
-                left_out.total - left_out.first.len()
-            ));
+        for line in left_out.listed() {
+            say(&format!("left out: {line}"));
         }
     }
     carry_out(&session, quiet)

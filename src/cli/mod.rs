@@ -32,6 +32,7 @@ mod run_batch;
 mod sampling;
 #[cfg(feature = "serve")]
 mod serve;
+mod short_help;
 mod table;
 mod verify;
 #[cfg(feature = "serve")]
@@ -120,21 +121,21 @@ enum Command {
     },
     /// Fit a judge's probabilities to labels, from verdicts with the labels in them
     Calibrate(calibrate::CalibrateArguments),
-    /// Score verdicts against labels: accuracy, F1, lucky guesses, calibration, and judges against each other
+    /// Score verdicts against labels, and judges against each other
     Eval(Box<eval::EvalArguments>),
     /// Look through verdicts in the browser: search, filters, live while a run goes on
     #[cfg(feature = "serve")]
     View(view::ViewArguments),
     /// Label responses by hand: those that judges disagree on, or any others
     Label(Box<label::LabelArguments>),
-    /// Make training data with verdicts: hard sets, preference pairs, the best of several responses, accepted responses
+    /// Make training data: hard sets, preference pairs, the best responses, accepted ones
     Build {
         #[command(subcommand)]
         action: build::BuildAction,
     },
     /// Score responses to GSM8K by named extraction methods, or have a local model solve it
     Gsm8k(Box<gsm8k::Gsm8kArguments>),
-    /// Fit scores of what was trained with verifiers to the verifiers' accuracies: a line, R², a plot
+    /// Fit trained models' scores to their verifiers' accuracies: a line, R², a plot
     Correlate(correlate::CorrelateArguments),
     /// Look after a cache of answers (`juror judge --cache`)
     Cache {
@@ -199,7 +200,7 @@ impl<T, E: Into<anyhow::Error>> OrFail<T> for Result<T, E> {
 /// Reads the arguments, runs the command, and prints its error.
 pub(crate) fn main() -> ExitCode {
     panics::silence();
-    let parsed = Arguments::command()
+    let parsed = short_help::command()
         .try_get_matches()
         .and_then(|matches| Ok((Arguments::from_arg_matches(&matches)?, matches)));
     let (arguments, matches) = match parsed {

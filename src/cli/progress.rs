@@ -219,11 +219,13 @@ pub(super) fn print_summary(summary: &Summary) {
         }
     }
     if judged {
+        let refused = summary.lucky_guesses;
+        let all = summary.right_outcomes;
         rows.push((
-            "lucky guesses",
+            "right results",
             format!(
-                "{} (right result, flawed derivation)",
-                summary.lucky_guesses
+                "{refused} of {all} refused for their derivation ({}): lucky guesses, and the judge's errors",
+                percent(refused, all)
             ),
         ));
     }

@@ -151,8 +151,11 @@ fn the_readme_judges_files_as_written() {
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
     let folder = Folder::new();
     let examples = fs::read_to_string(root().join("examples/rollouts.jsonl")).unwrap();
-    folder.write("rollouts.jsonl", examples);
-    let ran = bash(&folder, block(&readme, "\nFiles:\n"), &[]);
+    fs::create_dir(folder.path("examples")).unwrap();
+    folder.write("examples/rollouts.jsonl", examples);
+    let command = block(&readme, "\n## A first result\n");
+    let command = command.replace("cargo run --release --", "juror");
+    let ran = bash(&folder, &command, &[]);
     ran.expect(0, &[]);
     // Tokens that were cached and seconds are the machine's.
     let words = |line: &str| {

@@ -75,6 +75,26 @@ fn help_tells_the_exit_codes_and_how_a_run_is_resumed() {
 }
 
 #[test]
+fn short_help_fits_a_screen_and_shows_examples() {
+    let text = helped(&["judge", "-h"]);
+    assert!(text.lines().count() <= 60, "{text}");
+    for part in [
+        "juror judge rollouts.jsonl -o",
+        "--model",
+        "--columns",
+        "`juror judge --help`",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(!text.contains("--kv-blocks"), "{text}");
+    assert!(helped(&["judge", "--help"]).contains("--kv-blocks"));
+    let text = helped(&["-h"]);
+    for group in ["Judge:", "Measure:", "Options:"] {
+        assert!(text.lines().any(|line| line == group), "{group}: {text}");
+    }
+}
+
+#[test]
 fn every_command_is_listed() {
     let text = helped(&["--help"]);
     for command in [

@@ -165,6 +165,43 @@ fn disagreements_become_labels_that_eval_takes() {
 }
 
 #[test]
+fn right_results_whose_derivation_is_refused_come_first() {
+    let folder = Folder::new();
+    let ids = ["a", "b", "c"];
+    folder.write(
+        "rows.jsonl",
+        ids.map(|id| row(id, &format!("question {id}"), "3", "response"))
+            .concat(),
+    );
+    let verdict = |id: &str, process: bool, rules: bool, probability: f64| {
+        json!({"id": id, "index": 0, "trial": 0, "status": "ok", "process": process, "outcome": true, "perfect": null,
+            "overall": process, "reward": null, "reason": null, "outcome_source": "judge", "rule_outcome": rules,
+            "confidence": {"process": probability, "outcome": 0.999, "perfect": null},
+            "usage": {"prompt_tokens": 1, "cached_tokens": 0, "completion_tokens": 4}})
+        .to_string()
+    };
+    let verdicts = [
+        // Against the rules, and not sure of it.
+        verdict("a", true, false, 0.6),
+        verdict("b", true, true, 0.99),
+        verdict("c", false, true, 0.001),
+    ];
+    folder.write("first.jsonl", verdicts.join("\n"));
+    folder.write("second.jsonl", verdict("b", true, true, 0.99));
+    let ran = label(&folder, "t\nt\n", &[]);
+    ran.expect(0, &[]);
+    assert!(
+        ran.stdout
+            .contains("asked for: right result, derivation refused"),
+        "{}",
+        ran.stdout
+    );
+    let asked = said(&folder, "labels.jsonl");
+    let asked: Vec<&Value> = asked.iter().map(|label| &label[0]).collect();
+    assert_eq!(asked, ["c", "a"]);
+}
+
+#[test]
 fn all_or_some_are_asked_for() {
     let folder = Folder::new();
     judged(&folder);

@@ -3,7 +3,6 @@
 use std::fmt;
 use std::io;
 
-use super::rejected::RejectedLine;
 use juror_base::terminal::escaped;
 
 /// An input that cannot be read.
@@ -146,20 +145,79 @@ impl DatasetError {
     }
 }
 
-/// The lines that cannot become samples: the first few, and how many there are.
+/// The lines that cannot become samples, by what is wrong with them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BadLines {
-    /// The first [`BadLines::LISTED`] of them, in input order.
-    pub first: Vec<RejectedLine>,
+    kinds: Vec<BadKind>,
     /// How many there are.
     pub total: usize,
     /// How many lines were read, blank ones not counted.
     pub lines_read: usize,
 }
 
+/// Lines with which the same is wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct BadKind {
+    reason: String,
+    /// The files and lines of the first few.
+    places: Vec<(String, usize)>,
+    count: usize,
+}
+
+/// Reasons that are told.
+const REASONS: usize = 20;
+
+/// Places that are told of each.
+const PLACES: usize = 3;
+
 impl BadLines {
-    /// How many lines a message lists.
-    pub const LISTED: usize = 20;
+    /// Adds a line: where it is, and what is wrong with it.
+    pub fn add(&mut self, file: &str, line: usize, reason: String) {
+        self.total += 1;
+        let place = || (file.to_owned(), line);
+        let has_room = self.kinds.len() < REASONS;
+        match self.kinds.iter_mut().find(|kind| kind.reason == reason) {
+            Some(kind) => {
+                kind.count += 1;
+                if kind.places.len() < PLACES {
+                    kind.places.push(place());
+                }
+            }
+            None if has_room => self.kinds.push(BadKind {
+                reason,
+                places: vec![place()],
+                count: 1,
+            }),
+            None => {}
+        }
+    }
+
+    /// What is wrong, a line each: what is wrong with many lines is said once, with the first of them. Names of files are escaped.
+    pub fn listed(&self) -> Vec<String> {
+        let mut listed = Vec::new();
+        for BadKind {
+            reason,
+            places,
+            count,
+        } in &self.kinds
+        {
+            let places = places.iter().map(|(file, line)| format!("{file}:{line}"));
+            if *count <= PLACES {
+                listed.extend(places.map(|place| format!("{place}: {reason}")));
+            } else {
+                let places = places.collect::<Vec<_>>().join(", ");
+                listed.push(format!("{count} lines ({places}, …): {reason}"));
+            }
+        }
+        let told: usize = self.kinds.iter().map(|kind| kind.count).sum();
+        if self.total > told {
+            listed.push(format!("… and {} more", self.total - told));
+        }
+        listed
+            .iter()
+            .map(|line| escaped(line).to_string())
+            .collect()
+    }
 }
 
 impl std::error::Error for BadLines {}
@@ -171,12 +229,8 @@ impl fmt::Display for BadLines {
             "{} of {} lines cannot be used, so nothing was judged:",
             self.total, self.lines_read
         )?;
-        for line in &self.first {
-            // Names of files may hold lines.
-            writeln!(f, "  {}", escaped(&line.to_string()))?;
-        }
-        if self.total > self.first.len() {
-            writeln!(f, "  … and {} more", self.total - self.first.len())?;
+        for line in self.listed() {
+            writeln!(f, "  {line}")?;
         }
         write!(
             f,

@@ -1,7 +1,6 @@
 //! Lines that were set aside.
 
 use std::ffi::OsString;
-use std::fmt;
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -22,12 +21,6 @@ pub struct RejectedLine {
     pub reason: String,
     /// The line itself, of one that is too long its beginning; bytes that are not UTF-8 are replaced by U+FFFD.
     pub text: String,
-}
-
-impl fmt::Display for RejectedLine {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}: {}", self.file, self.line, self.reason)
-    }
 }
 
 /// Where the lines set aside while writing `out` go: `OUT.rejected.jsonl`.

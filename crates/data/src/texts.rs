@@ -18,6 +18,20 @@ const FEW: usize = 16;
 /// Bytes that the samples of one row may take besides their responses.
 const MOST_REPEATED: usize = 1 << 30;
 
+/// Whether a list of texts is one response step by step: its key says so, or each text begins with its number.
+fn are_steps(key: &str, texts: &[String]) -> bool {
+    let is_numbered = |(number, text): (usize, &String)| {
+        let text =
+            text.trim_start_matches(|mark: char| mark.is_whitespace() || "#*".contains(mark));
+        let rest = text
+            .get(..5)
+            .filter(|word| word.eq_ignore_ascii_case("step "));
+        let rest = rest.and_then(|_| text[5..].strip_prefix(&number.to_string()));
+        rest.is_some_and(|rest| !rest.starts_with(|next: char| next.is_ascii_digit()))
+    };
+    key.to_lowercase().ends_with("steps") || texts.len() > 1 && (1..).zip(texts).all(is_numbered)
+}
+
 /// What a row says, by itself.
 #[derive(Debug)]
 pub(super) struct Texts {
@@ -317,7 +331,17 @@ impl Row<'_> {
                 ..FieldTexts::default()
             },
         };
-        let steps = steps.map_or(Vec::new(), |steps| steps.texts);
+        let (mut responses, mut of_steps) = (responses, false);
+        let mut steps = steps.map_or(Vec::new(), |steps| steps.texts);
+        if steps.is_empty() && responses.is_list && are_steps(&responses.key, &responses.texts) {
+            of_steps = true;
+            let whole = vec![responses.texts.join("\n\n")];
+            let own = std::mem::replace(&mut responses.texts, whole);
+            responses.is_list = false;
+            if needs.steps {
+                steps = own;
+            }
+        }
         if !steps.is_empty() && responses.texts.len() > 1 {
             return Err(format!(
                 "`{}` (the responses) are several, and the steps are those of one: keep one of the two",
@@ -335,6 +359,9 @@ impl Row<'_> {
         let id = read(Field::Id)?.map(|mut id| id.texts.swap_remove(0));
         if responses.key.is_empty() {
             used(Field::Response, "the steps".to_owned(), Vec::new());
+        } else if of_steps {
+            let key = format!("{} (the steps of one response)", responses.key);
+            used(Field::Response, key, Vec::new());
         }
         let rubric = match &needs.rubric {
             RubricNeed::None => None,

@@ -103,15 +103,27 @@ fn parts(
         .collect();
     writeln!(out).or_fail()?;
     let accuracy = format!("{} accuracy", primary.name());
+    let names = [title, "labels", &accuracy, "F1", "precision", "recall"];
+    if primary == Task::Outcome {
+        // It has all that there is.
+        let rows: Vec<[String; 6]> = rows
+            .into_iter()
+            .map(|[name, labels, accuracy, f1, precision, recall, ..]| {
+                [name, labels, accuracy, f1, precision, recall]
+            })
+            .collect();
+        return table::write(out, names, &rows);
+    }
+    let [title, labels, accuracy, f1, precision, recall] = names;
     table::write(
         out,
         [
             title,
-            "labels",
-            &accuracy,
-            "F1",
-            "precision",
-            "recall",
+            labels,
+            accuracy,
+            f1,
+            precision,
+            recall,
             "outcome accuracy",
             "lucky guesses refused",
         ],

@@ -108,7 +108,7 @@ fn the_summary_and_the_consensus_are_for_programs_too() {
     ]);
     ran.expect(0, &["consensus"]);
     let summary: Value = serde_json::from_str(&folder.read("summary.json")).unwrap();
-    assert_eq!(summary["schema"], 1);
+    assert_eq!(summary["schema"], 2);
     assert_eq!(summary["verdicts"], 12);
     assert_eq!(summary["by_status"], json!({"ok": 12}));
     assert_eq!(summary["outcome"], json!({"true": 9, "known": 12}));

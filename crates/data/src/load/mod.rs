@@ -217,10 +217,9 @@ struct Loader<'o> {
     fingerprint: blake3::Hasher,
     earlier_fingerprint: Option<String>,
     /// The first bad lines, where they stop the run.
-    bad: Vec<RejectedLine>,
+    bad: BadLines,
     /// All of them, where they do not.
     rejected: RejectedBuilder,
-    bad_total: usize,
     columns: ColumnsUsed,
     /// Had a row the key, of each that is to be kept?
     kept: Vec<bool>,
@@ -239,9 +238,8 @@ impl<'o> Loader<'o> {
             contents: HashMap::new(),
             fingerprint: blake3::Hasher::new(),
             earlier_fingerprint: None,
-            bad: Vec::new(),
+            bad: BadLines::default(),
             rejected: RejectedBuilder::default(),
-            bad_total: 0,
             columns: ColumnsUsed::default(),
             kept: vec![false; options.keep.keys().len()],
             accepted: 0,
@@ -424,7 +422,6 @@ impl<'o> Loader<'o> {
     }
 
     fn reject(&mut self, line: &[u8], number: usize, reason: String) -> Result<(), DatasetError> {
-        self.bad_total += 1;
         let may_be_table = number == 1
             && reason.starts_with("not valid JSON")
             && !line.starts_with(b"{")
@@ -434,29 +431,26 @@ impl<'o> Loader<'o> {
         } else {
             reason
         };
-        let rejected = RejectedLine {
-            file: self.files.last().cloned().unwrap_or_default(),
-            line: number,
-            reason,
-            text: String::from_utf8_lossy(line).into_owned(),
-        };
+        let file = self.files.last().cloned().unwrap_or_default();
         if self.options.skip_bad {
+            let rejected = RejectedLine {
+                file,
+                line: number,
+                reason,
+                text: String::from_utf8_lossy(line).into_owned(),
+            };
             let output = self.options.output.as_deref();
             self.rejected.add(&rejected, output).map_err(bad_lines)?;
-        } else if self.bad.len() < BadLines::LISTED {
-            // Only the listing is needed: a wrong file of many gigabytes must not be kept.
-            self.bad.push(rejected);
+        } else {
+            self.bad.add(&file, number, reason);
         }
         Ok(())
     }
 
-    fn finish(self) -> Result<Loaded<()>, DatasetError> {
-        if self.bad_total > 0 && !self.options.skip_bad {
-            return Err(DatasetError::BadLines(BadLines {
-                first: self.bad,
-                total: self.bad_total,
-                lines_read: self.lines_read,
-            }));
+    fn finish(mut self) -> Result<Loaded<()>, DatasetError> {
+        if self.bad.total > 0 {
+            self.bad.lines_read = self.lines_read;
+            return Err(DatasetError::BadLines(self.bad));
         }
         let keys = self.options.keep.keys();
         let nowhere: Vec<&str> = (keys.into_iter().zip(&self.kept))

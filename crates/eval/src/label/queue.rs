@@ -17,7 +17,8 @@ pub enum Choice {
     All,
     /// So many, drawn by a seed.
     Drawn(usize, u64),
-    /// Those on which verdicts disagree or say nothing, and those of which a judge is less sure than this, least sure first.
+    /// Right results that a judge refuses for their derivation first, which are its errors as often as lucky guesses; then those on which
+    /// verdicts disagree or say nothing, and those of which a judge is less sure than this, least sure first.
     Doubtful(f64),
     /// Those with these ids, in the order of the rows.
     Of(Vec<String>),
@@ -27,6 +28,8 @@ pub enum Choice {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a reason by itself")]
 pub struct Reasons {
+    /// A judge finds the result right and refuses the derivation.
+    pub(crate) refused: bool,
     /// The rules say otherwise than the judge.
     pub(crate) rules: bool,
     /// Two judges disagree.
@@ -43,6 +46,7 @@ impl Reasons {
     /// Those that hold, in words.
     pub fn words(self) -> Vec<&'static str> {
         let all = [
+            (self.refused, "right result, derivation refused"),
             (self.rules, "rules against judge"),
             (self.judges, "judge against judge"),
             (self.trials, "trials disagree"),
@@ -126,11 +130,14 @@ impl Queue {
                 let doubtful = seen
                     .iter()
                     .filter(|(_, seen)| seen.reasons != Reasons::default());
-                let mut found: Vec<(u64, usize)> = doubtful
-                    .map(|(position, seen)| (seen.sure.map_or(u64::MAX, f64::to_bits), *position))
+                let mut found: Vec<(bool, u64, usize)> = doubtful
+                    .map(|(position, seen)| {
+                        let sure = seen.sure.map_or(u64::MAX, f64::to_bits);
+                        (!seen.reasons.refused, sure, *position)
+                    })
                     .collect();
                 found.sort_unstable();
-                found.into_iter().map(|(_, position)| position).collect()
+                found.into_iter().map(|(.., position)| position).collect()
             }
         };
         let reasons = seen
@@ -191,6 +198,7 @@ fn look_at(
         if let Some(sure) = sure {
             one.sure = Some(one.sure.map_or(sure, |before| before.min(sure)));
         }
+        one.reasons.refused |= scored.outcome == Some(true) && scored.process == Some(false);
         let rules = scored.outcome.zip(scored.rules);
         one.reasons.rules |= rules.is_some_and(|(said, rules)| said != rules);
         one.reasons.trials |= index.trials_disagree(scored.sample);

@@ -108,6 +108,10 @@ fn common_formulas_are_understood() {
 fn what_is_no_formula_stays_text() {
     for text in [
         "it costs $5 and $10 more",
+        "$<<80+50=130>>130 in all, and $<<130-2=128>>128 are left",
+        "the value is $80,000+$50,000=$130,000",
+        "a $5 toy costs him$and",
+        "he has $3.50 left of the$",
         "$ x $",
         "\\$x\\$",
         "$x",

@@ -108,11 +108,7 @@ fn formula(text: &str, at: usize) -> Option<Formula<'_>> {
     if let Some(inside) = opened.strip_prefix('$') {
         let length = inside_length(inside, |rest| rest.starts_with('$'))?;
         let source = &inside[..length];
-        // Sums of money: `$5 and $10`.
-        let is_price = source.starts_with(char::is_whitespace)
-            || source.ends_with(char::is_whitespace)
-            || inside[length + 1..].starts_with(|next: char| next.is_ascii_digit());
-        return (!is_price).then_some(Formula {
+        return (!is_money(source, &inside[length + 1..])).then_some(Formula {
             source,
             display: false,
             end: at + 1 + length + 1,
@@ -132,6 +128,23 @@ fn formula(text: &str, at: usize) -> Option<Formula<'_>> {
         display,
         end: at + 2 + length + 2,
     })
+}
+
+/// Whether two `$` are signs of currency, with `between` between them and `after` after the second: `$5 and $10`, GSM8K's
+/// `$<<80+50=130>>130 … $2`. A formula neither begins nor ends with a space, no digit follows it, it has no calculator marks, and of one
+/// that begins with a number the rest is no prose: it has a command, or no word of two letters or more.
+fn is_money(between: &str, after: &str) -> bool {
+    if between.starts_with(char::is_whitespace)
+        || between.ends_with(char::is_whitespace)
+        || between.contains("<<")
+        || after.starts_with(|next: char| next.is_ascii_digit() || next == '<')
+    {
+        return true;
+    }
+    let begins_with_number =
+        between.starts_with(|first: char| first.is_ascii_digit() || first == '.');
+    let mut words = between.split(|character: char| !character.is_alphabetic());
+    begins_with_number && !between.contains('\\') && words.any(|word| word.chars().count() > 1)
 }
 
 /// How far it is to what `is_end` says, with commands as units, within a paragraph and the longest formula.

@@ -9,13 +9,10 @@ use super::shapes::OutputLine;
 use crate::judge::answers::{AnswerReader, Answers, EngineAnswer};
 use crate::judge::jobs;
 use crate::protocol::{PromptTemplate, Protocol};
-use juror_data::{BadLines, LineLimit, Next, RejectedLine, Rows, Samples, sources};
+use juror_data::{BadLines, LineLimit, Next, Rows, Samples, sources};
 
 /// Samples that are read at a time.
 const AT_ONCE: usize = 512;
-
-/// Bytes of a bad line that are kept for its message.
-const SHOWN: usize = 200;
 
 /// Answers to be read, resolved.
 pub struct Import<'a> {
@@ -65,16 +62,7 @@ impl Import<'_> {
                 let Err(reason) = read else {
                     continue;
                 };
-                left_out.total += 1;
-                if left_out.first.len() < BadLines::LISTED {
-                    let text = String::from_utf8_lossy(&row[..row.len().min(SHOWN)]).into_owned();
-                    left_out.first.push(RejectedLine {
-                        file: source.name(),
-                        line,
-                        reason,
-                        text,
-                    });
-                }
+                left_out.add(&source.name(), line, reason);
             }
         }
         if left_out.total > 0 && !self.skip_bad {

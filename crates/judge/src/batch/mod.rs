@@ -25,7 +25,6 @@ use std::fmt::Write as _;
 use std::io;
 
 use crate::judge::{JudgeError, LoadError};
-use juror_base::terminal::escaped;
 use juror_base::threads::ThreadError;
 use juror_data::journal::JournalError;
 use juror_data::output::OutputError;
@@ -101,14 +100,8 @@ fn bad_outputs(bad: &BadLines) -> String {
         "{} of {} lines of answers cannot be used, so no verdict was written:\n",
         bad.total, bad.lines_read
     );
-    for line in &bad.first {
-        // Names of files may hold lines.
-        text.push_str("  ");
-        text.push_str(&escaped(&line.to_string()));
-        text.push('\n');
-    }
-    if bad.total > bad.first.len() {
-        let _ = writeln!(text, "  … and {} more", bad.total - bad.first.len());
+    for line in bad.listed() {
+        let _ = writeln!(text, "  {line}");
     }
     text.push_str("Mend them, or pass --skip-bad to leave them out; a request that is then without an answer is `failed`");
     text

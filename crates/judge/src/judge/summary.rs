@@ -117,12 +117,14 @@ pub struct Summary {
     pub rewards: (usize, f64),
     /// Verdicts whose process is right.
     pub process: Share,
-    /// Verdicts whose outcome is right.
+    /// Verdicts that are `ok` and whose outcome is right.
     pub outcome: Share,
     /// Verdicts that are right overall.
     pub overall: Share,
-    /// Right final answers from flawed derivations.
+    /// Right final answers whose derivation the judge refuses: lucky guesses, and its own errors.
     pub lucky_guesses: usize,
+    /// Right final answers whose derivation it judges.
+    pub right_outcomes: usize,
     /// Verdicts with a score.
     pub scored: usize,
     /// Of each criterion with a name: how often it was graded, and the sum of the scores.
@@ -176,10 +178,15 @@ impl Summary {
             self.rewards.1 += reward;
         }
         self.process.add(verdict.process);
-        self.outcome.add(verdict.outcome);
+        // What the rules say in place of a judge that said nothing is counted apart.
+        if verdict.status == Status::Ok {
+            self.outcome.add(verdict.outcome);
+        }
         self.overall.add(verdict.overall);
-        self.lucky_guesses +=
-            usize::from(verdict.outcome == Some(true) && verdict.process == Some(false));
+        if verdict.outcome == Some(true) && verdict.process.is_some() {
+            self.right_outcomes += 1;
+            self.lucky_guesses += usize::from(verdict.process == Some(false));
+        }
         self.inconsistent += usize::from(verdict.inconsistent);
         self.scored += usize::from(verdict.score.is_some());
         for criterion in &verdict.criteria {
@@ -228,7 +235,7 @@ impl Summary {
         let share = |share: Share| json!({"true": share.count, "known": share.known});
         let (rewarded, sum) = self.rewards;
         json!({
-            "schema": 1,
+            "schema": 2,
             "juror": env!("CARGO_PKG_VERSION"),
             "verdicts": self.verdicts(),
             "by_status": self.by_status,
@@ -237,6 +244,7 @@ impl Summary {
             "overall": share(self.overall),
             "reward": {"known": rewarded, "mean": (rewarded > 0).then(|| sum / rewarded as f64)},
             "lucky_guesses": self.lucky_guesses,
+            "right_outcomes": self.right_outcomes,
             "criteria": self.criteria.iter().map(|(name, (count, sum))| {
                 (name.clone(), json!({"known": count, "mean": sum / *count as f64}))
             }).collect::<serde_json::Map<_, _>>(),

@@ -333,6 +333,42 @@ fn responses_in_a_list_are_samples_of_one_group() {
 }
 
 #[test]
+fn a_list_of_steps_is_one_response() {
+    let row = |key: &str, steps: [&str; 2]| {
+        serde_json::json!({"question": "q", "answer": "a", key: steps}).to_string() + "\n"
+    };
+    let of = |key: &str, steps: [&str; 2]| {
+        let files = Files::new(&[("rows.jsonl", row(key, steps).as_bytes())]);
+        let options = LoadOptions {
+            columns: ColumnMap::parse([format!("response={key}")]).unwrap(),
+            ..LoadOptions::default()
+        };
+        let loaded = files.load(&["rows.jsonl"], &options).unwrap();
+        let texts = loaded.samples.into_iter();
+        let texts: Vec<String> = texts.map(|sample| sample.student_answer).collect();
+        (texts, loaded.columns.to_string())
+    };
+    for (key, steps) in [
+        ("model_output_steps", ["2 + 3 = 5", "The answer is 5."]),
+        (
+            "responses",
+            ["Step 1: 2 + 3 = 5", "**Step 2:** The answer is 5."],
+        ),
+    ] {
+        let (texts, columns) = of(key, steps);
+        assert_eq!(texts, [steps.join("\n\n")]);
+        assert!(columns.contains("(the steps of one response)"), "{columns}");
+    }
+    for steps in [
+        ["Step 1: 5", "Step 1: 6"],
+        ["Step 10", "Step 2"],
+        ["5", "6"],
+    ] {
+        assert_eq!(of("responses", steps).0, steps);
+    }
+}
+
+#[test]
 fn what_may_mean_two_things_is_asked_for() {
     let cases = [
         (

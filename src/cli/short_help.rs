@@ -1,0 +1,108 @@
+//! Help that fits a screen: commands in groups, and of the many options of `juror judge` those that most runs need.
+
+use std::fmt::Write as _;
+
+use clap::{Command, CommandFactory as _};
+
+use super::{Arguments, STYLES};
+
+/// The commands, by what they are for.
+const GROUPS: [(&str, &[&str]); 5] = [
+    (
+        "Judge",
+        &[
+            "judge",
+            "verify",
+            "serve",
+            "merge",
+            "export-batch",
+            "run-batch",
+            "import-batch",
+        ],
+    ),
+    (
+        "Measure",
+        &["eval", "calibrate", "gsm8k", "attack", "bench", "correlate"],
+    ),
+    ("Look, label, build", &["view", "label", "build"]),
+    ("Models and prompts", &["models", "prompts", "cache"]),
+    ("Shell", &["completions", "man", "help"]),
+];
+
+/// The arguments of `juror judge` that `-h` shows.
+const OF_JUDGE: [&str; 16] = [
+    "inputs", "output", "model", "protocol", "prompt", "device", "columns", "limit", "trials",
+    "rules", "reward", "reason", "keep", "eval", "dry_run", "quiet",
+];
+
+const EXAMPLES: &str = "\
+Examples:
+  juror judge rollouts.jsonl -o verdicts.jsonl
+  juror judge rows.csv --columns question=body,reference=gold,response=output -o verdicts.csv
+  juror judge labelled.jsonl --model Qwen/Qwen3-8B -o verdicts.jsonl --eval
+
+Options of engine, sampling, chat template, cache, panels, cascades, shards: `juror judge --help`.";
+
+/// The command line, with help that fits a screen.
+pub(super) fn command() -> Command {
+    let command = Arguments::command();
+    let template = grouped(&command);
+    command
+        .help_template(template)
+        .mut_subcommand("judge", |judge| {
+            let exit_codes = judge.get_after_help().cloned().unwrap_or_default();
+            let judge = judge.mut_args(|argument| {
+                let is_shown = OF_JUDGE.contains(&argument.get_id().as_str());
+                argument.hide_short_help(!is_shown)
+            });
+            let both = format!("{EXAMPLES}\n\n{}", exit_codes.ansi());
+            judge.after_help(both).after_long_help(exit_codes)
+        })
+}
+
+/// The template of the program's help.
+fn grouped(command: &Command) -> String {
+    let (header, literal) = (STYLES.get_header(), STYLES.get_literal());
+    let mut template = "{about}\n\n{usage-heading} {usage}\n".to_owned();
+    for (title, names) in GROUPS {
+        // Writing to a text does not fail.
+        let _ = writeln!(template, "\n{header}{title}:{header:#}");
+        for name in names {
+            let about = match command.find_subcommand(name) {
+                Some(found) => found.get_about().map(ToString::to_string),
+                // clap adds it later; what was not built in is not listed.
+                None if *name == "help" => {
+                    Some("Print the help of a command: `juror help judge`".to_owned())
+                }
+                None => None,
+            };
+            if let Some(about) = about {
+                let _ = writeln!(template, "  {literal}{name:<12}{literal:#}  {about}");
+            }
+        }
+    }
+    let _ = write!(template, "\n{header}Options:{header:#}\n");
+    template + "{options}{after-help}"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_is_in_a_group() {
+        let command = Arguments::command();
+        for one in command.get_subcommands() {
+            let name = one.get_name();
+            let groups = GROUPS.iter().filter(|(_, names)| names.contains(&name));
+            assert_eq!(groups.count(), 1, "{name}");
+        }
+        let judge = command.find_subcommand("judge").unwrap();
+        for name in OF_JUDGE {
+            assert!(
+                judge.get_arguments().any(|own| own.get_id() == name),
+                "{name}"
+            );
+        }
+    }
+}
