@@ -5,10 +5,16 @@ use std::sync::Once;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use anyhow::anyhow;
+
 use super::{Failure, say};
 use juror_engine::checkpoint::CheckpointError;
 use juror_engine::checkpoint::ModelSource;
 use juror_hub::{Event, Want};
+use juror_judge::catalog::known_judges::judges;
+
+/// From this likeness on (Jaro and Winkler's, of 1) an alias is proposed for a name that is none.
+const LIKE: f64 = 0.85;
 
 /// A bar on standard error, if that is a terminal; else a line that says that something is being fetched.
 pub(super) struct Download {
@@ -65,7 +71,30 @@ pub(super) fn resolve(name: &str, want: Want) -> Result<ModelSource, Failure> {
     let download = Download::new(name);
     let source = juror_judge::catalog::resolve_watched(name, want, &|event| download.watch(event));
     download.finish();
-    source.map_err(failure)
+    source.map_err(|error| match (&error, hint(name)) {
+        (CheckpointError::UnknownModel { .. }, Some(hint)) => {
+            Failure::new(anyhow!("no model `{name}`: {hint}"), true)
+        }
+        _ => failure(error),
+    })
+}
+
+/// What a name that is no model's was probably meant to be.
+fn hint(name: &str) -> Option<String> {
+    let is_path = name.starts_with(['/', '.', '~']) || name.matches('/').count() > 1;
+    if is_path {
+        return Some("there is no such file or folder".to_owned());
+    }
+    let known = judges().unwrap_or_default().iter();
+    let aliases = known.map(|judge| judge.alias.as_str());
+    let near = aliases.chain(["tiny"]).map(|alias| {
+        let likeness = strsim::jaro_winkler(&name.to_lowercase(), &alias.to_lowercase());
+        (likeness, alias)
+    });
+    let (likeness, alias) = near.max_by(|one, other| one.0.total_cmp(&other.0))?;
+    (likeness > LIKE).then(|| {
+        format!("did you mean `{alias}`? `juror models list --known` shows all aliases; an id on the hub is `org/name`")
+    })
 }
 
 /// A checkpoint's error with its exit code.
