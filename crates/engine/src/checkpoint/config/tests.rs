@@ -179,7 +179,7 @@ fn windows_are_where_the_family_has_them() {
     assert_eq!(windows(&listed), [Some(64), None]);
 }
 
-/// What the makers publish, and how many parameters they say that makes.
+/// The published configurations give the number of parameters that their makers state.
 #[test]
 fn published_configurations_are_read() {
     let published = [
