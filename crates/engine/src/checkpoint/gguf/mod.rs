@@ -1,7 +1,7 @@
 //! Models in GGUF files, llama.cpp's format: weights, vocabulary, chat template and sizes, all in one.
 //!
 //! A file's metadata becomes the texts that a folder of the Hugging Face hub would hold (`config.json`, `tokenizer.json`,
-//! `tokenizer_config.json`), and its tensors get the hub's names, so that everything behind is the same for both.
+//! `tokenizer_config.json`), and its tensors get the hub's names, so that everything after that is the same for both.
 //!
 //! | file | what it is for |
 //! |---|---|

@@ -10,7 +10,7 @@
 //! | `interpreter`, `evaluation`, `calls` | statements; expressions; calls |
 //! | `work` | what rendering may cost |
 //! | `value`, `repr`, `from_json`, `operators` | Python's values, how they are written and read, and what can be done with them |
-//! | `filters`, `string_filters`, `list_filters`, `predicates`, `functions` | what stands behind `|` and `is`, and what every template can call |
+//! | `filters`, `string_filters`, `list_filters`, `predicates`, `functions` | what stands after `|` and `is`, and what every template can call |
 //! | `methods`, `string_methods`, `formats` | methods of Python's strings, lists and dictionaries |
 //! | `json` | `tojson` as Python's `json.dumps` |
 //! | `options` | what a user may ask of a template |
