@@ -15,11 +15,12 @@ use juror_data::{ColumnMap, LoadOptions, Needs, Rows, Samples as _, id_hash, ind
 pub enum Choice {
     /// All, in the order of the rows.
     All,
-    /// So many, drawn by a seed.
+    /// A number of samples, drawn with a seed.
     Drawn(usize, u64),
-    /// Those on which verdicts disagree or say nothing, and those of which a judge is less sure than this, least sure first.
+    /// Samples on which verdicts disagree or are missing, and those of which a judge is less sure than this, least sure
+    /// first.
     Doubtful(f64),
-    /// Those with these ids, in the order of the rows.
+    /// Samples with these ids, in the order of the rows.
     Of(Vec<String>),
 }
 
@@ -27,9 +28,8 @@ pub enum Choice {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a reason by itself")]
 pub struct Reasons {
-    /// The rules say otherwise than the judge.
+    /// The rules disagree with the judge.
     pub(crate) rules: bool,
-    /// Two judges disagree.
     pub(crate) judges: bool,
     /// The trials of a judge disagree.
     pub(crate) trials: bool,
@@ -40,7 +40,7 @@ pub struct Reasons {
 }
 
 impl Reasons {
-    /// Those that hold, in words.
+    /// The reasons that apply, in words.
     pub fn words(self) -> Vec<&'static str> {
         let all = [
             (self.rules, "rules against judge"),
@@ -55,33 +55,33 @@ impl Reasons {
     }
 }
 
-/// The samples that are asked for, the rows that they are in, and the verdicts on them.
+/// The samples to be labelled, the rows that they are in, and the verdicts on them.
 pub struct Queue {
     pub(super) rows: Rows,
-    /// Positions in the rows, in the order in which they are asked for.
+    /// Positions in the rows, in the order in which the samples are shown.
     pub(super) positions: Vec<usize>,
-    /// Why each is asked for, where it is for a disagreement.
+    /// Why each sample is in the queue, if it is there for a disagreement.
     pub(super) reasons: HashMap<usize, Reasons>,
     pub(super) judges: Vec<Browser>,
 }
 
-/// What verdicts say of a sample.
+/// The verdicts on a sample so far.
 #[derive(Debug, Clone, Copy, Default)]
 struct Seen {
     reasons: Reasons,
-    /// By task: some verdict, of the judges before this one, said that it is wrong; that it is right.
+    /// By task: whether some earlier judge said that it is wrong, and whether some said that it is right.
     said: [[bool; 2]; 3],
-    /// The same of this judge.
+    /// The same for the current judge.
     own: [[bool; 2]; 3],
-    /// How sure the judge was that was least sure; 0 where none said how sure.
+    /// The lowest sureness of any judge; `None` if none is known.
     sure: Option<f64>,
 }
 
 impl Queue {
-    /// Reads rows and verdicts, and chooses. `None` where it was interrupted.
+    /// Reads rows and verdicts, and chooses samples. `None` if it was interrupted.
     ///
     /// # Errors
-    /// When a file cannot be read, or verdicts are on other samples.
+    /// When a file cannot be read, or all verdicts are on other samples.
     pub fn read(
         rows: &[PathBuf],
         columns: &ColumnMap,
@@ -144,13 +144,13 @@ impl Queue {
         }))
     }
 
-    /// How many are asked for.
+    /// The number of samples in the queue.
     pub fn count(&self) -> usize {
         self.positions.len()
     }
 }
 
-/// Reads all verdicts that are there; `false` where it was interrupted.
+/// Reads all verdicts in the file; `false` if it was interrupted.
 fn read_all(
     browser: &Browser,
     progress: &mut Progress,
@@ -162,12 +162,12 @@ fn read_all(
         }
         browser.advance(progress)?;
     }
-    // The part behind the last newline, where that is a whole verdict.
+    // The part after the last newline may be a whole verdict.
     browser.advance(progress)?;
     Ok(true)
 }
 
-/// Notes what a judge's verdicts say of each sample; `false` where none is on a row.
+/// Records what a judge's verdicts say of each sample; `false` if none is on a row.
 fn look_at(
     browser: &Browser,
     places: &HashMap<u64, usize>,
@@ -209,7 +209,7 @@ fn look_at(
     any
 }
 
-/// So many positions, drawn by a seed: the same ones whatever rows come behind the others, but for those that these take the place of.
+/// A number of positions, drawn with a seed. Rows added at the end only take the places of some of them.
 fn drawn(rows: &Rows, count: usize, seed: u64) -> Vec<usize> {
     let key = |position: &usize| {
         let mut hasher = blake3::Hasher::new();
