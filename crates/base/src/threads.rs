@@ -9,13 +9,13 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread::{Builder, JoinHandle, sleep};
 use std::time::Duration;
 
-/// Names how many threads compute: rayon's variable.
+/// The variable for the number of computing threads: rayon's.
 pub(crate) const VARIABLE: &str = "RAYON_NUM_THREADS";
-/// The most threads that compute, whatever the variable says: more than any machine has processors.
+/// The most computing threads, whatever the variable says: more than any machine has processors.
 pub(crate) const MOST: usize = 1024;
-/// Threads left to others when the system runs out: engines, those who collect from them, readers, downloads.
+/// Threads reserved for other purposes if the system limits them: engines and their readers, input, downloads.
 const SPARE: usize = 8;
-/// How often a thread is asked for: one that has just ended may still be counted.
+/// How often starting a thread is attempted: one that has just ended may still be counted.
 const ATTEMPTS: u32 = 4;
 
 /// A thread that the system refuses to start.
@@ -25,7 +25,7 @@ const ATTEMPTS: u32 = 4;
      on memory is reached; raise it, or set {VARIABLE}=1 so that fewer are needed"
 )]
 pub struct ThreadError {
-    /// What it was to do.
+    /// The purpose of the thread.
     pub(crate) purpose: &'static str,
     /// The system's word.
     #[source]
