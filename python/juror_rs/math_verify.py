@@ -146,7 +146,7 @@ def parse(
     Args:
         pred: A response, or a bare answer.
         extraction_config: What is looked for.
-        fallback_mode: `first_match` puts the text of the first match behind its value, and alone where it does not parse.
+        fallback_mode: `first_match` puts the text of the first match after its value, and alone where it does not parse.
         extraction_mode: `any_match` tries matches until one parses, `first_match` only the first.
         parsing_timeout: Ignored: every call ends.
         raise_on_error: Ignored: no text is an error.
