@@ -1,4 +1,4 @@
-//! What a verdict costs beside the model: prompt, parser, rules, block pool.
+//! The cost of a verdict apart from the model: prompt, parser, rules, block pool.
 
 #![allow(
     clippy::expect_used,

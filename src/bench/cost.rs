@@ -1,4 +1,4 @@
-//! What a run must cost at least: the operations its tokens need, and the bytes its steps must read.
+//! The least cost of a run: the operations that its tokens need, and the bytes that its steps must read.
 
 use super::measure::{RequestTimes, Run};
 use super::recorder::Step;

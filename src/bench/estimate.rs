@@ -1,5 +1,4 @@
-//! How long a workload takes and how much memory: an estimate from its tokens, the model's sizes and what the device was
-//! measured to do.
+//! The time and memory of a workload, estimated from its tokens, the model's sizes and what the device was measured to do.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! What is noted while the engine works.
+//! What is recorded while the engine works.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,4 +1,4 @@
-//! What a run amounts to, as numbers: under vLLM's names where it has one.
+//! The figures of a run, under vLLM's names where it has one.
 
 use std::time::Duration;
 

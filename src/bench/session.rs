@@ -1,4 +1,4 @@
-//! A bench from the model's files to figures: load, measure the device, run, sweep.
+//! A benchmark from the model's files to figures: load, measure the device, run, sweep.
 
 use std::time::Instant;
 

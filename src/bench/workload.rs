@@ -1,4 +1,4 @@
-//! The requests of a bench: a template that all prompts share, own input, a length of output.
+//! The requests of a benchmark: a template that all prompts share, their own input, and a length of output.
 
 use std::fmt;
 use std::str::FromStr;

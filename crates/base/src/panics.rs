@@ -1,4 +1,5 @@
-//! Panics become messages. There should be none; should there be one, it costs what it happened in and is told in a line.
+//! Panics become messages. There should be none; if there is one, only the work that it happened in fails, with a message of
+//! one line.
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind};

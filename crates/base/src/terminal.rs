@@ -1,5 +1,5 @@
-//! Text that is not ours on its way to a terminal: names of tensors, files and keys, what a hub answers, what a template says.
-//! A control character in it could move the cursor, set the window's title, or write a line that looks like one of ours.
+//! Untrusted text for a terminal: names of tensors, files and keys, answers of a hub, messages of a template. A control
+//! character in it could move the cursor, set the window's title, or write a line that looks like one of ours.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;

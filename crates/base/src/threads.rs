@@ -1,8 +1,8 @@
 //! Threads where the system allows only so many (`ulimit -u`, a container's limit on processes, too little memory for
-//! stacks): what cannot be started is an error that says what to do, never a panic.
+//! stacks): a thread that cannot be started is an error that says what to do, never a panic.
 //!
-//! rayon's pool is started here, once, with as many threads as there can be. Left to itself rayon starts it where it is first
-//! used, and panics where one of its threads cannot be started.
+//! rayon's pool is started here, once, with as many threads as possible. By itself rayon would start it at its first use,
+//! and panic if one of its threads could not be started.
 
 use std::io;
 use std::sync::mpsc::{Sender, channel};

@@ -1,4 +1,4 @@
-//! Which key of a row holds what.
+//! Which key of a row holds which field.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! What can be wrong with an input.
+//! Errors of inputs.
 
 use std::fmt;
 use std::io;

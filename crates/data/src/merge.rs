@@ -1,4 +1,4 @@
-//! The outputs of all shards of one input into one, in the order of the input.
+//! Merges the outputs of all shards of one input, in the order of the input.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};

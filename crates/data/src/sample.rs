@@ -1,4 +1,4 @@
-//! One thing to be judged.
+//! One sample to be judged.
 
 use std::sync::Arc;
 

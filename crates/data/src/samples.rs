@@ -1,4 +1,4 @@
-//! Samples by their position, wherever they are kept.
+//! Access to samples by their position, wherever they are kept.
 
 use super::error::DatasetError;
 use super::sample::Sample;

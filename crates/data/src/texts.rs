@@ -1,4 +1,4 @@
-//! What a row says: question, references, responses and id, by the columns and the preset.
+//! The texts of a row: question, references, responses and id, according to the columns and the preset.
 
 use std::borrow::Cow;
 use std::sync::Arc;

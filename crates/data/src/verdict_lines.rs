@@ -1,4 +1,4 @@
-//! Files of verdicts, read for what they say: outputs of `juror judge`, as JSON lines, CSV or Parquet.
+//! Reads files of verdicts, the outputs of `juror judge`: JSON lines, CSV or Parquet.
 
 use std::borrow::Cow;
 use std::collections::HashSet;

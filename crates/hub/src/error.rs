@@ -1,4 +1,4 @@
-//! Errors between a hub id and the files on disk.
+//! Errors of the hub and its cache.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What an error response of the hub means, by status and error code.
+//! The meaning of the hub's error responses, by status and error code.
 
 use std::io::Read;
 use std::time::{Duration, Instant};

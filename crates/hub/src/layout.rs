@@ -1,4 +1,4 @@
-//! A model's files as the hub lays them out: their names, the index of shards, and what is to be done with those that cannot be run.
+//! A model's files in the hub's layout: their names, the index of shards, and advice for those that cannot be run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path};

@@ -1,4 +1,4 @@
-//! A JSON array: one row an element; or objects that are written over several lines, one after another.
+//! A JSON array, one row per element; or objects of several lines each, one after another.
 
 use std::io;
 

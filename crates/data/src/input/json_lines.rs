@@ -1,4 +1,4 @@
-//! JSON lines: one row a line.
+//! JSON lines: one row per line.
 
 use super::bytes::Bytes;
 use super::line::{read_line, skip_line};

@@ -1,4 +1,4 @@
-//! Lines of a length that has a limit: a file without a newline must not be taken into memory whole.
+//! Lines with a limit on their length: a file without newlines must not be read into memory as a whole.
 
 use std::fs::File;
 use std::io::{self, BufRead, Read};

@@ -1,4 +1,4 @@
-//! The files behind the inputs, and their rows: JSON lines, a JSON array, CSV or Parquet, told by content.
+//! The files that inputs stand for, and their rows: JSON lines, a JSON array, CSV or Parquet, detected by content.
 
 mod bytes;
 mod csv;

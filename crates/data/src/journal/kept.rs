@@ -1,4 +1,4 @@
-//! The verdicts of a finished run's journal, by sample and trial, to hold an output against.
+//! The verdicts of a finished run's journal, by sample and trial, for comparison with an output.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};

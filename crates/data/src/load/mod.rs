@@ -1,4 +1,4 @@
-//! Inputs into samples.
+//! Loads inputs as samples.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! The files that a command may write: none is an input, none is written twice, and none was there before, unless an earlier
+//! The files that a command may write: none is an input, none is written twice, and none existed before, unless an earlier
 //! run of the same kind wrote it.
 
 use std::fs;

@@ -1,4 +1,4 @@
-//! What an output's name says of its content.
+//! The format of an output, by its name.
 
 use std::io::{self, Write};
 use std::path::Path;

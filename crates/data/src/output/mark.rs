@@ -1,4 +1,4 @@
-//! What tells that an earlier run of the same kind wrote a file. Never its name.
+//! How a file shows that an earlier run of the same kind wrote it, which its name alone never does.
 
 use std::path::PathBuf;
 

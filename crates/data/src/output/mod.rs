@@ -1,4 +1,4 @@
-//! The files that are written, by atomic rename, and never over somebody's; the finished verdicts in input order.
+//! Writes files by atomic rename, never over somebody else's, and the finished verdicts in input order.
 
 mod file;
 mod format;

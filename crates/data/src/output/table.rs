@@ -1,4 +1,4 @@
-//! Tables: CSV or Parquet instead of JSON lines, of verdicts and of what is built from them.
+//! Tables, in CSV or Parquet instead of JSON lines, of verdicts and of what is built from them.
 
 use std::fs::File;
 use std::io::{self, Seek, Write};

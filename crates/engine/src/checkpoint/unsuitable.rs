@@ -1,5 +1,5 @@
-//! Recognises what is given as a model and cannot judge: adapters, weight files without their folder, Git LFS pointers, and
-//! models that write no text.
+//! Recognises files that are given as a model but cannot judge: adapters, weight files without their folder, Git LFS
+//! pointers, and models that write no text.
 
 use std::fs::File;
 use std::io::Read;

@@ -1,4 +1,4 @@
-//! `schedule → launch → collect`.
+//! The engine's loop, `schedule → launch → collect`.
 
 use std::time::{Duration, Instant};
 

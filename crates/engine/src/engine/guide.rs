@@ -1,4 +1,4 @@
-//! What steers a generation: known text that is appended, the tokens that may be chosen, and when it ends.
+//! Guides steer a generation (guided decoding): they append known text, restrict which tokens may be chosen, and end it.
 
 use std::fmt;
 use std::sync::{Arc, LazyLock, OnceLock};

@@ -1,4 +1,4 @@
-//! From logits to tokens: one call for the batch. On CUDA the same choice is made by `model/cuda/kernels/sampler.cu`.
+//! Chooses tokens from logits, in one call for the batch. On CUDA `model/cuda/kernels/sampler.cu` does the same.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! When memory runs out: the engine gives the step back, shrinks, and goes on.
+//! When memory runs out, the engine gives up the step, shrinks, and continues.
 
 use super::EngineError;
 use super::scheduler::{Scheduler, StepSize};

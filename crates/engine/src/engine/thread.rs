@@ -1,4 +1,4 @@
-//! The one thread that owns model and cache.
+//! The thread that owns model and cache.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,4 +1,4 @@
-//! The part of a layer that works on each token alone: one gated layer, or the best of many.
+//! The part of a layer that works on each token separately: one gated layer, or the best of many.
 
 use candle_core::{DType, Device, Tensor};
 

@@ -1,5 +1,5 @@
-//! A checkpoint's tensors in the one form that the decoders compute with, however the family stores them: projections that
-//! follow each other in one matrix, rotary pairs half a head apart, FP8 and MXFP4 as plain numbers.
+//! A checkpoint's tensors in the one form that the decoders use, however the family stores them: joined projections, rotary
+//! pairs half a head apart, FP8 and MXFP4 as plain numbers.
 
 use candle_core::{DType, Device, Tensor};
 use rayon::prelude::*;

@@ -1,4 +1,4 @@
-//! Reads what a growing file has more than before.
+//! Reads what was added to a growing file.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,4 +1,4 @@
-//! What is kept of each verdict: what it says, and where its line is.
+//! What is kept in memory of each verdict: its content, and the place of its line.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

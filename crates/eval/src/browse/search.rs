@@ -1,4 +1,4 @@
-//! Verdicts whose texts hold what is looked for: found as they are read, a few megabytes at a time.
+//! Verdicts whose texts contain a text: searched as they are read, a few megabytes at a time.
 
 use rayon::prelude::*;
 use regex::{Regex, RegexBuilder, bytes};

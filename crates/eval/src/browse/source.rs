@@ -1,4 +1,4 @@
-//! Which file holds the verdicts, and its bytes by place.
+//! Which file holds the verdicts, and access to its bytes by offset.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read as _, Seek as _, SeekFrom, Write as _};

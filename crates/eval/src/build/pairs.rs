@@ -1,4 +1,4 @@
-//! Preference pairs: of the responses to one question, one that the judge holds for right, and one that it holds for wrong.
+//! Preference pairs of responses to one question: one that the judge finds right, and one that it finds wrong.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,4 +1,4 @@
-//! Responses that the judge accepts, to fine-tune on: all of them, or the best few of each question (rejection sampling).
+//! Responses that the judge accepts, for fine-tuning: all of them, or the best few of each question (rejection sampling).
 
 use serde::Serialize;
 

@@ -1,4 +1,4 @@
-//! Whether a judge's probabilities are what they say.
+//! How well a judge's probabilities are calibrated.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What people (or a stronger judge) say of a response.
+//! Labels: what people (or a stronger judge) say of a response.
 
 use serde_json::{Map, Value};
 

@@ -1,4 +1,4 @@
-//! How a verdict misses its label: what a person who looks through a judge's mistakes asks for.
+//! How a verdict differs from its label, in the categories by which people look through a judge's mistakes.
 
 use serde::Serialize;
 

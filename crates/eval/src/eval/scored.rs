@@ -1,4 +1,4 @@
-//! Verdicts beside their labels.
+//! Verdicts with their labels.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

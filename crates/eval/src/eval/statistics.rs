@@ -1,4 +1,4 @@
-//! Shares, tables of counts, and how sure they are.
+//! Shares, tables of counts, and their uncertainty.
 
 use rand::SeedableRng as _;
 use rand::rngs::StdRng;

@@ -1,4 +1,4 @@
-//! Everything that a report of a GSM8K score has to state.
+//! Everything that a report of a GSM8K score must state.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Responses by their questions, read by every method.
+//! Responses grouped by question, read by every method.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! pass@k, majority votes, and how sure both are.
+//! pass@k, majority votes, and their uncertainty.
 
 use std::collections::{BTreeMap, HashMap};
 

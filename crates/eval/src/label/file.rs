@@ -1,4 +1,4 @@
-//! The file of labels: a line each, on disk before it counts.
+//! The file of labels: one line each, on disk before it counts.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::{File, TryLockError};

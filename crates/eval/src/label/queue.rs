@@ -1,4 +1,4 @@
-//! Which samples are asked for, and in which order.
+//! Which samples are to be labelled, and in which order.
 
 use std::collections::HashMap;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! One sample with everything said of it, as an `<article>`.
+//! One sample with all verdicts and labels on it, as an `<article>`.
 
 use serde::Serialize;
 

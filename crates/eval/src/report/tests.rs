@@ -1,4 +1,4 @@
-//! What a text can make of a page: nothing but text and formulas.
+//! Whatever the text, a page of it contains only text and formulas.
 
 use std::sync::LazyLock;
 

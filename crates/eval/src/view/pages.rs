@@ -1,4 +1,4 @@
-//! The pages, written as their records are found.
+//! The pages, which are sent while their records are found.
 
 use std::sync::atomic::Ordering;
 

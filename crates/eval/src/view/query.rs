@@ -1,4 +1,4 @@
-//! What of a page's address is asked for, and addresses.
+//! The query in a page's address, and addresses of pages.
 
 use std::fmt::Write as _;
 

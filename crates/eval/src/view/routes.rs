@@ -1,4 +1,4 @@
-//! Which address shows what.
+//! The routes: which address shows which page.
 
 use std::sync::Arc;
 

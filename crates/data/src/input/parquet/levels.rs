@@ -1,4 +1,4 @@
-//! Encodings inside pages, as far as they say how much becomes of them
+//! Encodings inside pages, as far as needed to tell how much memory their content takes
 //! (<https://parquet.apache.org/docs/file-format/data-pages/encodings/>).
 
 use super::thrift::Reader;

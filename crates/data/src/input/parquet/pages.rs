@@ -1,5 +1,5 @@
-//! The pages of row groups. Each page's header is read and held against what may be in memory at once before the `parquet` crate
-//! takes memory by it.
+//! The pages of row groups. Each page's header is read and checked against the memory limit before the `parquet` crate
+//! allocates memory by it.
 
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, SeekFrom};

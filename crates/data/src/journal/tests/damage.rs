@@ -1,4 +1,4 @@
-//! Journals that a crash or a hand has changed.
+//! Journals that were changed by a crash or by hand.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! The families: what each has, and how its keys are read.
+//! The model families: their properties, and how their keys are read.
 
 use serde_json::Value;
 

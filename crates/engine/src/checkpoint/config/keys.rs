@@ -1,4 +1,4 @@
-//! A JSON object whose values are checked as they are read, and whose keys are all accounted for.
+//! A JSON object whose values are checked as they are read, and whose keys must all be known.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;

@@ -1,4 +1,4 @@
-//! Keys that are followed, and those that are refused.
+//! Keys that are supported, and keys that are refused.
 
 use serde_json::{Value, json};
 

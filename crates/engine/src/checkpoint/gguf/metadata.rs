@@ -1,4 +1,4 @@
-//! Metadata whose values are checked as they are read, and whose keys are accounted for.
+//! Metadata whose values are checked as they are read, and whose keys must all be known.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,4 +1,4 @@
-//! Names of GGUF's tensors in Hugging Face's checkpoints, and how the converter has rearranged them.
+//! The names of GGUF's tensors in Hugging Face's checkpoints, and how llama.cpp's converter has rearranged them.
 
 use super::header::{StorageType, TensorInfo};
 use crate::checkpoint::weights::RowOrder;

@@ -1,4 +1,4 @@
-//! Checks a checkpoint: tensors missing, misshapen or unknown.
+//! Checks a checkpoint for missing, misshapen and unknown tensors.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,5 @@
-//! Asking for memory before it is needed. A product that reads its weights once computes while they come, and does not
-//! wait for them first.
+//! Prefetching. A product that reads its weights once computes while they arrive from memory, instead of waiting for them
+//! first.
 
 /// Bytes of a cache line.
 pub(crate) const LINE: usize = 64;

@@ -1,4 +1,4 @@
-//! A mixture of experts: each token to its experts, sorted by expert, through one grouped product each way.
+//! A mixture of experts: tokens are sorted by expert and go through one grouped product in each direction.
 
 use candle_core::{CudaDevice, DType};
 

@@ -1,4 +1,4 @@
-//! Linear layers: weights as they are multiplied, in the type of the activations or quantised to e4m3.
+//! Linear layers with weights in the type of the activations or quantised to e4m3.
 
 use candle_core::{CudaDevice, DType, Tensor};
 

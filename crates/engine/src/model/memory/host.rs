@@ -1,4 +1,4 @@
-//! What the machine under the engine has: free memory and cache.
+//! Free memory and cache of the machine.
 
 use std::fs;
 use std::path::{Path, PathBuf};

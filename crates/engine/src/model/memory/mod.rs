@@ -1,4 +1,4 @@
-//! Memory: what a device has free, and what a model takes of it.
+//! Memory: what a device has free, and what a model needs.
 
 pub mod host;
 

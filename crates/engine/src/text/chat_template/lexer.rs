@@ -1,4 +1,4 @@
-//! A template's text into tokens, as Jinja cuts it with `trim_blocks` and `lstrip_blocks`.
+//! Splits a template's text into tokens, as Jinja does with `trim_blocks` and `lstrip_blocks`.
 
 use super::work::Fault;
 

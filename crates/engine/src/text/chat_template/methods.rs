@@ -1,4 +1,4 @@
-//! Methods of Python's strings, lists and dictionaries. What would change a list or a dictionary does not exist, as in
+//! Methods of Python's strings, lists and dictionaries. Methods that would change a list or a dictionary do not exist, as in
 //! transformers' sandbox.
 
 use super::interpreter::{Given, Interpreter};

@@ -1,4 +1,4 @@
-//! Masks a model's thinking: every byte of it becomes a space, so that what stands in the answer keeps its place.
+//! Masks a model's thinking: every byte of it becomes a space, so that offsets in the answer stay the same.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What each token of a completion is, where thinking is marked by token ids.
+//! The role of each token of a completion, where thinking is marked by token ids.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! How much longer a tokenizer may make a text: its normaliser before it cuts the text up, its decoder when it writes tokens
+//! How much longer a tokenizer may make a text: its normaliser before the text is split, its decoder when tokens are written
 //! as text. A `tokenizer.json` that replaces `a` by `aa` forty times would make a terabyte of one letter.
 
 use serde_json::Value;

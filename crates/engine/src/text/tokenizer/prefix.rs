@@ -1,9 +1,9 @@
-//! What a tokenizer puts before a text, and how to keep it from doing so.
+//! The prefix that a tokenizer puts before a text, and how to remove it from the tokenizer.
 //!
 //! Tokenizers that come from `SentencePiece` write a space as `▁` and put one before a text, so that its first word is
 //! written like any other. In `tokenizer.json` that is the normaliser `Prepend` (Llama 2, Mistral), which acts on each
-//! stretch between added tokens; or the pre-tokeniser `Metaspace`, with the scheme `always` (each stretch) or `first`
-//! (the beginning of the text alone); or `ByteLevel` with `add_prefix_space` (each stretch).
+//! stretch between added tokens; or the pre-tokeniser `Metaspace`, with the scheme `always` (each stretch) or `first` (only
+//! the beginning of the text); or `ByteLevel` with `add_prefix_space` (each stretch).
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! Which verdicts a report shows: those that somebody disagrees with.
+//! The verdicts that a report shows: those with a disagreement.
 
 use std::collections::{BTreeMap, HashSet};
 

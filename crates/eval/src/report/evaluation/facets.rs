@@ -1,4 +1,4 @@
-//! What records of a report can be looked at by: kinds, cells of matrices, parts, flips.
+//! The facets by which a report's records can be filtered: kinds, cells of matrices, parts, flips.
 
 use serde::Serialize;
 

@@ -1,4 +1,4 @@
-//! The tables of a report, as its template takes them.
+//! The tables of a report, in the form that its template takes.
 
 use std::collections::BTreeMap;
 

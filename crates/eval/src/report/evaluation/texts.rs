@@ -1,4 +1,4 @@
-//! The texts of the samples that a report shows, read from the files a second time: no other text is kept.
+//! The texts of the samples that a report shows, read from the files a second time; no other text is kept.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! One unit of queries against its tiles, for one key head.
+//! Attention of one unit of queries over its tiles, for one key head.
 
 // A kernel's functions must be inlined into it, or they are compiled without the instruction set.
 #![allow(clippy::inline_always)]

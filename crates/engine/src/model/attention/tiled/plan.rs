@@ -1,4 +1,4 @@
-//! Which queries go through which tile together; computed once per step, used by every layer and head.
+//! Which queries share which tiles; computed once per step, and used by every layer and head.
 
 use super::Layout;
 use crate::model::StepBatch;

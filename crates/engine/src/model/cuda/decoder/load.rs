@@ -1,4 +1,4 @@
-//! Loading a model for the decoder: whether our kernels run it, its weights, then room for steps and a cache.
+//! Loads a model for the decoder: whether our kernels run it, its weights, then memory for steps and a cache.
 
 use candle_core::{CudaDevice, Device};
 

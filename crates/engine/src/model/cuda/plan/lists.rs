@@ -1,4 +1,4 @@
-//! The lists of a window's work, and the words that kernels read.
+//! The lists of work for one window, and the words that kernels read.
 
 use std::ops::Range;
 
