@@ -1,7 +1,7 @@
-//! One line as a JSON object whose values are read only when asked for.
+//! One line as a JSON object whose values are parsed only when asked for.
 //!
-//! Values stay text until then (raw values of `serde_json`): columns nobody needs cost nothing, and a number keeps the
-//! digits it was written with, however many they are.
+//! Until then values stay text (raw values of `serde_json`): unused columns cost nothing, and a number keeps all the digits
+//! it was written with.
 
 use std::fmt;
 

@@ -1,9 +1,9 @@
 //! Samples that stay in their files: 56 bytes of memory each, read again when they are judged.
 //!
-//! The first pass over an input validates every row and keeps of each only where it lies, how long it is, and three
-//! hashes: of its question, to bring rollouts of one question together, of its id, to notice a journal of other samples, and
-//! of everything, to notice a file that was changed under the run. What cannot be read twice (standard input, pipes, compressed files, tables) is copied to a temporary
-//! file on the way, which has no name and goes with the process.
+//! The first pass over an input validates every row and keeps only its place, its length, and three hashes: of its question,
+//! to bring rollouts of one question together; of its id, to notice a journal of other samples; and of everything, to notice
+//! a file that was changed during the run. What cannot be read twice (standard input, pipes, compressed files, tables) is
+//! copied to a temporary file on the way, which has no name and disappears with the process.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};

@@ -2,7 +2,7 @@
 //!
 //! The last key of every line is `check`: the first 16 hexadecimal digits of the BLAKE3 hash of the line without it. The
 //! lines of verdicts are hashed with the hash of the manifest's line as the key, so that a line of another run is not
-//! taken for one of this. The key stands last and has a fixed length: without it the line is the verdict's line of the
+//! mistaken for one of this run. The key comes last and has a fixed length: without it the line is the verdict's line of the
 //! output, byte by byte.
 
 /// The bytes before the digits.

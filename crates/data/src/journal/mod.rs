@@ -11,9 +11,9 @@
 //! | file | what it does |
 //! |---|---|
 //! | `manifest` | what decides the verdicts of a run, and how two runs differ |
-//! | `contents` | reads a journal, refuses one of another run, and hands on what is finished; `juror-judge` goes on from there |
+//! | `contents` | reads a journal, refuses one of another run, and passes on what is finished; `juror-judge` continues from there |
 //! | `finished` | which trials are finished, and where their lines are |
-//! | `kept` | the verdicts of a finished run, to hold an output against |
+//! | `kept` | the verdicts of a finished run, for comparison with an output |
 //! | `checksum` | the checksum at the end of every line |
 //!
 //! The journal stays when the output is complete. Running the same command once more then finds every trial

@@ -1,13 +1,13 @@
-//! The KV cache's blocks: who uses them, which hold known content, which may be reused.
+//! The KV cache's blocks: which are in use, which hold known content, which may be reused.
 //!
-//! A block is `block_size` consecutive token positions of one sequence, in every layer. A full block is named by the
-//! hash of its own tokens chained to its predecessor's hash, so equal hashes mean equal whole prefixes and the block
-//! can be shared (the scheme of vLLM's automatic prefix caching). Unused blocks stay findable until they are
-//! allocated again, least recently used first.
+//! A block is `block_size` consecutive token positions of one sequence, in every layer. A full block is named by the hash of
+//! its own tokens chained to its predecessor's hash, so equal hashes mean equal whole prefixes and the block can be shared
+//! (the scheme of vLLM's automatic prefix caching). Unused blocks stay findable until they are allocated again, least
+//! recently used first.
 //!
-//! Where memory is taken only as blocks are first used, a pool that handed out every block once before it reused any would
-//! come to take all its memory for the sake of content that is hardly ever found again. Such a pool keeps a bounded number
-//! of unused blocks, and then reuses them first.
+//! If blocks take up memory only as they are first used, a pool that handed out every block once before it reused any would
+//! end up taking all its memory for content that is hardly ever found again. Such a pool keeps a bounded number of unused
+//! blocks, and then reuses them first.
 
 use std::collections::HashMap;
 use std::ops::Range;

@@ -1,8 +1,9 @@
 //! Which tokens go through the model next.
 //!
-//! One kind of step for everything: under a token budget, first one token for every sequence that is generating, then
-//! chunks of prompts, then new sequences. A sequence is always "put the pending tokens through the model, then choose the
-//! next", whether that is a whole prompt, a chunk, a single generated token, or the recomputation of a preempted sequence.
+//! There is one kind of step for everything: under a token budget, first one token for every sequence that is generating,
+//! then chunks of prompts, then new sequences. Each sequence always needs the same, "put the pending tokens through the
+//! model, then choose the next", whether that is a whole prompt, a chunk, a single generated token, or the recomputation of
+//! a preempted sequence.
 
 use std::collections::{HashSet, VecDeque};
 

@@ -1,7 +1,7 @@
 //! Worked examples for few-shot prompts.
 //!
-//! Those that are built in (`exemplars.jsonl`) are made up for this project; they are none of GSM8K. The standard ones, rows of
-//! GSM8K's training set, are read from a file.
+//! The built-in ones (`exemplars.jsonl`) are made up for this project and not from GSM8K. The standard ones, rows of GSM8K's
+//! training set, are read from a file.
 
 use std::path::{Path, PathBuf};
 

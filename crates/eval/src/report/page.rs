@@ -1,4 +1,4 @@
-//! What all pages share: templates with auto-escape, the stylesheet, and the policy of what may run.
+//! What all pages share: templates with auto-escape, the stylesheet, and the policy on which styles and scripts may run.
 
 use std::fmt::Write as _;
 use std::sync::LazyLock;

@@ -1,4 +1,4 @@
-//! Untrusted text as HTML: everything escaped, what is not shown as itself made visible, formulas as `MathML`.
+//! Untrusted text as HTML: everything escaped, invisible characters made visible, formulas as `MathML`.
 //!
 //! The text's lines stay lines (`white-space: pre-wrap` in the stylesheet); its Markdown stays as it was written.
 

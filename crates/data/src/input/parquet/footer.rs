@@ -1,8 +1,8 @@
-//! The footer of a file (<https://github.com/apache/parquet-format/blob/master/src/main/thrift/parquet.thrift>), held against
-//! the bytes there are before the `parquet` crate reads it.
+//! The footer of a file (<https://github.com/apache/parquet-format/blob/master/src/main/thrift/parquet.thrift>), checked
+//! against the bytes there are before the `parquet` crate reads it.
 //!
-//! The crate takes memory by what a footer claims, and goes down a schema as deep as it is. So the footer is read here first,
-//! and the crate is given one that holds the fields that were checked and no others.
+//! The crate allocates memory by what a footer claims, and recurses into a schema however deep it is. So the footer is read
+//! here first, and the crate is given one that holds only the fields that were checked.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};

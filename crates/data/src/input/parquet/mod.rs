@@ -1,13 +1,13 @@
 //! Parquet: row after row, nested columns as JSON objects and lists.
 //!
-//! The `parquet` crate takes memory by what a file claims, so nothing of a file comes to it unread:
+//! The `parquet` crate allocates memory by what a file claims, so everything is checked before it gets it:
 //!
 //! | file | what it does |
 //! |---|---|
 //! | `thrift` | reads structs by a table of their fields, and writes them |
-//! | `footer` | the schema and the row groups, held against the file's size |
-//! | `pages` | the pages of a row group, held against what may be in memory at once |
-//! | `levels` | how many values a page makes of a row, or of a few bytes |
+//! | `footer` | the schema and the row groups, checked against the file's size |
+//! | `pages` | the pages of a row group, checked against the memory limit |
+//! | `levels` | how many values a page makes from a row, or from a few bytes |
 
 mod footer;
 mod levels;

@@ -1,8 +1,8 @@
-//! Thrift's compact protocol (<https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md>), read by a
-//! table of the fields that are wanted: everything else is passed over.
+//! Thrift's compact protocol (<https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md>), read by
+//! a table of the wanted fields; everything else is skipped.
 //!
-//! Counts are held against the bytes there are, depth is that of the table, and a known field of another type than its own is
-//! an error, so that no two readers can see different things in the same bytes.
+//! Counts are checked against the bytes there are, depth is limited to that of the table, and a known field with another
+//! type than its own is an error, so that no two readers can see different things in the same bytes.
 
 /// The type of a field.
 pub(super) enum Shape {

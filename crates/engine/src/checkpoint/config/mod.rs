@@ -1,8 +1,8 @@
 //! `config.json`: what a checkpoint is, as far as this decoder can run it.
 //!
-//! A key that would change the result and is not followed is an error that names the key, and so is a key that this program
-//! has never heard of: nothing is ignored in silence that matters. Keys are those of Hugging Face transformers, versions 4
-//! and 5, and for [`Architecture::ChatGlm`] those of the checkpoints' own code.
+//! A key that would change the result and is not supported is an error that names the key, and so is a key that this program
+//! does not know: nothing that matters is silently ignored. Keys are those of Hugging Face transformers, versions 4 and 5,
+//! and for [`Architecture::ChatGlm`] those of the checkpoints' own code.
 
 mod family;
 mod keys;

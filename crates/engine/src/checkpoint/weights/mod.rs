@@ -1,7 +1,7 @@
 //! Weights of Safetensors and GGUF files, and random ones.
 //!
-//! Headers are read and checked at [`Weights::open`]; each tensor is read when it is asked for, so that never more than one
-//! lies in memory beside the model. What a header claims is checked against the length of its file.
+//! Headers are read and checked at [`Weights::open`]; each tensor is read when it is asked for, so that at most one is in
+//! memory beside the model. What a header claims is checked against the length of its file.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,4 +1,4 @@
-//! Locked host memory, which the device reads and writes directly while the host goes on.
+//! Locked host memory, which the device reads and writes directly while the host continues.
 
 use std::ptr::NonNull;
 use std::sync::Arc;

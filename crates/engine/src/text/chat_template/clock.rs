@@ -1,7 +1,7 @@
 //! The date and time that a template's `strftime_now` gives.
 //!
-//! Some templates write the date into the prompt. A run has one moment, however long it goes on, and its journal keeps
-//! as much of it as the template used: the same command goes on after midnight with the date it began with.
+//! Some templates write the date into the prompt. A run has one moment, however long it takes, and its journal keeps as much
+//! of it as the template used: after midnight the same command continues with the date it began with.
 
 use std::fmt::{self, Write};
 use std::str::FromStr;

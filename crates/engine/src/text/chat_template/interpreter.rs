@@ -1,7 +1,7 @@
 //! Executes the statements of a parsed template.
 //!
-//! Variables stand in frames, one for each block that has variables of its own. What has a state (namespaces, loops,
-//! macros, cyclers) stands in lists here, and values refer to it by number.
+//! Variables are kept in frames, one for each block that has variables of its own. Objects with a state (namespaces, loops,
+//! macros, cyclers) are kept in lists here, and values refer to them by number.
 
 use std::collections::{BTreeSet, HashMap};
 

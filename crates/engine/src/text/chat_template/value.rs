@@ -1,7 +1,7 @@
-//! The values of a template: Python's, as far as templates go.
+//! The values of a template: Python's, as far as templates need them.
 //!
-//! Lists and dictionaries never change once they are made, and know how deep they are: what walks them, and what drops
-//! them, needs a bounded stack. What has a state of its own (namespaces, loops, macros) is a number into the interpreter.
+//! Lists and dictionaries never change once they are made, and know their depth, so that walking and dropping them needs a
+//! bounded stack. An object with a state of its own (namespaces, loops, macros) is a number into the interpreter.
 
 use std::cmp::Ordering;
 use std::sync::Arc;

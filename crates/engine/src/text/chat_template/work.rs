@@ -1,7 +1,7 @@
-//! The budget of rendering a template: counted work, so that no template takes time out of proportion.
+//! The budget of rendering a template: counted work, so that no template takes too long.
 //!
-//! Work is counted, not timed: a unit is a byte written or looked at, and every step of the interpreter and every value
-//! made costs a few. All text and every list is paid for before it is made, so the units bound the memory too.
+//! Work is counted, not timed: a unit is a byte written or looked at, and every step of the interpreter and every value made
+//! costs a few. All text and every list is paid for before it is made, so the units bound the memory too.
 
 /// Units that any template may spend; published ones take a few hundred thousand for a conversation.
 const ALLOWANCE: u64 = 64 << 20;

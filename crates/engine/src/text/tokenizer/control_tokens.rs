@@ -1,8 +1,8 @@
 //! The tokenizer for text under judgement: the same vocabulary without added tokens.
 //!
-//! It has no added tokens. Where the plain vocabulary lists control tokens too, as those of `SentencePiece` do, they get
-//! names there that no text spells: a model that matches whole pieces (Unigram, or BPE that takes whole words) would
-//! otherwise make `</s>` of the letters. Tags that would close a field are `protocol/untrusted`'s business.
+//! Where the plain vocabulary lists control tokens too, as those of `SentencePiece` do, they get names there that no text
+//! spells: a model that matches whole pieces (Unigram, or BPE that takes whole words) would otherwise turn the letters into
+//! `</s>`. Tags that would close a field are handled by `protocol/untrusted`.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,14 +1,14 @@
 //! A lower bound on the tokens of a text, without tokenising it.
 //!
-//! Tokenising takes some 150 bytes of memory for each byte of text, and a response may be as long as its writer likes. So
-//! a long text is first covered with as few pieces of the vocabulary as possible, whatever the merges say: what the
-//! tokenizer makes of it is one such covering, so it has at least as many tokens. The covering goes from left to right in
-//! one pass and ends as soon as it is over the limit: its cost is bounded by the limit, not by the text.
+//! Tokenising takes some 150 bytes of memory for each byte of text, and a response may be as long as its writer likes. So a
+//! long text is first covered with as few pieces of the vocabulary as possible, whatever the merges say: the tokenizer's
+//! result is one such covering, so it has at least as many tokens. The covering goes from left to right in one pass and ends
+//! as soon as it exceeds the limit, so its cost is bounded by the limit, not by the text.
 //!
-//! The text is normalised and pre-tokenised as the tokenizer does, a part at a time. Near a cut between two parts the
-//! result may differ from that of the whole; so for each cut as many tokens are taken off as a covering could differ there.
-//! Boundaries that the pre-tokeniser sets are not used, and characters that the vocabulary lacks count nothing (many of
-//! them may become one token), unless each of their bytes is a token. Where they are dropped, nothing is said of the text.
+//! The text is normalised and pre-tokenised as by the tokenizer, a part at a time. Near a cut between two parts the result
+//! may differ from that of the whole, so for each cut as many tokens are subtracted as a covering could differ there.
+//! Boundaries that the pre-tokeniser sets are not used, and characters that the vocabulary lacks count as nothing (several
+//! of them may become one token), unless each of their bytes is a token. Where they are dropped, there is no bound.
 
 use std::collections::VecDeque;
 

@@ -1,14 +1,14 @@
 //! Text to token ids and back.
 //!
-//! There are two ways in. Trusted text (template, chat markup) is tokenised as its author meant it: `<|im_end|>` is a
+//! There are two ways to encode. Trusted text (template, chat markup) is tokenised as its author meant it: `<|im_end|>` is a
 //! control token. Text under judgement is tokenised by a twin of the tokenizer that knows no added tokens at all, so
 //! whatever a student writes stays ordinary text (see `docs/decisions/untrusted-text.md`).
 //!
 //! A prompt is tokenised in stretches. A tokenizer that puts a space before a text (Llama's and Mistral's) would put one
-//! before every stretch; so a stretch is tokenised for its [`Place`], and gives the tokens it has in the middle of a text.
+//! before every stretch; so each stretch is tokenised for its [`Place`], and gets the tokens it has in the middle of a text.
 //!
-//! Nothing is put around a text, whatever the tokenizer's post-processor says: the chat template writes `bos_token`
-//! where the model wants one, as with transformers' `apply_chat_template(tokenize=True)`.
+//! Nothing is put around a text, whatever the tokenizer's post-processor says: the chat template writes `bos_token` if the
+//! model wants one, as with transformers' `apply_chat_template(tokenize=True)`.
 
 mod control_tokens;
 mod growth;
