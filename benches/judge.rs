@@ -21,7 +21,7 @@ const RUNS: usize = 3;
 /// One run of the binary.
 struct Run {
     wall: Duration,
-    /// Peak resident memory in bytes; 0 where the system does not tell.
+    /// Peak resident memory in bytes; 0 if the system does not tell.
     memory: u64,
     verdicts: Vec<Value>,
 }
@@ -41,7 +41,7 @@ impl Run {
 
 fn run(input: &Path, folder: &Path, arguments: &[&str]) -> Run {
     let out = folder.join("verdicts.jsonl");
-    // A journal would let the second run resume the first.
+    // With a journal the second run would resume the first.
     let _ = std::fs::remove_file(folder.join("verdicts.jsonl.journal"));
     let started = Instant::now();
     let mut child = Command::new(env!("CARGO_BIN_EXE_juror"))
@@ -74,7 +74,7 @@ fn run(input: &Path, folder: &Path, arguments: &[&str]) -> Run {
     }
 }
 
-/// `VmHWM` of a process, where there is a `/proc`.
+/// `VmHWM` of a process, if there is a `/proc`.
 fn peak_memory(process: u32) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
     let line = status
@@ -88,7 +88,7 @@ fn peak_memory(process: u32) -> u64 {
         * 1024
 }
 
-/// Runs each setting in turn, several times over; returns the run of median time for each.
+/// Runs each setting in turn, several times over; returns the run of median time for each setting.
 fn compare(input: &Path, folder: &Path, settings: &[&[&str]]) -> Vec<Run> {
     let mut runs: Vec<Vec<Run>> = settings.iter().map(|_| Vec::new()).collect();
     for _ in 0..RUNS {

@@ -32,7 +32,7 @@ use juror_engine::model::{BatchRow, StepBatch};
 const TIME: Duration = Duration::from_millis(700);
 
 fn main() {
-    // Tests of all targets run benches too, without this word.
+    // Running all targets as tests runs benches too, but without this word.
     if !std::env::args().any(|word| word == "--bench") {
         return;
     }
@@ -152,8 +152,8 @@ fn products() {
 /// Tokens per block of the KV cache.
 const BLOCK: usize = 16;
 
-/// A step of rows given as (context, queries), all of which begin with `shared` tokens in the same blocks; and the number
-/// of its blocks.
+/// A step of rows given as (context, queries), all of which begin with `shared` tokens in the same blocks; and its number of
+/// blocks.
 fn step(shared: usize, rows: impl IntoIterator<Item = (usize, usize)>) -> (StepBatch, usize) {
     let mut batch = StepBatch::default();
     let shared = shared / BLOCK;
@@ -198,7 +198,7 @@ fn vectors(shape: &AttentionShape, count: usize) -> [Tensor; 3] {
     })
 }
 
-/// One layer in the steps that judging is made of.
+/// One layer's attention in the kinds of steps that judging consists of.
 fn attention() {
     let shape = AttentionShape {
         layers: 4,
@@ -238,7 +238,7 @@ fn attention() {
             let kind = AttentionKind::Tiled;
             let mut cache = attention::build(kind, &shape, *blocks, BLOCK, &Device::Cpu, dtype)
                 .expect("a cache on the CPU");
-            // Every block is written: memory that never was is one page of zeros, and too fast.
+            // Every block is written first: memory that never was is one page of zeros, and too fast.
             let (fill, _) = step(0, vec![(BLOCK, BLOCK); *blocks]);
             let [q, k, v] = vectors(&shape, fill.tokens.len());
             cache.prepare(&fill).expect("a step that fits");

@@ -1,4 +1,4 @@
-//! What a verdict costs beside the model: prompt, parser, rules, block pool.
+//! The cost of a verdict apart from the model: prompt, parser, rules, block pool.
 
 #![allow(
     clippy::expect_used,
@@ -110,7 +110,7 @@ fn block_pool(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// A vocabulary of as many tokens: characters, marks of JSON, and words that a generator makes up.
+/// A vocabulary of `count` tokens: characters, JSON punctuation, and generated words.
 fn made_up_vocabulary(count: usize) -> Tokenizer {
     let mut vocabulary = Map::new();
     let mut add = |piece: String| {
@@ -150,7 +150,7 @@ fn made_up_vocabulary(count: usize) -> Tokenizer {
     Tokenizer::from_json(&document.to_string()).expect("a tokenizer")
 }
 
-/// What may come next in 64 answers of a JSON schema at once.
+/// The tokens that may come next in 64 answers of a JSON schema at once.
 fn grammar(criterion: &mut Criterion) {
     let tokenizer = Arc::new(made_up_vocabulary(151_936));
     let schema = json!({"type": "object", "properties": {"verdict": {"enum": ["correct", "incorrect"]},

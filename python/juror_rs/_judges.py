@@ -1,4 +1,4 @@
-"""One judge for all calls of an adapter under equal settings."""
+"""One judge for all calls of an adapter with equal settings."""
 
 from __future__ import annotations
 

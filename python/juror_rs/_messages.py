@@ -1,4 +1,4 @@
-"""What is asked and what is answered, in the messages of chat models.
+"""The question and the response in the messages of chat models.
 
 The same reading as of files: a question is the last turn of the user, with the turns before it, where there are any; the system text
 is for who answers, and no part of it; calls of tools are left out. A response is the last turn of the assistant, without thinking that a server set apart.
@@ -14,7 +14,7 @@ __all__ = ["question", "response"]
 
 
 def question(prompt: object) -> str | None:
-    """The question in a text or in messages; None where there is none, or where a turn of it holds more than text.
+    """The question in a text or in messages; None if there is none, or if a turn of it holds more than text.
 
     >>> question([{"role": "system", "content": "Be brief."}, {"role": "user", "content": "How many?"}])
     'How many?'
@@ -60,14 +60,14 @@ _BREAK = re.compile("\r\n|[\n\r\x0b\x0c\x85\u2028\u2029]")
 
 
 def _calls_alone(message: Mapping[str, Any]) -> bool:
-    """Whether it is a call of tools, or an item of the Responses API that says nothing."""
+    """Whether it is a call of tools, or an item of the Responses API without text."""
     calls = message.get("tool_calls") or message.get("function_call") or message.get("role") is None
     content = message.get("content")
     return bool(calls) and not (content.strip() if isinstance(content, str) else content)
 
 
 def response(completion: object) -> str:
-    """The response in a text or in messages: empty where the assistant said nothing.
+    """The response in a text or in messages: empty if the assistant said nothing.
 
     >>> response([{"role": "assistant", "content": "17"}])
     '17'

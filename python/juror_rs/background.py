@@ -15,7 +15,7 @@ from juror_rs.transport import Cancellation
 T = TypeVar("T")
 
 MOST_THREADS = 256
-"""Calls of this process that are under way at once, each with a thread and a connection; more wait for one of them to end."""
+"""How many calls of this process run at once, each with a thread and a connection; more wait for one of them to end."""
 
 
 class _Threads:
@@ -27,7 +27,7 @@ class _Threads:
         self._running = 0
 
     def run(self, work: Callable[[], None]) -> None:
-        """Has a thread do `work`, which must not raise."""
+        """Runs `work`, which must not raise, in a thread."""
         with self._lock:
             if self._running < MOST_THREADS:
                 try:
@@ -55,7 +55,7 @@ _threads = _Threads()
 
 
 def _after_fork() -> None:
-    """A forked process has none of the threads."""
+    """Forgets the threads, which a forked process does not have."""
     global _threads
     _threads = _Threads()
 

@@ -1,4 +1,4 @@
-"""The HTTP client: sends samples, takes verdicts as they come, and asks again for what is missing."""
+"""The HTTP client: sends samples, receives verdicts as they arrive, and asks again for those that are missing."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ SILENCE = 300.0
 """Seconds without a byte after which the request is sent again; the server joins it with the first."""
 
 MOST_LINE = 64 << 20
-"""Bytes of one verdict's line, which may hold all that the judge has written."""
+"""The most bytes of a verdict's line, which may hold all that the judge has written."""
 
 REACHED_WITHIN = 5.0
-"""Seconds within which a server must answer that is only now being started."""
+"""Seconds within which a server that is just starting must answer."""
 
 _OTHER_IDS = frozenset({"uid", "extra_info", "data_source", "custom_id", "doc_id", "pair_id", "request_id", "response_id"})
-"""Keys of rows whose id the server may take from there."""
+"""Keys from which the server may take a row's id."""
 
 _STATUSES = frozenset(get_args(Status))
 
 
 class Client:
-    """One judge server. Any thread and any forked process may use it."""
+    """A client of one judge server. Any thread and any forked process may use it."""
 
     def __init__(
         self, url: str, api_key: str | None = None, *, before_retry: Callable[[], None] | None = None
     ) -> None:
-        """A client of the server at `url`; `before_retry` may raise where trying again is useless."""
+        """A client of the server at `url`; `before_retry` may raise if trying again is useless."""
         self._transport = Transport(url, api_key)
         self._before_retry = before_retry
         self.judge_info: dict[str, Any] | None = None
@@ -98,7 +98,7 @@ class Client:
         retry: Retry,
         cancellation: Cancellation,
     ) -> None:
-        """One request; `take` has every verdict line."""
+        """Sends one request; `take` is given every verdict line."""
         body = b'{"samples": [%s], "skip_bad": %s}' % (b", ".join(samples), b"true" if skip_bad else b"false")
         with self._transport.exchange(
             "POST",
@@ -156,7 +156,7 @@ class Client:
         return JudgeError(f"{self.url} sent {what}; is it of the version of this package?")
 
     def reach(self) -> None:
-        """Returns once the server answers, be it that its judge still loads.
+        """Returns once the server answers, even while its judge is still loading.
 
         Raises:
             JudgeError: If nobody does within `REACHED_WITHIN` seconds, who answers is no judge, or the key is wrong.
@@ -193,7 +193,7 @@ class Client:
             pause = min(1.0, 1.5 * pause)
 
     def post(self, path: str) -> None:
-        """A request that is not tried again.
+        """Sends a request that is not retried.
 
         Raises:
             JudgeError: If the server cannot be reached or refuses.
@@ -206,7 +206,7 @@ class Client:
 
 
 def _finite(text: str) -> float:
-    """A number of an answer. `NaN` and what is too large for a number are none."""
+    """A number in an answer; a ValueError for `NaN` and for what is too large for a number."""
     value = float(text)
     if not math.isfinite(value):
         raise ValueError(f"{text} is not finite")

@@ -1,4 +1,4 @@
-"""What can go wrong between Python and a judge."""
+"""Errors between Python and a judge."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ class JudgeError(RuntimeError):
     def __init__(self, message: str, status: int | None = None) -> None:
         super().__init__(message)
         self.status = status
-        """The HTTP status of the answer, where there was one."""
+        """The HTTP status of the answer, if there was one."""
 
     def __reduce__(self) -> tuple[type[JudgeError], tuple[str, int | None]]:
         return type(self), (str(self), self.status)
 
 
 class TemporaryError(Exception):
-    """A failure that may be gone at the next try."""
+    """A failure that may not recur at the next try."""
 
     def __init__(
         self, message: str, retry_after: float | None = None, *, busy: bool = False, silent: bool = False
     ) -> None:
         super().__init__(message)
         self.retry_after = retry_after
-        """Seconds after which the server asks to be asked again."""
+        """Seconds after which the server asks for a retry."""
         self.busy = busy
-        """The server is there and says that it cannot answer yet."""
+        """Whether the server is up but says that it cannot answer yet."""
         self.silent = silent
-        """It has taken the request, and nothing has come for a long time."""
+        """Whether the server took the request, but nothing has arrived for a long time."""

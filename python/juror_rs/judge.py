@@ -1,4 +1,4 @@
-"""A judge: a server that is found or started, and calls to it."""
+"""A judge: a server that is found or started, and requests to it."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ SAMPLES_PER_REQUEST = 1000
 BYTES_PER_REQUEST = 8 << 20
 
 _lock = threading.Lock()
-"""Guards what judges know of their servers; held for moments, also during a fork, so that a forked process finds it free."""
+"""Guards what judges know of their servers. It is held briefly, and during a fork, so that a forked process finds it free."""
 
 os.register_at_fork(before=lambda: _lock.acquire(), after_in_parent=lambda: _lock.release(), after_in_child=lambda: _lock.release())
 
 
 @dataclass(frozen=True)
 class _Settings:
-    """What a judge is made of; enough to make it again in another process."""
+    """The settings of a judge; enough to make it again in another process."""
 
     url: str | None = field(repr=False)
     api_key: str | None = field(repr=False)
@@ -126,7 +126,7 @@ class Judge:
         self._forget()
 
     def _connected(self) -> Client:
-        """The client of a server that runs, as far as is known."""
+        """The client of a server that is running, as far as is known."""
         with _lock:
             if self._is_closed:
                 raise JudgeError("this judge was closed; make another")
@@ -192,11 +192,11 @@ class Judge:
     @overload
     async def ajudge(self, data: ArrowStream, progress: bool | None = None, *, skip_bad: bool = False) -> Any: ...
     async def ajudge(self, data: Any, progress: bool | None = None, *, skip_bad: bool = False) -> Any:
-        """`judge` for programs of asyncio. Any number of calls may be made at once; 256 of a process are under way."""
+        """`judge` for programs of asyncio. Any number of calls may be made at once; up to 256 of a process run at a time."""
         return await in_thread(lambda cancellation: self._judge(data, progress, skip_bad, cancellation))
 
     def rewards(self, data: Any, progress: bool | None = None) -> list[float | None]:
-        """The reward of each row; None where a row could not be judged, which is not a reward of 0: leave it out."""
+        """The reward of each row; None if a row could not be judged, which is not a reward of 0: leave it out."""
         return [verdict.reward for verdict in self._verdicts(rows_of(data), progress, True, Cancellation())]
 
     async def arewards(self, data: Any, progress: bool | None = None) -> list[float | None]:
@@ -248,7 +248,7 @@ class Judge:
         self._connected().post("/wake_up")
 
     def close(self) -> None:
-        """Ends the server if this judge has started it and no other uses it."""
+        """Ends the server if this judge started it and no other uses it."""
         with _lock:
             process, self._process, self._client, self._is_closed = self._process, None, None, True
         if process is not None:
@@ -262,7 +262,7 @@ class Judge:
 
 
 def _requests(rows: Iterable[Row], skip_bad: bool) -> Iterator[list[bytes | dict[str, Any]]]:
-    """Rows as JSON, as many together as one request may have; a row that cannot be written is its verdict's line."""
+    """Rows as JSON, grouped by what one request may hold; for a row that cannot be written, its verdict's line."""
     samples: list[bytes | dict[str, Any]] = []
     size = 0
     for place, row in enumerate(rows):

@@ -52,7 +52,7 @@ __all__ = ["JurorAnswer", "judge_samples", "juror_decided", "juror_equal", "juro
 
 @register_filter("juror_answer")
 class JurorAnswer(Filter):
-    """The final answer in each response, as the rules find it; the whole response where they find none.
+    """The final answer in each response, as the rules find it; the whole response if they find none.
 
     Args:
         profile: Of the rules: `strict`, `compat`, `gsm8k`, …
@@ -71,7 +71,7 @@ class JurorAnswer(Filter):
 
 @register_aggregation("juror_mean")
 def juror_mean(values: Iterable[float | None]) -> float:
-    """The mean of what the rules could decide; NaN where that is nothing."""
+    """The mean of what the rules could decide; NaN if they could decide nothing."""
     known = [value for value in values if value is not None]
     return sum(known) / len(known) if known else float("nan")
 
@@ -80,7 +80,7 @@ def juror_mean(values: Iterable[float | None]) -> float:
     metric="juror_equal", higher_is_better=True, output_type="generate_until", aggregation="juror_mean"
 )
 def juror_equal(references: Sequence[str], predictions: Sequence[str], profile: Profile = "strict") -> float | None:
-    """1.0 if the prediction's answer is the reference's, 0.0 if not, None where the rules cannot tell."""
+    """1.0 if the prediction's answer equals the reference's, 0.0 if not, None if the rules cannot tell."""
     equal = verify(references[0], predictions[0], profile=profile).equal
     return None if equal is None else float(equal)
 

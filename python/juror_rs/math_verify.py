@@ -92,26 +92,26 @@ class ExtractionTarget(Protocol):
 
     @property
     def try_extract_without_anchor(self) -> bool:
-        """May an answer stand without a word that announces it?"""
+        """Whether an answer may stand without a word that announces it."""
         ...
 
 
 @dataclass(frozen=True, repr=False)
 class Value:
-    """A value that was parsed; under the profile `strict` its text is the answer as it was found."""
+    """A parsed value; under the profile `strict` its text is the answer as it was found."""
 
     text: str
     source: str = field(compare=False)
-    """The text that it was parsed from, …"""
+    """The text that it was parsed from."""
     settings: _Settings = field(compare=False)
-    """… and how."""
+    """How it was parsed."""
 
     def __repr__(self) -> str:
         return self.text
 
 
 class Text(str):
-    """A text that is compared as it stands: a string that was looked for, or what was found first, parsed or not."""
+    """A text that is compared as it is: a string that was searched for, or the first match, parsed or not."""
 
     __slots__ = ()
 
@@ -141,12 +141,12 @@ def parse(
     *,
     profile: Literal["compat", "strict"] = "compat",
 ) -> list[Value | Text]:
-    r"""Finds and parses the answer of a text; an empty list where there is none.
+    r"""Finds and parses the answer of a text; an empty list if there is none.
 
     Args:
         pred: A response, or a bare answer.
         extraction_config: What is looked for.
-        fallback_mode: `first_match` puts the text of the first match behind its value, and alone where it does not parse.
+        fallback_mode: `first_match` puts the text of the first match after its value, or alone if that does not parse.
         extraction_mode: `any_match` tries matches until one parses, `first_match` only the first.
         parsing_timeout: Ignored: every call ends.
         raise_on_error: Ignored: no text is an error.
@@ -176,7 +176,7 @@ def verify(
     *,
     profile: Literal["compat", "strict"] = "compat",
 ) -> bool:
-    r"""Is any reading of the prediction equal to any of the gold answer?
+    r"""Whether any reading of the prediction equals any reading of the gold answer.
 
     Args:
         gold: What `parse` gave for the gold answer, or one item of that, or a text, which is then parsed.
@@ -257,7 +257,7 @@ def _verifier(gold: _Settings, target: _Settings, comparison: _Comparison) -> Ru
 
 
 def _values_of(settings: _Settings) -> dict[str, Any]:
-    """Settings under which values alone are compared: Math-Verify compares texts with texts."""
+    """Settings under which only values are compared: Math-Verify compares texts with texts."""
     config = _config(settings)
     if settings.profile == "compat":
         config["fallback_mode"] = "no_fallback"
@@ -265,7 +265,7 @@ def _values_of(settings: _Settings) -> dict[str, Any]:
 
 
 def _config(settings: _Settings) -> dict[str, Any]:
-    """The settings by the names of the rules."""
+    """The settings, under the names that the rules have for them."""
     modes = {"fallback_mode": settings.fallback_mode, "extraction_mode": settings.extraction_mode}
     return _target_config(settings.targets) | modes
 
@@ -285,7 +285,7 @@ def _target_config(targets: tuple[ExtractionTarget, ...]) -> dict[str, Any]:
 
 
 def _target(target: Any) -> tuple[object, dict[str, Any]]:
-    """A target by the name of the rules, and settings that stand inside it."""
+    """A target under the name that the rules have for it, and the settings inside it."""
     name: object
     own: dict[str, Any] = {}
     match type(target).__name__:

@@ -38,7 +38,7 @@ __all__ = ["JurorResourcesServer", "JurorResourcesServerConfig", "JurorVerifyReq
 
 
 class JurorResourcesServerConfig(BaseResourcesServerConfig):
-    """What the server's YAML may hold besides the usual."""
+    """The settings that the server's YAML may have in addition to the usual ones."""
 
     juror: dict[str, Any] = Field(default_factory=dict)
     """Settings of `juror_rs.Judge`: `url` of a running server, or `model`, `device`, `protocol`, `cache` of one to start."""
@@ -110,6 +110,6 @@ class JurorResourcesServer(SimpleResourcesServer):
 
 
 def _response(body: BaseVerifyRequest) -> str:
-    """The text of the last message in the model's output; reasoning and tool calls are apart from it."""
+    """The text of the last message in the model's output; without reasoning and tool calls."""
     said = [item for item in body.response.output if item.type == "message"]
     return "".join(part.text for part in said[-1].content if part.type == "output_text") if said else ""

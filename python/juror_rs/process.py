@@ -17,14 +17,14 @@ from juror_rs.transport import MOST_BODY
 _logger = logging.getLogger(__name__)
 
 STOP_TIMEOUT = 30.0
-"""Seconds that a server has to finish what runs."""
+"""Seconds that a server has to finish running requests."""
 
 MESSAGES = 20
-"""Lines of its messages that an error quotes."""
+"""How many lines of its messages an error quotes."""
 
 
 class ServerProcess:
-    """A server that this process has started, or the one that this was forked from.
+    """A server that this process has started, or the process that this one was forked from.
 
     It ends with the process that has started it, however that ends: its standard input is then closed.
     """
@@ -33,7 +33,7 @@ class ServerProcess:
     """Its address; empty before that is known."""
 
     is_ready: bool
-    """Has it loaded its judge?"""
+    """Whether it has loaded its judge."""
 
     def __init__(self, binary: str, arguments: tuple[str, ...], api_key: str | None) -> None:
         """Starts `juror serve` with `arguments`, and a key that clients must send; its judge is loaded meanwhile.
@@ -101,7 +101,7 @@ class ServerProcess:
             _logger.info("%s", text)
 
     def is_running(self) -> bool:
-        """Does it live? Of another's process that is not known, and it is taken to."""
+        """Whether it is running. For another process's server that is unknown, and it counts as running."""
         return not self._is_ours or self._process.poll() is None
 
     def check(self) -> None:
@@ -117,14 +117,14 @@ class ServerProcess:
         return JudgeError(f"`{' '.join(self._command)}` has ended ({how}):\n{said}")
 
     def close_input(self) -> None:
-        """Tells it to end, once it has finished what runs."""
+        """Tells it to end once it has finished running requests."""
         try:
             self._stdin.close()
         except BrokenPipeError:
             pass  # It has ended already.
 
     def stop(self) -> None:
-        """Ends it. It may finish what runs; what it loads it need not."""
+        """Ends it. It may finish running requests, but need not finish loading."""
         if not self._is_ours:
             return
         self.close_input()
@@ -146,7 +146,7 @@ class ServerProcess:
             self._loading.release()
 
     def leave_to_parent(self) -> None:
-        """In a forked process: it is the parent's, and must end when the parent does."""
+        """In a forked process: marks it as the parent's; it must end when the parent does."""
         self._is_ours = False
         for pipe in (self._stdin, self._stdout, self._stderr):
             pipe.close()

@@ -1,4 +1,4 @@
-"""How far a call is."""
+"""The progress of a call."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from types import TracebackType
 from typing import Any
 
 LINE_EVERY = 60.0
-"""Seconds between lines, where there is no bar."""
+"""Seconds between lines, if there is no bar."""
 
 
 class Progress:
-    """A bar of tqdm, if that is installed and standard error is a terminal or a notebook's; else a line a minute."""
+    """A bar of tqdm, if that is installed and standard error is a terminal or a notebook's; otherwise a line per minute."""
 
     def __init__(self, total: int | None, show: bool | None) -> None:
         """Progress towards `total`. `show`: True, False, or None for "where somebody looks on"."""
@@ -30,7 +30,7 @@ class Progress:
             self._bar.close()
 
     def advance(self) -> None:
-        """One more verdict is there."""
+        """Counts one more verdict."""
         self._done += 1
         if self._bar is not None:
             self._bar.update(1)
@@ -41,7 +41,7 @@ class Progress:
 
 
 def _is_notebook() -> bool:
-    """Does a notebook's kernel run this? Its standard error is no terminal."""
+    """Whether this runs in a notebook's kernel, whose standard error is not a terminal."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     return hasattr(shell, "kernel")
 

@@ -110,7 +110,7 @@ class Judge:
         return batch
 
     def close(self) -> None:
-        """Ends the server, if this stage has started it."""
+        """Ends the server, if this stage started it."""
         self._quiet.cancel()
         self._judge.close()
 
@@ -151,7 +151,7 @@ def judge(
 
 
 def check_resources(concurrency: int, *, num_cpus: float = 1.0, num_gpus: float = 0.0) -> None:
-    """Do the judges leave a CPU for the tasks that read their rows?
+    """Checks that the judges leave a CPU for the tasks that read their rows.
 
     Ray gives actors their CPUs for good. Where they hold all of them, the tasks that read wait for a CPU for ever, and so do
     the actors for rows (ray-project/ray#44687).
@@ -176,7 +176,7 @@ def check_resources(concurrency: int, *, num_cpus: float = 1.0, num_gpus: float 
 
 
 def _with_retries(call: Callable[[], Any]) -> Any:
-    """What `call` returns; a server that was killed, also while it started, is worth another try."""
+    """The result of `call`, which is tried again if it fails: the server may have been killed, even while it was starting."""
     for pause in _PAUSES:
         try:
             return call()
@@ -187,7 +187,7 @@ def _with_retries(call: Callable[[], Any]) -> Any:
 
 
 def _limit_threads() -> None:
-    """A judge on CPUs computes with as many threads as its actor holds CPUs, as Ray limits OpenMP's."""
+    """Limits a judge on CPUs to as many threads as its actor holds CPUs, as Ray does for OpenMP."""
     context = ray.get_runtime_context() if ray.is_initialized() else None
     if context is None or context.get_actor_id() is None:
         return

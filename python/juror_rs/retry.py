@@ -20,7 +20,7 @@ PATIENCE = 600.0
 
 
 class Retry:
-    """The tries of one call."""
+    """The attempts of one call."""
 
     def __init__(
         self, timeout: float | None, cancellation: Cancellation, before_retry: Callable[[], None] | None = None
@@ -33,12 +33,12 @@ class Retry:
         self._failures = 0
 
     def progress(self) -> None:
-        """Something was received: failures are counted anew."""
+        """Something was received, so failures are counted from zero again."""
         self._failures = 0
         self._progressed = time.monotonic()
 
     def time_left(self, longest: float) -> float:
-        """Seconds that may be waited now, at most `longest`.
+        """Seconds that may still be waited, at most `longest`.
 
         Raises:
             JudgeError: If the call's time is over.

@@ -21,7 +21,7 @@ Profile = Literal["strict", "compat", "gsm8k", "official", "strict-match", "flex
 scorers find and compare them."""
 
 Status = Literal["decided", "numeric", "unparsed_gold", "unparsed_pred", "no_answer", "too_complex"]
-"""How a verdict came about."""
+"""How a verdict was decided, or why it could not be."""
 
 Config = Mapping[str, Any]
 """Settings of `strict` and `compat`, by the names that Math-Verify gives them: `float_rounding`, `boxed_match_priority`,
@@ -30,30 +30,30 @@ Config = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """The verdict on one pair, with what it rests on.
+    """The verdict on one pair, with the reason for it.
 
     It has no truth value, because `equal` has three: `if verify(gold, pred).equal:`.
     """
 
     equal: bool | None
-    """Are the answers equal? None: cannot be told, which is never "different"."""
+    """Whether the answers are equal; None if that cannot be told, which is never "different"."""
     status: Status
-    """How that came about."""
+    """How it was decided, or why it could not be."""
     method: str
     """The argument that settled it: `rational`, `identity`, `enclosure`, `text`, …"""
     gold: list[str]
     """The gold answer as it was found."""
     pred: list[str]
-    """The prediction's answer, likewise."""
+    """The prediction's answer as it was found."""
     reason: str
-    """One sentence for a person."""
+    """An explanation in one sentence."""
 
     def __bool__(self) -> NoReturn:
         raise TypeError("a Verification is neither true nor false: use its `equal`, which is True, False or None")
 
 
 def verify(gold: str, pred: str, *, profile: Profile = "strict", config: Config | None = None) -> Verification:
-    r"""Is the answer of `pred`, a whole response or a bare answer, that of `gold`?
+    r"""Whether the answer in `pred`, a whole response or a bare answer, equals that of `gold`.
 
     >>> verification = verify(r"\frac{1}{2}", "Half of them, so the answer is **0.5**.")
     >>> verification.equal, verification.status, verification.pred
@@ -91,7 +91,7 @@ def verify_batch(
 
 
 def rules(profile: str, config: Config | None = None, gold_config: Config | None = None) -> Rules:
-    """Rules under settings; `gold_config` are those for finding the gold answer, where they differ."""
+    """Rules with settings; `gold_config` has the settings for finding the gold answer, if they differ."""
     return _rules(profile, _json(config), None if gold_config is None else _json(gold_config))
 
 

@@ -1,4 +1,4 @@
-"""Servers of this process: one for each set of arguments, shared by all who ask for it, stopped when the process ends."""
+"""Servers of this process: one for each set of arguments, shared by all users, stopped when the process ends."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _servers: dict[tuple[str, tuple[str, ...], str | None], _Shared] = {}
 
 
 def acquire(arguments: tuple[str, ...], api_key: str | None) -> ServerProcess:
-    """The server with these arguments of `juror serve` and this key, its judge loaded; starts it where there is none.
+    """The server with these arguments of `juror serve` and this key, its judge loaded; starts it if there is none.
 
     Raises:
         JudgeError: If there is no program `juror`, or it cannot be started.
@@ -49,7 +49,7 @@ def acquire(arguments: tuple[str, ...], api_key: str | None) -> ServerProcess:
 
 
 def release(process: ServerProcess) -> None:
-    """One who has acquired it needs it no more; it is stopped when nobody does."""
+    """Releases an acquired server; it is stopped when nobody uses it."""
     with _lock:
         for settings, shared in _servers.items():
             if shared.process is process:
@@ -72,7 +72,7 @@ def _stop_all() -> None:
 
 
 def _after_fork(is_child: bool) -> None:
-    """In a forked process servers are used on, and are the parent's; one that was still loading is not known to it."""
+    """In a forked process servers stay in use but belong to the parent; one that was still loading is unknown there."""
     if is_child:
         for settings, shared in list(_servers.items()):
             shared.process.leave_to_parent()

@@ -1,4 +1,4 @@
-"""Rows in and verdicts out, in the shape in which the caller has them.
+"""Rows in and verdicts out, in the caller's type of table.
 
 pandas, polars, pyarrow and datasets are used only where the caller has passed their objects, and so has imported them; pyarrow
 also for other tables that can be read as Arrow's.
@@ -46,16 +46,16 @@ class _PolarsFrame(Protocol):
 
 
 class ArrowStream(Protocol):
-    """What hands its rows over by Arrow's C interface: a RecordBatch, a RecordBatchReader, a relation of DuckDB, …"""
+    """An object that hands over its rows by Arrow's C interface: a RecordBatch, a RecordBatchReader, a relation of DuckDB, …"""
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
 
 
 Table = TypeVar("Table", bound=_DataFrame | _ArrowTable | _Dataset | _DatasetDict | _PolarsFrame)
-"""A pandas.DataFrame, a polars.DataFrame, a pyarrow.Table, a datasets.Dataset or a datasets.DatasetDict, by what no list has."""
+"""A pandas.DataFrame, a polars.DataFrame, a pyarrow.Table, a datasets.Dataset or a datasets.DatasetDict, told by an attribute that no list has."""
 
 BATCH = 1000
-"""Rows that are taken out of a table at a time."""
+"""How many rows are taken out of a table at a time."""
 
 _Kind = Literal["text", "boolean", "integer", "number"]
 
@@ -105,11 +105,11 @@ _PANDAS_TYPES: dict[_Kind, str] = {"text": "object", "boolean": "boolean", "inte
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows of a caller's data, and how verdicts on them are given back."""
+    """The rows of a caller's data, and how verdicts on them are returned."""
 
     rows: Iterable[Row]
     total: int | None
-    """How many there are, if that is known."""
+    """The number of rows, if it is known."""
     result: Callable[[list[Verdict]], Any]
     """Verdicts in the shape of the data."""
 
@@ -145,7 +145,7 @@ def rows_of(data: Any) -> Rows:
 
 
 def _is(data: object, module: str, name: str) -> bool:
-    """Is it an object of that class, without importing the module?"""
+    """Whether it is an object of that class, without importing the module."""
     loaded = sys.modules.get(module)
     kind = getattr(loaded, name, None)
     return isinstance(kind, type) and isinstance(data, kind)
@@ -187,7 +187,7 @@ def is_missing(value: object) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    """numpy's scalars and arrays, times, and decimal numbers with all their digits, in what JSON has."""
+    """numpy's scalars and arrays, times, and decimal numbers with all their digits, as JSON types."""
     for convert in ("tolist", "isoformat"):
         if hasattr(value, convert):
             return getattr(value, convert)()

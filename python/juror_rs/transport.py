@@ -16,14 +16,14 @@ from juror_rs._rules import VERSION
 from juror_rs.errors import JudgeError, TemporaryError
 
 CONNECT_TIMEOUT = 10.0
-"""Seconds for a connection to be made."""
+"""Seconds within which a connection must be made."""
 
 MOST_BODY = 64 << 10
-"""Bytes that are read of an answer that is no stream of verdicts."""
+"""The most bytes that are read of an answer other than a stream of verdicts."""
 
 
 class Cancellation:
-    """Ends a call from another thread: its pauses and its waiting for bytes."""
+    """Lets another thread end a call, both its pauses and its waiting for bytes."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -42,18 +42,18 @@ class Cancellation:
                     pass  # It was closed already.
 
     def wait(self, seconds: float) -> None:
-        """A pause."""
+        """Pauses, unless the call is ended."""
         self._cancelled.wait(seconds)
         self.check()
 
     def check(self) -> None:
-        """Raises in a call that was ended."""
+        """Raises if the call was ended."""
         if self._cancelled.is_set():
             raise JudgeError("cancelled")
 
     @contextmanager
     def watching(self, connected: socket.socket) -> Generator[None]:
-        """Ends what is read from `connected` when the call is ended, while the block runs."""
+        """While the block runs, reading from `connected` ends when the call is ended."""
         with self._lock:
             self.check()
             self._socket = connected
@@ -164,7 +164,7 @@ def _refusal(url: str, path: str, response: HTTPResponse) -> Exception:
 
 
 def _message(body: bytes) -> str:
-    """What the server says, if that is an error as it writes them."""
+    """The server's message, if the body is one of its errors."""
     try:
         return str(cast(dict[str, Any], json.loads(body))["error"]["message"])
     except (ValueError, LookupError, TypeError, RecursionError):

@@ -31,7 +31,7 @@ __all__ = ["JurorReward"]
 
 
 class JurorReward:
-    """Rewards of completions, one for each; `None` where the judge gave no verdict that can be read.
+    """Rewards of completions, one for each; `None` if the judge gave no readable verdict.
 
     Args:
         reference: The dataset's column with the reference answers (texts, or lists of right answers).
@@ -117,7 +117,7 @@ class JurorReward:
 
 
 def _decide_by_rules(rewards: list[float | None], samples: Sequence[dict[str, Any]]) -> None:
-    """Fills in what the rules can tell of completions without a reward."""
+    """Fills in the rewards that the rules can tell for completions without one."""
     left = [
         place for place, reward in enumerate(rewards) if reward is None and samples[place]["question"] is not None
     ]

@@ -13,7 +13,7 @@ Status = Literal["ok", "unparsed", "too_long", "failed", "out_of_domain", "unsur
 
 
 class Confidence(TypedDict, total=False):
-    """The judge's probability of True against False for each field; None where it was not recorded."""
+    """The judge's probability of True against False for each field; None if it was not recorded."""
 
     process: float | None
     outcome: float | None
@@ -48,20 +48,20 @@ class Verdict:
     """The sample's place in the call."""
     status: Status
     process: bool | None = None
-    """Is the derivation free of errors?"""
+    """Whether the derivation is free of errors."""
     outcome: bool | None = None
-    """Is the final answer right?"""
+    """Whether the final answer is right."""
     perfect: bool | None = None
-    """Is the work free of even small flaws?"""
+    """Whether the work is free of even small flaws."""
     overall: bool | None = None
-    """`process` and `outcome`; of a protocol that judges the outcome alone, the outcome."""
+    """`process` and `outcome`; for a protocol that judges the outcome alone, the outcome."""
     reward: float | None = None
-    """What the verdict is worth; None unless the status is `ok`."""
+    """The reward; None unless the status is `ok`."""
     reason: str | None = None
-    """The judge's few sentences, where asked for."""
+    """The judge's few sentences, if asked for."""
     outcome_source: Literal["judge", "rules"] | None = None
     rule_outcome: bool | None = None
-    """What the rule-based verifier says of the final answer; None where it cannot tell."""
+    """The rule-based verifier's result for the final answer; None if it cannot tell."""
     confidence: Confidence = field(default_factory=Confidence)
     usage: Usage = field(default_factory=Usage)
     error: str | None = None

@@ -7,14 +7,14 @@ use serde::Serialize;
 use super::recorder::Step;
 use juror_engine::model::profile::{Phase, Span};
 
-/// Seconds by what was done. They add up to the time of all steps.
+/// Seconds by kind of work. They add up to the time of all steps.
 #[allow(
     clippy::struct_field_names,
     reason = "the keys of the report, each with its unit"
 )]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub(crate) struct Breakdown {
-    /// Products with the layers' weights, for prompt tokens. Steps that mix share them out by tokens.
+    /// Products with the layers' weights, for prompt tokens. Mixed steps are divided by numbers of tokens.
     pub prefill_gemm_s: f64,
     /// Products with the layers' weights, for generated tokens.
     pub decode_gemm_s: f64,
@@ -28,14 +28,14 @@ pub(crate) struct Breakdown {
     pub embedding_s: f64,
     /// The output head.
     pub head_s: f64,
-    /// Choosing tokens, and what of the model's time no other row has.
+    /// Choosing tokens, and the rest of the model's time.
     pub sampling_s: f64,
     /// Outside the model.
     pub host_s: f64,
 }
 
 impl Breakdown {
-    /// From a run's steps and the spans inside them, both in order of time; none without spans.
+    /// The breakdown of a run's steps and the spans inside them, both in order of time; `None` without spans.
     pub(crate) fn new(steps: &[Step], spans: &[Span]) -> Option<Self> {
         if spans.is_empty() {
             return None;
@@ -71,7 +71,7 @@ impl Breakdown {
         Some(sum)
     }
 
-    /// Attention's share of all.
+    /// Attention's share of the total.
     pub(super) fn attention_share(&self) -> f64 {
         let total: f64 = self.parts().iter().map(|(_, seconds)| seconds).sum();
         (self.prefill_attention_s + self.decode_attention_s) / total.max(1e-9)
@@ -91,7 +91,7 @@ impl Breakdown {
         ]
     }
 
-    /// Rows of a table: none if nothing was profiled.
+    /// Rows of a table; empty if nothing was profiled.
     pub(super) fn rows(&self) -> Vec<(&'static str, String)> {
         let total: f64 = self.parts().iter().map(|(_, seconds)| seconds).sum();
         if total == 0.0 {

@@ -10,16 +10,16 @@ use juror_engine::model::linear::Linear;
 use juror_engine::model::precision::WeightType;
 use juror_engine::model::{ModelError, Precision};
 
-/// Each measurement takes at least this long, and its best round counts.
+/// How many rounds each measurement has, of which the best counts.
 const ROUNDS: usize = 5;
 
-/// The best a device did, in the types the model uses.
+/// The best measured performance of a device, in the types that the model uses.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub(crate) struct Ceiling {
-    /// Floating-point operations a second of a large matrix product with weights of the model's type, two for each
-    /// multiply-add. On the CPU it is this program's own product: how far the whole model is from its best part.
+    /// Floating-point operations per second of a large matrix product with weights of the model's type, two for each
+    /// multiply-add. On the CPU it is this program's own product, so it shows how far the whole model is from its best part.
     pub flops: f64,
-    /// Bytes a second read from memory.
+    /// Bytes per second read from memory.
     pub bandwidth: f64,
 }
 
@@ -40,7 +40,7 @@ impl Ceiling {
     }
 }
 
-/// The least time of several rounds, after one to warm up.
+/// The shortest of several rounds, after one to warm up.
 fn best(
     device: &Device,
     mut round: impl FnMut() -> Result<(), ModelError>,
@@ -81,7 +81,7 @@ fn flops(device: &Device, precision: Precision) -> Result<f64, ModelError> {
     Ok(twice * 2.0 * (rows * width * width) as f64 / time.as_secs_f64())
 }
 
-/// Adding up a buffer that no cache holds, on all threads.
+/// Measures summing a buffer larger than any cache, on all threads.
 fn host_bandwidth() -> f64 {
     const NUMBERS: usize = 1 << 26;
     let buffer = vec![1u64; NUMBERS / 2];
@@ -98,7 +98,7 @@ fn host_bandwidth() -> f64 {
     (buffer.len() * 8) as f64 / least.as_secs_f64()
 }
 
-/// Copying a large tensor: each byte is read once and written once.
+/// Measures copying a large tensor: each byte is read once and written once.
 fn device_bandwidth(device: &Device) -> Result<f64, ModelError> {
     const BYTES: usize = 1 << 30;
     let source = Tensor::zeros(BYTES / 4, DType::F32, device)?;

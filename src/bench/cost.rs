@@ -1,4 +1,4 @@
-//! What a run must cost at least: the operations its tokens need, and the bytes its steps must read.
+//! The least cost of a run: the operations that its tokens need, and the bytes that its steps must read.
 
 use super::measure::{RequestTimes, Run};
 use super::recorder::Step;
@@ -11,7 +11,7 @@ use juror_engine::model::memory::MXFP4_BITS;
 /// of attention, and the output head for every token chosen.
 pub(super) fn operations(run: &Run, model: &ModelConfig) -> f64 {
     let request = |request: &RequestTimes| {
-        // The last token is chosen and not put through.
+        // The last token is chosen but not put through the model.
         let (from, to) = (request.cached, request.prompt + request.output - 1);
         let layers = 2.0 * model.active_layer_parameters() as f64 * (to - from) as f64;
         let head = 2.0 * (model.vocab * model.hidden * request.output) as f64;
@@ -25,14 +25,14 @@ pub(super) fn operations(run: &Run, model: &ModelConfig) -> f64 {
     run.requests.iter().map(request).sum()
 }
 
-/// Keys that the first `tokens` tokens of a sequence see in a layer, all together.
+/// How many keys the first `tokens` tokens of a sequence see in a layer, in total.
 fn seen(tokens: usize, window: Option<usize>) -> f64 {
     let full = tokens.min(window.unwrap_or(tokens));
     let triangle = full as f64 * (full + 1) as f64 / 2.0;
     triangle + (tokens - full) as f64 * full as f64
 }
 
-/// Bytes that a run's steps must read at least.
+/// The fewest bytes that a run's steps must read.
 pub(super) fn bytes(run: &Run, context: &Context) -> f64 {
     let (model, precision) = (context.model, context.precision);
     let head = (model.vocab * model.hidden) as f64 * precision.weights.for_head().bits();
@@ -45,7 +45,7 @@ pub(super) fn bytes(run: &Run, context: &Context) -> f64 {
     let all = (model.parameters() - model.vocab * model.hidden) as f64;
     let packed = context.packed as f64;
     let step = |step: &Step| {
-        // Of a mixture's experts, those that the step's tokens can reach; experts are what may be packed.
+        // Of a mixture's experts, as many as the step's tokens can reach; the packed weights are those of experts.
         let tokens = (step.prefill_tokens + step.decode_tokens) as f64;
         let weights = (per_token * tokens).min(all).max(per_token);
         let packed = (weights - (all - packed)).clamp(0.0, packed);

@@ -1,5 +1,4 @@
-//! How long a workload takes and how much memory: an estimate from its tokens, the model's sizes and what the device was
-//! measured to do.
+//! The time and memory of a workload, estimated from its tokens, the model's sizes and what the device was measured to do.
 
 use std::fmt;
 
@@ -10,15 +9,14 @@ use juror_engine::model::Precision;
 use juror_engine::model::attention::{AttentionShape, kv_bytes_per_token};
 use juror_engine::model::memory::{MemoryFootprint, weight_bytes};
 
-/// The share of the ceilings that whole runs reach: about half of them in `docs/benchmarks`.
+/// The share of the ceilings that whole runs reach: about half, according to `docs/benchmarks`.
 const SHARE: f64 = 0.5;
 
-/// A workload in tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Tokens {
-    /// Generations.
+    /// The number of generations.
     pub generations: usize,
-    /// Prompt tokens to compute: what all prompts share counts once.
+    /// Prompt tokens to compute, counting what all prompts share once.
     pub prompts: usize,
     /// Tokens of a typical prompt, the shared ones included.
     pub prompt_length: usize,
@@ -26,7 +24,7 @@ pub(crate) struct Tokens {
     pub outputs: usize,
 }
 
-/// What a workload takes, estimated.
+/// The estimated cost of a workload.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Estimate {
     /// Seconds to compute the prompts.
@@ -37,12 +35,12 @@ pub(crate) struct Estimate {
     pub weights: usize,
     /// Bytes of the KV cache.
     pub cache: usize,
-    /// Bytes of one step's intermediate results.
+    /// Bytes of one step's activations.
     pub step: usize,
 }
 
 impl Estimate {
-    /// For a model stored in `precision`, `packed` of its weights in MXFP4, in an engine of these sizes.
+    /// The estimate for a model stored in `precision`, with `packed` of its weights in MXFP4, in an engine of these sizes.
     pub(crate) fn new(
         tokens: &Tokens,
         config: &ModelConfig,
@@ -85,7 +83,6 @@ impl Estimate {
         self.prompt_seconds + self.output_seconds
     }
 
-    /// The memory in words.
     pub(crate) fn memory(&self) -> String {
         let all = self.weights + self.cache + self.step;
         format!(
@@ -98,7 +95,6 @@ impl Estimate {
     }
 }
 
-/// Bytes in GB.
 pub(crate) fn gigabytes(bytes: usize) -> String {
     format!("{:.2} GB", bytes as f64 / 1e9)
 }
@@ -158,7 +154,7 @@ mod tests {
         };
         let small = estimate("qwen3-0.6b", tokens);
         let large = estimate("qwen3-8b", tokens);
-        // 8 billion weights: 16 GB in bf16, two operations a token each.
+        // 8 billion weights: 16 GB in bf16, two operations per token each.
         assert!((16e9..17e9).contains(&(large.weights as f64)), "{large:?}");
         let least = 2.0 * 6.9e9 * 1e5 / 1e12;
         assert!(large.prompt_seconds > least, "{large:?}");

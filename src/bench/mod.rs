@@ -8,7 +8,7 @@
 //! |---|---|
 //! | [`workload`] | the requests |
 //! | [`mod@measure`] | one run |
-//! | [`recorder`], [`statistics`] | what is noted on the way, and its percentiles |
+//! | [`recorder`], [`statistics`] | what is recorded on the way, and its percentiles |
 //! | [`ceiling`] | what the device can do at best, measured |
 //! | `cost` | what a run must cost at least |
 //! | [`estimate`] | what a run will take, before it starts |

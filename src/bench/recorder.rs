@@ -1,4 +1,4 @@
-//! What is noted while the engine works.
+//! What is recorded while the engine works.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -6,16 +6,16 @@ use std::time::{Duration, Instant};
 
 use juror_engine::engine::{RequestId, StepObserver, StepReport};
 
-/// A step, as it is kept.
+/// The recorded figures of a step.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Step {
     /// When planning began.
     pub started: Instant,
-    /// From planning to booking.
+    /// The time from planning to updating sequences.
     pub duration: Duration,
-    /// Inside the model.
+    /// The time inside the model.
     pub model: Duration,
-    /// Planning, packing, booking.
+    /// The time for planning, packing and updating sequences.
     pub host: Duration,
     /// Sequences.
     pub rows: usize,
@@ -27,7 +27,7 @@ pub(crate) struct Step {
     pub used_blocks: usize,
 }
 
-/// Everything noted in a run.
+/// Everything recorded in a run.
 #[derive(Debug, Default)]
 pub(crate) struct Record {
     /// The steps, in order.
@@ -37,12 +37,12 @@ pub(crate) struct Record {
     latest: HashMap<RequestId, Instant>,
 }
 
-/// Hands the engine's reports to a record that others may read.
+/// Writes the engine's reports to a record that others may read.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Recorder(Arc<Mutex<Record>>);
 
 impl Recorder {
-    /// What was noted since the last call.
+    /// What was recorded since the last call.
     pub(crate) fn take(&self) -> Record {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }

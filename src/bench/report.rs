@@ -1,4 +1,4 @@
-//! What a run amounts to, as numbers: under vLLM's names where it has one.
+//! The figures of a run, under vLLM's names where it has one.
 
 use std::time::Duration;
 
@@ -14,81 +14,81 @@ use juror_engine::checkpoint::ModelConfig;
 use juror_engine::engine::EngineConfig;
 use juror_engine::model::Precision;
 
-/// One setting's figures.
+/// The figures of one setting.
 ///
-/// The first group has the names of vLLM's `vllm bench serve` results; all requests arrive at once, so a time to first
+/// The first group has the names of vLLM's `vllm bench serve` results. All requests arrive at once, so the time to first
 /// token includes waiting for a place in the batch.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Report {
     /// Seconds from the first request to the last token.
     pub duration: f64,
-    /// Generations that ended as they should.
+    /// Generations that completed normally.
     pub completed: usize,
-    /// Prompt tokens, those found in the cache included.
+    /// Prompt tokens, including those found in the cache.
     pub total_input_tokens: u64,
     /// Tokens generated.
     pub total_output_tokens: u64,
-    /// Generations a second.
+    /// Generations per second.
     pub request_throughput: f64,
-    /// Generated tokens a second.
+    /// Generated tokens per second.
     pub output_throughput: f64,
-    /// Prompt tokens and generated tokens a second.
+    /// Prompt tokens and generated tokens per second.
     pub total_token_throughput: f64,
     #[serde(flatten)]
     latencies: Latencies,
 
-    /// Verdicts a second: one for each generation.
+    /// Verdicts per second, one for each generation.
     pub verdicts_per_second: f64,
     /// Seconds to compute the shared template, once, before the clock started.
     pub template_seconds: f64,
-    /// Prompt tokens put through the model, a second.
+    /// Prompt tokens put through the model, per second.
     pub computed_prompt_throughput: f64,
     /// Prompt tokens found in the prefix cache.
     pub cached_tokens: u64,
-    /// Prompt tokens found in the prefix cache, a second.
+    /// Prompt tokens found in the prefix cache, per second.
     pub cached_throughput: f64,
-    /// Prompt tokens a second in steps that held nothing else; 0 if there were none.
+    /// Prompt tokens per second in steps without generated tokens; 0 if there were none.
     pub prefill_tokens_per_second: f64,
-    /// Generated tokens a second in steps that held nothing else; 0 if there were none.
+    /// Generated tokens per second in steps without prompt tokens; 0 if there were none.
     pub decode_tokens_per_second: f64,
     /// Steps.
     pub steps: usize,
     /// Mean number of sequences in a step.
     pub mean_batch_occupancy: f64,
-    /// Of the sequences there may be.
+    /// The same as a share of the most sequences allowed.
     pub batch_occupancy_share: f64,
     /// The most blocks in use at once.
     pub peak_kv_blocks: usize,
-    /// Of the blocks there are.
+    /// The same as a share of all blocks.
     pub peak_kv_share: f64,
-    /// Preempted sequences, which were computed again.
+    /// Preempted sequences, which were recomputed.
     pub preemptions: u64,
-    /// Milliseconds a step outside the model: planning, packing, booking.
+    /// Milliseconds per step outside the model: planning, packing, updating sequences.
     pub host_ms_per_step: f64,
-    /// Of the step.
+    /// The same as a share of the step's time.
     pub host_share: f64,
-    /// Floating-point operations that the tokens need, a second, over the ceiling.
+    /// Floating-point operations per second that the tokens need, divided by the ceiling.
     pub model_flops_utilisation: f64,
-    /// Bytes that every step must read at least (all weights it uses once, each block of keys and values in use once, under
-    /// a window the last keys of each sequence), a second, over the ceiling.
+    /// Bytes per second that every step must read at least (all weights it uses once, each block of keys and values in use
+    /// once, under a window the last keys of each sequence), divided by the ceiling.
     pub memory_bandwidth_utilisation: f64,
-    /// What was measured on the device first.
+    /// What the device was measured to do at best.
     pub ceiling: Ceiling,
-    /// Where the time went, where that was noted.
+    /// Where the time went, if it was recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub breakdown: Option<Breakdown>,
 
     /// The engine's sizes.
     pub max_sequences: usize,
-    /// Tokens a step at most.
+    /// The most tokens in a step.
     pub token_budget: usize,
-    /// Tokens of one prompt a step at most.
+    /// The most tokens of one prompt in a step.
     pub prefill_chunk: usize,
-    /// KV blocks there are.
+    /// The number of KV blocks.
     pub kv_blocks: usize,
 }
 
-/// Times of requests and tokens, in vLLM's names.
+/// Latencies of requests and tokens, under vLLM's names.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[allow(clippy::struct_field_names, reason = "the names are vLLM's")]
 struct Latencies {
@@ -114,17 +114,17 @@ struct Latencies {
     p99_e2el_ms: f64,
 }
 
-/// What figures are derived from, beside the run.
+/// What the figures are derived from, in addition to the run.
 pub(crate) struct Context<'a> {
     /// The model's sizes.
     pub model: &'a ModelConfig,
-    /// What it is stored in.
+    /// The types it is stored in.
     pub precision: &'a Precision,
-    /// Weights that are stored in MXFP4 whatever the others are.
+    /// The number of weights stored in MXFP4, whatever the others are stored in.
     pub packed: usize,
     /// The engine's sizes.
     pub engine: &'a EngineConfig,
-    /// What the device can do.
+    /// What the device can do at best.
     pub ceiling: Ceiling,
 }
 
@@ -299,7 +299,7 @@ impl Report {
     }
 }
 
-/// Tokens a second in steps of prompt tokens alone, or of generated tokens alone.
+/// Tokens per second in steps of prompt tokens only, or of generated tokens only.
 fn pure_rate(run: &Run, prefill: bool) -> f64 {
     let (mut tokens, mut time) = (0, Duration::ZERO);
     for step in &run.record.steps {

@@ -1,4 +1,4 @@
-//! A bench from the model's files to figures: load, measure the device, run, sweep.
+//! A benchmark from the model's files to figures: load, measure the device, run, sweep.
 
 use std::time::Instant;
 
@@ -29,7 +29,7 @@ pub(crate) struct Subject {
     pub weights: Weights,
     /// Where it runs.
     pub device: Device,
-    /// What it is stored in: the options' choice, resolved for this device and these weights.
+    /// The types it is stored in: the options' choice, resolved for this device and these weights.
     pub precision: Precision,
     /// The tokens that all prompts begin with.
     pub template: Vec<u32>,
@@ -44,9 +44,9 @@ pub(crate) struct Bench {
     ceiling: Ceiling,
     /// Blocks of the cache that was built.
     blocks: usize,
-    /// Most tokens a step that there is memory for: chosen before the cache took the rest.
+    /// The most tokens in a step that there is memory for, chosen before the cache took the rest.
     token_budget: usize,
-    /// Weights in MXFP4 whatever the others are stored in.
+    /// The number of weights in MXFP4, whatever the others are stored in.
     packed: usize,
     /// Seconds it took to load the model.
     pub load_seconds: f64,
@@ -55,9 +55,9 @@ pub(crate) struct Bench {
 /// One setting of a sweep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub(crate) struct Setting {
-    /// Most sequences at once.
+    /// The most sequences at once.
     pub max_sequences: usize,
-    /// Most tokens a step.
+    /// The most tokens in a step.
     pub token_budget: usize,
 }
 
@@ -65,7 +65,7 @@ impl Bench {
     /// Measures the device, loads the model and builds its cache.
     ///
     /// # Errors
-    /// When the weights do not fit the configuration, or memory does not suffice.
+    /// When the weights do not fit the configuration, or there is not enough memory.
     pub(crate) fn load(mut subject: Subject, options: &EngineOptions) -> Result<Self, EngineError> {
         let ceiling = Ceiling::measure(&subject.device, subject.precision)?;
         let started = Instant::now();
@@ -99,12 +99,11 @@ impl Bench {
         })
     }
 
-    /// What is measured.
     pub(crate) fn subject(&self) -> &Subject {
         &self.subject
     }
 
-    /// Sizes for one run.
+    /// The sizes of the engine for one run.
     pub(crate) fn engine_config(&self, options: &EngineOptions) -> EngineConfig {
         let options = EngineOptions {
             blocks: Some(self.blocks),
@@ -114,8 +113,8 @@ impl Bench {
         config_for(&self.subject, &options)
     }
 
-    /// One run in one setting. With `breakdown` it also says where the time goes; on a GPU noting that slows a run down, so
-    /// there it is from a second, shorter one. `progress` is called after each step with the tokens generated so far.
+    /// Runs one setting. With `breakdown` it also records where the time goes; on a GPU recording slows a run down, so it is
+    /// done in a second, shorter run. `progress` is called after each step with the tokens generated so far.
     ///
     /// # Errors
     /// When a size cannot work, a prompt does not fit, or the model fails.
@@ -163,7 +162,7 @@ impl Bench {
         self.subject.settings()
     }
 
-    /// What one run in an engine of these sizes will take.
+    /// The estimate for one run in an engine of these sizes.
     pub(crate) fn estimate(&self, engine: &EngineConfig) -> Estimate {
         let Subject {
             config,
@@ -198,7 +197,7 @@ impl Bench {
     }
 }
 
-/// The sizes that a judge of the same texts would choose, for lengths that are known beforehand.
+/// The engine sizes that a judge of the same texts would choose, for lengths known beforehand.
 fn config_for(subject: &Subject, options: &EngineOptions) -> EngineConfig {
     let shared = if options.no_prefix_cache {
         0
@@ -211,10 +210,10 @@ fn config_for(subject: &Subject, options: &EngineOptions) -> EngineConfig {
         .map(|job| (job.prompt.len() + job.output).saturating_sub(shared));
     let lengths = WorkloadLengths {
         shared,
-        // The mean, with room for a block that ends behind the text and for what the scheduler keeps free.
+        // The mean, with room for a block that extends past the text and for what the scheduler keeps free.
         typical: own.clone().sum::<usize>() * 51 / (50 * subject.jobs.len().max(1)) + BLOCK_SIZE,
         longest: own.max().unwrap_or(0),
-        // Every generation goes to its end, so it is part of the lengths.
+        // Every generation runs to its end, so it is part of the lengths.
         max_new: 0,
         context: subject.config.max_positions,
         sequences: subject.jobs.len(),
@@ -236,19 +235,19 @@ fn config_for(subject: &Subject, options: &EngineOptions) -> EngineConfig {
 /// # Errors
 /// Those of writing.
 pub(crate) fn write_trace(file: &OutputFile, run: &Run) -> Result<(), OutputError> {
-    // On a GPU the spans are of a later run: shown from where they begin.
+    // On a GPU the spans are from a later run; they are shown from its beginning.
     let origin = run.started;
     file.write(|out| trace::write(out, origin, &run.record.steps, &run.spans))
 }
 
-/// Everything that `--json` writes: the figures of the only, or the best, setting on top.
+/// Everything that `--json` writes, with the figures of the only, or the best, setting at the top.
 #[derive(Debug, Serialize)]
 pub(crate) struct Document<'a> {
     /// The version of this layout: [`Document::SCHEMA`].
     pub schema_version: u32,
     /// This program's version.
     pub juror: &'static str,
-    /// The commit of its sources when it was built; none outside a git repository.
+    /// The commit of its sources when it was built; `None` outside a git repository.
     pub commit: Option<&'static str>,
     /// The features it was built with.
     pub features: Vec<&'static str>,
@@ -262,13 +261,13 @@ pub(crate) struct Document<'a> {
     pub device: String,
     /// The model's name.
     pub model_id: &'a str,
-    /// Numbers in the model.
+    /// The number of parameters.
     pub parameters: usize,
-    /// What it was stored in.
+    /// The types it was stored in.
     pub precision: String,
     /// Seconds it took to load the model.
     pub load_seconds: f64,
-    /// Generations asked for.
+    /// The number of generations asked for.
     pub num_prompts: usize,
     /// The workload, in words.
     pub workload_text: &'a str,
@@ -277,27 +276,27 @@ pub(crate) struct Document<'a> {
     /// The figures.
     #[serde(flatten)]
     pub report: &'a Report,
-    /// Every run, in order, where there were several.
+    /// Every run, in order, if there were several.
     #[serde(skip_serializing_if = "<[Report]>::is_empty")]
     pub runs: &'a [Report],
 }
 
-/// What was asked of the model.
+/// The workload.
 #[derive(Debug, Serialize)]
 pub(crate) struct WorkloadFields {
-    /// The files of rollouts whose prompts are used; none for made-up prompts.
+    /// The files of rollouts whose prompts are used; empty for made-up prompts.
     pub inputs: Vec<String>,
-    /// Generations.
+    /// The number of generations.
     pub generations: usize,
     /// Tokens that all prompts begin with.
     pub template_tokens: usize,
-    /// A made-up sample's own tokens, as they were asked for.
+    /// The length of a made-up sample's own tokens, as asked for.
     pub input_tokens: Option<String>,
-    /// Tokens to generate, as they were asked for.
+    /// Tokens to generate, as asked for.
     pub output_tokens: String,
-    /// Generations of each sample.
+    /// Generations for each sample.
     pub trials: u32,
-    /// Made-up samples of one question.
+    /// Made-up samples for each question.
     pub group_size: Option<u32>,
     /// The seed of lengths, tokens, weights and draws.
     pub seed: u64,
@@ -306,7 +305,7 @@ pub(crate) struct WorkloadFields {
 }
 
 impl Document<'_> {
-    /// The version of the JSON's layout; a field that changes its meaning or goes makes it one more.
+    /// The version of the JSON's layout; increased when a field is removed or changes its meaning.
     pub(crate) const SCHEMA: u32 = 1;
 }
 
@@ -360,10 +359,10 @@ impl Subject {
         settings.collect()
     }
 
-    /// Loads nothing; checks that the jobs can be run at all.
+    /// Checks that the jobs can be run at all, without loading anything.
     ///
     /// # Errors
-    /// [`ModelError::Unsupported`] where a generation exceeds the model's context, or there is none.
+    /// [`ModelError::Unsupported`] if a generation exceeds the model's context, or there is none.
     pub(crate) fn check(&self) -> Result<(), ModelError> {
         let longest = self
             .jobs

@@ -7,12 +7,11 @@ use juror_engine::model::profile::{Profile, Span};
 use juror_engine::model::{ModelError, StepBatch};
 use juror_judge::judge::build::DeviceModel;
 
-/// A handle on a model; engines are given clones of it, and only one runs at a time.
+/// A handle on a model. Engines are given clones of it, and only one runs at a time.
 #[derive(Clone)]
 pub(crate) struct SharedModel(Arc<Mutex<Box<dyn DeviceModel>>>);
 
 impl SharedModel {
-    /// Takes the model.
     pub(crate) fn new(model: Box<dyn DeviceModel>) -> Self {
         Self(Arc::new(Mutex::new(model)))
     }
@@ -21,12 +20,12 @@ impl SharedModel {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes spans from now on, or no longer.
+    /// Starts or stops recording spans.
     pub(crate) fn set_profile(&self, profile: Profile) {
         *self.model().profile() = profile;
     }
 
-    /// What was noted since the last call.
+    /// The spans recorded since the last call.
     pub(crate) fn take_spans(&self) -> Vec<Span> {
         self.model().profile().take()
     }

@@ -9,16 +9,16 @@ pub(crate) struct Spread {
     pub mean: f64,
     /// Standard deviation.
     pub std: f64,
-    /// Half are below.
+    /// The median.
     pub p50: f64,
-    /// 95 % are below.
+    /// The 95th percentile.
     pub p95: f64,
-    /// 99 % are below.
+    /// The 99th percentile.
     pub p99: f64,
 }
 
 impl Spread {
-    /// Of times in seconds, in any order; zeros if there are none.
+    /// The distribution of times in seconds, in any order; zeros if there are none.
     pub(crate) fn of_seconds(mut times: Vec<f64>) -> Self {
         if times.is_empty() {
             return Self::default();
@@ -40,7 +40,7 @@ impl Spread {
     }
 }
 
-/// Between the two closest ranks, as numpy's default does it. `sorted` must not be empty.
+/// A percentile, interpolated between the two closest ranks as by numpy's default. `sorted` must not be empty.
 fn percentile(sorted: &[f64], share: f64) -> f64 {
     let rank = share * (sorted.len() - 1) as f64;
     let below = rank.floor() as usize;

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::recorder::Step;
 use juror_engine::model::profile::Span;
 
-/// How a trace begins.
+/// The beginning of a trace.
 pub(crate) const BEGINNING: &str =
     "{\"otherData\":{\"program\":\"juror bench\"},\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n";
 

@@ -1,4 +1,4 @@
-//! The requests of a bench: a template that all prompts share, own input, a length of output.
+//! The requests of a benchmark: a template that all prompts share, their own input, and a length of output.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,17 +8,16 @@ use juror_engine::engine::random::uniform;
 /// How lengths are distributed, in tokens.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum LengthDistribution {
-    /// Always the same.
     Fixed(usize),
-    /// Equally likely from the first to the second, both included.
+    /// Uniform from the first to the second, both included.
     Range(usize, usize),
-    /// Log-normal, as lengths of real responses are: median and standard deviation of the logarithm. Cut at eight times
-    /// the median.
+    /// Log-normal, like lengths of real responses: median, and standard deviation of the logarithm. Cut at eight times the
+    /// median.
     LogNormal(f64, f64),
 }
 
 impl LengthDistribution {
-    /// The longest there may be.
+    /// The longest possible length.
     pub(crate) fn longest(&self) -> usize {
         match *self {
             Self::Fixed(length) | Self::Range(_, length) => length,
@@ -33,7 +32,7 @@ impl LengthDistribution {
             Self::Fixed(length) => length,
             Self::Range(from, to) => from + (uniform(0) * (to - from + 1) as f64) as usize,
             Self::LogNormal(median, deviation) => {
-                // Box and Muller's normal from two uniform numbers.
+                // A normal number from two uniform ones (Box and Muller).
                 let radius = (-2.0 * (1.0 - uniform(0)).ln()).sqrt();
                 let normal = radius * (std::f64::consts::TAU * uniform(1)).cos();
                 let length = median * (deviation * normal).exp();
@@ -94,31 +93,31 @@ impl fmt::Display for LengthDistribution {
 pub(crate) struct Job {
     /// Token ids.
     pub prompt: Vec<u32>,
-    /// Tokens to generate; at least one.
+    /// The number of tokens to generate, at least one.
     pub output: usize,
 }
 
 /// A made-up judge workload.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Workload {
-    /// Samples.
+    /// The number of samples.
     pub samples: usize,
     /// Tokens that all prompts begin with.
     pub template: usize,
-    /// Own tokens of a sample.
+    /// The length of a sample's own tokens.
     pub input: LengthDistribution,
-    /// Tokens to generate. None at all is not possible: a verdict of "zero tokens" is the first token's probabilities, so 0
-    /// means 1.
+    /// The number of tokens to generate. It cannot be zero: a verdict of "zero tokens" is the first token's probabilities,
+    /// so 0 means 1.
     pub output: LengthDistribution,
-    /// Generations for each sample, on the same prompt.
+    /// Generations for each sample, with the same prompt.
     pub trials: usize,
-    /// Samples that belong to one question: they share the first half of the shortest one's own tokens.
+    /// The number of samples of one question: they share the first half of the shortest one's own tokens.
     pub group: usize,
-    /// What decides lengths and tokens.
+    /// The seed of lengths and tokens.
     pub seed: u64,
 }
 
-/// Tokens of all prompts together, at most: 2 GB of them.
+/// The most tokens of all prompts together: 2 GB of them.
 const MOST_TOKENS: u64 = 1 << 29;
 
 /// Checks how many tokens all prompts of a workload have together.
@@ -135,7 +134,7 @@ pub(crate) fn check_tokens(tokens: u64) -> Result<(), String> {
     ))
 }
 
-/// Draws for these are kept apart.
+/// Kinds of draws, which are kept apart.
 const INPUT: u32 = 0;
 const OUTPUT: u32 = 1;
 const TEMPLATE_TOKENS: u32 = 2;
@@ -143,14 +142,13 @@ const QUESTION_TOKENS: u32 = 3;
 const OWN_TOKENS: u32 = 4;
 
 impl Workload {
-    /// The template's tokens.
     pub(crate) fn template_tokens(&self, vocab: usize) -> Vec<u32> {
         (0..self.template)
             .map(|at| self.token(0, TEMPLATE_TOKENS, at, vocab))
             .collect()
     }
 
-    /// Tokens of the longest sequence there may be, prompt and output.
+    /// The most tokens that a sequence may have, prompt and output.
     pub(crate) fn longest(&self) -> usize {
         self.template + self.input.longest().max(1) + self.output.longest().max(1)
     }
@@ -164,7 +162,7 @@ impl Workload {
         check_tokens(generations.saturating_mul(self.longest() as u64))
     }
 
-    /// All generations, groups together.
+    /// All generations, those of a group together.
     pub(crate) fn jobs(&self, vocab: usize) -> Vec<Job> {
         let template = self.template_tokens(vocab);
         let mut jobs = Vec::with_capacity(self.samples * self.trials);

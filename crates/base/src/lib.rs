@@ -1,5 +1,5 @@
-//! What every crate of juror needs of the process it runs in: [`threads`] where the system allows few, [`panics`] as messages,
-//! and untrusted text on its way to a [`terminal`].
+//! What every crate of juror needs of its process: [`threads`] where the system limits them, [`panics`] as messages, and
+//! untrusted text for a [`terminal`].
 
 pub mod panics;
 pub mod terminal;

@@ -1,15 +1,16 @@
-//! Panics become messages. There should be none; should there be one, it costs what it happened in and is told in a line.
+//! Panics become messages. There should be none; if there is one, only the work that it happened in fails, with a message of
+//! one line.
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind};
 
 thread_local! {
-    /// Where the thread's last panic was.
+    /// The place of the thread's last panic.
     static PLACE: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// Keeps panics from being written to standard error as crashes: [`guarded`] tells of them. With
-/// `JUROR_PANICS` in the environment they are written all the same, for who looks for the cause.
+/// Stops panics from being written to standard error as crashes, since [`guarded`] reports them. With `JUROR_PANICS` in the
+/// environment they are written nevertheless, for finding the cause.
 pub fn silence() {
     let loud = std::env::var_os("JUROR_PANICS").is_some();
     let usual = std::panic::take_hook();
@@ -17,7 +18,7 @@ pub fn silence() {
         let place = panic
             .location()
             .map(|place| format!("{}:{}", without_registry(place.file()), place.line()));
-        // While a thread ends its own variables may be gone already.
+        // While a thread ends, its thread-local variables may be gone already.
         let _ = PLACE.try_with(|slot| *slot.borrow_mut() = place);
         if loud {
             usual(panic);
@@ -25,15 +26,15 @@ pub fn silence() {
     }));
 }
 
-/// Of a file of another crate the crate and the file: where cargo keeps crates is nobody's concern.
+/// For a file of another crate, the crate and the file, without the path of cargo's registry.
 fn without_registry(file: &str) -> &str {
     let kept = file.split_once("/registry/src/");
     kept.and_then(|(_, rest)| rest.split_once('/'))
         .map_or(file, |(_, rest)| rest)
 }
 
-/// Runs `work`; a panic becomes its message, with the place in the code where that is known. Nothing that `work` changed may
-/// be used afterwards where a panic could have left it half done.
+/// Runs `work`; a panic becomes its message, with the place in the code if that is known. Values that `work` changed must
+/// not be used after a panic, which may have left them half changed.
 ///
 /// # Errors
 /// The panic's message.
@@ -46,7 +47,7 @@ pub fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, String> {
             .or_else(|| panic.downcast_ref::<&str>().copied())
             .unwrap_or("no message");
         let place = PLACE.try_with(|slot| slot.borrow_mut().take());
-        // Of a panic in a thread of the pool the place is known there alone.
+        // The place of a panic in a thread of the pool is known only in that thread.
         match place.ok().flatten() {
             Some(place) => format!("{what}, at {place}"),
             None => what.to_owned(),

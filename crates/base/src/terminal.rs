@@ -1,16 +1,17 @@
-//! Text that is not ours on its way to a terminal: names of tensors, files and keys, what a hub answers, what a template says.
-//! A control character in it could move the cursor, set the window's title, or write a line that looks like one of ours.
+//! Untrusted text for a terminal: names of tensors, files and keys, answers of a hub, messages of a template. A control
+//! character in it could move the cursor, set the window's title, or write a line that looks like one of ours.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// The text with everything escaped that is not shown as itself: control characters, those that turn the direction of
-/// writing, those without width, and separators of lines. A line stays a line: `\n` in it becomes visible too.
+/// The text with all invisible or misleading characters escaped: control characters, characters that change the direction of
+/// writing, characters without width, and line separators. `
+/// ` is escaped too, so a line stays a line.
 pub fn escaped(text: &str) -> Cow<'_, str> {
     escape(text, |_| false)
 }
 
-/// As [`escaped`], of text that has lines and tabs of its own.
+/// As [`escaped`], for text with lines and tabs of its own, which are kept.
 pub fn escaped_lines(text: &str) -> Cow<'_, str> {
     escape(text, |character| matches!(character, '\n' | '\t'))
 }
@@ -32,7 +33,7 @@ fn escape(text: &str, keep: impl Fn(char) -> bool) -> Cow<'_, str> {
     shown.into()
 }
 
-/// Is a character not shown as itself?
+/// Whether a character is not shown as itself.
 pub fn is_hidden(character: char) -> bool {
     character.is_control()
         || matches!(

@@ -1,21 +1,21 @@
 //! Threads where the system allows only so many (`ulimit -u`, a container's limit on processes, too little memory for
-//! stacks): what cannot be started is an error that says what to do, never a panic.
+//! stacks): a thread that cannot be started is an error that says what to do, never a panic.
 //!
-//! rayon's pool is started here, once, with as many threads as there can be. Left to itself rayon starts it where it is first
-//! used, and panics where one of its threads cannot be started.
+//! rayon's pool is started here, once, with as many threads as possible. By itself rayon would start it at its first use,
+//! and panic if one of its threads could not be started.
 
 use std::io;
 use std::sync::mpsc::{Sender, channel};
 use std::thread::{Builder, JoinHandle, sleep};
 use std::time::Duration;
 
-/// Names how many threads compute: rayon's variable.
+/// The variable for the number of computing threads: rayon's.
 pub(crate) const VARIABLE: &str = "RAYON_NUM_THREADS";
-/// The most threads that compute, whatever the variable says: more than any machine has processors.
+/// The most computing threads, whatever the variable says: more than any machine has processors.
 pub(crate) const MOST: usize = 1024;
-/// Threads left to others when the system runs out: engines, those who collect from them, readers, downloads.
+/// Threads reserved for other purposes if the system limits them: engines and their readers, input, downloads.
 const SPARE: usize = 8;
-/// How often a thread is asked for: one that has just ended may still be counted.
+/// How often starting a thread is attempted: one that has just ended may still be counted.
 const ATTEMPTS: u32 = 4;
 
 /// A thread that the system refuses to start.
@@ -25,7 +25,7 @@ const ATTEMPTS: u32 = 4;
      on memory is reached; raise it, or set {VARIABLE}=1 so that fewer are needed"
 )]
 pub struct ThreadError {
-    /// What it was to do.
+    /// The purpose of the thread.
     pub(crate) purpose: &'static str,
     /// The system's word.
     #[source]

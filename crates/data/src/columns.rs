@@ -1,4 +1,4 @@
-//! Which key of a row holds what.
+//! Which key of a row holds which field.
 
 use std::fmt;
 
@@ -74,19 +74,12 @@ impl fmt::Display for Field {
 /// One value for each field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PerField<T> {
-    /// Of the question.
     pub(crate) question: T,
-    /// Of the reference answer.
     pub(crate) reference: T,
-    /// Of the response.
     pub(crate) response: T,
-    /// Of the id.
     pub(crate) id: T,
-    /// Of the steps.
     pub(crate) steps: T,
-    /// Of the rubric.
     pub(crate) rubric: T,
-    /// Of the second response.
     pub(crate) other: T,
 }
 
@@ -103,7 +96,7 @@ impl<T> PerField<T> {
         }
     }
 
-    /// That of a field.
+    /// The value for a field.
     pub(crate) fn get(&self, field: Field) -> &T {
         match field {
             Field::Question => &self.question,
@@ -129,7 +122,7 @@ impl<T> PerField<T> {
     }
 }
 
-/// A `--columns` that cannot be used.
+/// A `--columns` argument that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ColumnError {
     /// No `=`.
@@ -181,31 +174,31 @@ pub enum ColumnError {
 /// Where one field is looked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Lookup {
-    /// Where the row's preset has it.
+    /// Where the row's preset looks for it.
     Preset,
     /// The key or path the user named.
     Named(KeyPath),
-    /// Nowhere (`id=`): the id is made from the content.
+    /// Nowhere (`id=`), so the id is made from the content.
     Content,
 }
 
 /// Where in a row the question, the reference answer, the response and the id are.
 ///
-/// Each row is resolved for itself, so what a row means never depends on its neighbours: a key named by the user, or
-/// else the first of the preset's paths that the row has, one that is null only where there is no other. The preset is the user's, or the
-/// one whose keys the row has. [`ColumnsUsed`] tells what was found.
+/// Each row is resolved for itself, so what a row means never depends on its neighbours: by a key that the user named, or
+/// else by the first of the preset's paths that the row has; a null counts only if there is no other value. The preset is
+/// the user's, or the one whose keys the row has. [`ColumnsUsed`] tells what was found.
 ///
-/// A named key may be a path into nested values, such as `reward_model.ground_truth` or `outputs[*].text`; a top-level
-/// key of that very name wins over the path.
+/// A named key may be a path into nested values, such as `reward_model.ground_truth` or `outputs[*].text`; a top-level key
+/// of that very name wins over the path.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ColumnMap {
     lookups: PerField<Lookup>,
     /// The keys that the user named.
     named: Vec<String>,
-    /// The preset of every row; none if each row's own is recognised.
+    /// The preset of every row; `None` if each row's preset is recognised by its keys.
     preset: Option<&'static Preset>,
     needs: Needs,
-    /// Whoever wrote a row cannot name its keys.
+    /// Whether rows come from clients, who cannot name the keys.
     is_fixed: bool,
 }
 
@@ -283,7 +276,7 @@ impl ColumnMap {
         })
     }
 
-    /// For rows of clients, who have no `--columns`: errors give other advice.
+    /// For rows from clients, who have no `--columns`: error messages give other advice.
     #[must_use]
     pub fn fixed(self) -> Self {
         Self {
@@ -292,7 +285,7 @@ impl ColumnMap {
         }
     }
 
-    /// Whether whoever wrote a row cannot name its keys.
+    /// Whether rows come from clients, who cannot name the keys.
     pub(super) fn is_fixed(&self) -> bool {
         self.is_fixed
     }
@@ -332,7 +325,7 @@ impl ColumnMap {
         self.preset.map_or_else(|| Preset::of(row), Ok)
     }
 
-    /// The field's values in a row, with the key they were found under; `None` if the row has none.
+    /// A field's values in a row, with the key they were found under; `None` if the row has none.
     pub(crate) fn find<'a>(
         &self,
         field: Field,
@@ -369,7 +362,7 @@ impl ColumnMap {
             }
             Lookup::Preset => {
                 let mut found: Option<Found> = None;
-                // A null is what a table has where a row has nothing: it counts where there is nothing else.
+                // Tables have a null where a row has no value: it counts only if there is nothing else.
                 let mut null: Option<Found> = None;
                 let mut passed_over: Vec<String> = Vec::new();
                 let mut take = |key: &str, values: Vec<Value<'a>>, is_of_each| {
@@ -394,7 +387,7 @@ impl ColumnMap {
                         take(path.text(), values, path.is_of_each());
                     }
                 }
-                // Keys as a person writes them come after those that are written exactly.
+                // Keys that match only without regard to case and separators come after those that match exactly.
                 for path in self.paths(field, preset) {
                     let other = row.spelled_otherwise(path.text());
                     if let Some(other) = other.filter(|key| !self.named.iter().any(|n| n == key)) {
@@ -410,7 +403,7 @@ impl ColumnMap {
         }
     }
 
-    /// Of responses that stand beside each other, which are the better ones, where that is told; else nothing.
+    /// Of several responses side by side, which are the better ones; empty if the row does not say.
     pub(super) fn preferred(
         &self,
         preset: &'static Preset,
@@ -442,7 +435,7 @@ impl ColumnMap {
         Ok(preferred)
     }
 
-    /// The preset's paths of a field, less the keys that the user gave to another field.
+    /// The preset's paths of a field, without the keys that the user gave to another field.
     fn paths(
         &self,
         field: Field,
@@ -472,7 +465,7 @@ impl ColumnMap {
 pub(crate) struct Found<'a> {
     pub(super) key: String,
     pub(super) values: Vec<Value<'a>>,
-    /// Are they every element of a list?
+    /// Whether they are all elements of a list.
     pub(super) is_of_each: bool,
     pub(super) passed_over: Vec<String>,
 }
@@ -482,11 +475,11 @@ pub(crate) struct Found<'a> {
 pub struct FieldUse {
     /// Each key and the number of rows it served, in the order of first use.
     pub keys: Vec<(String, usize)>,
-    /// Aliases of the field that were in a row as well, and were not used.
+    /// Other aliases of the field that a row had and that were not used.
     pub passed_over: Vec<String>,
 }
 
-/// The keys every field was read from, to be shown before anything is judged.
+/// The keys that every field was read from, to be shown before anything is judged.
 ///
 /// Shown as `question ← problem · reference ← answer (not gt) · response ← solution · id ← the content's hash`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -528,7 +521,7 @@ impl ColumnsUsed {
         }
     }
 
-    /// Counts one row's key.
+    /// Counts the key that a field of one row was read from.
     pub(super) fn count(&mut self, field: Field, key: &str, passed_over: &[String]) {
         let used = self.fields.get_mut(field);
         match used.keys.iter_mut().find(|(other, _)| other == key) {

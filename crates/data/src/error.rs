@@ -1,4 +1,4 @@
-//! What can be wrong with an input.
+//! Errors of inputs.
 
 use std::fmt;
 use std::io;
@@ -32,9 +32,9 @@ pub enum DatasetError {
     /// The same file twice.
     #[error("{second} is {first} once more: every row would be judged twice; name it once")]
     DuplicateInput {
-        /// The file as first met.
+        /// The file as first named.
         first: String,
-        /// The file as met again.
+        /// The file as named again.
         second: String,
     },
     /// The output among the inputs.
@@ -62,12 +62,12 @@ pub enum DatasetError {
         file: String,
         /// `gzip` or `zstd`.
         compression: &'static str,
-        /// Whole lines read before.
+        /// Whole lines read before the damage.
         line: usize,
         /// What the decompressor said.
         source: io::Error,
     },
-    /// A line that goes on and on.
+    /// A line that is too long.
     #[error(
         "{file}:{line}: a line of more than {read} bytes: these are not JSON lines, or lines may be longer with --max-line-bytes"
     )]
@@ -79,7 +79,7 @@ pub enum DatasetError {
         /// Bytes read of it.
         read: u64,
     },
-    /// A JSON array that is not one, or objects between which there is something else.
+    /// A damaged JSON array, or objects with something else between them.
     #[error("{file}:{line}: the JSON {what}: mend the file, or write one JSON object a line")]
     Array {
         /// The file.
@@ -96,18 +96,18 @@ pub enum DatasetError {
     Parquet {
         /// The file.
         file: String,
-        /// Rows read before.
+        /// Rows read before the error.
         rows: usize,
         /// What is wrong with it.
         reason: String,
     },
-    /// Keys to be kept that no row has.
+    /// Keys of `--keep` that no row has.
     #[error("none of the rows read has {keys}, named by --keep: name keys of the input, or `all`")]
     NothingKept {
         /// The keys.
         keys: String,
     },
-    /// What must be kept until the end of the run could not be.
+    /// What must be kept until the end of the run could not be written to a temporary file.
     #[error(
         "could not keep {what} in a temporary file: {source}; make room beside the output (or where TMPDIR points)"
     )]
@@ -139,7 +139,7 @@ pub enum DatasetError {
 }
 
 impl DatasetError {
-    /// True where the input or what was said of it is at fault, not the machine.
+    /// Whether the user's input or options are at fault, not the machine.
     pub fn is_usage(&self) -> bool {
         !matches!(self, Self::Spool { .. })
     }

@@ -9,7 +9,7 @@ use super::row::Row;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Keep {
     paths: Vec<KeyPath>,
-    /// Whether a key that no row has is passed over, instead of being an error.
+    /// Whether a key that no row has is allowed, instead of being an error.
     where_there: bool,
 }
 
@@ -28,7 +28,7 @@ impl Keep {
         }
     }
 
-    /// The same keys, which need not be there.
+    /// The same keys, which rows need not have.
     #[must_use]
     pub fn where_there(self) -> Self {
         Self {
@@ -37,12 +37,12 @@ impl Keep {
         }
     }
 
-    /// Is it a mistake if no row has a key?
+    /// Whether it is an error if no row has one of the keys.
     pub(super) fn is_strict(&self) -> bool {
         !self.where_there
     }
 
-    /// Is nothing kept?
+    /// Whether no key is kept.
     pub fn is_empty(&self) -> bool {
         self.paths.is_empty()
     }
@@ -52,7 +52,7 @@ impl Keep {
         self.paths.iter().map(KeyPath::text).collect()
     }
 
-    /// Marks the keys that a row has, by its kept values.
+    /// Marks the keys that a row has, given its kept values.
     pub(super) fn mark(&self, kept: &Map<String, Json>, found: &mut [bool]) {
         for (path, found) in self.paths.iter().zip(found) {
             *found |=
@@ -60,8 +60,8 @@ impl Keep {
         }
     }
 
-    /// The values of a row's kept keys; a key that the row does not have is left out. `all` leaves out the key that holds a
-    /// list of responses, `responses`: with each of them it would be written again.
+    /// The values of a row's kept keys; keys that the row does not have are left out. `all` leaves out `responses`, the key
+    /// that holds a list of responses, which would be repeated with each of them.
     ///
     /// # Errors
     /// When a key is there twice or a value cannot be read, as text for the user.

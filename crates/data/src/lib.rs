@@ -5,7 +5,7 @@
 //! | [`load()`] | files, folders or stdin into [`Sample`]s, with every bad line named |
 //! | [`find()`], [`each()`] | the one sample that is wanted; each as it comes |
 //! | [`index()`] | the same, for any number of samples: they stay in their files as [`Rows`], read when needed |
-//! | [`Source`] | a file's rows: JSON lines, a JSON array, CSV or Parquet, told by content (`input/`) |
+//! | [`Source`] | a file's rows: JSON lines, a JSON array, CSV or Parquet, detected by content (`input/`) |
 //! | [`Preset`] | the shapes of rows that other programs write (`presets.toml`) |
 //! | [`ColumnMap`] | which key of a row, or path into it, holds the question, the reference, the response, the id |
 //! | `messages` | chat messages as a question or a response |

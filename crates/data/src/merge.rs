@@ -1,4 +1,4 @@
-//! The outputs of all shards of one input into one, in the order of the input.
+//! Merges the outputs of all shards of one input, in the order of the input.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
@@ -22,7 +22,7 @@ pub enum MergeError {
         /// The output.
         path: PathBuf,
     },
-    /// An output that is no JSON lines.
+    /// An output that is not JSON lines.
     #[error("{} is not JSON lines: judge the shards into .jsonl, and let merge write CSV or Parquet", path.display())]
     Format {
         /// The output.
@@ -64,7 +64,7 @@ pub enum MergeError {
         /// What differs, a line each.
         differences: String,
     },
-    /// A line that is no verdict, or not in its place.
+    /// A line that is not a verdict, or not in its place.
     #[error("{}:{line}: {reason}; write the output again by running its command again", path.display())]
     Line {
         /// The output.
@@ -106,7 +106,7 @@ pub enum MergeError {
     },
 }
 
-/// Is it what a run set aside (`*.rejected.jsonl`)? A pattern for outputs matches that too.
+/// Whether it is a file of lines set aside (`*.rejected.jsonl`), which a pattern for outputs matches too.
 fn is_rejected(path: &Path) -> bool {
     path.to_string_lossy().ends_with(REJECTED)
 }
@@ -119,14 +119,14 @@ pub struct Shards {
 }
 
 impl Shards {
-    /// Checks by their journals that `outputs` are all shards of one input, judged alike.
+    /// Checks by their journals that `outputs` are all shards of one input, judged with the same settings.
     ///
     /// # Errors
     /// When they are not.
     pub fn open(outputs: &[PathBuf]) -> Result<Self, MergeError> {
         let mut found: Vec<(Shard, PathBuf)> = Vec::new();
         let mut first: Option<(Manifest, PathBuf)> = None;
-        // Named alone, what was set aside is no output either.
+        // If only such files were named, they are reported as not being outputs.
         let all_rejected = outputs.iter().all(|path| is_rejected(path));
         for path in outputs
             .iter()
@@ -203,7 +203,7 @@ impl Shards {
         self.manifest.trials
     }
 
-    /// The keys of the input that the verdicts hold.
+    /// The keys of the input that are kept in the verdicts.
     pub fn keep(&self) -> &[String] {
         &self.manifest.input.keep
     }
@@ -251,9 +251,9 @@ impl Shards {
 struct Part {
     path: PathBuf,
     reader: BufReader<File>,
-    /// What the run wrote as its trials ended.
+    /// The lines that the run wrote as its trials ended.
     journal: KeptVerdicts,
-    /// The line at hand, its end included; `verdict` is `None` behind the last.
+    /// The current line, its end included; `verdict` is `None` after the last.
     line: Vec<u8>,
     verdict: Option<Verdict>,
     number: usize,
@@ -300,7 +300,7 @@ impl Part {
         Ok(())
     }
 
-    /// Holds the line at hand against the journal's, which has checksums.
+    /// Compares the current line with the journal's, which has checksums.
     fn check(&mut self, verdict: &Verdict) -> Result<(), MergeError> {
         let kept = self.journal.line(verdict.index, verdict.trial)?;
         let Some(kept) = kept else {
@@ -309,7 +309,7 @@ impl Part {
         if self.line.trim_ascii_end() == kept {
             return Ok(());
         }
-        // Written by another program, with other blanks, it may be the same verdict.
+        // If another program wrote it with other spacing, it may be the same verdict.
         let same = serde_json::from_slice::<Verdict>(&kept).is_ok_and(|kept| {
             let text = |verdict: &Verdict| serde_json::to_string(verdict).ok();
             text(&kept) == text(verdict)

@@ -7,7 +7,7 @@ use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-/// Who says a message.
+/// The known roles of messages.
 const ROLES: [&str; 8] = [
     "system",
     "developer",
@@ -26,10 +26,10 @@ struct Message {
     from: Option<String>,
     content: Option<Content>,
     value: Option<Content>,
-    /// The thinking, where a server set it apart; not judged.
+    /// The thinking, if a server separated it; it is not judged.
     reasoning_content: Option<IgnoredAny>,
     reasoning: Option<IgnoredAny>,
-    /// Calls of tools, which stand in the place of a text.
+    /// Tool calls, which may stand in place of a text.
     tool_calls: Option<IgnoredAny>,
     function_call: Option<IgnoredAny>,
 }
@@ -47,11 +47,10 @@ struct Part {
     text: Option<String>,
 }
 
-/// A conversation.
 #[derive(Debug)]
 pub(super) struct Messages(Vec<Message>);
 
-/// A text of a conversation, and what of the conversation it is.
+/// The text of a turn, and a description of what it is of the conversation.
 pub(super) struct Turn {
     pub(super) text: String,
     pub(super) what: Cow<'static, str>,
@@ -60,7 +59,7 @@ pub(super) struct Turn {
 impl Messages {
     /// The messages of a JSON list of objects with a `role`; `None` of anything else.
     pub(super) fn parse(json: &str) -> Option<Self> {
-        // Of a list serde would read a message too.
+        // serde would also read a message from a list.
         let elements: Vec<&RawValue> = serde_json::from_str(json).ok()?;
         if !elements
             .iter()
@@ -73,8 +72,8 @@ impl Messages {
         (have_roles && !messages.is_empty()).then_some(Self(messages))
     }
 
-    /// The messages that a text holds as JSON. A text may be a list of other objects, so each must have a role that is known
-    /// and content.
+    /// The messages in a text that is JSON. The text may be a list of other objects, so each must have a known role and
+    /// content.
     pub(super) fn in_text(text: &str) -> Option<Self> {
         let text = text.trim_start();
         let messages = text.starts_with('[').then(|| Self::parse(text)).flatten()?;
@@ -84,7 +83,7 @@ impl Messages {
         messages.0.iter().all(is_known).then_some(messages)
     }
 
-    /// Refuses a role that is not known: what it says would be left out.
+    /// Refuses unknown roles, since what they say would be left out.
     ///
     /// # Errors
     /// The role, as text for the user.
@@ -99,8 +98,8 @@ impl Messages {
         }
     }
 
-    /// What is asked: the last turn of the user; where others stand before it, all of them as a [`conversation`]. The system text is
-    /// for who answers, and no part of the question.
+    /// The question: the last turn of the user; if there are others before it, all of them as a [`conversation`]. The system
+    /// prompt is for the model that answers, not part of the question.
     ///
     /// # Errors
     /// When there is no such turn, or one holds more than text; as text for the user.
@@ -143,7 +142,7 @@ impl Messages {
         })
     }
 
-    /// What is answered: the last turn, which must be the assistant's.
+    /// The response: the last turn, which must be the assistant's.
     ///
     /// # Errors
     /// When it is not, or holds more than text; as text for the user.
@@ -161,7 +160,8 @@ impl Messages {
     }
 }
 
-/// Turns as one text, which is how a judge is shown a question that has more than one: each with who speaks, its further lines indented.
+/// Turns as one text, which is how a judge sees a question of several turns: each with its speaker, its further lines
+/// indented.
 pub fn conversation(turns: &[(&str, String)]) -> String {
     if let [(_, only)] = turns {
         return only.clone();
@@ -178,7 +178,8 @@ pub fn conversation(turns: &[(&str, String)]) -> String {
     turns.collect::<Vec<_>>().join("\n\n")
 }
 
-/// A turn whose further lines are indented, so that none of them reads as the beginning of another: earlier turns may be the policy's own.
+/// A turn with its further lines indented, so that none of them reads as the beginning of another turn: earlier turns may be
+/// the policy's own.
 fn indented(text: &str) -> String {
     let mut lines = String::with_capacity(text.len());
     let mut characters = text.chars().peekable();
@@ -195,8 +196,8 @@ fn indented(text: &str) -> String {
     lines
 }
 
-/// The messages of a conversation as chat completions have them, without an answer at its end. One that has more than a role and
-/// text stays as it is.
+/// The messages of a conversation in the form of chat completions, without an answer at its end. A message that has more
+/// than a role and text stays as it is.
 pub(super) fn prompt_of(json: &str) -> Vec<Value> {
     let mut messages: Vec<Value> = serde_json::from_str(json).unwrap_or_default();
     let is_answer =
@@ -260,7 +261,7 @@ impl Message {
         matches!(self.role(), Some("assistant" | "gpt" | "model"))
     }
 
-    /// Does it call tools, and say nothing?
+    /// Whether the message calls tools and has no text.
     fn calls_alone(&self) -> bool {
         (self.tool_calls.is_some() || self.function_call.is_some())
             && (self.content().is_none() || self.is_blank())

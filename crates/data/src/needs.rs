@@ -4,21 +4,21 @@ use std::sync::Arc;
 
 use crate::rubric::Rubric;
 
-/// What a row is read for, beside its question, its response and its id: as the judge's protocol has it.
+/// What a row is read for beside question, response and id, depending on the judge's protocol.
 #[derive(Debug, Clone, PartialEq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is asked for alone")]
 pub struct Needs {
-    /// A row without a question is a bad one.
+    /// Whether a row without a question is a bad one.
     pub question: bool,
-    /// A row without a response is a bad one.
+    /// Whether a row without a response is a bad one.
     pub response: bool,
-    /// A row without a reference answer is a bad one.
+    /// Whether a row without a reference answer is a bad one.
     pub reference: bool,
-    /// The response's steps are read, if the row has them; they may stand in the place of the response.
+    /// Whether the response's steps are read, if the row has them; they may stand in place of the response.
     pub steps: bool,
-    /// The messages that a question is of are kept, and tell questions apart.
+    /// Whether the messages of a question are kept, and distinguish questions.
     pub messages: bool,
-    /// A second response, which the first is compared with; a row without is a bad one.
+    /// Whether a second response is read, for comparison with the first; a row without one is a bad one.
     pub other: bool,
     /// The criteria.
     pub rubric: RubricNeed,
@@ -29,14 +29,14 @@ pub struct Needs {
 pub enum RubricNeed {
     /// There is none.
     None,
-    /// Each row has its own.
+    /// Each row has its own rubric.
     OfRow,
-    /// This one is for all.
+    /// One rubric for all rows.
     Of(Arc<Rubric>),
 }
 
 impl Needs {
-    /// Nothing: rows are read for what else is in them.
+    /// No needs: rows are read for what else is in them.
     pub fn nothing() -> Self {
         Self {
             question: false,

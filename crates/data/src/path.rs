@@ -6,7 +6,7 @@ use super::row::{Row, Value};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct KeyPath {
     text: String,
-    /// Empty if the text cannot be read as a path.
+    /// The steps of the path; empty if the text cannot be read as a path.
     steps: Vec<Step>,
 }
 
@@ -45,7 +45,7 @@ impl KeyPath {
         Some(steps)
     }
 
-    /// Does it lead to every element of a list?
+    /// Whether it leads to every element of a list.
     pub(super) fn is_of_each(&self) -> bool {
         self.steps.contains(&Step::Each)
     }
@@ -55,7 +55,7 @@ impl KeyPath {
         &self.text
     }
 
-    /// The values it leads to; none if the row has no such thing. A top-level key of the path's very text wins.
+    /// The values that it leads to; none if the row has no such key. A top-level key with the path's exact text wins.
     ///
     /// # Errors
     /// When a key on the way is there twice, as text for the user.

@@ -14,17 +14,18 @@ use super::row::{Row, spelled_plainly};
 pub struct Preset {
     /// Its name in `--preset`.
     pub name: String,
-    /// What has this shape.
+    /// Which programs write this shape.
     pub about: String,
-    /// What to do where a row of it has no question, if that is not to name its key.
+    /// The advice for a row without a question, if it is not to name the question's key.
     pub(super) without_question: Option<String>,
-    /// The key by whose values rows are repeated: of each file the rows with the first value count, the others are the same again.
+    /// The key whose values tell repeated rows apart: in each file the rows with its first value count, and the others
+    /// repeat them.
     pub(super) once: Option<String>,
-    /// The keys that tell it.
+    /// The keys that a row of this shape has.
     when: Vec<KeyPath>,
-    /// Where each field is looked for, the first found wins.
+    /// Where each field is looked for; the first path found wins.
     pub(super) paths: PerField<Vec<KeyPath>>,
-    /// Where responses are that stand beside each other; those of the first path are better than the others.
+    /// Paths to responses that are compared with each other; those of the first path are better than the others.
     pub(super) joined: Vec<KeyPath>,
     /// The key that says which of two responses is better, if it is not always the first.
     pub(super) better: Option<KeyPath>,
@@ -55,11 +56,11 @@ struct Table {
     better: Option<String>,
 }
 
-/// The shape without keys of its own: one key for each field.
+/// The name of the shape without keys of its own: one key for each field.
 pub(super) const PLAIN: &str = "plain";
 
 static PRESETS: LazyLock<Vec<Preset>> = LazyLock::new(|| {
-    // The file is a part of the program; a test reads it.
+    // The file is part of the program, and a test reads it.
     let tables: BTreeMap<String, Table> =
         toml::from_str(include_str!("presets.toml")).unwrap_or_default();
     let paths = |texts: &[String]| -> Vec<KeyPath> {
@@ -136,7 +137,7 @@ impl Preset {
                 found.push(preset);
             }
         }
-        // One with more keys than another and all of its keys is the closer one.
+        // A preset with all keys of another one and more is the closer match.
         let closer = |a: &Self, b: &Self| {
             a.when.len() > b.when.len() && b.when.iter().all(|path| a.when.contains(path))
         };
@@ -159,7 +160,7 @@ impl Preset {
     }
 }
 
-/// Is `key` one that a preset reads at the top of a row?
+/// Whether a preset reads `key` at the top level of a row.
 pub(super) fn is_known_key(key: &str) -> bool {
     let key = &*spelled_plainly(key).unwrap_or_else(|| key.to_owned());
     presets().iter().any(|preset| {

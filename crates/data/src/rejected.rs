@@ -19,7 +19,7 @@ pub struct RejectedLine {
     pub line: usize,
     /// What is wrong and what to do about it.
     pub reason: String,
-    /// The line itself, of one that is too long its beginning; bytes that are not UTF-8 are replaced by U+FFFD.
+    /// The line itself, or its beginning if it is too long; bytes that are not UTF-8 are replaced by U+FFFD.
     pub text: String,
 }
 
@@ -30,7 +30,7 @@ pub fn rejected_path(out: &Path) -> PathBuf {
     path.into()
 }
 
-/// The lines set aside of an input: in a temporary file, since there may be as many as there are samples.
+/// The lines of an input that were set aside, in a temporary file, since there may be as many as samples.
 #[derive(Debug, Default)]
 pub struct Rejected {
     count: usize,
@@ -39,12 +39,12 @@ pub struct Rejected {
 }
 
 impl Rejected {
-    /// How many.
+    /// How many lines were set aside.
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// Was every line accepted?
+    /// Whether every line was accepted.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
@@ -62,7 +62,7 @@ impl Rejected {
     }
 }
 
-/// Takes lines as they are set aside.
+/// Collects lines as they are set aside.
 #[derive(Debug, Default)]
 pub(super) struct RejectedBuilder {
     count: usize,
@@ -85,7 +85,7 @@ impl RejectedBuilder {
         Ok(())
     }
 
-    /// All lines that were added.
+    /// All lines added so far.
     ///
     /// # Errors
     /// When they cannot be written out.

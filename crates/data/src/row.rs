@@ -1,7 +1,7 @@
-//! One line as a JSON object whose values are read only when asked for.
+//! One line as a JSON object whose values are parsed only when asked for.
 //!
-//! Values stay text until then (raw values of `serde_json`): columns nobody needs cost nothing, and a number keeps the
-//! digits it was written with, however many they are.
+//! Until then values stay text (raw values of `serde_json`): unused columns cost nothing, and a number keeps all the digits
+//! it was written with.
 
 use std::fmt;
 
@@ -11,14 +11,15 @@ use serde_json::value::RawValue;
 
 use super::messages::Messages;
 
-/// A JSON object, unread but well-formed.
+/// A well-formed JSON object whose values are not parsed yet.
 pub(crate) struct Row<'a> {
-    /// The whole line, to tell columns by.
+    /// The whole line, for column numbers in messages.
     line: &'a str,
     entries: Vec<(String, &'a RawValue)>,
-    /// The places of the entries in the order of their keys: a row of a hundred thousand columns is asked for each.
+    /// The indices of the entries in the order of their keys, since a row of a hundred thousand columns is searched for
+    /// each.
     sorted: Vec<u32>,
-    /// Keys with capitals, spaces or hyphens: without them, and their place, in the order of both.
+    /// For keys with capitals, spaces or hyphens: the plain spelling and the entry's index, sorted.
     respelled: Vec<(String, usize)>,
 }
 
@@ -48,7 +49,7 @@ impl<'a> Row<'a> {
                     .filter_map(|(plain, place)| Some((plain?, place)))
                     .collect();
                 respelled.sort_unstable();
-                // Places of a line are kept in 32 bits, so an entry's fits too.
+                // Places in a line are stored in 32 bits, so an entry's index fits too.
                 let mut sorted: Vec<u32> = (0..entries.len() as u32).collect();
                 sorted.sort_by_key(|&place| &entries[place as usize].0);
                 return Ok(Self {
@@ -68,7 +69,7 @@ impl<'a> Row<'a> {
         self.of_key(key).next().is_some()
     }
 
-    /// The entries of a key.
+    /// The entries with this key.
     fn of_key<'r>(&'r self, key: &'r str) -> impl Iterator<Item = &'r (String, &'a RawValue)> {
         let entry = |place: &u32| &self.entries[*place as usize];
         let first = self
@@ -78,7 +79,7 @@ impl<'a> Row<'a> {
         from.take_while(move |(other, _)| other == key)
     }
 
-    /// The one key that is `key` but for case and separators, as a person writes a header: `Reference Answer`.
+    /// The one key that equals `key` apart from case and separators, as people write headers: `Reference Answer`.
     pub(super) fn spelled_otherwise(&self, key: &str) -> Option<&str> {
         let first = self
             .respelled
@@ -89,12 +90,12 @@ impl<'a> Row<'a> {
         Some(&self.entries[*place].0)
     }
 
-    /// The value of `key`; an error if the row has the key twice, for then nobody knows which is meant.
+    /// The value of `key`; an error if the row has the key twice, since it is unknown which is meant.
     pub(super) fn get(&self, key: &str) -> Result<Option<Value<'a>>, String> {
         only(self.of_key(key), key, self.line)
     }
 
-    /// The first key that holds a list of objects which are no chat messages.
+    /// The first key that holds a list of objects other than chat messages.
     pub(super) fn list_of_objects(&self) -> Option<&str> {
         let mut entries = self.entries.iter();
         let found = entries.find(|(_, value)| {
@@ -112,7 +113,7 @@ impl<'a> Row<'a> {
 
     /// The row's keys, as text for a message.
     pub(super) fn shown_keys(&self) -> String {
-        /// Enough to recognise a row by; some data sets have hundreds of columns.
+        /// Enough to recognise a row; some data sets have hundreds of columns.
         const SHOWN: usize = 20;
         let mut keys: Vec<String> = self
             .entries
@@ -132,7 +133,7 @@ impl<'a> Row<'a> {
 }
 
 impl<'a> Value<'a> {
-    /// The chat messages that it is.
+    /// The chat messages in the value, if it is some.
     pub(super) fn messages(self) -> Option<Messages> {
         match self.raw.get().as_bytes().first() {
             Some(b'"') => Messages::in_text(&self.string().ok()?),
@@ -140,7 +141,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// It as it is written.
+    /// The JSON text of the value.
     pub(super) fn text(self) -> &'a str {
         self.raw.get()
     }
@@ -158,14 +159,14 @@ impl<'a> Value<'a> {
         self.raw.get() == "null"
     }
 
-    /// The value of `key`, read.
+    /// The parsed value of `key`.
     pub(super) fn json(self, key: &str) -> Result<Json, String> {
         let json = self.raw.get();
         serde_json::from_str(json)
             .map_err(|error| format!("`{key}` is {}", broken(&error, json, self.line)))
     }
 
-    /// Is it a list, and not one of chat messages?
+    /// Whether it is a list other than one of chat messages.
     pub(super) fn is_plain_list(self) -> bool {
         self.raw.get().starts_with('[') && Messages::parse(self.raw.get()).is_none()
     }
@@ -191,13 +192,13 @@ impl<'a> Value<'a> {
     }
 }
 
-/// A key in small letters, with `_` for spaces and hyphens; `None` if that is how it is written.
+/// A key in lower case, with `_` for spaces and hyphens; `None` if it is written like that already.
 pub(super) fn spelled_plainly(key: &str) -> Option<String> {
     let is_plain = |byte: u8| !byte.is_ascii_uppercase() && byte != b' ' && byte != b'-';
     (!key.bytes().all(is_plain)).then(|| key.trim().to_lowercase().replace([' ', '-'], "_"))
 }
 
-/// The one value among those of `key`.
+/// The only value of `key`; an error if there are several.
 fn only<'a: 'e, 'e>(
     mut values: impl Iterator<Item = &'e (String, &'a RawValue)>,
     key: &str,
@@ -210,14 +211,14 @@ fn only<'a: 'e, 'e>(
     Ok(first.map(|(_, raw)| Value { line, raw }))
 }
 
-/// The entries of the object `json`, which is a part of `line`.
+/// The entries of the object `json`, which is part of `line`.
 fn entries<'a>(json: &'a str, line: &'a str) -> Result<Vec<(String, &'a RawValue)>, String> {
     serde_json::from_str(json)
         .map(|entries: Entries<'a>| entries.0)
         .map_err(|error| broken(&error, json, line))
 }
 
-/// What is wrong with `json`, a part of `line`, and at which byte of the line (from 1).
+/// What is wrong with `json`, part of `line`, and at which byte of the line (from 1).
 fn broken(error: &serde_json::Error, json: &str, line: &str) -> String {
     let message = error.to_string();
     let position = format!(" at line {} column {}", error.line(), error.column());
@@ -274,7 +275,7 @@ mod tests {
             row.spelled_otherwise("reference_answer"),
             Some("Reference Answer")
         );
-        // Which of two is meant nobody knows.
+        // It is unknown which of the two is meant.
         assert_eq!(row.spelled_otherwise("x_y"), None);
         assert_eq!(row.spelled_otherwise("zz"), None);
         assert_eq!(row.keys().next(), Some("b"));

@@ -1,9 +1,9 @@
 //! Samples that stay in their files: 56 bytes of memory each, read again when they are judged.
 //!
-//! The first pass over an input validates every row and keeps of each only where it lies, how long it is, and three
-//! hashes: of its question, to bring rollouts of one question together, of its id, to notice a journal of other samples, and
-//! of everything, to notice a file that was changed under the run. What cannot be read twice (standard input, pipes, compressed files, tables) is copied to a temporary
-//! file on the way, which has no name and goes with the process.
+//! The first pass over an input validates every row and keeps only its place, its length, and three hashes: of its question,
+//! to bring rollouts of one question together; of its id, to notice a journal of other samples; and of everything, to notice
+//! a file that was changed during the run. What cannot be read twice (standard input, pipes, compressed files, tables) is
+//! copied to a temporary file on the way, which has no name and disappears with the process.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
@@ -22,10 +22,10 @@ use super::sample::Sample;
 use super::samples::{Outline, Samples};
 use super::spool::temporary;
 
-/// Rows closer together than this are read in one go, gap included.
+/// Rows closer together than this are read at once, including the gap.
 const GAP: u64 = 4 << 10;
 
-/// Most bytes read in one go, unless a single row is longer.
+/// The most bytes read at once, unless a single row is longer.
 const SPAN: u64 = 1 << 20;
 
 /// The rows of an input, by place.
@@ -34,13 +34,13 @@ pub struct Rows {
     columns: ColumnMap,
     keep: Keep,
     entries: Vec<Entry>,
-    /// (position, number) of the samples whose content was there before: the number is part of the id.
+    /// (position, number) of the samples whose content occurred before: the number is part of the id.
     copies: Vec<(u32, u32)>,
     files: Vec<PathBuf>,
     spool: Option<Mutex<File>>,
-    /// The file last read from: most inputs are one file.
+    /// The file that was read last, kept open: most inputs are one file.
     open: Mutex<Option<(u32, File)>>,
-    /// The row last read that has more responses than are asked for at a time.
+    /// The last row that has more responses than are fetched at a time.
     long: Mutex<Option<Arc<LongRow>>>,
 }
 
@@ -53,10 +53,10 @@ struct LongRow {
     kept: Map<String, Json>,
 }
 
-/// Responses of a row from which on it is not read again for each part of them.
+/// A row with at least so many responses is kept, instead of being read again for each part of them.
 const LONG: usize = 64;
 
-/// Where a row lies, and what must be known of it before it is read.
+/// The place of a row, and what must be known of it before it is read.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     offset: u64,
@@ -67,13 +67,13 @@ struct Entry {
     bytes: u32,
     memory: u32,
     index: u32,
-    /// [`SPOOL`] or a place in [`Rows::files`].
+    /// [`SPOOL`], or an index into [`Rows::files`].
     file: u32,
-    /// Which of the row's responses it is.
+    /// The index of the sample's response in the row.
     part: u32,
 }
 
-/// The temporary file, in place of a file's number.
+/// Stands for the temporary file, in place of a file's index.
 const SPOOL: u32 = u32::MAX;
 
 impl Samples for Rows {
@@ -93,7 +93,7 @@ impl Samples for Rows {
     }
 
     fn fetch(&self, positions: &[usize]) -> Result<Vec<Sample>, DatasetError> {
-        // Neighbours of one row are made from it together: it is read and parsed once.
+        // Adjacent samples of one row are made together, so it is read and parsed once.
         let mut ends = Vec::new();
         for at in 1..=positions.len() {
             let place = |at: usize| {
@@ -126,7 +126,7 @@ impl Samples for Rows {
 }
 
 impl Rows {
-    /// The samples at `positions` whose rows' bytes `may_be`, in that order; none in the place of the others.
+    /// The samples at `positions` whose rows' bytes satisfy `may_be`, in that order; `None` in place of the others.
     ///
     /// # Errors
     /// As [`Samples::fetch`].
@@ -146,7 +146,7 @@ impl Rows {
         lines.par_iter().zip(positions).map(sample).collect()
     }
 
-    /// The bytes of the rows at `positions`, in that order, read in the order in which they lie.
+    /// The bytes of the rows at `positions`, in that order; they are read in the order in which they lie in the files.
     fn read(&self, positions: &[usize]) -> Result<Vec<Vec<u8>>, DatasetError> {
         let entry = |at: usize| self.entries[positions[at]];
         let mut order: Vec<usize> = (0..positions.len()).collect();
@@ -210,7 +210,7 @@ impl Rows {
         result
     }
 
-    /// Samples of one row that was read again: the very ones of the first pass, or an error.
+    /// Samples of one row that was read again: exactly those of the first pass, or an error.
     fn samples(&self, line: &[u8], positions: &[usize]) -> Result<Vec<Sample>, DatasetError> {
         let row = |line| {
             let row = Row::parse(std::str::from_utf8(line).ok()?).ok()?;
@@ -234,7 +234,7 @@ impl Rows {
         self.of_row(&row.drafts, &row.kept, positions)
     }
 
-    /// The row of samples at `positions`, if it is the one last read of many responses.
+    /// The row of the samples at `positions`, if it is the last row with many responses.
     fn long_row(&self, positions: &[usize]) -> Option<Arc<LongRow>> {
         let entry = self.entries[*positions.first()?];
         let long = self.long.lock().unwrap_or_else(PoisonError::into_inner);
@@ -242,7 +242,7 @@ impl Rows {
         ((row.file, row.offset) == (entry.file, entry.offset)).then(|| Arc::clone(row))
     }
 
-    /// Those of a row's samples that are at `positions`.
+    /// The samples at `positions` among those of a row.
     fn of_row(
         &self,
         drafts: &[Sample],
@@ -286,15 +286,15 @@ impl Rows {
     }
 }
 
-/// Takes rows as they are read for the first time.
+/// Collects the places of rows as they are read for the first time.
 #[derive(Debug)]
 pub(super) struct RowsBuilder<'o> {
     rows: Rows,
-    /// The output: what is copied goes beside it, where there is room for verdicts too.
+    /// The output: copies of rows go beside it, where there is room for verdicts too.
     output: Option<&'o Path>,
     spool: Option<BufWriter<File>>,
     spooled: u64,
-    /// The index of the first sample of the row last copied, and where the copy is.
+    /// The index of the first sample of the row that was copied last, and the offset of the copy.
     copied: Option<(usize, u64)>,
 }
 
@@ -303,7 +303,7 @@ pub(super) struct RowsBuilder<'o> {
 pub(super) struct RawRow<'l> {
     /// The source's name in messages.
     pub(super) source: &'l str,
-    /// The file and where the row begins in it, if it can be read again from there.
+    /// The file and the row's offset in it, if it can be read again from there.
     pub(super) place: Option<(&'l Path, u64)>,
     pub(super) line: &'l [u8],
 }
@@ -328,8 +328,8 @@ impl<'o> RowsBuilder<'o> {
         }
     }
 
-    /// Keeps the place of the sample at `part` of a row; `copy` says how often its content was met, where that is a part
-    /// of its id.
+    /// Keeps the place of a sample, which is the response `part` of a row; `copy` says how often its content has occurred,
+    /// if that is part of its id.
     ///
     /// # Errors
     /// When a copy is needed and cannot be written.
@@ -382,7 +382,7 @@ impl<'o> RowsBuilder<'o> {
         files.len() as u32 - 1
     }
 
-    /// Writes a row to the temporary file; returns where.
+    /// Writes a row to the temporary file and returns its offset.
     fn copy(&mut self, line: &[u8]) -> io::Result<u64> {
         let spool = match &mut self.spool {
             Some(spool) => spool,
@@ -394,7 +394,7 @@ impl<'o> RowsBuilder<'o> {
         Ok(offset)
     }
 
-    /// All rows that were added.
+    /// All rows added so far.
     ///
     /// # Errors
     /// When the copies cannot be written out.
@@ -429,7 +429,7 @@ mod tests {
     fn rows_come_back_in_any_order_near_and_far() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("rows.jsonl");
-        // Some next to each other, some with a gap too wide to read over, one longer than what is read in one go.
+        // Some rows are adjacent, some have a gap too wide to read over, one is longer than what is read at once.
         let lengths = [1, 10, GAP as usize * 3, 5, SPAN as usize + 9, 7, 20];
         let text: String = (0..lengths.len()).map(|at| row(at, lengths[at])).collect();
         fs::write(&path, &text).unwrap();
@@ -464,14 +464,14 @@ mod tests {
         ];
         for change in changes {
             fs::write(&path, change).unwrap();
-            // The last row read before is still open.
+            // The file that was read last is still open.
             let message = kept.fetch(&[0]).unwrap_err().to_string();
             assert!(
                 message.contains("rows.jsonl was changed while it was being judged: row 1"),
                 "{message}"
             );
         }
-        // What is added behind is none of this run's business.
+        // Rows added at the end do not matter to this run.
         fs::write(&path, format!("{text}{text}")).unwrap();
         assert_eq!(kept.fetch(&[2]).unwrap()[0].id, "r2");
         fs::remove_file(&path).unwrap();

@@ -30,10 +30,10 @@ pub struct Criterion {
     pub name: Option<String>,
     /// What is asked of the response.
     pub text: String,
-    /// What it is worth; below 0 for what a response should not do.
+    /// The points it is worth; negative for what a response should not do.
     #[serde(default = "one")]
     pub points: f64,
-    /// The lowest and the highest grade; without a scale a criterion is met or not.
+    /// The lowest and the highest grade; without a scale a criterion is either met or not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scale: Option<[u32; 2]>,
 }
@@ -42,29 +42,29 @@ fn one() -> f64 {
     1.0
 }
 
-/// What a judge says of one criterion.
+/// The judge's grade for one criterion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Grade {
-    /// It is met, or not.
+    /// Whether it is met.
     Met(bool),
     /// A grade on its scale.
     Level(u32),
 }
 
-/// A criterion's part of a verdict.
+/// A criterion in a verdict.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CriterionVerdict {
-    /// The criterion's name, else its number, from 1.
+    /// The criterion's name, or else its number, from 1.
     pub name: String,
     /// What the judge says.
     pub grade: Grade,
     /// The grade from 0 to 1: 1 is met, or the highest of the scale.
     pub score: f64,
-    /// The mean score under the judge's probabilities of all grades; null where these were not recorded.
+    /// The mean score under the judge's probabilities of all grades; null if these were not recorded.
     pub expected: Option<f64>,
-    /// What the criterion is worth.
+    /// The points that the criterion is worth.
     pub points: f64,
 }
 
@@ -74,7 +74,7 @@ pub struct CriterionVerdict {
 pub struct RubricError(String);
 
 impl Criterion {
-    /// The words of its grades, lowest first, each with its score from 0 to 1.
+    /// The words for its grades, lowest first, each with its score from 0 to 1.
     pub fn grades(&self) -> Vec<(String, Grade, f64)> {
         match self.scale {
             None => vec![
@@ -92,7 +92,7 @@ impl Criterion {
         f64::from(level.saturating_sub(low)) / f64::from(high - low)
     }
 
-    /// A grade from 0 to 1; `None` if it is none of this criterion's.
+    /// The score of a grade, from 0 to 1; `None` if this criterion does not have that grade.
     pub fn score(&self, grade: Grade) -> Option<f64> {
         match (grade, self.scale) {
             (Grade::Met(met), None) => Some(f64::from(u8::from(met))),
@@ -123,7 +123,7 @@ impl Criterion {
 }
 
 impl Rubric {
-    /// A rubric of these criteria.
+    /// A rubric with these criteria.
     ///
     /// # Errors
     /// What is wrong with one of them, or with all together.
@@ -147,10 +147,10 @@ impl Rubric {
         Ok(Self { criteria })
     }
 
-    /// Reads a rubric's TOML file: `[[criteria]]` with `text` and, if wanted, `name`, `points` and `scale`.
+    /// Reads a rubric's TOML file: `[[criteria]]` with `text` and optionally `name`, `points` and `scale`.
     ///
     /// # Errors
-    /// What is wrong with it, with its line.
+    /// What is wrong with it, and in which line.
     pub fn from_toml(text: &str) -> Result<Self, RubricError> {
         #[derive(Deserialize)]
         #[serde(deny_unknown_fields)]
@@ -167,9 +167,9 @@ impl Rubric {
         Self::new(file.criteria)
     }
 
-    /// Reads what a row of data has: a list of texts, or of objects with a text (`criterion`, `text`, `description`, `rubric` or
-    /// `requirement`), points (`points` or `weight`, else 1), a name (`name` or `title`) and a `scale`; or such a list as JSON in
-    /// a text, or under `criteria` or `rubrics` in an object.
+    /// Reads the rubric of a row of data: a list of texts, or of objects with a text (`criterion`, `text`, `description`,
+    /// `rubric` or `requirement`), points (`points` or `weight`, else 1), a name (`name` or `title`) and a `scale`; or such
+    /// a list as JSON in a text, or under `criteria` or `rubrics` in an object.
     ///
     /// # Errors
     /// What is wrong with it.
@@ -209,7 +209,7 @@ impl Rubric {
         &self.criteria
     }
 
-    /// The criteria as a judge is shown them: numbered, each with what may be said of it. The points are not shown.
+    /// The criteria as a judge is shown them: numbered, each with its possible grades, without the points.
     pub fn shown(&self) -> String {
         let mut text = String::new();
         for (at, criterion) in self.criteria.iter().enumerate() {
@@ -218,7 +218,7 @@ impl Rubric {
                 Some([low, high]) => format!("a whole number from {low} to {high}"),
             };
             let gap = if at == 0 { "" } else { "\n" };
-            // Writing to a text does not fail.
+            // Writing to a string does not fail.
             let _ = write!(
                 text,
                 "{gap}{}. {} [{grades}]",
@@ -229,10 +229,10 @@ impl Rubric {
         text
     }
 
-    /// What the judge says of each criterion; `expected` are the mean scores under its probabilities, where recorded.
+    /// The verdicts on all criteria; `expected` are the mean scores under the judge's probabilities, where recorded.
     ///
     /// # Errors
-    /// Where there are more or fewer grades than criteria, or one that its criterion does not have.
+    /// When there are more or fewer grades than criteria, or one that its criterion does not have.
     pub fn verdicts(
         &self,
         grades: &[Grade],
@@ -264,12 +264,12 @@ impl Rubric {
     }
 }
 
-/// The score of a response, from 0 to 1: the points that it gets of those above 0, points below 0 taken off.
+/// The score of a response, from 0 to 1: the points that it gets, negative ones deducted, as a share of all positive points.
 pub fn weighted_score(verdicts: &[CriterionVerdict]) -> f64 {
     weighted(verdicts.iter().map(|one| (one.points, one.score)))
 }
 
-/// The same of the expected scores, as if they were what the response gets; `None` where one was not recorded.
+/// The same with the expected scores in place of the scores; `None` if one was not recorded.
 pub fn expected_score(verdicts: &[CriterionVerdict]) -> Option<f64> {
     let expected = verdicts.iter().map(|one| Some((one.points, one.expected?)));
     let expected: Vec<(f64, f64)> = expected.collect::<Option<_>>()?;
@@ -289,7 +289,7 @@ fn weighted(scores: impl Iterator<Item = (f64, f64)>) -> f64 {
     }
 }
 
-/// A criterion as people's data has it.
+/// A criterion in the form that data sets have.
 fn of_data(value: &Value) -> Result<Criterion, String> {
     let entries = match value {
         Value::String(text) => {

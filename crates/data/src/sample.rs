@@ -1,4 +1,4 @@
-//! One thing to be judged.
+//! One sample to be judged.
 
 use std::sync::Arc;
 
@@ -16,24 +16,24 @@ pub struct Sample {
     pub index: usize,
     /// The problem.
     pub question: String,
-    /// The messages that ask it, up to the response, where the row has them and they are asked for: each with `role` and `content`,
-    /// or as the row has it where its content is no text or it has more than that.
+    /// The messages that ask the question, up to the response, if the row has them and they are asked for: each with `role`
+    /// and `content`, or as the row has it if its content is not text or it has more than these.
     pub messages: Vec<Value>,
-    /// The expected final result, as the judge is shown it: of several that are all right, a list of them.
+    /// The expected final result, as the judge is shown it; if several are right, a list of them.
     pub reference_answer: String,
-    /// The reference answers by themselves, where there are several.
+    /// The single reference answers, if there are several.
     pub alternatives: Vec<String>,
     /// The response: derivation and result, or the result alone.
     pub student_answer: String,
-    /// The response that it is compared with, under a protocol that compares.
+    /// The response that it is compared with, under a protocol that compares responses.
     pub other_answer: String,
-    /// The steps of the response, where the row has them; else they are its paragraphs.
+    /// The steps of the response, if the row has them; otherwise they are its paragraphs.
     pub steps: Vec<String>,
     /// The criteria that it is judged by, under a protocol with rubrics.
     pub rubric: Option<Arc<Rubric>>,
-    /// The id of the row, where that has a list of responses.
+    /// The id of the row, if the row has a list of responses.
     pub group: Option<String>,
-    /// Whether it is one of the better responses of its row, where the row says that of each.
+    /// Whether it is one of the better responses of its row, if the row says that of each.
     pub preferred: Option<bool>,
     /// Keys of the row that go into its verdicts ([`Keep`](super::Keep)).
     pub kept: Map<String, Value>,
@@ -54,7 +54,7 @@ impl Sample {
         }
     }
 
-    /// The same under an id of the caller's, which the verdict has too.
+    /// The same sample with an id of the caller's, which the verdict then has too.
     #[must_use]
     pub fn with_id(self, id: impl Into<String>) -> Self {
         Self {
@@ -63,7 +63,7 @@ impl Sample {
         }
     }
 
-    /// The same with a rubric, for a protocol that judges by one.
+    /// The same sample with a rubric, for a protocol that judges by one.
     #[must_use]
     pub fn with_rubric(self, rubric: Arc<Rubric>) -> Self {
         Self {
@@ -72,8 +72,8 @@ impl Sample {
         }
     }
 
-    /// The sample as a row, in keys that are read again; `kept` with its kept keys, but for those that would be read as something
-    /// else.
+    /// The sample as a row under keys that can be read again; with `kept` also its kept keys, except those that would be
+    /// read as something else.
     pub fn row(&self, kept: bool) -> Value {
         let mut row = json!({"id": self.id, "question": self.question});
         let mut set = |key: &str, value: Value| row[key] = value;
@@ -112,8 +112,8 @@ impl Sample {
 
     /// The id of a row that has none: the first 16 hexadecimal characters of the BLAKE3 hash of its three texts.
     ///
-    /// Each text is preceded by its length in bytes (64 bits, little-endian), so that moving text from one field to
-    /// its neighbour makes another id. The id is the same in every version: outputs are joined by it.
+    /// Each text is preceded by its length in bytes (64 bits, little-endian), so that moving text from one field to its
+    /// neighbour gives another id. The id is the same in every version, since outputs are joined by it.
     pub fn content_id(question: &str, reference_answer: &str, student_answer: &str) -> String {
         let mut hasher = blake3::Hasher::new();
         for text in [question, reference_answer, student_answer] {
@@ -129,21 +129,20 @@ impl Sample {
         Self::content_id(&self.question, &self.reference_answer, &self.student_answer)
     }
 
-    /// The id of the `number`th row with the very same content, from 2.
+    /// The id of the `number`th row with exactly the same content, from 2.
     pub(super) fn numbered_id(content_id: &str, number: u32) -> String {
         format!("{content_id}-{number}")
     }
 
-    /// A short hash of everything that tells this sample from another, to notice that a file has changed.
+    /// A short hash of everything that distinguishes this sample from others, to notice that a file has changed.
     pub(super) fn check(&self) -> u64 {
         let mut hasher = blake3::Hasher::new();
         self.hash_into(&mut hasher);
         first_bytes(&hasher.finalize())
     }
 
-    /// A short hash of the question: samples that share it share more of the prompt than the template.
-    ///
-    /// Where the messages are there, it is of them: the same last turn behind other turns is another question.
+    /// A short hash of the question: samples with the same question share more of the prompt than the template. If there are
+    /// messages, it is their hash: the same last turn after other turns is another question.
     pub fn question_hash(&self) -> u64 {
         if self.messages.is_empty() {
             return first_bytes(&blake3::hash(self.question.as_bytes()));
@@ -168,18 +167,19 @@ impl Sample {
         id_hash(&self.id)
     }
 
-    /// Bytes of the three texts.
+    /// The length of the three texts, in bytes.
     pub fn bytes(&self) -> usize {
         let of_fields = self.question.len() + self.reference_answer.len();
         of_fields + self.student_answer.len() + self.other_answer.len()
     }
 
-    /// Bytes of memory, about, with the values kept of its row: a value of one letter takes a hundred times what it takes in a file.
+    /// The memory that the sample takes up, in bytes, approximately, with its row's kept values: a value of one letter takes
+    /// a hundred times as much as in a file.
     pub fn memory(&self) -> usize {
         self.bytes() + memory_of_entries(&self.kept)
     }
 
-    /// Adds everything that tells this sample from another to the input's fingerprint.
+    /// Adds everything that distinguishes this sample from others to the input's fingerprint.
     pub(super) fn hash_into(&self, hasher: &mut blake3::Hasher) {
         for text in [
             &self.id,
@@ -202,7 +202,7 @@ impl Sample {
             );
         }
         if !self.kept.is_empty() {
-            // The same columns in another order are the same; a map always can be written.
+            // The order of columns does not matter; a map can always be written.
             let mut kept = self.kept.clone();
             kept.sort_keys();
             kept.values_mut().for_each(Value::sort_all_objects);
@@ -216,7 +216,7 @@ pub fn id_hash(id: &str) -> u64 {
     first_bytes(&blake3::hash(id.as_bytes()))
 }
 
-/// Bytes of an entry besides its texts: a key, a value, their place in the map's order and in its table.
+/// Memory of an entry besides its texts: a key, a value, their place in the map's order and in its table.
 const ENTRY: usize = size_of::<(String, Value)>() + 4 * size_of::<usize>();
 
 fn memory_of_entries(entries: &Map<String, Value>) -> usize {

@@ -1,4 +1,4 @@
-//! Samples by their position, wherever they are kept.
+//! Access to samples by their position, wherever they are kept.
 
 use super::error::DatasetError;
 use super::sample::Sample;
@@ -12,9 +12,9 @@ pub struct Outline {
     pub id: u64,
     /// A hash of the question: equal for equal questions.
     pub question: u64,
-    /// Bytes of question, reference answer and response together.
+    /// The length of question, reference answer and response together, in bytes.
     pub bytes: usize,
-    /// Bytes of memory, about, that the sample takes once it is fetched: its texts and the values kept of its row.
+    /// The memory that the sample takes up once it is fetched, in bytes, approximately: its texts and its row's kept values.
     pub memory: usize,
 }
 
@@ -24,7 +24,7 @@ pub struct Outline {
 ///
 /// [`Rows`]: super::Rows
 pub trait Samples: Sync {
-    /// How many there are.
+    /// The number of samples.
     fn count(&self) -> usize;
 
     /// What is known of the sample at `position` (less than [`Self::count`]).
@@ -36,9 +36,9 @@ pub trait Samples: Sync {
     /// When a file cannot be read again, or has changed.
     fn fetch(&self, positions: &[usize]) -> Result<Vec<Sample>, DatasetError>;
 
-    /// Where the sample with this index is.
+    /// The position of the sample with this index.
     fn position(&self, index: usize) -> Option<usize> {
-        // Without shards the two are the same.
+        // Without shards, index and position are the same.
         if index < self.count() && self.outline(index).index == index {
             return Some(index);
         }

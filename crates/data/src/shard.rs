@@ -13,7 +13,7 @@ pub struct Shard {
     count: u32,
 }
 
-/// A shard that is not one.
+/// A shard that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ShardError {
     /// Another text than `i/n`.
@@ -30,7 +30,7 @@ pub enum ShardError {
          JOB_COMPLETIONS (which a Kubernetes job does not set by itself): none of these pairs is set; write `i/n`"
     )]
     NoVariables,
-    /// Variables that make no shard.
+    /// Variables that do not describe a shard.
     #[error("{index} and {count} are {found}, which is no shard: write `i/n`")]
     Variables {
         /// The variable that says which part.
@@ -66,10 +66,10 @@ impl Shard {
         Ok(Self { index, count })
     }
 
-    /// This process's part, by the variables that SLURM (job arrays, tasks, or both) and Kubernetes (indexed jobs) set.
+    /// This process's shard, from the variables that SLURM (job arrays, tasks, or both) and Kubernetes (indexed jobs) set.
     ///
     /// # Errors
-    /// When none are set, or they make no shard.
+    /// When none are set, or they do not describe a shard.
     pub fn from_environment(variable: impl Fn(&str) -> Option<String>) -> Result<Self, ShardError> {
         let number = |name| variable(name)?.trim().parse::<u32>().ok();
         let part = |index: &'static str, first: u32, step: u32, count: &'static str| {
@@ -97,7 +97,7 @@ impl Shard {
                 found: format!("{first} and 1"),
             });
         }
-        // A batch script has the variables of a task too, and only `srun` starts them all: it sets SLURM_STEP_ID.
+        // A batch script has the variables of a task too, but only `srun`, which sets SLURM_STEP_ID, starts all tasks.
         let task = match number("SLURM_STEP_ID") {
             Some(_) => part("SLURM_PROCID", 0, 1, "SLURM_NTASKS")?,
             None => None,
@@ -116,7 +116,7 @@ impl Shard {
         Ok(Self { index, count })
     }
 
-    /// Is the sample with this id in this shard?
+    /// Whether the sample with this id is in this shard.
     pub fn contains(&self, id: &str) -> bool {
         let hash = blake3::hash(id.as_bytes());
         let mut first = [0; 8];
@@ -124,12 +124,12 @@ impl Shard {
         u64::from_le_bytes(first) % u64::from(self.count) == u64::from(self.index)
     }
 
-    /// Which part, from 0.
+    /// The shard's index, from 0.
     pub fn index(&self) -> u32 {
         self.index
     }
 
-    /// How many parts there are.
+    /// The number of shards.
     pub fn count(&self) -> u32 {
         self.count
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::output::{folder_of, has_place_beside};
 
-/// A temporary file without a name, beside `output` if that can be: the system's own place may be a memory disk.
+/// An unnamed temporary file, beside `output` if possible: the system's folder for these may be a memory disk.
 pub(super) fn temporary(output: Option<&Path>) -> io::Result<File> {
     match output
         .filter(|output| has_place_beside(output))

@@ -1,4 +1,4 @@
-//! What a row says: question, references, responses and id, by the columns and the preset.
+//! The texts of a row: question, references, responses and id, according to the columns and the preset.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -13,9 +13,9 @@ use super::row::{Row, Value};
 use super::sample::Sample;
 use crate::rubric::Rubric;
 
-/// Responses of one row that take no more than a row may be long, each with all of it.
+/// For up to so many responses, the row's length limit bounds what their samples take, though each holds the whole row.
 const FEW: usize = 16;
-/// Bytes that the samples of one row may take besides their responses.
+/// The most memory, in bytes, of the samples of one row besides their responses.
 const MOST_REPEATED: usize = 1 << 30;
 
 /// Whether a list of texts is one response step by step: its key says so, or each text begins with its number.
@@ -38,12 +38,12 @@ pub(super) struct Texts {
     /// The row's id, if it has one.
     pub(super) id: Option<String>,
     pub(super) question: String,
-    /// The messages that ask it, as [`Sample::messages`].
+    /// The messages that ask the question, as [`Sample::messages`].
     pub(super) messages: Vec<Json>,
-    /// The reference answer: of several, each of which is right, all of them.
+    /// The reference answers, any of which is right.
     pub(super) references: Vec<String>,
     pub(super) responses: Vec<String>,
-    /// Are the responses a list? It may hold just one.
+    /// Whether the responses are a list, even one of a single response.
     pub(super) is_list: bool,
     /// The row's key that the responses are in.
     pub(super) response_key: String,
@@ -52,7 +52,7 @@ pub(super) struct Texts {
     pub(super) rubric: Option<Arc<Rubric>>,
     /// The response to be compared with, if one is asked for.
     pub(super) other: String,
-    /// Of each response, whether it is one of the better ones; empty where the row does not say so.
+    /// For each response, whether it is one of the better ones; empty if the row does not say.
     pub(super) preferred: Vec<Option<bool>>,
 }
 
@@ -62,15 +62,15 @@ impl Texts {
         self.is_list.then_some(&self.response_key)
     }
 
-    /// Bytes that the samples of the row take besides their responses: each has the question and the rest of the row, `kept`
-    /// among it.
+    /// Checks the memory that the samples of the row take besides their responses: each has the question and the rest of the
+    /// row, with the kept values.
     ///
     /// # Errors
-    /// When that is out of proportion, as text for the user.
+    /// When that is too much, as text for the user.
     pub(super) fn check_size(&self, kept: &Map<String, Json>) -> Result<(), String> {
         let texts = self.references.iter().chain(&self.steps);
         let texts = texts.map(String::len).sum::<usize>() + self.question.len() + self.other.len();
-        // Values are written out only where there is one for each of many responses.
+        // Values are serialised only if there are many responses, each of which repeats them.
         let values = || serde_json::to_vec(&(&self.messages, kept)).map_or(0, |json| json.len());
         let count = self.responses.len();
         if count < FEW || count.saturating_mul(texts + values()) <= MOST_REPEATED {
@@ -83,7 +83,7 @@ impl Texts {
         ))
     }
 
-    /// A sample for each response. Their ids are empty where the row has none, and their indices are 0.
+    /// A sample for each response. Their ids are empty if the row has none, and their indices are 0.
     pub(super) fn samples(self) -> Vec<Sample> {
         let Self {
             id,
@@ -110,7 +110,7 @@ impl Texts {
         };
         let group = is_list.then(|| match &id {
             Some(id) => id.clone(),
-            // No response: that of a blank one has this id.
+            // With an empty text this would be the id of a blank response.
             None => Sample::content_id(&question, &reference_answer, "\u{1}"),
         });
         let with_id = |part: usize| match &id {
@@ -140,7 +140,7 @@ impl Texts {
     }
 }
 
-/// Reference answers any of which is right, as one text for the judge.
+/// Several reference answers, any of which is right, as one text for the judge.
 fn shown_together(references: &[String]) -> String {
     let mut text = "Any one of these answers is correct:".to_owned();
     for reference in references {
@@ -172,7 +172,7 @@ impl Pair {
 }
 
 impl Row<'_> {
-    /// The texts of one field, `None` where the row has none; `used` is told of the key.
+    /// The texts of one field, `None` if the row has none; `used` is told the key.
     ///
     /// # Errors
     /// What is wrong with the row, as text for the user.
@@ -190,7 +190,7 @@ impl Row<'_> {
             (field, found.values.as_slice(), found.passed_over.as_slice())
             && let Some(messages) = value.messages()
         {
-            // The answer may stand in the conversation, or beside it.
+            // The answer may stand in the conversation or beside it.
             if messages.response().is_ok() {
                 let advice = if columns.is_fixed() {
                     "leave one of them out".to_owned()
@@ -258,7 +258,7 @@ impl Row<'_> {
         Ok(Some(read))
     }
 
-    /// The reference answer and the response, whatever the question: what rules compare.
+    /// The reference answer and the response, without the question: what the rules compare.
     ///
     /// # Errors
     /// What is wrong with the row, as text for the user.
@@ -285,7 +285,7 @@ impl Row<'_> {
         })
     }
 
-    /// The row's texts and id, as the columns say; `used` is told of every key that was read, and how.
+    /// The row's texts and id, according to the columns; `used` is told every key that was read, and how.
     ///
     /// # Errors
     /// What is wrong with the row, as text for the user.
@@ -297,7 +297,7 @@ impl Row<'_> {
     ) -> Result<Texts, String> {
         let mut read = |field: Field| self.field(field, columns, preset, &mut used);
         let needs = columns.needs();
-        // A field that the row must have, and one that it may have.
+        // Reads a field that the row must have, or one that it may have.
         let mut texts = |field: Field, is_needed: bool| match read(field)? {
             None if is_needed => Err(self.missing(field, columns, preset)),
             found => Ok(found.map_or(Vec::new(), |found| found.texts)),
@@ -391,7 +391,7 @@ impl Row<'_> {
         })
     }
 
-    /// The messages that the question is of, up to the response; none where it is a text.
+    /// The messages of the question, up to the response; none if it is a text.
     fn messages(&self, columns: &ColumnMap, preset: &'static Preset) -> Result<Vec<Json>, String> {
         let found = columns.find(Field::Question, preset, self)?;
         let value = found.and_then(|found| found.values.into_iter().next());
@@ -409,7 +409,7 @@ impl Row<'_> {
         }
     }
 
-    /// The row's own criteria.
+    /// The row's own rubric.
     fn rubric(
         &self,
         columns: &ColumnMap,
@@ -466,11 +466,11 @@ impl Row<'_> {
 #[derive(Debug, Default)]
 struct FieldTexts {
     texts: Vec<String>,
-    /// Were they in a list?
+    /// Whether they were in a list.
     is_list: bool,
-    /// The row's key that they are in.
+    /// The row's key that holds them.
     key: String,
-    /// What of a value was taken, where that is not all of it.
+    /// Which part of the value was taken, if not all of it.
     how: Option<Cow<'static, str>>,
     /// As [`ColumnMap::fixed`].
     is_fixed: bool,
@@ -484,7 +484,7 @@ impl FieldTexts {
         field: Field,
         key: &str,
     ) -> Result<(), String> {
-        // Files have roles of their own; a client is told of one.
+        // Files may have roles of their own; for a client an unknown role is an error.
         let roles = if self.is_fixed {
             messages.check_roles()
         } else {
@@ -508,7 +508,7 @@ impl Value<'_> {
                 let text = self
                     .string()
                     .map_err(|why| format!("`{key}` (the {}) is {why}", noun(field)))?;
-                // Of a response they stay text: it would choose what of it is judged.
+                // In a response they stay text: it could otherwise choose what part of it is judged.
                 if field == Field::Question
                     && let Some(messages) = Messages::in_text(&text)
                 {
@@ -577,7 +577,7 @@ impl Value<'_> {
     }
 }
 
-/// The final answer of a GSM8K solution: what is behind `####` on the last line.
+/// The final answer of a GSM8K solution: the text after `####` on the last line.
 fn gsm8k_answer(text: &str) -> Option<&str> {
     let last = text.trim_end().lines().last()?;
     let answer = last.trim_start().strip_prefix("####")?.trim();

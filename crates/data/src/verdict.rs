@@ -28,7 +28,7 @@ pub enum Status {
     Failed,
 }
 
-/// Where the outcome came from.
+/// The source of the outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OutcomeSource {
@@ -44,18 +44,18 @@ pub enum OutcomeSource {
 pub enum ParseRule {
     /// Exactly the asked-for tags in the asked-for order, `True` or `False` inside.
     Exact,
-    /// Readable, but with other case, spacing, quoting, Markdown, attributes or order.
+    /// Readable, but with different case, spacing, quoting, Markdown, attributes or order.
     Lenient,
     /// The last field's closing tag is missing at the end of the text.
     Unclosed,
     /// The judge could write nothing else: known text, and words to choose from.
     Constrained,
-    /// The rule of this name of a protocol whose answers are labels.
+    /// The rule of this name, in a protocol whose answers are labels.
     #[serde(untagged)]
     Named(String),
 }
 
-/// Probability of `True` against `False` at the token where the judge chose, per field; `None` where it was not recorded.
+/// Probability of `True` against `False` at the token where the judge chose, per field; `None` if it was not recorded.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Confidence {
@@ -65,18 +65,18 @@ pub struct Confidence {
     pub outcome: Option<f32>,
     /// The same of the perfect field.
     pub perfect: Option<f32>,
-    /// The mean score under the probabilities of all grades or labels, where a protocol gives a score.
+    /// The mean score under the probabilities of all grades or labels, if the protocol gives a score.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub score: Option<f32>,
 }
 
-/// What one judge of a panel says, in the panel's verdict.
+/// The vote of one judge of a panel, in the panel's verdict.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Vote {
     /// The judge's name in the panel.
     pub judge: String,
-    /// The state its verdict ended in. Only one that is `ok` votes.
+    /// The state its verdict ended in. Only a verdict that is `ok` votes.
     pub status: Status,
     /// Its process.
     pub process: Option<bool>,
@@ -103,7 +103,7 @@ pub struct Usage {
     pub cached_tokens: usize,
     /// Tokens of the answer.
     pub completion_tokens: usize,
-    /// Of these, known text that was put in and not generated.
+    /// Of these, known text that was appended, not generated.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub known_tokens: usize,
     /// Tokens of the rest of the answer, which was left out because the reward was known (`--decide-only`).
@@ -165,47 +165,47 @@ pub struct Verdict {
     pub id: String,
     /// The sample's place in the input, from 0.
     pub index: usize,
-    /// The id of the row, where that has a list of responses.
+    /// The id of the row, if that has a list of responses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
     /// The trial's number, from 0.
     pub trial: u32,
     /// The state the trial ended in.
     pub status: Status,
-    /// Is the derivation free of errors?
+    /// Whether the derivation is free of errors.
     pub process: Option<bool>,
-    /// Is the final answer right?
+    /// Whether the final answer is right.
     pub outcome: Option<bool>,
-    /// Is the work free of even small flaws?
+    /// Whether the work is free of even small flaws.
     pub perfect: Option<bool>,
-    /// The label that the judge gave, where its protocol has labels.
+    /// The label that the judge gave, if its protocol has labels.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
-    /// The final answer that the judge found in the response, where its protocol asks for it.
+    /// The final answer that the judge found in the response, if its protocol asks for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<String>,
-    /// The index of the first wrong step, from 0, where its protocol asks for it and a step is wrong.
+    /// The index of the first wrong step, from 0, if the protocol asks for it and a step is wrong.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_error: Option<usize>,
-    /// The reward of each step, where its protocol asks for the first wrong one: 1 before it, 0 from it on.
+    /// The reward of each step, if the protocol asks for the first wrong one: 1 before it, 0 from it on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub step_rewards: Vec<f64>,
-    /// How good the response is, from 0 to 1, where its protocol says that: under a rubric the weighted score of all criteria.
+    /// How good the response is, from 0 to 1, if the protocol says that: under a rubric the weighted score of all criteria.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub score: Option<f64>,
     /// What the judge says of each criterion, under a rubric.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub criteria: Vec<CriterionVerdict>,
-    /// `process` and `outcome`; of a protocol that judges the outcome alone, the outcome.
+    /// `process` and `outcome`; for a protocol that judges the outcome alone, the outcome.
     pub overall: Option<bool>,
-    /// What the verdict is worth; null unless the status is `ok` and the policy can tell.
+    /// The reward; null unless the status is `ok` and the policy can tell.
     pub reward: Option<f64>,
-    /// How far the reward is from the mean of all rewards of the question, in their standard deviations (`--advantages`).
+    /// How far the reward is from the mean of all rewards of the question, in standard deviations (`--advantages`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub advantage: Option<f64>,
-    /// The judge's few sentences, where asked for.
+    /// The judge's few sentences, if asked for.
     pub reason: Option<String>,
-    /// Where `outcome` came from; null when there is none.
+    /// The source of `outcome`; null if there is none.
     pub outcome_source: Option<OutcomeSource>,
     /// What the rule-based verifier says of the final answer; null when it cannot tell.
     pub rule_outcome: Option<bool>,
@@ -216,20 +216,21 @@ pub struct Verdict {
     /// How the completion was read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parse_rule: Option<ParseRule>,
-    /// `perfect` without `process` and `outcome`: the judge contradicts itself. Marked, never mended.
+    /// Whether there is `perfect` without `process` and `outcome`: the judge contradicts itself. This is marked, never
+    /// corrected.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub inconsistent: bool,
-    /// The model was not asked, because the rules had already decided (`--rules first`).
+    /// Whether the model was not asked because the rules had already decided (`--rules first`).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub skipped: bool,
-    /// The model was asked though the rules had decided (`--rules first --audit`).
+    /// Whether the model was asked though the rules had decided (`--rules first --audit`).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub audited: bool,
-    /// The model was not asked again: the answer is that to the very same prompt, in this run or from the cache. Of a server's
-    /// verdicts, and counted in summaries; the lines of a run do not have it.
+    /// Whether the model was not asked again: the answer is that to the very same prompt, in this run or from the cache. It
+    /// is set in a server's verdicts and counted in summaries; the lines of a run do not have it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reused: bool,
-    /// The judge whose verdict it is, of a cascade.
+    /// The judge of a cascade whose verdict it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judge: Option<String>,
     /// What each judge of a panel says.

@@ -1,4 +1,4 @@
-//! Files of verdicts, read for what they say: outputs of `juror judge`, as JSON lines, CSV or Parquet.
+//! Reads files of verdicts, the outputs of `juror judge`: JSON lines, CSV or Parquet.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -13,10 +13,11 @@ use super::error::DatasetError;
 use super::input::{LineLimit, Next, sources};
 use crate::verdict::{Confidence, Status, Usage};
 
-/// Lines that are given on at a time.
+/// How many lines are passed on at a time.
 const AT_ONCE: usize = 8192;
 
-/// The keys of a verdict's line that others build on; of a table, whose columns have no keys within, also under their joined names.
+/// The keys of a verdict's line that other commands use; in a table, whose columns are not nested, also under their joined
+/// names.
 #[derive(Debug, Deserialize)]
 pub struct VerdictLine<'l> {
     /// The sample's id.
@@ -30,11 +31,11 @@ pub struct VerdictLine<'l> {
     process: Option<bool>,
     outcome: Option<bool>,
     overall: Option<bool>,
-    /// What the rules say of the outcome.
+    /// The rules' result for the outcome.
     pub rule_outcome: Option<bool>,
     #[serde(borrow, default)]
     outcome_source: Option<Cow<'l, str>>,
-    /// What it is worth.
+    /// The reward.
     pub reward: Option<f64>,
     #[serde(default)]
     confidence: Confidence,
@@ -59,27 +60,28 @@ impl<'l> VerdictLine<'l> {
         serde_json::from_slice(row).map_err(|error| format!("no verdict of `juror judge`: {error}"))
     }
 
-    /// Is the outcome the rules', because the judge gave none or was not asked?
+    /// Whether the outcome is the rules', because the judge gave none or was not asked.
     pub fn is_outcome_by_rules(&self) -> bool {
         self.outcome_source.as_deref() == Some("rules")
     }
 
-    /// An unsure judge is asked for no verdict, and one under `--min-confidence` has its fields all the same.
+    /// A field of the verdict; `None` unless the status is `ok`: an unsure judge gives no verdict, though under
+    /// `--min-confidence` its line has the fields.
     fn said(&self, field: Option<bool>) -> Option<bool> {
         field.filter(|_| self.status == Status::Ok)
     }
 
-    /// Is the derivation right? None unless the status is `ok`, as the next two.
+    /// Whether the derivation is right. `None` unless the status is `ok`, as for the next two.
     pub fn process(&self) -> Option<bool> {
         self.said(self.process)
     }
 
-    /// Is the final answer right?
+    /// Whether the final answer is right.
     pub fn outcome(&self) -> Option<bool> {
         self.said(self.outcome)
     }
 
-    /// Both.
+    /// Whether both are right.
     pub fn overall(&self) -> Option<bool> {
         self.said(self.overall)
     }
@@ -104,7 +106,7 @@ impl<'l> VerdictLine<'l> {
     }
 }
 
-/// Keys of a verdict that hold numbers, in a table; also those that begin with `confidence_` and `usage_`.
+/// Keys of a verdict that hold numbers in a table; also those that begin with `confidence_` and `usage_`.
 const NUMBERS: [&str; 6] = [
     "index",
     "trial",
@@ -114,7 +116,7 @@ const NUMBERS: [&str; 6] = [
     "advantage",
 ];
 
-/// Keys of a verdict that hold truth values.
+/// Keys of a verdict that hold booleans.
 const TRUTHS: [&str; 9] = [
     "process",
     "outcome",
@@ -127,12 +129,12 @@ const TRUTHS: [&str; 9] = [
     "reused",
 ];
 
-/// How a table names the column of a key that was kept of the row.
+/// The column of a table for a key that was kept of the row.
 const KEPT: &str = "input";
 
-/// The row of a table as the verdict's line it was written from: the cells of CSV are all strings, so numbers and truth values are
-/// read from them; empty cells are left out; columns of kept keys (`input.KEY`, or `input` with all) stand under `input`. `None` of
-/// what is no object.
+/// The row of a table as the verdict line it was written from. The cells of CSV are all strings, so numbers and booleans are
+/// parsed from them; empty cells are left out; columns of kept keys (`input.KEY`, or `input` with all) go under `input`.
+/// `None` if it is not an object.
 fn as_line(row: &[u8]) -> Option<Vec<u8>> {
     let row: Map<String, Value> = serde_json::from_slice(row).ok()?;
     let mut line = Map::new();
@@ -162,8 +164,8 @@ fn as_line(row: &[u8]) -> Option<Vec<u8>> {
     serde_json::to_vec(&line).ok()
 }
 
-/// The number or truth value that a cell of text holds, where its column has such. Other programs write `True` and `0.0` for `true`
-/// and `0`.
+/// The number or boolean in a cell of text, if its column has such. Other programs write `True` and `0.0` for `true` and
+/// `0`.
 fn scalar(key: &str, text: &str) -> Option<Value> {
     let text = text.trim();
     if TRUTHS.contains(&key) {
@@ -180,10 +182,11 @@ fn scalar(key: &str, text: &str) -> Option<Value> {
     number.is_number().then_some(number)
 }
 
-/// Gives the lines of a file of verdicts to `take`, some thousands at a time, each with its place.
+/// Passes the lines of a file of verdicts to `take`, some thousands at a time, each with its place.
 ///
 /// # Errors
-/// When the file cannot be read, what `wrong` makes of the place of something that is no row and why, or what `take` gives.
+/// When the file cannot be read; the result of `wrong`, given the place of something that is not a row and why; or the error
+/// of `take`.
 pub fn each_batch<E: From<DatasetError>>(
     path: &Path,
     wrong: impl Fn(usize, &str) -> E,
@@ -217,17 +220,17 @@ pub fn each_batch<E: From<DatasetError>>(
     Ok(())
 }
 
-/// Which trials of which samples were met.
+/// The trials of the samples that occurred so far.
 #[derive(Debug)]
 pub struct TrialsSeen {
-    /// Of each sample, a bit for each of the first trials.
+    /// For each sample, one bit for each of its first trials.
     bits: Vec<u64>,
-    /// The others, by sample and trial.
+    /// The later trials, by sample and trial.
     more: HashSet<(u32, u32)>,
 }
 
 impl TrialsSeen {
-    /// None yet, of so many samples.
+    /// No trials yet, of so many samples.
     pub fn new(samples: usize) -> Self {
         Self {
             bits: vec![0; samples],
@@ -235,12 +238,12 @@ impl TrialsSeen {
         }
     }
 
-    /// A further sample.
+    /// Adds a sample.
     pub fn push(&mut self) {
         self.bits.push(0);
     }
 
-    /// Adds a trial; false if it was met before.
+    /// Adds a trial; false if it occurred before.
     pub fn add(&mut self, sample: u32, trial: u32) -> bool {
         match (self.bits.get_mut(sample as usize), 1_u64.checked_shl(trial)) {
             (Some(bits), Some(bit)) => {
@@ -252,7 +255,7 @@ impl TrialsSeen {
         }
     }
 
-    /// Samples of which none of the first 64 trials was met.
+    /// The number of samples without any of the first 64 trials.
     pub fn without_any(&self) -> usize {
         self.bits.iter().filter(|bits| **bits == 0).count()
     }
@@ -285,7 +288,7 @@ mod tests {
             (Some(0.5), Some(1.0), 10)
         );
         assert_eq!(verdict.input.unwrap().get(), r#"{"gold":"1"}"#);
-        // Text stays text, and what cannot be read as a number is told.
+        // Text stays text, and a number that cannot be parsed is reported.
         let line: Value = serde_json::from_slice(&line).unwrap();
         assert_eq!(line["reason"], "12");
         let wrong = as_line(br#"{"id":"7","status":"ok","trial":"first"}"#).unwrap();

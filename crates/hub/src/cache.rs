@@ -26,7 +26,7 @@ use crate::{Event, Snapshot, Want, Watch};
 pub(crate) struct Repository {
     folder: PathBuf,
     locks: PathBuf,
-    /// The GGUF files that are meant instead of a checkpoint.
+    /// The GGUF files to use instead of a checkpoint.
     files: Vec<FileName>,
 }
 
@@ -39,23 +39,23 @@ impl Repository {
         }
     }
 
-    /// The content that a tag names.
+    /// The path of the content with this tag.
     pub(crate) fn blob(&self, tag: &ETag) -> PathBuf {
         self.folder.join("blobs").join(tag.as_str())
     }
 
-    /// The part of it that has come.
+    /// The path of its downloaded part.
     pub(crate) fn incomplete(&self, tag: &ETag) -> PathBuf {
         let name = format!("{}.incomplete", tag.as_str());
         self.folder.join("blobs").join(name)
     }
 
-    /// The files of a commit.
+    /// The folder of a commit's files.
     pub(crate) fn snapshot(&self, commit: &Commit) -> PathBuf {
         self.folder.join("snapshots").join(commit.as_str())
     }
 
-    /// Whether a file of a commit is there.
+    /// Whether a file of a commit is in the cache.
     pub(crate) fn has(&self, commit: &Commit, file: &str) -> bool {
         self.snapshot(commit).join(file).is_file()
     }
@@ -70,7 +70,7 @@ impl Repository {
         }
     }
 
-    /// The commit that a revision stood for when the hub was last asked; a commit may be shortened to 7 digits or more.
+    /// The commit that a revision stood for when the hub was last asked; a commit may be shortened to at least 7 digits.
     pub(crate) fn commit_of(&self, revision: &str) -> Option<Commit> {
         if let Some(commit) = Commit::parse(revision) {
             return Some(commit);
@@ -86,10 +86,10 @@ impl Repository {
         commits.pop().filter(|_| commits.is_empty())
     }
 
-    /// Notes which commit a branch or tag stands for.
+    /// Records which commit a branch or tag stands for.
     pub(crate) fn set_reference(&self, revision: &str, commit: &Commit) -> Result<(), Fault> {
         let path = self.folder.join("refs").join(revision);
-        // A cache that cannot be written serves as long as it is right.
+        // A read-only cache is fine as long as the record is right.
         if revision == commit.as_str() || noted_commit(&path).as_ref() == Some(commit) {
             return Ok(());
         }
@@ -118,21 +118,22 @@ impl Repository {
         folder.join(commit.as_str()).join(file)
     }
 
-    /// Notes that a commit does not have a file, so that the hub is not asked again.
+    /// Records that a commit does not have a file, so that the hub is not asked again.
     pub(crate) fn mark_absent(&self, commit: &Commit, file: &FileName) {
         let path = self.absence(commit, file.as_str());
         if !path.exists() && create_parent(&path).is_ok() {
-            // Without the note the hub is asked again, no more.
+            // If this fails, the hub is merely asked again.
             let _ = File::create(&path);
         }
     }
 
-    /// Notes the names of all files of a commit: without a network they tell whether all of a split is there.
+    /// Records the names of all files of a commit, which tell without a network whether a split is complete.
     pub(crate) fn keep_listing(&self, commit: &Commit, files: &BTreeSet<String>) {
         if self.listing(commit).as_ref() == Some(files) {
             return;
         }
-        // Under another name first: a note that was cut would be in the way of a whole one. Without it the hub is asked again, no more.
+        // Under another name first, since a truncated record would be in the way of a whole one. If this fails, the hub is
+        // merely asked again.
         let folder = self.folder.join(".files");
         let write = || -> std::io::Result<()> {
             fs::create_dir_all(&folder)?;
@@ -143,7 +144,7 @@ impl Repository {
         let _ = write();
     }
 
-    /// The names of all files of a commit, where they were noted.
+    /// The names of all files of a commit, if they were recorded.
     pub(crate) fn listing(&self, commit: &Commit) -> Option<BTreeSet<String>> {
         let path = self.folder.join(".files").join(commit.as_str());
         serde_json::from_slice(&note(&path, MAX_LISTING)?).ok()
@@ -154,7 +155,7 @@ impl Repository {
         files_below(&self.snapshot(commit))
     }
 
-    /// What a snapshot lacks that no model can do without.
+    /// What a snapshot lacks of the files that every model needs.
     pub(crate) fn missing(&self, commit: &Commit, want: Want) -> Vec<String> {
         if self.files.is_empty() {
             return missing(&self.snapshot(commit), want);
@@ -163,7 +164,7 @@ impl Repository {
         files.filter(|file| !self.has(commit, file)).collect()
     }
 
-    /// Whether the cache has all of a commit's files that are wanted and knows that there are no others.
+    /// Whether the cache has all wanted files of a commit, and knows that there are no others.
     pub(crate) fn knows_all(&self, commit: &Commit, want: Want) -> bool {
         self.missing(commit, want).is_empty()
             && (!self.files.is_empty()
@@ -172,13 +173,14 @@ impl Repository {
                     .all(|file| self.has(commit, file) || self.absence(commit, file).exists()))
     }
 
-    /// The tag of a commit's file, by which its content can be checked; `None` where it is a copy and not a link.
+    /// The tag of a commit's file, by which its content can be checked; `None` if it is a copy instead of a link.
     fn tag_of(&self, commit: &Commit, file: &FileName) -> Option<ETag> {
         let blob = fs::read_link(self.snapshot(commit).join(file.as_str())).ok()?;
         ETag::parse(blob.file_name()?.to_str()?)
     }
 
-    /// Those of a commit's files in the cache whose content is not what their tag says, cut or changed since they came.
+    /// The files of a commit in the cache whose content does not match their tag: truncated or changed since they were
+    /// fetched.
     ///
     /// # Errors
     /// When one cannot be read.
@@ -203,7 +205,7 @@ impl Repository {
         Ok(checked.into_iter().flatten().collect())
     }
 
-    /// The names of those that are [`Self::damaged`], once `watch` knows of each.
+    /// The names of those that are [`Self::damaged`], after notifying `watch` of each.
     pub(crate) fn noted_damage(
         &self,
         commit: &Commit,
@@ -218,8 +220,8 @@ impl Repository {
         Ok(files)
     }
 
-    /// The files of a commit that [`Self::damaged`] is to look at: those that describe the model, and where everything is to
-    /// be checked, which takes as long as reading it, the weights.
+    /// The files of a commit that [`Self::damaged`] should check: those that describe the model, and with `everything` also
+    /// the weights, which takes as long as reading them.
     pub(crate) fn to_check(&self, commit: &Commit, everything: bool) -> Vec<FileName> {
         if !self.files.is_empty() {
             let files = self.files.iter().filter(|_| everything);
@@ -235,7 +237,7 @@ impl Repository {
             .collect()
     }
 
-    /// Makes the content that a tag names a file of a commit.
+    /// Makes the content with this tag a file of a commit.
     pub(crate) fn link(&self, commit: &Commit, file: &FileName, tag: &ETag) -> Result<(), Fault> {
         let path = self.snapshot(commit).join(file.as_str());
         create_parent(&path)?;
@@ -243,7 +245,7 @@ impl Repository {
         if path.is_file() && !other {
             return Ok(());
         }
-        // A link whose blob was deleted, or was another.
+        // A link whose blob was deleted, or is another one.
         if path.symlink_metadata().is_ok() {
             fs::remove_file(&path).map_err(|source| Fault::io(&path, source))?;
         }
@@ -253,11 +255,12 @@ impl Repository {
         }
     }
 
-    /// Keeps other programs, and other threads of this one, from fetching the same content until the result is dropped.
+    /// Keeps other programs, and other threads of this one, from fetching the same content until the returned file is
+    /// dropped.
     pub(crate) fn lock(&self, tag: &ETag, watch: &Watch) -> Result<File, Fault> {
         let path = self.locks.join(format!("{}.lock", tag.as_str()));
         create_parent(&path)?;
-        // A pipe would be waited for.
+        // Opening a pipe would block.
         if path.metadata().is_ok_and(|about| !about.is_file()) {
             let source = std::io::Error::other("it is no regular file: remove it");
             return Err(Fault::io(&path, source));
@@ -269,7 +272,7 @@ impl Repository {
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => {
                 watch(Event::Note("waiting for another download of the same file"));
-                // Without locks in the file system, two downloads at once may both fetch.
+                // Without file locks, two downloads at once may both fetch.
                 let _ = file.lock();
             }
             Ok(()) | Err(TryLockError::Error(_)) => {}
@@ -278,17 +281,18 @@ impl Repository {
     }
 }
 
-/// The longest list of names that is read: a description of a repository has as many bytes at most.
+/// The longest list of names that is read, in bytes: as long as the longest description of a repository.
 const MAX_LISTING: u64 = 64 << 20;
 
-/// Says of a file in the cache that it is damaged.
+/// Notifies `watch` that a file in the cache is damaged.
 pub(crate) fn note_damage(file: &FileName, watch: &Watch) {
     watch(Event::Note(&format!(
         "{file} in the cache is not what its name there says, cut or changed: it is fetched again"
     )));
 }
 
-/// What a regular file holds, if it is no longer than that: a pipe would be waited for, and a device has no end.
+/// The content of a regular file, if it is not longer than `most` bytes: opening a pipe would block, and a device has no
+/// end.
 fn note(path: &Path, most: u64) -> Option<Vec<u8>> {
     let about = fs::metadata(path).ok()?;
     if !about.is_file() || about.len() > most {
@@ -297,13 +301,13 @@ fn note(path: &Path, most: u64) -> Option<Vec<u8>> {
     fs::read(path).ok()
 }
 
-/// The commit that a branch or tag was noted to stand for.
+/// The commit that a branch or tag was recorded to stand for.
 fn noted_commit(path: &Path) -> Option<Commit> {
     let text = String::from_utf8(note(path, 1 << 10)?).ok()?;
     Commit::parse(text.trim())
 }
 
-/// A file in the cache whose content is not what its name says.
+/// A file in the cache whose content does not match its name.
 pub(crate) struct Damaged {
     pub(crate) file: FileName,
     path: PathBuf,
@@ -312,7 +316,7 @@ pub(crate) struct Damaged {
 }
 
 impl Damaged {
-    /// The error where it cannot be fetched again, and why that is.
+    /// The error for a file that cannot be fetched again, and the reason for that.
     pub(crate) fn error(self, why: String) -> Fault {
         Fault::Damaged {
             path: self.path,
@@ -324,8 +328,8 @@ impl Damaged {
     }
 }
 
-/// A link as the hub's other programs make it, from so many folders deep in a snapshot; where there are none, the file itself
-/// under a second name, or a copy.
+/// Makes a link as the hub's other programs do, `depth` folders deep in a snapshot; where links are not possible, a hard
+/// link or a copy.
 fn link(tag: &ETag, depth: usize, blob: &Path, path: &Path) -> std::io::Result<()> {
     #[cfg(any(unix, windows))]
     {
@@ -343,13 +347,13 @@ fn link(tag: &ETag, depth: usize, blob: &Path, path: &Path) -> std::io::Result<(
     fs::hard_link(blob, path).or_else(|_| fs::copy(blob, path).map(|_| ()))
 }
 
-/// What a snapshot's folder lacks that no model can do without.
+/// What a snapshot's folder lacks of the files that every model needs.
 fn missing(folder: &Path, want: Want) -> Vec<String> {
     let mut needed = vec![CONFIG_FILE.to_owned()];
     if want == Want::Everything {
         match layout::weight_files(folder) {
             Ok(files) => needed.extend(files),
-            // Reading it later gives the error; here it counts as missing.
+            // Reading it later reports the error; here it counts as missing.
             Err(_) => return vec![format!("a readable {WEIGHTS_INDEX}")],
         }
     }
@@ -364,7 +368,7 @@ fn create_parent(path: &Path) -> Result<(), Fault> {
     }
 }
 
-/// The paths of the files below a folder, those of links to files among them; not what is hidden, nor what is deeper than any name.
+/// The paths of the files below a folder, links to files included, without hidden files and without what is nested too deep.
 fn files_below(root: &Path) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut folders = vec![String::new()];
@@ -384,7 +388,7 @@ fn files_below(root: &Path) -> BTreeSet<String> {
     found
 }
 
-/// Names in a folder, sorted; those that are not Unicode are none of ours.
+/// The names in a folder, sorted; names that are not Unicode are ignored.
 fn names(folder: &Path) -> std::io::Result<Vec<String>> {
     let mut names = Vec::new();
     for entry in fs::read_dir(folder)? {
@@ -403,11 +407,11 @@ pub struct CachedModel {
     pub commit: String,
     /// Branches and tags that stood for it when the hub was last asked.
     pub revisions: Vec<String>,
-    /// Where its files are.
+    /// The folder of its files.
     pub folder: PathBuf,
-    /// Bytes of its files, those shared with other commits included.
+    /// The size of its files in bytes, including files shared with other commits.
     pub bytes: u64,
-    /// Files that it lacks; none if it can be run.
+    /// The missing files; empty if it can be run.
     pub missing: Vec<String>,
 }
 

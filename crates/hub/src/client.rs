@@ -30,14 +30,13 @@ use crate::retry::{AttemptError, transport, with_retries};
 use crate::settings::Settings;
 use crate::url::{host, join, origin, without_query};
 
-/// Time to connect.
 const CONNECT: Duration = Duration::from_secs(10);
-/// How many times as long as a connection may stay silent an answer may take that is no content: a listing, what the hub says
-/// of a file, the head of any answer. A server that sends a byte now and then is not waited for.
+/// The longest time for an answer other than a file's content (a listing, a file's metadata, the head of any answer), as a
+/// multiple of the time that a connection may stay silent. It bounds servers that send a byte now and then.
 const ANSWER: u32 = 4;
-/// Redirects of one request.
+/// The most redirects of one request.
 const MAX_REDIRECTS: usize = 10;
-/// The longest answer that describes a repository: those with 100,000 files stay below.
+/// The longest description of a repository that is read, in bytes; repositories with 100,000 files stay below it.
 const MAX_DESCRIPTION: u64 = 64 << 20;
 
 /// A commit of a repository and the paths of its files.
@@ -46,18 +45,18 @@ pub(crate) struct Listing {
     pub(crate) files: BTreeSet<String>,
 }
 
-/// What the hub says of a file's content.
+/// The hub's metadata of a file's content.
 #[derive(Debug, Clone)]
 pub(crate) struct Content {
     pub(crate) tag: ETag,
-    /// Bytes, if it says.
+    /// The size in bytes, if the hub says it.
     pub(crate) size: Option<u64>,
 }
 
-/// An answer at the end of its redirects.
+/// An answer after all redirects.
 pub(crate) struct HubResponse {
     response: Response<Body>,
-    /// Who gave it.
+    /// The address that gave it.
     url: String,
     linked: Linked,
 }
@@ -67,7 +66,7 @@ impl HubResponse {
         self.response.status().as_u16()
     }
 
-    /// Where the content begins that a partial answer brings.
+    /// The offset at which the content of a partial answer begins.
     pub(crate) fn range_start(&self) -> Option<u64> {
         let range = header(self.response.headers(), "content-range")?;
         let (start, _) = range.trim().strip_prefix("bytes ")?.split_once('-')?;
@@ -82,7 +81,7 @@ impl HubResponse {
         self.response.into_body().into_reader()
     }
 
-    /// Who gave it, without what comes after a question mark: it may hold a signature.
+    /// The address that gave it, without its query, which may hold a signature.
     pub(crate) fn url(&self) -> &str {
         without_query(&self.url)
     }
@@ -92,7 +91,7 @@ impl HubResponse {
     }
 }
 
-/// What the hub's own answers said on the way.
+/// What the hub's own answers said before redirecting.
 #[derive(Default)]
 struct Linked {
     commit: Option<String>,
@@ -111,7 +110,7 @@ impl Linked {
     }
 }
 
-/// Asks the hub.
+/// A client of the hub.
 pub(crate) struct Client<'a> {
     agent: Agent,
     pub(crate) endpoint: String,
@@ -143,7 +142,7 @@ impl<'a> Client<'a> {
             .http_status_as_error(false)
             .max_redirects(0)
             .user_agent(concat!("juror/", env!("CARGO_PKG_VERSION")))
-            // A compressed answer has another length than the file.
+            // A compressed answer would have another length than the file.
             .accept_encoding("identity")
             .timeout_connect(Some(CONNECT))
             .timeout_recv_response(Some(settings.patience * ANSWER))
@@ -167,7 +166,7 @@ impl<'a> Client<'a> {
         self.authorization.is_some()
     }
 
-    /// Attempts at an answer that is no content.
+    /// Repeats a request for an answer that is not a file's content.
     fn with_retries<T>(
         &self,
         attempt: impl FnMut(Instant) -> Result<T, AttemptError>,
@@ -231,7 +230,7 @@ impl<'a> Client<'a> {
         })
     }
 
-    /// What a commit's file holds.
+    /// The metadata of a commit's file.
     pub(crate) fn content(
         &self,
         id: &HubId,
@@ -270,7 +269,7 @@ impl<'a> Client<'a> {
         })
     }
 
-    /// A commit's file from a byte on. The answer's status is 200 for the whole, 206 for the rest, or 416.
+    /// Requests a commit's file from an offset on. The answer's status is 200 for the whole file, 206 for the rest, or 416.
     pub(crate) fn open(
         &self,
         id: &HubId,
@@ -291,8 +290,8 @@ impl<'a> Client<'a> {
         format!("{endpoint}/{path}/resolve/{commit}/{file}")
     }
 
-    /// Sends a request and follows where it is sent on to. For the head of a file the hub's own word is the end. By the
-    /// deadline, if there is one, the whole answer must have been read.
+    /// Sends a request and follows redirects. For the metadata of a file, it stops at the hub's own answer. The whole answer
+    /// must be read by the deadline, if there is one.
     fn send(
         &self,
         method: Method,
@@ -318,7 +317,7 @@ impl<'a> Client<'a> {
                 request = request.header("Range", format!("bytes={from}-"));
             }
             if let Some(deadline) = deadline {
-                // ureq takes a timeout of zero for none.
+                // ureq takes a timeout of zero as none.
                 let left = deadline.saturating_duration_since(Instant::now());
                 let left = left.max(Duration::from_millis(1));
                 request = request.config().timeout_global(Some(left)).build();
@@ -341,7 +340,7 @@ impl<'a> Client<'a> {
             });
             let next = next.transpose()?;
             let known = linked.tag.is_some() && linked.size.is_some();
-            // A mirror that says for good where its files are: who is there speaks for the hub, but is not given the token.
+            // A permanent redirect of a mirror: the target speaks for the hub, but is not given the token.
             let moved = matches!(response.status().as_u16(), 301 | 308) && linked.tag.is_none();
             if let Some(next) = next.as_ref().filter(|_| moved) {
                 moved_to = Some(origin(next).to_owned());
@@ -366,7 +365,7 @@ impl<'a> Client<'a> {
         }))
     }
 
-    /// Whether the hub itself is asked, and not a server that it sends on to.
+    /// Whether an address is the hub's own, not that of a server it redirects to.
     pub(crate) fn is_hub(&self, url: &str) -> bool {
         origin(url).eq_ignore_ascii_case(origin(&self.endpoint))
     }

@@ -12,9 +12,9 @@ use crate::settings::PUBLIC_ENDPOINT;
 use crate::splits::{Layout, PARTIAL, Split, pick, splits};
 use crate::{Event, Hub, Watch};
 
-/// The branch on which the hub keeps what it converted to Parquet.
+/// The branch on which the hub keeps its conversions to Parquet.
 const CONVERTED: &str = "refs/convert/parquet";
-/// Files of a repository beyond which the hub lists only a part of them.
+/// The number of files in a repository beyond which the hub lists only a part.
 const LISTED: usize = 50_000;
 
 /// A data set on the hub, as the user names it.
@@ -26,11 +26,11 @@ pub struct DataSetName {
 }
 
 impl DataSetName {
-    /// Reads `org/name`, with `@revision`, `:config` and `:split` or without; also behind `datasets/` or `hf://datasets/`, and the
-    /// address of a page. `None` if the text is no such name.
+    /// Parses `org/name`, optionally with `@revision`, `:config` and `:split`; also after `datasets/` or `hf://datasets/`,
+    /// or in the address of a page. `None` if the text is not such a name.
     ///
     /// # Errors
-    /// [`HubError`] for what begins as one and cannot be one.
+    /// [`HubError`] for a text that begins like one but cannot be one.
     pub fn parse(text: &str) -> Result<Option<Self>, HubError> {
         let page = format!("{PUBLIC_ENDPOINT}/datasets/");
         let name = if let Some(path) = text.strip_prefix(&page) {
@@ -52,12 +52,12 @@ impl DataSetName {
         Ok(Some(Self { id, config, split }))
     }
 
-    /// Does a text say itself that it means the hub?
+    /// Whether a text explicitly refers to the hub.
     pub fn is_explicit(text: &str) -> bool {
         text.starts_with("hf://") || text.starts_with(PUBLIC_ENDPOINT)
     }
 
-    /// Where the hub keeps what it converted; a revision that is told must be such a place itself, as a commit of it is.
+    /// The repository of the hub's conversion; a revision that the user gave must itself be one of converted files.
     fn converted(&self) -> HubId {
         match self.id.revision() {
             DEFAULT_REVISION => self.id.at(CONVERTED),
@@ -65,7 +65,7 @@ impl DataSetName {
         }
     }
 
-    /// That the hub has converted nothing of it, and how its files are had.
+    /// The error that the hub has not converted the data set, with advice on how to get its files.
     fn unconverted(&self) -> Fault {
         let (what, advice) = match self.id.revision() {
             DEFAULT_REVISION | CONVERTED => (
@@ -86,7 +86,7 @@ impl DataSetName {
         Fault::Unconverted { name, what, advice }
     }
 
-    /// How the files are had without the hub's conversion.
+    /// Advice on how to get the files without the hub's conversion.
     fn advice(&self, revision: &str) -> String {
         format!(
             "fetch its files with `hf download {} --repo-type dataset{revision}`, and give them by path",
@@ -110,7 +110,7 @@ impl DataSetName {
         split.files.iter().map(parse).collect()
     }
 
-    /// What was found of it.
+    /// The data set that was found.
     fn found(&self, place: &Repository, commit: &Commit, split: &Split, by: Layout) -> DataSet {
         let Split { config, name, .. } = split;
         let folder = place.snapshot(commit);
@@ -142,7 +142,7 @@ impl fmt::Display for DataSetName {
     }
 }
 
-/// The name in the path of a page: `org/name`, `org/name/viewer/config/split`, `org/name/tree/revision`.
+/// The name in the path of a page's address: `org/name`, `org/name/viewer/config/split`, `org/name/tree/revision`.
 fn of_page(path: &str) -> Option<String> {
     let path = path.split(['?', '#']).next()?.trim_end_matches('/');
     let parts: Vec<&str> = path.split('/').collect();
@@ -171,16 +171,16 @@ fn unreadable(text: &str) -> HubError {
 pub struct DataSet {
     /// `org/name@commit:config:split`
     pub origin: String,
-    /// In the order in which they are read.
+    /// The files in reading order.
     pub files: Vec<PathBuf>,
-    /// Are they what the hub converted to Parquet?
+    /// Whether they are the hub's conversion to Parquet.
     pub converted: bool,
 }
 
 impl Hub {
-    /// Sees to it that the files of a split are in the cache, whole and as their hashes say, and says where. They are those that the
-    /// hub converted to Parquet. Where it converted none, or cannot be reached, the cache's files are taken, and `watch` gets a note;
-    /// so it does of a split that is cut short.
+    /// Makes sure that the files of a split are in the cache, whole and with the right hashes, and returns their paths. They
+    /// are the hub's conversion to Parquet. If there is none, or the hub cannot be reached, the files in the cache are used,
+    /// and `watch` gets a note; it also gets one for a split that is cut short.
     ///
     /// # Errors
     /// [`HubError`].
@@ -193,7 +193,7 @@ impl Hub {
             match self.take_data_set(name, watch) {
                 Err(error) if error.is_unreachable() || error.is_unconverted() => {
                     let found = match self.cached_data_set(name, &error.to_string()) {
-                        // What the cache lacks is told where it has other parts of the data set.
+                        // If the cache has other parts of the data set, the error says what is missing.
                         Err(Fault::Offline { what, .. }) => {
                             let also = Some(what).filter(|what| *what != name.to_string());
                             return Err(error.with_lack(also).into());
@@ -223,9 +223,9 @@ impl Hub {
         Ok(found)
     }
 
-    /// Takes a split from the cache, and from the hub what the cache does not have.
+    /// Takes a split from the cache, fetching what the cache does not have.
     fn take_data_set(&self, name: &DataSetName, watch: &Watch) -> Result<DataSet, Fault> {
-        // A whole commit never changes.
+        // A complete commit never changes.
         if Commit::parse(name.id.revision()).is_some()
             && let Ok(data_set) = self.cached_data_set(name, "")
         {
@@ -269,12 +269,12 @@ impl Hub {
         Ok(name.found(&repository, &listing.commit, split, Layout::Converted))
     }
 
-    /// The split as the cache has it. `why` says why nothing can be fetched.
+    /// The split in the cache. `why` says why nothing can be fetched.
     ///
     /// # Errors
-    /// [`Fault::Offline`] where the cache does not have all of it; [`Fault::Damaged`] where a file is not what its name says;
-    /// [`Fault::DataSet`] where a commit that is known has no such split; [`Fault::Unconverted`] where nothing tells which files
-    /// are which split.
+    /// [`Fault::Offline`] if the cache does not have all of it; [`Fault::Damaged`] if a file does not match its name;
+    /// [`Fault::DataSet`] if a known commit has no such split; [`Fault::Unconverted`] if nothing tells which files belong to
+    /// which split.
     fn cached_data_set(&self, name: &DataSetName, why: &str) -> Result<DataSet, Fault> {
         let (mut lacks, mut unread) = (None, None);
         for (id, layout) in [
@@ -285,7 +285,7 @@ impl Hub {
             let Some(commit) = repository.commit_of(id.revision()) else {
                 continue;
             };
-            // Of what another program fetched nothing says whether it is all but the numbers of its files.
+            // For files that another program fetched, only the numbers in their names tell whether all are there.
             let noted = Some(&commit).filter(|_| layout == Layout::Converted);
             let noted = noted.and_then(|commit| repository.listing(commit));
             let is_noted = noted.is_some();

@@ -16,13 +16,13 @@ use crate::name::{Commit, ETag, FileName, HubId};
 use crate::retry::{AttemptError, Attempts};
 use crate::{Event, Watch};
 
-/// Files that are fetched at once.
+/// How many files are fetched at once.
 pub(crate) const WORKERS: usize = 8;
-/// An attempt that came further than any before it, by this much, was no failure, however it ended.
+/// An attempt that got this many bytes further than any before does not count as a failure, however it ended.
 const PROGRESS: u64 = 1 << 16;
-/// Bytes that a connection brings at least for each time that it may stay silent: one that brings less is as good as silent.
+/// The fewest bytes that a connection must bring in the time that it may stay silent; one that brings less counts as silent.
 const TRICKLE: u64 = 1 << 14;
-/// The longest file whose length the hub does not tell.
+/// The longest file whose length the hub does not tell, in bytes.
 const MAX_UNTOLD: u64 = 256 << 20;
 
 /// Fetches files of one commit into the cache.
@@ -38,14 +38,15 @@ pub(crate) struct Downloads<'a> {
 struct Task<'a> {
     file: &'a FileName,
     content: Content,
-    /// Whether its blob is there, as it should be.
+    /// Whether its blob is there and intact.
     whole: bool,
-    /// Bytes that an earlier attempt left.
+    /// Bytes that an earlier attempt fetched.
     present: u64,
 }
 
 impl Downloads<'_> {
-    /// Fetches files that the cache does not have, and those that are known to be damaged; returns how many bytes came.
+    /// Fetches files that the cache does not have, and those that are known to be damaged; returns the number of bytes
+    /// fetched.
     pub(crate) fn fetch(&self, files: &[FileName], damaged: &[FileName]) -> Result<u64, Fault> {
         let missing = |file: &&FileName| {
             !self.repository.has(self.commit, file.as_str()) || damaged.contains(file)
@@ -57,7 +58,7 @@ impl Downloads<'_> {
             if !whole && !damaged.contains(file) && self.repository.blob(&content.tag).is_file() {
                 note_damage(file, self.watch);
             }
-            // Bytes that an earlier attempt left.
+            // Bytes that an earlier attempt fetched.
             let left = fs::metadata(self.repository.incomplete(&content.tag));
             let left = left.map_or(0, |file| file.len());
             Ok(Task {
@@ -69,7 +70,7 @@ impl Downloads<'_> {
         })?;
         let to_come = || tasks.iter().filter(|task| !task.whole);
         let size = |task: &Task| task.content.size.unwrap_or_default();
-        // What the disk has no room for is refused before anything is fetched.
+        // If the disk has no room, fail before anything is fetched.
         let needed = to_come().fold(0_u64, |sum, task| {
             sum.saturating_add(size(task) - task.present)
         });
@@ -88,8 +89,8 @@ impl Downloads<'_> {
         Ok(fetched.into_iter().sum())
     }
 
-    /// Whether a content is there whole. Before it becomes part of a snapshot, all of it is checked: another program, or a
-    /// machine that went down, may have left another content under its name.
+    /// Whether the whole content is there. It is checked before it becomes part of a snapshot, since another program, or a
+    /// crash of the machine, may have left other content under its name.
     fn has_blob(&self, content: &Content) -> Result<bool, Fault> {
         let blob = self.repository.blob(&content.tag);
         let fits = |length| content.size.is_none_or(|size| length == size);
@@ -100,10 +101,10 @@ impl Downloads<'_> {
         Ok(other.is_none())
     }
 
-    /// Fetches one file and makes it part of the snapshot; returns how many bytes came.
+    /// Fetches one file and makes it part of the snapshot; returns the number of bytes fetched.
     fn fetch_one(&self, task: &Task, stop: &AtomicBool) -> Result<u64, Fault> {
         let tag = &task.content.tag;
-        // Dropped, and with it released, at the end.
+        // The lock is released at the end of the function.
         let _lock = self.repository.lock(tag, self.watch)?;
         // Another program may have fetched it meanwhile.
         let fetched = if task.whole || self.has_blob(&task.content)? {
@@ -115,7 +116,7 @@ impl Downloads<'_> {
         Ok(fetched)
     }
 
-    /// Fetches a content to where its tag says. What is refused leaves nothing behind; what broke off is kept.
+    /// Fetches content to the path of its tag. A refused download leaves no file; an interrupted one is kept.
     fn fetch_blob(&self, task: &Task, stop: &AtomicBool) -> Result<u64, Fault> {
         let Content { tag, size } = &task.content;
         let path = self.repository.incomplete(tag);
@@ -123,7 +124,8 @@ impl Downloads<'_> {
         let mut resumed = partial.length > 0;
         loop {
             if let Err(error) = self.complete(task, &mut partial, stop) {
-                // What is not there any more will not be asked for again. That it stays is not worth another error.
+                // The file does not exist any more and will not be requested again; failing to remove its part is not worth
+                // another error.
                 if partial.length == 0 || matches!(error, Fault::File { .. }) {
                     let _ = partial.remove();
                 }
@@ -131,7 +133,7 @@ impl Downloads<'_> {
             }
             match partial.check(task.file, tag) {
                 Ok(()) => break,
-                // What was there before may be of another program that writes in another order.
+                // The existing part may be from another program that writes in another order.
                 Err(Fault::Hash { .. }) if resumed => self.restart(&mut partial)?,
                 Err(error) => {
                     partial.remove()?;
@@ -150,12 +152,12 @@ impl Downloads<'_> {
         partial.finish(&self.repository.blob(tag))
     }
 
-    /// Attempts until all of a file has come, or no more is to be hoped for.
+    /// Attempts until the whole file was fetched, or there is no hope of it.
     fn complete(&self, task: &Task, partial: &mut Partial, stop: &AtomicBool) -> Result<(), Fault> {
         let mut furthest = partial.length;
         let mut attempts = Attempts::new(self.watch);
         while let Err(failure) = self.attempt(task, partial, stop) {
-            // Compared with the furthest: a server that breaks off at the same place forever gets nowhere.
+            // Compared with the furthest attempt, since a server may break off at the same place forever.
             if partial.length >= furthest.saturating_add(PROGRESS) {
                 attempts.start_again();
             }
@@ -187,7 +189,7 @@ impl Downloads<'_> {
             _ => false,
         };
         if !fits {
-            // The server cannot or will not go on from there.
+            // The server cannot or will not continue from there.
             self.restart(partial)?;
         }
         if !fits && status != 200 {
@@ -221,7 +223,7 @@ impl Downloads<'_> {
         };
         loop {
             if stop.load(Ordering::Relaxed) {
-                // Another file failed: that error is the one that is reported.
+                // Another file failed, and its error is the one that is reported.
                 return Err(Fault::io(&partial.path, ErrorKind::Interrupted.into()).into());
             }
             let count = match reader.read(&mut buffer) {
@@ -231,7 +233,7 @@ impl Downloads<'_> {
                 Err(error) => return broken(partial.length, &format!(" ({error})")),
             };
             if partial.length + count as u64 > most {
-                // Whatever came is of no content that is wanted.
+                // Whatever was fetched is not the wanted content.
                 self.restart(partial)?;
                 let message = format!("{file} is longer than the {most} bytes it should have");
                 return Err(Fault::Protocol { url, message }.into());
@@ -261,19 +263,20 @@ impl Downloads<'_> {
     }
 }
 
-/// The part of a file that has come.
+/// The downloaded part of a file.
 struct Partial {
     path: PathBuf,
     file: File,
     length: u64,
-    /// Bytes that came now, those thrown away included.
+    /// Bytes fetched by this download, including those thrown away.
     fetched: u64,
-    /// The SHA-256 of that part, where it will be asked for.
+    /// The SHA-256 of that part, if it will be needed.
     hash: Option<Sha256>,
 }
 
 impl Partial {
-    /// Opens what an earlier attempt left, or begins. More than `most` bytes are none of this content.
+    /// Opens what an earlier attempt left, or begins. A part longer than `most` bytes cannot belong to this content and is
+    /// discarded.
     fn open(path: PathBuf, tag: &ETag, most: u64) -> Result<Self, Fault> {
         let io = |source| Fault::io(&path, source);
         if let Some(folder) = path.parent() {
@@ -289,7 +292,7 @@ impl Partial {
         }
         let mut hash = (tag.hash() == Some(Hash::Sha256)).then(Sha256::new);
         if let Some(hash) = &mut hash {
-            // No further: a device has no end.
+            // Limited, because a device has no end.
             let rest = (&mut file).take(length);
             each_piece(rest, |bytes| hash.update(bytes)).map_err(io)?;
         }
@@ -322,7 +325,7 @@ impl Partial {
         Ok(())
     }
 
-    /// Compares the content with the hash that its tag is.
+    /// Compares the content with the hash in its tag.
     fn check(&self, file: &FileName, tag: &ETag) -> Result<(), Fault> {
         let other = match &self.hash {
             Some(hash) => {
@@ -346,7 +349,7 @@ impl Partial {
         fs::remove_file(&self.path).map_err(|source| Fault::io(&self.path, source))
     }
 
-    /// Makes it the blob, once it is on the disk for good; returns how many bytes came now.
+    /// Makes it the blob, once it is safely on disk; returns the number of bytes fetched.
     fn finish(self, blob: &Path) -> Result<u64, Fault> {
         let synced = self.file.sync_all();
         synced.map_err(|source| Fault::io(&self.path, source))?;
@@ -355,8 +358,8 @@ impl Partial {
     }
 }
 
-/// Does something with each of the items, [`WORKERS`] at a time. After an error nothing new is begun, what is under way is
-/// asked to stop, and the first error is returned.
+/// Processes the items, [`WORKERS`] at a time. After an error nothing new is begun, running work is asked to stop, and the
+/// first error is returned.
 pub(crate) fn in_parallel<T: Sync, R: Send>(
     items: &[T],
     work: impl Fn(&T, &AtomicBool) -> Result<R, Fault> + Sync,
@@ -385,7 +388,7 @@ pub(crate) fn in_parallel<T: Sync, R: Send>(
             };
             let thread = thread::Builder::new().name("download".into());
             if thread.spawn_scoped(scope, work).is_err() {
-                // The others do what is left; without any, this thread does it all.
+                // The other workers process the rest; if there are none, this thread processes all.
                 if worker == 0 {
                     work();
                 }
@@ -396,7 +399,7 @@ pub(crate) fn in_parallel<T: Sync, R: Send>(
     results.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Bytes free where a folder is or would be; `None` where the system does not say.
+/// Free bytes at a folder that may not exist yet; `None` if the system does not say.
 #[cfg(unix)]
 fn free_space(folder: &Path) -> Option<u64> {
     let there = folder.ancestors().find(|folder| folder.is_dir())?;

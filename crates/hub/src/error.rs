@@ -1,4 +1,4 @@
-//! Errors between a hub id and the files on disk.
+//! Errors of the hub and its cache.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::retry::duration_in_words;
 pub struct HubError(#[from] Fault);
 
 impl HubError {
-    /// Whether what was asked for is at fault, not the way there.
+    /// Whether the user's request is at fault, not the network.
     pub fn is_usage(&self) -> bool {
         matches!(
             self.0,
@@ -31,7 +31,7 @@ impl HubError {
         )
     }
 
-    /// Whether the model is there and its index of shards cannot be read.
+    /// Whether the model was found but its index of shards cannot be read.
     pub fn is_index(&self) -> bool {
         matches!(self.0, Fault::Index { .. })
     }
@@ -40,7 +40,7 @@ impl HubError {
 /// What went wrong.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Fault {
-    /// Something that is meant as a hub id and cannot be one.
+    /// A text that is meant as a hub id but cannot be one.
     #[error("`{name}` is not a hub id: {message}; write org/name or org/name@revision")]
     Id { name: String, message: String },
     /// The hub has no such repository, or does not show it to this user.
@@ -63,7 +63,7 @@ pub(crate) enum Fault {
         revision: String,
         page: String,
     },
-    /// A file that the hub lists and does not have.
+    /// A file that the hub lists but does not have.
     #[error(
         "{id} has no file {file} at `{revision}`: the repository is incomplete, or was changed just now; try again"
     )]
@@ -72,14 +72,14 @@ pub(crate) enum Fault {
         revision: String,
         file: String,
     },
-    /// What the repository holds is no checkpoint that can be run.
+    /// The repository holds no checkpoint that can be run.
     #[error("{id}@{revision} {message}")]
     NoCheckpoint {
         id: String,
         revision: String,
         message: String,
     },
-    /// An index of shards that cannot be read, or names what is no shard.
+    /// An index of shards that cannot be read, or names something other than shards.
     #[error("{}: {message}", path.display())]
     Index { path: PathBuf, message: String },
     /// The data set has no such configuration or split.
@@ -92,7 +92,7 @@ pub(crate) enum Fault {
         what: String,
         advice: String,
     },
-    /// The repository is given only to those who accept its licence.
+    /// The repository is only for users who accept its licence.
     #[error("{id} is gated: accept its licence at {page}, then {}{}", token_advice(*.with_token), remark(.said))]
     Gated {
         id: String,
@@ -100,7 +100,7 @@ pub(crate) enum Fault {
         with_token: bool,
         said: String,
     },
-    /// The token is not the hub's, expired, or cannot be sent at all.
+    /// The token is invalid, expired, or cannot be sent.
     #[error(
         "the hub's token is refused: {message}; make one at {endpoint}/settings/tokens and set HF_TOKEN, or unset it"
     )]
@@ -110,23 +110,23 @@ pub(crate) enum Fault {
         "could not reach {host}: {message}; check the network (HTTPS_PROXY and HF_ENDPOINT are respected) and try again"
     )]
     Unreachable { host: String, message: String },
-    /// Nothing may be fetched, and the cache does not have it.
+    /// Nothing may be fetched, and the cache does not have the files.
     #[error("HF_HUB_OFFLINE is set, and the cache {} has no {what}: unset it, or run {command} where there is a network", cache.display())]
     Offline {
         command: String,
         what: String,
         cache: PathBuf,
     },
-    /// An answer that means failure.
+    /// An answer with an error status.
     #[error("{}; {}", self.what_happened(), when(*.wait))]
     Status {
         url: String,
         status: u16,
         message: String,
-        /// How long it asks to wait, where that is longer than anybody waits for it here.
+        /// How long the server asks to wait, if that is longer than the limit.
         wait: Option<Duration>,
     },
-    /// An answer that no hub gives.
+    /// An answer that the hub's protocol does not allow.
     #[error("{url}: {message}; is HF_ENDPOINT a Hugging Face hub?")]
     Protocol { url: String, message: String },
     /// A file's content is not what the hub says it is.
@@ -140,7 +140,7 @@ pub(crate) enum Fault {
         expected: String,
         found: String,
     },
-    /// A file in the cache is not what its name says, and cannot be fetched again.
+    /// A file in the cache does not match its name, and cannot be fetched again.
     #[error(
         "{} is damaged: the content's {kind} is {found}, not {expected} as its name says; and it cannot be fetched again: {why}",
         path.display()
@@ -152,7 +152,7 @@ pub(crate) enum Fault {
         found: String,
         why: String,
     },
-    /// There is no room for the files; how much is to come and is free, if known.
+    /// The disk has no room for the files; with the bytes that are needed and free, if known.
     #[error(
         "no room in {}: {}. Free some, or set HF_HUB_CACHE to a folder on a larger disk; what came is kept, and the download \
          goes on from there", folder.display(), how_full(*.room)
@@ -172,7 +172,7 @@ pub(crate) enum Fault {
 }
 
 impl Fault {
-    /// Whether the hub could not be asked, so that the cache may stand in for it.
+    /// Whether the hub could not be asked, so that the cache may be used instead.
     pub(crate) fn is_unreachable(&self) -> bool {
         match self {
             Self::Unreachable { .. } => true,
@@ -185,7 +185,7 @@ impl Fault {
         matches!(self, Self::Unconverted { .. })
     }
 
-    /// With what the cache lacks of a data set that the hub has not converted.
+    /// Adds what the cache lacks of a data set that the hub has not converted.
     pub(crate) fn with_lack(mut self, lack: Option<String>) -> Self {
         if let (Self::Unconverted { advice, .. }, Some(lack)) = (&mut self, lack) {
             *advice = format!("{advice} (the cache has no {lack})");
@@ -193,7 +193,7 @@ impl Fault {
         self
     }
 
-    /// What happened, without what to do.
+    /// What happened, without the advice.
     pub(crate) fn what_happened(&self) -> String {
         match self {
             Self::Status {
@@ -207,7 +207,7 @@ impl Fault {
         }
     }
 
-    /// The error of a server that asks for more patience than there is.
+    /// The error for a server that asks to wait longer than the limit.
     pub(crate) fn asked_to_wait(mut self, time: Duration) -> Self {
         if let Self::Status { wait, .. } = &mut self {
             *wait = Some(time);

@@ -1,4 +1,4 @@
-//! What an error response of the hub means, by status and error code.
+//! The meaning of the hub's error responses, by status and error code.
 
 use std::io::Read;
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ use crate::error::Fault;
 use crate::name::{FileName, HubId};
 use crate::retry::{AttemptError, retry_after};
 
-/// What an answer means that is not the one asked for: a file, or what a revision is.
+/// The error that an answer means if it is not the expected one, a file or a revision's description.
 pub(crate) fn error_of(
     client: &Client,
     asked: &HubId,
@@ -79,12 +79,12 @@ pub(crate) fn error_of(
     })
 }
 
-/// A header's value, where it is text.
+/// A header's value, if it is text.
 pub(crate) fn header<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
     headers.get(name)?.to_str().ok()
 }
 
-/// The hub's word in a body such as `{"error": "…"}`.
+/// The hub's message in a body such as `{"error": "…"}`.
 fn message_of(answer: HubResponse, patience: Duration) -> String {
     #[derive(Deserialize)]
     struct Failure {
@@ -92,7 +92,7 @@ fn message_of(answer: HubResponse, patience: Duration) -> String {
     }
     let (mut text, mut buffer) = (Vec::new(), [0; 1 << 12]);
     let (mut reader, begun) = (answer.into_reader().take(1 << 16), Instant::now());
-    // What cannot be read, or comes byte by byte, is not worth a second error.
+    // A body that cannot be read, or comes byte by byte, is not worth a second error.
     while begun.elapsed() < patience
         && let Ok(count @ 1..) = reader.read(&mut buffer)
     {
@@ -101,7 +101,7 @@ fn message_of(answer: HubResponse, patience: Duration) -> String {
     serde_json::from_slice::<Failure>(&text).map_or_else(|_| String::new(), |failure| failure.error)
 }
 
-/// A server's words, fit for a terminal.
+/// A server's text, made safe for a terminal.
 fn printable(text: &str) -> String {
     let words = text.trim().trim_end_matches('.').chars();
     words.filter(|c| !c.is_control()).take(300).collect()

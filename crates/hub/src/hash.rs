@@ -12,19 +12,19 @@ use ring::digest::{Context, SHA1_FOR_LEGACY_USE_ONLY, SHA256};
 
 use crate::name::ETag;
 
-/// Bytes that are read at once.
+/// How many bytes are read at once.
 pub(crate) const BUFFER: usize = 1 << 17;
 
-/// A hash that names a content.
+/// A kind of hash that names content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Hash {
     Sha256,
-    /// git's, or that of the content alone.
+    /// git's hash, or that of the content alone.
     Sha1,
 }
 
 impl Hash {
-    /// What messages call it.
+    /// Its name in messages.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Sha256 => "SHA-256",
@@ -33,7 +33,7 @@ impl Hash {
     }
 }
 
-/// SHA-256 of a content that comes in pieces.
+/// SHA-256 of content that arrives in pieces.
 pub(crate) struct Sha256(Context);
 
 impl Sha256 {
@@ -45,14 +45,14 @@ impl Sha256 {
         self.0.update(bytes);
     }
 
-    /// The hash of what has come so far.
+    /// The hash of the content so far.
     pub(crate) fn hexadecimal(&self) -> String {
         hexadecimal(self.0.clone())
     }
 }
 
-/// Compares a file's content with the hash that its tag is. The hash that it has instead, if it is another; `None` where it
-/// is right, or where the tag is no hash.
+/// Compares a file's content with the hash in its tag. Returns the content's hash if it differs; `None` if it matches, or if
+/// the tag is not a hash.
 ///
 /// # Errors
 /// When the file cannot be read.

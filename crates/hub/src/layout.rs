@@ -1,4 +1,4 @@
-//! A model's files as the hub lays them out: their names, the index of shards, and what is to be done with those that cannot be run.
+//! A model's files in the hub's layout: their names, the index of shards, and advice for those that cannot be run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path};
@@ -7,31 +7,31 @@ use serde::Deserialize;
 
 use crate::error::Fault;
 
-/// What describes a model.
+/// The file that describes a model.
 pub const CONFIG_FILE: &str = "config.json";
 /// Weights in one file.
 pub const WEIGHTS_FILE: &str = "model.safetensors";
-/// The table of contents of weights in several files.
+/// The index of weights in several files.
 pub const WEIGHTS_INDEX: &str = "model.safetensors.index.json";
-/// peft's description of an adapter.
+/// The description of an adapter by peft.
 pub const ADAPTER_CONFIG: &str = "adapter_config.json";
-/// The list of modules that sentence-transformers writes: the last ones pool hidden states into one vector.
+/// The list of modules by sentence-transformers: the last ones pool hidden states into one vector.
 pub const SENTENCE_TRANSFORMERS: &str = "modules.json";
 
-/// What sentence-transformers' files say.
+/// What a folder with sentence-transformers' files is, for messages.
 pub const EMBEDDING: &str =
     "an embedding model of sentence-transformers (modules.json), which gives vectors";
-/// What to take in place of a model that writes no text.
+/// What to use in place of a model that writes no text, for messages.
 pub const TAKE_A_CHAT_MODEL: &str = "a judge must write its verdict as text, so take a chat model instead, for instance one that \
      `juror models list --known` shows";
 
-/// The longest index that is read.
+/// The longest index that is read, in bytes.
 const MAX_INDEX: u64 = 128 << 20;
 
-/// Endings of files that hold pickled Python objects.
+/// Extensions of files that hold pickled Python objects.
 const PICKLED: [&str; 5] = ["bin", "pt", "pth", "ckpt", "pkl"];
 
-/// Is it a GGUF file, by its name?
+/// Whether it is a GGUF file, by its name.
 pub fn is_gguf(path: &Path) -> bool {
     path.extension()
         .is_some_and(|extension| extension.eq_ignore_ascii_case("gguf"))
@@ -51,7 +51,7 @@ pub fn parse_index(text: &str) -> Result<BTreeMap<String, String>, String> {
     }
     let index: Index =
         serde_json::from_str(text).map_err(|error| format!("not a shard index: {error}"))?;
-    // Shards are plain names in the same folder; an index from elsewhere must not reach other files.
+    // Shards are plain names in the same folder; a foreign index must not reach other files.
     for file in index.weight_map.values() {
         let mut parts = Path::new(file).components();
         let plain = matches!(
@@ -94,7 +94,7 @@ pub fn pickled<'n>(files: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     files.find(is_pickled)
 }
 
-/// The first file with pickled weights of a folder.
+/// The first file with pickled weights in a folder.
 pub fn pickled_in(folder: &Path) -> Option<String> {
     let entries = std::fs::read_dir(folder).ok()?;
     let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
@@ -114,7 +114,7 @@ pub fn how_to_convert(model: &str) -> String {
 
 /// What to do with an adapter in `folder`, of the model `base`.
 pub fn how_to_merge(folder: &str, base: Option<&str>) -> String {
-    // The name comes from a file and the command is there to be copied: only plain names go into it.
+    // The name comes from a file, and the command is meant to be copied, so only plain names go into it.
     let plain = |name: &&str| {
         name.chars()
             .all(|c| c.is_alphanumeric() || "-_./@ ".contains(c))

@@ -48,29 +48,29 @@ use crate::settings::Settings;
 pub enum Want {
     /// All that a judge needs.
     Everything,
-    /// All but the weights: enough to say what the model is. Of a GGUF file it is all, since that is one.
+    /// All but the weights: enough to tell what the model is. For a GGUF file it is the whole file.
     Description,
 }
 
-/// What happens while files are fetched. Bytes are of the files, not of the wire.
+/// An event while files are fetched. Bytes are those of the files, not of the network traffic.
 #[derive(Debug, Clone, Copy)]
 pub enum Event<'a> {
     /// Files will be fetched.
     Expect {
-        /// Their bytes.
+        /// Their size in bytes.
         bytes: u64,
-        /// Bytes of them that are there from an earlier attempt.
+        /// Bytes of them that are already there from an earlier attempt.
         present: u64,
     },
-    /// So many more bytes are there.
+    /// The number of bytes that arrived.
     Received(u64),
-    /// So many bytes are thrown away: they have to be fetched again.
+    /// The number of bytes thrown away, which have to be fetched again.
     Discarded(u64),
     /// Something the user should know.
     Note(&'a str),
 }
 
-/// Watches over a download; called from several threads.
+/// Receives the events of a download; called from several threads.
 pub type Watch<'a> = dyn Fn(Event<'_>) + Sync + 'a;
 
 /// A model in the cache.
@@ -80,9 +80,9 @@ pub struct Snapshot {
     pub commit: String,
     /// The folder of its files.
     pub folder: PathBuf,
-    /// The GGUF file, where one was asked for: the first of a model in several.
+    /// The GGUF file, if one was asked for; the first one of a model in several files.
     pub file: Option<PathBuf>,
-    /// Bytes that were fetched for it now.
+    /// Bytes fetched for it by this call.
     pub fetched: u64,
 }
 
@@ -96,15 +96,15 @@ impl Hub {
     /// The hub that the environment names.
     ///
     /// # Errors
-    /// Where nothing says in which folder to keep models, and for a token file that is there and cannot be read.
+    /// If nothing says in which folder to keep models, and for a token file that exists but cannot be read.
     pub fn from_environment() -> Result<Self, HubError> {
         let settings = Settings::read(&|name| std::env::var_os(name))?;
         Ok(Self { settings })
     }
 
-    /// Sees to it that a model is in the cache, and says where. What is there is not fetched again, unless it is a file that
-    /// describes the model and whose content is not what its name says. Where the hub cannot be reached, the cache's word for
-    /// what the revision stands for is taken, and `watch` gets a note.
+    /// Makes sure that a model is in the cache, and returns where. Files in the cache are not fetched again, except those
+    /// that describe the model if their content does not match their name. If the hub cannot be reached, the cache's record
+    /// of what the revision stands for is used, and `watch` gets a note.
     ///
     /// # Errors
     /// [`HubError`].
@@ -125,8 +125,8 @@ impl Hub {
         }
     }
 
-    /// As [`Self::fetch`], but everything that is there is checked, weights too, and a hub that cannot be reached is an error
-    /// unless the revision is a whole commit that the cache has all of.
+    /// As [`Self::fetch`], but all files in the cache are checked, weights too, and a hub that cannot be reached is an error
+    /// unless the revision is a complete commit that the cache has all of.
     ///
     /// # Errors
     /// The same.
@@ -137,13 +137,13 @@ impl Hub {
     /// Every model in the cache that has a `config.json` or a GGUF file, by name.
     ///
     /// # Errors
-    /// For a cache that is there and cannot be read.
+    /// For a cache that exists but cannot be read.
     pub fn models(&self) -> Result<Vec<CachedModel>, HubError> {
         Ok(cache::models(&self.settings.cache)?)
     }
 
-    /// Takes a model from the cache, and from the hub what the cache does not have. Of what is there, the files that
-    /// describe the model are checked, or everything.
+    /// Takes a model from the cache, fetching what the cache does not have. Files in the cache are checked: those that
+    /// describe the model, or everything.
     fn take(
         &self,
         id: &HubId,
@@ -195,10 +195,10 @@ impl Hub {
         Ok(repository.into_snapshot(&listing.commit, fetched))
     }
 
-    /// The model as the cache has it, if it has what is wanted; `why` says why nothing can be fetched.
+    /// The model in the cache, if the cache has what is wanted; `why` says why nothing can be fetched.
     ///
     /// # Errors
-    /// [`Fault::Damaged`] where a file that is looked at is not what its name says.
+    /// [`Fault::Damaged`] if a checked file does not match its name.
     fn cached(
         &self,
         id: &HubId,
@@ -220,7 +220,7 @@ impl Hub {
     }
 }
 
-/// Fetches what the cache does not have; returns how many bytes came.
+/// Fetches what the cache does not have; returns the number of bytes fetched.
 fn download(
     downloads: &Downloads,
     listing: &Listing,
@@ -248,7 +248,7 @@ fn download(
         let folder = repository.snapshot(&listing.commit);
         fetched += downloads.fetch(&needed::weights(&folder, &listing.files)?, damaged)?;
     }
-    // Only now, as with everything that calls a snapshot whole.
+    // Only now, when the snapshot is otherwise complete.
     for file in absent {
         repository.mark_absent(&listing.commit, &file);
     }
@@ -264,7 +264,7 @@ pub fn origin(folder: &Path) -> Option<String> {
     (snapshots.file_name()? == "snapshots").then(|| format!("{}@{commit}", id.repository()))
 }
 
-/// A number of bytes for people: `16.4 GB`.
+/// A number of bytes in readable units: `16.4 GB`.
 pub fn bytes(count: u64) -> String {
     let units = ["B", "kB", "MB", "GB", "TB"];
     let mut value = count as f64;

@@ -9,10 +9,10 @@ use crate::error::{Fault, HubError};
 use crate::hash::Hash;
 use crate::layout::is_gguf;
 
-/// The branch that is meant where no revision is given.
+/// The branch that is used if no revision is given.
 pub(crate) const DEFAULT_REVISION: &str = "main";
 
-/// What a repository holds. Each kind has names of its own.
+/// What a repository holds. The names of each kind are separate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RepositoryKind {
     Model,
@@ -29,7 +29,7 @@ impl RepositoryKind {
         self.names()[1]
     }
 
-    /// What of the same name could have been meant on this machine.
+    /// What else the name could have meant on this machine, for messages.
     pub(crate) fn local(self) -> &'static str {
         self.names()[2]
     }
@@ -48,17 +48,17 @@ impl RepositoryKind {
 pub struct HubId {
     kind: RepositoryKind,
     repository: String,
-    /// The GGUF file, the first one of a model in several.
+    /// The GGUF file; the first one of a model in several files.
     file: Option<FileName>,
     revision: String,
 }
 
 impl HubId {
-    /// Reads `org/name` or `org/name/FILE.gguf`, each with `@revision` or without. `None` if the text does not have the form of one at all: it may then be
-    /// something else, a path for instance.
+    /// Parses `org/name` or `org/name/FILE.gguf`, each optionally with `@revision`. `None` if the text does not have this
+    /// form at all: it may then be something else, such as a path.
     ///
     /// # Errors
-    /// [`HubError`] for a hub id whose revision cannot be one.
+    /// [`HubError`] for a hub id with an invalid revision.
     pub fn parse(text: &str) -> Result<Option<Self>, HubError> {
         let (path, revision) = match text.split_once('@') {
             Some((path, revision)) => (path, Some(revision)),
@@ -88,7 +88,7 @@ impl HubId {
     /// The model `repository` at a revision, or at the default branch.
     ///
     /// # Errors
-    /// [`HubError`] for a revision that cannot be one.
+    /// [`HubError`] for an invalid revision.
     pub fn new(repository: &str, revision: Option<&str>) -> Result<Self, HubError> {
         let revision = revision.unwrap_or(DEFAULT_REVISION);
         if let Some(message) = fault_of_revision(revision) {
@@ -105,7 +105,7 @@ impl HubId {
         })
     }
 
-    /// The data set `org/name`, with `@revision` or without. `None` if the text is no such name.
+    /// The data set `org/name`, optionally with `@revision`. `None` if the text is not such a name.
     pub(crate) fn data_set(text: &str) -> Result<Option<Self>, HubError> {
         let id = Self::parse(text)?.filter(|id| id.file.is_none());
         Ok(id.map(|id| Self {
@@ -114,7 +114,7 @@ impl HubId {
         }))
     }
 
-    /// It at another revision.
+    /// The same repository at another revision.
     pub(crate) fn at(&self, revision: &str) -> Self {
         Self {
             revision: revision.into(),
@@ -131,7 +131,7 @@ impl HubId {
         &self.repository
     }
 
-    /// Where the repository is, behind the hub's address: `org/name`, or `datasets/org/name`.
+    /// The repository's path after the hub's address: `org/name`, or `datasets/org/name`.
     pub(crate) fn path(&self) -> String {
         match self.kind {
             RepositoryKind::Model => self.repository.clone(),
@@ -139,14 +139,14 @@ impl HubId {
         }
     }
 
-    /// The GGUF files that are meant, where one is named: that one, or all parts of a model in several,
-    /// `NAME-00001-of-00003.gguf` and so on.
+    /// The GGUF files to use, if one is named: that file, or all parts of a model in several, `NAME-00001-of-00003.gguf` and
+    /// so on.
     pub(crate) fn files(&self) -> Vec<FileName> {
         let parts = self.file.as_ref().and_then(|file| {
             let (stem, ending) = file.as_str().rsplit_once('.')?;
             let (first, count) = stem.rsplit_once("-00001-of-")?;
             let parts: usize = count.parse().ok().filter(|_| count.len() == 5)?;
-            // No model has more; a name must not make us ask without end.
+            // No model has more parts; a name must not cause an unbounded number of requests.
             let parts = Some(parts).filter(|parts| (1..=1000).contains(parts))?;
             let name = |part| format!("{first}-{part:05}-of-{parts:05}.{ending}");
             (1..=parts)
@@ -197,7 +197,7 @@ fn is_repository_part(part: &str) -> bool {
         && !part.contains("..")
 }
 
-/// What keeps a text from being the name of a branch or tag, by git's rules. A slash is allowed; it makes folders.
+/// Why a text cannot be the name of a branch or tag by git's rules; `None` if it can. A slash is allowed, and makes folders.
 fn fault_of_revision(revision: &str) -> Option<&'static str> {
     if revision.is_empty() || revision.len() > 200 {
         return Some("a revision has 1 to 200 characters");
@@ -221,7 +221,7 @@ fn fault_of_revision(revision: &str) -> Option<&'static str> {
 pub(crate) struct Commit(String);
 
 impl Commit {
-    /// 40 hexadecimal digits, or 64 of a repository that hashes by SHA-256.
+    /// Parses 40 hexadecimal digits, or 64 for a repository that hashes by SHA-256.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let digit = |byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
         let hexadecimal = text.bytes().all(digit);
@@ -239,12 +239,12 @@ impl fmt::Display for Commit {
     }
 }
 
-/// The name of a file's content: the SHA-256 of a large file, the git hash of a small one. Names its blob in the cache.
+/// The name of a file's content: the SHA-256 of a large file, the git hash of a small one. It names the blob in the cache.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ETag(String);
 
 impl ETag {
-    /// Reads an `ETag` header, weak or not.
+    /// Parses an `ETag` header, weak or strong.
     pub(crate) fn parse(header: &str) -> Option<Self> {
         let text = header.trim();
         let text = text.strip_prefix("W/").unwrap_or(text).trim_matches('"');
@@ -256,7 +256,7 @@ impl ETag {
         &self.0
     }
 
-    /// Which hash of the content the tag is; `None` for a tag that says nothing of the content.
+    /// The kind of hash that the tag is; `None` for a tag that is not a hash of the content.
     pub(crate) fn hash(&self) -> Option<Hash> {
         let hexadecimal = self.0.bytes().all(|byte| byte.is_ascii_hexdigit());
         match self.0.len() {
@@ -267,12 +267,12 @@ impl ETag {
     }
 }
 
-/// The name of a file in its repository; with the folders it lies in, where it lies in any.
+/// The name of a file in its repository, with the folders it lies in.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct FileName(String);
 
 impl FileName {
-    /// The name of a file in no folder that is a name everywhere: no separators, no drive, nothing hidden.
+    /// Parses a name without folders that is valid on every system: no separators, no drive, nothing hidden.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let refused = |c: char| c.is_control() || "/\\:*?\"<>|".contains(c);
         let plain = matches!(text.len(), 1..=200)
@@ -282,7 +282,7 @@ impl FileName {
         plain.then(|| Self(text.into()))
     }
 
-    /// A name, or names of folders and a name with `/` between them, each as [`Self::parse`] has it.
+    /// Parses a name, or names of folders and a name with `/` between them, each as in [`Self::parse`].
     pub(crate) fn parse_path(text: &str) -> Option<Self> {
         let parts = || text.split('/');
         let plain = text.len() <= 500 && parts().all(|part| Self::parse(part).is_some());
@@ -298,7 +298,7 @@ impl FileName {
         self.0.matches('/').count()
     }
 
-    /// It as a path in a URL.
+    /// The name as a path in a URL.
     pub(crate) fn in_url(&self) -> String {
         let parts: Vec<String> = self.0.split('/').map(percent_encode).collect();
         parts.join("/")

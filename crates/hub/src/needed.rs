@@ -7,7 +7,7 @@ use crate::error::Fault;
 use crate::layout::{self, CONFIG_FILE, WEIGHTS_FILE, WEIGHTS_INDEX, is_gguf, pickled};
 use crate::name::{FileName, HubId};
 
-/// Everything but the weights.
+/// The files besides the weights.
 pub(crate) const DESCRIPTION: [&str; 7] = [
     CONFIG_FILE,
     "generation_config.json",
@@ -18,7 +18,7 @@ pub(crate) const DESCRIPTION: [&str; 7] = [
     "judge.json",
 ];
 
-/// Refuses a repository whose files are no checkpoint for this program.
+/// Refuses a repository that has no checkpoint for this program.
 pub(crate) fn check(id: &HubId, files: &BTreeSet<String>) -> Result<(), Fault> {
     let refuse = |message: String| {
         Err(Fault::NoCheckpoint {
@@ -85,18 +85,18 @@ pub(crate) fn check(id: &HubId, files: &BTreeSet<String>) -> Result<(), Fault> {
     ))
 }
 
-/// The files that describe a model, whether it has them or not.
+/// The files that describe a model, present or not.
 pub(crate) fn description(files: &BTreeSet<String>) -> Vec<FileName> {
     let index = (!files.contains(WEIGHTS_FILE)).then_some(WEIGHTS_INDEX);
     let names = DESCRIPTION.into_iter().chain(index);
     names.filter_map(FileName::parse).collect()
 }
 
-/// The weight files of a snapshot whose description has come.
+/// The weight files of a snapshot whose description was fetched.
 ///
 /// # Errors
-/// [`Fault::Index`] for a shard index that names anything but Safetensors files beside it, or shards that the repository does
-/// not have.
+/// [`Fault::Index`] for a shard index that names anything but Safetensors files beside it, or shards that the repository
+/// does not have.
 pub(crate) fn weights(snapshot: &Path, files: &BTreeSet<String>) -> Result<Vec<FileName>, Fault> {
     if files.contains(WEIGHTS_FILE) {
         return Ok(FileName::parse(WEIGHTS_FILE).into_iter().collect());

@@ -9,26 +9,26 @@ use crate::error::Fault;
 use crate::url::{host, without_query};
 use crate::{Event, Watch};
 
-/// Attempts at a request that may succeed the next time.
+/// The number of attempts at a request that may succeed the next time.
 const ATTEMPTS: u32 = 5;
-/// Attempts at reaching a server.
+/// The number of attempts to reach a server.
 const ATTEMPTS_TO_CONNECT: u32 = 3;
 /// The pause before the second attempt; each further one doubles it.
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
-/// How long servers may have one request wait, all in all. The hub counts requests over five minutes.
+/// The longest time, in all, that servers may make one request wait. The hub counts requests over five minutes.
 const LONGEST_WAIT: Duration = Duration::from_mins(5);
 
 /// An error, and whether trying again may help.
 pub(crate) struct AttemptError {
     pub(crate) error: Box<Fault>,
-    /// Attempts that are worth making, all in all.
+    /// The total number of attempts that is worth making.
     pub(crate) attempts: u32,
-    /// How long the server wants us to wait.
+    /// How long the server asks to wait.
     pub(crate) after: Option<Duration>,
 }
 
 impl AttemptError {
-    /// One that may pass.
+    /// An error that may not recur.
     pub(crate) fn transient(error: Fault) -> Self {
         Self {
             attempts: ATTEMPTS,
@@ -37,7 +37,7 @@ impl AttemptError {
     }
 }
 
-/// One that stays.
+/// A permanent error.
 impl From<Fault> for AttemptError {
     fn from(error: Fault) -> Self {
         Self {
@@ -52,7 +52,7 @@ impl From<Fault> for AttemptError {
 pub(crate) struct Attempts<'a> {
     watch: &'a Watch<'a>,
     failures: u32,
-    /// How long servers had it wait.
+    /// How long servers have made it wait so far.
     waited: Duration,
 }
 
@@ -65,12 +65,12 @@ impl<'a> Attempts<'a> {
         }
     }
 
-    /// After an attempt that got further than any before.
+    /// Starts counting again after an attempt that got further than any before.
     pub(crate) fn start_again(&mut self) {
         (self.failures, self.waited) = (0, Duration::ZERO);
     }
 
-    /// Waits until the next attempt is due, and gives the time that the server asked for; the error if there is to be no
+    /// Waits until the next attempt is due, and returns how long the server asked to wait; the error if there is to be no
     /// other attempt.
     pub(crate) fn wait(&mut self, failure: AttemptError) -> Result<Duration, Fault> {
         self.failures += 1;
@@ -98,8 +98,8 @@ impl<'a> Attempts<'a> {
     }
 }
 
-/// Attempts until one succeeds or fails for good. Each gets the deadline of its answer: `time` is for all of them,
-/// without what the server asks to wait.
+/// Attempts until one succeeds or fails permanently. Each gets the deadline of its answer: `time` is for all of them
+/// together, without the waits that the server asks for.
 pub(crate) fn with_retries<T>(
     watch: &Watch,
     time: Duration,
@@ -116,12 +116,12 @@ pub(crate) fn with_retries<T>(
     }
 }
 
-/// What a `Retry-After` header asks for: seconds, or a date, counted from the server's own where it tells one. `None` for
-/// what is neither.
+/// The time that a `Retry-After` header asks for: seconds, or a date, which is compared with the server's own clock if it
+/// tells its date. `None` for any other text.
 pub(crate) fn retry_after(text: &str, date: Option<&str>) -> Option<Duration> {
     let text = text.trim();
     if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
-        // More digits than fit are longer than anybody waits.
+        // A number with more digits than fit is longer than any limit.
         return Some(Duration::from_secs(text.parse().unwrap_or(u64::MAX)));
     }
     let moment = |text: &str| Some(DateTime::parse_from_rfc2822(text.trim()).ok()?.timestamp());
@@ -130,12 +130,12 @@ pub(crate) fn retry_after(text: &str, date: Option<&str>) -> Option<Duration> {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         i64::try_from(now.ok()?.as_secs()).ok()
     })?;
-    // A date that has passed asks for no wait.
+    // A date in the past asks for no wait.
     let wait = until.saturating_sub(now).max(0);
     Some(Duration::from_secs(wait.unsigned_abs()))
 }
 
-/// A time for people, rounded up.
+/// A duration in words, rounded up.
 pub(crate) fn duration_in_words(time: Duration) -> String {
     match time.as_secs() {
         seconds @ 0..=119 => format!("{seconds} s"),
@@ -145,12 +145,12 @@ pub(crate) fn duration_in_words(time: Duration) -> String {
     }
 }
 
-/// Why no answer came, and whether one may come the next time.
+/// The error of a request that got no answer, and whether a retry may help.
 pub(crate) fn transport(url: &str, error: &ureq::Error) -> AttemptError {
     let text = error.to_string();
     let mistrust = match error {
         ureq::Error::Rustls(_) | ureq::Error::Tls(_) | ureq::Error::Pem(_) => true,
-        // How the connection says that it does not trust a certificate.
+        // The error of a connection that does not trust a certificate.
         ureq::Error::Io(source) => source.kind() == std::io::ErrorKind::InvalidData,
         _ => false,
     };
@@ -198,7 +198,7 @@ mod tests {
             let wait = wait.map(Duration::from_secs);
             assert_eq!(retry_after(text, date), wait, "{text}");
         }
-        // Without the server's own date this machine's counts.
+        // Without the server's date, this machine's clock is used.
         let past = retry_after("Sun, 06 Nov 1994 08:49:37 GMT", None);
         assert_eq!(past, Some(Duration::ZERO));
         let far = retry_after("Fri, 06 Nov 2893 08:49:37 GMT", Some("yesterday")).unwrap();

@@ -19,7 +19,7 @@ pub(crate) struct Settings {
     pub(crate) endpoint: String,
     /// The cache's folder, `HF_HUB_CACHE`, else `hub` in `HF_HOME`.
     pub(crate) cache: PathBuf,
-    /// The token to ask with, `HF_TOKEN` or the token file that `hf auth login` writes.
+    /// The access token, `HF_TOKEN` or from the token file that `hf auth login` writes.
     pub(crate) token: Option<String>,
     /// Whether nothing may be fetched, `HF_HUB_OFFLINE`.
     pub(crate) offline: bool,
@@ -30,7 +30,7 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// Reads variables of the environment. An empty one counts as not set.
+    /// Reads environment variables. An empty one counts as unset.
     pub(crate) fn read(variable: &dyn Fn(&str) -> Option<OsString>) -> Result<Self, Fault> {
         let variable = |name: &str| variable(name).filter(|value| !value.is_empty());
         let text = |name: &str| variable(name).and_then(|value| value.into_string().ok());
@@ -80,7 +80,7 @@ impl Settings {
     }
 }
 
-/// A token must never reach a log.
+/// Hides the token, which must never reach a log.
 impl fmt::Debug for Settings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Settings")
@@ -94,7 +94,7 @@ impl fmt::Debug for Settings {
     }
 }
 
-/// What the hub's Python library takes for true.
+/// Whether the hub's Python library takes the text as true.
 fn is_true(text: &str) -> bool {
     ["1", "on", "yes", "true"]
         .iter()

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The beginning of a folder's name where the hub converted only the beginning of a split. No split has a dash in its name.
+/// The prefix of a folder's name if the hub converted only the beginning of a split. No split has a dash in its name.
 pub(crate) const PARTIAL: &str = "partial-";
-/// Files of one folder of what the hub converted.
+/// The most files in one folder of the hub's conversion.
 const FOLDER: usize = 10_000;
 /// The configuration of data sets without any.
 const DEFAULT: &str = "default";
@@ -13,19 +13,19 @@ const DEFAULT: &str = "default";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Split {
     pub(crate) config: String,
-    /// With [`PARTIAL`] in front where it is cut short.
+    /// With [`PARTIAL`] in front if it is cut short.
     pub(crate) name: String,
-    /// In the order in which they are read.
+    /// The files in reading order.
     pub(crate) files: Vec<String>,
-    /// The first file that is not among them, by the numbers of the others.
+    /// The first missing file, judging by the numbers of the others.
     pub(crate) lacks: Option<String>,
 }
 
-/// Who laid out the files of a data set.
+/// The program that laid out the files of a data set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Layout {
-    /// The hub, on its branch of converted files: `CONFIG/SPLIT/0000.parquet`, with [`PARTIAL`] before what is cut short; beyond
-    /// 10,000 files `CONFIG/SPLIT-part0/0000.parquet` and so on.
+    /// The hub, on its branch of converted files: `CONFIG/SPLIT/0000.parquet`, with [`PARTIAL`] before the name if it is cut
+    /// short; beyond 10,000 files `CONFIG/SPLIT-part0/0000.parquet` and so on.
     Converted,
     /// Python's `datasets`: `data/SPLIT-00000-of-00002.parquet`, `CONFIG/SPLIT-00000-of-00002.parquet`.
     Pushed,
@@ -53,12 +53,12 @@ pub(crate) fn splits(files: &BTreeSet<String>, layout: Layout) -> Vec<Split> {
     found.into_iter().map(split).collect()
 }
 
-/// What a path says of its file.
+/// What a file's path says about it.
 struct Place<'p> {
     config: &'p str,
     split: &'p str,
     number: usize,
-    /// How many files the split has, where the name tells.
+    /// How many files the split has, if the name tells.
     of: Option<usize>,
 }
 
@@ -80,7 +80,7 @@ fn converted(path: &str) -> Option<Place<'_>> {
 
 fn pushed(path: &str) -> Option<Place<'_>> {
     let (folder, file) = path.rsplit_once('/').unwrap_or(("", path));
-    // Older files have a hash behind their numbers.
+    // Older files have a hash after their numbers.
     let (name, of) = file.strip_suffix(".parquet")?.split_once("-of-")?;
     let (split, number) = name.rsplit_once('-')?;
     Some(Place {
@@ -95,13 +95,13 @@ fn pushed(path: &str) -> Option<Place<'_>> {
     })
 }
 
-/// A number of so many digits.
+/// Parses a number of `count` digits.
 fn digits(text: &str, count: usize) -> Option<usize> {
     let plain = text.len() == count && text.bytes().all(|byte| byte.is_ascii_digit());
     plain.then(|| text.parse().ok())?
 }
 
-/// The first number, as text, that none of a split's files has.
+/// The first number, as text, that is missing among a split's files.
 fn lacks(files: &[(&String, Place)]) -> Option<String> {
     let numbers: BTreeSet<usize> = files.iter().map(|(_, place)| place.number).collect();
     let told = files.iter().filter_map(|(_, place)| place.of).max();
@@ -119,10 +119,10 @@ fn lacks(files: &[(&String, Place)]) -> Option<String> {
     })
 }
 
-/// The one split that is meant.
+/// Picks the one split that the user means.
 ///
 /// # Errors
-/// What is missing or not told, with what there is, for the user.
+/// What is missing or ambiguous, with the choices there are, for the user.
 pub(crate) fn pick<'s>(
     splits: &'s [Split],
     config: Option<&str>,
@@ -137,7 +137,7 @@ pub(crate) fn pick<'s>(
     };
     let (config, split) = match (config, split, configs.as_slice()) {
         (Some(config), split, _) if configs.contains(&config) => (config, split),
-        // With one configuration its name can be left out.
+        // If there is one configuration, its name can be left out.
         (Some(split), None, [config]) if has(config, split).is_some() => (*config, Some(split)),
         (Some(config), ..) => {
             return Err(format!(
@@ -172,7 +172,7 @@ pub(crate) fn pick<'s>(
     }
 }
 
-/// Names for a message; of very many the first.
+/// Names for a message; only the first if there are many.
 fn listed(names: &[&str]) -> String {
     const SHOWN: usize = 40;
     let shown = names[..names.len().min(SHOWN)].join(", ");
@@ -191,7 +191,7 @@ mod tests {
         splits(&files, layout)
     }
 
-    /// `config:split files…`, with what is not there in brackets.
+    /// `config:split files…`, with absent files in brackets.
     fn shown(files: &[&str], layout: Layout) -> Vec<String> {
         let line = |split: Split| {
             let lacks = split

@@ -17,7 +17,7 @@ pub(crate) fn without_query(url: &str) -> &str {
     url.split(['?', '#']).next().unwrap_or(url)
 }
 
-/// Where a redirect leads; `None` for what is no place, and for the way out of an encrypted connection.
+/// The target of a redirect; `None` if it is invalid or leads from an encrypted connection to a plain one.
 pub(crate) fn join(url: &str, location: &str) -> Option<String> {
     let location = location.trim();
     let next = if location.starts_with("https://") || location.starts_with("http://") {

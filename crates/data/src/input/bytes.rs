@@ -1,4 +1,4 @@
-//! A source's bytes without compression.
+//! The bytes of a source, decompressed.
 
 use std::cell::Cell;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
@@ -13,27 +13,28 @@ use crate::DatasetError;
 /// Bytes read at a time: enough to keep a fast disk busy.
 const BUFFER: usize = 1 << 18;
 
-/// How much text was made of a compressed file.
+/// How much text was unpacked from a compressed file so far.
 #[derive(Debug, Default)]
 pub(super) struct Expansion {
     text: u64,
 }
 
 impl Expansion {
-    /// Bytes of text that a file may hold whatever its size.
+    /// How many bytes of text a file may always hold.
     const TEXT: u64 = 1 << 30;
-    /// Bytes of text for each of the file's, besides: the same line over and over is packed to some thousandth.
+    /// How many bytes of text a file may hold for each of its own bytes, in addition: repeated lines are packed to about a
+    /// thousandth.
     const TEXT_PER_BYTE: u64 = 2000;
     pub(super) const REFUSED: &str = "it unpacks to more than 1 GiB and 2000 times its size, which is out of proportion: unpack it, if that is what it should hold";
 
-    /// Adds text made of the first `packed` bytes of a file; false where that is out of proportion.
+    /// Adds text that came from the first `packed` bytes of a file; false if there is too much of it for them.
     pub(super) fn add(&mut self, text: usize, packed: u64) -> bool {
         self.text += text as u64;
         self.text <= Self::TEXT + Self::TEXT_PER_BYTE.saturating_mul(packed)
     }
 }
 
-/// Reads on, and counts.
+/// Counts the bytes read from a reader.
 struct Counted<R> {
     bytes: R,
     read: Rc<Cell<u64>>,
@@ -47,7 +48,7 @@ impl<R: Read> Read for Counted<R> {
     }
 }
 
-/// What a decompressor makes of a file, as far as that is in proportion.
+/// The output of a decompressor, with an error once there is too much of it.
 struct Unpacked<R> {
     bytes: R,
     packed: Rc<Cell<u64>>,
@@ -76,14 +77,14 @@ pub(super) struct Bytes {
     pub(super) reader: Box<dyn BufRead>,
     /// Bytes read so far; kept by the readers of rows.
     pub(super) read: u64,
-    /// How long a row may be.
+    /// The limit on a row's length.
     pub(super) limit: LineLimit,
-    /// Can bytes be read again by their offset? Not in a compressed file, a pipe, or standard input.
+    /// Whether bytes can be read again by their offset: not in a compressed file, a pipe, or standard input.
     pub(super) seekable: bool,
 }
 
 impl Bytes {
-    /// Looks at the first bytes rather than the name to tell how `reader` is compressed.
+    /// Detects how `reader` is compressed by its first bytes, not by its name.
     pub(super) fn new(
         file: String,
         mut reader: impl Read + 'static,
@@ -96,7 +97,7 @@ impl Bytes {
         }
         let compression = match head.as_slice() {
             [0x1f, 0x8b, ..] => Some("gzip"),
-            // A frame, or the skippable frame that some compressors begin with.
+            // A frame of zstd, or the skippable frame that some compressors begin with.
             [0x28, 0xb5, 0x2f, 0xfd] | [0x50..=0x5f, 0x2a, 0x4d, 0x18] => Some("zstd"),
             [b'B', b'Z', b'h', _] => return Err(unpack(file, "compressed with bzip2")),
             [0xfd, b'7', b'z', b'X'] => return Err(unpack(file, "compressed with xz")),
@@ -159,7 +160,7 @@ impl Bytes {
                 Ok([]) => break,
                 Ok(buffer) => buffer,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                // Said when it is met again, behind the rows before it.
+                // The error is reported when it is met again, after the rows before it.
                 Err(_) if !beginning.is_empty() => break,
                 Err(source) => return Err(self.broken_off(0, source)),
             };
@@ -189,7 +190,7 @@ impl Bytes {
         self.read += count as u64;
     }
 
-    /// The error for bytes that end too early or cannot be read, behind `line` whole lines.
+    /// The error for bytes that end too early or cannot be read, after `line` whole lines.
     pub(super) fn broken_off(&self, line: usize, source: io::Error) -> DatasetError {
         broken_off(&self.file, self.compression, line, source)
     }
@@ -204,7 +205,7 @@ impl Bytes {
     }
 }
 
-/// The error for bytes of a file that end too early or cannot be read, behind `line` whole lines.
+/// The error for bytes of a file that end too early or cannot be read, after `line` whole lines.
 pub(super) fn broken_off(
     file: &str,
     compression: Option<&'static str>,
@@ -225,7 +226,7 @@ pub(super) fn broken_off(
     }
 }
 
-/// The text from its first character on that is neither a space nor a byte order mark.
+/// The bytes from the first one on that is neither space nor a byte order mark.
 pub(super) fn without_mark(bytes: &[u8]) -> &[u8] {
     bytes
         .strip_prefix(b"\xef\xbb\xbf")
@@ -233,7 +234,7 @@ pub(super) fn without_mark(bytes: &[u8]) -> &[u8] {
         .trim_ascii_start()
 }
 
-/// Has the file's name this extension?
+/// Whether the file's name has this extension.
 pub(super) fn ending(file: &str, ending: &str) -> bool {
     Path::new(file)
         .extension()
@@ -242,7 +243,7 @@ pub(super) fn ending(file: &str, ending: &str) -> bool {
 
 fn zstd(bytes: impl Read + 'static) -> io::Result<impl Read> {
     let mut decoder = zstd::stream::read::Decoder::new(bytes)?;
-    // What `zstd --ultra --long=31` writes.
+    // The largest window that `zstd --ultra --long=31` uses.
     decoder.window_log_max(31)?;
     Ok(decoder)
 }

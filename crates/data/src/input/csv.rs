@@ -18,10 +18,10 @@ pub(super) struct Csv {
     file: String,
     compression: Option<&'static str>,
     reader: csv::Reader<Bounded>,
-    /// Bytes that may still be read for the record at hand.
+    /// How many bytes may still be read for the current record.
     left: Rc<Cell<u64>>,
     unclosed: Rc<Cell<Option<usize>>>,
-    /// The lines from the record at hand on, as far as they were read ahead.
+    /// The beginnings of lines that were read, from the current record on.
     lines: Rc<RefCell<VecDeque<LineStart>>>,
     limit: LineLimit,
     /// `"key":` of each column, as JSON.
@@ -30,13 +30,13 @@ pub(super) struct Csv {
     place: usize,
 }
 
-/// Bytes up to a bound, so that a quote without its partner does not take a whole file into memory.
+/// A reader with a bound, so that an unclosed quote does not take a whole file into memory.
 struct Bounded {
     bytes: Bytes,
     left: Rc<Cell<u64>>,
     quotes: Quotes,
     lines: Rc<RefCell<VecDeque<LineStart>>>,
-    /// The line of a quote that is still open where the bytes end.
+    /// The line of a quote that is still open at the end of the bytes.
     unclosed: Rc<Cell<Option<usize>>>,
 }
 
@@ -46,13 +46,13 @@ struct LineStart {
     number: usize,
 }
 
-/// Whether the bytes so far end within quotes: the `csv` crate ends a field there without a word.
+/// Tracks whether the bytes so far end inside quotes, where the `csv` crate ends the field without an error.
 struct Quotes {
     delimiter: u8,
     state: InField,
     offset: u64,
     line: usize,
-    /// Had the line a byte that is not of its end?
+    /// Whether the line had a byte other than its end.
     begun: bool,
     /// The line of the last quote that opened a field.
     opened: usize,
@@ -63,12 +63,12 @@ enum InField {
     Begin,
     Plain,
     Quoted,
-    /// Behind a quote within quotes: the end of the field, or the first half of a quote.
+    /// After a quote inside quotes: the end of the field, or the first half of an escaped quote.
     Quote,
 }
 
 impl Quotes {
-    /// Reads on; `lines` is told of each line that is not blank.
+    /// Scans further bytes; `lines` receives each line that is not blank.
     fn read(&mut self, bytes: &[u8], lines: &mut VecDeque<LineStart>) {
         for &byte in bytes {
             if byte == b'\n' {
@@ -113,14 +113,14 @@ impl Read for Bounded {
     }
 }
 
-/// The character between the fields of a table with this first line: a tab where the name says so, else whichever of
-/// comma, tab and semicolon is there most often.
+/// The delimiter of a table with this first line: a tab if the file's name says so, else whichever of comma, tab and
+/// semicolon occurs most often.
 pub(super) fn delimiter(file: &str, header: &[u8]) -> u8 {
     if ending(file, "tsv") {
         return b'\t';
     }
     let count = |delimiter: u8| header.split(|&byte| byte == delimiter).count();
-    // The last of equals wins: the comma.
+    // `max_by_key` returns the last of equals, so the comma wins.
     [b';', b'\t', b',']
         .into_iter()
         .max_by_key(|&delimiter| count(delimiter))
@@ -177,7 +177,7 @@ impl Csv {
             place: 0,
         };
         if csv.read()? {
-            // A byte order mark is taken off by the crate.
+            // The crate removes a byte order mark.
             for name in &csv.record {
                 let name = String::from_utf8_lossy(name);
                 let name = serde_json::Value::from(name.trim());
@@ -195,7 +195,8 @@ impl Csv {
         let error = match self.reader.read_byte_record(&mut self.record) {
             Ok(more) => {
                 if let Some(position) = self.record.position() {
-                    // The crate's record begins behind the byte that ended the one before: the line is not yet told.
+                    // The crate's record begins right after the byte that ended the one before, so its line is not known
+                    // yet.
                     let mut lines = self.lines.borrow_mut();
                     while lines
                         .front()
@@ -235,7 +236,7 @@ impl RowReader for Csv {
         if !self.read()? {
             return Ok(Next::End);
         }
-        // Of a bad record the text as it was, more or less.
+        // The text of a bad record, approximately as it was.
         let bad = |row: &mut Vec<u8>, record: &csv::ByteRecord, why: String| {
             row.clear();
             row.extend(record.iter().collect::<Vec<_>>().join(&b','));
@@ -268,10 +269,10 @@ impl RowReader for Csv {
                 row.push(b',');
             }
             row.extend_from_slice(key.as_bytes());
-            // A table has no lists: its cells hold them as JSON.
+            // A table has no lists; its cells hold them as JSON.
             let messages = Messages::in_text(value).and_then(|_| serde_json::from_str(value).ok());
             let value = messages.unwrap_or_else(|| Value::from(value));
-            // A value always can be written to memory.
+            // Writing to memory does not fail.
             let _ = serde_json::to_writer(&mut *row, &value);
         }
         row.push(b'}');

@@ -1,4 +1,4 @@
-//! A JSON array: one row an element; or objects that are written over several lines, one after another.
+//! A JSON array, one row per element; or objects of several lines each, one after another.
 
 use std::io;
 
@@ -6,7 +6,7 @@ use super::bytes::Bytes;
 use super::{Next, RowReader, too_long};
 use crate::DatasetError;
 
-/// The elements of an array that fills a source, or its objects without an array.
+/// The elements of an array that fills a source, or its objects if there is no array.
 pub(super) struct JsonArray {
     bytes: Bytes,
     /// Lines begun so far.
@@ -21,17 +21,17 @@ pub(super) struct JsonArray {
 enum State {
     /// The opening bracket was not read yet.
     Outside,
-    /// It was, and no element.
+    /// The opening bracket was read, but no element.
     Opened,
     /// An element was read.
     Within,
     Closed,
-    /// There is no array, but objects alone.
+    /// There is no array, only objects.
     Bare,
 }
 
 impl JsonArray {
-    /// `bytes` begins with the array, spaces and a byte order mark apart.
+    /// The rows of `bytes`, which begin with the array, apart from space and a byte order mark.
     pub(super) fn new(bytes: Bytes) -> Self {
         Self {
             bytes,
@@ -42,7 +42,7 @@ impl JsonArray {
         }
     }
 
-    /// `bytes` begins with an object that goes on over several lines.
+    /// The rows of `bytes`, which begin with an object of several lines.
     pub(super) fn of_objects(bytes: Bytes) -> Self {
         Self {
             state: State::Bare,
@@ -50,7 +50,7 @@ impl JsonArray {
         }
     }
 
-    /// The next byte that is no space, not taken.
+    /// The next byte that is not space, not consumed.
     fn next_byte(&mut self) -> Result<Option<u8>, DatasetError> {
         loop {
             match self.bytes.peek(self.line)? {
@@ -83,8 +83,8 @@ impl JsonArray {
         }
     }
 
-    /// Reads to the comma or bracket behind an element, which is not taken; of an element that is too long the beginning
-    /// alone is kept.
+    /// Reads an element up to the comma or bracket after it, which is not consumed; of an element that is too long only the
+    /// beginning is kept.
     fn element(&mut self, row: &mut Vec<u8>) -> Result<(), DatasetError> {
         let most = self.bytes.limit.bytes();
         let begin = self.bytes.read;
@@ -110,7 +110,7 @@ impl JsonArray {
                         ended = true;
                         break;
                     }
-                    // A brace without its partner ends nothing: the element is not JSON, which is found out later.
+                    // An unmatched brace ends nothing: the element is then not JSON, which is found out later.
                     b']' | b'}' => depth = depth.saturating_sub(1),
                     _ => {}
                 }
@@ -155,7 +155,7 @@ impl RowReader for JsonArray {
                 return self.next(row);
             }
             (State::Within, Some(_)) => {
-                // The element before ended at a comma: nothing else is left but the bracket.
+                // An element ends at a comma or at the bracket, so this is the comma.
                 self.bytes.take(1);
                 if self.next_byte()?.is_none() {
                     return Err(self.broken("array is not closed"));

@@ -1,4 +1,4 @@
-//! JSON lines: one row a line.
+//! JSON lines: one row per line.
 
 use super::bytes::Bytes;
 use super::line::{read_line, skip_line};
@@ -29,7 +29,7 @@ impl RowReader for JsonLines {
     fn next(&mut self, row: &mut Vec<u8>) -> Result<Next, DatasetError> {
         row.clear();
         let limit = self.bytes.limit.bytes();
-        // Room for the mark and the line's end, which do not count.
+        // Room for the byte order mark and the line's end, which do not count.
         let most = limit as u64 + (BYTE_ORDER_MARK.len() + 2) as u64;
         self.offset = self.bytes.read;
         let read = match read_line(&mut self.bytes.reader, row, most) {

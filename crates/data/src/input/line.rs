@@ -1,26 +1,26 @@
-//! Lines of a length that has a limit: a file without a newline must not be taken into memory whole.
+//! Lines with a limit on their length: a file without newlines must not be read into memory as a whole.
 
 use std::fs::File;
 use std::io::{self, BufRead, Read};
 use std::path::Path;
 
-/// How long a line of an input may be, in bytes, its end not counted.
+/// The limit on a line's length in an input, in bytes, without its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LineLimit(pub u32);
 
 impl LineLimit {
-    /// Many times the longest rollout, and little beside a machine's memory.
+    /// Many times the longest rollout, and little compared with a machine's memory.
     pub const DEFAULT: Self = Self(64 << 20);
 
-    /// A longer line is read on to its end, so that it can be set aside like any other bad line; but not further than
-    /// this many times the limit.
+    /// A longer line is read to its end, so that it can be set aside like any other bad line, but no further than this many
+    /// times the limit.
     const PASSED_OVER: u64 = 4;
 
     pub(super) fn bytes(self) -> usize {
         self.0 as usize
     }
 
-    /// Bytes of one line, at most, that are read at all.
+    /// The most bytes of one line that are read at all.
     pub(super) fn passed_over(self) -> u64 {
         u64::from(self.0) * Self::PASSED_OVER
     }
@@ -32,7 +32,7 @@ impl Default for LineLimit {
     }
 }
 
-/// Reads to the next newline, that included, or to the end, but no more than `most` bytes, behind what `line` holds.
+/// Appends to `line` up to and including the next newline, or to the end of the input, but at most `most` bytes.
 pub(crate) fn read_line(
     reader: &mut dyn BufRead,
     line: &mut Vec<u8>,
@@ -41,8 +41,8 @@ pub(crate) fn read_line(
     reader.take(most).read_until(b'\n', line)
 }
 
-/// Leaves out everything up to the next newline, that included, or to the end; how many bytes that was, and whether it
-/// came so far before `most` of them.
+/// Skips up to and including the next newline, or to the end of the input. Returns how many bytes were skipped, and whether
+/// the line ended within about `most` of them.
 pub(crate) fn skip_line(reader: &mut dyn BufRead, most: u64) -> io::Result<(u64, bool)> {
     let mut skipped = 0;
     while skipped < most {
@@ -65,7 +65,7 @@ pub(crate) fn skip_line(reader: &mut dyn BufRead, most: u64) -> io::Result<(u64,
     Ok((skipped, false))
 }
 
-/// Most bytes of a file of text that a user wrote: a prompt, examples, a chat template.
+/// The largest text file that a user writes, in bytes: a prompt, examples, a chat template.
 const MOST_TEXT: u64 = 16 << 20;
 
 /// The whole of a small file of text.

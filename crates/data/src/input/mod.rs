@@ -1,4 +1,4 @@
-//! The files behind the inputs, and their rows: JSON lines, a JSON array, CSV or Parquet, told by content.
+//! The files that inputs stand for, and their rows: JSON lines, a JSON array, CSV or Parquet, detected by content.
 
 mod bytes;
 mod csv;
@@ -25,11 +25,11 @@ use super::preset;
 
 /// The endings of names that are read in a folder; each also with one of [`COMPRESSED`].
 const ENDINGS: [&str; 6] = [".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet"];
-/// Said of a first line that may be a table's header.
+/// The error for a first line that may be a table's header.
 pub(super) const MAY_BE_TABLE: &str =
     "if this is a table, name its columns with `--columns`, or end the file's name in .csv";
 const COMPRESSED: [&str; 2] = [".gz", ".zst"];
-/// The lines that an earlier run set aside.
+/// The extension of files with lines that an earlier run set aside.
 pub(super) const REJECTED: &str = ".rejected.jsonl";
 
 /// One file of rows, or standard input.
@@ -51,11 +51,11 @@ impl Source {
     }
 
     /// Opens it, and tells by its first bytes how it is compressed and what rows it holds. No row is taken into memory
-    /// further than `limit`; what must be copied to be read is copied to a temporary file beside `output`. `named` are keys
-    /// that the user named: a first line with one of them is a table's header.
+    /// beyond `limit`; what must be copied to be read is copied to a temporary file beside `output`. `named` are keys that
+    /// the user named: a first line with one of them is a table's header.
     ///
     /// # Errors
-    /// When it cannot be read, or is of a kind that is not read.
+    /// When it cannot be read, or is of a kind that is not supported.
     pub fn open(
         &self,
         limit: LineLimit,
@@ -87,7 +87,7 @@ impl Source {
     }
 }
 
-/// Reads `bytes` as what they look like.
+/// A reader for the format that `bytes` appear to have.
 fn rows(
     mut bytes: Bytes,
     path: Option<&Path>,
@@ -127,7 +127,7 @@ fn rows(
     Ok(Box::new(JsonLines::new(bytes)))
 }
 
-/// The files behind `inputs`, in the order given, a folder's sorted by path; `output` is skipped in folders.
+/// The files that `inputs` stand for, in the order given, a folder's sorted by path; `output` is skipped in folders.
 ///
 /// # Errors
 /// When an input is missing, is named twice, or is the output.
@@ -161,11 +161,11 @@ pub fn sources(inputs: &[PathBuf], output: Option<&Path>) -> Result<Vec<Source>,
 }
 
 struct Finder {
-    /// The output's real path.
+    /// The output's canonical path.
     output: Option<PathBuf>,
     /// The output's device and inode number, the same under all of its names.
     output_file: Option<(u64, u64)>,
-    /// Files and folders met, by their real path, with the name they were met under.
+    /// Files and folders visited, by their canonical path, with the name they were found under.
     seen: HashMap<PathBuf, String>,
     sources: Vec<Source>,
 }
@@ -182,7 +182,7 @@ impl Finder {
     }
 
     fn file(&mut self, path: &Path, named: bool) -> Result<(), DatasetError> {
-        // A pipe under /dev/fd has no real path; what cannot be read at all is found out when it is opened.
+        // A pipe under /dev/fd has no canonical path; unreadable paths fail when they are opened.
         let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let same = self.output_file.is_some() && self.output_file == file_number(path);
         if same || self.output.as_ref() == Some(&real) {
@@ -199,8 +199,8 @@ impl Finder {
         Ok(())
     }
 
-    /// All files of rows in `folder` and the folders in it. A folder that is reached twice (by a symbolic link) is
-    /// an error like a file that is, so the walk ends.
+    /// Adds all files of rows in `folder` and its subfolders. A folder that is reached twice (by a symbolic link) is an
+    /// error, as for a file, so the walk ends.
     fn folder(&mut self, folder: &Path) -> Result<(), DatasetError> {
         let real = fs::canonicalize(folder).map_err(|source| unreadable(folder, source))?;
         self.once(real, &folder.display().to_string())?;
@@ -238,7 +238,7 @@ impl Finder {
     }
 }
 
-/// Device and number of a regular file: the same under all of its names. None where the system has no such thing.
+/// Device and inode number of a regular file, the same under all of its names. `None` on systems without such numbers.
 pub fn file_number(path: &Path) -> Option<(u64, u64)> {
     #[cfg(unix)]
     {
@@ -253,7 +253,7 @@ pub fn file_number(path: &Path) -> Option<(u64, u64)> {
     }
 }
 
-/// Does a name end as those of files of rows do?
+/// Whether a name has an extension of files of rows.
 pub fn is_rows_file(name: &str) -> bool {
     is_rows(&name.to_lowercase())
 }
@@ -282,7 +282,7 @@ fn unreadable(path: &Path, source: io::Error) -> DatasetError {
 pub enum Next {
     /// A row.
     Row,
-    /// Something that is no row, and why.
+    /// Something that is not a row, and why.
     Bad(String),
     /// The end of the source.
     End,
@@ -290,25 +290,25 @@ pub enum Next {
 
 /// The rows of one source, one after another, each as the text of a JSON object (not yet known to be valid).
 pub trait RowReader {
-    /// Reads the next row into `row`; of what is no row its text, or the beginning of that.
+    /// Reads the next row into `row`; for something that is not a row its text, or the beginning of that.
     ///
     /// # Errors
-    /// When the source cannot be read or decompressed, or a row that is too long has no end far behind the limit.
+    /// When the source cannot be read or decompressed, or a row that is too long has no end far beyond the limit.
     fn next(&mut self, row: &mut Vec<u8>) -> Result<Next, DatasetError>;
 
-    /// Where the row last read is, for messages: its line, from 1; of a Parquet file the row's number.
+    /// The place of the last row for messages: its line, from 1, or its number in a Parquet file.
     fn place(&self) -> usize;
 
-    /// Where the row last read begins in the file, if it can be read again from there.
+    /// The offset of the last row in the file, if it can be read again from there.
     fn offset(&self) -> Option<u64>;
 
-    /// Are the rows those of a table, CSV or Parquet?
+    /// Whether the rows are those of a table, CSV or Parquet.
     fn is_table(&self) -> bool {
         false
     }
 }
 
-/// Bytes that are kept of a row that is too long: enough to find it by.
+/// How many bytes are kept of a row that is too long: enough to find it by.
 const SHOWN_OF_TOO_LONG: usize = 1 << 10;
 
 /// Cuts a row that is too long, and says why it is not read.

@@ -2,7 +2,7 @@
 //!
 //! The last key of every line is `check`: the first 16 hexadecimal digits of the BLAKE3 hash of the line without it. The
 //! lines of verdicts are hashed with the hash of the manifest's line as the key, so that a line of another run is not
-//! taken for one of this. The key stands last and has a fixed length: without it the line is the verdict's line of the
+//! mistaken for one of this run. The key comes last and has a fixed length: without it the line is the verdict's line of the
 //! output, byte by byte.
 
 /// The bytes before the digits.
@@ -21,14 +21,14 @@ pub struct Checksum {
 }
 
 impl Checksum {
-    /// Of manifests.
+    /// The checksum for manifests, which has no key.
     pub(super) fn of_manifests() -> Self {
         Self {
             key: *blake3::hash(b"juror journal, manifest").as_bytes(),
         }
     }
 
-    /// Of the lines under this manifest, which is given as its line, checksum and all, without the line's end.
+    /// The checksum for the lines under this manifest, given as its line with its checksum but without the line's end.
     pub fn under(manifest: &[u8]) -> Self {
         Self {
             key: *blake3::hash(manifest).as_bytes(),
@@ -52,10 +52,10 @@ impl Checksum {
         object.extend_from_slice(END);
     }
 
-    /// Takes the checksum off a line without its end.
+    /// Removes the checksum from a line without its end.
     ///
     /// # Errors
-    /// A part of a sentence: it has none, or another than its content has. The line is then as it was.
+    /// Part of a sentence: the line has no checksum, or one that does not fit its content. The line is then unchanged.
     pub fn take_off(&self, line: &mut Vec<u8>) -> Result<(), &'static str> {
         let at = line.len().saturating_sub(ADDED + 1);
         let digits = line[at..]

@@ -13,23 +13,23 @@ use crate::input::read_line;
 use crate::verdict::Verdict;
 use juror_base::terminal::escaped;
 
-/// Takes each line of an existing journal, a verdict or what else it keeps, in the order written, with its place; the error
-/// says why it cannot be of this run.
+/// Takes each line of an existing journal (a verdict, or what else the journal keeps), in the order written, with its place.
+/// An error says why the line cannot belong to this run.
 pub type Resume<'r, Line = Verdict> = &'r mut dyn FnMut(Line, LinePlace) -> Result<(), String>;
 
-/// The first line.
+/// The first line: the manifest.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ManifestLine<T> {
     pub(super) manifest: T,
 }
 
-/// The longest line: far more than a verdict takes, and less than would end a run for want of memory.
+/// The longest line, in bytes: far more than a verdict needs, and less than would exhaust the memory.
 pub(super) const MOST: u64 = if cfg!(test) { 1 << 20 } else { 1 << 30 };
 
 const MANIFEST_START: &[u8] = b"{\"manifest\":";
 
-/// A line that says what the input is from here on: the manifest's, and more rows behind it.
+/// A line that gives the input from here on: the manifest's, with more rows after it.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct InputLine {
@@ -38,13 +38,13 @@ pub(super) struct InputLine {
 
 pub(super) const INPUT_START: &[u8] = b"{\"input\":";
 
-/// The manifest of a run, with its last input; none where there is no journal.
+/// The manifest of a run, with its latest input; `None` if there is no journal.
 ///
 /// # Errors
 /// When it cannot be read, or does not begin with a manifest.
 pub fn finished_manifest(journal: &Path) -> Result<Option<Manifest>, JournalError> {
     let mut line = Vec::new();
-    // Looked at before opening, which would wait forever on a pipe.
+    // Checked before opening, which would wait forever on a pipe.
     if journal.metadata().is_ok_and(|metadata| !metadata.is_file()) {
         return Err(JournalError::NotAFile {
             path: journal.to_owned(),
@@ -75,7 +75,7 @@ pub fn finished_manifest(journal: &Path) -> Result<Option<Manifest>, JournalErro
     Ok(Some(manifest))
 }
 
-/// The input of an earlier run, from its journal; none where there is no such run, or its journal cannot be read.
+/// The input of an earlier run, from its journal; `None` if there is no such run, or its journal cannot be read.
 pub fn earlier_input(journal: &Path) -> Option<InputIdentity> {
     if !journal.is_file() {
         return None;
@@ -102,22 +102,22 @@ pub fn earlier_input(journal: &Path) -> Option<InputIdentity> {
     input
 }
 
-/// A journal's whole lines.
+/// What a journal holds in whole lines.
 #[derive(Default)]
 pub(super) struct Contents {
     /// Their length in bytes; 0 if not even the manifest is whole.
     pub(super) length: u64,
-    /// Is there part of a line behind them?
+    /// Whether part of a line follows them.
     pub(super) torn: bool,
-    /// Of the lines behind the manifest.
+    /// The checksum for the lines after the manifest; `None` in a format without checksums.
     pub(super) checksum: Option<Checksum>,
-    /// Has the input more rows than it had for the last of these lines?
+    /// Whether the input has more rows now than it had for the last of these lines.
     pub(super) input_grew: bool,
 }
 
 impl Contents {
-    /// Reads and checks them; `resume` is given each verdict. `before` is the input without the rows that were added behind
-    /// it since the last of them.
+    /// Reads and checks the lines; `resume` is given each verdict. `before` is the current input without the rows that were
+    /// added at its end since the last line.
     pub(super) fn read<Line: DeserializeOwned>(
         file: &mut File,
         path: &Path,
@@ -144,7 +144,7 @@ impl Contents {
         })
     }
 
-    /// Reads and checks all lines; returns the manifest, with the input that the last line was written for, if it is whole.
+    /// Reads and checks all lines. Returns the manifest, with the input that the last line was written for, if it is whole.
     fn read_lines<Line: DeserializeOwned>(
         &mut self,
         file: &mut File,
@@ -193,7 +193,7 @@ impl Contents {
             contents.checksum = Some(checksum);
         }
         let differences = manifest.differences(&earlier);
-        // Of the input the last line decides.
+        // Differences in the input are judged by the last line that gives one.
         if differences
             .iter()
             .any(|difference| !difference.field.starts_with("input."))
@@ -237,7 +237,7 @@ impl Contents {
                         length: length as u32,
                     };
                     if let Err(reason) = resume(verdict, place) {
-                        // Where the input is another one, that is what is wrong.
+                        // If the inputs differ, that is the reason to report.
                         let differences = manifest.differences(&earlier);
                         return Err(if differences.is_empty() {
                             broken(&reason)
@@ -250,7 +250,8 @@ impl Contents {
                     }
                     contents.length += length as u64;
                 }
-                // A line cut off by a crash is no valid JSON, or lacks its newline: even valid JSON may be a part of a longer line.
+                // A line cut off by a crash is not valid JSON, or lacks its newline: even valid JSON may be part of a longer
+                // line.
                 (Err(error), _) if last && !(ended && error.is_data()) => {
                     contents.torn = true;
                     return Ok(Some(earlier));
@@ -282,7 +283,7 @@ pub(super) fn shortened(text: &str) -> String {
     short
 }
 
-/// Refuses to throw away a file that is no journal.
+/// Refuses to throw away a file that is not a journal.
 pub(super) fn check_beginning(file: &mut File, path: &Path) -> Result<(), JournalError> {
     let mut line = Vec::new();
     file.seek(SeekFrom::Start(0))
@@ -303,7 +304,8 @@ pub(super) fn check_beginning(file: &mut File, path: &Path) -> Result<(), Journa
     }
 }
 
-/// Also true of one that was torn while it began, with or without the zeros some file systems leave after a power cut.
+/// Whether a line may be the first of a journal. It may have been torn off, with or without the zeros that some file systems
+/// leave after a power cut.
 fn begins_like_a_journal(line: &[u8]) -> bool {
     let written = line
         .iter()

@@ -68,7 +68,7 @@ pub enum JournalError {
         /// Everything that differs.
         differences: Vec<Difference>,
     },
-    /// A run without a journal has no place for its verdicts until they are all there.
+    /// No temporary file could be made for the verdicts of a run without a journal.
     #[error("could not keep verdicts in a temporary file in {}: {source}; make room there, let TMPDIR name another folder, or name an output with `-o`", path.display())]
     Temporary {
         /// The folder.

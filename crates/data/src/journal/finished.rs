@@ -1,25 +1,25 @@
 //! Which trials are finished, and where their lines are.
 
-/// A line of the journal, by place.
+/// The place of a line in the journal.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LinePlace {
-    /// Bytes from the beginning of the file.
+    /// The offset in bytes from the beginning of the file.
     pub(crate) offset: u64,
-    /// Bytes, the newline included; 0 only of a line that there is not.
+    /// The length in bytes, newline included; 0 if there is no such line.
     pub(crate) length: u32,
 }
 
-/// The finished trials of a run: 16 bytes for each there will be, in place of its verdict.
+/// The finished trials of a run: 16 bytes for each trial of the run instead of its verdict.
 #[derive(Debug, Clone, Default)]
 pub struct Finished {
     trials: usize,
-    /// Of trial `t` of the sample at position `p` at `p * trials + t`.
+    /// The line of trial `t` of the sample at position `p` is at `p * trials + t`.
     lines: Vec<LinePlace>,
     count: usize,
 }
 
 impl Finished {
-    /// None finished yet of `samples` times `trials`.
+    /// No finished trials of `samples` times `trials`.
     pub fn new(samples: usize, trials: u32) -> Self {
         let trials = trials as usize;
         Self {
@@ -35,7 +35,7 @@ impl Finished {
         (trial < self.trials && place < self.lines.len()).then_some(place)
     }
 
-    /// Notes a finished trial of the sample at `position`, unless it was noted before.
+    /// Records a finished trial of the sample at `position`, unless it was recorded before.
     pub fn insert(&mut self, position: usize, trial: u32, line: LinePlace) -> Noted {
         let Some(place) = self.place(position, trial) else {
             return Noted::Unknown;
@@ -49,23 +49,23 @@ impl Finished {
         Noted::New
     }
 
-    /// Is this trial of the sample at `position` finished?
+    /// Whether this trial of the sample at `position` is finished.
     pub fn contains(&self, position: usize, trial: u32) -> bool {
         self.place(position, trial)
             .is_some_and(|place| self.lines[place].length > 0)
     }
 
-    /// How many are finished.
+    /// How many trials are finished.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// Are all?
+    /// Whether all trials are finished.
     pub fn is_complete(&self) -> bool {
         self.count == self.lines.len()
     }
 
-    /// The lines of the output from the `from`th on, as far as all trials before them are finished.
+    /// The lines of the output from the `from`th on, up to the first trial that is not finished.
     pub fn ready(&self, from: usize) -> impl Iterator<Item = LinePlace> {
         let lines = self.lines.get(from..).unwrap_or_default();
         lines.iter().copied().take_while(|line| line.length > 0)
@@ -82,7 +82,7 @@ impl Finished {
 pub enum Noted {
     /// The trial was not finished before.
     New,
-    /// It was: its first line counts.
+    /// It was finished before: its first line counts.
     Before,
     /// This run has no such trial.
     Unknown,

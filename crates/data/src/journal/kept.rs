@@ -1,4 +1,4 @@
-//! The verdicts of a finished run's journal, by sample and trial, to hold an output against.
+//! The verdicts of a finished run's journal, by sample and trial, for comparison with an output.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
@@ -10,14 +10,14 @@ use super::contents::{INPUT_START, MOST, ManifestLine};
 use super::{Checksum, JournalError, Manifest};
 use crate::input::read_line;
 
-/// The lines of a journal, by place.
+/// The verdict lines of a journal, by place.
 #[derive(Debug)]
 pub(crate) struct KeptVerdicts {
     path: PathBuf,
     file: File,
-    /// None where an earlier version wrote the journal.
+    /// The checksum of its lines; `None` if an earlier version wrote the journal.
     checksum: Option<Checksum>,
-    /// In the order of samples and trials, each once.
+    /// The lines in the order of samples and trials, each once.
     places: Vec<Kept>,
 }
 
@@ -38,7 +38,7 @@ struct Of {
 }
 
 impl KeptVerdicts {
-    /// Finds the lines of a journal. What they hold is checked when they are read.
+    /// Finds the lines of a journal. Their content is checked when they are read.
     ///
     /// # Errors
     /// When the journal cannot be read.
@@ -66,7 +66,7 @@ impl KeptVerdicts {
             if length == 0 {
                 break;
             }
-            // What is no line of a verdict is missed where the output has it.
+            // A line that is not a verdict is reported as missing once the output has that verdict.
             if !line.starts_with(INPUT_START)
                 && let Ok(Of { index, trial }) = serde_json::from_slice(&line)
             {
@@ -79,7 +79,7 @@ impl KeptVerdicts {
             }
             offset += length as u64;
         }
-        // The first line of a trial counts, as when a run is taken up.
+        // The first line of a trial counts, as when a run is resumed.
         places.sort_by_key(|kept| (kept.index, kept.trial));
         places.dedup_by_key(|kept| (kept.index, kept.trial));
         Ok(Self {
@@ -90,7 +90,7 @@ impl KeptVerdicts {
         })
     }
 
-    /// The line of a trial, without its checksum and its end; none where the journal has no such trial.
+    /// The line of a trial, without its checksum and its end; `None` if the journal has no such trial.
     ///
     /// # Errors
     /// When it cannot be read, or was changed since it was written.

@@ -10,7 +10,7 @@ use juror_base::terminal::escaped;
 
 /// Everything that decides what the verdicts of a run are: two runs with equal manifests give the same verdicts.
 ///
-/// A journal keeps it as its first line. Any field added here is compared without further ado, unless it is told alone.
+/// A journal keeps it as its first line. Any field added here is compared, unless it is listed as one of origin only.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
     /// The journal's format: [`Manifest::FORMAT`].
@@ -19,8 +19,8 @@ pub struct Manifest {
     pub juror: String,
     /// The judge model; none with rules alone.
     pub model: Option<Identity>,
-    /// The hub's commit that the model was taken from, `org/name@commit`. Told, and not compared: where the hash is the same,
-    /// so are the verdicts.
+    /// The hub's commit that the model was taken from, `org/name@commit`. Recorded but not compared: if the hash is the
+    /// same, so are the verdicts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model_origin: Option<String>,
     /// The protocol, few-shots and a user's own prompt included.
@@ -47,14 +47,14 @@ pub struct Manifest {
     /// How answers are constrained; nothing where they are free.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub constrained: Option<String>,
-    /// Is the judge asked for its reason?
+    /// Whether the judge is asked for its reason.
     pub reason: bool,
-    /// Are prompt and completion kept with every verdict?
+    /// Whether prompt and completion are kept with every verdict.
     pub raw: bool,
     /// The input.
     pub input: InputIdentity,
-    /// The data sets of the hub that the input is of, with their commits, `org/name@commit:config:split`, with spaces between
-    /// several. Told, and not compared: where the fingerprint is the same, so are the samples.
+    /// The data sets of the hub that the input comes from, with their commits, `org/name@commit:config:split`, several
+    /// separated by spaces. Recorded but not compared: if the fingerprint is the same, so are the samples.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data_origin: Option<String>,
     /// One machine's part of the input, as `i/n`.
@@ -65,14 +65,13 @@ impl Manifest {
     /// The journal's format: every line has a checksum.
     pub const FORMAT: u32 = 2;
 
-    /// An earlier format that is read too, and gone on with: the same without checksums.
+    /// An earlier format, the same without checksums, which can be read and continued.
     pub(super) const WITHOUT_CHECKSUMS: u64 = 1;
 
-    /// Fields that say where something came from, not what it is.
+    /// Fields that record where something came from, not what it is, and so are not compared.
     const TOLD_ALONE: [&str; 2] = ["model_origin", "data_origin"];
 
-    /// What differs between this manifest and another, a line for each field, with the names of the two; empty where
-    /// nothing does.
+    /// What differs between this manifest and another, one line per field, with the names of the two; empty if nothing does.
     pub(crate) fn listed_differences(&self, name: &str, other: &Self, other_name: &str) -> String {
         let other = serde_json::to_string(other)
             .and_then(|text| serde_json::from_str(&text))
@@ -84,7 +83,7 @@ impl Manifest {
     /// Every field that differs between this manifest and the one in a journal, down to the single value.
     pub(crate) fn differences(&self, earlier: &Value) -> Vec<Difference> {
         let mut differences = Vec::new();
-        // Through text, as the earlier one came: a number must not differ by how it was read.
+        // Serialised and parsed, as the earlier manifest was, so that numbers do not differ by how they were read.
         let now = serde_json::to_string(self)
             .and_then(|text| serde_json::from_str(&text))
             .unwrap_or(Value::Null);
@@ -106,14 +105,14 @@ pub struct Identity {
     pub hash: String,
 }
 
-/// The chat template's options; each is absent where it has the template's own default.
+/// The chat template's options; each is absent if the template's own default applies.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ChatIdentity {
-    /// Is the model to think (`enable_thinking`)?
+    /// Whether the model is to think (`enable_thinking`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thinking: Option<bool>,
-    /// How long (`reasoning_effort`).
+    /// How long it is to think (`reasoning_effort`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reasoning_effort: Option<String>,
     /// The text of the role `system`.
@@ -122,16 +121,16 @@ pub struct ChatIdentity {
     /// Other variables of the template, as they were written.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub variables: BTreeMap<String, String>,
-    /// Another chat template than the model's.
+    /// A chat template that replaces the model's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub template: Option<Identity>,
-    /// How the model writes its thinking, where that was said.
+    /// How the model writes its thinking, if the user said.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thinking_style: Option<String>,
-    /// The date that the template wrote, with the time where it wrote that too.
+    /// The date that the template wrote, with the time if it wrote that too.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub date: Option<String>,
-    /// Are samples outside the judge's domain judged too?
+    /// Whether samples outside the judge's domain are judged too.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub force_domain: bool,
 }
@@ -174,8 +173,8 @@ pub struct Difference {
     pub(crate) now: String,
 }
 
-/// The differences, a line each, with what the two sides are called: a manifest has some twenty fields, but a foreign file
-/// may say anything.
+/// The differences, one line each, with names for the two sides. A manifest has some twenty fields, but a foreign file may
+/// have any number, so the list is cut.
 pub(super) fn listing(differences: &[Difference], earlier: &str, now: &str) -> String {
     const LISTED: usize = 40;
     let mut lines: Vec<String> = differences

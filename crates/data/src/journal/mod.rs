@@ -11,9 +11,9 @@
 //! | file | what it does |
 //! |---|---|
 //! | `manifest` | what decides the verdicts of a run, and how two runs differ |
-//! | `contents` | reads a journal, refuses one of another run, and hands on what is finished; `juror-judge` goes on from there |
+//! | `contents` | reads a journal, refuses one of another run, and passes on what is finished; `juror-judge` continues from there |
 //! | `finished` | which trials are finished, and where their lines are |
-//! | `kept` | the verdicts of a finished run, to hold an output against |
+//! | `kept` | the verdicts of a finished run, for comparison with an output |
 //! | `checksum` | the checksum at the end of every line |
 //!
 //! The journal stays when the output is complete. Running the same command once more then finds every trial
@@ -52,11 +52,11 @@ pub fn journal_path(out: &Path) -> PathBuf {
     path.into()
 }
 
-/// The longest first line that is looked at for a date.
+/// The longest first line in which a date is looked for, in bytes.
 const MAX_MANIFEST: u64 = 1 << 20;
 
-/// The date with which the chat template of an earlier run was rendered, from the first line of its journal; none where
-/// there is no such run or no such date. A run that is taken up on another day goes on with the date it began with.
+/// The date with which the chat template of an earlier run was rendered, from the first line of its journal; `None` if there
+/// is no such run or date. A run that is resumed on another day keeps the date it began with.
 pub fn chat_date(journal: &Path) -> Option<String> {
     if !journal.is_file() {
         return None;
@@ -69,37 +69,37 @@ pub fn chat_date(journal: &Path) -> Option<String> {
     Some(line["manifest"]["chat"]["date"].as_str()?.to_owned())
 }
 
-/// The finished trials of one run, or the answers to the requests of a batch file. Held open, and locked against other processes, until dropped.
+/// The finished trials of one run, or the answers to the requests of a batch file. The file is open, and locked against
+/// other processes, until this is dropped.
 #[derive(Debug)]
 pub struct Journal {
     path: PathBuf,
     file: File,
-    /// The file has no name and is never resumed.
+    /// Whether the file has no name and is never resumed.
     temporary: bool,
-    /// Of its lines; none where an earlier version began it.
+    /// The checksum of its lines; `None` if an earlier version began the journal.
     checksum: Option<Checksum>,
-    /// The length of the whole lines.
+    /// The length of the whole lines, in bytes.
     length: u64,
-    /// Is there part of a line behind `length` that could not be removed?
+    /// Whether part of a line after `length` could not be removed.
     torn: bool,
-    /// Serialised line, kept for its memory.
+    /// A buffer for serialised lines.
     line: Vec<u8>,
 }
 
-/// Most bytes copied in one go, unless a single line is longer.
+/// The most bytes copied at a time, unless a single line is longer.
 const SPAN: u64 = 1 << 20;
 
 impl Journal {
     /// Opens the journal at `path`, or begins one; `restart` throws away what it holds.
     ///
-    /// `resume` is given every verdict that is there, one at a time. A journal whose manifest line was never finished
-    /// counts as new. A last line that is cut off is removed, and its trial is judged again: then the second value is
-    /// true. `before` is the input without the rows that were added behind it since the last run: a journal of that input
-    /// is gone on with too.
+    /// `resume` is given every verdict in it, one at a time. A journal whose manifest line was never finished counts as new.
+    /// A last line that is cut off is removed, and its trial is judged again: then the second value is true. `before` is the
+    /// input without the rows that were added at its end since the last run: a journal of that input is continued too.
     ///
     /// # Errors
-    /// When the file cannot be opened, is in use, is no journal, has a broken line in the middle or one that `resume`
-    /// does not know, or has a manifest other than `manifest`: then nothing is changed.
+    /// When the file cannot be opened, is in use, is not a journal, has a broken line in the middle or one that `resume`
+    /// refuses, or has a manifest other than `manifest`: then nothing is changed.
     pub fn open<Line: DeserializeOwned>(
         path: &Path,
         manifest: &Manifest,
@@ -118,7 +118,7 @@ impl Journal {
         let not_a_file = || JournalError::NotAFile {
             path: path.to_owned(),
         };
-        // Looked at before opening, which would wait forever on a pipe.
+        // Checked before opening, which would wait forever on a pipe.
         if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
             return Err(not_a_file());
         }
@@ -175,7 +175,7 @@ impl Journal {
         Ok((journal, torn))
     }
 
-    /// A journal of a run that cannot be resumed: a temporary file without a name, which goes with the process.
+    /// A journal of a run that cannot be resumed: an unnamed temporary file, which disappears with the process.
     ///
     /// # Errors
     /// When there is no place for temporary files.
@@ -196,8 +196,7 @@ impl Journal {
         })
     }
 
-    /// Writes one finished trial; returns where. When this returns, the line outlives the process, if not yet a power
-    /// cut.
+    /// Writes one finished trial and returns its place. From then on the line outlives the process, but not yet a power cut.
     ///
     /// # Errors
     /// When the line cannot be written whole; what was written of it is removed again.
@@ -219,12 +218,12 @@ impl Journal {
         lines: impl IntoIterator<Item = LinePlace>,
         writer: &mut dyn Write,
     ) -> io::Result<()> {
-        // Whatever is appended after this has to find the end again.
+        // Appending later must find the end again.
         self.torn = true;
         let mut lines = lines.into_iter().peekable();
         let (mut bytes, mut lengths) = (Vec::new(), Vec::new());
         while let Some(LinePlace { offset, length }) = lines.next() {
-            // Lines that follow each other in the journal are read in one go.
+            // Lines that are adjacent in the journal are read at once.
             let mut end = offset + u64::from(length);
             lengths.clear();
             lengths.push(length as usize);
@@ -255,7 +254,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Makes everything appended survive a power cut; to be called now and then, and at the end.
+    /// Makes everything appended so far survive a power cut. To be called now and then, and at the end.
     ///
     /// # Errors
     /// When the system cannot.
@@ -288,7 +287,7 @@ impl Journal {
                 self.file.write_all(&self.line)
             });
         if let Err(source) = written {
-            // If this fails as well, the next write tries again, and so does the next run.
+            // If this fails too, the next write tries again, and so does the next run.
             let _ = self.cut();
             return Err(self.write_error(source));
         }
@@ -297,7 +296,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Cuts the file to its whole lines and goes to their end.
+    /// Truncates the file to its whole lines and seeks to their end.
     fn cut(&mut self) -> io::Result<()> {
         self.file.set_len(self.length)?;
         self.file.seek(SeekFrom::Start(self.length))?;
@@ -315,7 +314,7 @@ impl Journal {
     }
 }
 
-/// Takes the checksums off lines that follow each other; the error is where the line begins that was changed.
+/// Removes the checksums from adjacent lines; the error is the offset of the first line that was changed.
 fn take_off_checksums(
     checksum: &Checksum,
     bytes: &mut Vec<u8>,

@@ -1,4 +1,4 @@
-//! Inputs into samples.
+//! Loads inputs as samples.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ pub struct LoadOptions {
     pub columns: ColumnMap,
     /// Which keys go into the verdicts.
     pub keep: Keep,
-    /// Take the first `limit` accepted rows, before sharding; what comes after them is not even read.
+    /// Take the first `limit` accepted rows, before sharding; later ones are not even read.
     pub limit: Option<usize>,
     /// Keep one machine's part.
     pub shard: Option<Shard>,
@@ -28,7 +28,7 @@ pub struct LoadOptions {
     pub max_line: LineLimit,
     /// Return bad lines as [`Loaded::rejected`] instead of refusing the input.
     pub skip_bad: bool,
-    /// Also fingerprint the first so many accepted rows by themselves: an earlier run's input.
+    /// Also fingerprint the first so many accepted rows alone: the input of an earlier run.
     pub earlier: Option<usize>,
     /// The run's own output: skipped in a folder, refused as an input.
     pub output: Option<PathBuf>,
@@ -43,11 +43,11 @@ pub struct Loaded<S = Vec<Sample>> {
     pub rejected: Rejected,
     /// 32 hexadecimal characters that change with any accepted sample: its id, its texts, its place.
     ///
-    /// It covers what the limit lets through, and all shards: every shard of one input has the same fingerprint. Not
-    /// covered are the names and compression of files, columns that are not used, and rejected lines, so that none
-    /// of these keeps a run from being resumed.
+    /// It covers the rows within the limit, of all shards: every shard of one input has the same fingerprint. Not covered
+    /// are the names and compression of files, columns that are not used, and rejected lines, so that none of these keeps a
+    /// run from being resumed.
     pub fingerprint: String,
-    /// The fingerprint of the first [`LoadOptions::earlier`] accepted rows, if there are so many.
+    /// The fingerprint of the first [`LoadOptions::earlier`] accepted rows, if there are that many.
     pub earlier_fingerprint: Option<String>,
     /// The keys that go into the verdicts ([`LoadOptions::keep`]).
     pub keep: Vec<String>,
@@ -61,19 +61,19 @@ pub struct Loaded<S = Vec<Sample>> {
 
 /// Reads files, folders and standard input (`-`): JSON lines, a JSON array, CSV, TSV or Parquet.
 ///
-/// A file may be gzip or zstd. What it holds is told by its first bytes, not its name. A folder stands for the files in
-/// it and in its folders whose names end in .jsonl, .ndjson, .json, .csv, .tsv or .parquet (also with .gz or .zst),
-/// sorted by path, without hidden ones and without what juror itself wrote (outputs with a journal, `*.rejected.jsonl`). Blank lines, CRLF
-/// and a byte order mark are no matter.
+/// A file may be gzip or zstd. Its format is detected by its first bytes, not its name. A folder stands for the files in it
+/// and in its folders whose names end in .jsonl, .ndjson, .json, .csv, .tsv or .parquet (also with .gz or .zst), sorted by
+/// path, without hidden ones and without what juror itself wrote (outputs with a journal, `*.rejected.jsonl`). Blank lines,
+/// CRLF and a byte order mark do not matter.
 ///
-/// A row's own id must be unique in the whole input. A row without one gets [`Sample::content_id`]; the second row
-/// with the very same content gets that id and `-2`, the third `-3`, and so on. A row with a list of responses gives
-/// one sample for each, with the row's id (or the content id of its question and reference) as
-/// [`Sample::group`], and, where the row has an id, that id and `:0`, `:1`, … as their ids.
+/// A row's own id must be unique in the whole input. A row without one gets [`Sample::content_id`]; the second row with the
+/// very same content gets that id and `-2`, the third `-3`, and so on. A row with a list of responses gives one sample for
+/// each, with the row's id (or the content id of its question and reference) as [`Sample::group`], and, if the row has an
+/// id, that id and `:0`, `:1`, … as their ids.
 ///
 /// # Errors
-/// When an input cannot be read, holds nothing, or (without `skip_bad`) has bad lines: [`DatasetError::BadLines`]
-/// then lists the first of them.
+/// When an input cannot be read, holds nothing, or (without `skip_bad`) has bad lines: [`DatasetError::BadLines`] then lists
+/// the first of them.
 pub fn load(inputs: &[PathBuf], options: &LoadOptions) -> Result<Loaded, DatasetError> {
     let mut samples = Vec::new();
     let loaded = read(inputs, options, &mut |sample, _, _, _| {
@@ -83,7 +83,7 @@ pub fn load(inputs: &[PathBuf], options: &LoadOptions) -> Result<Loaded, Dataset
     Ok(loaded.with(samples))
 }
 
-/// Reads and validates inputs as [`load`] does, and shows each sample to `visit` instead of keeping it.
+/// Reads and validates inputs as [`load`] does, and passes each sample to `visit` instead of keeping it.
 ///
 /// # Errors
 /// As [`load`].
@@ -98,16 +98,15 @@ pub fn each(
     })
 }
 
-/// Reads and validates inputs as [`load`] does, and leaves the samples where they are: of each only its place is kept
-/// in memory.
+/// Reads and validates inputs as [`load`] does, but leaves the samples in their files and keeps only their places in memory.
 ///
 /// # Errors
-/// As [`load`]; also when what cannot be read twice cannot be copied to a temporary file.
+/// As [`load`]; also when an input that cannot be read twice cannot be copied to a temporary file.
 pub fn index(inputs: &[PathBuf], options: &LoadOptions) -> Result<Loaded<Rows>, DatasetError> {
     index_each(inputs, options, &mut |_| {})
 }
 
-/// As [`index()`], and shows each sample to `visit` on the way.
+/// As [`index()`], passing each sample to `visit` on the way.
 ///
 /// # Errors
 /// As [`index()`].
@@ -124,7 +123,7 @@ pub fn index_each(
     Ok(loaded.with(rows.finish()?))
 }
 
-/// Reads and validates inputs as [`load`] does, and keeps the first sample that is `wanted` alone.
+/// Reads and validates inputs as [`load`] does, and keeps only the first sample that is `wanted`.
 ///
 /// # Errors
 /// As [`load`].
@@ -143,7 +142,7 @@ pub fn find(
     Ok(loaded.with(found))
 }
 
-/// The sample of a row, one JSON object with one response; its id is empty where the row has none.
+/// The sample of a row, given as one JSON object with one response; its id is empty if the row has none.
 ///
 /// # Errors
 /// What is wrong with the row, as text for the user.
@@ -158,8 +157,8 @@ pub fn sample_of_row(row: &str, columns: &ColumnMap) -> Result<Sample, String> {
     }
 }
 
-/// Takes a sample of this shard, the row it was read from, its place in that row's list of responses, and how often its
-/// content was met, where that is a part of the id.
+/// Takes a sample of this shard, the row it was read from, its index in that row's list of responses, and how often its
+/// content has occurred, if that is part of the id.
 type Take<'t> = &'t mut dyn FnMut(Sample, &RawRow, usize, Option<u32>) -> Result<(), DatasetError>;
 
 fn read(inputs: &[PathBuf], options: &LoadOptions, take: Take) -> Result<Loaded<()>, DatasetError> {
@@ -206,13 +205,13 @@ fn shown(path: &Path) -> String {
 struct Loader<'o> {
     options: &'o LoadOptions,
     take: Take<'o>,
-    /// The first value of the preset's key by which rows of this file are repeated.
+    /// For a preset whose rows are repeated: the first value, in this file, of the key that they are repeated by.
     first_value: Option<String>,
-    /// The files so far, that `ids` points into.
+    /// The files so far, which `ids` refers to.
     files: Vec<String>,
     /// Where each id was used (file, line), by the id's hash: 16 bytes instead of a second copy of every id.
     ids: HashMap<[u8; 16], (u32, u32)>,
-    /// How often each content without an id was met, by its content id.
+    /// How often each content without an id has occurred, by its content id.
     contents: HashMap<u64, u32>,
     fingerprint: blake3::Hasher,
     earlier_fingerprint: Option<String>,
@@ -221,7 +220,7 @@ struct Loader<'o> {
     /// All of them, where they do not.
     rejected: RejectedBuilder,
     columns: ColumnsUsed,
-    /// Had a row the key, of each that is to be kept?
+    /// For each key to be kept, whether a row had it.
     kept: Vec<bool>,
     accepted: usize,
     lines_read: usize,
@@ -247,12 +246,12 @@ impl<'o> Loader<'o> {
         }
     }
 
-    /// Has the limit been reached?
+    /// Whether the limit was reached.
     fn full(&self) -> bool {
         self.full_with(0)
     }
 
-    /// Will it be with so many samples more?
+    /// Whether `more` further samples reach the limit.
     fn full_with(&self, more: usize) -> bool {
         let limit = self.options.limit;
         limit.is_some_and(|limit| self.accepted + more >= limit)
@@ -310,13 +309,13 @@ impl<'o> Loader<'o> {
         Ok(())
     }
 
-    /// The samples of a row; each with how often its content was met, if its id is made from that.
+    /// The samples of a row, each with how often its content has occurred if its id is made from that.
     fn accept(&mut self, line: &[u8], number: usize) -> Result<Vec<(Sample, Option<u32>)>, String> {
         if [line.len(), number, self.accepted]
             .iter()
             .any(|&count| u32::try_from(count).is_err())
         {
-            // Places are kept in 32 bits.
+            // Places are stored in 32 bits.
             return Err(
                 "more than 4 GiB in one line, or 4 billion rows: split the input".to_owned(),
             );
@@ -345,7 +344,7 @@ impl<'o> Loader<'o> {
         for draft in &mut drafts {
             draft.kept.clone_from(&kept);
         }
-        // All ids are claimed before any sample counts: a row is accepted whole or not at all.
+        // All ids are claimed before any sample counts, so a row is accepted whole or not at all.
         let mut samples: Vec<(Sample, Option<u32>)> = Vec::with_capacity(drafts.len());
         for mut sample in drafts {
             if self.full_with(samples.len()) {
@@ -383,7 +382,7 @@ impl<'o> Loader<'o> {
         Ok(samples)
     }
 
-    /// A row's own id, if no row before has it.
+    /// Claims a row's own id; an error if an earlier row has it.
     fn claim(&mut self, id: String, place: (u32, u32)) -> Result<String, String> {
         match self.ids.entry(id_hash(&id)) {
             std::collections::hash_map::Entry::Vacant(entry) => {
@@ -401,9 +400,9 @@ impl<'o> Loader<'o> {
         }
     }
 
-    /// The id of a row that has none: `content`, with a number if the same content was there before; and that number.
+    /// The id of a row without one, `content` or that with a number if the same content occurred before; and the number.
     fn number(&mut self, content: &str, place: (u32, u32)) -> (String, u32) {
-        // The id is 16 hexadecimal digits: all of it.
+        // The whole id is 16 hexadecimal digits.
         let key = u64::from_str_radix(content, 16).unwrap_or_default();
         loop {
             let met = self.contents.entry(key).or_insert(0);
@@ -414,7 +413,7 @@ impl<'o> Loader<'o> {
             } else {
                 Sample::numbered_id(content, number)
             };
-            // Another row may have that very id as its own: then the next number.
+            // If another row has that id as its own, the next number is tried.
             if let Ok(id) = self.claim(id, place) {
                 return (id, number);
             }
@@ -457,7 +456,7 @@ impl<'o> Loader<'o> {
             .filter(|(_, found)| !**found)
             .map(|(key, _)| key)
             .collect();
-        // With a limit they may be further on.
+        // With a limit the keys may be in later rows.
         if self.options.keep.is_strict() && !nowhere.is_empty() && self.accepted > 0 && !self.full()
         {
             return Err(DatasetError::NothingKept {
@@ -483,7 +482,7 @@ impl<'o> Loader<'o> {
     }
 }
 
-/// The fingerprint of what was hashed so far.
+/// The fingerprint of everything hashed so far.
 fn shown_hash(hasher: &blake3::Hasher) -> String {
     let mut hash = hasher.finalize().to_hex().to_string();
     hash.truncate(32);

@@ -1,4 +1,4 @@
-//! The files that a command may write: none is an input, none is written twice, and none was there before, unless an earlier
+//! The files that a command may write: none is an input, none is written twice, and none existed before, unless an earlier
 //! run of the same kind wrote it.
 
 use std::fs;
@@ -13,8 +13,8 @@ use crate::file_number;
 use crate::input::{LineLimit, Next, Source, is_rows_file};
 use crate::journal::journal_path;
 
-/// The outputs of one command. Every file that juror writes for a user is opened here before anything is done, so that all of them
-/// are under one rule.
+/// The outputs of one command. Every file that juror writes for a user is opened here before anything is done, so that the
+/// same rules apply to all of them.
 #[derive(Debug, Default)]
 pub struct Outputs {
     inputs: Vec<PathBuf>,
@@ -33,8 +33,8 @@ pub struct OutputFile {
 }
 
 impl Outputs {
-    /// The outputs of a command that reads `inputs`, files or folders; with `force` it replaces whatever is there, but never an
-    /// input.
+    /// The outputs of a command that reads `inputs`, files or folders. With `force` it replaces any existing file, but never
+    /// an input.
     pub fn new<P: AsRef<Path>>(inputs: impl IntoIterator<Item = P>, force: bool) -> Self {
         let inputs = inputs.into_iter().map(|input| input.as_ref().to_owned());
         Self {
@@ -44,17 +44,17 @@ impl Outputs {
         }
     }
 
-    /// Takes a file to be written, which an earlier run of the same kind may have written: `mark` tells.
+    /// Takes a file to be written, which an earlier run of the same kind may have written, as `mark` tells.
     ///
     /// # Errors
-    /// When it cannot be written, is an input, is another output too, or is somebody's.
+    /// When it cannot be written, is an input, is another output too, or belongs to somebody else.
     pub fn open(&mut self, path: &Path, mark: Mark) -> Result<OutputFile, OutputError> {
         let owned = || path.to_owned();
         if path.as_os_str() == "-" {
             return Err(OutputError::Dash);
         }
         check_place(path)?;
-        // Where a folder is read, files that have a journal beside them are passed over.
+        // Where a folder is read as input, files with a journal beside them are skipped.
         let is_passed_over =
             matches!(mark, Mark::Journal(_)) && (is_empty(path) || journal_path(path).exists());
         let is_row_file = is_rows_file(&path.to_string_lossy()) && !is_passed_over;
@@ -88,7 +88,7 @@ impl OutputFile {
         &self.path
     }
 
-    /// The same file; as CSV with a `'` before each text that a spreadsheet would take for a formula, if `quotes` says so.
+    /// The same file, but in CSV each text that a spreadsheet would take for a formula begins with `'`, if `quotes`.
     #[must_use]
     pub fn quoting_formulas(self, quotes: bool) -> Self {
         Self {
@@ -101,11 +101,11 @@ impl OutputFile {
         self.quotes_formulas
     }
 
-    /// Lets `fill` write the whole of it, by atomic rename where it can be replaced as a whole. A file that somebody made since it
-    /// was opened is not replaced.
+    /// Lets `fill` write the whole file, by atomic rename if it can be replaced as a whole. A file that somebody made since
+    /// it was opened is not replaced.
     ///
     /// # Errors
-    /// When `fill` or any step of writing fails; a file that is replaced is then still there as it was.
+    /// When `fill` or any step of writing fails; a file that was to be replaced is then unchanged.
     pub fn write(
         &self,
         fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -114,7 +114,7 @@ impl OutputFile {
         write_atomically(&self.path, fill)
     }
 
-    /// Refuses to replace what no run of this kind wrote. An empty file is nobody's.
+    /// Refuses to replace a file that no run of this kind wrote. An empty file may always be replaced.
     fn check(&self) -> Result<(), OutputError> {
         let path = &self.path;
         if self.force || !has_place_beside(path) || is_empty(path) {
@@ -134,7 +134,7 @@ impl OutputFile {
     }
 }
 
-/// Does every row of a file, or the one object that it is, have these values?
+/// Whether every row of a file, or the one object that it is, has these values.
 fn all_rows_have(path: &Path, wanted: &[&str]) -> bool {
     let has = |row: &Value, wanted: &str| {
         let (pointer, beginning) = wanted.split_once('=').unwrap_or((wanted, ""));
@@ -166,7 +166,7 @@ fn all_rows_have(path: &Path, wanted: &[&str]) -> bool {
     }
 }
 
-/// Is there nothing that could be lost?
+/// Whether nothing could be lost: there is no regular file with content.
 fn is_empty(path: &Path) -> bool {
     !fs::metadata(path).is_ok_and(|found| found.is_file() && found.len() > 0)
 }
@@ -178,7 +178,7 @@ fn begins_with(path: &Path, text: &[u8]) -> bool {
     read.is_ok() && beginning == text
 }
 
-/// Where a path leads, whether there is a file or not.
+/// The canonical place of a path, whether the file exists or not.
 fn place_of(path: &Path) -> Option<PathBuf> {
     let place = |path: &Path| {
         let name = path.file_name()?;
@@ -186,14 +186,14 @@ fn place_of(path: &Path) -> Option<PathBuf> {
             .or_else(|_| Ok::<_, io::Error>(fs::canonicalize(folder_of(path))?.join(name)))
             .ok()
     };
-    // A link that leads to no file yet.
+    // A link to a file that does not exist yet.
     match fs::read_link(path) {
         Ok(end) if !path.exists() => place(&folder_of(path).join(end)),
         _ => place(path),
     }
 }
 
-/// Are both names of one file, whether it is there or not?
+/// Whether both are names of one file, whether it exists or not.
 fn is_same_file(a: &Path, b: &Path) -> bool {
     let same_number = file_number(a).is_some_and(|number| file_number(b) == Some(number));
     same_number || place_of(a).is_some_and(|here| place_of(b) == Some(here))

@@ -1,4 +1,4 @@
-//! What an output's name says of its content.
+//! The format of an output, by its name.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -20,11 +20,11 @@ pub enum OutputFormat {
 }
 
 impl OutputFormat {
-    /// By the end of a file's name: `.csv`, `.parquet`, and `.jsonl`, `.ndjson` or none for JSON lines. What is no file of
-    /// a folder (`/dev/stdout`, a pipe) takes JSON lines.
+    /// The format by the extension of a file's name: `.csv`, `.parquet`, and `.jsonl`, `.ndjson` or none for JSON lines.
+    /// What is not a file in a folder (`/dev/stdout`, a pipe) gets JSON lines.
     ///
     /// # Errors
-    /// When the name promises another format.
+    /// When the name has the extension of another format.
     pub fn of(out: &Path) -> Result<Self, OutputError> {
         if !has_place_beside(out) {
             return Ok(Self::JsonLines);
@@ -43,12 +43,11 @@ impl OutputFormat {
         }
     }
 
-    /// Lets `fill` write verdict lines, and writes them to `file` in this format, as
-    /// [`OutputFile::write`] does. `keep`
-    /// names the keys of the input that the lines hold.
+    /// Lets `fill` write verdict lines, and writes them to `file` in this format, as [`OutputFile::write`] does. `keep`
+    /// names the keys of the input that are kept in the lines.
     ///
     /// # Errors
-    /// When `fill` or any step of writing fails; a file that is replaced is then still there as it was.
+    /// When `fill` or any step of writing fails; a file that was to be replaced is then unchanged.
     pub fn write(
         self,
         file: &OutputFile,
@@ -58,7 +57,7 @@ impl OutputFormat {
         self.write_table(file, &table::columns(keep), fill)
     }
 
-    /// As [`Self::write`], of lines with these keys.
+    /// As [`Self::write`], for lines with these columns.
     ///
     /// # Errors
     /// The same.

@@ -1,4 +1,4 @@
-//! What tells that an earlier run of the same kind wrote a file. Never its name.
+//! How a file shows that an earlier run of the same kind wrote it, which its name alone never does.
 
 use std::path::PathBuf;
 
@@ -14,11 +14,11 @@ use std::path::PathBuf;
 pub enum Mark {
     /// A journal beside this output: of the run itself, or of one of its judges.
     Journal(PathBuf),
-    /// JSON pointers to values of every row; behind `=` stands how the text there begins.
+    /// JSON pointers to values of every row; after `=` comes what the text there begins with.
     Values(&'static [&'static str]),
     /// Its first bytes.
     Beginning(String),
-    /// Who opens it looks at all of it, goes on with it and replaces nothing.
+    /// The caller checks the whole file itself, continues it and replaces nothing.
     Checked,
     /// Nothing.
     Nothing,

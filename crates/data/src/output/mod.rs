@@ -1,4 +1,4 @@
-//! The files that are written, by atomic rename, and never over somebody's; the finished verdicts in input order.
+//! Writes files by atomic rename, never over somebody else's, and the finished verdicts in input order.
 
 mod file;
 mod format;
@@ -28,7 +28,7 @@ pub enum OutputError {
         /// The operating system's error.
         source: io::Error,
     },
-    /// Writing into something that is not replaced as a whole failed.
+    /// Writing to something that cannot be replaced as a whole failed.
     #[error("could not write {}: {source}. It is not a file of this name alone, so it was written where it is and may hold a part; make room or choose another output", path.display())]
     WriteInPlace {
         /// The output.
@@ -48,7 +48,7 @@ pub enum OutputError {
         /// The output.
         path: PathBuf,
     },
-    /// A file that is read would be replaced.
+    /// A file that is an input would be replaced.
     #[error("{} is an input, and would be replaced: name another file", path.display())]
     Input {
         /// The output.
@@ -90,14 +90,14 @@ pub enum OutputError {
 /// Finds out before anything is judged whether `out` can be a file.
 ///
 /// # Errors
-/// When it is a folder, or would lie in one that is not there.
+/// When it is a folder, or would lie in one that does not exist.
 pub fn check_place(out: &Path) -> Result<(), OutputError> {
     let path = out.to_owned();
     let folder = folder_of(out);
     if out.is_dir() {
         Err(OutputError::Folder { path })
     } else if let Target::InPlace = Target::of(out) {
-        // What is written where it is must be writable as it is; a link that leads nowhere, lead into a folder.
+        // A file that is written in place must be writable; a dangling link must lead into an existing folder.
         let open = fs::OpenOptions::new().write(true).open(out);
         let missing = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
         match open {
@@ -114,12 +114,12 @@ pub fn check_place(out: &Path) -> Result<(), OutputError> {
     }
 }
 
-/// Does a link that leads to no file lead into a folder that is there?
+/// Whether a dangling link leads into a folder that exists.
 fn ends_in_a_folder(link: &Path) -> bool {
     fs::read_link(link).is_ok_and(|end| folder_of(&folder_of(link).join(end)).is_dir())
 }
 
-/// Can other files lie beside `out`? Not beside a descriptor (`/dev/stdout`) or a device.
+/// Whether other files can lie beside `out`: not beside a descriptor (`/dev/stdout`) or a device.
 pub fn has_place_beside(out: &Path) -> bool {
     match Target::of(out) {
         Target::Descriptor(_) | Target::OtherDescriptor => false,
@@ -131,15 +131,15 @@ pub fn has_place_beside(out: &Path) -> bool {
 
 /// Lets `fill` write the whole of `path`.
 ///
-/// A new file, and a regular file that has this name alone, changes only once all of it is on disk: a reader sees the
-/// old file or the whole new one. A temporary file in the same folder is written, synced and renamed; the mode stays.
+/// A new file, and a regular file that has only this name, changes only once all of it is on disk: a reader sees the old
+/// file or the whole new one. A temporary file in the same folder is written, synced and renamed; the mode is kept.
 ///
-/// Nothing else is ever renamed over. What a symbolic link leads to, and a file that has other names, are written where
-/// they are, once `fill` has written everything to a temporary file. A device or pipe is written to as `fill` goes on;
-/// so is a descriptor of this process, `/dev/stdout` for one, behind what was written to it before.
+/// Nothing else is ever renamed over. The target of a symbolic link, and a file that has other names, are written in place
+/// once `fill` has written everything to a temporary file. A device or pipe is written to as `fill` goes on; so is a
+/// descriptor of this process, such as `/dev/stdout`, after what was written to it before.
 ///
 /// # Errors
-/// When `fill` or any step of writing fails; a file that is replaced is then still there as it was.
+/// When `fill` or any step of writing fails; a file that was to be replaced is then unchanged.
 fn write_atomically(
     path: &Path,
     fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -167,7 +167,8 @@ fn write_atomically(
             .open(path)
             .and_then(|file| fill_file(&file, fill))
             .map_err(in_place),
-        // Opened again, a descriptor does not go on where it is; but its end is never before what was written.
+        // Opening a descriptor again does not continue at its position, but appending never overwrites what was written
+        // before.
         Target::OtherDescriptor => File::options()
             .append(true)
             .open(path)
@@ -194,7 +195,7 @@ fn fill_stream(
     writer.flush()
 }
 
-/// Puts a file's content into the one at `path`, which stays the file it is.
+/// Overwrites the content of the file at `path`, which stays the same file.
 fn overwrite(path: &Path, content: &mut File) -> io::Result<()> {
     content.rewind()?;
     let mut file = File::options()
@@ -220,7 +221,7 @@ fn replace(
     temporary.as_file().sync_all()?;
     match temporary.persist(path) {
         Ok(_) => {}
-        // A file that is mounted by itself, as into a container, cannot be renamed over.
+        // A file that is itself a mount point, as in a container, cannot be renamed over.
         Err(error) if error.error.kind() == io::ErrorKind::ResourceBusy => {
             overwrite(path, &mut error.file.reopen()?)?;
         }
@@ -229,21 +230,21 @@ fn replace(
     sync_folder(folder_of(path))
 }
 
-/// The ending of temporary files: a folder that is read meanwhile does not show them.
+/// The extension of temporary files, which reading a folder meanwhile ignores.
 const TEMPORARY: &str = ".tmp";
 
-/// Characters of a temporary file's name that are chosen at random.
+/// The number of random characters in a temporary file's name.
 const RANDOM: usize = 6;
 
-/// The beginning of a temporary file's name: no other program uses it, so such files may be removed.
+/// The beginning of a temporary file's name. No other program uses it, so such files may be removed.
 fn temporary_prefix(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     format!(".{name}.juror-")
 }
 
-/// A temporary file in the folder of `path`, locked as long as it is written.
+/// A temporary file in the folder of `path`, locked while it is written.
 fn temporary_beside(path: &Path) -> io::Result<tempfile::NamedTempFile> {
-    /// Tries, when another run takes a new file for one that was left over.
+    /// The most attempts, in case another run takes a new file for a left-over one.
     const TRIES: usize = 16;
     let prefix = temporary_prefix(path);
     let mut builder = tempfile::Builder::new();
@@ -253,8 +254,8 @@ fn temporary_beside(path: &Path) -> io::Result<tempfile::NamedTempFile> {
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     for _ in 1..TRIES {
         let temporary = builder.tempfile_in(folder_of(path))?;
-        // Without locks nothing that was left over is removed, so nothing is taken for it. Where another run has the lock,
-        // it is about to remove the file.
+        // Without locks, left-over files are never removed, so none is mistaken for one. If another run holds the lock, it
+        // is about to remove the file.
         let is_taken = matches!(
             temporary.as_file().try_lock(),
             Err(fs::TryLockError::WouldBlock)
@@ -266,8 +267,7 @@ fn temporary_beside(path: &Path) -> io::Result<tempfile::NamedTempFile> {
     builder.tempfile_in(folder_of(path))
 }
 
-/// Removes the temporary files that runs which were killed left behind while they wrote `path`. Whatever fails is left
-/// for the next run.
+/// Removes the temporary files that killed runs left when they wrote `path`. Failures are ignored: the next run tries again.
 pub fn remove_left_over(path: &Path) {
     let prefix = temporary_prefix(path);
     let Ok(entries) = fs::read_dir(folder_of(path)) else {
@@ -284,7 +284,7 @@ pub fn remove_left_over(path: &Path) {
         if !ours || !entry.file_type().is_ok_and(|kind| kind.is_file()) {
             continue;
         }
-        // A run that is still writing it has it locked.
+        // A run that is still writing it holds the lock.
         if File::open(entry.path()).is_ok_and(|file| file.try_lock().is_ok()) {
             let _ = fs::remove_file(entry.path());
         }
@@ -308,7 +308,7 @@ pub fn sync_folder(folder: &Path) -> io::Result<()> {
         return Ok(());
     }
     match File::open(folder)?.sync_all() {
-        // Some network file systems cannot sync a folder; the file's content is safe all the same.
+        // Some network file systems cannot sync a folder; the file's content is safe nevertheless.
         Err(error)
             if matches!(
                 error.kind(),

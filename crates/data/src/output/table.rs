@@ -1,4 +1,4 @@
-//! Tables: CSV or Parquet instead of JSON lines, of verdicts and of what is built from them.
+//! Tables, in CSV or Parquet instead of JSON lines, of verdicts and of what is built from them.
 
 use std::fs::File;
 use std::io::{self, Seek, Write};
@@ -15,15 +15,15 @@ use parquet::schema::types::Type;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// Rows that are kept in memory until a row group of a Parquet file is written.
+/// The most rows that are kept in memory before a row group of a Parquet file is written.
 const ROW_GROUP: usize = 1 << 14;
-/// And of so many bytes of text.
+/// The most bytes of text in them.
 const ROW_GROUP_BYTES: usize = 16 << 20;
 
-/// What a column holds.
+/// The type of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// A text; of anything else its JSON.
+    /// Text; for any other value its JSON.
     Text,
     /// True or false.
     Boolean,
@@ -35,8 +35,8 @@ pub enum Kind {
     Messages,
 }
 
-/// The columns of every table, by the verdict line's keys: `confidence.process` becomes the column `confidence_process`.
-/// What is neither here nor among the kept keys is in no table: `raw`.
+/// The columns of every table, by the verdict line's keys: `confidence.process` becomes the column `confidence_process`. A
+/// key that is neither here nor kept, such as `raw`, is in no table.
 const COLUMNS: [(&str, Kind); 35] = [
     ("id", Kind::Text),
     ("index", Kind::Integer),
@@ -112,7 +112,7 @@ impl Column {
         }
     }
 
-    /// The column in the schema of a Parquet file.
+    /// The field for the column in the schema of a Parquet file.
     fn field(&self) -> Result<Type, ParquetError> {
         let (physical, logical) = match self.kind {
             Kind::Messages => return messages_field(&self.name),
@@ -127,7 +127,7 @@ impl Column {
             .build()
     }
 
-    /// The column's value in a verdict line, `None` for null and what is not there.
+    /// The column's value in a verdict line; `None` if it is null or missing.
     fn value<'v>(&self, line: &'v Value) -> Option<&'v Value> {
         let mut value = line;
         for key in &self.keys {
@@ -140,7 +140,7 @@ impl Column {
 /// The keys of a chat message.
 const OF_MESSAGE: [&str; 2] = ["role", "content"];
 
-/// A list of messages in the schema of a Parquet file.
+/// The field for a list of messages in the schema of a Parquet file.
 fn messages_field(name: &str) -> Result<Type, ParquetError> {
     let texts: Vec<Arc<Type>> = OF_MESSAGE
         .iter()
@@ -166,7 +166,7 @@ fn messages_field(name: &str) -> Result<Type, ParquetError> {
         .build()
 }
 
-/// Bytes of all texts in a value.
+/// How many bytes of text a value has in all.
 fn text_bytes(value: &Value) -> usize {
     match value {
         Value::String(text) => text.len(),
@@ -184,16 +184,16 @@ fn text(value: &Value) -> String {
     }
 }
 
-/// A writer that takes JSON lines, and gives what each holds to `take`.
+/// A writer that receives JSON lines and passes the content of each to `take`.
 pub struct JsonLineSink<F, T> {
-    /// The beginning of a line.
+    /// The beginning of an unfinished line.
     rest: Vec<u8>,
     take: F,
     line: PhantomData<fn() -> T>,
 }
 
 impl<T, F: FnMut(T) -> io::Result<()>> JsonLineSink<F, T> {
-    /// Gives every line to `take`.
+    /// A sink that passes every line to `take`.
     pub fn new(take: F) -> Self {
         Self {
             rest: Vec::new(),
@@ -221,9 +221,9 @@ impl<T: DeserializeOwned, F: FnMut(T) -> io::Result<()>> Write for JsonLineSink<
     }
 }
 
-/// A text that a spreadsheet does not take for a formula.
+/// The text, with a `'` before it if a spreadsheet would take it for a formula.
 fn without_formula(text: String) -> String {
-    // A tab or a line's end before it is passed over by some.
+    // Some programs skip a tab or a line break before the formula.
     if text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']) {
         format!("'{text}")
     } else {
@@ -231,7 +231,7 @@ fn without_formula(text: String) -> String {
     }
 }
 
-/// Writes the lines that `fill` writes as CSV, with a header; with `quotes` no text in it is a formula to a spreadsheet.
+/// Writes the lines from `fill` as CSV, with a header; with `quotes` a spreadsheet takes no text in it for a formula.
 ///
 /// # Errors
 /// When `fill` fails or `writer` cannot be written.
@@ -260,7 +260,7 @@ pub(super) fn write_csv(
     table.flush()
 }
 
-/// Writes the lines that `fill` writes as Parquet, compressed with Snappy. `temporary` takes the file first.
+/// Writes the lines from `fill` as Parquet, compressed with Snappy, to `temporary` first.
 ///
 /// # Errors
 /// When `fill` fails, or a file cannot be written.
@@ -317,7 +317,7 @@ fn write_group<W: Write + Send>(
             continue;
         }
         let values: Vec<Option<&Value>> = rows.iter().map(|row| column.value(row)).collect();
-        // 1 where there is a value, 0 where there is none.
+        // Definition levels: 1 where there is a value, 0 where there is none.
         let there: Vec<i16> = values
             .iter()
             .map(|value| i16::from(value.is_some()))
@@ -357,7 +357,7 @@ fn write_group<W: Write + Send>(
     Ok(())
 }
 
-/// Writes one key of every message of a column.
+/// Writes one key of the messages in a column.
 fn write_messages<W: Write + Send>(
     group: &mut SerializedRowGroupWriter<W>,
     column: &Column,

@@ -9,9 +9,9 @@ use super::folder_of;
 /// The kind of file that a path leads to.
 #[derive(Debug)]
 pub(super) enum Target {
-    /// Nothing yet, or a regular file that has this name alone, with its mode: it may be renamed over.
+    /// Nothing yet, or a regular file that has only this name, with its mode: it may be renamed over.
     Replace(Option<fs::Permissions>),
-    /// A regular file that has other names too, or the end of a symbolic link, there or not.
+    /// A regular file that also has other names, or the target of a symbolic link, whether it exists or not.
     InPlace,
     /// A device, a pipe or a socket.
     Stream,
@@ -19,7 +19,6 @@ pub(super) enum Target {
     Descriptor(u32),
     /// A descriptor of another process.
     OtherDescriptor,
-    /// A folder.
     Folder,
 }
 
@@ -62,12 +61,11 @@ fn has_other_names(_: &fs::Metadata) -> bool {
     false
 }
 
-/// Most symbolic links that are followed, as on Linux.
+/// The most symbolic links that are followed, as on Linux.
 const LINKS: usize = 40;
 
-/// The descriptor that `path` stands for, through any number of links: `/dev/stdout`, `/dev/fd/3`, `/proc/self/fd/1`. Such
-/// a name looks like a link to the file behind it, and is none: that file may be at any place, and have been written
-/// to before.
+/// The descriptor that `path` stands for, through any number of links: `/dev/stdout`, `/dev/fd/3`, `/proc/self/fd/1`. Such a
+/// name looks like a link to a file, but is not one: the open file has a position, and may have been written to before.
 fn descriptor_of(path: &Path) -> Option<Target> {
     let mut path = path.to_owned();
     for _ in 0..LINKS {
@@ -82,13 +80,13 @@ fn descriptor_of(path: &Path) -> Option<Target> {
             });
         }
         let here = folder.join(name);
-        // A path that begins at the root replaces the folder.
+        // An absolute path replaces the folder.
         path = folder.join(fs::read_link(here).ok()?);
     }
     None
 }
 
-/// Are the names in `folder` a process's descriptors, and is it this process?
+/// Whether the names in `folder` are the descriptors of this process; `None` if they are no descriptors.
 fn holds_descriptors(folder: &Path) -> Option<bool> {
     if folder == Path::new("/dev/fd") {
         return Some(true);
@@ -106,8 +104,8 @@ fn holds_descriptors(folder: &Path) -> Option<bool> {
     }
 }
 
-/// This process's descriptor of that number, sharing its place in the file; where the system does not hand one out, the
-/// file behind it, to be written to at its end.
+/// This process's descriptor of that number, sharing its position in the file. If the system does not provide that, the file
+/// at `path`, opened for appending.
 pub(super) fn descriptor(number: u32, path: &Path) -> io::Result<File> {
     #[cfg(target_os = "linux")]
     {

@@ -78,7 +78,7 @@ fn modes_links_and_devices_are_kept() {
     assert!(!fs::metadata("/dev/null").unwrap().is_file());
 }
 
-/// Between the look at a file and its writing lie the hours of a run.
+/// Hours may lie between opening a file and writing it.
 #[test]
 fn a_file_that_somebody_made_meanwhile_is_kept() {
     let folder = tempfile::tempdir().unwrap();

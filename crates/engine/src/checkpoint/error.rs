@@ -38,17 +38,17 @@ pub enum CheckpointError {
         /// One of the pickled files.
         file: String,
     },
-    /// The model could not be had from the hub or its cache.
+    /// The hub or its cache could not provide the model.
     #[error(transparent)]
     Hub(#[from] juror_hub::HubError),
-    /// The same, of a name that may be meant as a path: the folder it would lie in is there.
+    /// As [`Self::Hub`], for a name that may be meant as a path, since its parent folder exists.
     #[error("{source}. If {} is meant as a path: {} holds nothing of that name", path.display(), folder.display())]
     NeitherHubNorPath {
         /// What was asked for.
         path: PathBuf,
-        /// The folder that is there.
+        /// The folder that exists.
         folder: PathBuf,
-        /// What the hub gave.
+        /// The hub's error.
         source: Box<juror_hub::HubError>,
     },
     /// A file could not be read.
@@ -94,7 +94,7 @@ pub enum CheckpointError {
 }
 
 impl CheckpointError {
-    /// An error of the hub that also says that `path` is nothing here, if its folder is there.
+    /// A hub's error that also says that `path` does not exist here, if its folder does.
     #[must_use]
     pub fn of_path(self, path: &Path) -> Self {
         match (self, path.parent()) {
@@ -111,8 +111,8 @@ impl CheckpointError {
         }
     }
 
-    /// True for a model that was named wrongly, is missing, or cannot be read; false for the network, for readable weights
-    /// that do not fit their configuration, and for a failed tensor operation.
+    /// Whether the user's request is at fault: a model that was named wrongly, is missing, or cannot be read. Not the
+    /// network, readable weights that do not fit their configuration, or a failed tensor operation.
     pub fn is_usage(&self) -> bool {
         match self {
             Self::Hub(error) => error.is_usage(),

@@ -21,7 +21,7 @@ const IDENTITY_FILES: [&str; 6] = [
     "judge.json",
 ];
 
-/// The longest text of a model: vocabularies of 260 thousand tokens take 35 MB.
+/// The longest text file of a model, in bytes; vocabularies of 260 thousand tokens take 35 MB.
 const MAX_TEXT: u64 = 128 << 20;
 
 /// A model compiled into the binary.
@@ -58,7 +58,8 @@ impl ModelSource {
     /// The model at a path: a folder, or a GGUF file.
     ///
     /// # Errors
-    /// As of [`Self::in_folder`]; [`CheckpointError::Unsupported`] for another file, or what reading a GGUF file's header gives.
+    /// As [`Self::in_folder`]; [`CheckpointError::Unsupported`] for another file, or the error of reading a GGUF file's
+    /// header.
     pub fn at(path: &Path) -> Result<Self, CheckpointError> {
         if path.is_dir() {
             Self::in_folder(path)
@@ -69,11 +70,12 @@ impl ModelSource {
         }
     }
 
-    /// The model of a folder: a checkpoint in Safetensors if there is one, else the one GGUF file it holds.
+    /// The model of a folder: a checkpoint in Safetensors if there is one, else the one GGUF file in it.
     ///
     /// # Errors
-    /// [`CheckpointError::MissingFile`] for a folder without a configuration, [`CheckpointError::Pickled`] for one with nothing but
-    /// pickled weights, [`CheckpointError::Unsupported`] for adapters and embedding models, or what reading a GGUF file's header gives.
+    /// [`CheckpointError::MissingFile`] for a folder without a configuration, [`CheckpointError::Pickled`] for one with only
+    /// pickled weights, [`CheckpointError::Unsupported`] for adapters and embedding models, or the error of reading a GGUF
+    /// file's header.
     pub fn in_folder(folder: &Path) -> Result<Self, CheckpointError> {
         let source = Self::Folder(folder.into());
         let safetensors = source.has(WEIGHTS_FILE) || source.has(WEIGHTS_INDEX);
@@ -89,7 +91,7 @@ impl ModelSource {
             });
         }
         if !safetensors {
-            // Asked where there are no others.
+            // Checked only where there are no other weights.
             if let Some(file) = layout::pickled_in(folder) {
                 return Err(CheckpointError::Pickled {
                     folder: folder.into(),
@@ -126,12 +128,12 @@ impl ModelSource {
         }
     }
 
-    /// Whether the model has weights; one on the hub may have come without.
+    /// Whether the model has weights; a model from the hub may have been fetched without them.
     pub fn has_weights(&self) -> bool {
         self.weight_files().is_ok()
     }
 
-    /// How many files the weights are in, and their bytes.
+    /// How many files the weights are in, and how many bytes these have.
     ///
     /// # Errors
     /// When one is missing or cannot be read.
@@ -211,8 +213,8 @@ impl ModelSource {
     /// When a file cannot be read, or the weights are missing.
     pub fn hash(&self) -> Result<String, CheckpointError> {
         let mut hasher = blake3::Hasher::new();
-        // Names and lengths go in too, so that no file can pass for part of another. What is made of a GGUF file's metadata
-        // is in the file.
+        // Names and lengths are hashed too, so that no file can pass for part of another. Texts made from a GGUF file's
+        // metadata are covered by the file.
         let texts = IDENTITY_FILES
             .into_iter()
             .filter(|file| self.has(file) && !matches!(self, Self::Gguf(_)));
@@ -240,7 +242,7 @@ impl ModelSource {
         Ok(hasher.finalize().to_hex().to_string())
     }
 
-    /// Opens a weight file: its bytes, and how many there are.
+    /// Opens a weight file; also returns its length in bytes.
     pub(crate) fn open(&self, file: &str) -> Result<(WeightFile, u64), CheckpointError> {
         match self {
             Self::Embedded(model) if file == WEIGHTS_FILE => Ok((
@@ -299,7 +301,6 @@ impl EmbeddedModel {
     }
 }
 
-/// An open weight file.
 pub(crate) enum WeightFile {
     Embedded(Cursor<&'static [u8]>),
     File(File),

@@ -4,7 +4,7 @@ use super::ModelConfig;
 use super::config::{Architecture, Experts};
 use crate::checkpoint::CheckpointError;
 
-/// The names of what is not in a layer.
+/// The names of the tensors outside of layers.
 pub(crate) struct Names {
     /// `[vocab, hidden]`
     pub(crate) embedding: &'static str,
@@ -14,21 +14,20 @@ pub(crate) struct Names {
     pub(crate) head: &'static str,
 }
 
-/// The names of a layer's tensors. Those of linear layers are without `.weight` and `.bias`; where there are several, their
-/// outputs follow each other.
+/// The names of a layer's tensors; those of linear layers without `.weight` and `.bias`. Where there are several, their
+/// outputs are concatenated.
 pub(crate) struct LayerNames {
     pub(crate) attention_norm: String,
-    /// Queries, keys and values.
     pub(crate) qkv: Vec<String>,
     /// Norms of queries and of keys by head.
     pub(crate) head_norms: Option<[String; 2]>,
     pub(crate) sinks: Option<String>,
     pub(crate) output: String,
-    /// Norm of what attention gives.
+    /// The norm of attention's output.
     pub(crate) attention_result_norm: Option<String>,
     pub(crate) feed_forward_norm: String,
     pub(crate) feed_forward: FeedForwardNames,
-    /// Norm of what the feed-forward layer gives.
+    /// The norm of the feed-forward layer's output.
     pub(crate) feed_forward_result_norm: Option<String>,
 }
 
@@ -40,7 +39,7 @@ pub(crate) enum FeedForwardNames {
     },
 }
 
-/// A gated layer's.
+/// The names of a gated layer's tensors.
 pub(crate) struct GatedNames {
     /// Gate and up.
     pub(crate) gate_up: Vec<String>,
@@ -48,10 +47,10 @@ pub(crate) struct GatedNames {
 }
 
 pub(crate) enum ExpertNames {
-    /// Each for itself.
+    /// Tensors for each expert.
     Apart(Vec<GatedNames>),
-    /// All in one tensor, gate and up alternating: `[experts, hidden, 2 · width]` and `[experts, width, hidden]`, with
-    /// biases; or their blocks and scales in MXFP4.
+    /// One tensor for all experts, gate and up alternating: `[experts, hidden, 2 · width]` and `[experts, width, hidden]`,
+    /// with biases; or their blocks and scales in MXFP4.
     Together { gate_up: String, down: String },
 }
 
@@ -158,7 +157,8 @@ impl LayerNames {
 
 /// Whether a checkpoint may hold a tensor that the model does not use.
 pub(crate) fn unused(config: &ModelConfig, name: &str) -> bool {
-    // A tied checkpoint may carry the table a second time as its head, and old ones the rotary frequencies.
+    // A checkpoint with tied embeddings may store the table a second time as its head, and old ones store the rotary
+    // frequencies.
     let head = Names::new(config.architecture).head;
     (config.tie_embeddings && name.strip_suffix(".weight") == Some(head))
         || name.ends_with("rotary_emb.inv_freq")
@@ -220,7 +220,7 @@ pub(crate) fn expected_tensors(config: &ModelConfig) -> Vec<(String, Vec<usize>)
                 }
             }
             (FeedForwardNames::Dense(names), _) => list.gated(names, config.intermediate),
-            // Names are of a mixture where the configuration has experts.
+            // Names are those of a mixture only if the configuration has experts.
             (FeedForwardNames::Mixture { .. }, None) => {}
         }
     }
@@ -248,7 +248,7 @@ impl List<'_> {
         }
     }
 
-    /// Linear layers side by side, each of its own outputs or one of all.
+    /// Linear layers side by side, in a tensor each or all in one.
     fn parts(&mut self, names: &[String], outputs: &[usize], inputs: usize, bias: bool) {
         if let [one] = names {
             self.linear(one, outputs.iter().sum(), inputs, bias);
@@ -283,13 +283,13 @@ impl List<'_> {
 /// The most tensors of a checkpoint, experts counted one by one. The largest models have some 70 thousand.
 pub(crate) const MAX_TENSORS: usize = 1 << 17;
 
-/// Numbers that share a scale in MXFP4.
+/// How many numbers share a scale in MXFP4.
 pub(crate) const MXFP4_BLOCK: usize = 32;
 
-/// Checks what names and shapes alone do not show.
+/// Checks sizes that names and shapes alone do not.
 ///
 /// # Errors
-/// [`CheckpointError::Unsupported`] for sizes that the way of storing them does not allow.
+/// [`CheckpointError::Unsupported`] for sizes that the storage format does not allow.
 pub(crate) fn check_sizes(config: &ModelConfig) -> Result<(), CheckpointError> {
     let Some(experts) = config.experts.filter(|experts| experts.mxfp4) else {
         return Ok(());

@@ -1,5 +1,5 @@
-//! Recognises what is given as a model and cannot judge: adapters, weight files without their folder, Git LFS pointers, and
-//! models that write no text.
+//! Recognises files that are given as a model but cannot judge: adapters, weight files without their folder, Git LFS
+//! pointers, and models that write no text.
 
 use std::fs::File;
 use std::io::Read;
@@ -10,10 +10,10 @@ use serde_json::Value;
 use crate::checkpoint::CheckpointError;
 use juror_hub::layout::{ADAPTER_CONFIG, TAKE_A_CHAT_MODEL, how_to_merge, pickled};
 
-/// What a Git LFS pointer begins with (<https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md>).
+/// The beginning of a Git LFS pointer (<https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md>).
 const POINTER: &[u8] = b"version https://git-lfs.github.com/spec/v1";
 
-/// Classes of `architectures` that write no text or read more than text, by a part of the name, and what they are.
+/// Classes of `architectures` that write no text, or read more than text: a part of the name, and what they are.
 const CLASSES: [(&str, &str); 15] = [
     ("ForSequenceClassification", REWARD),
     ("ForTokenClassification", REWARD),
@@ -37,7 +37,7 @@ const ENCODER: &str =
     "an embedding model or another encoder, which gives vectors and writes no text";
 const VISION: &str = "a vision model, which reads images beside text";
 
-/// What a checkpoint of an unsupported class is, as far as its configuration says, and what to take instead.
+/// What a checkpoint of an unsupported class is, as far as its configuration tells, and what to use instead.
 pub(super) fn class(class: &str, config: impl Fn(&str) -> Option<Value>) -> Option<String> {
     let by_name = CLASSES.iter().find(|(part, _)| class.contains(part));
     let what = match by_name {
@@ -46,7 +46,7 @@ pub(super) fn class(class: &str, config: impl Fn(&str) -> Option<Value>) -> Opti
         None if config("is_encoder_decoder") == Some(true.into()) => {
             "an encoder-decoder model, which is not run here"
         }
-        // `Qwen3Model`, `MistralModel`: the layers without an output head.
+        // `Qwen3Model`, `MistralModel` and similar: the layers without an output head.
         None if class.ends_with("Model") => ENCODER,
         None => return None,
     };
@@ -58,7 +58,7 @@ pub(super) fn class(class: &str, config: impl Fn(&str) -> Option<Value>) -> Opti
     Some(format!("{class} is {what}: {advice}"))
 }
 
-/// What a GGUF file of an unsupported architecture, or of one with a pooling type, is and what to take instead.
+/// What a GGUF file with an unsupported architecture or with a pooling type is, and what to use instead.
 pub(super) fn gguf(architecture: &str, pooled: bool) -> Option<String> {
     let any = |parts: &[&str]| parts.iter().any(|part| architecture.contains(part));
     let what = if pooled || any(&["bert", "t5encoder", "embedding"]) {
@@ -73,7 +73,7 @@ pub(super) fn gguf(architecture: &str, pooled: bool) -> Option<String> {
     ))
 }
 
-/// Refuses a file that is no GGUF file and was given as a model, with what it is.
+/// The error for a file that was given as a model and is not a GGUF file; it says what the file is.
 pub(super) fn file(path: &Path) -> CheckpointError {
     if let Err(error) = refuse_pointer(path) {
         return error;
@@ -116,11 +116,11 @@ pub(super) fn file(path: &Path) -> CheckpointError {
     ))
 }
 
-/// Refuses a folder with an adapter, with how to merge it: one that is nothing else, or with `whole` one that lies beside a
-/// whole model, of which it cannot be told whether it is meant to be applied.
+/// Refuses a folder with an adapter, and says how to merge it: a folder that is nothing else, or with `whole` one where it
+/// lies beside a whole model, since it is unknown whether it is meant to be applied.
 ///
 /// # Errors
-/// [`CheckpointError::Unsupported`] where there is one.
+/// [`CheckpointError::Unsupported`] if there is one.
 pub(super) fn refuse_adapter(folder: &Path, whole: bool) -> Result<(), CheckpointError> {
     let source = super::ModelSource::Folder(folder.into());
     if !source.has(ADAPTER_CONFIG) {
@@ -151,7 +151,7 @@ pub(super) fn refuse_adapter(folder: &Path, whole: bool) -> Result<(), Checkpoin
     }))
 }
 
-/// Refuses a file that is a Git LFS pointer: what a clone leaves where Git LFS is not installed.
+/// Refuses a file that is a Git LFS pointer, which a clone leaves where Git LFS is not installed.
 ///
 /// # Errors
 /// [`CheckpointError::Unsupported`] for one.

@@ -1,13 +1,13 @@
-//! The KV cache's blocks: who uses them, which hold known content, which may be reused.
+//! The KV cache's blocks: which are in use, which hold known content, which may be reused.
 //!
-//! A block is `block_size` consecutive token positions of one sequence, in every layer. A full block is named by the
-//! hash of its own tokens chained to its predecessor's hash, so equal hashes mean equal whole prefixes and the block
-//! can be shared (the scheme of vLLM's automatic prefix caching). Unused blocks stay findable until they are
-//! allocated again, least recently used first.
+//! A block is `block_size` consecutive token positions of one sequence, in every layer. A full block is named by the hash of
+//! its own tokens chained to its predecessor's hash, so equal hashes mean equal whole prefixes and the block can be shared
+//! (the scheme of vLLM's automatic prefix caching). Unused blocks stay findable until they are allocated again, least
+//! recently used first.
 //!
-//! Where memory is taken only as blocks are first used, a pool that handed out every block once before it reused any would
-//! come to take all its memory for the sake of content that is hardly ever found again. Such a pool keeps a bounded number
-//! of unused blocks, and then reuses them first.
+//! If blocks take up memory only as they are first used, a pool that handed out every block once before it reused any would
+//! end up taking all its memory for content that is hardly ever found again. Such a pool keeps a bounded number of unused
+//! blocks, and then reuses them first.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -20,8 +20,8 @@ pub type BlockId = u32;
 pub struct BlockHash([u8; 16]);
 
 impl BlockHash {
-    /// What the names of sequences that are computed as long ones begin from: their keys and values are not those of short
-    /// ones with the same tokens.
+    /// The root of the hash chain for sequences computed as long ones: with another rotary encoding, their keys and values
+    /// differ from those of short sequences with the same tokens.
     pub(crate) const LONG: Self = Self([0xff; 16]);
 
     /// The name of the block holding `tokens` after the block named `parent`.
@@ -38,7 +38,7 @@ impl BlockHash {
         Self(name)
     }
 
-    /// The names of all full blocks of `tokens`, in order, from a root on.
+    /// The names of all full blocks of `tokens`, in order; `root` is what the first one is chained to.
     pub fn chain_all(root: Option<Self>, tokens: &[u32], block_size: usize) -> Vec<Self> {
         let mut parent = root;
         tokens
@@ -57,7 +57,7 @@ const NONE: BlockId = BlockId::MAX;
 
 #[derive(Debug, Clone, Copy)]
 struct Block {
-    /// Sequences (and pins) that use the block.
+    /// Users of the block: sequences, and pins.
     references: u32,
     /// Set while the content is findable.
     hash: Option<BlockHash>,
@@ -80,7 +80,7 @@ pub struct BlockPool {
     /// Blocks in the free list.
     listed: usize,
     untouched: Range<BlockId>,
-    /// The most blocks in use so far.
+    /// The most blocks in use at once so far.
     most_used: usize,
     retired: usize,
     caching: bool,
@@ -88,8 +88,8 @@ pub struct BlockPool {
     lazy: bool,
 }
 
-/// Of the blocks of a lazy pool, and of the most that were in use at once, the parts that may lie unused for their content
-/// before they are reused.
+/// How many unused blocks a lazy pool keeps for their content before it reuses them: this fraction of all its blocks, or of
+/// the most that were in use at once, whichever is more.
 const KEPT_OF_ALL: usize = 16;
 const KEPT_OF_USED: usize = 2;
 
@@ -119,14 +119,14 @@ impl BlockPool {
         }
     }
 
-    /// Whether each block takes memory from its first use on, and none before: then unused blocks are reused before
-    /// untouched ones are handed out, once a sixteenth of the pool and half of the most that were in use lie unused.
+    /// Sets whether a block takes up memory only from its first use on. A lazy pool reuses unused blocks before it hands out
+    /// untouched ones, once more lie unused than a sixteenth of the pool and half of the most that were in use at once.
     #[must_use]
     pub(crate) fn lazy(self, lazy: bool) -> Self {
         Self { lazy, ..self }
     }
 
-    /// Token positions a block.
+    /// Token positions per block.
     pub(crate) fn block_size(&self) -> usize {
         self.block_size
     }
@@ -136,12 +136,12 @@ impl BlockPool {
         self.blocks.len() - self.retired
     }
 
-    /// Can content be found again?
+    /// Whether the pool caches prefixes: the content of full blocks can be found again.
     pub(crate) fn caching(&self) -> bool {
         self.caching
     }
 
-    /// Does each block take memory from its first use on?
+    /// Whether a block takes up memory only from its first use on: see [`Self::lazy`].
     pub(crate) fn is_lazy(&self) -> bool {
         self.lazy
     }
@@ -151,18 +151,18 @@ impl BlockPool {
         self.listed + self.untouched.len()
     }
 
-    /// Blocks that were used at some time: what takes memory of a lazy pool.
+    /// Blocks that were ever handed out; in a lazy pool only these take up memory.
     pub(crate) fn touched(&self) -> usize {
         self.untouched.start as usize
     }
 
-    /// Blocks that hold `tokens` tokens.
+    /// How many blocks `tokens` tokens need.
     pub(crate) fn blocks_for(&self, tokens: usize) -> usize {
         tokens.div_ceil(self.block_size)
     }
 
-    /// Takes a block that was never used, or else the one that was free longest; what it held is forgotten. `None` when all
-    /// are in use.
+    /// Takes a block that was never used, or else the least recently used free one, whose content is lost. `None` when all
+    /// blocks are in use.
     pub fn allocate(&mut self) -> Option<BlockId> {
         let block = if self.reuses() {
             self.take_listed()
@@ -174,13 +174,13 @@ impl BlockPool {
         Some(block)
     }
 
-    /// Is a block of the free list taken before an untouched one?
+    /// Whether a block of the free list is to be taken before an untouched one.
     fn reuses(&self) -> bool {
         if self.first_free == NONE {
             return false;
         }
         let kept = || (self.blocks.len() / KEPT_OF_ALL).max(self.most_used / KEPT_OF_USED);
-        // Where nothing is kept, nothing is lost.
+        // The first block of the list holds no cached content, so reusing it loses nothing.
         let keeps_nothing = self.blocks[self.first_free as usize].hash.is_none();
         keeps_nothing || (self.lazy && self.listed > kept())
     }
@@ -220,7 +220,7 @@ impl BlockPool {
         self.cached.get(&hash).copied()
     }
 
-    /// True if the block has no user.
+    /// Whether the block has no user.
     pub(crate) fn is_free(&self, block: BlockId) -> bool {
         self.blocks[block as usize].references == 0
     }
@@ -234,7 +234,7 @@ impl BlockPool {
         self.note_used();
     }
 
-    /// Takes one user from a block; with the last one it becomes free, its content findable until it is reused.
+    /// Takes one user from a block; with the last one it becomes free, and its content stays findable until it is reused.
     pub fn release(&mut self, block: BlockId) {
         let entry = &mut self.blocks[block as usize];
         debug_assert!(
@@ -258,8 +258,8 @@ impl BlockPool {
         }
     }
 
-    /// Makes the content of a used, full and computed block findable. True if the block now holds the name; false if
-    /// caching is off or another block already holds equal content.
+    /// Makes the content of a used, full and computed block findable. Returns whether the block now holds the name: not if
+    /// caching is off, or if another block already holds equal content.
     pub fn publish(&mut self, block: BlockId, hash: BlockHash) -> bool {
         if !self.caching || self.cached.contains_key(&hash) {
             return false;
@@ -409,7 +409,7 @@ mod tests {
                 }
                 pool.check();
             }
-            // What lies unused the shortest is still there.
+            // The blocks that became unused last are still cached.
             assert!(pool.find(name(259 * 10)).is_some());
             pool.touched()
         };

@@ -1,4 +1,4 @@
-//! `schedule → launch → collect`.
+//! The engine's loop, `schedule → launch → collect`.
 
 use std::time::{Duration, Instant};
 
@@ -11,24 +11,24 @@ use super::step_model::{StepModel, Ticket};
 use crate::model::ModelError;
 use crate::model::batch::StepBatch;
 
-/// How large an engine is: the sizes that were chosen.
+/// The sizes of an engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EngineConfig {
     /// KV blocks.
     pub blocks: usize,
-    /// Blocks that any one request may need, at least: when memory runs out, the cache never shrinks below it.
+    /// The smallest number of blocks that a shortage of memory may shrink the cache to: what any one request may need.
     pub least_blocks: usize,
-    /// Token positions a block.
+    /// Token positions per block.
     pub block_size: usize,
-    /// Most sequences at once.
+    /// The most sequences in a step.
     pub max_sequences: usize,
-    /// Most tokens a step.
+    /// The most tokens in a step.
     pub token_budget: usize,
-    /// Most tokens of one prompt a step.
+    /// The most tokens of one prompt in a step.
     pub max_prefill_chunk: usize,
-    /// Most tokens of a sequence.
+    /// The most tokens of a sequence.
     pub context_length: usize,
-    /// Find and keep common prefixes.
+    /// Whether common prefixes are found and kept.
     pub prefix_cache: bool,
     /// The beginning of all prompts, kept in the cache for good.
     pub pinned_prefix: Vec<u32>,
@@ -36,15 +36,15 @@ pub struct EngineConfig {
 
 /// Runs requests through a model, many at a time.
 ///
-/// Under [asynchronous scheduling](super::Properties::async_scheduling), a step is launched before the tokens of the one before it are known: the
-/// host plans and books while the device computes, and the device never waits. A sequence that turns out to have ended
-/// has one row too many in the step under way, which is dropped; apart from that nothing differs.
+/// Under [asynchronous scheduling](super::Properties::async_scheduling), a step is launched before the tokens of the one
+/// before it are known: the host plans and updates sequences while the device computes, so the device never waits. A
+/// sequence that turns out to have ended has one row too many in the step in flight, which is dropped; apart from that
+/// nothing differs.
 pub struct Engine {
     /// Dropped first, so declared first.
     before_drop: Option<Box<dyn Send>>,
     model: Box<dyn StepModel>,
     scheduler: Scheduler,
-    /// The step under way.
     in_flight: Option<Launched>,
     /// Completions to be handed out with the next step.
     ready: Vec<Completion>,
@@ -109,7 +109,7 @@ impl Engine {
         })
     }
 
-    /// Has `guard` dropped before the model and its cache, on whichever thread the engine is dropped.
+    /// Keeps `guard` until the engine is dropped, and drops it before the model and its cache, on whichever thread that is.
     pub fn before_drop(&mut self, guard: Box<dyn Send>) {
         self.before_drop = Some(guard);
     }
@@ -119,12 +119,12 @@ impl Engine {
         &self.config
     }
 
-    /// What was done so far.
+    /// Counters since the engine started.
     pub fn stats(&self) -> Stats {
         self.stats
     }
 
-    /// Has `observer` see every step from now on.
+    /// Sets the observer that sees every step from now on.
     pub fn observe(&mut self, observer: Box<dyn StepObserver>) {
         self.observer = Some(observer);
     }
@@ -134,7 +134,7 @@ impl Engine {
         self.ready.extend(self.scheduler.add(request));
     }
 
-    /// True until everything added has come back and no step is under way.
+    /// Whether requests are unanswered, a step is in flight, or a failure is still to be returned.
     pub fn has_work(&self) -> bool {
         self.scheduler.waiting() + self.scheduler.running() + self.ready.len() > 0
             || self.in_flight.is_some()
@@ -144,7 +144,7 @@ impl Engine {
     /// Drops every request that was not completed. What was computed of prompts stays in the prefix cache.
     ///
     /// # Errors
-    /// The failure of a step that was under way; the engine is not to be used after it.
+    /// The failure of a step that was in flight; the engine is not to be used after it.
     pub(crate) fn drop_requests(&mut self) -> Result<(), EngineError> {
         if let Some(step) = self.in_flight.take() {
             self.model.collect(step.ticket)?;
@@ -157,7 +157,8 @@ impl Engine {
         }
     }
 
-    /// Runs one step and returns what is finished. Under asynchronous scheduling that is what the step before it finished.
+    /// Runs one step and returns the requests that finished. Under asynchronous scheduling these are the requests that the
+    /// previous step finished.
     ///
     /// # Errors
     /// The model's or the sampler's failure; the engine is not to be used after it.
@@ -168,14 +169,15 @@ impl Engine {
         let result = self.advance();
         let completions = std::mem::take(&mut self.ready);
         match result {
-            // What is finished is not lost with what is not.
+            // Finished requests are returned first; the failure is returned by the next call.
             Err(failure) if !completions.is_empty() => self.failure = Some(failure),
             result => result?,
         }
         Ok(completions)
     }
 
-    /// Launches the next step, then waits for the one before it; or for itself if scheduling is not asynchronous.
+    /// Launches the next step, then collects the one before it; without asynchronous scheduling it collects the step just
+    /// launched.
     fn advance(&mut self) -> Result<(), EngineError> {
         let started = Instant::now();
         // The size of a step that did not fit into memory.
@@ -212,7 +214,7 @@ impl Engine {
                 Err(ModelError::OutOfMemory(reason)) => {
                     too_large = Some((size, reason));
                     if let Some(next) = self.in_flight.take() {
-                        // Its tokens came from a step that failed.
+                        // It was computed from tokens of the step that failed.
                         let _ = self.model.collect(next.ticket);
                     }
                     self.scheduler.preempt_all();
@@ -255,7 +257,7 @@ impl Engine {
         })
     }
 
-    /// Waits for a step and books it.
+    /// Waits for a step and updates its sequences and the counters.
     fn collect(&mut self, step: Launched) -> Result<(), ModelError> {
         let waiting = Instant::now();
         let mut chosen = self.model.collect(step.ticket)?;

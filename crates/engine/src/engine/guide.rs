@@ -1,4 +1,4 @@
-//! What steers a generation: known text that is appended, the tokens that may be chosen, and when it ends.
+//! Guides steer a generation (guided decoding): they append known text, restrict which tokens may be chosen, and end it.
 
 use std::fmt;
 use std::sync::{Arc, LazyLock, OnceLock};
@@ -8,9 +8,9 @@ use juror_base::panics;
 
 /// Steers a generation, token by token.
 ///
-/// Each method is called once for each event, in order; a preempted sequence is not replayed. Of a guide that appends
-/// nothing and allows everything the engine may choose the next token before it has asked about the last one, so nothing
-/// may depend on when a method is called.
+/// Each method is called once for each event, in order; after a preemption nothing is called again. As long as a guide
+/// appends nothing and allows every token, the engine may choose the next token before it has told the guide of the last
+/// one, so nothing may depend on when a method is called.
 pub trait Guide: Send {
     /// What follows the prompt.
     fn begin(&mut self) -> Next {
@@ -20,21 +20,21 @@ pub trait Guide: Send {
     /// Takes the newest token that was chosen, and says what follows it.
     fn push(&mut self, token: u32) -> Next;
 
-    /// An end-of-sequence token was chosen. `None` ends the generation with it; otherwise it is left out, and the generation
-    /// goes on with other tokens: with some that are appended, or with a choice that has no end of sequence in it.
+    /// An end-of-sequence token was chosen. With `None` it ends the generation; otherwise it is left out, and the generation
+    /// goes on: with appended tokens, or with a choice that allows no end of sequence.
     fn end(&mut self) -> Option<Next> {
         None
     }
 }
 
-/// Has a panic of a guide cost its own generation alone: it would end every one's on the engine's thread.
+/// Catches a guide's panic, which then ends its own generation instead of the engine's thread and with it every generation.
 pub struct GuardedGuide {
     guide: Box<dyn Guide>,
     failure: Arc<OnceLock<String>>,
 }
 
 impl GuardedGuide {
-    /// Guards a guide; a panic ends the generation and goes to `failure`.
+    /// Wraps a guide; a panic ends the generation, and its message goes to `failure`.
     pub fn boxed(guide: Box<dyn Guide>, failure: Arc<OnceLock<String>>) -> Box<dyn Guide> {
         Box::new(Self { guide, failure })
     }
@@ -110,12 +110,12 @@ pub enum Then {
 pub struct Allowed(LazyLock<TokenSet, Box<dyn FnOnce() -> TokenSet + Send>>);
 
 impl Allowed {
-    /// What `find` returns, which runs once, on the thread that asks first; it must not panic.
+    /// The set that `find` returns. It runs once, on the thread that asks first, and must not panic.
     pub(crate) fn later(find: impl FnOnce() -> TokenSet + Send + 'static) -> Self {
         Self(LazyLock::new(Box::new(find)))
     }
 
-    /// The tokens, which this waits for.
+    /// The tokens; waits until they are found.
     pub fn tokens(&self) -> &TokenSet {
         &self.0
     }
@@ -133,19 +133,20 @@ impl fmt::Debug for Allowed {
     }
 }
 
-/// A set of token ids: a bit for each.
+/// A set of token ids, one bit each.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TokenSet {
     words: Vec<u32>,
 }
 
 impl TokenSet {
-    /// From words of 32 bits, the lowest of the first for token 0. Tokens beyond them are not in the set.
+    /// The set of these bits, 32 a word: the lowest bit of the first word is token 0. Tokens past the last word are not in
+    /// the set.
     pub(crate) fn from_words(words: Vec<u32>) -> Self {
         Self { words }
     }
 
-    /// The bits, 32 a word.
+    /// The bits, 32 per word.
     #[cfg(feature = "cuda")]
     pub(crate) fn words(&self) -> &[u32] {
         &self.words

@@ -15,7 +15,8 @@ pub struct TokenLogprobs {
 }
 
 impl TokenLogprobs {
-    /// Of `token` and the `count` likeliest, by a row of logits, which are no NaN. `token` is one of the row's.
+    /// The log-probabilities of `token` and of the `count` likeliest tokens, from a row of logits without NaN. `token` is an
+    /// index of the row.
     pub fn of(logits: &[f32], token: u32, count: usize) -> Self {
         let highest = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
         let mass = |logit: &f32| f64::from(logit - highest).exp();
@@ -32,12 +33,12 @@ impl TokenLogprobs {
     }
 }
 
-/// The `count` highest logits with their tokens, in order, ties by token; none of minus infinity.
+/// The `count` highest logits with their tokens, highest first, ties by token; tokens at minus infinity are left out.
 fn likeliest(logits: &[f32], count: usize) -> Vec<(u32, f32)> {
     let mut top: Vec<(u32, f32)> = Vec::new();
     let mut least = f32::NEG_INFINITY;
     for (token, &logit) in (0..).zip(logits) {
-        // Of equal ones the first stays.
+        // Of equal logits the first, that of the lower token, is kept.
         if count == 0 || logit <= least {
             continue;
         }

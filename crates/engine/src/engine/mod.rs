@@ -71,7 +71,7 @@ pub enum EngineError {
          command again to go on"
     )]
     Panicked(String),
-    /// The engine's thread ended without saying why.
+    /// The engine's thread ended without a last report.
     #[error(
         "the engine stopped unexpectedly; finished verdicts are in the journal, run the same command again to go on"
     )]
@@ -79,7 +79,7 @@ pub enum EngineError {
 }
 
 impl EngineError {
-    /// True where what was asked for cannot be had, as [`ModelError::is_usage`] says.
+    /// Whether the user's request caused the error, as for [`ModelError::is_usage`].
     pub fn is_usage(&self) -> bool {
         matches!(self, Self::Model(error) if error.is_usage())
     }

@@ -1,4 +1,4 @@
-//! From logits to tokens: one call for the batch. On CUDA the same choice is made by `model/cuda/kernels/sampler.cu`.
+//! Chooses tokens from logits, in one call for the batch. On CUDA `model/cuda/kernels/sampler.cu` does the same.
 
 use std::fmt;
 
@@ -13,9 +13,9 @@ use super::random::uniform;
 use super::sequence::RandomKey;
 use crate::model::ModelError;
 
-/// How tokens are chosen. Temperature is applied first, then top-k, top-p over what is left, and min-p.
+/// How tokens are chosen. Temperature is applied first, then top-k, then top-p over what is left, then min-p.
 ///
-/// As TOML and JSON it names its temperature; what it leaves out keeps all tokens.
+/// As TOML or JSON it must give the temperature; the other parameters default to keeping all tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sampling {
@@ -99,7 +99,7 @@ pub struct Choices {
 }
 
 impl Choices {
-    /// Tokens that mean yes and tokens that mean no: what is recorded is the odds of yes.
+    /// Choices between tokens for yes and tokens for no: the recorded number is the odds of yes.
     pub fn yes_or_no(yes: &[u32], no: &[u32]) -> Self {
         Self {
             tokens: yes.iter().chain(no).copied().collect(),
@@ -111,7 +111,7 @@ impl Choices {
         }
     }
 
-    /// The expected number, if `token` is one of the tokens; `logits` are the row's.
+    /// The expected number, if `token` is one of the choices; `logits` is the row's.
     fn expected(&self, logits: &[f32], token: u32) -> Option<f32> {
         if !self.tokens.contains(&token) {
             return None;
@@ -130,30 +130,31 @@ impl Choices {
             sum += mass * number;
             all += mass;
         }
-        // Not a number where every logit is minus infinity.
+        // NaN where every logit is minus infinity.
         (all > 0.0).then(|| (sum / all) as f32)
     }
 }
 
-/// What one row of logits is to become.
+/// What is asked of one row of logits.
 #[derive(Debug, Clone, Copy)]
 pub struct RowRequest<'a> {
     /// How the token is chosen.
     pub sampling: Sampling,
-    /// What the draw depends on.
+    /// The key of the random draw.
     pub key: RandomKey,
-    /// The place of the token to be chosen, counted from the first generated one.
+    /// The index of the token to be chosen, counted from the first generated one.
     pub position: usize,
-    /// The tokens it is chosen from; all if there are none.
+    /// The tokens that may be chosen; all if `None`.
     pub allowed: Option<&'a Allowed>,
-    /// What to record if the token is one of these.
+    /// Tokens for which an expected number is recorded when one of them is chosen.
     pub choices: Option<&'a Choices>,
-    /// How many of the likeliest tokens to report, with their and its own log-probabilities; nothing if there is none.
+    /// How many of the likeliest tokens to report, with log-probabilities of these and of the chosen one; `None` reports
+    /// nothing.
     pub logprobs: Option<usize>,
 }
 
 impl RowRequest<'_> {
-    /// The random number in `[0, 1)` that decides this row; the same wherever and whenever the row is computed.
+    /// The random number in `[0, 1)` that decides this row: it depends on the key and the position alone.
     pub(crate) fn draw(&self) -> f64 {
         let RandomKey {
             seed,
@@ -169,13 +170,13 @@ impl RowRequest<'_> {
 pub struct Chosen {
     /// Its id.
     pub token: u32,
-    /// What [`Choices`] says of it, if it is one of the row's.
+    /// The expected number of [`Choices`], if the token is one of them.
     pub expected: Option<f32>,
-    /// How likely it was, where the row asks for that.
+    /// The token's log-probabilities, if the row asks for them.
     pub logprobs: Option<TokenLogprobs>,
 }
 
-/// Rows above this many logits in all are worth several threads.
+/// With more logits than this in all, rows are divided among threads.
 const PARALLEL_LOGITS: usize = 1 << 16;
 
 /// Chooses one token for each row of `logits` (`[rows, vocab]`, f32). A row that holds NaN, or nothing above minus
@@ -316,7 +317,7 @@ fn sample(
     candidates.last().map_or(0, |candidate| candidate.0)
 }
 
-/// The engine's request for a row, as the kernel takes it.
+/// The engine's request for a row, as the sampling kernel takes it.
 #[cfg(feature = "cuda")]
 impl<'a> From<&RowRequest<'a>> for crate::model::cuda::SampleRequest<'a> {
     fn from(row: &RowRequest<'a>) -> Self {
@@ -463,7 +464,7 @@ mod tests {
             logprobs: None,
         };
         assert_eq!(choose_row(&logits, &request).unwrap().expected, None);
-        // What is allowed decides what is chosen, and not what is expected.
+        // Only allowed tokens are chosen, but the expected number is taken over all choices.
         request.allowed = Some(&only_two);
         let chosen = choose_row(&logits, &request).unwrap();
         assert_eq!(chosen.token, 2);

@@ -1,8 +1,9 @@
 //! Which tokens go through the model next.
 //!
-//! One kind of step for everything: under a token budget, first one token for every sequence that is generating, then
-//! chunks of prompts, then new sequences. A sequence is always "put the pending tokens through the model, then choose the
-//! next", whether that is a whole prompt, a chunk, a single generated token, or the recomputation of a preempted sequence.
+//! There is one kind of step for everything: under a token budget, first one token for every sequence that is generating,
+//! then chunks of prompts, then new sequences. Each sequence always needs the same, "put the pending tokens through the
+//! model, then choose the next", whether that is a whole prompt, a chunk, a single generated token, or the recomputation of
+//! a preempted sequence.
 
 use std::collections::{HashSet, VecDeque};
 
@@ -13,17 +14,16 @@ use super::sequence::{Completion, FinishReason, LaunchedRow, Request, Sequence};
 use super::step_model::Properties;
 use crate::model::batch::StepBatch;
 
-/// Steps are not made smaller than so many tokens.
+/// The fewest tokens that a step is limited to when memory runs out.
 const SMALLEST_STEP: usize = 16;
 
-/// What a step could be planned to do.
+/// The result of planning.
 #[derive(Debug)]
 pub(super) enum Plan {
-    /// A step.
     Step(StepBatch),
-    /// No step: no sequence has tokens that could go through the model now.
+    /// No step: no sequence has tokens that can go through the model now.
     Nothing,
-    /// No step yet: a sequence must be preempted, which cannot be while a step is under way.
+    /// No step yet: a sequence must be preempted, which has to wait until no step is in flight.
     NeedsPreemption,
 }
 
@@ -32,7 +32,7 @@ pub(super) enum Plan {
 pub(super) struct StepSize {
     /// Sequences.
     pub(super) rows: usize,
-    /// Tokens of prompts, and of sequences that are computed again.
+    /// Tokens of prompts, and of sequences that are recomputed.
     pub(super) prefill_tokens: usize,
     /// Generated tokens put through to get the next one.
     pub(super) decode_tokens: usize,
@@ -49,7 +49,7 @@ impl StepSize {
 /// Every block in use belongs to running sequences, to sequences in `leaving`, or is pinned. Running sequences are in the
 /// order of their admission, and so are the rows of every step.
 pub(super) struct Scheduler {
-    /// Most tokens a step; at least `max_sequences`, so that every running sequence gets its token.
+    /// The most tokens in a step; at least `max_sequences`, so that every running sequence gets its token.
     token_budget: usize,
     max_sequences: usize,
     max_prefill_chunk: usize,
@@ -60,17 +60,17 @@ pub(super) struct Scheduler {
     waiting: VecDeque<Sequence>,
     /// In order of admission: the newest is preempted first.
     running: Vec<Sequence>,
-    /// Blocks of sequences that finished while a further step with them was under way; free when it is done.
+    /// Blocks of sequences that finished while a further step of theirs was in flight; freed when that is done.
     leaving: Vec<BlockId>,
-    /// Names of blocks that stay in the cache once they are computed.
+    /// Hashes of blocks that stay in the cache once they are computed.
     pinned: HashSet<BlockHash>,
-    /// Blocks kept free when a sequence is admitted beside others, so that those can grow without a preemption.
+    /// Blocks kept free when a sequence is admitted beside others, so that those can grow without preemption.
     watermark: usize,
-    /// Blocks that the largest of the requests so far may need.
+    /// The most blocks that any request so far may need.
     largest_need: usize,
     admissions: u64,
     preemptions: u64,
-    /// Tokens chosen for sequences that had ended with the token before.
+    /// Tokens chosen for sequences that had already ended.
     discarded: u64,
 }
 
@@ -89,7 +89,7 @@ impl Scheduler {
         } else {
             &[]
         };
-        // Long sequences have a template of their own.
+        // Long sequences have other keys and values, so the pinned prefix has blocks of its own for them.
         let long = short_context.map(|_| Some(BlockHash::LONG));
         let pinned = std::iter::once(None)
             .chain(long)
@@ -114,7 +114,7 @@ impl Scheduler {
         }
     }
 
-    /// Queues a request; one that can never run comes straight back.
+    /// Queues a request; one that can never run is returned at once as rejected.
     pub(super) fn add(&mut self, request: Request) -> Option<Completion> {
         let (prompt, new) = (request.prompt.len(), request.max_new_tokens);
         let mut sequence = Sequence::new(request, self.pool.block_size(), self.short_context);
@@ -149,48 +149,47 @@ impl Scheduler {
         Some(sequence.finish(FinishReason::Rejected(refusal)))
     }
 
-    /// Sequences that wait to be admitted.
+    /// The number of sequences that wait to be admitted.
     pub(super) fn waiting(&self) -> usize {
         self.waiting.len()
     }
 
-    /// Sequences that hold blocks.
+    /// The number of admitted sequences.
     pub(super) fn running(&self) -> usize {
         self.running.len()
     }
 
-    /// KV blocks there are.
+    /// KV blocks in the pool.
     pub(super) fn blocks(&self) -> usize {
         self.pool.len()
     }
 
-    /// KV blocks that were used at some time.
+    /// KV blocks that were ever used.
     pub(super) fn touched_blocks(&self) -> usize {
         self.pool.touched()
     }
 
-    /// KV blocks in use.
     pub(super) fn used_blocks(&self) -> usize {
         self.pool.len() - self.pool.free()
     }
 
-    /// Blocks that the largest of the requests so far may need.
+    /// The most blocks that any request so far may need.
     pub(super) fn largest_need(&self) -> usize {
         self.largest_need
     }
 
-    /// Sequences whose blocks were taken so far, to be computed again.
+    /// Preemptions so far.
     pub(super) fn preemptions(&self) -> u64 {
         self.preemptions
     }
 
-    /// Tokens so far that were chosen for sequences that had ended with the token before.
+    /// Tokens chosen so far for sequences that had already ended.
     pub(super) fn discarded(&self) -> u64 {
         self.discarded
     }
 
-    /// Plans a step. Sequences whose next token a launched step is still choosing go on as if it were known and not
-    /// their last. While a step is under way no sequence may be preempted.
+    /// Plans a step. A sequence whose next token a launched step is still choosing is planned as if that token were known
+    /// and not its last. While a step is in flight, `may_preempt` must be false.
     pub(super) fn schedule(&mut self, may_preempt: bool) -> Plan {
         for sequence in &mut self.running {
             sequence.schedule(0);
@@ -203,7 +202,7 @@ impl Scheduler {
                 return Plan::NeedsPreemption;
             }
         }
-        // A sequence that was just preempted would be admitted only to be preempted again.
+        // After a preemption nothing is admitted: it would be preempted in turn.
         if self.preemptions == preemptions {
             self.admit(&mut budget);
         }
@@ -224,7 +223,7 @@ impl Scheduler {
         running.filter(|sequence| sequence.scheduled() > 0)
     }
 
-    /// What the planned step is to choose, in the order of the batch's `logits`.
+    /// The rows that the planned step is to choose tokens for, in the order of the batch's `logits`.
     pub(super) fn row_requests(&self) -> Vec<RowRequest<'_>> {
         self.running
             .iter()
@@ -250,8 +249,8 @@ impl Scheduler {
         size
     }
 
-    /// Has running sequences computed again that outgrew the short context: they wait in front. One whose token is still
-    /// being chosen waits for it first.
+    /// Requeues running sequences that have outgrown the short context, to be recomputed as long ones; they go to the front
+    /// of the queue. One with a step in flight waits for that first.
     fn restart_outgrown(&mut self) {
         for index in (0..self.running.len()).rev() {
             let sequence = &self.running[index];
@@ -262,15 +261,15 @@ impl Scheduler {
         }
     }
 
-    /// Takes a sequence's blocks and puts it in front of those that wait.
+    /// Releases a sequence's blocks and puts it at the front of the queue.
     fn requeue(&mut self, mut sequence: Sequence) {
         self.pool.release_all(sequence.take_blocks());
         sequence.restart();
         self.waiting.push_front(sequence);
     }
 
-    /// Gives tokens to the running sequences, oldest first: to those with one token pending, or to those with more.
-    /// False if one of them lacks a block and no sequence may be preempted for it.
+    /// Gives tokens to the running sequences, oldest first: to those with one pending token if `decoding`, else to those
+    /// with more. Returns false if one of them lacks a block and preemption is not allowed.
     fn schedule_running(&mut self, budget: &mut usize, decoding: bool, may_preempt: bool) -> bool {
         let mut index = 0;
         while let Some(sequence) = self.running.get(index) {
@@ -284,7 +283,7 @@ impl Scheduler {
                 index += 1;
                 continue;
             }
-            // The sequence itself is preempted where it is the newest.
+            // If the sequence is itself the newest, it is the one preempted, and the loop ends.
             while let Some(sequence) = self.running.get_mut(index) {
                 if sequence.missing_blocks(tokens) == 0 {
                     sequence.schedule(tokens);
@@ -304,7 +303,8 @@ impl Scheduler {
         true
     }
 
-    /// Takes the blocks of the newest running sequence, which then waits in front. Returns the tokens it had in this step.
+    /// Preempts the newest running sequence: its blocks are released, and it goes to the front of the queue. Returns the
+    /// tokens it had in this step.
     fn preempt_newest(&mut self) -> usize {
         let Some(sequence) = self.running.pop() else {
             return 0;
@@ -340,7 +340,7 @@ impl Scheduler {
                 .iter()
                 .map_while(|&hash| self.pool.find(hash))
                 .collect();
-            // Without a cache there is nothing to wait for.
+            // Without a prefix cache there is nothing to wait for.
             let next = reusable.get(found.len());
             if self.pool.caching() && next.is_some_and(|hash| computing.contains(hash)) {
                 index += 1;
@@ -376,7 +376,7 @@ impl Scheduler {
         }
     }
 
-    /// The planned step was launched: from here on its tokens count as computed. Returns its rows, for [`Self::update`].
+    /// Counts the tokens of the planned step as computed, now that it was launched. Returns its rows, for [`Self::update`].
     pub(super) fn launched(&mut self) -> Vec<LaunchedRow> {
         let mut rows = Vec::with_capacity(self.running.len());
         let mut choosing = 0;
@@ -389,16 +389,17 @@ impl Scheduler {
         rows
     }
 
-    /// Updates sequences with a step that is done; steps are taken in the order of their launches. `next` appends the token chosen in
-    /// row `n` of the step's `logits` and decides whether the sequence ends with it. Returns the sequences that ended.
+    /// Updates sequences with a step that is done; steps are taken in the order of their launches. `next` appends the token
+    /// chosen in row `n` of the step's `logits` and decides whether the sequence ends with it. Returns the sequences that
+    /// ended.
     ///
-    /// A sequence that had ended before the step was done is no longer there: what was chosen for it is dropped.
+    /// Tokens chosen for a sequence that had ended before the step was done are dropped.
     pub(super) fn update(
         &mut self,
         rows: &[LaunchedRow],
         mut next: impl FnMut(&mut Sequence, usize) -> Option<FinishReason>,
     ) -> Vec<Completion> {
-        // Of sequences that ended while this step was under way: their last.
+        // Blocks of sequences that ended while this step was in flight: it was their last.
         let leaving = std::mem::take(&mut self.leaving);
         let mut finished = Vec::new();
         let mut chosen = 0;
@@ -406,7 +407,7 @@ impl Scheduler {
         for row in rows {
             let number = chosen;
             chosen += usize::from(row.chooses);
-            // Both are in the order of admissions.
+            // Rows and running sequences are both in the order of admission.
             let before = |sequence: &Sequence| sequence.admission() < row.admission;
             while self.running.get(index).is_some_and(before) {
                 index += 1;
@@ -442,7 +443,7 @@ impl Scheduler {
         finished
     }
 
-    /// Takes the blocks of all running sequences; what was launched of them will not come.
+    /// Preempts all running sequences; the results of launched steps are given up.
     pub(super) fn preempt_all(&mut self) {
         for sequence in &mut self.running {
             sequence.forget_launched();
@@ -454,13 +455,13 @@ impl Scheduler {
         self.pool.release_all(leaving);
     }
 
-    /// Drops every sequence. No step may be under way.
+    /// Drops every sequence. No step may be in flight.
     pub(super) fn drop_all(&mut self) {
         self.preempt_all();
         self.waiting.clear();
     }
 
-    /// Goes on with an empty cache of `blocks` blocks.
+    /// Continues with an empty cache of `blocks` blocks.
     pub(super) fn rebuild(&mut self, blocks: usize) {
         self.preempt_all();
         let pool = BlockPool::new(blocks, self.pool.block_size(), self.pool.caching());
@@ -468,8 +469,8 @@ impl Scheduler {
         self.watermark = watermark(&self.pool);
     }
 
-    /// Allows steps of half the tokens of the one that failed; when steps are as short as they may be, half its
-    /// sequences. False if that was one.
+    /// Limits steps to half the tokens of the one that failed; when steps are as short as they may be, to half its
+    /// sequences. Returns false if it had only one.
     pub(super) fn lower_limits(&mut self, failed: StepSize) -> bool {
         if failed.tokens() > SMALLEST_STEP {
             self.token_budget = (failed.tokens() / 2).max(SMALLEST_STEP);
@@ -486,7 +487,7 @@ impl Scheduler {
         true
     }
 
-    /// Takes a quarter of the blocks out of use, but leaves `least`; the newest sequences make room.
+    /// Takes a quarter of the blocks out of use but leaves at least `least`, preempting the newest sequences to free them.
     pub(super) fn retire_blocks(&mut self, least: usize) {
         let surplus = self.blocks() - (self.blocks() / 4 * 3).max(least);
         while self.pool.free() < surplus && !self.running.is_empty() {

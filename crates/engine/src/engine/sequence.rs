@@ -10,7 +10,7 @@ use super::sampler::{Choices, Chosen, RowRequest, Sampling};
 use super::stats::Timing;
 use crate::model::batch::{BatchRow, StepBatch};
 
-/// The caller's name for a request; comes back with the completion.
+/// The caller's id of a request, returned with its completion.
 pub type RequestId = u64;
 
 /// The key of a request's random draws; with the position it fixes every one of them.
@@ -18,7 +18,7 @@ pub type RequestId = u64;
 pub struct RandomKey {
     /// The run's seed.
     pub seed: u64,
-    /// A hash of what the sample's prompt is: equal prompts have equal draws.
+    /// A hash of the sample's prompt: equal prompts have equal draws.
     pub sample: u64,
     /// The trial's number.
     pub trial: u32,
@@ -26,7 +26,7 @@ pub struct RandomKey {
 
 /// One generation to run.
 pub struct Request {
-    /// The caller's name for it.
+    /// The caller's id.
     pub id: RequestId,
     /// The prompt's token ids; at least one.
     pub prompt: Vec<u32>,
@@ -34,15 +34,15 @@ pub struct Request {
     pub max_new_tokens: usize,
     /// How tokens are chosen.
     pub sampling: Sampling,
-    /// What the draws depend on.
+    /// The key of the random draws.
     pub random_key: RandomKey,
     /// Tokens that end the generation.
     pub eos: Arc<[u32]>,
     /// Appends known text, masks choices, ends the generation early.
     pub guide: Option<Box<dyn Guide>>,
-    /// What to record of the tokens that are chosen.
+    /// Tokens for which an expected number is recorded when one of them is chosen.
     pub choices: Option<Arc<Choices>>,
-    /// Report how likely each chosen token was, and so many of the likeliest tokens in its place.
+    /// How many of the likeliest tokens to report at each chosen token, with log-probabilities; `None` reports nothing.
     pub logprobs: Option<usize>,
 }
 
@@ -51,7 +51,7 @@ pub struct Request {
 pub enum FinishReason {
     /// An end-of-sequence token; it is the last of the completion's tokens.
     EndOfSequence,
-    /// The request's guide.
+    /// The request's guide ended it.
     Stop,
     /// `max_new_tokens` were generated.
     Length,
@@ -62,16 +62,17 @@ pub enum FinishReason {
 /// One finished generation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Completion {
-    /// The request's name.
+    /// The request's id.
     pub id: RequestId,
     /// The prompt, handed back.
     pub prompt: Vec<u32>,
-    /// The generated token ids, and those that the guide has appended.
+    /// The generated token ids, including those that the guide appended.
     pub tokens: Vec<u32>,
-    /// What [`Choices`] says of every chosen token that is one of them: (index into `tokens`, expected number), in order.
+    /// The expected number of [`Choices`] at every chosen token that is one of them: (index into `tokens`, expected number),
+    /// in order.
     pub expected: Vec<(usize, f32)>,
-    /// How likely each of `tokens` was, where the request asks for that; `None` for one that the guide has appended. Empty
-    /// where the request does not ask.
+    /// The log-probabilities of each of `tokens`, if the request asks for them: `None` for a token that the guide appended.
+    /// Empty if it does not ask.
     pub logprobs: Vec<Option<TokenLogprobs>>,
     /// Why it ended.
     pub finish: FinishReason,
@@ -92,25 +93,25 @@ pub(super) struct Sequence {
     short_context: Option<usize>,
     /// Prompt and generated tokens.
     tokens: Vec<u32>,
-    /// Its place in the order of admissions, ascending among the running; a new one each time it is admitted.
+    /// Its number in the order of admissions, which ascends among running sequences; each admission gives a new one.
     admission: u64,
     /// Tokens whose keys and values are in the cache, or will be when the launched steps are done.
     computed: usize,
     /// Tokens of this sequence in the step that is being planned.
     scheduled: usize,
-    /// Launched steps whose tokens it has not got yet and hold tokens of this sequence.
+    /// Launched steps that hold tokens of this sequence and were not collected yet.
     launched: usize,
-    /// Of these, steps that choose a token of it.
+    /// Of these, the steps whose chosen token it still wants.
     awaiting: usize,
     /// The row of the last such step's `logits`.
     last_row: u32,
-    /// Grows when what launched steps are choosing is no longer wanted.
+    /// Increased whenever the tokens that launched steps are choosing become unwanted.
     round: u32,
-    /// What the next token is to be chosen from; all tokens if there is none.
+    /// The tokens that the next token is chosen from; all if `None`.
     allowed: Option<Arc<Allowed>>,
-    /// What to record of it, instead of what the request says.
+    /// The choices to record at the next token, instead of the request's.
     choices: Option<Arc<Choices>>,
-    /// Why it ended before any step, if it did.
+    /// The reason if it ended before any step.
     ended: Option<FinishReason>,
     /// Blocks that hold `computed + scheduled` tokens.
     blocks: Vec<BlockId>,
@@ -128,14 +129,14 @@ pub(super) struct Sequence {
     timing: Timing,
 }
 
-/// A sequence's part in a launched step.
+/// A sequence's row in a launched step.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LaunchedRow {
-    /// Which sequence: [`Sequence::admission`].
+    /// The sequence, by its [`Sequence::admission`].
     pub(super) admission: u64,
     /// [`Sequence::round`] when it was launched.
     round: u32,
-    /// Tokens of the sequence that are in the cache when the step is done.
+    /// Tokens of the sequence whose keys and values are in the cache once the step is done.
     end: usize,
     /// Whether the step chooses its next token.
     pub(super) chooses: bool,
@@ -185,7 +186,7 @@ impl Sequence {
         sequence
     }
 
-    /// Why it ended before any step, if it did.
+    /// The reason if it ended before any step.
     pub(super) fn ended(&mut self) -> Option<FinishReason> {
         self.ended.take()
     }
@@ -199,18 +200,17 @@ impl Sequence {
         &self.hashes
     }
 
-    /// Of these, those that are not in the prefix cache yet.
+    /// Of these, the ones that are not in the prefix cache yet.
     pub(super) fn unpublished(&self) -> &[BlockHash] {
         &self.hashes[self.published..]
     }
 
-    /// Names of the blocks that need not be computed if the prefix cache has them. The last token always goes through the
-    /// model: its logits are wanted.
+    /// Hashes of the blocks that need not be computed if the prefix cache has them. The last token is always computed,
+    /// because its logits are wanted.
     pub(super) fn reusable(&self) -> &[BlockHash] {
         &self.hashes[..(self.tokens.len() - 1) / self.block_size]
     }
 
-    /// Tokens that are known.
     pub(super) fn known(&self) -> usize {
         self.tokens.len()
     }
@@ -220,29 +220,29 @@ impl Sequence {
         self.tokens.len() - self.request.prompt.len()
     }
 
-    /// Whether a token was chosen.
+    /// Whether a token was chosen yet.
     pub(super) fn has_chosen(&self) -> bool {
         self.timing.first_token.is_some()
     }
 
     /// Prompt tokens that the prefix cache held when the sequence was first admitted.
     pub(super) fn cached_tokens(&self) -> usize {
-        // What follows the prompt may be appended before anything is computed.
+        // Tokens that the guide appended after the prompt may have been found in the cache too.
         let prompt = self.request.prompt.len();
         self.cached_tokens.map_or(0, |cached| cached.min(prompt))
     }
 
-    /// Tokens, those included that launched steps are choosing.
+    /// Its length in tokens, including those that launched steps are choosing.
     fn length(&self) -> usize {
         self.tokens.len() + self.awaiting
     }
 
-    /// The place of the token to be chosen next, counted from the first generated one.
+    /// The index of the token to be chosen next, counted from the first generated one.
     pub(super) fn position(&self) -> usize {
         self.length() - self.request.prompt.len()
     }
 
-    /// True once the launched steps will have chosen all that may be generated.
+    /// Whether the launched steps will have chosen the last token that may be generated.
     pub(super) fn is_complete(&self) -> bool {
         self.position() >= self.request.max_new_tokens
     }
@@ -252,13 +252,13 @@ impl Sequence {
         self.length() - self.computed
     }
 
-    /// Whether its next step may be planned while a launched one is choosing a token of it: not where what is allowed next
-    /// depends on that token.
+    /// Whether its next step may be planned while a launched one is choosing a token for it. It may not if the tokens
+    /// allowed next depend on that token.
     pub(super) fn may_run_ahead(&self) -> bool {
         self.awaiting == 0 || self.allowed.is_none()
     }
 
-    /// Whether its next token is to be chosen with positions that are encoded in another way than those that were computed.
+    /// Whether its next token needs the positions of a long sequence, while it was computed with those of a short one.
     pub(super) fn has_outgrown(&self) -> bool {
         let short = |short| self.length() > short;
         !self.long && self.short_context.is_some_and(short) && !self.is_complete()
@@ -269,17 +269,17 @@ impl Sequence {
         self.admission
     }
 
-    /// Whether a launched step whose tokens it has not got yet holds tokens of it.
+    /// Whether it has tokens in a launched step that was not collected yet.
     pub(super) fn is_launched(&self) -> bool {
         self.launched > 0
     }
 
-    /// Drops its part in the launched steps: their tokens will not come.
+    /// Forgets its rows in the launched steps, whose tokens will not be collected.
     pub(super) fn forget_launched(&mut self) {
         (self.launched, self.awaiting) = (0, 0);
     }
 
-    /// Admits it to the batch; the prefix cache held its first blocks, `found`.
+    /// Admits it to the batch; `found` are its first blocks, from the prefix cache.
     pub(super) fn admit(&mut self, admission: u64, found: Vec<BlockId>) {
         self.admission = admission;
         self.computed = found.len() * self.block_size;
@@ -299,18 +299,18 @@ impl Sequence {
         self.blocks.push(block);
     }
 
-    /// Takes all its blocks, the last first: of equally old blocks the beginning, which others may share, is then evicted
-    /// last.
+    /// Takes all its blocks, the last first. Of equally old blocks those at the beginning, which others may share, are then
+    /// evicted last.
     pub(super) fn take_blocks(&mut self) -> impl Iterator<Item = BlockId> {
         std::mem::take(&mut self.blocks).into_iter().rev()
     }
 
-    /// Tokens in the step that is being planned.
+    /// Its tokens in the step that is being planned.
     pub(super) fn scheduled(&self) -> usize {
         self.scheduled
     }
 
-    /// Puts so many of its pending tokens into the step that is being planned.
+    /// Puts `tokens` of its pending tokens into the step that is being planned.
     pub(super) fn schedule(&mut self, tokens: usize) {
         debug_assert_eq!(self.missing_blocks(tokens), 0);
         self.scheduled = tokens;
@@ -358,8 +358,8 @@ impl Sequence {
         })
     }
 
-    /// The planned step was launched: its tokens count as computed from here on. `row` is the row of the step's `logits` that
-    /// would be its own. `None` if it has no part in the step.
+    /// Counts its tokens in the planned step as computed, now that it was launched; `row` is its row of the step's `logits`
+    /// if it has one. `None` if the step holds no tokens of it.
     pub(super) fn launch(&mut self, row: u32) -> Option<LaunchedRow> {
         if self.scheduled == 0 {
             return None;
@@ -379,8 +379,8 @@ impl Sequence {
         })
     }
 
-    /// A launched step is done: `publish` is called with each block that it has filled. Returns whether the token that it
-    /// chose, if it chose one, is the sequence's next.
+    /// Takes in a launched step that is done, calling `publish` with each block that it filled. Returns whether the step
+    /// chose a token that is the sequence's next.
     pub(super) fn update(
         &mut self,
         row: &LaunchedRow,
@@ -389,7 +389,7 @@ impl Sequence {
         let is_wanted = row.chooses && row.round == self.round;
         self.launched -= 1;
         self.awaiting -= usize::from(is_wanted);
-        // Less than was launched where a token was taken back meanwhile.
+        // Fewer than were launched if a token was taken back meanwhile.
         let end = row.end.min(self.computed);
         for full in self.published..end / self.block_size {
             publish(self.blocks[full], self.hashes[full]);
@@ -398,7 +398,7 @@ impl Sequence {
         is_wanted
     }
 
-    /// Takes the token that a step has chosen, known since `now`; returns why the sequence ends with it, if it does.
+    /// Takes the token that a step chose, known since `now`; returns the reason if the sequence ends with it.
     pub(super) fn push(&mut self, chosen: Chosen, now: Instant) -> Option<FinishReason> {
         let Chosen {
             token,
@@ -437,7 +437,7 @@ impl Sequence {
         }
     }
 
-    /// Goes on as the guide says; returns why the sequence ends, if it does.
+    /// Goes on as the guide says; returns the reason if the sequence ends.
     fn follow(&mut self, next: Next) -> Option<FinishReason> {
         let known = self.tokens.len();
         let room = self.request.max_new_tokens - self.generated();
@@ -453,21 +453,21 @@ impl Sequence {
         if self.generated() >= self.request.max_new_tokens {
             return Some(FinishReason::Length);
         }
-        // A step that was launched before this was known has chosen freely, and may have put a token through that was left
-        // out.
+        // A step launched before this was known chose among all tokens, and may have computed a token that the guide then
+        // left out.
         let is_foreseen = self.tokens.len() == known && self.allowed.is_none();
         if !is_foreseen || self.computed > known {
             if self.awaiting > 0 {
                 self.awaiting = 0;
                 self.round += 1;
             }
-            // The next token is chosen behind the last one, whose logits are wanted.
+            // At least the last token is computed again: its logits choose the next.
             self.computed = self.computed.min(known).min(self.tokens.len() - 1);
         }
         None
     }
 
-    /// Has everything computed again, as a long sequence if it has become one. It holds no blocks.
+    /// Resets it so that everything is recomputed, as a long sequence if it has become one. It must hold no blocks.
     pub(super) fn restart(&mut self) {
         debug_assert!(self.blocks.is_empty() && !self.is_launched());
         (self.computed, self.scheduled, self.published) = (0, 0, 0);
@@ -496,7 +496,7 @@ impl Sequence {
     }
 }
 
-/// What the names of a sequence's blocks begin from.
+/// The root of the hash chain of a sequence's blocks.
 fn root(long: bool) -> Option<BlockHash> {
     long.then_some(BlockHash::LONG)
 }

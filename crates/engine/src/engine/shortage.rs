@@ -1,16 +1,16 @@
-//! When memory runs out: the engine gives the step back, shrinks, and goes on.
+//! When memory runs out, the engine gives up the step, shrinks, and continues.
 
 use super::EngineError;
 use super::scheduler::{Scheduler, StepSize};
 use super::step_model::StepModel;
 use crate::model::ModelError;
 
-/// Makes an engine need less memory, and stops it where that is of no use.
+/// Reduces the memory that an engine needs, and stops the engine when that no longer helps.
 #[derive(Debug)]
 pub(super) struct Shortage {
-    /// Never fewer KV blocks than this.
+    /// The cache never shrinks below this many KV blocks.
     least_blocks: usize,
-    /// Steps taken in when it last shrank.
+    /// The number of completed steps when memory last ran out.
     last: Option<u64>,
 }
 
@@ -22,11 +22,11 @@ impl Shortage {
         }
     }
 
-    /// Makes model and scheduler need less memory than the step that `failed` for `reason`, after `steps` that did not;
-    /// nothing of it was taken in and none is under way.
+    /// Reduces the memory that model and scheduler need after a step of size `failed` ran out of it for `reason`; `steps`
+    /// steps were completed before. Nothing of the failed step was taken in, and none is in flight.
     ///
-    /// First the KV cache is made smaller, if the model can: that gives memory back and costs a recomputation. If that
-    /// cannot be, or did not help, steps become smaller.
+    /// First the KV cache is made smaller, if the model can do that: it frees memory at the cost of recomputation. If it
+    /// cannot, or that did not help, steps become smaller.
     ///
     /// # Errors
     /// When nothing can be made smaller any more, and another try did not help.
@@ -54,10 +54,10 @@ impl Shortage {
         }
         let lowered = (again || built.is_none()) && scheduler.lower_limits(failed);
         if again && built.is_none() {
-            // On some systems the cache takes memory only as it is used.
+            // On some systems the cache takes up memory only as it is used.
             scheduler.retire_blocks(least);
         }
-        // Where nothing else uses the memory for a moment only, the same again fails the same.
+        // The first time, nothing need change: other programs may have held the memory for a moment only.
         if built.is_some() || lowered || !again {
             Ok(())
         } else {
@@ -66,11 +66,11 @@ impl Shortage {
     }
 }
 
-/// Has the model build a smaller cache than that of `blocks` blocks, of at least `least`. Returns its blocks; `None` if the
-/// model does not, or the cache is as small as it may be.
+/// Has the model build a cache smaller than `blocks` blocks but with at least `least`. Returns its number of blocks; `None`
+/// if the model cannot, or if the cache is as small as it may be.
 ///
-/// What is missing is not known, and mostly little: a sixteenth of the cache is given up, and a quarter if the same step
-/// failed before.
+/// How much memory is missing is unknown, and it is mostly little: the cache gives up a sixteenth, and a quarter if the same
+/// step failed before.
 fn shrink_cache(
     model: &mut dyn StepModel,
     blocks: usize,
@@ -87,7 +87,7 @@ fn shrink_cache(
         match model.shrink(target) {
             Ok(None) => return Ok(None),
             Ok(Some(built)) if built >= least => return Ok(Some(built)),
-            // The old cache is gone, so something must fit.
+            // The old cache is gone already, so try smaller ones until one fits.
             Err(ModelError::OutOfMemory(_)) if target > least => target = smaller(target),
             Ok(Some(_)) | Err(ModelError::OutOfMemory(_)) => return Err(out_of_memory(target)),
             Err(error) => return Err(error.into()),

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::sequence::RequestId;
 
-/// A struct of counters, and the sum of several.
+/// Declares a struct of counters with a function that sums several.
 macro_rules! counters {
     ($(#[$about:meta])* pub struct $name:ident { $($(#[$says:meta])* pub $field:ident: $type:ty,)* }) => {
         $(#[$about])*
@@ -26,7 +26,7 @@ counters! {
     pub struct Stats {
         /// Steps run.
         pub steps: u64,
-        /// Tokens put through the model: prompts, generated tokens, and what preemption made necessary again.
+        /// Tokens put through the model: prompts, generated tokens, and tokens recomputed after preemption.
         pub computed_tokens: u64,
         /// Of these, tokens of prompts and of sequences recomputed after a preemption.
         pub prefill_tokens: u64,
@@ -38,7 +38,7 @@ counters! {
         pub prompt_tokens: u64,
         /// Of these, found in the prefix cache.
         pub cached_tokens: u64,
-        /// Sequences whose blocks were taken away to be recomputed later.
+        /// Preemptions: sequences whose blocks were released, to be recomputed later.
         pub preemptions: u64,
         /// Sequences in the last step.
         pub running: usize,
@@ -46,21 +46,21 @@ counters! {
         pub most_running: usize,
         /// Rows over all steps; divided by `steps`, the mean batch.
         pub rows: u64,
-        /// KV blocks there are.
+        /// KV blocks in the cache.
         pub blocks: usize,
         /// KV blocks in use in the last step. Blocks that only keep content for later are free.
         pub used_blocks: usize,
         /// The most KV blocks in use in any step.
         pub most_used_blocks: usize,
-        /// KV blocks that were used at some time: where a block takes memory from its first use on, those that do.
+        /// KV blocks that were ever used. Where a block takes up memory only from its first use on, only these do.
         pub touched_blocks: usize,
-        /// Tokens chosen and dropped: their sequence had ended with the token before, which was not known yet.
+        /// Tokens that were chosen and dropped because their sequence had already ended, which was not known yet.
         pub discarded_tokens: u64,
-        /// Steps that found too little memory, and made the engine shrink.
+        /// Steps that ran out of memory and made the engine shrink.
         pub out_of_memory: u64,
         /// Time inside the model, sampling included: launching steps, and waiting for them.
         pub model_time: Duration,
-        /// Of this, time spent waiting for steps that were under way.
+        /// Of this, time spent waiting for steps in flight.
         pub wait_time: Duration,
         /// Time spent on everything else in a step.
         pub host_time: Duration,
@@ -105,9 +105,9 @@ pub struct StepReport<'a> {
     pub finished: Instant,
     /// Time inside the model, sampling included: launching the step, and waiting for it.
     pub model: Duration,
-    /// Of this, time spent waiting for what was under way.
+    /// Of this, time spent waiting for steps in flight.
     pub waited: Duration,
-    /// Time spent on everything else: planning, packing, booking.
+    /// Time spent on everything else: planning, packing, updating sequences.
     pub host: Duration,
     /// Sequences in the step.
     pub rows: usize,
@@ -117,7 +117,7 @@ pub struct StepReport<'a> {
     pub decode_tokens: usize,
     /// KV blocks in use during the step.
     pub used_blocks: usize,
-    /// KV blocks there are.
+    /// KV blocks in the cache.
     pub blocks: usize,
     /// Requests that wait to be admitted.
     pub waiting: usize,

@@ -6,44 +6,44 @@ use super::sampler::{Chosen, RowRequest, choose};
 use crate::model::ModelError;
 use crate::model::batch::StepBatch;
 
-/// A step that was launched: what [`StepModel::collect`] wants back for its tokens.
+/// A step that was launched; [`StepModel::collect`] exchanges it for the chosen tokens.
 #[derive(Debug)]
 pub enum Ticket {
     /// Computed already: the choice of every row.
     Done(Vec<Option<Chosen>>),
-    /// Under way, by a name of the model's own.
+    /// Still running, by an id of the model's own.
     Launched(u64),
 }
 
-/// What the engine has to know of a model before it plans steps.
+/// What the engine has to know of a model to plan steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Properties {
-    /// Whether scheduling is asynchronous: a step is launched while the one before it is still to be collected. Never more than one is.
+    /// Whether scheduling is asynchronous: the next step is launched before the previous one was collected. At most one step
+    /// is.
     pub async_scheduling: bool,
-    /// Blocks of the KV cache, if they may be fewer than were asked for.
+    /// Blocks of the KV cache, if there may be fewer than were asked for.
     pub blocks: Option<usize>,
-    /// Whether a block of the cache takes memory from its first use on, and none before, as on the CPU.
+    /// Whether a block of the cache takes up memory only from its first use on, as on the CPU.
     pub lazy_cache: bool,
-    /// The length up to which a sequence's positions are encoded in the first of two ways, if the model has two, as in
-    /// `LongRoPE`. A token that is chosen after more tokens is chosen with all of them encoded in the second way
-    /// ([`BatchRow::long`](crate::model::BatchRow::long)): a sequence that comes to be longer is computed again once.
+    /// The length up to which a sequence's positions are encoded in the first of two ways, if the model has two, as with
+    /// `LongRoPE`. For a token chosen after more tokens than that, all of them are encoded in the second way
+    /// ([`BatchRow::long`](crate::model::BatchRow::long)), so a sequence that outgrows this length is recomputed once.
     pub short_context: Option<usize>,
 }
 
 /// A model with its KV cache, run step by step.
 ///
-/// A model on a device that works while the host goes on chooses tokens itself: its [scheduling is
-/// asynchronous](Properties::async_scheduling): it takes the
-/// launch of the next step before the last one's tokens were collected, and puts those of
-/// [`StepBatch::from_previous`] in their places on the device. Where tokens are chosen on the host, [`LogitsModel`] is
-/// all there is to implement.
+/// A model on a device that works while the host goes on chooses tokens itself, and its [scheduling is
+/// asynchronous](Properties::async_scheduling): it takes the launch of the next step before the previous step's tokens were
+/// collected, and puts those of [`StepBatch::from_previous`] in their places on the device. Where tokens are chosen on the
+/// host, [`LogitsModel`] is all there is to implement.
 ///
-/// Launched steps are computed one after the other, in the order of their launches: a step sees every key and value of
-/// the steps before it, and may write over what only they read.
+/// Launched steps are computed one after the other, in the order of their launches: a step sees every key and value of the
+/// steps before it, and may overwrite what only they read.
 ///
-/// Neither trait has a method with a default, so that a type which passes calls on to another model cannot leave one out.
+/// Neither trait has default methods, so that a type which passes calls on to another model cannot leave one out.
 pub trait StepModel: Send {
-    /// What the model is like; the same until [`Self::shrink`].
+    /// The model's properties; they stay the same until [`Self::shrink`].
     fn properties(&self) -> Properties;
 
     /// Starts a step: puts the packed tokens through the model, storing their keys and values in the batch's slots, and
@@ -56,18 +56,17 @@ pub trait StepModel: Send {
     /// stops the engine. A step that was not launched is never collected.
     fn launch(&mut self, batch: &StepBatch, rows: &[RowRequest]) -> Result<Ticket, ModelError>;
 
-    /// Waits for a launched step and returns its choices, one a row; `None` for a row whose logits are not numbers (the
-    /// token that such a row passes on to the next step is any of the vocabulary). Called once for each ticket, in the
-    /// order of the launches.
+    /// Waits for a launched step and returns the choice of each row: `None` for a row whose logits are NaN (the token that
+    /// such a row passes on to the next step is arbitrary). Called once for each ticket, in the order of the launches.
     ///
     /// # Errors
-    /// As [`Self::launch`]. After [`ModelError::OutOfMemory`] the engine collects what was launched since, whatever
-    /// comes of it, and computes all of it again.
+    /// As [`Self::launch`]. After [`ModelError::OutOfMemory`] the engine collects what was launched since, ignores the
+    /// result, and computes all of it again.
     fn collect(&mut self, ticket: Ticket) -> Result<Vec<Option<Chosen>>, ModelError>;
 
-    /// Gives memory back after a step that found too little of it: builds the KV cache anew with at most `blocks`
-    /// blocks, and returns how many it has; their content is lost. `None` if the cache stays as it is, which is what a
-    /// model does that cannot rebuild it. No step is under way.
+    /// Frees memory after a step that ran out of it: builds the KV cache anew with at most `blocks` blocks, and returns how
+    /// many it has; their content is lost. `None` if the model cannot rebuild its cache, which then stays as it is. No step
+    /// is in flight.
     ///
     /// # Errors
     /// [`ModelError::OutOfMemory`] if even that does not fit: the engine then asks for fewer, or stops.

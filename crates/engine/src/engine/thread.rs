@@ -1,4 +1,4 @@
-//! The one thread that owns model and cache.
+//! The thread that owns model and cache.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,19 +13,19 @@ use juror_base::threads::{self, ThreadError};
 
 /// An engine on a thread of its own.
 ///
-/// Requests go in by [`Self::send`], as many as there are: who sends bounds what waits. What comes of them is told in
-/// [`EngineReport`]s. Dropping this value tells the thread that no more requests will come: it ends once all are answered, or
-/// after the current step if it was cancelled before.
+/// [`Self::send`] queues any number of requests; limiting them is up to the caller. Results come as [`EngineReport`]s.
+/// Dropping this value tells the thread that no more requests will come: it ends once all are answered, or after the current
+/// step if it was cancelled before.
 pub struct EngineThread {
     requests: Sender<Request>,
     cancelled: Arc<AtomicBool>,
 }
 
-/// What the thread of an engine tells.
+/// A message from an engine's thread.
 pub enum EngineReport {
-    /// A step is done: what was done so far, and the requests that ended with it.
+    /// A step is done: the counters so far, and the requests that ended with it.
     Step(Stats, Vec<Completion>),
-    /// The thread's last word: the engine without requests, or the failure that stopped it; it has left its device then.
+    /// The thread's last report: the engine without requests; or the failure that stopped it, once it has left its device.
     Ended(Result<Box<Engine>, EngineError>),
 }
 
@@ -48,8 +48,8 @@ impl EngineThread {
         std::thread::Builder::new()
             .name("engine".into())
             .spawn(move || {
-                // A panic is a failure of the engine like any other: it is told, and nothing that was answered is lost.
-                // A step that is under way is waited for on this thread, where the device is known.
+                // A panic is reported like any other failure of the engine, and no answer is lost. A step in flight is
+                // waited for on this thread, which has the device's context.
                 let end = panics::guarded(|| {
                     worker.run(&mut report)?;
                     worker.engine.drop_requests()
@@ -59,7 +59,7 @@ impl EngineThread {
                     Ok(Err(error)) => error,
                     Err(why) => EngineError::Panicked(why),
                 };
-                // What is said of it is said once it has left the device, whatever state it is in.
+                // The last report is made once the device is left, whatever state the worker is in.
                 let _ = panics::guarded(|| drop(worker));
                 report(EngineReport::Ended(Err(failure)));
             })
@@ -70,7 +70,7 @@ impl EngineThread {
         })
     }
 
-    /// Gives the engine a request. Once the thread has ended it is dropped: the last report says why.
+    /// Queues a request. Once the thread has ended the request is dropped: the last report says why.
     pub fn send(&self, request: Request) {
         let _ = self.requests.send(request);
     }
@@ -88,10 +88,10 @@ struct Worker {
 }
 
 impl Worker {
-    /// Answers requests until there will be no more, or it is cancelled.
+    /// Answers requests until no more will come, or the thread is cancelled.
     fn run(&mut self, report: &mut impl FnMut(EngineReport)) -> Result<(), EngineError> {
         loop {
-            // Without work it waits for the next request.
+            // Without work, wait for the next request.
             if !self.engine.has_work() {
                 let Ok(request) = self.requests.recv() else {
                     return Ok(());
@@ -105,7 +105,7 @@ impl Worker {
                     Err(TryRecvError::Disconnected) => break false,
                 }
             };
-            // It is cancelled for good, by whoever sent the requests.
+            // Only the sender of the requests can cancel, and that is final.
             if !is_open && self.cancelled.load(Ordering::Relaxed) {
                 return Ok(());
             }

@@ -46,7 +46,7 @@ impl TokenizerEnv for Vocabulary {
 
     fn tokenize_bytes(&self, bytes: &[u8]) -> Vec<u32> {
         self.trie.tokenize_with_greedy_fallback(bytes, |text| {
-            // Not where a normaliser has changed it, or where it has become a special token.
+            // Tokens are not used if a normaliser has changed the text or a special token came of it.
             let is_text = |tokens: &Vec<u32>| self.trie.decode_raw(tokens) == text.as_bytes();
             let tokens = self.tokenizer.encode_trusted_at(text, Place::Within);
             let tokens = tokens.ok().filter(is_text);
@@ -64,7 +64,7 @@ pub struct GrammarCompiler {
 }
 
 impl GrammarCompiler {
-    /// For a vocabulary; `eos` ends an answer.
+    /// A compiler for the vocabulary of `tokenizer`; the tokens `eos` end an answer.
     ///
     /// # Errors
     /// [`GrammarError::Vocabulary`].
@@ -109,7 +109,7 @@ impl GrammarCompiler {
     }
 }
 
-/// The grammars for one model, each made once.
+/// The compiled grammars for one model, by source.
 pub struct Grammars {
     tokenizer: Arc<Tokenizer>,
     eos: Arc<[u32]>,
@@ -119,11 +119,11 @@ pub struct Grammars {
 
 type Made = Result<Arc<Grammar>, GrammarError>;
 
-/// The most grammars that are kept.
+/// The most grammars that are cached.
 const MOST_KEPT: usize = 256;
 
 impl Grammars {
-    /// None yet; `eos` ends an answer.
+    /// An empty cache; the tokens `eos` end an answer.
     pub fn new(tokenizer: &Arc<Tokenizer>, eos: &Arc<[u32]>) -> Self {
         Self {
             tokenizer: Arc::clone(tokenizer),
@@ -133,13 +133,13 @@ impl Grammars {
         }
     }
 
-    /// The grammar of a source.
+    /// The grammar of a source, compiled if it is not cached.
     ///
     /// # Errors
     /// As [`GrammarCompiler::new`] and [`GrammarCompiler::compile`].
     pub fn get(&self, source: &GrammarSource) -> Result<Arc<Grammar>, GrammarError> {
         let grammar = {
-            // What panics while it is held has not changed it.
+            // A panic while the lock is held leaves the map unchanged.
             let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
             if made.len() >= MOST_KEPT && !made.contains_key(source) {
                 made.clear();
@@ -157,9 +157,9 @@ impl Grammars {
     }
 }
 
-/// The form of an answer, for one model.
+/// The form of an answer, compiled for one model.
 pub struct Grammar {
-    /// At the beginning of an answer.
+    /// The matcher at the beginning of an answer.
     matcher: Matcher,
     firsts: TokenSet,
     eos: TokenSet,
@@ -174,7 +174,7 @@ impl Grammar {
     /// Follows an answer from its beginning.
     pub fn begin(&self) -> GrammarRun {
         GrammarRun {
-            // Not a plain clone, whose lexer, and its errors, all answers would share.
+            // A deep copy: with a plain clone all answers would share the lexer and its errors.
             matcher: Arc::new(Mutex::new(self.matcher.deep_clone())),
             eos: self.eos.clone(),
         }
@@ -188,12 +188,12 @@ pub struct GrammarRun {
 }
 
 impl GrammarRun {
-    /// Takes a token that was chosen. What cannot be taken ends the answer, with an [error](Self::error).
+    /// Takes a chosen token. One that the grammar does not allow ends the answer, with an [error](Self::error).
     pub fn push(&mut self, token: u32) {
         let _ = lock(&self.matcher).consume_token(token);
     }
 
-    /// Why the answer was ended before it was whole: the grammar went beyond a limit of the parser.
+    /// Why the answer ended before it was whole: the grammar exceeded a limit of the parser.
     pub fn error(&self) -> Option<String> {
         let error = lock(&self.matcher).get_error()?;
         let why = error.lines().next().unwrap_or_default();
@@ -202,7 +202,7 @@ impl GrammarRun {
         ))
     }
 
-    /// What follows: behind `append` the tokens that are forced, and then a choice or the end.
+    /// What follows: `append`, then the tokens that the grammar forces, then a choice or the end.
     pub fn next(&mut self, mut append: Vec<u32>) -> Next {
         let mut matcher = lock(&self.matcher);
         append.extend(matcher.consume_ff_tokens());
@@ -224,7 +224,8 @@ impl GrammarRun {
         Next { append, then }
     }
 
-    /// Takes the tokens that end the answer, if the grammar allows them here and nothing is missing behind them.
+    /// Takes the tokens that end the answer, if the grammar allows them here and the answer is then whole. Returns whether
+    /// it took them.
     pub fn close(&mut self, tokens: &[u32]) -> bool {
         let mut matcher = lock(&self.matcher);
         if tokens.is_empty()
@@ -243,11 +244,11 @@ impl GrammarRun {
 }
 
 fn lock(matcher: &Mutex<Matcher>) -> MutexGuard<'_, Matcher> {
-    // The matcher catches its own panics.
+    // The matcher catches its own panics, so the lock is never poisoned.
     matcher.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The tokens that may come next; where there is none, or the parser gives up, those that end an answer.
+/// The tokens that may come next; if there are none, or the parser gives up, those that end an answer.
 fn mask(matcher: &mut Matcher, eos: &TokenSet) -> TokenSet {
     match matcher.compute_mask() {
         Ok(mask) if !mask.is_zero() => TokenSet::from_words(mask.as_slice().to_vec()),
@@ -284,7 +285,7 @@ fn refusal(error: impl std::fmt::Display) -> GrammarError {
 }
 
 impl GrammarSource {
-    /// Whether it can be used with some vocabulary.
+    /// Checks that a grammar can be compiled, for whatever vocabulary.
     ///
     /// # Errors
     /// [`GrammarError::Source`].

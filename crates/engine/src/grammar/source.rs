@@ -28,7 +28,7 @@ impl GrammarSource {
                 if let Some(schema) = schema.as_object_mut() {
                     let settings = schema.entry("x-guidance").or_insert_with(|| json!({}));
                     if let Some(settings) = settings.as_object_mut() {
-                        // White space that is free would let a weak model write line breaks up to its limit.
+                        // Free white space would let a weak model write line breaks up to its limit.
                         settings
                             .entry("whitespace_flexible")
                             .or_insert(false.into());
@@ -48,16 +48,16 @@ impl GrammarSource {
                 );
             }
             Self::OneOf(texts) => {
-                // A text of Lark is written as one of JSON.
+                // String literals of Lark are written as in JSON.
                 let texts: Vec<String> = texts.iter().map(|text| json!(text).to_string()).collect();
-                // One terminal: of rules there may be 2,000 in a place.
+                // One terminal, since there may be no more than 2,000 rules in one place.
                 TopLevelGrammar::from_lark(format!("start: TEXT\nTEXT: {}", texts.join(" | ")))
             }
         })
     }
 }
 
-/// Keywords whose schemas are of the same value as the schema that they stand in.
+/// Keywords whose subschemas apply to the same value as the schema that holds them.
 const IN_PLACE: [&str; 10] = [
     "$ref",
     "$dynamicRef",
@@ -71,10 +71,10 @@ const IN_PLACE: [&str; 10] = [
     "dependentSchemas",
 ];
 
-/// Keywords that hold schemas by name.
+/// Keywords that hold subschemas by name.
 const NAMED: [&str; 4] = ["properties", "patternProperties", "$defs", "definitions"];
 
-/// Keywords that hold a schema or a list of some.
+/// Keywords that hold a subschema or a list of them.
 const HELD: [&str; 6] = [
     "items",
     "prefixItems",
@@ -84,8 +84,9 @@ const HELD: [&str; 6] = [
     "oneOf",
 ];
 
-/// Closes each object that names its properties and does not say whether it has others: free keys would let a weak model write on up
-/// to its limit. What is put together of several schemas is left as it is, since each of them would forbid the others' keys.
+/// Forbids additional properties in each object schema that names its properties and does not say otherwise: free keys would
+/// let a weak model write up to its limit. Schemas that are combined are left alone, since each would forbid the others'
+/// keys.
 fn close(schema: &mut Value) {
     let definitions_are_parts = puts_a_reference_together(schema);
     close_inside(schema, definitions_are_parts);
@@ -132,7 +133,7 @@ fn close_inside(schema: &mut Value, definitions_are_parts: bool) {
     }
 }
 
-/// Closes what is in the values of a schema that is a part of another.
+/// Closes the schemas of a combined schema's properties and items.
 fn close_held(schema: &mut Value, definitions_are_parts: bool) {
     let Some(keys) = schema.as_object_mut() else {
         return;
@@ -149,7 +150,7 @@ fn close_held(schema: &mut Value, definitions_are_parts: bool) {
     }
 }
 
-/// Do several schemas say together what a value is?
+/// Whether several subschemas together say what a value is.
 fn is_put_together(keys: &Map<String, Value>) -> bool {
     let parts = |(key, value): (&String, &Value)| match value {
         Value::Array(all) if key == "allOf" => all.len(),
@@ -158,7 +159,7 @@ fn is_put_together(keys: &Map<String, Value>) -> bool {
     keys.iter().map(parts).sum::<usize>() > 1
 }
 
-/// Does a reference stand where schemas are put together?
+/// Whether a `$ref` stands where schemas are combined.
 fn puts_a_reference_together(schema: &Value) -> bool {
     match schema {
         Value::Object(keys) => {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
-/// The vocabulary of the built-in judge, and its end of an answer.
+/// A compiler for the built-in judge's vocabulary, its tokenizer and its end-of-sequence token.
 fn compiler() -> (GrammarCompiler, Arc<Tokenizer>, u32) {
     let tokenizer = Arc::new(
         Tokenizer::from_json(include_str!("../../../../models/tiny/tokenizer.json")).unwrap(),
@@ -18,7 +18,7 @@ fn compiler() -> (GrammarCompiler, Arc<Tokenizer>, u32) {
     )
 }
 
-/// An answer in which each choice falls on what `pick` says of as many tokens.
+/// An answer in which `pick` decides each choice, given the number of allowed tokens.
 fn written(
     grammar: &Grammar,
     end: u32,
@@ -183,7 +183,7 @@ fn an_answer_is_closed_only_where_it_may_end() {
         run.push(token);
     }
     assert!(!run.close(&close));
-    // And nothing of it was taken.
+    // Nothing of it was taken.
     let more = tokenizer.encode_untrusted(" text\"}}").unwrap();
     for token in more {
         run.push(token);
@@ -191,7 +191,7 @@ fn an_answer_is_closed_only_where_it_may_end() {
     assert!(run.error().is_none() && matches!(run.next(Vec::new()).then, Then::End));
 }
 
-/// Does a text follow a schema as a whole?
+/// Whether a whole text is allowed by a schema.
 fn allows(schema: &Value, text: &str) -> bool {
     let (compiler, tokenizer, _) = compiler();
     let grammar = compiler
@@ -243,7 +243,7 @@ fn objects_have_no_keys_but_their_own() {
         assert!(allows(&schema, &own), "{schema}: {own}");
         assert!(!allows(&schema, &more), "{schema}: {more}");
     }
-    // Where it is asked for, where no property is named, and where each of several schemas names some.
+    // Not closed: where other keys are asked for, where no property is named, and where several schemas name some.
     let mut asked = a();
     asked["additionalProperties"] = true.into();
     let mut both = a();
@@ -257,7 +257,7 @@ fn objects_have_no_keys_but_their_own() {
     ] {
         assert!(allows(&schema, more), "{schema}");
     }
-    // Texts that are data are no schemas.
+    // Data that looks like a schema is none.
     let data = json!({"enum": [{"properties": {}}, 1]});
     assert!(allows(&data, "{\"properties\": {}}"));
 }

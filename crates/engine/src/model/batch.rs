@@ -9,14 +9,14 @@ pub struct StepBatch {
     pub tokens: Vec<u32>,
     /// Absolute position of each token in its sequence, `[N]`.
     pub positions: Vec<u32>,
-    /// Where each token's keys and values go, `[N]`: `block * block_size + offset`.
+    /// The slot of each token's keys and values, `[N]`: `block * block_size + offset`.
     pub slots: Vec<u32>,
     /// The rows, in the order of their tokens.
     pub rows: Vec<BatchRow>,
     /// Indices into `tokens` whose logits are wanted, in output order.
     pub logits: Vec<u32>,
-    /// Tokens that the step before is still choosing: (index into `tokens`, index into that step's `logits`). Until the
-    /// model puts them in, `tokens` holds zeros in their places.
+    /// Tokens that the previous step is still choosing: (index into `tokens`, index into that step's `logits`). `tokens`
+    /// holds zeros in their places until the model fills them in.
     pub from_previous: Vec<(u32, u32)>,
 }
 
@@ -27,19 +27,20 @@ pub struct BatchRow {
     pub query_start: usize,
     /// Tokens of this row in this step, at least one.
     pub query_len: usize,
-    /// Keys that the row's last token sees: those cached before, and this step's. Token `i` of the row sees
-    /// `context_len - query_len + i + 1`.
+    /// Keys that the row's last token sees: those cached before, and this step's. Token `i` of the row sees `context_len -
+    /// query_len + i + 1` keys.
     pub context_len: usize,
     /// Block table: block `j` holds the positions `j * block_size ..`. Covers `context_len` at least.
     pub blocks: Vec<u32>,
-    /// Whether the sequence, with its tokens of later steps that are known, is longer than the context that the model was
-    /// first trained with, where that changes how its positions are encoded.
+    /// Whether the sequence, with its known tokens of later steps, is longer than the model's original context, if that
+    /// changes how its positions are encoded.
     pub long: bool,
 }
 
 impl StepBatch {
     /// Checks the step against a cache of `blocks` blocks of `block_size` tokens, so that no later loop can run out of
-    /// bounds: lengths agree, rows tile the tokens, positions and slots follow from the rows and their block tables.
+    /// bounds: lengths agree, rows cover the tokens without gaps, positions and slots follow from the rows and their block
+    /// tables.
     ///
     /// # Errors
     /// [`ModelError::Batch`] with the first thing that does not fit.

@@ -30,7 +30,7 @@ pub struct Decoder {
     rope: RotaryTable,
 }
 
-/// Layers that are loaded at the same time on the CPU: each takes memory for what is stored beside what is packed.
+/// How many layers are loaded at the same time on the CPU: each needs memory for its stored form beside its packed form.
 const LOADED_AT_ONCE: usize = 2;
 
 enum Embedding {
@@ -48,24 +48,24 @@ struct Layer {
     qkv: Linear,
     /// Norms of queries and keys, `[head_dim]`.
     qk_norms: Option<(Tensor, Tensor)>,
-    /// Scores of attending to nothing, by query head, `[heads]`, f32.
+    /// The scores of attention sinks by query head, `[heads]`, f32.
     sinks: Option<Tensor>,
     output: Linear,
-    /// Norm of what attention gives.
+    /// The norm of attention's output.
     attention_result_norm: Option<Tensor>,
     feed_forward_norm: Tensor,
     feed_forward: FeedForward,
-    /// Norm of what the feed-forward layer gives.
+    /// The norm of the feed-forward layer's output.
     feed_forward_result_norm: Option<Tensor>,
 }
 
 impl Decoder {
-    /// Reads the weights to a device. They must be exactly what the configuration describes, but for an output head of their
-    /// own ([`Weights::settle`]).
+    /// Reads the weights to a device. They must be exactly what the configuration describes, except for an output head of
+    /// their own ([`Weights::settle`]).
     ///
     /// # Errors
-    /// [`CheckpointError::Mismatch`](crate::checkpoint::CheckpointError::Mismatch) naming tensors and shapes; [`ModelError::Unsupported`] for a precision that the device
-    /// does not compute in; whatever reading gives.
+    /// [`CheckpointError::Mismatch`](crate::checkpoint::CheckpointError::Mismatch) naming tensors and shapes;
+    /// [`ModelError::Unsupported`] for a precision that the device does not compute in; errors of reading.
     pub fn load(
         config: &ModelConfig,
         weights: &Weights,
@@ -97,7 +97,7 @@ impl Decoder {
             },
             precision,
         };
-        // The largest tensors first: what they take beside their packed form is free again when the layers come.
+        // The largest tensors first: the memory for their stored form is free again when the layers are loaded.
         let head = if config.tie_embeddings {
             names.embedding.to_owned()
         } else {
@@ -121,7 +121,7 @@ impl Decoder {
             let group = first..config.layers.min(first + LOADED_AT_ONCE);
             let load = |index| loader.layer(config, index);
             if device.is_cpu() {
-                // One is read while another is packed.
+                // One layer is read while another is packed.
                 let group = group.into_par_iter().map(load);
                 layers.extend(group.collect::<Result<Vec<_>, ModelError>>()?);
             } else {
@@ -162,7 +162,7 @@ impl Decoder {
         self.forward_profiled(batch, attention, &mut Profile::off())
     }
 
-    /// [`Self::forward`], noting where the time goes.
+    /// As [`Self::forward`], recording the times of its phases.
     ///
     /// # Errors
     /// As [`Self::forward`].
@@ -173,7 +173,7 @@ impl Decoder {
         profile: &mut Profile,
     ) -> Result<Tensor, ModelError> {
         if self.device.is_cpu() {
-            // Inside the thread pool the passes of a step start without waking it each time.
+            // On a thread of the pool, the passes of a step start without waking it each time.
             return rayon::scope(|_| self.step(batch, attention, profile));
         }
         self.step(batch, attention, profile)
@@ -206,7 +206,7 @@ impl Decoder {
             let angles = self.rope.gather(batch)?;
             Ok::<_, ModelError>((self.embed(&batch.tokens)?, angles))
         })?;
-        // What the previous layer adds to the residual stream; summed together with the next norm.
+        // What the previous layer adds to the residual stream, fused with the next norm.
         let mut added: Option<Tensor> = None;
         for (index, layer) in self.layers.iter().enumerate() {
             let at = Some(index);
@@ -236,7 +236,7 @@ impl Decoder {
                 }
             })?;
             let mut attended = attended.reshape((n, self.config.heads * self.config.head_dim))?;
-            // The last layer's keys and values are written: from here on only the wanted rows matter.
+            // The last layer's keys and values are written; from here on only the wanted rows matter.
             if index + 1 == self.layers.len() && wanted < n {
                 if wanted == 0 {
                     return self.no_logits();
@@ -261,7 +261,7 @@ impl Decoder {
         let (_, x) = profile.time(Phase::Elementwise, None, device, || {
             add_and_norm(hidden, added, &self.norm, eps)
         })?;
-        // With all rows wanted they were not picked above, and may be wanted in another order.
+        // If all rows are wanted they were not picked above, and may be wanted in another order.
         let in_order = wanted < n
             || batch
                 .logits
@@ -278,13 +278,13 @@ impl Decoder {
         })
     }
 
-    /// On the host: not every GPU driver allocates nothing.
+    /// Empty logits, on the host: some GPU drivers fail to allocate nothing.
     fn no_logits(&self) -> Result<Tensor, ModelError> {
         let shape = (0, self.config.vocab);
         Ok(Tensor::zeros(shape, DType::F32, &Device::Cpu)?)
     }
 
-    /// `[N]` token ids to `[N, hidden]`.
+    /// From `[N]` token ids to `[N, hidden]`.
     fn embed(&self, tokens: &[u32]) -> Result<Tensor, ModelError> {
         Ok(match &self.embedding {
             Embedding::Own(table) => table
@@ -296,7 +296,7 @@ impl Decoder {
     }
 }
 
-/// What a part of a layer gives, normed where the family does that.
+/// The output of a part of a layer, normed if the family does that.
 fn norm_result(x: Tensor, weight: Option<&Tensor>, eps: f32) -> candle_core::Result<Tensor> {
     match weight {
         Some(weight) => ops::rms_norm(&x, weight, eps),
@@ -304,7 +304,7 @@ fn norm_result(x: Tensor, weight: Option<&Tensor>, eps: f32) -> candle_core::Res
     }
 }
 
-/// The residual stream with what is still to be added, and its norm.
+/// The residual stream after adding what is still due, and its norm.
 fn add_and_norm(
     hidden: Tensor,
     added: Option<Tensor>,
@@ -340,7 +340,7 @@ impl Loader<'_> {
                 Some([q, k]) => Some((checkpoint.head_norm(q)?, checkpoint.head_norm(k)?)),
                 None => None,
             },
-            // Their exponentials are summed in f32, like the scores'.
+            // Their exponentials are summed in f32, as those of the scores.
             sinks: optional(&names.sinks)?
                 .map(|sinks| sinks.to_dtype(DType::F32))
                 .transpose()?,
@@ -370,7 +370,7 @@ impl Loader<'_> {
         };
         let router = std::slice::from_ref(router);
         let (router, bias) = self.checkpoint.linear(router, config.biases.feed_forward)?;
-        // Small, and its rounding would choose other experts.
+        // The router is small, and rounding it would choose other experts.
         let router_type = self.precision.weights.for_router(self.precision.compute);
         let experts = (0..sizes.count)
             .map(|index| match experts {
@@ -418,7 +418,7 @@ impl Loader<'_> {
         })
     }
 
-    /// Queries, keys and values.
+    /// The joined projection of queries, keys and values.
     fn qkv(&self, names: &[String]) -> Result<Linear, ModelError> {
         if self.keeps_blocks()
             && let Some((weight, bias)) = self.checkpoint.packed_qkv(names)?
@@ -429,7 +429,7 @@ impl Loader<'_> {
         Ok(Linear::new(weight, bias, self.precision.weights)?)
     }
 
-    /// One linear layer from the outputs of several, side by side.
+    /// One linear layer that joins the outputs of several.
     fn linear(&self, names: &[String], bias: bool) -> Result<Linear, ModelError> {
         if self.keeps_blocks()
             && let Some((weight, bias)) = self.checkpoint.packed_linear(names, bias)?
@@ -440,7 +440,7 @@ impl Loader<'_> {
         Ok(Linear::new(weight, bias, self.precision.weights)?)
     }
 
-    /// A matrix in the blocks of a GGUF file, by its whole name.
+    /// A matrix in the blocks of a GGUF file, by its full name.
     fn packed(&self, name: &str) -> Result<Option<Linear>, ModelError> {
         if !self.keeps_blocks() {
             return Ok(None);
@@ -449,7 +449,7 @@ impl Loader<'_> {
         Ok(weight.map(|weight| Linear::packed(weight, None)))
     }
 
-    /// Whether weights stay in the blocks that they are stored in.
+    /// Whether weights stay in the blocks in which they are stored.
     fn keeps_blocks(&self) -> bool {
         let stored = matches!(self.precision.weights, WeightType::Stored { .. });
         stored && self.checkpoint.device.is_cpu()

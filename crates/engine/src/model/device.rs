@@ -39,8 +39,7 @@ impl DeviceChoice {
     }
 }
 
-/// Bytes of memory that a device can still give and bytes that it has, where it is a GPU that says so. Slow: waits for the
-/// device.
+/// Free and total bytes of a device's memory; `None` unless it is a GPU that reports them. Slow: waits for the device.
 ///
 /// # Errors
 /// The driver's refusal.
@@ -131,14 +130,14 @@ impl fmt::Display for DeviceChoice {
         }
     }
 }
-/// Makes a device the current one of the thread that drops this: an NVIDIA GPU's memory can be given back on a thread where its
-/// context is current, and nowhere else.
+/// When dropped, makes a device current on the dropping thread: memory of an NVIDIA GPU can be freed only on a thread where
+/// its context is current.
 pub struct CurrentOnDrop {
     device: Device,
 }
 
 impl CurrentOnDrop {
-    /// For what lies in the memory of `device`.
+    /// A guard for values in the memory of `device`.
     pub fn new(device: &Device) -> Self {
         Self {
             device: device.clone(),
@@ -155,10 +154,10 @@ impl Drop for CurrentOnDrop {
 fn make_current(device: &Device) {
     #[cfg(feature = "cuda")]
     if let Device::Cuda(cuda) = device {
-        // Where this fails the memory is given back when the process ends.
+        // If this fails, the memory is freed when the process ends.
         let _ = cuda.cuda_stream().context().bind_to_thread();
     }
-    // Other devices have no current one.
+    // Other devices have no notion of a current one.
     #[cfg(not(feature = "cuda"))]
     let _ = device;
 }

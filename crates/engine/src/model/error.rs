@@ -26,8 +26,8 @@ pub enum ModelError {
 }
 
 impl ModelError {
-    /// True where what was asked for cannot be had: a checkpoint as [`CheckpointError::is_usage`] says, or a precision that
-    /// the device does not compute. A device that cannot be opened, or has no memory left, is a failure.
+    /// Whether the user's request is at fault: a checkpoint as [`CheckpointError::is_usage`] says, or a precision that the
+    /// device does not compute in. A device that cannot be opened, or has no memory left, is a failure.
     pub fn is_usage(&self) -> bool {
         match self {
             Self::Checkpoint(error) => error.is_usage(),
@@ -37,7 +37,7 @@ impl ModelError {
     }
 }
 
-/// How NVIDIA's driver and cuBLAS call a lack of memory; candle passes it on as text.
+/// The names that NVIDIA's driver and cuBLAS have for a lack of memory; candle passes them on as text.
 const OUT_OF_MEMORY: [&str; 2] = ["CUDA_ERROR_OUT_OF_MEMORY", "CUBLAS_STATUS_ALLOC_FAILED"];
 
 impl From<candle_core::Error> for ModelError {
@@ -54,7 +54,7 @@ impl From<candle_core::Error> for ModelError {
 impl From<CheckpointError> for ModelError {
     fn from(error: CheckpointError) -> Self {
         match error {
-            // A device may have run out of memory.
+            // The device may have run out of memory.
             CheckpointError::Tensor(error) => error.into(),
             other => Self::Checkpoint(other),
         }

@@ -1,4 +1,4 @@
-//! The part of a layer that works on each token alone: one gated layer, or the best of many.
+//! The part of a layer that works on each token separately: one gated layer, or the best of many.
 
 use candle_core::{DType, Device, Tensor};
 
@@ -6,11 +6,11 @@ use super::linear::Linear;
 use super::{ModelError, cpu, ops};
 use crate::checkpoint::config::{Activation, Experts};
 
-/// What follows attention in a layer: from `[N, hidden]` to `[N, hidden]`.
+/// The part of a layer after attention: from `[N, hidden]` to `[N, hidden]`.
 pub(crate) enum FeedForward {
     /// One gated layer for every token.
     Dense(Gated),
-    /// A few gated layers of many, chosen token by token.
+    /// Many gated layers, of which a few are chosen for each token.
     Mixture(Mixture),
 }
 
@@ -20,7 +20,7 @@ pub(crate) struct Gated {
     pub(crate) gate_up: Linear,
     /// `[hidden, width]`
     pub(crate) down: Linear,
-    /// What joins gate and up.
+    /// The activation that combines gate and up.
     pub(crate) activation: Activation,
 }
 
@@ -40,17 +40,17 @@ impl Gated {
     }
 }
 
-/// A mixture of experts (<https://arxiv.org/abs/1701.06538>, as Qwen3-MoE has it): a router gives each token a
-/// probability for every expert; the `top` likeliest work on it, and their results are added by weight.
+/// A mixture of experts (<https://arxiv.org/abs/1701.06538>, as Qwen3-MoE has it): a router gives each token a probability
+/// for every expert; the likeliest ones work on it, and their results are added by weight.
 ///
-/// The router works in f32. Experts go one after the other in the order of their numbers, each over all its tokens, so a
-/// token's sum has one order whatever else is in the step.
+/// The router works in f32. Experts run one after the other in the order of their numbers, each over all its tokens, so a
+/// token's sum has the same order whatever else is in the step.
 pub(crate) struct Mixture {
     /// `[experts, hidden]`
     pub(crate) router: Linear,
     /// One gated layer for each expert.
     pub(crate) experts: Vec<Gated>,
-    /// How many work on a token, and how their weights are taken.
+    /// How many experts work on a token, and how they are weighted.
     pub(crate) config: Experts,
 }
 
@@ -112,7 +112,7 @@ impl Mixture {
     }
 }
 
-/// The experts of one token and their weights, likeliest first; the lower number where two are equal.
+/// The experts of one token and their weights, likeliest first; ties go to the lower number.
 fn route(logits: &[f32], config: &Experts) -> Vec<(usize, f32)> {
     let highest = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
     let weights: Vec<f32> = logits.iter().map(|logit| (logit - highest).exp()).collect();
@@ -170,7 +170,7 @@ mod tests {
         assert!((shares[0].1 - 0.4).abs() < 1e-6 && (shares[1].1 - 0.3).abs() < 1e-6);
         let shares = route(&logits, &config(true));
         assert!((shares[0].1 - 4.0 / 7.0).abs() < 1e-6);
-        // Equal logits: the lower number.
+        // Ties go to the lower number.
         let equal: Vec<usize> = route(&[1.0; 4], &config(true))
             .iter()
             .map(|(expert, _)| *expert)

@@ -17,8 +17,8 @@ pub struct Linear {
     bias: Option<Tensor>,
 }
 
-/// Whether a library for dense algebra (MKL, Accelerate) is part of the program, for the CPU's products with f32 weights.
-/// Its sums may depend on the number of rows.
+/// Whether a library for dense algebra (MKL, Accelerate) is linked, for the CPU's products with f32 weights. Its sums may
+/// depend on the number of rows.
 pub(crate) const LIBRARY: bool = cfg!(any(feature = "mkl", feature = "accelerate"));
 
 enum Weight {
@@ -45,7 +45,7 @@ impl Linear {
         Ok(Self { weight, bias })
     }
 
-    /// A layer of the CPU from a weight that is packed already.
+    /// A layer of the CPU from a packed weight.
     pub(crate) fn packed(weight: PackedMatrix, bias: Option<Tensor>) -> Self {
         Self {
             weight: Weight::Packed(weight),
@@ -77,7 +77,7 @@ impl Linear {
 
     /// A gated feed-forward layer, `down(silu(gate) · up)`: from `[N, hidden]` to `[N, hidden]`.
     ///
-    /// On the CPU long steps go through it in blocks of rows, whose wide inner activations stay in the cache and need no
+    /// On the CPU long steps are computed in blocks of rows, whose wide inner activations stay in the cache and need no
     /// fresh memory.
     ///
     /// # Errors

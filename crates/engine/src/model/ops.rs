@@ -81,8 +81,8 @@ pub fn clamped_swiglu(gate_up: &Tensor, alpha: f64, limit: f64) -> Result<Tensor
     Tensor::from_vec(out, (rows, width / 2), gate_up.device())
 }
 
-/// Attention with a further score for each head, `sinks` `[heads]` in f32, that belongs to no value: what remains of the
-/// output `[N, heads, head_dim]` is its share of the exponentials.
+/// Attention with sinks: `sinks`, `[heads]` in f32, is a further score for each head that belongs to no value. The output
+/// `[N, heads, head_dim]` is reduced to its share of the exponentials.
 ///
 /// # Errors
 /// When shapes or devices do not fit.
@@ -110,15 +110,15 @@ pub fn share_with_sinks(attended: &AttentionOutput, sinks: &Tensor) -> Result<Te
     Tensor::from_vec(out, output.shape(), output.device())
 }
 
-/// What [`split_heads`] needs to know of a layer and a step.
+/// What [`split_heads`] must know of a layer and a step.
 pub struct Heads<'a> {
     /// Query heads.
     pub heads: usize,
-    /// Key heads, and value heads.
+    /// Key heads, which are also the value heads.
     pub kv_heads: usize,
     /// Width of a head.
     pub head_dim: usize,
-    /// Norm weights of queries and keys, `[head_dim]`, where the model has them.
+    /// Norm weights of queries and keys, `[head_dim]`, if the model has them.
     pub norms: Option<(&'a Tensor, &'a Tensor)>,
     /// The norms' epsilon.
     pub eps: f32,
@@ -128,8 +128,8 @@ pub struct Heads<'a> {
     pub sin: &'a Tensor,
 }
 
-/// A fused projection `[N, (heads + 2 · kv_heads) · head_dim]` into queries `[N, heads, head_dim]`, keys and values
-/// `[N, kv_heads, head_dim]`; queries and keys are normed by head, where the model does that, and rotated.
+/// Splits a fused projection `[N, (heads + 2 · kv_heads) · head_dim]` into queries `[N, heads, head_dim]`, keys and values
+/// `[N, kv_heads, head_dim]`; queries and keys are normed by head, if the model does that, and rotated.
 ///
 /// # Errors
 /// When shapes or devices do not fit.
@@ -178,7 +178,7 @@ pub fn split_heads(qkv: &Tensor, heads: &Heads) -> Result<(Tensor, Tensor, Tenso
     ))
 }
 
-/// The same operations made of candle's, for any device.
+/// The same operations built from candle's, for any device.
 mod plain {
     use candle_core::DType;
 
@@ -234,7 +234,7 @@ mod plain {
                 .reshape((n, count, head_dim))?
                 .contiguous()
         };
-        // One token to a row of the batch: each has its own position.
+        // Each token is a row of the batch, because each has its own position.
         let (cos, sin) = (heads.cos.unsqueeze(1)?, heads.sin.unsqueeze(1)?);
         let rotate = |x: Tensor, norm: Option<&Tensor>| {
             let x = match norm {
@@ -308,7 +308,7 @@ mod tests {
             &shared,
             &plain::share_with_sinks(&attended, &sinks).unwrap(),
         );
-        // By definition: e^lse of e^lse + e^sink.
+        // By definition the share is e^lse / (e^lse + e^sink).
         let lse: Vec<Vec<f32>> = attended.lse.to_vec2().unwrap();
         let share = f64::from(lse[2][1]).exp() / (f64::from(lse[2][1]).exp() + 0.5f64.exp());
         let [before, after] =

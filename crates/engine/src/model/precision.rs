@@ -15,7 +15,7 @@ use crate::checkpoint::Weights;
 use crate::checkpoint::gguf::StorageType;
 use crate::checkpoint::weights::StoredTensor;
 
-/// How the weights of linear layers lie in memory.
+/// How the weights of linear layers are stored in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WeightType {
     /// 4 bytes a weight.
@@ -32,7 +32,7 @@ pub enum WeightType {
     F8E4M3,
     /// Each weight in the blocks that a GGUF file stores it in.
     Stored {
-        /// Hundredths of a bit that a weight of the file takes in memory, on average.
+        /// Hundredths of a bit that a weight of the file takes up in memory, on average.
         centibits: u16,
     },
 }
@@ -44,8 +44,8 @@ impl From<DType> for WeightType {
 }
 
 impl From<&Weights> for WeightType {
-    /// What most of a checkpoint's weights are stored in, as far as they are plain numbers of 16 or 32 bits; where matrices
-    /// are stored in blocks, those, with the bits that an average weight takes in memory.
+    /// The type of most of a checkpoint's weights, if they are plain numbers of 16 or 32 bits; for matrices stored in
+    /// blocks, [`Self::Stored`] with the average bits of a weight in memory.
     fn from(weights: &Weights) -> Self {
         let matrices = || {
             weights
@@ -83,8 +83,8 @@ impl From<&Weights> for WeightType {
     }
 }
 
-/// The numbers of a matrix. Bytes are the blocks of MXFP4 in Safetensors, of two numbers each, and their scales, which are no
-/// numbers.
+/// The number of weights in a matrix. Tensors of bytes are MXFP4 in Safetensors: blocks of two numbers per byte, and their
+/// scales, which are not weights.
 fn numbers_of(tensor: &StoredTensor) -> f64 {
     let shape = tensor.shape.iter().product::<usize>() as f64;
     match (tensor.blocks, tensor.dtype, tensor.shape.len()) {
@@ -95,7 +95,7 @@ fn numbers_of(tensor: &StoredTensor) -> f64 {
 }
 
 impl WeightType {
-    /// Bits that a number of a checkpoint's matrices takes in its files, on average.
+    /// Bits per weight of a checkpoint's matrices in its files, on average.
     pub fn bits_stored(weights: &Weights) -> f64 {
         let (mut bits, mut numbers) = (0.0, 0.0);
         for tensor in weights
@@ -108,7 +108,7 @@ impl WeightType {
         bits / numbers
     }
 
-    /// The type that stores values of a dtype as they are.
+    /// The type that stores values of a dtype unchanged.
     pub fn exact(dtype: DType) -> Self {
         match dtype {
             DType::F16 => Self::F16,
@@ -117,19 +117,19 @@ impl WeightType {
         }
     }
 
-    /// The type of the output head, and of the embedding table that is one with it: logits feel rounding most, so four
-    /// bits become eight.
+    /// The type of the output head, and of the embedding table if that is the same tensor: logits suffer most from rounding,
+    /// so four bits become eight.
     #[must_use]
     pub fn for_head(self) -> Self {
         match self {
             Self::Q4K => Self::Q8_0,
-            // Not worth a scale for each of the vocabulary's rows.
+            // A scale for each of the vocabulary's rows is not worth it.
             Self::F8E4M3 => Self::BF16,
             other => other,
         }
     }
 
-    /// The type of a router over experts in a model that computes in `compute`: never quantised.
+    /// The type of a mixture's router in a model that computes in `compute`: never quantised.
     #[must_use]
     pub(crate) fn for_router(self, compute: DType) -> Self {
         match self {
@@ -138,13 +138,13 @@ impl WeightType {
         }
     }
 
-    /// Bits that a weight takes, scales included.
+    /// Bits per weight, scales included.
     pub fn bits(self) -> f64 {
         match self {
             Self::F32 => 32.0,
             Self::F16 | Self::BF16 => 16.0,
             Self::Q8_0 => 8.5,
-            // Scales and minima of parts are kept as whole bytes.
+            // Scales and minima of the eight parts are kept as whole bytes.
             Self::Q4K => 4.625,
             Self::F8E4M3 => 8.0,
             Self::Stored { centibits } => f64::from(centibits) / 100.0,
@@ -174,7 +174,7 @@ impl fmt::Display for WeightType {
     }
 }
 
-/// How keys and values lie in the cache.
+/// How keys and values are stored in the cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KvType {
     /// 4 bytes a number.
@@ -198,7 +198,7 @@ impl KvType {
         }
     }
 
-    /// The type that holds what is computed in a dtype.
+    /// The type that holds values of a dtype unchanged.
     pub(crate) fn of(dtype: DType) -> Self {
         match dtype {
             DType::F16 => Self::F16,
@@ -262,10 +262,10 @@ fn unknown(what: &str, text: &str, known: &str) -> ModelError {
     ModelError::Unsupported(format!("no {what} `{text}`: use {known}"))
 }
 
-/// A type, or what device and checkpoint suggest.
+/// A dtype, or `None` to let device and checkpoint decide.
 pub type DtypeOrAuto = Option<DType>;
 
-/// What was asked for; `None` everywhere lets device and checkpoint decide.
+/// The precision that the user asked for; where it is `None`, device and checkpoint decide.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PrecisionChoice {
     /// `--dtype`: F32, F16 or BF16.
@@ -277,10 +277,10 @@ pub struct PrecisionChoice {
 }
 
 impl PrecisionChoice {
-    /// Reads `--dtype`.
+    /// Parses `--dtype`.
     ///
     /// # Errors
-    /// [`ModelError::Unsupported`] with the names there are.
+    /// [`ModelError::Unsupported`] with the valid names.
     pub fn parse_dtype(text: &str) -> Result<DtypeOrAuto, ModelError> {
         Ok(Some(match text {
             "auto" => return Ok(None),
@@ -291,7 +291,8 @@ impl PrecisionChoice {
         }))
     }
 
-    /// What was asked for, in words; `None` if nothing was. Part of a run's identity: other roundings may give other verdicts.
+    /// What the user asked for, in words; `None` if nothing. It is part of a run's identity, since other rounding may give
+    /// other verdicts.
     pub fn describe(&self) -> Option<String> {
         let quantize = self.quantize.map(|quantize| match quantize {
             Quantization::Q8_0 => "quantize q8_0".to_owned(),
@@ -304,13 +305,13 @@ impl PrecisionChoice {
         (!parts.is_empty()).then(|| parts.join(", "))
     }
 
-    /// What a model whose weights are stored in `stored` is to be loaded as on a device.
+    /// The types in which a model whose weights are stored in `stored` is loaded on a device.
     ///
-    /// By default the CPU stores weights as the checkpoint does, which changes no bit of the result, and keys and values
-    /// in f32; a GPU takes bf16 for everything. Smaller weights bring smaller keys and values: f16 with quantised ones.
+    /// By default the CPU stores weights as the checkpoint does, which changes no bit of the result, and keys and values in
+    /// f32; a GPU uses bf16 for everything. Smaller weights bring smaller keys and values: f16 with quantised ones.
     ///
     /// # Errors
-    /// [`ModelError::Unsupported`] for what the device does not compute, and for quantising what is quantised.
+    /// [`ModelError::Unsupported`] for what the device does not compute in, and for quantising quantised weights.
     pub fn resolve(
         &self,
         device: &Device,
@@ -375,7 +376,7 @@ impl PrecisionChoice {
 pub struct Precision {
     /// Activations: f32 on the CPU.
     pub compute: DType,
-    /// Weights of linear layers, and the embedding table where it is the output head too.
+    /// Weights of linear layers, and the embedding table if it is the output head too.
     pub weights: WeightType,
     /// Keys and values.
     pub kv: KvType,

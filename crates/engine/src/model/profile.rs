@@ -37,12 +37,12 @@ impl Phase {
     }
 }
 
-/// One stretch of work.
+/// A timed stretch of work.
 #[derive(Debug, Clone, Copy)]
 pub struct Span {
     /// What was done.
     pub phase: Phase,
-    /// In which layer, where it belongs to one.
+    /// The layer, if it belongs to one.
     pub layer: Option<usize>,
     /// When it began.
     pub start: Instant,
@@ -50,8 +50,8 @@ pub struct Span {
     pub duration: Duration,
 }
 
-/// Collects spans when it is on. A GPU works behind the host's back, so there each span waits for the device: profiled
-/// steps are slower than others, and only the proportions of their times mean something.
+/// Collects spans when it is on. A GPU runs asynchronously, so there each span waits for the device: profiled steps are
+/// slower than others, and only the proportions of their times mean something.
 #[derive(Debug, Default)]
 pub struct Profile {
     on: bool,
@@ -59,12 +59,12 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// One that collects nothing and costs nothing.
+    /// A profile that collects nothing and costs nothing.
     pub fn off() -> Self {
         Self::default()
     }
 
-    /// One that collects.
+    /// A profile that collects spans.
     pub fn on() -> Self {
         Self {
             on: true,
@@ -72,12 +72,12 @@ impl Profile {
         }
     }
 
-    /// What was collected since the last call.
+    /// The spans collected since the last call.
     pub fn take(&mut self) -> Vec<Span> {
         std::mem::take(&mut self.spans)
     }
 
-    /// Runs `work`, and notes how long it took on `device`.
+    /// Runs `work`, and records how long it took on `device`.
     ///
     /// # Errors
     /// Those of `work`, and of waiting for the device.

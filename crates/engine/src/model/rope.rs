@@ -12,8 +12,8 @@ use super::{ModelError, StepBatch, cpu};
 use crate::checkpoint::ModelConfig;
 use crate::checkpoint::config::{MAX_POSITIONS, Rope, RopeScaling};
 
-/// Cosines and sines of every position's angles, `[positions, head_dim / 2]` each; where sequences longer than the
-/// original context have other angles, those follow, `[2 · positions, head_dim / 2]`.
+/// Cosines and sines of every position's angles, `[positions, head_dim / 2]` each. If sequences longer than the original
+/// context have other angles, a second set follows, `[2 · positions, head_dim / 2]`.
 pub(crate) struct RotaryTable {
     cos: Tensor,
     sin: Tensor,
@@ -22,8 +22,8 @@ pub(crate) struct RotaryTable {
 }
 
 impl RotaryTable {
-    /// The table for a model, on a device, in its dtype. Angles are taken in f32, as every reference implementation does,
-    /// so that long positions see the same rounding.
+    /// The table of a model on a device, in its dtype. Angles are computed in f32, as in every reference implementation, so
+    /// that long positions have the same rounding.
     ///
     /// # Errors
     /// When the device refuses the memory.
@@ -63,7 +63,7 @@ impl RotaryTable {
         (&self.cos, &self.sin)
     }
 
-    /// Where in the tables each token's angles are, `[N]`: at its position, or that far into the second set.
+    /// The rows of the tables that hold each token's angles, `[N]`: its position, in the second set for a long sequence.
     ///
     /// # Errors
     /// [`ModelError::Batch`] for a position beyond the table.
@@ -115,14 +115,14 @@ impl RotaryTable {
     }
 }
 
-/// What cosines and sines are multiplied with, and the frequencies of all pairs: one set, or one for short sequences and one
-/// for long ones.
+/// The factor of cosines and sines, and the frequencies of all pairs: one set, or one for short sequences and one for long
+/// ones.
 fn frequencies(rope: &Rope) -> (f32, Vec<Vec<f32>>) {
     let pairs = rope.dims / 2;
     let plain: Vec<f64> = (0..pairs)
         .map(|i| {
             let exponent = 2.0 * i as f64 / rope.dims as f64;
-            // References take the inverse in f32.
+            // Reference implementations compute the inverse in f32.
             f64::from(1.0 / rope.theta.powf(exponent) as f32)
         })
         .collect();
@@ -139,8 +139,8 @@ fn frequencies(rope: &Rope) -> (f32, Vec<Vec<f32>>) {
             high_turns,
             original_positions,
         } => {
-            // Slow frequencies are divided by the factor, fast ones stay, those between are blended by the number of turns
-            // they make over the original context.
+            // Slow frequencies are divided by the factor, fast ones stay, and those between are blended by the number of
+            // turns they make over the original context.
             let stretch = |_, x: f64| {
                 let turns = original_positions * x / TAU;
                 let keep = ((turns - low_turns) / (high_turns - low_turns)).clamp(0.0, 1.0);
@@ -156,7 +156,7 @@ fn frequencies(rope: &Rope) -> (f32, Vec<Vec<f32>>) {
             original_positions,
             attention_factor,
         } => {
-            // Which pair makes so many turns over the original context.
+            // The index of the pair that makes so many turns over the original context.
             let pair = |turns: f64| {
                 let context = (original_positions / (turns * TAU)).ln();
                 rope.dims as f64 * context / (2.0 * rope.theta.ln())
@@ -188,8 +188,8 @@ fn frequencies(rope: &Rope) -> (f32, Vec<Vec<f32>>) {
     }
 }
 
-/// The order in which a head's numbers are put so that pairs are half a head apart: element `j` is the number that goes to
-/// place `j`. `None` where they are already.
+/// The order of a head's numbers in which the two of a pair are half a head apart: element `j` is the number that goes to
+/// place `j`. `None` if they are in that order already.
 pub(super) fn head_order(rope: &Rope, head_dim: usize) -> Option<Vec<usize>> {
     let (pairs, half) = (rope.dims / 2, head_dim / 2);
     if rope.dims == head_dim && !rope.interleaved {

@@ -1,5 +1,5 @@
-//! A checkpoint's tensors in the one form that the decoders compute with, however the family stores them: projections that
-//! follow each other in one matrix, rotary pairs half a head apart, FP8 and MXFP4 as plain numbers.
+//! A checkpoint's tensors in the one form that the decoders use, however the family stores them: joined projections, rotary
+//! pairs half a head apart, FP8 and MXFP4 as plain numbers.
 
 use candle_core::{DType, Device, Tensor};
 use rayon::prelude::*;
@@ -18,11 +18,11 @@ pub(super) struct TensorReader<'a> {
     pub(super) config: &'a ModelConfig,
     pub(super) weights: &'a Weights,
     pub(super) device: &'a Device,
-    /// What vectors are converted to: norms, biases.
+    /// The type that vectors are converted to: norms, biases.
     pub(super) compute: DType,
-    /// What matrices are converted to; `None` leaves them as they are stored.
+    /// The type that matrices are converted to; `None` leaves them as they are stored.
     pub(super) matrices: Option<DType>,
-    /// What matrices in FP8 become where others are left as they are stored.
+    /// The type of matrices in FP8 if others are left as they are stored.
     pub(super) widened: DType,
 }
 
@@ -35,7 +35,7 @@ impl TensorReader<'_> {
         Ok(self.weights.get(name, self.device, self.compute)?)
     }
 
-    /// A matrix by its whole name.
+    /// A matrix by its full name.
     pub(super) fn matrix(&self, name: &str) -> Result<Tensor, ModelError> {
         Ok(match self.matrices {
             Some(dtype) => self.weights.get(name, self.device, dtype)?,
@@ -43,7 +43,7 @@ impl TensorReader<'_> {
         })
     }
 
-    /// One linear layer from the outputs of several, side by side.
+    /// One linear layer that joins the outputs of several.
     pub(super) fn linear(&self, names: &[String], bias: bool) -> Result<Projection, ModelError> {
         let weights = names
             .iter()
@@ -53,7 +53,7 @@ impl TensorReader<'_> {
         Ok((side_by_side(weights)?, bias))
     }
 
-    /// Biases side by side.
+    /// The biases of several layers, joined.
     pub(super) fn bias(&self, names: &[String]) -> Result<Tensor, ModelError> {
         let biases = names
             .iter()
@@ -62,12 +62,12 @@ impl TensorReader<'_> {
         side_by_side(biases)
     }
 
-    /// The weights of layers side by side, for the CPU, in the blocks that they are stored in; `None` if none of them is in
-    /// blocks. Where `heads` gives the order of a head's rows ([`head_order`]) and how many heads, from the first on, have
-    /// it, theirs are put into it.
+    /// The joined weights of several layers, for the CPU, in the blocks in which they are stored; `None` if none of them is
+    /// in blocks. `heads` gives the order of a head's rows ([`head_order`]) and how many heads, from the first on, are
+    /// reordered.
     ///
     /// # Errors
-    /// When a tensor is missing or no matrix, they have not the same inputs, or a file cannot be read.
+    /// When a tensor is missing or not a matrix, they do not have the same inputs, or a file cannot be read.
     pub(super) fn packed(
         &self,
         names: &[String],
@@ -80,10 +80,10 @@ impl TensorReader<'_> {
         if tensors.iter().all(|(_, tensor)| tensor.blocks.is_none()) {
             return Ok(None);
         }
-        // Rows that are still to be put in order.
+        // How many rows are still to be reordered.
         let mut turned = heads.map_or(0, |(order, count)| order.len() * count);
         let mut parts: Vec<PackedMatrix> = Vec::new();
-        // Of one type, to be packed together.
+        // Consecutive tensors of one type, to be packed together.
         let mut run: Option<(StorageType, [usize; 2], Vec<u8>)> = None;
         for (name, tensor) in tensors {
             let [outputs, inputs] = tensor.shape[..] else {
@@ -122,7 +122,7 @@ impl TensorReader<'_> {
         Ok(Some(PackedMatrix::join(parts)?))
     }
 
-    /// [`Self::linear`] for the CPU, in the blocks that a GGUF file stores it in; `None` where it is stored otherwise.
+    /// As [`Self::linear`], for the CPU, in the blocks in which a GGUF file stores it; `None` if it is not stored in blocks.
     pub(super) fn packed_linear(
         &self,
         names: &[String],
@@ -136,7 +136,7 @@ impl TensorReader<'_> {
         Ok(Some((weight, bias)))
     }
 
-    /// [`Self::qkv`] in the same way.
+    /// As [`Self::qkv`], in the same blocks.
     pub(super) fn packed_qkv(
         &self,
         names: &[String],
@@ -156,7 +156,7 @@ impl TensorReader<'_> {
         Ok(Some((weight, bias)))
     }
 
-    /// Queries, keys and values.
+    /// The joined projection of queries, keys and values.
     pub(super) fn qkv(&self, names: &[String]) -> Result<Projection, ModelError> {
         let (weight, bias) = self.linear(names, self.config.biases.qkv)?;
         let Some(rows) = self.qkv_order()? else {
@@ -166,7 +166,7 @@ impl TensorReader<'_> {
         Ok((weight.index_select(&rows, 0)?, bias))
     }
 
-    /// Which rows of queries, keys and values come one after the other; `None` if they are in order.
+    /// The order of the rows of queries, keys and values; `None` if they are in order already.
     fn qkv_order(&self) -> Result<Option<Tensor>, ModelError> {
         let Some(order) = self.head_order() else {
             return Ok(None);
@@ -174,7 +174,7 @@ impl TensorReader<'_> {
         let head_dim = self.config.head_dim;
         let turned = self.config.heads + self.config.kv_heads;
         let all = turned + self.config.kv_heads;
-        // Values stay as they are.
+        // The rows of values stay in place.
         let rows = (0..all).flat_map(|head| {
             (0..head_dim).map({
                 let order = &order;
@@ -198,14 +198,14 @@ impl TensorReader<'_> {
         head_order(&self.config.rope, self.config.head_dim)
     }
 
-    /// A gated layer: gate and up in one, and down.
+    /// A gated layer: gate and up joined, and down.
     pub(super) fn gated(&self, names: &GatedNames) -> Result<(Projection, Projection), ModelError> {
         let bias = self.config.biases.feed_forward;
         let down = std::slice::from_ref(&names.down);
         Ok((self.linear(&names.gate_up, bias)?, self.linear(down, bias)?))
     }
 
-    /// An expert of those that are stored in one tensor, gate and up alternating.
+    /// An expert, if all are stored in one tensor, gate and up alternating.
     pub(super) fn expert(
         &self,
         gate_up: &str,
@@ -233,7 +233,7 @@ impl TensorReader<'_> {
         Ok(((weight, Some(bias)), (narrow, Some(narrow_bias))))
     }
 
-    /// [`Self::expert`] in MXFP4, as it is stored, for the CPU.
+    /// As [`Self::expert`], in MXFP4 as stored, for the CPU.
     pub(super) fn packed_expert(
         &self,
         gate_up: &str,
@@ -252,7 +252,7 @@ impl TensorReader<'_> {
         Ok([(wide, wide_bias), (narrow, narrow_bias)])
     }
 
-    /// The biases of an expert of those that are stored in one tensor: of gate and up, gates first, and of down.
+    /// The biases of an expert, if all are stored in one tensor: those of gate and up, gates first, and those of down.
     pub(super) fn expert_biases(
         &self,
         gate_up: &str,
@@ -280,7 +280,7 @@ impl TensorReader<'_> {
         Ok([read("blocks")?, read("scales")?])
     }
 
-    /// A weight `[outputs, inputs]`; one in FP8 is multiplied with its blocks' scales.
+    /// A weight `[outputs, inputs]`; one in FP8 is multiplied by its blocks' scales.
     fn weight(&self, name: &str) -> Result<Tensor, ModelError> {
         let weight = format!("{name}.weight");
         let scales = format!("{name}.weight_scale_inv");
@@ -305,7 +305,7 @@ impl TensorReader<'_> {
                     }
                 }
             });
-        // The scales have more bits than bf16: rounding the product to it is what the checkpoint's makers do.
+        // The scales have more bits than bf16; the checkpoints' makers round the product too.
         let numbers = Tensor::from_vec(numbers, weight.shape(), &Device::Cpu)?;
         let dtype = self.matrices.unwrap_or(self.widened);
         Ok(numbers.to_dtype(dtype)?.to_device(self.device)?)
@@ -330,7 +330,7 @@ impl TensorReader<'_> {
             .zip(blocks.par_chunks_exact(MXFP4_BLOCK / 2))
             .zip(scales)
             .for_each(|((numbers, bytes), exponent)| {
-                // An exponent with 127 added; 255 is no number.
+                // The exponent has 127 added; 255 is NaN.
                 let scale = match exponent {
                     0 => f32::from_bits(1 << 22),
                     255 => f32::NAN,
@@ -345,7 +345,7 @@ impl TensorReader<'_> {
     }
 }
 
-/// Where the outputs of alternating gates and ups are, taken as all gates first, then all ups.
+/// For alternating gates and ups: the stored row of each output, with all gates first, then all ups.
 pub(super) fn gates_first(width: usize) -> impl Fn(usize) -> u32 {
     move |row| {
         let (place, up) = if row < width {
@@ -357,7 +357,7 @@ pub(super) fn gates_first(width: usize) -> impl Fn(usize) -> u32 {
     }
 }
 
-/// Tensors one after the other; in f32 where their types differ.
+/// Concatenates tensors; in f32 if their types differ.
 fn side_by_side(mut parts: Vec<Tensor>) -> Result<Tensor, ModelError> {
     let same = parts
         .windows(2)
@@ -373,8 +373,7 @@ fn side_by_side(mut parts: Vec<Tensor>) -> Result<Tensor, ModelError> {
     }
 }
 
-/// The bytes of `all` rows, of which the first `rows` are whole heads: in each of them row `i` is to be what row `order[i]`
-/// was.
+/// The bytes of `all` rows, of which the first `rows` are whole heads. In each head row `i` becomes what row `order[i]` was.
 fn put_in_order(bytes: &[u8], all: usize, rows: usize, order: &[usize]) -> Vec<u8> {
     let row = bytes.len() / all.max(1);
     let mut ordered = Vec::with_capacity(bytes.len());
@@ -383,7 +382,7 @@ fn put_in_order(bytes: &[u8], all: usize, rows: usize, order: &[usize]) -> Vec<u
             ordered.extend_from_slice(&head[index * row..][..row]);
         }
     }
-    // Values, whose rows stay.
+    // The rows of values stay in place.
     ordered.extend_from_slice(&bytes[ordered.len()..]);
     ordered
 }

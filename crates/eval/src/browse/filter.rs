@@ -6,27 +6,24 @@ use super::index::{Index, sureness};
 use crate::eval::{Miss, Scored};
 use juror_data::verdict::Status;
 
-/// What a field holds.
+/// The value of a field of a verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Truth {
-    /// Right.
     True,
-    /// Wrong.
     False,
-    /// Nothing.
+    /// The field has no value.
     Unknown,
 }
 
 impl Truth {
-    /// Every one.
     pub(crate) const ALL: [Self; 3] = [Self::True, Self::False, Self::Unknown];
 
-    /// That of this name.
+    /// The value of this name.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|truth| truth.name() == text)
     }
 
-    /// Its name in addresses.
+    /// Its name in the addresses of pages.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::True => "true",
@@ -56,7 +53,6 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// Every kind.
     pub(crate) fn all() -> Vec<Self> {
         let misses = Miss::ALL.into_iter().map(Self::Miss);
         [Self::Any]
@@ -66,7 +62,7 @@ impl Kind {
             .collect()
     }
 
-    /// Its name in addresses.
+    /// Its name in the addresses of pages.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Any => "any",
@@ -91,27 +87,24 @@ impl Kind {
 /// The order in which verdicts are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Sort {
-    /// As in the file.
+    /// The order of the file.
     #[default]
     File,
-    /// The file's last one first.
+    /// The reverse order of the file.
     Newest,
-    /// Those of which the judge was least sure first.
+    /// By the judge's sureness, lowest first.
     LeastSure,
-    /// Those of which it was surest first.
+    /// By the judge's sureness, highest first.
     Surest,
-    /// The longest responses first.
     Longest,
-    /// The shortest responses first.
     Shortest,
-    /// Those for which the judge generated most tokens first.
+    /// By the tokens that the judge generated, most first.
     MostTokens,
-    /// Those for which it generated fewest first.
+    /// By the tokens that the judge generated, fewest first.
     FewestTokens,
 }
 
 impl Sort {
-    /// Every order.
     pub(crate) const ALL: [Self; 8] = [
         Self::File,
         Self::Newest,
@@ -123,7 +116,7 @@ impl Sort {
         Self::FewestTokens,
     ];
 
-    /// Its name in addresses.
+    /// Its name in the addresses of pages.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::File => "file",
@@ -138,28 +131,28 @@ impl Sort {
     }
 }
 
-/// Which verdicts are wanted; what is not given lets all through.
+/// Which verdicts are wanted; fields that are not set let all through.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Filter {
     pub(crate) status: Option<Status>,
     pub(crate) process: Option<Truth>,
     pub(crate) outcome: Option<Truth>,
     pub(crate) overall: Option<Truth>,
-    /// What the rules say.
+    /// The rules' result.
     pub(crate) rules: Option<Truth>,
     pub(crate) subject: Option<String>,
     pub(crate) kind: Option<Kind>,
     pub(crate) trial: Option<u32>,
-    /// Rewards of at least so much.
+    /// The lowest reward.
     pub(crate) from: Option<f32>,
-    /// Rewards of at most so much.
+    /// The highest reward.
     pub(crate) to: Option<f32>,
 }
 
 impl Filter {
-    /// The verdicts that are wanted, by their place in the index, in that order.
+    /// The indices of the wanted verdicts, sorted.
     pub(crate) fn select(&self, index: &Index, sort: Sort) -> Vec<u32> {
-        // A name that no sample has lets nothing through.
+        // A subject that no sample has lets nothing through.
         let subject = self
             .subject
             .as_ref()
@@ -199,7 +192,7 @@ impl Filter {
         let count = index.count() as u32;
         let mut wanted: Vec<u32> = (0..count).into_par_iter().filter(is_wanted).collect();
         let scored = |at: u32| &index.scored[at as usize];
-        // Probabilities are not negative: their bits are ordered as they are. Without one a verdict comes last.
+        // Probabilities are not negative, so their bits sort like them. A verdict without one comes last.
         let sure = |at: u32| sureness(scored(at)).map(f64::to_bits);
         let length = |at: u32| u64::from(index.labelled(scored(at)).response_length);
         let tokens = |at: u32| u64::from(scored(at).generated);
@@ -219,7 +212,7 @@ impl Filter {
     }
 }
 
-/// The places in the order of their keys; those of one key stay in the file's order.
+/// The indices sorted by their keys; those with equal keys stay in the file's order.
 fn by(places: &[u32], key: impl Fn(u32) -> u64 + Sync) -> Vec<u32> {
     let mut keyed: Vec<(u64, u32)> = places.par_iter().map(|at| (key(*at), *at)).collect();
     keyed.par_sort_unstable();

@@ -1,4 +1,4 @@
-//! Reads what a growing file has more than before.
+//! Reads what was added to a growing file.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,49 +12,47 @@ use super::source::Source;
 use crate::eval::{EvalError, LabelColumns, Samples, labelled_line};
 use juror_data::{ColumnMap, LineLimit, LoadOptions, Needs, Rows, VerdictLine, each, index_each};
 
-/// Bytes that are read and parsed at a time.
+/// Bytes read and parsed at a time.
 const CHUNK: usize = 8 << 20;
 
-/// Bytes before the place of reading that are compared with what was read there.
+/// How many bytes before the current offset are compared with what was read there before.
 const COMPARED: usize = 64;
 
-/// Lines of a journal that are no verdicts.
+/// The beginnings of a journal's lines that are not verdicts.
 const OF_JOURNAL: [&[u8]; 2] = [b"{\"manifest\":", b"{\"input\":"];
 
-/// A file of verdicts that is looked through while it may grow.
+/// A file of verdicts that can be browsed while it grows.
 pub struct Browser {
     path: PathBuf,
     index: RwLock<Index>,
     /// Which keys of a row hold its texts.
     pub(super) columns: ColumnMap,
     label_columns: LabelColumns,
-    /// Are labels looked for in the verdicts' own kept keys?
+    /// Whether labels are read from the verdicts' own kept keys.
     own_labels: bool,
-    /// Has all been read that was there?
+    /// Whether everything in the file was read.
     caught_up: AtomicBool,
 }
 
 /// How far a file was read.
 #[derive(Debug, Default)]
 pub struct Progress {
-    /// Bytes of whole lines.
     read: u64,
-    /// Whole lines.
     lines: u32,
-    /// The last bytes of these, to notice that the file was begun anew and has grown as long since.
+    /// The last bytes of these, to notice that the file was started anew and has grown as long again.
     last: Vec<u8>,
-    /// The beginning of a line whose end is not there yet.
+    /// The beginning of an unfinished line.
     pending: Vec<u8>,
-    /// Is it one too long to be read, of which so many bytes are left out?
+    /// For a line that is too long to be read: how many of its bytes were skipped.
     skipped: Option<u64>,
 }
 
 impl Browser {
-    /// Opens the verdicts of `path`, which may still be written, with the samples of `rows` and the labels of `labels`: files, or
-    /// none. Without labels the verdicts' own kept keys may hold them.
+    /// Opens the verdicts of `path`, which may still be written, with the samples of `rows` and the labels of `labels`:
+    /// files, or none. Without labels they may be in the verdicts' own kept keys.
     ///
     /// # Errors
-    /// When a file cannot be read, or its first line is no verdict.
+    /// When a file cannot be read, or its first line is not a verdict.
     pub fn open(
         path: &Path,
         rows: &[PathBuf],
@@ -88,7 +86,7 @@ impl Browser {
         Ok((browser, progress))
     }
 
-    /// What was read so far.
+    /// The verdicts read so far.
     pub(crate) fn index(&self) -> RwLockReadGuard<'_, Index> {
         self.index.read().unwrap_or_else(PoisonError::into_inner)
     }
@@ -98,12 +96,12 @@ impl Browser {
         &self.path
     }
 
-    /// Has all been read that was there?
+    /// Whether everything in the file was read.
     pub(crate) fn has_caught_up(&self) -> bool {
         self.caught_up.load(Ordering::Relaxed)
     }
 
-    /// Reads on, one part at a time; `false` where nothing was new. Only one thread may do so.
+    /// Reads the next part of the file; `false` if nothing was new. Only one thread may call this.
     ///
     /// # Errors
     /// When the file cannot be read.
@@ -130,7 +128,7 @@ impl Browser {
         bytes.truncate(held + count);
         self.caught_up.store(count < CHUNK, Ordering::Relaxed);
         if let Some(skipped) = &mut progress.skipped {
-            // Within a line that is too long.
+            // Inside a line that is too long.
             let Some(end) = bytes.iter().position(|byte| *byte == b'\n') else {
                 *skipped += bytes.len() as u64;
                 return Ok(count > 0);
@@ -161,7 +159,7 @@ impl Browser {
         if whole > 0 {
             progress.last = bytes[whole.saturating_sub(COMPARED)..whole].to_vec();
         }
-        // A file that was written without a newline at its end; a journal's lines all have one.
+        // A file may lack a newline at its end; a journal's lines all have one.
         let tail = bytes[whole..].trim_ascii_end();
         let tail_ends = count == 0 && !source.is_journal && tail.ends_with(b"}");
         if tail_ends && self.parse(tail, &source).is_some_and(|read| read.is_ok()) {
@@ -186,7 +184,7 @@ impl Browser {
         change(&mut self.index.write().unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// Adds lines: their places, numbers and texts.
+    /// Adds lines, given as their offsets, numbers and texts.
     fn add(&self, source: &Source, lines: &[(u64, u32, &[u8])]) -> Result<(), BrowseError> {
         let parsed: Vec<_> = lines
             .par_iter()
@@ -219,7 +217,7 @@ impl Browser {
         Ok(())
     }
 
-    /// Reads a line; `None` of one that need not be a verdict.
+    /// Parses a line; `None` for one that need not be a verdict.
     fn parse<'l>(&self, line: &'l [u8], source: &Source) -> Option<Result<Parsed<'l>, String>> {
         let is_other = source.is_journal && OF_JOURNAL.iter().any(|start| line.starts_with(start));
         if line.is_empty() || is_other {
@@ -234,10 +232,10 @@ impl Browser {
     }
 }
 
-/// A verdict's line, and the label among its kept keys.
+/// A parsed verdict line, and the label among its kept keys.
 type Parsed<'l> = (VerdictLine<'l>, Option<crate::eval::Label>);
 
-/// The samples of rows, which stay in their files, with the labels that are in them or in files of their own.
+/// Reads the samples of rows, which stay in their files, with labels from the rows or from files of their own.
 fn read_samples(
     rows: &[PathBuf],
     labels: &[PathBuf],
@@ -261,7 +259,7 @@ fn read_samples(
     if texts.is_empty() {
         return Ok((samples, None));
     }
-    // Rows that were given for their texts alone need no label, and may have a key of its name.
+    // Rows that were given only for their texts need no label, and may have a key of that name.
     let are_labels = rows.is_empty();
     let mut ignored = None;
     let loaded = index_each(texts, &options, &mut |sample| {

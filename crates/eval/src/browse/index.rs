@@ -1,4 +1,4 @@
-//! What is kept of each verdict: what it says, and where its line is.
+//! What is kept in memory of each verdict: its content, and the place of its line.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,12 +8,12 @@ use crate::eval::{Labelled, Miss, Samples, Scored, Task, scored};
 use juror_data::verdict::Status;
 use juror_data::{Rows, VerdictLine};
 
-/// Where a verdict's line is, and what it is worth.
+/// The place of a verdict's line, and its reward.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place {
     pub(super) offset: u64,
     pub(super) length: u32,
-    /// Not a number where there is none.
+    /// NaN if there is none.
     reward: f32,
 }
 
@@ -27,35 +27,35 @@ pub(super) struct ReadLine<'l> {
     pub(super) number: u32,
 }
 
-/// A trial said that a sample is right.
+/// Bit: a trial judged the sample right.
 const SAID_TRUE: u8 = 1;
-/// A trial said that a sample is wrong.
+/// Bit: a trial judged the sample wrong.
 const SAID_FALSE: u8 = 2;
-/// A sample was judged.
+/// Bit: the sample was judged.
 const JUDGED: u8 = 4;
 
-/// The verdicts of a file, by their place.
+/// The verdicts of a file, by index.
 #[derive(Debug)]
 pub(crate) struct Index {
-    /// The samples, with their labels where they have any: those of the rows first, in their order.
+    /// The samples, with their labels if they have any: first those of the rows, in their order.
     pub(crate) samples: Samples,
-    /// What each verdict says, in the file's order.
+    /// The content of each verdict, in the file's order.
     pub(crate) scored: Vec<Scored>,
     pub(super) places: Vec<Place>,
-    /// What the trials of each sample said.
+    /// The bits of each sample's trials.
     said: Vec<u8>,
     judged: usize,
     pub(super) rows: Option<Arc<Rows>>,
     pub(super) source: Arc<Source>,
-    /// Grows each time when the file is read anew.
+    /// Increased whenever the file is read from its beginning again.
     pub(crate) generation: u64,
-    /// Lines that are no verdicts.
+    /// The number of lines that are not verdicts.
     pub(crate) unreadable: usize,
-    /// The first of them: its number, and why it is none.
+    /// The number of the first such line, and the reason.
     pub(crate) first_unreadable: Option<(u32, String)>,
-    /// Verdicts by their state.
+    /// The number of verdicts in each state.
     pub(crate) by_status: BTreeMap<Status, usize>,
-    /// The sum of all rewards, and how many there are.
+    /// The sum of all rewards, and their number.
     pub(crate) rewards: (f64, usize),
 }
 
@@ -77,7 +77,7 @@ impl Index {
         }
     }
 
-    /// Forgets the verdicts: the file is read anew.
+    /// Removes all verdicts: the file is read from its beginning again.
     pub(super) fn clear(&mut self, source: Arc<Source>) {
         let samples = std::mem::take(&mut self.samples);
         let generation = self.generation + 1;
@@ -85,7 +85,6 @@ impl Index {
         self.generation = generation;
     }
 
-    /// Adds a verdict.
     pub(super) fn add(&mut self, read: ReadLine) {
         let ReadLine {
             line,
@@ -121,19 +120,19 @@ impl Index {
         });
     }
 
-    /// Notes a line that is no verdict.
+    /// Records a line that is not a verdict.
     pub(super) fn add_unreadable(&mut self, number: u32, why: &str) {
         self.unreadable += 1;
         self.first_unreadable
             .get_or_insert_with(|| (number, why.to_owned()));
     }
 
-    /// How many verdicts there are.
+    /// The number of verdicts.
     pub(crate) fn count(&self) -> usize {
         self.scored.len()
     }
 
-    /// What a verdict is worth.
+    /// The reward of a verdict.
     pub(crate) fn reward(&self, at: usize) -> Option<f32> {
         self.places
             .get(at)
@@ -141,7 +140,7 @@ impl Index {
             .filter(|reward| !reward.is_nan())
     }
 
-    /// The label of a verdict's sample; an empty one where it has none.
+    /// The label of a verdict's sample; an empty one if it has none.
     pub(crate) fn labelled(&self, scored: &Scored) -> Labelled {
         self.samples
             .labelled
@@ -150,18 +149,18 @@ impl Index {
             .unwrap_or(Labelled::NONE)
     }
 
-    /// Do the trials of a sample disagree on whether it is right?
+    /// Whether the trials of a sample disagree on whether it is right.
     pub(crate) fn trials_disagree(&self, sample: u32) -> bool {
         let said = self.said.get(sample as usize).copied();
         said == Some(JUDGED | SAID_TRUE | SAID_FALSE)
     }
 
-    /// The ways in which a verdict misses its label or the rules.
+    /// The ways in which a verdict differs from its label or the rules.
     pub(crate) fn misses(&self, scored: &Scored) -> Vec<Miss> {
         Miss::all_of(scored, &self.labelled(scored))
     }
 
-    /// Has any sample a label?
+    /// Whether any sample has a label.
     pub(crate) fn has_labels(&self) -> bool {
         self.samples
             .labelled
@@ -169,18 +168,18 @@ impl Index {
             .any(|one| one.outcome.is_some() || one.overall.is_some() || one.process.is_some())
     }
 
-    /// How many samples have a verdict.
+    /// The number of samples with a verdict.
     pub(crate) fn judged(&self) -> usize {
         self.judged
     }
 
-    /// Are the samples' texts known from rows?
+    /// Whether the samples' texts are known from rows.
     pub(crate) fn has_rows(&self) -> bool {
         self.rows.is_some()
     }
 }
 
-/// How sure the judge was of what it was least sure of, from 0.5 to 1; `None` where no probability is known.
+/// How sure the judge was of the field it was least sure of, from 0.5 to 1; `None` if no probability is known.
 pub(crate) fn sureness(scored: &Scored) -> Option<f64> {
     let tasks = [Task::Process, Task::Outcome];
     let of = |task: Task| {

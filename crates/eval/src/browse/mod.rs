@@ -36,7 +36,7 @@ pub(crate) use summary::{Figures, Summary};
 use crate::eval::EvalError;
 use juror_data::DatasetError;
 
-/// What keeps verdicts from being looked through.
+/// Why verdicts cannot be browsed.
 #[derive(Debug, thiserror::Error)]
 pub enum BrowseError {
     /// There is no file.
@@ -57,7 +57,7 @@ pub enum BrowseError {
         /// What the system said.
         source: io::Error,
     },
-    /// The first line is no verdict.
+    /// The first line is not a verdict.
     #[error("{}:{line}: {why}", path.display())]
     NoVerdicts {
         /// The file.
@@ -82,7 +82,7 @@ pub enum BrowseError {
 }
 
 impl BrowseError {
-    /// Is it the user's input that is wrong?
+    /// Whether the user's input is at fault.
     pub fn is_usage(&self) -> bool {
         match self {
             Self::Input(error) => error.is_usage(),

@@ -11,10 +11,10 @@ use super::source::Source;
 use crate::eval::{Labelled, Miss, Scored};
 use juror_data::{ColumnMap, Rows, Sample, sample_of_row};
 
-/// Lines closer together than this are read in one go, gap included.
+/// Lines closer together than this are read at once, including the gap.
 const GAP: u64 = 4 << 10;
 
-/// Most bytes of lines read in one go, unless a single line is longer.
+/// The most bytes of lines read at once, unless a single line is longer.
 const SPAN: u64 = 1 << 20;
 
 /// The texts of a sample and of the verdict on it.
@@ -30,20 +30,17 @@ pub(crate) struct Texts {
 /// A verdict with its sample.
 #[derive(Debug, Clone)]
 pub(crate) struct Record {
-    /// What the verdict says.
     pub(crate) scored: Scored,
-    /// What the label says.
     pub(crate) labelled: Labelled,
     pub(crate) subject: Option<String>,
-    /// How it misses the label or the rules.
+    /// How it differs from the label or the rules.
     pub(crate) misses: Vec<Miss>,
     pub(crate) trials_disagree: bool,
     pub(crate) texts: Texts,
-    /// The verdict's line.
     pub(crate) verdict: Map<String, Value>,
 }
 
-/// What must be known of a verdict to read it from its files.
+/// What is needed to read a verdict and its sample from their files.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Needed {
     pub(super) at: u32,
@@ -65,7 +62,7 @@ impl Files {
         }
     }
 
-    /// The lines of verdicts, in that order.
+    /// The lines of these verdicts, in order.
     pub(super) fn lines(&self, needed: &[Needed]) -> Result<Vec<Vec<u8>>, BrowseError> {
         let mut lines = Vec::with_capacity(needed.len());
         let mut rest = needed;
@@ -98,7 +95,7 @@ impl Files {
         Ok(lines)
     }
 
-    /// The samples of verdicts whose rows' bytes `may_be`; none of a verdict whose sample is in no row.
+    /// The samples of verdicts whose rows' bytes satisfy `may_be`; `None` for a verdict whose sample is in no row.
     pub(super) fn samples(
         &self,
         needed: &[Needed],
@@ -121,7 +118,7 @@ impl Files {
         Ok(samples)
     }
 
-    /// Is a verdict's sample in the rows?
+    /// Whether a verdict's sample is in the rows.
     pub(super) fn is_in_rows(&self, needed: &Needed) -> bool {
         use juror_data::Samples as _;
         self.rows
@@ -129,7 +126,7 @@ impl Files {
             .is_some_and(|rows| (needed.sample as usize) < rows.count())
     }
 
-    /// Bytes of a verdict's line and its sample's texts.
+    /// The length of a verdict's line and its sample's texts, in bytes.
     pub(super) fn bytes(&self, needed: &Needed) -> usize {
         use juror_data::Samples as _;
         let rows = self
@@ -142,7 +139,7 @@ impl Files {
 }
 
 impl Index {
-    /// What must be known to read a verdict.
+    /// What is needed to read a verdict.
     pub(super) fn needed(&self, at: u32) -> Option<Needed> {
         Some(Needed {
             at,
@@ -174,14 +171,14 @@ impl Index {
     }
 }
 
-/// A verdict's line as its keys and values, without a journal's checksum; empty where it is none.
+/// The keys and values of a verdict's line, without a journal's checksum; empty if it is not a verdict.
 pub(super) fn verdict(line: &[u8]) -> Map<String, Value> {
     let mut verdict: Map<String, Value> = serde_json::from_slice(line).unwrap_or_default();
     verdict.shift_remove("check");
     verdict
 }
 
-/// The texts of a verdict and its sample; without one, those among the verdict's kept keys.
+/// The texts of a verdict and its sample; without a sample, those in the verdict's kept keys.
 pub(super) fn texts(
     verdict: &Map<String, Value>,
     sample: Option<Sample>,
@@ -209,7 +206,7 @@ pub(super) fn texts(
 }
 
 impl Browser {
-    /// The records of these places; `None` where the file was read anew since `generation`.
+    /// The records at these indices; `None` if the file was read from its beginning again since `generation`.
     ///
     /// # Errors
     /// When a file cannot be read again, or has changed.

@@ -1,4 +1,4 @@
-//! Verdicts whose texts hold what is looked for: found as they are read, a few megabytes at a time.
+//! Verdicts whose texts contain a text: searched as they are read, a few megabytes at a time.
 
 use rayon::prelude::*;
 use regex::{Regex, RegexBuilder, bytes};
@@ -9,19 +9,19 @@ use super::follow::Browser;
 use super::record::{Files, Needed, Record, Texts, texts, verdict};
 use juror_data::Sample;
 
-/// Bytes of lines and rows that are looked through at a time, unless one verdict has more.
+/// Bytes of lines and rows that are searched at a time, unless one verdict has more.
 const BYTES: usize = 8 << 20;
 
-/// Verdicts that are looked through at a time.
+/// Verdicts that are searched at a time.
 const VERDICTS: usize = 2048;
 
-/// The longest text that is looked for, in bytes.
+/// The longest text that can be searched for, in bytes.
 const MOST_TEXT: usize = 1000;
 
-/// Where the text is looked for.
+/// Where the text is searched for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Within {
-    /// In each of the others.
+    /// In any of the other places.
     #[default]
     Anywhere,
     Id,
@@ -32,7 +32,6 @@ pub(crate) enum Within {
 }
 
 impl Within {
-    /// Every place.
     pub(crate) const ALL: [Self; 6] = [
         Self::Anywhere,
         Self::Id,
@@ -42,7 +41,7 @@ impl Within {
         Self::Reason,
     ];
 
-    /// Its name in addresses.
+    /// Its name in the addresses of pages.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Anywhere => "anywhere",
@@ -63,30 +62,31 @@ impl Within {
     }
 }
 
-/// A text that is looked for, upper and lower case alike.
+/// A text to search for, ignoring case.
 pub(crate) struct Search {
     text: Regex,
     within: Within,
-    /// The text as it stands in a JSON string, or an escape behind which it could hide; none where all must be read.
+    /// Matches the text as it stands in a JSON string, or an escape that may spell part of it; `None` if every text must be
+    /// parsed.
     raw: Option<bytes::Regex>,
 }
 
 /// A verdict's line and its texts.
 type Held = (Map<String, Value>, Texts);
 
-/// What a search has come to.
+/// How a search ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Hits {
-    /// All verdicts were looked through.
+    /// All verdicts were searched.
     All,
-    /// It was stopped; from this place of the order on nothing was looked through.
+    /// It was stopped: from this place of the order on nothing was searched.
     Stopped(usize),
-    /// The file was read anew meanwhile.
+    /// The file was read from its beginning again meanwhile.
     Outdated,
 }
 
 impl Search {
-    /// Of a text; `None` of an empty one.
+    /// A search for a text; `None` for an empty one.
     ///
     /// # Errors
     /// When it is too long, as text for the user.
@@ -106,7 +106,7 @@ impl Search {
             .map_err(too_long)?;
         let quoted = Value::from(text).to_string();
         let inner = &quoted[1..quoted.len() - 1];
-        // Only `\u` and `\/` write a character in another way.
+        // Only `\u` and `\/` spell a character in another way.
         let raw =
             bytes::Regex::new(&format!(r"(?i:{})|\\u", regex::escape(inner))).map_err(too_long)?;
         Ok(Some(Self {
@@ -116,7 +116,7 @@ impl Search {
         }))
     }
 
-    /// May the text be in a string of this JSON?
+    /// Whether the text may be in a string of this JSON.
     fn may_be_in(&self, json: &[u8]) -> bool {
         self.raw.as_ref().is_none_or(|raw| raw.is_match(json))
     }
@@ -134,8 +134,8 @@ impl Search {
         })
     }
 
-    /// Looks through the verdicts of `order` from the place `from` on, and shows each that holds the text to `found` until that
-    /// says to stop; `go_on` is asked between parts.
+    /// Searches the verdicts of `order` from the place `from` on, and passes each that contains the text to `found` until
+    /// that says to stop; `go_on` is asked between parts.
     ///
     /// # Errors
     /// When a file cannot be read again, or has changed.
@@ -165,7 +165,7 @@ impl Search {
                     .take(VERDICTS)
                     .filter_map(|at| index.needed(*at));
                 let part = part.take_while(|one| {
-                    // The first one always is.
+                    // The first verdict always fits.
                     let fits = bytes == 0 || bytes + files.bytes(one) <= BYTES;
                     bytes += files.bytes(one);
                     fits
@@ -191,7 +191,7 @@ impl Search {
         Ok(Hits::All)
     }
 
-    /// Of each verdict that holds the text its line and its texts.
+    /// For each verdict that contains the text, its line and its texts.
     fn look_through(
         &self,
         browser: &Browser,
@@ -205,7 +205,7 @@ impl Search {
         } else {
             vec![None; needed.len()]
         };
-        // Where the verdict alone holds the text its sample is read for the record.
+        // If only the verdict contains the text, its sample is read for the record.
         let held = |((needed, line), sample): ((&Needed, &Vec<u8>), Option<Sample>)| {
             let has_row = files.is_in_rows(needed);
             let in_line = (self.within.is_of_verdict() || !has_row) && self.may_be_in(line);

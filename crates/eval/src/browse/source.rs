@@ -1,4 +1,4 @@
-//! Which file holds the verdicts, and its bytes by place.
+//! Which file holds the verdicts, and access to its bytes by offset.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read as _, Seek as _, SeekFrom, Write as _};
@@ -9,24 +9,24 @@ use super::BrowseError;
 use juror_data::journal::journal_path;
 use juror_data::{DatasetError, each_batch, file_number};
 
-/// How a journal's first line begins.
+/// The beginning of a journal's first line.
 const MANIFEST: &[u8] = b"{\"manifest\":";
 
-/// A file that is read at any place.
+/// A file that is read at any offset.
 #[derive(Debug)]
 pub(super) struct Source {
     pub(super) path: PathBuf,
     file: Mutex<File>,
     /// Its device and inode number.
     number: Option<(u64, u64)>,
-    /// Are its lines those of a journal?
+    /// Whether its lines are those of a journal.
     pub(super) is_journal: bool,
-    /// Is it the file itself, which may grow, and not a copy of what it holds?
+    /// Whether it is the file itself, which may grow, not a copy of its content.
     pub(super) can_grow: bool,
 }
 
-/// The file that holds the verdicts of the run that writes `path`: the output, or the journal where that is newer or
-/// there is no output yet.
+/// The file that holds the verdicts of the run that writes `path`: the output, or the journal if that is newer or there is
+/// no output yet.
 fn newest(path: &Path) -> PathBuf {
     let journal = journal_path(path);
     let modified = |path: &Path| fs::metadata(path).and_then(|found| found.modified()).ok();
@@ -38,7 +38,7 @@ fn newest(path: &Path) -> PathBuf {
 }
 
 impl Source {
-    /// Opens the file that holds the verdicts of `path`: JSON lines and journals as they are, all else (tables, compressed
+    /// Opens the file that holds the verdicts of `path`: JSON lines and journals directly, all others (tables, compressed
     /// files) as a temporary copy in JSON lines.
     pub(super) fn open(path: &Path) -> Result<Self, BrowseError> {
         let found = newest(path);
@@ -79,7 +79,7 @@ impl Source {
         })
     }
 
-    /// Is another file the one to be read now, or has this one lost what was read of it?
+    /// Whether another file is to be read from now on, or this one has lost what was read of it.
     pub(super) fn is_outdated(&self, path: &Path, read: u64) -> bool {
         if !self.can_grow {
             return false;
@@ -91,13 +91,13 @@ impl Source {
         if length < read {
             return true;
         }
-        // A journal has all that the output will have.
+        // A journal holds all that the output will hold.
         let stays = self.is_journal && file_number(&self.path) == self.number;
         let target = newest(path);
         !stays && target.exists() && (target != self.path || file_number(&target) != self.number)
     }
 
-    /// Do these bytes still end at this place?
+    /// Whether these bytes still end at this offset.
     pub(super) fn still_has(&self, last: &[u8], end: u64) -> bool {
         let mut found = vec![0; last.len()];
         let start = end - last.len() as u64;
@@ -107,7 +107,7 @@ impl Source {
                 .is_ok_and(|count| found[..count] == *last)
     }
 
-    /// Reads at most `bytes.len()` bytes from `offset` on; how many there were.
+    /// Reads at most `bytes.len()` bytes from `offset` on; returns how many there were.
     pub(super) fn read_some(&self, offset: u64, bytes: &mut [u8]) -> io::Result<usize> {
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         file.seek(SeekFrom::Start(offset))?;
@@ -123,7 +123,6 @@ impl Source {
         Ok(read)
     }
 
-    /// The bytes at `offset`.
     pub(super) fn read_exact(&self, offset: u64, length: usize) -> io::Result<Vec<u8>> {
         let mut bytes = vec![0; length];
         if self.read_some(offset, &mut bytes)? < length {
@@ -149,7 +148,7 @@ fn copy(path: &Path) -> Result<File, BrowseError> {
     };
     each_batch(path, wrong, |rows| {
         for (_, row) in rows {
-            // A row of a JSON array may stand on several lines; between its tokens a space says the same.
+            // A row of a JSON array may take several lines; between its tokens a space means the same.
             let line = row.iter().map(|byte| match byte {
                 b'\n' | b'\r' => b' ',
                 byte => *byte,

@@ -7,10 +7,9 @@ use super::index::Index;
 use crate::eval::{Measures, Scores, Task};
 use juror_data::verdict::Status;
 
-/// Draws of the bootstrap that gives the intervals: fewer than a report has, as they are made again while a run goes on.
+/// Resamples of the bootstrap that gives the intervals: fewer than in a report, since it is repeated while a run goes on.
 pub(super) const RESAMPLES: usize = 1000;
 
-/// Counts of all verdicts.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Summary {
     pub(crate) verdicts: usize,
@@ -19,15 +18,16 @@ pub(crate) struct Summary {
     pub(crate) mean_reward: Option<f64>,
     pub(crate) unreadable: usize,
     pub(crate) first_unreadable: Option<(u32, String)>,
-    /// Has all been read that was there?
+    /// Whether everything in the file was read.
     pub(crate) has_caught_up: bool,
-    /// Is the run's journal read, as there is no output yet?
+    /// Whether the run's journal is read, since there is no output yet.
     pub(crate) is_journal: bool,
-    /// How well verdicts meet labels, where there are any.
+    /// How well verdicts agree with labels, if there are any.
     pub(crate) scores: Vec<(Task, Scores)>,
 }
 
-/// Figures against labels. They are made again once the verdicts have grown by a fiftieth, or grow no more.
+/// Figures against labels, cached. They are computed again once there are 2 % more verdicts, or when their number no longer
+/// changes.
 #[derive(Default)]
 pub(crate) struct Figures {
     kept: Mutex<Kept>,
@@ -35,15 +35,15 @@ pub(crate) struct Figures {
 
 #[derive(Default)]
 struct Kept {
-    /// The generation and the count of the verdicts that the scores are of.
+    /// The generation and the number of verdicts that the scores are of.
     of: Option<(u64, usize)>,
-    /// The count when they were last asked for.
+    /// The number of verdicts when they were last asked for.
     asked: usize,
     scores: Vec<(Task, Scores)>,
 }
 
 impl Kept {
-    /// Do the scores still serve?
+    /// Whether the cached scores are still good enough.
     fn serve(&self, generation: u64, count: usize) -> bool {
         let Some((_, before)) = self.of.filter(|of| of.0 == generation) else {
             return false;
@@ -68,7 +68,7 @@ impl Figures {
             Task::ALL.iter().any(|task| task.label(&labelled).is_some())
         };
         let mut order: Vec<u32> = (0..index.count() as u32).filter(is_labelled).collect();
-        // Trials of a sample stand together.
+        // The trials of a sample must be adjacent.
         order.sort_by_key(|at| index.scored[*at as usize].sample);
         let scored: Vec<_> = order.iter().map(|at| index.scored[*at as usize]).collect();
         let measures = Measures::of(&scored, &index.samples, RESAMPLES, |_| true);
@@ -80,7 +80,7 @@ impl Figures {
 }
 
 impl Summary {
-    /// Of what was read so far.
+    /// The counts of what was read so far.
     pub(crate) fn of(browser: &Browser, figures: &Figures) -> Self {
         let index = browser.index();
         let (sum, count) = index.rewards;

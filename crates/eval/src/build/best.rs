@@ -4,36 +4,36 @@ use serde::Serialize;
 
 use super::Judged;
 
-/// What the best of n responses is worth.
+/// The reward of the best of n responses.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct OfN {
-    /// Responses to choose from.
+    /// The number of responses to choose from.
     pub n: usize,
-    /// Questions with so many responses or more.
+    /// The number of questions with at least so many responses.
     pub questions: usize,
-    /// The expected reward of the best of n responses that are drawn without putting back, mean over these questions.
+    /// The expected reward of the best of n responses, drawn without replacement; the mean over these questions.
     pub reward: f64,
 }
 
 /// The best response to each question.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Best {
-    /// Their places.
+    /// The indices of these samples.
     #[serde(skip)]
     pub(crate) places: Vec<[u32; 1]>,
-    /// To how many responses each was compared, itself included; in the same order.
+    /// For each, in the same order, the number of responses it was chosen from.
     #[serde(skip)]
     pub(crate) of: Vec<u32>,
     /// Questions whose responses have readable verdicts.
     pub questions: usize,
-    /// Questions whose best response is worth too little.
+    /// Questions whose best response has too low a reward.
     pub below: usize,
-    /// For n = 1, 2, 4, … up to the most responses that a question has.
+    /// The curve for n = 1, 2, 4, … up to the most responses that a question has.
     pub curve: Vec<OfN>,
 }
 
 impl Best {
-    /// Of all questions, where the best response is worth `min_reward` or more.
+    /// The best response to each question, if its reward is at least `min_reward`.
     pub fn of(judged: &Judged, min_reward: Option<f64>) -> Self {
         let mut best = Self {
             places: Vec::new(),
@@ -42,7 +42,7 @@ impl Best {
             below: 0,
             curve: Vec::new(),
         };
-        // Questions and the sum of their expected rewards, for each n.
+        // For each n the number of questions and the sum of their expected rewards.
         let mut sums: Vec<(usize, f64)> = Vec::new();
         for group in judged.groups().iter() {
             let tally = |place: u32| judged.tallies.get(place as usize);
@@ -56,7 +56,7 @@ impl Best {
             };
             best.questions += 1;
             let confidence = |place: u32| tally(place).map_or(0.0, super::Tally::confidence);
-            // The first of those that nothing tells apart.
+            // Of responses that nothing distinguishes, the first.
             let (reward, place) = scored.iter().skip(1).fold(first, |best, other| {
                 let by_score = other.0.total_cmp(&best.0);
                 let better =
@@ -94,7 +94,7 @@ impl Best {
     }
 }
 
-/// The expected greatest of n scores that are drawn from these, which ascend, without putting back.
+/// The expected maximum of n of these scores, which are in ascending order, drawn without replacement.
 fn expected_best(ascending: &[f64], n: usize) -> f64 {
     // Of N scores the k-th is the greatest with probability C(k - 1, n - 1) / C(N, n).
     let all = ascending.len();
@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Against all choices of n.
+        /// Compares with all choices of n.
         #[test]
         fn the_expected_best_is_the_mean_over_all_choices(mut scores in proptest::collection::vec(0.0..1.0_f64, 1..9), n in 1_usize..9) {
             let n = n.min(scores.len());
@@ -138,7 +138,7 @@ mod tests {
     fn many_scores_are_no_matter() {
         let scores: Vec<f64> = (1..=100_000).map(f64::from).collect();
         for n in [1, 2, 1024, 65_536, 100_000] {
-            // Of 1, 2, … N it is n (N + 1) / (n + 1).
+            // For 1, 2, … N it is n (N + 1) / (n + 1).
             let expected = n as f64 * 100_001.0 / (n as f64 + 1.0);
             assert!(
                 (expected_best(&scores, n) / expected - 1.0).abs() < 1e-9,

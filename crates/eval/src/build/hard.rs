@@ -12,34 +12,34 @@ use super::Judged;
 /// Samples with the same C.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct OfC {
-    /// The share of the readable trials that hold the whole for right.
+    /// The share of the readable trials that judge the whole right.
     pub c: f64,
-    /// How many samples have it.
+    /// The number of samples with it.
     pub samples: usize,
-    /// Are they hard to judge?
+    /// Whether they are hard to judge.
     pub hard: bool,
 }
 
-/// Which samples are hard.
+/// The hard samples.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Hard {
-    /// Their places.
+    /// Their indices.
     #[serde(skip)]
     pub(crate) places: Vec<[u32; 1]>,
-    /// How many they are.
+    /// The number of hard samples.
     pub hard: usize,
-    /// Samples by C, from 0 to 1.
+    /// The number of samples by C, from 0 to 1.
     pub by_c: Vec<OfC>,
-    /// Samples with readable trials, none of which says anything of the whole.
+    /// Samples with readable trials, none of which judges the whole.
     pub without_c: usize,
-    /// Samples with one readable trial alone: they cannot disagree with themselves.
+    /// Samples with a single readable trial, which cannot disagree with itself.
     pub one_trial: usize,
 }
 
 impl Hard {
-    /// Of all samples with verdicts.
+    /// The hard samples among those with verdicts.
     pub fn of(judged: &Judged) -> Self {
-        // Fractions in their lowest terms are the same where their values are.
+        // Equal values have the same fraction in lowest terms.
         let mut counts: BTreeMap<(u64, u64), (f64, usize, bool)> = BTreeMap::new();
         let (mut places, mut without_c, mut one_trial) = (Vec::new(), 0, 0);
         for (at, tally) in judged.tallies.iter().enumerate() {
@@ -72,7 +72,7 @@ impl Hard {
     }
 }
 
-/// Euclid's.
+/// Euclid's algorithm.
 fn greatest_divisor(mut a: u64, mut b: u64) -> u64 {
     while b > 0 {
         (a, b) = (b, a % b);

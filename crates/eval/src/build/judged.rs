@@ -13,18 +13,18 @@ use juror_data::{
 };
 use juror_judge::judge::consensus::Votes;
 
-/// What the trials of one sample say.
+/// The counts of one sample's trials.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Tally {
-    /// Trials, readable or not.
+    /// The number of trials, readable or not.
     pub(crate) trials: u32,
-    /// Trials whose status is `ok`: the others do not vote.
+    /// The number of trials whose status is `ok`; the others do not vote.
     pub(crate) ok: u32,
-    /// Is the derivation right?
+    /// Votes on whether the derivation is right.
     pub(crate) process: Votes,
-    /// Is the final answer right?
+    /// Votes on whether the final answer is right.
     pub(crate) outcome: Votes,
-    /// Are both?
+    /// Votes on whether both are right.
     pub(crate) overall: Votes,
     rewards: (u32, f64),
     confidences: (u32, f32),
@@ -50,30 +50,31 @@ impl Tally {
         }
     }
 
-    /// The share of the readable trials that hold the whole for right: C(q, r) of PRIME.
+    /// The share of the readable trials that judge the whole right: C(q, r) of PRIME.
     pub(crate) fn c(&self) -> Option<f64> {
         self.overall.share()
     }
 
-    /// The mean of the rewards of its readable trials.
+    /// The mean reward of its readable trials.
     pub(crate) fn reward(&self) -> Option<f64> {
         let (count, sum) = self.rewards;
         (count > 0).then(|| sum / f64::from(count))
     }
 
-    /// The mean probability that the judge gave to a right response; 0 where none was recorded.
+    /// The mean probability of being right that the judge gave; 0 if none was recorded.
     pub(crate) fn confidence(&self) -> f32 {
         let (count, sum) = self.confidences;
         if count > 0 { sum / count as f32 } else { 0.0 }
     }
 
-    /// Do most trials find the final answer right and the derivation wrong?
+    /// Whether most trials find the final answer right and the derivation wrong.
     pub(crate) fn is_lucky_guess(&self) -> bool {
         (self.outcome.majority(), self.process.majority()) == (Some(true), Some(false))
     }
 }
 
-/// The probability of a right response, of those that are known of process and outcome; else the mean score.
+/// The probability that the response is right, from those of process and outcome as far as they are known; otherwise the
+/// mean score.
 fn confidence(confidence: Confidence) -> Option<f32> {
     match (confidence.process, confidence.outcome) {
         (None, None) => confidence.score,
@@ -85,30 +86,28 @@ fn confidence(confidence: Confidence) -> Option<f32> {
 /// How far the verdicts cover the rows.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Coverage {
-    /// Samples of the input.
     pub(crate) samples: usize,
-    /// Samples without a verdict: they are left out.
+    /// Samples without a verdict, which are left out.
     pub without_verdict: usize,
-    /// Samples none of whose verdicts is `ok`: they are left out.
+    /// Samples none of whose verdicts is `ok`, which are left out.
     pub unreadable: usize,
-    /// Samples with a readable verdict and without a reward, where other samples have one: they have no score.
+    /// Samples with a readable verdict but no reward, although other samples have one: they have no score.
     pub without_reward: usize,
     /// Verdicts on samples of the input.
     pub verdicts: usize,
-    /// Verdicts on other samples: they are left out.
+    /// Verdicts on other samples, which are left out.
     pub without_sample: usize,
     /// Verdicts by status.
     pub by_status: BTreeMap<Status, usize>,
 }
 
-/// Rows, and what the verdicts say of each.
+/// Rows with their verdicts.
 #[derive(Debug)]
 pub struct Judged {
-    /// The rows.
     pub(crate) rows: Rows,
-    /// What is said of each, in the same order.
+    /// The counts of each row's trials, in the same order.
     pub(crate) tallies: Vec<Tally>,
-    /// Has any sample a reward?
+    /// Whether any sample has a reward.
     by_reward: bool,
     /// How far the verdicts cover the rows.
     pub coverage: Coverage,
@@ -120,7 +119,7 @@ impl Judged {
     /// Reads rows, and the verdicts on them.
     ///
     /// # Errors
-    /// When a file cannot be read, a line is no verdict, a trial is there twice, or no verdict is on a row.
+    /// When a file cannot be read, a line is not a verdict, a trial is there twice, or no verdict is on a row.
     pub fn read(
         inputs: &[PathBuf],
         options: &LoadOptions,
@@ -195,7 +194,7 @@ impl Judged {
         })
     }
 
-    /// What the response at a place is worth: the mean of its rewards; C where no sample of the run has a reward. The two are never
+    /// The score of a response: the mean of its rewards, or C if no sample of the run has a reward. The two are never
     /// compared with each other.
     pub(crate) fn score(&self, place: u32) -> Option<f64> {
         let tally = self.tallies.get(place as usize)?;
@@ -206,8 +205,8 @@ impl Judged {
         }
     }
 
-    /// The responses to each question that have a readable verdict. Questions are the same where their texts are, and of chat
-    /// messages all turns before the response.
+    /// The responses with readable verdicts, grouped by question. Questions are the same if their texts are; for chat
+    /// messages, if all turns before the response are.
     pub(crate) fn groups(&self) -> Groups {
         let mut numbers: HashMap<u64, u32> = HashMap::new();
         let mut places: Vec<(u32, u32)> = Vec::new();

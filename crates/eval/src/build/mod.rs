@@ -32,13 +32,13 @@ pub use output::{Form, Output};
 use juror_data::DatasetError;
 use juror_data::output::OutputError;
 
-/// What keeps data from being built.
+/// Why data cannot be built.
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
     /// The rows, or a file of verdicts, cannot be read.
     #[error(transparent)]
     Input(#[from] DatasetError),
-    /// A line is no verdict, or cannot be used.
+    /// A line is not a verdict, or cannot be used.
     #[error("{file}:{line}: {why}")]
     Verdict {
         /// The file.
@@ -54,13 +54,13 @@ pub enum BuildError {
          with the same --columns"
     )]
     NothingMeets {
-        /// How many verdicts there are.
+        /// The number of verdicts.
         verdicts: usize,
     },
-    /// The verdicts do not say what is asked of them.
+    /// The verdicts do not hold what is asked for.
     #[error("{0}")]
     Unsaid(String),
-    /// A kept key has the name of one of ours.
+    /// A kept key has the name of one of juror's own.
     #[error(
         "--keep {key}: rows that are built have a key of that name: rename it in the input, or leave it out"
     )]
@@ -68,7 +68,7 @@ pub enum BuildError {
         /// The key.
         key: String,
     },
-    /// A row has no place in a table.
+    /// A row has a value that no table can hold.
     #[error(
         "sample {id:?} has {what}, which has no place in a table: write JSON lines (-o OUT.jsonl)"
     )]
@@ -84,7 +84,7 @@ pub enum BuildError {
 }
 
 impl BuildError {
-    /// Is it the user's input that is wrong?
+    /// Whether the user's input is at fault.
     pub fn is_usage(&self) -> bool {
         match self {
             Self::Input(error) => error.is_usage(),
@@ -94,10 +94,10 @@ impl BuildError {
     }
 }
 
-/// Rows that are read and written at a time.
+/// Rows read and written at a time.
 const AT_ONCE: usize = 256;
 
-/// How a number of things came about, for tables and JSON.
+/// What was written, for tables and JSON.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Written {
     /// Rows that were written.
@@ -106,7 +106,7 @@ pub struct Written {
     pub same_text: usize,
 }
 
-/// A number for a sample that a seed decides, the same in every run.
+/// A pseudo-random number for a sample, the same in every run with the seed.
 fn drawn(seed: u64, id: u64) -> u64 {
     // SplitMix64.
     let mut mixed =

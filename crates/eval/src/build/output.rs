@@ -15,21 +15,21 @@ use super::{AT_ONCE, BuildError, Judged, Tally, Written};
 use juror_data::output::{Column, Kind, OutputError, OutputFile, OutputFormat};
 use juror_data::{Sample, Samples as _};
 
-/// Whether texts are texts, or chat messages.
+/// The form of texts in rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// `prompt` and `completion`, or `prompt`, `chosen` and `rejected`, as texts.
+    /// Plain texts: `prompt` and `completion`, or `prompt`, `chosen` and `rejected`.
     Text,
-    /// `messages`, or the same keys as for texts, each a list of messages.
+    /// Chat messages: `messages`, or the same keys as for texts, each a list of messages.
     Messages,
 }
 
-/// Where rows go, and what they hold beside their own keys.
+/// The destination of rows, and what they hold beside their own keys.
 #[derive(Debug)]
 pub struct Output<'o> {
     /// The samples.
     pub judged: &'o Judged,
-    /// The file; none for standard output.
+    /// The file; `None` for standard output.
     pub file: Option<OutputFile>,
     /// Keys of the input's rows that were kept.
     pub keep: Vec<String>,
@@ -40,7 +40,7 @@ pub struct Output<'o> {
 /// A row's own keys.
 type Own = Vec<(&'static str, Kind)>;
 
-/// Makes a row of the samples of a record, or none.
+/// Makes a row from the samples of a record, or none.
 type RowOf<'r, const N: usize> =
     dyn FnMut(usize, [Sample; N]) -> Result<Option<Map<String, Value>>, BuildError> + 'r;
 
@@ -66,7 +66,7 @@ impl Output<'_> {
     /// Writes hard samples as rows that can be judged again, with `c` and `trials`.
     ///
     /// # Errors
-    /// When a sample cannot be read again or has no place in the output, or that cannot be written.
+    /// When a sample cannot be read again or a table cannot hold it, or the output cannot be written.
     pub fn hard(&self, hard: &Hard) -> Result<Written, BuildError> {
         let texts = ["id", "question", "reference_answer", "response"];
         let own = texts.map(|key| (key, Kind::Text)).into_iter();
@@ -171,7 +171,7 @@ impl Output<'_> {
         )
     }
 
-    /// Writes accepted responses, with `reward` and `c`; of a question at most so many, and each text once.
+    /// Writes accepted responses, with `reward` and `c`: up to a number for each question, and each text once.
     ///
     /// # Errors
     /// The same.
@@ -226,7 +226,7 @@ impl Output<'_> {
             .unwrap_or_default()
     }
 
-    /// A text in the form that is wanted.
+    /// A text in the chosen form.
     fn text(&self, role: &str, text: String) -> Value {
         match self.form {
             Form::Text => Value::String(text),
@@ -242,7 +242,7 @@ impl Output<'_> {
         [texts, &[("id", Kind::Text)], further].concat()
     }
 
-    /// What asks the question: the row's own messages, or one turn of the user.
+    /// The messages that ask the question: the row's own, or one turn of the user.
     fn prompt(&self, sample: &Sample) -> Result<Vec<Value>, BuildError> {
         if sample.messages.is_empty() {
             return Ok(vec![json!({"role": "user", "content": sample.question})]);
@@ -264,7 +264,7 @@ impl Output<'_> {
         Ok(sample.messages.clone())
     }
 
-    /// A question and one response.
+    /// The row of a question and one response.
     fn response<const M: usize>(
         &self,
         sample: Sample,
@@ -288,7 +288,7 @@ impl Output<'_> {
         Ok(row)
     }
 
-    /// Writes what `row` makes of the samples at the places of each record that is wanted; none of where it gives nothing.
+    /// Writes the rows that `row` makes from the samples of each wanted record, leaving out records for which it makes none.
     fn write<const N: usize>(
         &self,
         own: &Own,
@@ -364,7 +364,7 @@ impl Output<'_> {
                 .map_err(|error| Failed::Other(error.into()))?
                 .into_iter();
             for record in records {
-                // As many samples were read as there are places.
+                // There are as many samples as indices.
                 let of_record: [Sample; N] =
                     std::array::from_fn(|_| samples.next().unwrap_or_default());
                 match row(record, of_record).map_err(Failed::Other)? {
@@ -382,20 +382,20 @@ impl Output<'_> {
     }
 }
 
-/// What keeps rows from being written.
+/// Why rows could not be written.
 enum Failed {
     Output(io::Error),
     Other(BuildError),
 }
 
-/// Adds the kept keys of a row; one of all keys that has the name of one of ours is left out.
+/// Adds the kept keys of a row. With all keys kept, one that has the name of one of juror's own is left out.
 fn keep(row: &mut Map<String, Value>, kept: Map<String, Value>) {
     for (key, value) in kept {
         row.entry(key).or_insert(value);
     }
 }
 
-/// What a sample has that no cell can hold.
+/// What a sample has that no cell of a table can hold.
 fn nested(sample: &Sample) -> Option<&'static str> {
     if !sample.alternatives.is_empty() {
         Some("several reference answers")

@@ -1,4 +1,4 @@
-//! Preference pairs: of the responses to one question, one that the judge holds for right, and one that it holds for wrong.
+//! Preference pairs of responses to one question: one that the judge finds right, and one that it finds wrong.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,53 +7,53 @@ use serde::Serialize;
 use super::{AT_ONCE, BuildError, Judged, Tally, drawn};
 use juror_data::Samples as _;
 
-/// What decides which of two responses is the better one.
+/// How the better of two responses is decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum By {
-    /// Most trials hold the one for right and the other for wrong.
+    /// By the majority of trials: one response is judged right and the other wrong.
     Overall,
-    /// The mean reward.
+    /// By the mean reward.
     Reward,
 }
 
 /// Which pairs are wanted.
 #[derive(Debug, Clone, Copy)]
 pub struct Wanted {
-    /// What decides.
+    /// How the better response is decided.
     pub by: By,
-    /// Pairs of one question, at most.
+    /// The most pairs of one question.
     pub per_question: usize,
-    /// How far the rewards must be apart, at least.
+    /// The smallest difference of the rewards.
     pub min_margin: f64,
-    /// Take rejected responses that are lucky guesses before others.
+    /// Whether rejected responses that are lucky guesses are taken before others.
     pub lucky_first: bool,
-    /// Decides among responses that are equally good.
+    /// The seed that decides among equally good responses.
     pub seed: u64,
 }
 
 /// Pairs of samples.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Pairs {
-    /// The places of each pair, the chosen one first.
+    /// The indices of each pair, the chosen one first.
     #[serde(skip)]
     pub places: Vec<[u32; 2]>,
     /// Questions whose responses have readable verdicts.
     pub questions: usize,
-    /// Of these, questions with one response alone.
+    /// Of these, questions with a single response.
     pub one_response: usize,
-    /// Of the others, questions no two of whose responses make a pair.
+    /// Of the others, questions without two responses that make a pair.
     pub without_pair: usize,
-    /// Responses that are left out because their text is held for right once and for wrong once.
+    /// Responses that are left out because their text is judged right once and wrong once.
     pub on_both_sides: usize,
     /// Pairs whose rejected response is a lucky guess: a right final answer from a flawed derivation.
     pub lucky_guesses: usize,
 }
 
 impl Pairs {
-    /// Of all questions.
+    /// The pairs of all questions.
     ///
     /// # Errors
-    /// [`BuildError::Unsaid`] where the whole decides and no verdict says anything of it; when a row cannot be read again.
+    /// [`BuildError::Unsaid`] if the majority decides and no verdict judges the whole; when a row cannot be read again.
     pub fn of(judged: &Judged, wanted: Wanted) -> Result<Self, BuildError> {
         if wanted.by == By::Overall && judged.tallies.iter().all(|tally| tally.c().is_none()) {
             return Err(BuildError::Unsaid(
@@ -130,7 +130,7 @@ impl Pairs {
         let (first, others): (Vec<Response>, Vec<Response>) = rejected
             .into_iter()
             .partition(|response| wanted.lucky_first && response.lucky);
-        // The rejected ones that are far enough below, which are at the beginning of each list.
+        // The rejected responses whose reward is low enough; these are at the beginning of each list.
         let below = |list: &[Response], chosen: &Response| {
             list.partition_point(|rejected| {
                 let margin = chosen.score - rejected.score;
@@ -147,7 +147,7 @@ impl Pairs {
             .max()
             .unwrap_or(0);
         let mut left = wanted.per_question;
-        // In each round every chosen response gets one more rejected one, another than its neighbour's if there are several.
+        // In each round every chosen response gets one more rejected one; not its neighbour's, if there are several.
         for round in 0..rounds {
             for (at, (one, &(of_first, of_others))) in chosen.iter().zip(&fitting).enumerate() {
                 let other = if round < of_first {
@@ -157,7 +157,7 @@ impl Pairs {
                 } else {
                     continue;
                 };
-                // By the reward, the same text may have two.
+                // With rewards, the same text may have two.
                 if texts.get(&one.place) == texts.get(&other.place) {
                     continue;
                 }
@@ -190,7 +190,7 @@ fn texts(
     Ok(texts)
 }
 
-/// What is known of a response.
+/// What is needed of a response to make pairs.
 #[derive(Debug, Clone, Copy)]
 struct Response {
     place: u32,

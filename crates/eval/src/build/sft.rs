@@ -1,4 +1,4 @@
-//! Responses that the judge accepts, to fine-tune on: all of them, or the best few of each question (rejection sampling).
+//! Responses that the judge accepts, for fine-tuning: all of them, or the best few of each question (rejection sampling).
 
 use serde::Serialize;
 
@@ -8,26 +8,26 @@ use juror_data::Samples as _;
 /// Which responses are wanted.
 #[derive(Debug, Clone, Copy)]
 pub struct Wanted {
-    /// Responses to one question, at most.
+    /// The most responses to one question.
     pub per_question: Option<usize>,
-    /// The share of the readable trials that must hold the response for right; without it, more than half.
+    /// The smallest share of the readable trials that judge the response right; without it, more than half.
     pub min_c: Option<f64>,
-    /// The mean reward that it must have.
+    /// The smallest mean reward.
     pub min_reward: Option<f64>,
-    /// Decides among responses that are equally good.
+    /// The seed that decides among equally good responses.
     pub seed: u64,
 }
 
 /// Accepted responses.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Accepted {
-    /// Their places, those of one question together; where only some of a question are wanted, from the best on.
+    /// Their indices, those of one question together; if only some of a question are wanted, from the best on.
     #[serde(skip)]
     pub(crate) places: Vec<[u32; 1]>,
-    /// The question of each, by its number, in the same order.
+    /// The number of each one's question, in the same order.
     #[serde(skip)]
     pub(crate) questions_of: Vec<u32>,
-    /// How many they are, before doubles and those beyond what is wanted of a question are left out.
+    /// How many there are, before duplicates and those beyond the limit for a question are left out.
     pub accepted: usize,
     /// Responses with readable verdicts that are not accepted.
     pub refused: usize,
@@ -38,10 +38,10 @@ pub struct Accepted {
 }
 
 impl Accepted {
-    /// Of all questions.
+    /// The accepted responses of all questions.
     ///
     /// # Errors
-    /// [`BuildError::Unsaid`] where no verdict says anything of the whole and no reward is asked for.
+    /// [`BuildError::Unsaid`] if no verdict judges the whole and no reward is asked for.
     pub fn of(judged: &Judged, wanted: Wanted) -> Result<Self, BuildError> {
         let says_nothing = judged.tallies.iter().all(|tally| tally.c().is_none());
         if says_nothing && (wanted.min_reward.is_none() || wanted.min_c.is_some()) {

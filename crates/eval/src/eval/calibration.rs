@@ -1,4 +1,4 @@
-//! Whether a judge's probabilities are what they say.
+//! How well a judge's probabilities are calibrated.
 
 use std::collections::BTreeMap;
 
@@ -60,10 +60,10 @@ pub struct Reliability {
     pub bins: Vec<Bin>,
 }
 
-/// A probability and its label, with the sample's place.
+/// A probability and its label, with the sample's index.
 type Placed = (usize, (f64, bool));
 
-/// The judge's probabilities of a task and the labels, with the samples' places.
+/// The judge's probabilities of a task and the labels, with the samples' indices.
 pub fn probabilities(
     task: Task,
     verdicts: &[Scored],
@@ -76,7 +76,7 @@ pub fn probabilities(
 }
 
 impl Reliability {
-    /// Of the verdicts' probabilities of a task; `None` where there are none.
+    /// The reliability of the verdicts' probabilities of a task; `None` if there are none.
     pub(crate) fn of(task: Task, verdicts: &[Scored], samples: &Samples) -> Option<Self> {
         let mut placed: Vec<Placed> = probabilities(task, verdicts, samples).collect();
         if placed.is_empty() {
@@ -121,7 +121,7 @@ impl Reliability {
     }
 }
 
-/// The area under the ROC curve of sorted probabilities, by ranks (Mann and Whitney 1947); equal ones count half.
+/// The area under the ROC curve of sorted probabilities, by ranks (Mann and Whitney 1947); ties count half.
 fn area(sorted: &[(f64, bool)]) -> Option<f64> {
     let (mut below, mut sum) = (0_usize, 0.0);
     for same in sorted.chunk_by(|a, b| a.0.total_cmp(&b.0).is_eq()) {
@@ -138,8 +138,8 @@ fn area(sorted: &[(f64, bool)]) -> Option<f64> {
 fn area_interval(sorted: &[Placed], auc: f64) -> Option<Interval> {
     let all_true = sorted.iter().filter(|(_, (_, label))| *label).count();
     let all = [sorted.len() - all_true, all_true];
-    // Of each sample, by its label: over its trials, which share of the other label's lies on the right side of each, and how
-    // many they are.
+    // For each sample and label: the sum over its trials of the share of the other label's verdicts on the right side, and
+    // the number of trials.
     let mut samples: BTreeMap<(bool, usize), (f64, f64)> = BTreeMap::new();
     let mut below = [0_usize; 2];
     for same in sorted.chunk_by(|(_, a), (_, b)| a.0.total_cmp(&b.0).is_eq()) {
@@ -172,7 +172,7 @@ fn area_interval(sorted: &[Placed], auc: f64) -> Option<Interval> {
         variance += samples / (samples - 1.0) * squares / (rows * rows);
         fewest = fewest.min(count);
     }
-    // Labels that are told apart without a mistake vary in no way, and may still be few.
+    // Perfectly separated labels have no variance, but may still be few.
     let rows = if variance > 0.0 {
         auc * (1.0 - auc) / variance
     } else {
@@ -181,10 +181,10 @@ fn area_interval(sorted: &[Placed], auc: f64) -> Option<Interval> {
     Some(wilson_of_share(auc, rows))
 }
 
-/// The thresholds with the highest accuracy and the highest F1 of sorted probabilities; of equal ones the lowest.
+/// The thresholds with the highest accuracy and the highest F1 of sorted probabilities; for ties the lowest.
 fn thresholds(sorted: &[(f64, bool)]) -> (Threshold, Option<Threshold>) {
     let all_true = sorted.iter().filter(|(_, label)| *label).count();
-    // All are predicted true from threshold 0 on; each step predicts those of one probability false.
+    // From threshold 0 on all are predicted true; each step predicts those with one probability false.
     let (mut found, mut wrongly) = (all_true, sorted.len() - all_true);
     let measures = |threshold: f64, found: usize, wrongly: usize| {
         let right = found + (sorted.len() - all_true - wrongly);
@@ -205,7 +205,7 @@ fn thresholds(sorted: &[(f64, bool)]) -> (Threshold, Option<Threshold>) {
         let yes = same.iter().filter(|(_, label)| *label).count();
         found -= yes;
         wrongly -= same.len() - yes;
-        // Half way to the next probability; behind the last one nothing is true.
+        // Half way to the next probability; after the last one nothing is predicted true.
         let threshold = runs
             .get(at + 1)
             .map_or(1.0, |next| f64::midpoint(same[0].0, next[0].0));
@@ -236,7 +236,7 @@ mod tests {
 
     #[test]
     fn trials_of_a_sample_make_an_area_no_surer() {
-        // Probabilities that overlap: 40 samples of each label.
+        // Overlapping probabilities: 40 samples of each label.
         let once: Vec<Placed> = (0..80)
             .map(|at| (at, (((at * 37) % 80 + at) as f64 / 160.0, at % 80 >= 40)))
             .collect();

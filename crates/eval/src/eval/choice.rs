@@ -47,7 +47,7 @@ pub struct Choices {
 }
 
 impl Choices {
-    /// Of at least two judges; `None` where they have no task in common, or generated nothing.
+    /// The choices among at least two judges; `None` if they have no task in common, or generated nothing.
     pub fn of(judges: &[(&Evaluation, &Verdicts)], samples: &Samples) -> Option<Self> {
         let has = |task: &Task| {
             judges
@@ -78,7 +78,7 @@ impl Choices {
             return None;
         }
         all.sort_by(|a, b| a.3.total_cmp(&b.3).then(b.2.share.total_cmp(&a.2.share)));
-        // Of equally good ones the cheapest is the best.
+        // Of equally good judges the cheapest is the best.
         let best = all
             .iter()
             .rev()

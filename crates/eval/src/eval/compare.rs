@@ -33,7 +33,7 @@ pub struct Flip {
     pub trial: u32,
     /// What the label says.
     pub label: bool,
-    /// What the judges say.
+    /// What each judge says.
     pub predictions: [Option<bool>; 2],
 }
 
@@ -41,7 +41,7 @@ pub struct Flip {
 type Unit = [[[usize; 3]; 2]; 2];
 
 impl Comparison {
-    /// Of verdicts that are sorted by sample and trial; also those on which exactly one of the two is right.
+    /// Compares verdicts that are sorted by sample and trial; also returns those on which exactly one of the two is right.
     pub fn of(
         task: Task,
         first: &[Scored],

@@ -13,29 +13,30 @@ use super::measures::Estimate;
 use super::statistics::{Interval, RESAMPLES, bootstrap};
 use juror_data::{LineLimit, Next, sources};
 
-/// Points times resamples, at most.
+/// The largest product of points and resamples.
 const WORK: usize = 100_000_000;
 
-/// Columns that a table may have.
+/// The most columns of a table.
 const COLUMNS: usize = 500;
 
-/// Points below which R² has no interval: resamples of fewer repeat so few different points that the line fits them by chance.
+/// With fewer points R² has no interval: their resamples repeat so few different points that the line fits them by chance.
 const FEW: usize = 5;
 
 /// A table of scores, a row for each verifier.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScoreTable {
-    /// What the rows are called: the first column that holds no numbers, else the row's number.
+    /// The names of the rows: the first column that holds no numbers, or else the row's number.
     pub names: Vec<String>,
-    /// Each column of numbers with its name; `None` where a row has none.
+    /// Each column of numbers with its name; `None` where a row has no number.
     pub columns: Vec<(String, Vec<Option<f64>>)>,
 }
 
 impl ScoreTable {
-    /// Reads a CSV, Parquet or JSON lines file. All numbers of a column, or none, may be followed by a percent sign.
+    /// Reads a CSV, Parquet or JSON lines file. The numbers of a column may be followed by a percent sign, either all of
+    /// them or none.
     ///
     /// # Errors
-    /// Where the file cannot be read, or a column holds numbers and something else.
+    /// When the file cannot be read, or a column holds numbers and something else.
     pub fn read(path: &Path) -> Result<Self, EvalError> {
         let name = path.display().to_string();
         let mut rows: Vec<(usize, Map<String, Value>)> = Vec::new();
@@ -119,13 +120,13 @@ impl ScoreTable {
         })
     }
 
-    /// A column of numbers.
+    /// The column of numbers with this name.
     pub fn column(&self, name: &str) -> Option<&[Option<f64>]> {
         let found = self.columns.iter().find(|(other, _)| other == name);
         found.map(|(_, numbers)| numbers.as_slice())
     }
 
-    /// The rows that have both numbers: their places, and the numbers.
+    /// The rows that have both numbers: their indices, and the numbers.
     pub fn points(&self, x: &str, y: &str) -> Vec<(usize, [f64; 2])> {
         let (Some(x), Some(y)) = (self.column(x), self.column(y)) else {
             return Vec::new();
@@ -170,7 +171,7 @@ pub struct LinearFit {
 }
 
 impl LinearFit {
-    /// Of points (x, y); `None` where all x or all y are alike, or there are fewer than two.
+    /// The line through points (x, y); `None` if all x or all y are equal, or there are fewer than two points.
     pub fn of(points: &[[f64; 2]]) -> Option<Self> {
         let moments = Moments::of(points.iter().map(|point| (point, 1)));
         let (slope, r_squared) = (moments.xy / moments.xx, moments.r_squared()?);
@@ -218,7 +219,7 @@ impl LinearFit {
 /// Means, and sums of squared distances from them.
 #[derive(Default)]
 struct Moments {
-    /// Points, each counted once.
+    /// The number of different points, however often each is repeated.
     points: usize,
     count: f64,
     x: f64,
@@ -229,7 +230,7 @@ struct Moments {
 }
 
 impl Moments {
-    /// Of points, each so many times (Welford 1962; West 1979).
+    /// The moments of points, each with its number of repetitions (Welford 1962; West 1979).
     fn of<'p>(points: impl Iterator<Item = (&'p [f64; 2], usize)>) -> Self {
         let mut moments = Self::default();
         for (&[x, y], times) in points {

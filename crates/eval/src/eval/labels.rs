@@ -1,4 +1,4 @@
-//! What people (or a stronger judge) say of a response.
+//! Labels: what people (or a stronger judge) say of a response.
 
 use serde_json::{Map, Value};
 
@@ -6,8 +6,8 @@ use juror_data::Keep;
 
 /// The fields of a label, and the keys under which data sets have them; the first that a row has counts.
 ///
-/// `label` and `answer` are no keys of a label: data sets use them for much else. `ProcessBench`'s `label`, the first wrong step, is
-/// read beside its `final_answer_correct`.
+/// `label` and `answer` are not among them: data sets use these for much else. `ProcessBench`'s `label`, the first wrong
+/// step, is read beside its `final_answer_correct`.
 const KEYS: [(LabelField, &[&str]); 5] = [
     (
         LabelField::Outcome,
@@ -39,20 +39,20 @@ const KEYS: [(LabelField, &[&str]); 5] = [
     (LabelField::AnswerType, &["answer_type", "task_type"]),
 ];
 
-/// `ProcessBench`'s key of the outcome.
+/// `ProcessBench`'s key for the outcome.
 const FINAL_ANSWER: &str = "final_answer_correct";
 
-/// `ProcessBench`'s key of the first wrong step, -1 for none.
+/// `ProcessBench`'s key for the first wrong step, -1 for none.
 const FIRST_ERROR: &str = "label";
 
 /// A field of a label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LabelField {
-    /// Is the final answer right?
+    /// Whether the final answer is right.
     Outcome,
-    /// Are derivation and final answer right?
+    /// Whether derivation and final answer are right.
     Overall,
-    /// Is the derivation right?
+    /// Whether the derivation is right.
     Process,
     /// What the question is about.
     Subject,
@@ -61,7 +61,6 @@ pub enum LabelField {
 }
 
 impl LabelField {
-    /// Every field.
     pub(crate) const ALL: [Self; 5] = [
         Self::Outcome,
         Self::Overall,
@@ -97,7 +96,8 @@ impl Default for LabelColumns {
 }
 
 impl LabelColumns {
-    /// Reads `FIELD=KEY`s; a field that is not named is looked for under its usual keys, one with no key is not read.
+    /// Parses `FIELD=KEY` settings. A field that is not named is looked for under its usual keys; one with an empty key is
+    /// not read.
     ///
     /// # Errors
     /// What is wrong with the texts, for the user.
@@ -124,7 +124,7 @@ impl LabelColumns {
         Ok(columns)
     }
 
-    /// The keys that a row may have, to be kept where it has them.
+    /// The keys of labels, to be kept from rows that have them.
     pub(crate) fn keep(&self) -> Keep {
         let keys = self.keys.iter().flat_map(|(_, keys)| keys);
         let keys = keys.map(String::as_str).chain([FIRST_ERROR]);
@@ -184,7 +184,7 @@ impl LabelColumns {
             subject: name(LabelField::Subject),
             answer_type: name(LabelField::AnswerType),
         };
-        // The cells of a table are texts.
+        // The cells of a table are strings.
         let first_error = row.get(FIRST_ERROR).and_then(|step| match step {
             Value::String(text) => text.trim().parse().ok(),
             other => other.as_i64(),
@@ -201,7 +201,8 @@ impl LabelColumns {
     }
 }
 
-/// Both, where both are known. One that is false would be enough, but of data with outcomes alone all labels would then be false.
+/// Whether both are true, if both are known. One that is false would suffice, but in data with outcomes alone all labels
+/// would then be false.
 fn and(a: Option<bool>, b: Option<bool>) -> Option<bool> {
     match (a, b) {
         (Some(a), Some(b)) => Some(a && b),
@@ -209,7 +210,8 @@ fn and(a: Option<bool>, b: Option<bool>) -> Option<bool> {
     }
 }
 
-/// A label's truth value. `C` is `VerifierBench`'s letter for a response that is cut off or garbled: not right.
+/// A label's truth value. `C` is `VerifierBench`'s letter for a response that is cut off or garbled, which counts as not
+/// right.
 fn truth(value: &Value) -> Option<bool> {
     match value {
         Value::Bool(truth) => Some(*truth),
@@ -229,14 +231,14 @@ fn truth(value: &Value) -> Option<bool> {
     }
 }
 
-/// What is said of a response.
+/// The label of a response.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Label {
-    /// Is the final answer right?
+    /// Whether the final answer is right.
     pub(crate) outcome: Option<bool>,
-    /// Are derivation and final answer right?
+    /// Whether derivation and final answer are right.
     pub(crate) overall: Option<bool>,
-    /// Is the derivation right?
+    /// Whether the derivation is right.
     pub(crate) process: Option<bool>,
     /// What the question is about.
     pub(crate) subject: Option<String>,
@@ -245,7 +247,7 @@ pub struct Label {
 }
 
 impl Label {
-    /// Does it say nothing that a verdict can be compared with?
+    /// Whether it has nothing that a verdict can be compared with.
     pub(crate) fn is_empty(&self) -> bool {
         self.outcome.is_none() && self.overall.is_none() && self.process.is_none()
     }
@@ -257,7 +259,7 @@ mod tests {
 
     use super::*;
 
-    /// The shapes of published data sets, read without a word.
+    /// Labels in the shapes of published data sets are read without options.
     #[test]
     fn labels_of_data_sets_are_read() {
         let read = |row: Value| {
@@ -301,7 +303,7 @@ mod tests {
             read(json!({"final_answer_correct": "True", "label": "-1"})),
             (Some(true), Some(true), Some(true), None)
         );
-        // Of JudgeBench `label` is none of a response.
+        // In `JudgeBench`, `label` is not a label of a response.
         assert_eq!(
             read(json!({"label": "A>B", "source": "mmlu"})),
             (None, None, None, None)

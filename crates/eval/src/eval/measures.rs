@@ -34,7 +34,6 @@ impl Task {
         }
     }
 
-    /// What the label says.
     pub(crate) fn label(self, labelled: &Labelled) -> Option<bool> {
         match self {
             Self::Overall => labelled.overall,
@@ -43,7 +42,6 @@ impl Task {
         }
     }
 
-    /// What the judge says.
     pub(crate) fn prediction(self, scored: &Scored) -> Option<bool> {
         match self {
             Self::Overall => scored.overall,
@@ -52,7 +50,7 @@ impl Task {
         }
     }
 
-    /// The judge's probability that it is true; overall that of both, taken as independent.
+    /// The judge's probability that it is true; for `Overall` the product of both, as if independent.
     pub(crate) fn probability(self, scored: &Scored) -> Option<f64> {
         let process = scored.process_probability.map(f64::from);
         let outcome = scored.outcome_probability.map(f64::from);
@@ -78,7 +76,7 @@ pub struct Share {
 }
 
 impl Share {
-    /// A share with Wilson's interval; `None` of none.
+    /// A share with Wilson's interval; `None` if `all` is 0.
     pub(crate) fn of(count: usize, all: usize) -> Option<Self> {
         Some(Self {
             count,
@@ -118,7 +116,7 @@ pub struct Scores {
 }
 
 impl Scores {
-    /// Of samples that count alike, with how many there are of each.
+    /// The scores of samples with equal counts, given with the number of such samples.
     pub(crate) fn of(units: &[(Confusion, usize)], resamples: usize) -> Option<Self> {
         let confusion = sum(&mut units.iter().map(|(unit, count)| (unit, *count)));
         let trials = units.iter().any(|(unit, _)| unit.all() > 1);
@@ -136,7 +134,7 @@ impl Scores {
             });
         let share = |count, all, resampled: Option<Interval>| {
             let share = Share::of(count, all)?;
-            // Trials of one sample are not independent.
+            // The trials of one sample are not independent.
             let interval = resampled.filter(|_| trials).unwrap_or(share.interval);
             Some(Share { interval, ..share })
         };
@@ -216,7 +214,8 @@ pub struct Measures {
 }
 
 impl Measures {
-    /// Of the verdicts, sorted by sample, on samples that are `wanted`; `resamples` is the number of a bootstrap's draws.
+    /// The measures of verdicts, sorted by sample, on samples that are `wanted`; `resamples` is the number of bootstrap
+    /// draws.
     pub(crate) fn of(
         verdicts: &[Scored],
         samples: &Samples,
@@ -291,7 +290,7 @@ impl Measures {
     }
 }
 
-/// Whose predictions are compared with which labels.
+/// Whose predictions are compared, and with which labels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Key {
     Judge(Task),
@@ -299,7 +298,7 @@ enum Key {
     LuckyGuesses,
 }
 
-/// How many samples count alike: the trials of a sample together are a unit of the bootstrap.
+/// How many samples have equal counts: the trials of a sample together are a unit of the bootstrap.
 #[derive(Default)]
 struct Units {
     counted: HashMap<Key, BTreeMap<Counts, usize>>,

@@ -1,4 +1,4 @@
-//! How a verdict misses its label: what a person who looks through a judge's mistakes asks for.
+//! How a verdict differs from its label, in the categories by which people look through a judge's mistakes.
 
 use serde::Serialize;
 
@@ -6,33 +6,32 @@ use super::measures::Task;
 use super::scored::{Labelled, Scored};
 use juror_data::verdict::Status;
 
-/// The probability from which a judge is called sure of what it says.
+/// The probability from which a judge counts as sure.
 const SURE: f64 = 0.9;
 
-/// How a verdict misses its label, or differs from the rules.
+/// How a verdict differs from its label, or from the rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Miss {
-    /// A right final answer from a flawed derivation, found right overall.
+    /// A right final answer from a flawed derivation, judged right overall.
     MissedLuckyGuess,
-    /// Right overall, and found wrong.
+    /// Right overall, but judged wrong.
     FalseAlarm,
-    /// Wrong overall, and found right.
+    /// Wrong overall, but judged right.
     FalsePass,
-    /// The final answer is not what the judge says of it.
+    /// The final answer is judged otherwise than its label says.
     OutcomeMiss,
-    /// The derivation is not what the judge says of it.
+    /// The derivation is judged otherwise than its label says.
     ProcessMiss,
     /// The judge and the rules differ on the final answer.
     RulesAgainstJudge,
-    /// The judge, sure where its probability is known, and the rules agree on the final answer, against the label.
+    /// The rules and the judge, who is sure as far as its probability is known, agree on the final answer against the label.
     LabelDoubtful,
     /// No verdict could be read.
     NoVerdict,
 }
 
 impl Miss {
-    /// Every kind.
     pub(crate) const ALL: [Self; 8] = [
         Self::MissedLuckyGuess,
         Self::FalseAlarm,
@@ -58,7 +57,7 @@ impl Miss {
         }
     }
 
-    /// Does a verdict miss its label in this way?
+    /// Whether a verdict differs in this way.
     pub(crate) fn is_of(self, scored: &Scored, labelled: &Labelled) -> bool {
         let said = (scored.overall, labelled.overall);
         match self {
@@ -80,7 +79,7 @@ impl Miss {
         }
     }
 
-    /// Every way in which a verdict misses its label.
+    /// Every way in which a verdict differs.
     pub fn all_of(scored: &Scored, labelled: &Labelled) -> Vec<Self> {
         let mut all = Self::ALL.to_vec();
         all.retain(|miss| miss.is_of(scored, labelled));
@@ -88,13 +87,13 @@ impl Miss {
     }
 }
 
-/// Is a judge sure of what it says? Where its probability is not known it is.
+/// Whether a judge is sure of its answer; it counts as sure if its probability is not known.
 pub fn is_sure(scored: &Scored, task: Task) -> bool {
     task.probability(scored)
         .is_none_or(|probability| probability.max(1.0 - probability) >= SURE)
 }
 
-/// Do two answers differ, where both are there?
+/// Whether two answers differ, if both are there.
 fn differ(one: Option<bool>, other: Option<bool>) -> bool {
     one.zip(other).is_some_and(|(one, other)| one != other)
 }

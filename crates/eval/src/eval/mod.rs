@@ -45,21 +45,21 @@ pub use statistics::{Confusion, Interval, McNemar, RESAMPLES, wilson};
 use juror_data::DatasetError;
 use statistics::{Counts, bootstrap_within};
 
-/// What keeps verdicts from being scored.
+/// Why verdicts cannot be scored.
 #[derive(Debug, thiserror::Error)]
 pub enum EvalError {
     /// A file cannot be read.
     #[error(transparent)]
     Input(#[from] DatasetError),
-    /// A label is none.
+    /// A label cannot be read.
     #[error(
         "{why}; name the key of each field with `--label-columns FIELD=KEY`, or none (`--label-columns FIELD=`)"
     )]
     Label {
-        /// Which, and what it is.
+        /// The label, and what is wrong with it.
         why: String,
     },
-    /// A line is no verdict or no row, or cannot be used.
+    /// A line is not a verdict or not a row, or cannot be used.
     #[error("{file}:{line}: {why}")]
     Row {
         /// The file.
@@ -86,7 +86,7 @@ impl EvalError {
         }
     }
 
-    /// Is it the user's input that is wrong?
+    /// Whether the user's input is at fault.
     pub(crate) fn is_usage(&self) -> bool {
         match self {
             Self::Input(error) => error.is_usage(),
@@ -118,7 +118,7 @@ pub(crate) struct NoBetter {
 impl NoBetter {
     fn of(scores: &Scores) -> Option<Self> {
         let (all, positive) = (scores.confusion.all(), scores.confusion.positive());
-        // Where all labels are alike, always the same answer is right by itself.
+        // If all labels are equal, the constant answer is right by itself.
         if positive == 0 || positive == all {
             return None;
         }
@@ -191,14 +191,14 @@ pub struct Evaluation {
     pub cost: Option<f64>,
 }
 
-/// Subjects, or types of answers, that figures are told apart by: a key with more names is none of either.
+/// The most subjects, or types of answers, by which figures are split: a key with more values is not used for that.
 pub const MOST_PARTS: usize = 200;
 
-/// Parts by the response's length.
+/// The number of parts by the response's length.
 const LENGTHS: usize = 4;
 
 impl Evaluation {
-    /// Of verdicts.
+    /// Evaluates verdicts.
     pub fn of(path: &Path, verdicts: &Verdicts, samples: &Samples, activated: Option<f64>) -> Self {
         let scored = verdicts.scored.as_slice();
         let all = Measures::of(scored, samples, RESAMPLES, |_| true);
@@ -271,7 +271,7 @@ impl Evaluation {
     }
 }
 
-/// The means over subjects of a task; `None` where fewer than two have labels.
+/// The means over subjects of a task; `None` if fewer than two subjects have labels.
 fn over_subjects(task: Task, scored: &[Scored], samples: &Samples) -> Option<OverSubjects> {
     if samples.subjects.all().len() > MOST_PARTS {
         return None;
@@ -316,7 +316,7 @@ fn over_subjects(task: Task, scored: &[Scored], samples: &Samples) -> Option<Ove
     })
 }
 
-/// The measures of four parts of the samples, by their responses' lengths; none where these are not known.
+/// The measures of four parts of the samples, by their responses' lengths; empty if these are not known.
 fn by_length(scored: &[Scored], samples: &Samples) -> Vec<OfLength> {
     let judged = scored.chunk_by(|a, b| a.sample == b.sample);
     let lengths = judged.filter_map(|trials| {

@@ -58,7 +58,7 @@ pub struct Preferences {
     pub mean_of_subjects: Option<f64>,
 }
 
-/// What a group's verdicts say.
+/// The verdicts of a group.
 #[derive(Debug, Clone, Copy, Default)]
 struct Group {
     better: Extremes,
@@ -91,7 +91,7 @@ impl Extremes {
 }
 
 impl Preferences {
-    /// Of the score of each trial; `None` where no group has better and worse responses.
+    /// The preferences from the score of each trial; `None` if no group has better and worse responses.
     pub(crate) fn of(scores: &[(u32, Option<f64>)], samples: &Samples) -> Option<Self> {
         let mut sums: BTreeMap<u32, (usize, f64)> = BTreeMap::new();
         for (sample, score) in scores {
@@ -102,9 +102,9 @@ impl Preferences {
             }
         }
         let mut groups: BTreeMap<u32, Group> = BTreeMap::new();
-        // A group that was judged in part is no group.
+        // A group that was judged in part only is left out.
         let mut in_part: BTreeSet<u32> = BTreeSet::new();
-        // Whether a group has better responses, and worse ones.
+        // Whether a group has better responses, and whether it has worse ones.
         let mut sides: BTreeMap<u32, [bool; 2]> = BTreeMap::new();
         for (place, labelled) in samples.labelled.iter().enumerate() {
             let (Some(number), Some(preferred)) = (labelled.group, labelled.preferred) else {
@@ -199,10 +199,10 @@ impl Preference {
     }
 }
 
-/// Margins of one prompt of Ties.
+/// The margins of one prompt of Ties.
 #[derive(Debug, Clone, Copy)]
 struct Margins {
-    /// From the worst correct answer down to the best wrong one; none where one could not be read.
+    /// From the worst correct answer down to the best wrong one; `None` if one could not be read.
     to_wrong: Option<f64>,
     /// Between the best and the worst correct answer.
     spread: f64,
@@ -238,7 +238,7 @@ impl TiesScore {
         let above = |margins: &Margins| one(margins.to_wrong.is_some_and(|margin| margin > 0.0));
         let [reference_accuracy, tied_accuracy] =
             [reference, tied].map(|of| mean(&mut of.values().map(above)));
-        // Prompts of both kinds: the margin with several answers, the smaller of both, and the spread.
+        // Prompts of both kinds: the margin with several answers, the smaller of both margins, and the spread.
         let both: Vec<(f64, f64, f64)> = tied
             .iter()
             .filter_map(|(prompt, of_tied)| {
@@ -339,7 +339,7 @@ mod tests {
         let sizes = [(0.3_f64 / 0.1 - 1.0).tanh(), (-0.2_f64 / 0.4 - 1.0).tanh()];
         let expected = 0.3 * 1.5 + 0.2 * 1.0 + 0.01 * (sizes[0] + sizes[1]) / 2.0;
         assert!((found.score - expected).abs() < 1e-9, "{found:?}");
-        // All scores the same: nothing is right, and no margin is a number.
+        // With equal scores nothing is right, and no margin is a number.
         let same = [
             ("ref:1", group(&[1.0], &[1.0])),
             ("tied:1", group(&[1.0, 1.0], &[1.0])),

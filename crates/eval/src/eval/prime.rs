@@ -1,4 +1,5 @@
-//! The benchmark of process-outcome verification (PRIME, arXiv 2602.11570): its figures beside a judge's, and whether data is it.
+//! The benchmark of process-outcome verification (PRIME, arXiv 2602.11570): its figures beside a judge's, and whether data
+//! is that benchmark.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -24,15 +25,15 @@ pub struct PrimeRow {
     pub lucky_guess: Option<f64>,
 }
 
-/// The rows that are no known judge of ours: the rules, and the best closed model.
+/// The paper's rows that are not known judges of juror: the rules, and the best closed model.
 const OTHERS: [(&str, f64, f64, f64); 2] = [
     ("Math-Verify (rules)", 67.71, 65.93, 57.88),
     ("Gemini-2.5-Pro (thinking)", 91.52, 88.56, 86.19),
 ];
 
-/// The paper's rows, the best overall last.
+/// The paper's rows, the best overall judge last.
 pub fn prime_rows() -> Vec<PrimeRow> {
-    // The table is a part of the program; a test reads it.
+    // The table is part of the program, and a test reads it.
     let known = known_judges::judges()
         .unwrap_or_default()
         .iter()
@@ -71,7 +72,7 @@ const SUBJECTS: [(&str, usize); 4] = [
 /// Rows with a right outcome and a wrong derivation.
 const LUCKY_GUESSES: usize = 429;
 
-/// What of labelled samples is otherwise than in the benchmark; nothing where they are it.
+/// How labelled samples differ from the benchmark; empty if they do not.
 pub fn check_prime(samples: &Samples) -> Vec<String> {
     let mut found = Vec::new();
     let mut check = |what: &str, is: usize, should: usize| {

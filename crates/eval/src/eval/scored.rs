@@ -1,4 +1,4 @@
-//! Verdicts beside their labels.
+//! Verdicts with their labels.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use super::labels::{Label, LabelColumns};
 use juror_data::verdict::Status;
 use juror_data::{LoadOptions, Needs, Sample, TrialsSeen, VerdictLine, each, each_batch, id_hash};
 
-/// Names, each with a number.
+/// Names with numbers.
 #[derive(Debug, Clone, Default)]
 pub struct Names {
     names: Vec<String>,
@@ -49,21 +49,21 @@ impl Names {
 /// A sample and its label.
 #[derive(Debug, Clone, Copy)]
 pub struct Labelled {
-    /// Is the final answer right?
+    /// Whether the final answer is right.
     pub outcome: Option<bool>,
-    /// Are derivation and final answer right?
+    /// Whether derivation and final answer are right.
     pub overall: Option<bool>,
-    /// Is the derivation right?
+    /// Whether the derivation is right.
     pub process: Option<bool>,
     /// The number of its subject.
     pub subject: Option<u32>,
     /// The number of its answer's type.
     pub(crate) answer_type: Option<u32>,
-    /// Characters of the response; 0 where it was not read.
+    /// The length of the response in characters; 0 if it was not read.
     pub(crate) response_length: u32,
-    /// Is it one of the better responses of its group? Known of rows that say so.
+    /// Whether it is one of the better responses of its group; only for rows that say so.
     pub(crate) preferred: Option<bool>,
-    /// The number of its group, where `preferred` is known.
+    /// The number of its group, if `preferred` is known.
     pub(crate) group: Option<u32>,
 }
 
@@ -81,7 +81,7 @@ impl Labelled {
     };
 }
 
-/// Labelled samples, by the hash of their ids.
+/// Labelled samples, found by the hash of their ids.
 #[derive(Debug, Default)]
 pub struct Samples {
     places: HashMap<u64, u32>,
@@ -97,9 +97,9 @@ pub struct Samples {
 }
 
 impl Samples {
-    /// Adds a sample of data.
+    /// Adds a sample with its label.
     pub(crate) fn add_sample(&mut self, sample: &Sample, mut label: Label) {
-        // Which response is better says of each whether it is right, unless the row says so itself.
+        // Being a better response also labels it as right, unless the row has a label of its own.
         if label.is_empty() {
             label.overall = sample.preferred;
         }
@@ -113,7 +113,7 @@ impl Samples {
         }
     }
 
-    /// Adds a sample; returns its place.
+    /// Adds a sample; returns its index.
     pub(crate) fn add(&mut self, id: &str, label: Label, response: &str) -> u32 {
         let place = self.labelled.len() as u32;
         self.places.insert(id_hash(id), place);
@@ -131,12 +131,12 @@ impl Samples {
         place
     }
 
-    /// The place of the sample with this id.
+    /// The index of the sample with this id.
     pub(crate) fn place(&self, id: &str) -> Option<u32> {
         self.places.get(&id_hash(id)).copied()
     }
 
-    /// Gives a sample a label, in the place of the one that it has.
+    /// Replaces the label of a sample.
     pub(crate) fn set_label(&mut self, place: u32, label: Label) {
         let (subject, answer_type) = (
             label.subject.map(|name| self.subjects.number(name)),
@@ -151,7 +151,7 @@ impl Samples {
         }
     }
 
-    /// The id of a sample.
+    /// The id of the sample at `place`.
     pub fn id(&self, place: u32) -> &str {
         self.ids.get(place as usize).map_or("", |id| id)
     }
@@ -164,7 +164,7 @@ impl Samples {
     /// Reads labels from data.
     ///
     /// # Errors
-    /// Where a row or its label cannot be read, or no row has a label.
+    /// When a row or its label cannot be read, or no row has a label.
     pub fn of_data(
         inputs: &[PathBuf],
         options: LoadOptions,
@@ -193,7 +193,7 @@ impl Samples {
         Ok(samples)
     }
 
-    /// How many of them have a label that a verdict can be compared with.
+    /// The number of samples with a label that a verdict can be compared with.
     pub fn count(&self) -> usize {
         let has_any = |one: &&Labelled| {
             one.outcome.is_some() || one.overall.is_some() || one.process.is_some()
@@ -202,10 +202,10 @@ impl Samples {
     }
 }
 
-/// What a verdict says, as far as it is scored.
+/// The parts of a verdict that are scored.
 #[derive(Debug, Clone, Copy)]
 pub struct Scored {
-    /// The sample's place in [`Samples::labelled`].
+    /// The sample's index in [`Samples::labelled`].
     pub sample: u32,
     /// The trial's number.
     pub trial: u32,
@@ -213,15 +213,15 @@ pub struct Scored {
     pub line: u32,
     /// The state the trial ended in.
     pub status: Status,
-    /// Is the derivation right? None unless the status is `ok`, as the next two.
+    /// Whether the derivation is right. `None` unless the status is `ok`, as for the next two.
     pub process: Option<bool>,
-    /// Is the final answer right?
+    /// Whether the final answer is right.
     pub outcome: Option<bool>,
-    /// Both.
+    /// Whether both are right.
     pub overall: Option<bool>,
-    /// What the rules say of the final answer.
+    /// The rules' result for the final answer.
     pub rules: Option<bool>,
-    /// Is `outcome` what the rules say, because the judge gave none or was not asked?
+    /// Whether `outcome` is the rules', because the judge gave none or was not asked.
     pub(crate) outcome_by_rules: bool,
     /// The judge's probability of a right derivation.
     pub(crate) process_probability: Option<f32>,
@@ -240,18 +240,19 @@ pub struct Verdicts {
     pub without_label: usize,
     /// Labelled samples without a verdict.
     pub(crate) without_verdict: usize,
-    /// Trials of a sample, at most.
+    /// The most trials of a sample.
     pub(crate) trials: u32,
-    /// Where responses are labelled as better or worse than others: each trial's sample and reward (without one 1 or 0, by
-    /// the whole), and of rankings each response's score; none where there is no readable one.
+    /// If responses are labelled as better or worse than others: the sample and reward of each trial (without a reward 1 or
+    /// 0, by the overall verdict), and for rankings each response's score; `None` if there is no readable one.
     pub scores: Vec<(u32, Option<f64>)>,
 }
 
 impl Verdicts {
-    /// Reads the verdicts of `path`, and the labels in them (`juror judge --keep`) where `samples` is empty and `in_verdicts` is true.
+    /// Reads the verdicts of `path`, and the labels in them (`juror judge --keep`) if `samples` is empty and `in_verdicts`
+    /// is true.
     ///
     /// # Errors
-    /// Where the file cannot be read, holds something else, has a verdict twice, or none of its samples has a label.
+    /// When the file cannot be read, holds something else, has a verdict twice, or none of its samples has a label.
     pub fn read(
         path: &Path,
         samples: &mut Samples,
@@ -309,7 +310,7 @@ impl Verdicts {
             }
             Ok(())
         })?;
-        // Trials of a sample stand together, in whatever order the file has them.
+        // The trials of a sample must be adjacent, in whatever order the file has them.
         verdicts
             .scored
             .sort_by_key(|scored| (scored.sample, scored.trial));
@@ -321,7 +322,7 @@ impl Verdicts {
         Ok(verdicts)
     }
 
-    /// Takes the scores of a line of `juror judge --compare`.
+    /// Adds the scores of a line of `juror judge --compare`.
     fn add_ranking(
         &mut self,
         ranking: Ranking,
@@ -354,9 +355,9 @@ struct RankedResponse {
     score: Option<f64>,
 }
 
-/// What a line says.
+/// A parsed line.
 enum Read<'l> {
-    /// A verdict, and the label among its kept keys where it is to have one.
+    /// A verdict, and the label in its kept keys if it is to have one.
     Verdict(Box<VerdictLine<'l>>, Option<Label>),
     /// The responses to one question, compared with each other.
     Ranking(Ranking),
@@ -371,7 +372,7 @@ fn read_line<'l>(row: &'l [u8], labels: Option<&LabelColumns>) -> Result<Read<'l
     }
 }
 
-/// A verdict's line, and the label among its kept keys where it is to have one.
+/// Parses a verdict's line, and the label in its kept keys if it is to have one.
 ///
 /// # Errors
 /// What is wrong with it, for the user.
@@ -393,7 +394,7 @@ pub(crate) fn labelled_line<'l>(
     Ok((line, Some(label)))
 }
 
-/// A line on the sample at a place of the labelled ones.
+/// The scored parts of a line, for the labelled sample at an index.
 pub(crate) fn scored(line: &VerdictLine, sample: u32, place: u32) -> Scored {
     let confidence = line.confidence();
     Scored {

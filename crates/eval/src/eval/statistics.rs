@@ -1,4 +1,4 @@
-//! Shares, tables of counts, and how sure they are.
+//! Shares, tables of counts, and their uncertainty.
 
 use rand::SeedableRng as _;
 use rand::rngs::StdRng;
@@ -15,25 +15,26 @@ const Z: f64 = 1.959_963_984_540_054;
 /// Draws of a bootstrap.
 pub const RESAMPLES: usize = 10_000;
 
-/// The seed of all bootstraps: a report is the same whenever it is made.
+/// The seed of all bootstraps, so that a report is the same whenever it is made.
 const SEED: u64 = 0;
 
 /// A 95 % interval.
 pub type Interval = [f64; 2];
 
-/// The 95 % interval of a share of `count` in `all` (Wilson 1927, "Probable inference, the law of succession, and statistical
-/// inference"); `None` of nothing.
+/// The 95 % interval of a share of `count` in `all` (Wilson 1927, "Probable inference, the law of succession, and
+/// statistical inference"); `None` if `all` is 0.
 pub fn wilson(count: usize, all: usize) -> Option<Interval> {
     let share = ratio(count, all)?;
     Some(wilson_of_share(share, all as f64))
 }
 
-/// The same of a share `p` in `n` rows, which need be no whole number: more or fewer where rows are not independent. `n` is above 0.
+/// The same for a share `p` in `n` rows, above 0 and not necessarily whole: an effective number where rows are not
+/// independent.
 pub(crate) fn wilson_of_share(p: f64, n: f64) -> Interval {
     let centre = p + Z * Z / (2.0 * n);
     let half = Z * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt();
     let scale = 1.0 + Z * Z / n;
-    // At the ends rounding may step over them.
+    // At the ends rounding may exceed the range.
     let low = if p <= 0.0 {
         0.0
     } else {
@@ -60,12 +61,11 @@ pub struct Confusion {
 }
 
 impl Confusion {
-    /// Adds a row.
     pub(crate) fn add(&mut self, label: bool, prediction: Option<bool>) {
         self.counts[usize::from(label)][prediction.map_or(2, usize::from)] += 1;
     }
 
-    /// Adds counts, so many times.
+    /// Adds counts, multiplied by `times`.
     pub(crate) fn add_all(&mut self, counts: &Counts, times: usize) {
         let cells = self
             .counts
@@ -80,17 +80,17 @@ impl Confusion {
         self.counts.iter().flatten().sum()
     }
 
-    /// Rows with a prediction.
+    /// The number of rows with a prediction.
     pub(crate) fn answered(&self) -> usize {
         self.all() - self.counts[0][2] - self.counts[1][2]
     }
 
-    /// Rows whose prediction is right.
+    /// The number of rows whose prediction is right.
     pub(crate) fn right(&self) -> usize {
         self.counts[0][0] + self.counts[1][1]
     }
 
-    /// Rows whose label is true.
+    /// The number of rows whose label is true.
     pub(crate) fn positive(&self) -> usize {
         self.counts[1].iter().sum()
     }
@@ -115,14 +115,15 @@ impl Confusion {
         ratio(self.counts[1][1], self.positive())
     }
 
-    /// The harmonic mean of precision and recall, 0 where nothing true is found; `None` without a true label and a true prediction.
+    /// The harmonic mean of precision and recall, 0 if nothing true is found; `None` without a true label and a true
+    /// prediction.
     pub(crate) fn f1(&self) -> Option<f64> {
         let found = self.counts[1][1];
         let missed = self.counts[1][0] + self.counts[1][2];
         ratio(2 * found, 2 * found + self.counts[0][1] + missed)
     }
 
-    /// Cohen's kappa among rows with a prediction; `None` where it is not defined.
+    /// Cohen's kappa among rows with a prediction; `None` if it is undefined.
     pub(crate) fn kappa(&self) -> Option<f64> {
         let all = self.answered() as f64;
         let labels = (self.counts[1][0] + self.counts[1][1]) as f64 / all;
@@ -133,7 +134,7 @@ impl Confusion {
     }
 }
 
-/// A share of counts; `None` of nothing.
+/// A share of counts; `None` if `all` is 0.
 pub(super) fn ratio(count: usize, all: usize) -> Option<f64> {
     (all > 0).then(|| count as f64 / all as f64)
 }
@@ -154,7 +155,7 @@ pub struct McNemar {
 }
 
 impl McNemar {
-    /// Of the rows on which exactly one of them is right.
+    /// The test for the rows on which exactly one of them is right.
     pub(crate) fn of(only_first: usize, only_second: usize) -> Self {
         let differ = only_first + only_second;
         let statistic = (differ > 0).then(|| {
@@ -181,8 +182,8 @@ impl McNemar {
 
 /// Resamples units with replacement and takes the percentiles 2.5 and 97.5 of each statistic (Efron 1979).
 ///
-/// Units that count alike are given once, with how many there are: a resample is then a draw from a multinomial distribution, and its
-/// cost does not grow with their number. A statistic that a resample does not define is left out of it.
+/// Equal units are given once, with their number: a resample is then a draw from a multinomial distribution, whose cost does
+/// not grow with that number. A statistic is left out of resamples in which it is undefined.
 pub(super) fn bootstrap<U, const S: usize>(
     units: &[(U, usize)],
     resamples: usize,
@@ -191,7 +192,7 @@ pub(super) fn bootstrap<U, const S: usize>(
     bootstrap_within(&[units], resamples, statistics)
 }
 
-/// As [`bootstrap`], but each part is resampled by itself: what is averaged over parts keeps every part as large as it is.
+/// As [`bootstrap`], but each part is resampled separately, so that every part of an average keeps its size.
 pub(super) fn bootstrap_within<U, const S: usize>(
     parts: &[&[(U, usize)]],
     resamples: usize,
@@ -215,7 +216,7 @@ pub(super) fn bootstrap_within<U, const S: usize>(
     })
 }
 
-/// Draws as many units as there are, with replacement: how often each came, where it came at all.
+/// Draws as many units as there are, with replacement: each drawn unit with its count.
 fn draw<'u, U>(units: &'u [(U, usize)], random: &mut StdRng, drawn: &mut Vec<(&'u U, usize)>) {
     let all: usize = units.iter().map(|(_, count)| count).sum();
     let (mut left, mut rest) = (all as u64, all as u64);
@@ -236,7 +237,7 @@ fn draw<'u, U>(units: &'u [(U, usize)], random: &mut StdRng, drawn: &mut Vec<(&'
     }
 }
 
-/// A quantile of sorted values, between neighbours by a straight line.
+/// A quantile of sorted values, with linear interpolation.
 pub(super) fn quantile(sorted: &[f64], share: f64) -> Option<f64> {
     let place = share * sorted.len().checked_sub(1)? as f64;
     let (below, above) = (

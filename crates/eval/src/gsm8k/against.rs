@@ -64,7 +64,7 @@ pub struct BothAgainstLabels {
     pub mcnemar: McNemar,
 }
 
-/// What most of the trials that have an outcome say; `None` where there is none, or as many say the other.
+/// The outcome of most trials that have one; `None` if there is none, or on a tie.
 fn majority(outcomes: impl Iterator<Item = Option<bool>>) -> Option<bool> {
     let (mut right, mut wrong) = (0_usize, 0_usize);
     for outcome in outcomes.flatten() {
@@ -82,11 +82,11 @@ pub struct Judged<'r> {
 }
 
 impl Against {
-    /// Compares the verdicts of `path`. `samples` are the rows of the responses, with their labels if they have some; `labels` are
-    /// other rows with labels, where those count.
+    /// Compares the verdicts of `path`. `samples` are the rows of the responses, with their labels if they have some;
+    /// `labels` are other rows with labels to use instead.
     ///
     /// # Errors
-    /// Where the verdicts cannot be read, or none is on a response that is scored.
+    /// When the verdicts cannot be read, or none is on a response that is scored.
     pub fn of(
         path: &Path,
         responses: &Responses,
@@ -104,7 +104,7 @@ impl Against {
         }
         let mut compared_trials = 0;
         let mut judged: Vec<Judged> = Vec::new();
-        // The trials of a response stand together.
+        // The trials of a response must be adjacent.
         let of_response = verdicts.scored.chunk_by(|a, b| a.sample == b.sample);
         judged.extend(of_response.filter_map(|trials| {
             let id = samples.id(trials.first()?.sample);
@@ -156,10 +156,11 @@ impl Against {
 }
 
 impl AgainstMethod {
-    /// Of the method at `method` in [`Method::ALL`] by a set of labels; `None` where that has none of the questions.
+    /// The comparison for the method at `method` in [`Method::ALL`] by a set of labels; `None` if that has none of the
+    /// questions.
     fn of(judged: &[Judged], method: usize, set: usize) -> Option<Self> {
         let mut confusion = Confusion::default();
-        // Whether judge and method meet the label.
+        // Indexed by whether judge and method agree with the label.
         let mut counts = [[0_usize; 2]; 2];
         for one in judged.iter().filter(|one| one.set[set]) {
             let said = one.response.readings[method].right[set] == Some(true);

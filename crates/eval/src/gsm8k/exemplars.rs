@@ -1,7 +1,7 @@
 //! Worked examples for few-shot prompts.
 //!
-//! Those that are built in (`exemplars.jsonl`) are made up for this project; they are none of GSM8K. The standard ones, rows of
-//! GSM8K's training set, are read from a file.
+//! The built-in ones (`exemplars.jsonl`) are made up for this project and not from GSM8K. The standard ones, rows of GSM8K's
+//! training set, are read from a file.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ use juror_data::{ColumnMap, Keep, LoadOptions, Needs, load};
 /// The examples of this project, one JSON object a line.
 const BUILT_IN: &str = include_str!("exemplars.jsonl");
 
-/// Where a solution's answer stands, in GSM8K's form and in that of a chain of thought.
+/// The texts before a solution's answer, in GSM8K's form and in that of a chain of thought.
 const MARK: &str = "####";
 const PHRASE: &str = "The answer is ";
 
@@ -24,13 +24,11 @@ const SOLUTION: [&str; 2] = ["answer", "target"];
 /// A question with a worked solution.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exemplar {
-    /// The question.
     pub(crate) question: String,
     /// The solution as it was written.
     written: String,
-    /// Its steps, without the answer.
+    /// The solution's steps, without the answer.
     steps: String,
-    /// Its answer.
     answer: String,
 }
 
@@ -66,7 +64,7 @@ impl Exemplar {
         })
     }
 
-    /// The solution in GSM8K's form: a step a line, then `#### n`. One that was written so stays as it is.
+    /// The solution in GSM8K's form: one step per line, then `#### n`. A solution written like that is unchanged.
     pub(crate) fn marked(&self) -> String {
         if self.written.contains(MARK) {
             self.written.clone()
@@ -75,7 +73,8 @@ impl Exemplar {
         }
     }
 
-    /// The solution as a chain of thought: in one paragraph, ending in `The answer is n.` One that was written so stays as it is.
+    /// The solution as a chain of thought: one paragraph, ending in `The answer is n.` A solution written like that is
+    /// unchanged.
     pub(crate) fn chain_of_thought(&self) -> String {
         if !self.written.contains(MARK) {
             return self.written.clone();
@@ -104,7 +103,7 @@ impl Exemplar {
     /// The first `count` rows of a file with a `question` and an `answer` (or `target`) that is a worked solution.
     ///
     /// # Errors
-    /// Where the file cannot be read, has too few rows, or one of them has no worked solution.
+    /// When the file cannot be read, has too few rows, or one of them has no worked solution.
     pub fn read(path: &Path, count: usize) -> Result<Vec<Self>, Gsm8kError> {
         let wrong = |why: String| Gsm8kError::Exemplars {
             file: path.display().to_string(),

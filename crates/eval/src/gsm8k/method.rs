@@ -38,7 +38,7 @@ impl Method {
         self.named().map_or("rules", Gsm8kMethod::as_str)
     }
 
-    /// Its place in [`Self::ALL`].
+    /// Its index in [`Self::ALL`].
     pub(crate) fn place(self) -> usize {
         self as usize
     }
@@ -54,8 +54,8 @@ impl Method {
         }
     }
 
-    /// Reads a response against the reference answers of each set of labels; any one of them is right. A set that does not
-    /// have the question has none.
+    /// Reads a response and compares it with the reference answers of each set of labels, any one of which is right. A set
+    /// without the question has `None`.
     pub(crate) fn read<const S: usize>(
         self,
         response: &str,
@@ -76,7 +76,7 @@ impl Method {
         }
     }
 
-    /// Are two extracted answers the same answer?
+    /// Whether two extracted answers are the same.
     pub(crate) fn same(self, a: &str, b: &str) -> bool {
         a == b
             || match self.named() {
@@ -95,9 +95,10 @@ impl fmt::Display for Method {
 /// What a method found in a response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reading<const S: usize> {
-    /// The answer, as the method compares it; `None` is the `[invalid]` of other reports.
+    /// The answer in the form that the method compares; `None` is the `[invalid]` of other reports.
     pub extracted: Option<String>,
-    /// Is it right, by each set of labels? `None` where the set does not have the question. What cannot be told is not right.
+    /// Whether it is right by each set of labels: `None` if the set does not have the question. Undecided counts as not
+    /// right.
     pub right: [Option<bool>; S],
 }
 
@@ -107,7 +108,7 @@ fn read_by_rules<const S: usize>(response: &str, sets: [Option<&[String]>; S]) -
     let mut known: Option<(&[String], bool)> = None;
     let right = sets.map(|references| {
         let references = references?;
-        // Most labels are the same in all sets.
+        // Most answers are the same in all sets.
         if let Some((_, right)) = known.filter(|(others, _)| *others == references) {
             return Some(right);
         }
@@ -152,7 +153,7 @@ mod tests {
             assert_eq!(reading.right, [Some(false), Some(true), None], "{method}");
             assert_eq!(reading.extracted.as_deref(), Some("71"), "{method}");
         }
-        // Equality is the method's own.
+        // Each method has its own equality.
         let right = |method: Method| method.read("#### 71.0", [Some(&new[..])]).right[0];
         assert_eq!(right(Method::Official), Some(false));
         assert_eq!(right(Method::StrictMatch), Some(false));

@@ -32,7 +32,7 @@ use std::io;
 use crate::eval::EvalError;
 use juror_data::DatasetError;
 
-/// Why responses could not be scored, or questions not be asked.
+/// Why responses could not be scored, or questions not asked.
 #[derive(Debug, thiserror::Error)]
 pub enum Gsm8kError {
     /// An input cannot be read as rows.
@@ -46,7 +46,7 @@ pub enum Gsm8kError {
     Read {
         /// The file.
         file: String,
-        /// Why.
+        /// The reason.
         #[source]
         source: io::Error,
     },
@@ -56,7 +56,7 @@ pub enum Gsm8kError {
         /// What was given.
         file: String,
     },
-    /// A question stands there with two answers.
+    /// A question occurs with two answers.
     #[error(
         "{file}: row {row} has the question of row {earlier} with another answer: keep the row that is right"
     )]
@@ -121,7 +121,7 @@ pub enum Gsm8kError {
 }
 
 impl Gsm8kError {
-    /// Is it the user's input that is wrong?
+    /// Whether the user's input is at fault.
     pub fn is_usage(&self) -> bool {
         match self {
             Self::Input(error) => error.is_usage(),

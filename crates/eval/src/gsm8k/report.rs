@@ -1,4 +1,4 @@
-//! Everything that a report of a GSM8K score has to state.
+//! Everything that a report of a GSM8K score must state.
 
 use std::collections::BTreeMap;
 
@@ -41,7 +41,7 @@ impl Made {
         "decoding",
     ];
 
-    /// Sets what `KEY=TEXT` says.
+    /// Sets the value that `KEY=TEXT` states.
     ///
     /// # Errors
     /// What is wrong with it, for the user.
@@ -69,7 +69,7 @@ impl Made {
         Ok(())
     }
 
-    /// What is known, by name, for a reader.
+    /// What is known, with names for a reader.
     pub fn lines(&self) -> Vec<(&'static str, String)> {
         let text = |text: &Option<String>| text.clone().unwrap_or_else(|| "not stated".to_owned());
         let shots = match (self.shots, &self.shots_source) {
@@ -150,7 +150,7 @@ pub struct MadeRows {
 }
 
 impl Report {
-    /// The version of its JSON form: a key that goes or means something else makes it higher.
+    /// The version of the JSON form, increased when a key is removed or changes its meaning.
     pub(crate) const VERSION: u32 = 1;
 
     /// The schema of its JSON form.
@@ -159,7 +159,7 @@ impl Report {
         settings.into_generator().into_root_schema_for::<Self>()
     }
 
-    /// Of responses, scored against these labels; `stated` is what the user says of how they were made.
+    /// The report on responses, scored against these labels; `stated` is what the user states about how they were made.
     pub fn of(files: Vec<String>, responses: &Responses, labels: &Labels, stated: &Made) -> Self {
         let made = if *stated == Made::default() {
             let rows = responses.made.iter();

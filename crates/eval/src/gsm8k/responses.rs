@@ -1,4 +1,4 @@
-//! Responses by their questions, read by every method.
+//! Responses grouped by question, read by every method.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
@@ -20,10 +20,10 @@ pub(crate) const SETS: usize = 2;
 /// Their names, in reports.
 pub const SET_NAMES: [&str; SETS] = ["original", "platinum"];
 
-/// Responses that are read at a time.
+/// How many responses are read at a time.
 const AT_ONCE: usize = 4096;
 
-/// Keys of rows that a solver's run wrote.
+/// Keys that a solver's run writes into its rows.
 const SOLVER: &str = "solver";
 const FINISH_REASONS: &str = "finish_reasons";
 const ERROR: &str = "error";
@@ -31,9 +31,9 @@ const ERROR: &str = "error";
 /// The labels that responses are scored against.
 #[derive(Debug, Default)]
 pub struct Labels {
-    /// The original ones; none where the responses bring their own references.
+    /// The original ones; `None` if the responses bring their own references.
     pub original: Option<TestSet>,
-    /// The audited ones, where they are asked for.
+    /// The audited ones, if they are asked for.
     pub audited: Option<TestSet>,
 }
 
@@ -60,21 +60,21 @@ pub struct Question {
 /// All responses of some files.
 #[derive(Debug, Default)]
 pub struct Responses {
-    /// The questions that have responses, in the order in which they are met.
+    /// The questions that have responses, in the order in which they occur.
     pub questions: Vec<Question>,
-    /// Responses that were read.
+    /// The number of responses.
     pub(crate) count: usize,
-    /// Rows that were read.
+    /// The number of rows.
     pub(crate) rows: usize,
-    /// Responses to questions that the original labels do not have: they are left out.
+    /// Responses to questions that the original labels do not have, which are left out.
     pub(crate) unknown: usize,
-    /// Blank responses.
+    /// The number of blank responses.
     pub(crate) blank: usize,
-    /// Responses that were cut off at the longest length, where the rows tell.
+    /// Responses that were cut off at the longest length, if the rows tell.
     pub(crate) cut_off: Option<usize>,
     /// Rows whose question the solver could not be asked.
     pub(crate) errors: usize,
-    /// How the responses were made, as their rows tell, with the number of rows of each.
+    /// How the responses were made, as far as their rows tell, with the number of rows of each.
     pub(crate) made: Vec<(Made, usize)>,
     /// Which keys the rows were read from.
     pub columns: ColumnsUsed,
@@ -129,7 +129,7 @@ impl Responses {
         Ok(responses)
     }
 
-    /// The questions that a set of labels has, each with what a method found in its responses.
+    /// The questions of a set of labels, each with what a method found in its responses.
     pub(crate) fn votes(&self, method: Method, set: usize) -> Vec<Votes> {
         let known = |question: &&Question| question.references[set].is_some();
         let questions: Vec<&Question> = self.questions.iter().filter(known).collect();
@@ -163,15 +163,15 @@ impl Responses {
     }
 }
 
-/// Takes responses as they are read.
+/// Collects responses as they are read.
 struct Reader<'l> {
     labels: &'l Labels,
     responses: Responses,
-    /// Questions by their text.
+    /// The indices of questions by their text.
     places: HashMap<String, usize>,
-    /// The row last met, by its responses' group, and how many of them were met.
+    /// The current row, by its responses' group, and how many of them were read.
     last_row: Option<(String, usize)>,
-    /// Responses that are not read by the methods yet: their question, id and text.
+    /// Responses that the methods have not read yet: their question, id and text.
     waiting: Vec<(usize, String, String)>,
     failure: Option<Gsm8kError>,
 }
@@ -202,7 +202,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What the row tells of how it was made.
+    /// Records what the row tells about how it was made.
     fn note_row(&mut self, sample: &Sample) {
         let part = match (&mut self.last_row, &sample.group) {
             (Some((row, parts)), Some(group)) if row == group => {
@@ -233,7 +233,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The question of a response; `None` where the labels do not have it.
+    /// The index of a response's question; `None` if the labels do not have it.
     fn place(&mut self, sample: &Sample) -> Result<Option<usize>, Gsm8kError> {
         let key = question_key(&sample.question);
         let set = self.labels.original.as_ref();
@@ -275,7 +275,7 @@ impl Reader<'_> {
         Ok(Some(place))
     }
 
-    /// Has every method read the responses that wait.
+    /// Lets every method read the waiting responses.
     fn read_waiting(&mut self) {
         let questions = &self.responses.questions;
         let read = |(place, _, text): &(usize, String, String)| {
@@ -304,7 +304,7 @@ pub struct Disagreements {
 }
 
 impl Disagreements {
-    /// Of the responses to questions that a set of labels has.
+    /// The disagreements on the responses to questions that a set of labels has.
     pub(crate) fn of(responses: &Responses, set: usize) -> Self {
         let mut found = Self::default();
         let known = |question: &&Question| question.references[set].is_some();

@@ -12,10 +12,10 @@ use juror_judge::openai::request::Route;
 /// Texts that end every answer.
 const STOP: [&str; 3] = ["Question:", "</s>", "<|im_end|>"];
 
-/// The text that ends an answer in the form of a chain of thought, too.
+/// A further text that ends an answer in the form of a chain of thought.
 const STOP_OF_CHAIN: &str = "Q:";
 
-/// What a chat model is told before the question.
+/// The instruction to a chat model before the question.
 const CHAT_TASK: &str = "Solve the problem step by step. Write the final answer, as a number alone, on the last line behind `#### `.";
 
 /// A standard way of asking.
@@ -58,7 +58,7 @@ impl Configuration {
         }
     }
 
-    /// Worked examples before the question.
+    /// The number of worked examples before the question.
     pub fn shots(self) -> usize {
         match self {
             Self::ZeroShot | Self::ZeroShotCot | Self::Chat => 0,
@@ -82,7 +82,7 @@ impl Configuration {
         }
     }
 
-    /// A question with worked examples before it; of a chat the user's turn.
+    /// A question with worked examples before it; for a chat, the user's turn.
     pub(crate) fn prompt(self, exemplars: &[Exemplar], question: &str) -> String {
         let question = question_key(question);
         if self == Self::Chat {
@@ -119,14 +119,14 @@ impl FromStr for Configuration {
     }
 }
 
-/// How questions are asked, and how answers are drawn.
+/// How questions are asked and answers sampled.
 #[derive(Debug, Clone)]
 pub struct Solver {
     /// The model's name.
     pub model: String,
     /// The way of asking.
     pub configuration: Configuration,
-    /// As many worked examples as it takes.
+    /// The worked examples, as many as the configuration needs.
     pub exemplars: Vec<Exemplar>,
     /// Where they are from.
     pub exemplars_source: String,
@@ -134,13 +134,13 @@ pub struct Solver {
     pub samples: u32,
     /// 0 is greedy.
     pub temperature: f64,
-    /// Choose among the likeliest tokens that make up this share.
+    /// Sample from the likeliest tokens that make up this share.
     pub top_p: f64,
     /// The longest response, in tokens.
     pub max_new_tokens: u64,
-    /// The seed of draws.
+    /// The seed of sampling.
     pub seed: u64,
-    /// Texts that end a response beside the usual ones.
+    /// Texts that end a response, in addition to the usual ones.
     pub more_stops: Vec<String>,
 }
 
@@ -152,7 +152,7 @@ impl Solver {
         STOP.into_iter().chain(chain).chain(more).collect()
     }
 
-    /// What a report has to state of it.
+    /// What a report must state about it.
     pub fn made(&self) -> Made {
         let shots = self.configuration.shots();
         let draws = if self.temperature == 0.0 {
@@ -184,7 +184,7 @@ impl Solver {
         }
     }
 
-    /// A hash of the way of asking, the exemplars included: 32 hexadecimal digits.
+    /// A hash of the configuration, exemplars included: 32 hexadecimal digits.
     pub fn hash(&self) -> String {
         let prompt = self.configuration.prompt(&self.exemplars, "");
         let settings = json!([prompt, self.made()]).to_string();
@@ -193,7 +193,7 @@ impl Solver {
         hash
     }
 
-    /// The exemplars whose questions are among those of the set: a model is shown their answers.
+    /// The number of exemplars whose questions are in the set, so that the model is shown their answers.
     pub fn leaked(&self, set: &TestSet) -> usize {
         let leaked = self.exemplars.iter();
         leaked
@@ -218,7 +218,7 @@ impl Solver {
         for (key, value) in [
             ("n", json!(self.samples)),
             ("temperature", json!(self.temperature)),
-            // What is left out would be the model's recommendation.
+            // Fields left out would get the model's recommended values.
             ("top_p", json!(self.top_p)),
             ("top_k", json!(0)),
             ("min_p", json!(0.0)),
@@ -231,7 +231,7 @@ impl Solver {
             .to_string()
     }
 
-    /// The row with the answer to a request: responses that could not be given are blank, and say why.
+    /// The row with the answer to a request. Responses that could not be generated are blank, with the reason.
     pub fn row(
         &self,
         id: &str,

@@ -1,4 +1,4 @@
-//! pass@k, majority votes, and how sure both are.
+//! pass@k, majority votes, and their uncertainty.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::method::Method;
 use crate::eval::{Estimate, Interval, Share, wilson_of_share};
 
-/// Different answers to one question that others are compared with by value: more would take time out of proportion.
+/// The most different answers to one question that others are compared with by value; more would take too long.
 const MOST_COMPARED: usize = 128;
 
 /// The chance that one of `k` responses, drawn without replacement from `n` of which `right` are right, is right: the unbiased
@@ -22,7 +22,7 @@ pub(crate) fn pass_at_k(n: usize, right: usize, k: usize) -> f64 {
     1.0 - none.product::<f64>()
 }
 
-/// The numbers of responses that figures are told for, where each question has `n`: 1, 2, 4, … and `n`.
+/// The numbers of responses that figures are given for, if each question has `n`: 1, 2, 4, … and `n`.
 pub(crate) fn ks(n: usize) -> Vec<usize> {
     let powers = std::iter::successors(Some(1_usize), |k| k.checked_mul(2));
     let mut ks: Vec<usize> = powers
@@ -34,10 +34,11 @@ pub(crate) fn ks(n: usize) -> Vec<usize> {
     ks
 }
 
-/// The answers of a question's responses, as a method found them, in groups of the same answer.
+/// Groups a question's responses by their answers, as a method found them.
 ///
-/// The number of each response's group; `None` where the method found no answer. Groups are numbered by their first response. An
-/// answer is compared with the first of each of 128 groups; beyond these, answers are the same where their texts are.
+/// Returns the number of each response's group; `None` if the method found no answer. Groups are numbered by their first
+/// response. An answer is compared with the first answer of each of 128 groups; beyond these, answers are the same if their
+/// texts are.
 pub(crate) fn groups(method: Method, answers: &[Option<&str>]) -> Vec<Option<usize>> {
     let mut known: HashMap<&str, usize> = HashMap::new();
     let mut first: Vec<&str> = Vec::new();
@@ -58,8 +59,8 @@ pub(crate) fn groups(method: Method, answers: &[Option<&str>]) -> Vec<Option<usi
     groups
 }
 
-/// The place of the first response that gives the answer most of the responses give; of answers given equally often the one that was given
-/// first. `None` where no response has an answer.
+/// The index of the first response with the most frequent answer; of equally frequent ones the answer that was given first.
+/// `None` if no response has an answer.
 pub(crate) fn majority(groups: &[Option<usize>]) -> Option<usize> {
     let mut votes: BTreeMap<usize, usize> = BTreeMap::new();
     for group in groups.iter().flatten() {
@@ -86,23 +87,22 @@ pub struct Scores {
     pub maj_at: BTreeMap<usize, Share>,
 }
 
-/// A question's part of a share: of `size` (its responses, or 1 where questions count alike) so many, or such a part, count.
+/// A question's part of a share: `count` of `size`, which is the number of its responses, or 1 if questions count alike.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Part {
-    /// What counts, from 0 to `size`.
+    /// How much counts, from 0 to `size`.
     pub(crate) count: f64,
-    /// Of how many.
     pub(crate) size: f64,
 }
 
-/// The 95 % interval of a share over questions, all counts over all sizes: Wilson's around it, for so many independent answers as
-/// would scatter as the questions do.
+/// The 95 % interval of a share over questions, all counts over all sizes: Wilson's, for as many independent answers as
+/// would scatter like the questions.
 ///
-/// Responses to one question are more alike than responses to different ones, so they count for less than as many questions would.
-/// The effective number is p(1 - p) over the variance of the share as a ratio over clusters, m / (m - 1) Σ (countᵢ - p sizeᵢ)² /
-/// (Σ sizeᵢ)² for m questions (Cochran 1977, "Sampling Techniques", 6.3 and 11). It is at most the number of responses, and at least
-/// (Σ sizeᵢ)² / Σ sizeᵢ²: the number of questions, if all have as many responses, which is what it comes to where all responses to a
-/// question are alike.
+/// Responses to one question are more alike than responses to different ones, so they count for less than as many questions
+/// would. The effective number is p(1 - p) over the variance of the share as a ratio over clusters, m / (m - 1) Σ (countᵢ -
+/// p sizeᵢ)² / (Σ sizeᵢ)² for m questions (Cochran 1977, "Sampling Techniques", 6.3 and 11). It is at most the number of
+/// responses, and at least (Σ sizeᵢ)² / Σ sizeᵢ²: the number of questions, if all have as many responses, which is its value
+/// if all responses to a question are alike.
 pub(crate) fn interval(parts: &[Part], responses: f64) -> Interval {
     let questions = parts.len() as f64;
     let all: f64 = parts.iter().map(|part| part.size).sum();
@@ -113,7 +113,7 @@ pub(crate) fn interval(parts: &[Part], responses: f64) -> Interval {
     let variance = questions / (questions - 1.0) * apart.sum::<f64>() / all.powi(2);
     let fewest = all.powi(2) / parts.iter().map(|part| part.size.powi(2)).sum::<f64>();
     let effective = share * (1.0 - share) / variance;
-    // Not a number where nothing scatters.
+    // NaN if nothing scatters.
     let effective = if effective.is_nan() {
         fewest
     } else {
@@ -125,14 +125,14 @@ pub(crate) fn interval(parts: &[Part], responses: f64) -> Interval {
 /// A question's responses, read by one method.
 #[derive(Debug, Clone)]
 pub(crate) struct Votes {
-    /// Is each response right?
+    /// Whether each response is right.
     pub(crate) right: Vec<bool>,
-    /// Which answer each gives ([`groups`]).
+    /// The group of each one's answer ([`groups`]).
     pub(crate) groups: Vec<Option<usize>>,
 }
 
 impl Votes {
-    /// Do the first `k` responses vote for a right answer?
+    /// Whether the first `k` responses vote for a right answer.
     fn majority_is_right(&self, k: usize) -> bool {
         let first = self.groups.get(..k).unwrap_or(&self.groups);
         majority(first).is_some_and(|place| self.right.get(place) == Some(&true))
@@ -140,7 +140,7 @@ impl Votes {
 }
 
 impl Scores {
-    /// Of the questions; `None` without a response.
+    /// The scores of the questions; `None` without a response.
     pub(crate) fn of(questions: &[Votes]) -> Option<Self> {
         let counts = |votes: &Votes| {
             let right = votes.right.iter().filter(|right| **right).count();
@@ -244,7 +244,7 @@ mod tests {
         assert_eq!(vote(&[Some("5"), Some("4"), Some("4")]), Some(1));
         assert_eq!(vote(&[None]), None);
         assert_eq!(vote(&[]), None);
-        // Beyond some hundred different answers texts are compared.
+        // Beyond 128 different answers, texts are compared.
         let many: Vec<String> = (0..20_000).map(|at| at.to_string()).collect();
         let many: Vec<Option<&str>> = many.iter().map(|text| Some(text.as_str())).collect();
         assert_eq!(vote(&[&many[..], &[Some("19999")]].concat()), Some(19_999));
@@ -293,12 +293,12 @@ mod tests {
                 "{a:?}, {b:?}"
             );
         };
-        // All responses to a question alike: they say no more than one.
+        // Responses to a question that are all alike say no more than one.
         let alike = [1.0, 0.0, 1.0, 1.0, 0.0, 1.0, 1.0, 0.0];
         close(mean(&alike, 32.0), wilson(0.625, 8.0));
-        // Each question as good as the next: every response counts.
+        // If each question is as good as the next, every response counts.
         close(mean(&[0.5; 8], 32.0), wilson(0.5, 32.0));
-        // All right: nothing tells how alike responses are.
+        // If all are right, nothing tells how alike responses are.
         close(mean(&[1.0; 8], 32.0), wilson(1.0, 8.0));
         close(mean(&[1.0], 4.0), wilson(1.0, 1.0));
         close(mean(&[0.5], 4.0), wilson(0.5, 1.0));

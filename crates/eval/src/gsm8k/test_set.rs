@@ -13,7 +13,7 @@ use super::Gsm8kError;
 use juror_data::{ColumnMap, Keep, LineLimit, LoadOptions, Needs, Sample, Source, load, sources};
 use juror_rules::Gsm8kMethod;
 
-/// Rows of the published files, by their number.
+/// The published files, by their number of rows.
 const SIZES: [(usize, &str); 3] = [
     (1319, "GSM8K's test set"),
     (7473, "GSM8K's training set"),
@@ -23,10 +23,10 @@ const SIZES: [(usize, &str); 3] = [
 /// The key of GSM8K-Platinum that says what its audit found.
 const CLEANING_STATUS: &str = "cleaning_status";
 
-/// Numbers less far apart are the same answer.
+/// Numbers that differ by less than this are the same answer.
 const SAME_NUMBER: f64 = 1e-6;
 
-/// Values of it for questions that were removed, where they are still there.
+/// Values of that key for questions that were removed, if they are still in the file.
 const REMOVED: [&str; 2] = ["rejected", "removed"];
 
 /// What a test set is.
@@ -48,10 +48,10 @@ pub struct SetIdentity {
 }
 
 impl SetIdentity {
-    /// Of files with so many rows together.
+    /// The identity of files with so many rows together.
     ///
     /// # Errors
-    /// Where a file cannot be read.
+    /// When a file cannot be read.
     fn of(name: &str, paths: &[PathBuf], rows: usize) -> Result<Self, Gsm8kError> {
         let mut hasher = blake3::Hasher::new();
         for path in paths {
@@ -78,19 +78,20 @@ impl SetIdentity {
 /// Questions with their right answers, by the question's text.
 #[derive(Debug)]
 pub struct TestSet {
-    /// What it is.
+    /// The identity of its files.
     pub identity: SetIdentity,
     /// The rows, without responses, in the file's order.
     pub samples: Vec<Sample>,
     places: HashMap<String, usize>,
 }
 
-/// What questions are found by: their text, without the space around it.
+/// The key that questions are found by: their text, without the space around it.
 pub(super) fn question_key(question: &str) -> &str {
     question.trim()
 }
 
-/// Are these reference answers the same, each of them any of which is right, in whatever order? `1,072` and `1072` are.
+/// Whether two lists of reference answers, any of which is right, are the same, in any order. `1,072` and `1072` are the
+/// same answer.
 pub(super) fn same_answers<'a>(
     a: impl Iterator<Item = &'a str>,
     b: impl Iterator<Item = &'a str>,
@@ -99,10 +100,10 @@ pub(super) fn same_answers<'a>(
     a.are_in(&b) && b.are_in(&a)
 }
 
-/// Reference answers, to be looked up among others.
+/// A list of reference answers, prepared for lookup.
 struct Answers {
     texts: HashSet<String>,
-    /// Those that are numbers, in order.
+    /// The answers that are numbers, sorted.
     numbers: Vec<f64>,
 }
 
@@ -117,7 +118,7 @@ impl Answers {
         Self { texts, numbers }
     }
 
-    /// Is each of them among the others, as a text or, as [`Gsm8kMethod::Multi`] compares, as a number?
+    /// Whether each answer is among the others, as a text or as a number, as [`Gsm8kMethod::Multi`] compares.
     fn are_in(&self, others: &Self) -> bool {
         let has_number = |number: f64| {
             let from = others
@@ -133,10 +134,10 @@ impl Answers {
 }
 
 impl TestSet {
-    /// Reads files of rows with a question and an answer each, and folders of them, as one set called `name`.
+    /// Reads files, and folders of files, with a question and an answer in each row, as one set called `name`.
     ///
     /// # Errors
-    /// Where a file cannot be read, a row lacks a question or an answer, or a question has two answers.
+    /// When a file cannot be read, a row lacks a question or an answer, or a question has two answers.
     pub fn read(name: &str, paths: &[PathBuf], columns: ColumnMap) -> Result<Self, Gsm8kError> {
         let files = sources(paths, None)?
             .into_iter()
@@ -239,7 +240,7 @@ mod tests {
         assert!(!same(&["1", "x"], &["1", "y"]));
         assert!(!same(&["inf"], &["1e999"]));
         assert!(same(&["nan"], &["nan"]));
-        // Many are compared in bounded time.
+        // Many answers are compared in bounded time.
         let many: Vec<String> = (0..50_000).map(|at| format!("{at}.25")).collect();
         let other: Vec<String> = (0..50_000).rev().map(|at| format!("{at}.250")).collect();
         let texts = |all: &[String]| all.iter().map(String::as_str).collect::<Vec<_>>().join(" ");

@@ -1,4 +1,4 @@
-//! The file of labels: a line each, on disk before it counts.
+//! The file of labels: one line each, on disk before it counts.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::{File, TryLockError};
@@ -19,25 +19,24 @@ const MOST: u64 = 1 << 20;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LabelLine {
-    /// The sample's id.
     pub(crate) id: String,
-    /// Who says it; of a label that two agree on, `A+B`.
+    /// The annotator; for a label that two agree on, `A+B`.
     pub(crate) annotator: String,
-    /// Is the final answer right?
+    /// Whether the final answer is right.
     pub outcome: Option<bool>,
-    /// Is the derivation right?
+    /// Whether the derivation is right.
     pub process: Option<bool>,
-    /// Are both?
+    /// Whether both are right.
     pub(crate) overall: Option<bool>,
-    /// When it was said, in UTC.
+    /// When the label was given, in UTC.
     pub(crate) time: String,
-    /// What else was said.
+    /// The annotator's note.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
 impl LabelLine {
-    /// What a person says now.
+    /// A label that a person gives now.
     pub(crate) fn new(id: &str, annotator: &str, said: Said, note: Option<String>) -> Self {
         Self {
             id: id.to_owned(),
@@ -50,13 +49,13 @@ impl LabelLine {
         }
     }
 
-    /// What it says of a response, without who and when.
+    /// What it says of a response, without annotator and time.
     pub(crate) fn says(&self) -> [Option<bool>; 3] {
         [self.outcome, self.process, self.overall]
     }
 }
 
-/// Reads a file of labels, whole lines only: each with the offset at which it ends.
+/// Reads the whole lines of a file of labels, each with the offset at which it ends.
 fn read(file: &mut File, path: &Path) -> Result<Vec<(LabelLine, u64)>, LabelError> {
     let unreadable = |source| LabelError::Read {
         path: path.to_owned(),
@@ -80,7 +79,7 @@ fn read(file: &mut File, path: &Path) -> Result<Vec<(LabelLine, u64)>, LabelErro
         let is_last = !text.ends_with(b"\n") && count < MOST;
         let label: LabelLine = match serde_json::from_slice(&text) {
             Ok(label) => label,
-            // A last line that ends within a label was cut off while it was written.
+            // A last line that ends inside a label was cut off while it was written.
             Err(error) if is_last && error.is_eof() => break,
             Err(error) => {
                 return Err(LabelError::NoLabel {
@@ -116,21 +115,21 @@ pub fn read_labels(path: &Path) -> Result<Vec<LabelLine>, LabelError> {
     Ok(labels.into_iter().map(|(label, _)| label).collect())
 }
 
-/// A file that labels are added to; locked against other processes until it is dropped.
+/// A file to which labels are added; locked against other processes until it is dropped.
 #[derive(Debug)]
 pub struct LabelFile {
     path: PathBuf,
     file: File,
-    /// Where each line ends.
+    /// The offset at which each line ends.
     ends: Vec<u64>,
     labels: Vec<LabelLine>,
 }
 
 impl LabelFile {
-    /// Opens the file, or begins one. `given` are labels that it begins with, where it has none of their ids yet.
+    /// Opens the file, or begins one. `given` are labels that it begins with, unless it has labels with their ids already.
     ///
     /// # Errors
-    /// When it cannot be opened or written, is in use, or holds something else than labels of `annotator` and of the
+    /// When it cannot be opened or written, is in use, or holds something other than labels of `annotator` and of the
     /// annotators of `given`.
     pub fn open(path: &Path, annotator: &str, given: &[LabelLine]) -> Result<Self, LabelError> {
         let unreadable = |source| LabelError::Read {
@@ -183,7 +182,7 @@ impl LabelFile {
             .iter()
             .map(|label| (id_hash(&label.id), label))
             .collect();
-        // What was agreed on when the file was made may be another thing by now.
+        // The labels that were agreed on when the file was made may have changed since.
         let now: HashMap<u64, &LabelLine> = given
             .iter()
             .map(|label| (id_hash(&label.id), label))
@@ -214,21 +213,20 @@ impl LabelFile {
         Ok(opened)
     }
 
-    /// The labels in it.
     pub(crate) fn labels(&self) -> &[LabelLine] {
         &self.labels
     }
 
-    /// Adds a label; when this returns, it outlives a power cut.
+    /// Adds a label; from then on it survives a power cut.
     ///
     /// # Errors
-    /// When it cannot be written; the file is then as it was.
+    /// When it cannot be written; the file is then unchanged.
     pub(crate) fn add(&mut self, label: LabelLine) -> Result<(), LabelError> {
         let before = self.end();
         let written = self.write(&label).and_then(|()| self.sync());
         if let Err(error) = written {
             self.ends.truncate(self.labels.len());
-            // If this fails too, the next command cuts the part of a line off.
+            // If this fails too, the next command removes the partial line.
             let _ = self.cut(before);
             return Err(error);
         }
@@ -236,7 +234,7 @@ impl LabelFile {
         Ok(())
     }
 
-    /// Takes the last label off.
+    /// Removes the last label and returns it.
     ///
     /// # Errors
     /// When the file cannot be changed.
@@ -252,7 +250,7 @@ impl LabelFile {
         Ok(Some(label))
     }
 
-    /// Ends the last line, where somebody's editor did not.
+    /// Adds the newline of the last line, if an editor left it out.
     fn end_line(&mut self) -> Result<(), LabelError> {
         let end = self.end();
         let Some(last) = end.checked_sub(1) else {
@@ -294,7 +292,7 @@ impl LabelFile {
         Ok(())
     }
 
-    /// Cuts the file to this length, where it has more.
+    /// Truncates the file to this length, if it is longer.
     fn cut(&mut self, length: u64) -> Result<(), LabelError> {
         self.file
             .set_len(length)

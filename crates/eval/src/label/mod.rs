@@ -31,7 +31,7 @@ pub use session::{Session, Shown};
 use crate::browse::BrowseError;
 use juror_data::DatasetError;
 
-/// What keeps labels from being taken.
+/// Why labels cannot be taken.
 #[derive(Debug, thiserror::Error)]
 pub enum LabelError {
     /// The file of labels cannot be opened or read.
@@ -61,12 +61,12 @@ pub enum LabelError {
     /// A label with its note and id is longer than a line may be.
     #[error("the label would take {bytes} bytes, and {most} is the most: write a shorter note")]
     TooLong {
-        /// Its bytes.
+        /// Its length in bytes.
         bytes: usize,
-        /// The most.
+        /// The largest length.
         most: usize,
     },
-    /// A file made of two people's labels has one that they do not agree on any more.
+    /// A file made from two people's labels has one that they no longer agree on.
     #[error(
         "{} was made of other labels: both no longer say what it says of {id:?}; choose another output", path.display()
     )]
@@ -76,7 +76,7 @@ pub enum LabelError {
         /// The sample's id.
         id: String,
     },
-    /// A line is no label.
+    /// A line is not a label.
     #[error("{}:{line}: no label of `juror label`: {why}; choose another output", path.display())]
     NoLabel {
         /// The file.
@@ -86,7 +86,7 @@ pub enum LabelError {
         /// What is wrong with it.
         why: String,
     },
-    /// The file has labels of somebody else.
+    /// The file has labels of another annotator.
     #[error(
         "{}:{line} is a label of {annotator:?}: give each annotator a file of their own (`-o`)", path.display()
     )]
@@ -95,7 +95,7 @@ pub enum LabelError {
         path: PathBuf,
         /// The line.
         line: usize,
-        /// Whose label it is.
+        /// The other annotator.
         annotator: String,
     },
     /// A sample is labelled twice in one file.
@@ -114,7 +114,7 @@ pub enum LabelError {
     /// Verdicts cannot be read.
     #[error(transparent)]
     Verdicts(#[from] BrowseError),
-    /// Verdicts are on other samples.
+    /// All verdicts are on other samples.
     #[error(
         "none of the verdicts in {} is on a row: rows and verdicts meet by id, so give the rows that were judged, with the same \
          `--columns`", path.display()
@@ -126,7 +126,7 @@ pub enum LabelError {
 }
 
 impl LabelError {
-    /// Is it the user's input that is wrong?
+    /// Whether the user's input is at fault.
     pub fn is_usage(&self) -> bool {
         match self {
             Self::Input(error) => error.is_usage(),

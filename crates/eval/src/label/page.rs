@@ -25,37 +25,38 @@ pub(crate) const TEMPLATES: [(&str, &str); 1] = [("label.html", include_str!("la
 
 const SCRIPT: &str = include_str!("label.js");
 
-/// What all requests share.
+/// The state that all requests share.
 struct App {
     state: Mutex<Progress>,
     show_verdict: bool,
-    /// What forms of our own pages hold, and other pages do not know.
+    /// A token in the forms of our own pages, which other pages do not know.
     token: String,
 }
 
-/// How far the queue is.
+/// One person's progress through the queue.
 pub struct Progress {
     session: Session,
-    /// What was said last, with the sample that it was said of.
+    /// The last label, with its sample.
     last: Option<(Sample, Said)>,
 }
 
-/// What a form says.
+/// A submitted form.
 #[derive(Debug, Deserialize)]
 struct Given {
     token: String,
     key: String,
     #[serde(default)]
     note: String,
-    /// How many steps were taken when the form was made, so that one that is sent twice does nothing else. They say which sample it
-    /// asks for; its id would not come back as it is: a browser changes line breaks in a field.
+    /// The number of steps taken when the form was made, so that a form sent twice has no further effect. It also tells
+    /// which sample the form is for; the sample's id would not come back unchanged, since browsers change line breaks in a
+    /// field.
     step: usize,
 }
 
-/// Serves the queue until `interrupted` is set; how many are labelled then, and how many are asked for.
+/// Serves the queue until `interrupted` is set. Returns how many samples are then labelled, and how many are asked for.
 ///
 /// # Errors
-/// When the port cannot be listened at.
+/// When the port cannot be opened.
 pub fn serve(
     session: Session,
     show_verdict: bool,
@@ -93,13 +94,13 @@ impl App {
     }
 }
 
-/// Runs what waits for a disk where it keeps no other request waiting.
+/// Runs work that waits for the disk where it blocks no other request.
 async fn blocking(work: impl FnOnce() -> Response + Send + 'static) -> Response {
     let done = tokio::task::spawn_blocking(work).await;
     done.unwrap_or_else(|_| StatusCode::INTERNAL_SERVER_ERROR.into_response())
 }
 
-/// The page with the sample that is asked for.
+/// The page that asks for the current sample.
 async fn ask(State(app): State<Arc<App>>) -> Response {
     blocking(move || match page(&app) {
         Ok(page) => Html(page).into_response(),
@@ -108,7 +109,7 @@ async fn ask(State(app): State<Arc<App>>) -> Response {
     .await
 }
 
-/// Takes what a form says.
+/// Handles a submitted form.
 async fn take(State(app): State<Arc<App>>, Form(given): Form<Given>) -> Response {
     blocking(move || {
         if given.token != app.token {
@@ -127,7 +128,7 @@ async fn take(State(app): State<Arc<App>>, Form(given): Form<Given>) -> Response
     .await
 }
 
-/// Does what a form says; `false` of a key that stands for nothing.
+/// Does what a form asks; `false` for an unknown key.
 fn act(progress: &mut Progress, given: &Given) -> Result<bool, LabelError> {
     let mut letters = given.key.chars();
     let (Some(key), None) = (letters.next(), letters.next()) else {
@@ -137,7 +138,7 @@ fn act(progress: &mut Progress, given: &Given) -> Result<bool, LabelError> {
     if said.is_none() && !matches!(key, 's' | 'u') {
         return Ok(false);
     }
-    // What is not asked for any more was labelled in another window, or by this very form.
+    // If the form is outdated, its sample was labelled in another window, or by this form.
     if given.step != progress.session.steps() {
         return Ok(true);
     }
@@ -192,7 +193,7 @@ fn page(app: &App) -> Result<String, String> {
     render("label.html", values).map_err(|error| format!("{error:#}"))
 }
 
-/// A sample, with what judges say of it.
+/// A sample, with the judges' verdicts.
 fn record(sample: &Sample, shown: &[Shown], open: bool) -> Record {
     let text = |text: &str| {
         Some(Text {

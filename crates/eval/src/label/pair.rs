@@ -5,32 +5,33 @@ use std::collections::{BTreeMap, HashMap};
 use super::LabelLine;
 use crate::eval::{Confusion, RESAMPLES, Scores, Task};
 
-/// A sample on which two people say different things, or which only one labelled.
+/// A sample that two people label differently, or that only one labelled.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
     /// The sample's id.
     pub id: String,
-    /// What each says; none where they said nothing.
+    /// The label of each; `None` if there is none.
     pub said: [Option<LabelLine>; 2],
 }
 
 /// The labels of two people on the same samples.
 #[derive(Debug)]
 pub struct LabelPair {
-    /// Who they are.
+    /// The two people.
     pub annotators: [String; 2],
-    /// The labels that both gave alike, in the order of the first: as lines of both.
+    /// The labels on which both agree, in the order of the first person's, as lines by both.
     pub agreed: Vec<LabelLine>,
-    /// Samples that both labelled, and not alike.
+    /// Samples that both labelled, but differently.
     pub differing: Vec<Difference>,
     /// Samples that only one labelled.
     pub of_one: Vec<Difference>,
-    /// Agreement on what both labelled: the first person's labels against the second's. The accuracy is the share of equal labels.
+    /// Agreement on the samples that both labelled: the first person's labels against the second's. The accuracy is the
+    /// share of equal labels.
     pub tasks: BTreeMap<Task, Scores>,
 }
 
 impl LabelPair {
-    /// Of two files' labels.
+    /// Compares the labels of two files.
     pub fn of(first: &[LabelLine], second: &[LabelLine]) -> Self {
         let name = |labels: &[LabelLine]| {
             labels
@@ -105,7 +106,7 @@ impl LabelPair {
         }
     }
 
-    /// How many samples both labelled.
+    /// The number of samples that both labelled.
     pub fn both(&self) -> usize {
         self.agreed.len() + self.differing.len()
     }
@@ -117,7 +118,7 @@ impl LabelPair {
     }
 }
 
-/// What a label says on each task.
+/// A task's value in a label.
 type OfLabel = fn(&LabelLine) -> Option<bool>;
 
 const FIELDS: [(Task, OfLabel); 3] = [
@@ -198,7 +199,7 @@ mod tests {
                 .collect::<Vec<_>>(),
             ["r1"]
         );
-        // Of r2 both say that the answer is right.
+        // For r2 both say that the answer is right.
         assert_eq!(pair.tasks[&Task::Outcome].accuracy.count, 2);
         assert_eq!(pair.tasks[&Task::Overall].accuracy.count, 1);
     }

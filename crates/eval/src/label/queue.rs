@@ -1,4 +1,4 @@
-//! Which samples are asked for, and in which order.
+//! Which samples are to be labelled, and in which order.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -15,12 +15,12 @@ use juror_data::{ColumnMap, LoadOptions, Needs, Rows, Samples as _, id_hash, ind
 pub enum Choice {
     /// All, in the order of the rows.
     All,
-    /// So many, drawn by a seed.
+    /// A number of samples, drawn with a seed.
     Drawn(usize, u64),
     /// Right results that a judge refuses for their derivation first, which are its errors as often as lucky guesses; then those on which
     /// verdicts disagree or say nothing, and those of which a judge is less sure than this, least sure first.
     Doubtful(f64),
-    /// Those with these ids, in the order of the rows.
+    /// Samples with these ids, in the order of the rows.
     Of(Vec<String>),
 }
 
@@ -32,7 +32,6 @@ pub struct Reasons {
     pub(crate) refused: bool,
     /// The rules say otherwise than the judge.
     pub(crate) rules: bool,
-    /// Two judges disagree.
     pub(crate) judges: bool,
     /// The trials of a judge disagree.
     pub(crate) trials: bool,
@@ -43,7 +42,7 @@ pub struct Reasons {
 }
 
 impl Reasons {
-    /// Those that hold, in words.
+    /// The reasons that apply, in words.
     pub fn words(self) -> Vec<&'static str> {
         let all = [
             (self.refused, "right result, derivation refused"),
@@ -59,33 +58,33 @@ impl Reasons {
     }
 }
 
-/// The samples that are asked for, the rows that they are in, and the verdicts on them.
+/// The samples to be labelled, the rows that they are in, and the verdicts on them.
 pub struct Queue {
     pub(super) rows: Rows,
-    /// Positions in the rows, in the order in which they are asked for.
+    /// Positions in the rows, in the order in which the samples are shown.
     pub(super) positions: Vec<usize>,
-    /// Why each is asked for, where it is for a disagreement.
+    /// Why each sample is in the queue, if it is there for a disagreement.
     pub(super) reasons: HashMap<usize, Reasons>,
     pub(super) judges: Vec<Browser>,
 }
 
-/// What verdicts say of a sample.
+/// The verdicts on a sample so far.
 #[derive(Debug, Clone, Copy, Default)]
 struct Seen {
     reasons: Reasons,
-    /// By task: some verdict, of the judges before this one, said that it is wrong; that it is right.
+    /// By task: whether some earlier judge said that it is wrong, and whether some said that it is right.
     said: [[bool; 2]; 3],
-    /// The same of this judge.
+    /// The same for the current judge.
     own: [[bool; 2]; 3],
-    /// How sure the judge was that was least sure; 0 where none said how sure.
+    /// The lowest sureness of any judge; `None` if none is known.
     sure: Option<f64>,
 }
 
 impl Queue {
-    /// Reads rows and verdicts, and chooses. `None` where it was interrupted.
+    /// Reads rows and verdicts, and chooses samples. `None` if it was interrupted.
     ///
     /// # Errors
-    /// When a file cannot be read, or verdicts are on other samples.
+    /// When a file cannot be read, or all verdicts are on other samples.
     pub fn read(
         rows: &[PathBuf],
         columns: &ColumnMap,
@@ -151,13 +150,13 @@ impl Queue {
         }))
     }
 
-    /// How many are asked for.
+    /// The number of samples in the queue.
     pub fn count(&self) -> usize {
         self.positions.len()
     }
 }
 
-/// Reads all verdicts that are there; `false` where it was interrupted.
+/// Reads all verdicts in the file; `false` if it was interrupted.
 fn read_all(
     browser: &Browser,
     progress: &mut Progress,
@@ -169,12 +168,12 @@ fn read_all(
         }
         browser.advance(progress)?;
     }
-    // The part behind the last newline, where that is a whole verdict.
+    // The part after the last newline may be a whole verdict.
     browser.advance(progress)?;
     Ok(true)
 }
 
-/// Notes what a judge's verdicts say of each sample; `false` where none is on a row.
+/// Records what a judge's verdicts say of each sample; `false` if none is on a row.
 fn look_at(
     browser: &Browser,
     places: &HashMap<u64, usize>,
@@ -217,7 +216,7 @@ fn look_at(
     any
 }
 
-/// So many positions, drawn by a seed: the same ones whatever rows come behind the others, but for those that these take the place of.
+/// A number of positions, drawn with a seed. Rows added at the end only take the places of some of them.
 fn drawn(rows: &Rows, count: usize, seed: u64) -> Vec<usize> {
     let key = |position: &usize| {
         let mut hasher = blake3::Hasher::new();

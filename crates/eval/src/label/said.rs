@@ -1,21 +1,19 @@
 //! What a person says of a response, and the key for it.
 
-/// What a person says of a response.
+/// What a person may say of a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Said {
     /// The final answer and the derivation are right.
     Right,
-    /// The final answer is wrong; of the derivation nothing is said.
+    /// The final answer is wrong; the derivation is not judged.
     WrongAnswer,
-    /// The final answer is right, its derivation is not: a lucky guess.
+    /// The final answer is right but its derivation is not: a lucky guess.
     FlawedDerivation,
 }
 
 impl Said {
-    /// Everything that can be said.
     pub(crate) const ALL: [Self; 3] = [Self::Right, Self::WrongAnswer, Self::FlawedDerivation];
 
-    /// The key for it.
     pub(crate) fn key(self) -> char {
         match self {
             Self::Right => 't',
@@ -24,7 +22,7 @@ impl Said {
         }
     }
 
-    /// What a key says.
+    /// The answer that a key stands for.
     pub fn of_key(key: char) -> Option<Self> {
         Self::ALL
             .into_iter()
@@ -40,12 +38,12 @@ impl Said {
         }
     }
 
-    /// Is the final answer right?
+    /// Whether the final answer is right.
     pub(crate) fn outcome(self) -> bool {
         self != Self::WrongAnswer
     }
 
-    /// Is the derivation right? Not known where the answer is wrong.
+    /// Whether the derivation is right; unknown if the answer is wrong.
     pub(crate) fn process(self) -> Option<bool> {
         match self {
             Self::Right => Some(true),
@@ -54,7 +52,7 @@ impl Said {
         }
     }
 
-    /// Are both right?
+    /// Whether both are right.
     pub(crate) fn overall(self) -> bool {
         self == Self::Right
     }

@@ -8,21 +8,21 @@ use super::{LabelError, LabelFile, LabelLine, Queue, Reasons, Said};
 use crate::eval::Scored;
 use juror_data::{Sample, Samples as _, id_hash};
 
-/// Something that was done, and can be undone.
+/// A step that can be undone.
 #[derive(Debug, Clone, Copy)]
 enum Step {
     /// The sample at this position was labelled.
     Labelled(usize),
-    /// It was left for later.
+    /// The sample at this position was skipped.
     Skipped(usize),
 }
 
-/// What a judge says of a sample.
+/// A judge's verdict on a sample, as it is shown.
 #[derive(Debug, Clone)]
 pub struct Shown {
     /// The file of its verdicts.
     pub judge: String,
-    /// What it says of each task.
+    /// Its parts that are scored.
     pub scored: Scored,
     /// The verdict's line.
     pub verdict: Map<String, Value>,
@@ -33,15 +33,15 @@ pub struct Session {
     queue: Queue,
     file: LabelFile,
     annotator: String,
-    /// Positions that are not labelled yet.
+    /// Positions without a label so far.
     left: VecDeque<usize>,
-    /// Those left for later.
+    /// The number of skipped samples.
     skipped: usize,
     steps: Vec<Step>,
 }
 
 impl Session {
-    /// Goes on where the labels in the file end.
+    /// Starts after the labels in the file.
     pub fn new(queue: Queue, file: LabelFile, annotator: &str) -> Self {
         let places: HashMap<u64, usize> = queue
             .positions
@@ -53,7 +53,7 @@ impl Session {
         for label in file.labels() {
             let position = places.get(&id_hash(&label.id)).copied();
             done.extend(position);
-            // What is not asked for here, or is somebody else's, is not undone here, nor what is before it.
+            // Labels of other samples or other annotators cannot be undone here, nor can anything before them.
             match position.filter(|_| label.annotator == annotator) {
                 Some(position) => steps.push(Step::Labelled(position)),
                 None => steps.clear(),
@@ -70,7 +70,7 @@ impl Session {
         }
     }
 
-    /// The sample that is asked for; none where all are labelled or left for later.
+    /// The current sample; `None` if all are labelled or skipped.
     ///
     /// # Errors
     /// When the rows cannot be read again, or have changed.
@@ -84,24 +84,24 @@ impl Session {
         Ok(self.queue.rows.fetch(&[*position])?.pop())
     }
 
-    /// How many are labelled, and how many are asked for.
+    /// How many samples are labelled, and how many are in the queue.
     pub fn progress(&self) -> (usize, usize) {
         let all = self.queue.positions.len();
         (all - self.left.len(), all)
     }
 
-    /// How many labels and skips an undo can take back.
+    /// How many labels and skips can be undone.
     #[cfg(feature = "serve")]
     pub(crate) fn steps(&self) -> usize {
         self.steps.len()
     }
 
-    /// How many are left for later.
+    /// The number of skipped samples.
     pub fn skipped(&self) -> usize {
         self.skipped
     }
 
-    /// Labels the sample that is asked for.
+    /// Labels the current sample.
     ///
     /// # Errors
     /// When the label cannot be written.
@@ -122,7 +122,7 @@ impl Session {
         Ok(())
     }
 
-    /// Leaves the sample that is asked for until the same command is run again.
+    /// Skips the current sample until the same command is run again.
     pub fn skip(&mut self) {
         if let Some(position) = self.left.pop_front() {
             self.left.push_back(position);
@@ -131,7 +131,7 @@ impl Session {
         }
     }
 
-    /// Takes the last step back; `false` where there is none.
+    /// Undoes the last step; `false` if there is none.
     ///
     /// # Errors
     /// When the file cannot be changed.
@@ -152,17 +152,17 @@ impl Session {
         Ok(true)
     }
 
-    /// Why a sample is asked for.
+    /// Why a sample is in the queue.
     pub fn reasons(&self, sample: &Sample) -> Reasons {
         let position = self.queue.rows.position(sample.index);
         let found = position.and_then(|position| self.queue.reasons.get(&position));
         found.copied().unwrap_or_default()
     }
 
-    /// What the judges say of a sample.
+    /// The judges' verdicts on a sample.
     ///
     /// # Errors
-    /// When their verdicts cannot be read again.
+    /// When the verdicts cannot be read again.
     pub fn verdicts(&self, id: &str) -> Result<Vec<Shown>, LabelError> {
         let mut shown = Vec::new();
         for judge in &self.queue.judges {

@@ -1,9 +1,9 @@
 //! LaTeX of untrusted text as `MathML` that can be put into a page.
 //!
 //! `pulldown-latex` parses and writes; it leaves function names, `<` and `&` as they are, and its work is not bounded by the
-//! source's size. So a source is looked through before (length, nesting, macros, whatever hides text), its events while they are
-//! written (dimensions, colours), and what is written is read again: tags, attributes and their values are compared with lists, and
-//! all text is escaped here. A formula that fails any of this is none, and stays text.
+//! source's size. So the source is checked first (length, nesting, macros, whatever hides text), its events while they are
+//! written (dimensions, colours), and the output is parsed again: tags, attributes and their values are compared with lists,
+//! and all text is escaped here. A formula that fails any of this stays text.
 
 use std::fmt::Write as _;
 use std::io;
@@ -20,22 +20,22 @@ use super::text::escape_into;
 use juror_base::panics::guarded;
 use juror_base::terminal::is_hidden;
 
-/// Bytes of a formula's source, at most.
+/// The longest source of a formula, in bytes.
 pub(super) const MAX_SOURCE: usize = 4096;
 
-/// Commands in a formula, at most: each may be the argument of the one before, and the parser calls itself for it.
+/// The most commands in a formula: each may be the argument of the one before, for which the parser recurses.
 const MAX_COMMANDS: usize = 400;
 
-/// Groups, environments and `\left … \right` within each other, at most: the parser reads what is in them once for each.
+/// The deepest nesting of groups, environments and `\left … \right`: the parser reads their content once for each level.
 const MAX_NESTING: usize = 24;
 
-/// Tags within each other in what is written, at most.
+/// The deepest nesting of tags in the result.
 const MAX_DEPTH: usize = 96;
 
-/// Bytes written for each byte of the source, at most: an array's column lines are written for each of its rows.
+/// The most bytes of the result for each byte of the source: an array's column lines are written for each of its rows.
 const MAX_GROWTH: usize = 64;
 
-/// Commands that are refused: those that define commands, and those that leave out what they are given.
+/// Commands that are refused: those that define commands, and those that discard their arguments.
 const REFUSED: [&str; 11] = [
     "def",
     "edef",
@@ -50,7 +50,7 @@ const REFUSED: [&str; 11] = [
     "label",
 ];
 
-/// Commands that the parser does not know, in its words. The colour stands for a frame; other colours are left out.
+/// Commands that the parser does not know, with replacements. The colour stands for a frame; other colours are left out.
 const REWRITTEN: [(&str, &str); 11] = [
     ("boxed", r"\textcolor{#010203}"),
     ("fbox", r"\textcolor{#010203}\text"),
@@ -68,14 +68,14 @@ const REWRITTEN: [(&str, &str); 11] = [
 /// The colour that stands for a frame.
 const FRAME: (u8, u8, u8) = (1, 2, 3);
 
-/// A formula as a `<math>` element; `None` where it is not understood, or is not to be shown as one.
+/// A formula as a `<math>` element; `None` if it is not understood, or must not be shown as one.
 pub(super) fn mathml(source: &str, display: bool) -> Option<String> {
     let prepared = prepared(source)?;
     let written = guarded(|| written(&prepared, display)).ok().flatten()?;
     checked(&written)
 }
 
-/// The source in the parser's words; `None` where it is refused.
+/// The source in commands that the parser knows; `None` if it is refused.
 fn prepared(source: &str) -> Option<String> {
     let is_refused = |character: char| is_hidden(character) && !matches!(character, '\n' | '\t');
     if source.trim().is_empty() || source.len() > MAX_SOURCE || source.contains(is_refused) {
@@ -86,7 +86,7 @@ fn prepared(source: &str) -> Option<String> {
     while let Some(character) = rest.chars().next() {
         let after = &rest[character.len_utf8()..];
         match character {
-            // A comment is text that would not be shown.
+            // A comment is text that would be hidden.
             '%' => return None,
             '{' => depth += 1,
             '}' => depth = depth.checked_sub(1)?,
@@ -95,7 +95,7 @@ fn prepared(source: &str) -> Option<String> {
                 let letters = after.find(|letter: char| !letter.is_ascii_alphabetic());
                 let name = &after[..letters.unwrap_or(after.len())];
                 if name.is_empty() {
-                    // A command of one character, whatever it is.
+                    // A command of one character, of any kind.
                     let symbol = after.chars().next()?;
                     prepared.push('\\');
                     prepared.push(symbol);
@@ -134,11 +134,11 @@ fn prepared(source: &str) -> Option<String> {
     (depth == 0).then_some(prepared)
 }
 
-/// What the parser makes of it; `None` at its first error.
+/// The parser's output; `None` at its first error.
 fn written(source: &str, display: bool) -> Option<Vec<u8>> {
     let storage = Storage::new();
     let mut failed = false;
-    // Texts and names of functions are parts of the source; a command without braces gets all of the rest.
+    // Texts and names of functions are parts of the source; a command without braces takes all of the rest.
     let mut texts = 0;
     let events = Parser::new(source, &storage)
         .take_while(|event| {
@@ -171,7 +171,7 @@ fn written(source: &str, display: bool) -> Option<Vec<u8>> {
     (!failed && texts <= 2 * source.len()).then_some(bounded.bytes)
 }
 
-/// An event whose dimensions keep to their place, without colours.
+/// An event whose dimensions stay within their place, without colours; `None` for a colour.
 fn harmless(event: Event<'_>) -> Option<Event<'_>> {
     Some(match event {
         Event::StateChange(StateChange::Color(change)) => {
@@ -183,7 +183,7 @@ fn harmless(event: Event<'_>) -> Option<Event<'_>> {
                 ..change
             }))
         }
-        // A space of the text, which the writer would show as the name of the entity.
+        // A space in text, which the writer would show as the name of the entity.
         Event::Content(Content::Text("&nbsp;")) => space(0.25),
         Event::Space { width, .. } => space(width.map_or(0.0, |width| ems(width).clamp(0.0, 4.0))),
         Event::Visual(Visual::Fraction(Some(line))) => {
@@ -208,7 +208,7 @@ fn space(ems: f32) -> Event<'static> {
     }
 }
 
-/// A length in widths of an em, roughly.
+/// A length in em, roughly.
 fn ems(length: Dimension) -> f32 {
     let value = match length.unit {
         DimensionUnit::Em => 1.0,
@@ -224,7 +224,7 @@ fn ems(length: Dimension) -> f32 {
     if value.is_finite() { value } else { 0.0 }
 }
 
-/// Bytes that may be written up to some number.
+/// A writer with a limit on its bytes.
 struct Bounded {
     bytes: Vec<u8>,
     most: usize,
@@ -247,7 +247,7 @@ impl io::Write for Bounded {
 /// Elements that hold text.
 const LEAVES: [&str; 4] = ["mi", "mn", "mo", "mtext"];
 
-/// Elements that hold elements, and how many; 0 stands for any number.
+/// Elements that hold elements, with their number; 0 stands for any number.
 const NODES: [(&str, usize); 14] = [
     ("math", 0),
     ("mrow", 0),
@@ -277,7 +277,7 @@ const FLAGS: [&str; 5] = [
     "movablelimits",
 ];
 
-/// What was written, read again and written from lists of elements and attributes; `None` of anything that is not on them.
+/// The output, parsed again and written from lists of elements and attributes; `None` if anything is not on them.
 fn checked(written: &[u8]) -> Option<String> {
     let mut rest = std::str::from_utf8(written).ok()?;
     let mut html = String::with_capacity(written.len());
@@ -333,7 +333,7 @@ fn checked(written: &[u8]) -> Option<String> {
     (open.is_empty() && rest.is_empty()).then_some(html)
 }
 
-/// Reads attributes up to `>`, writes those that are known, and gives what follows, and whether the element ends there.
+/// Reads attributes up to `>` and writes the known ones. Returns what follows, and whether the element ends there.
 fn attributes<'t>(mut rest: &'t str, html: &mut String) -> Option<(&'t str, bool)> {
     let mut classes = String::new();
     loop {
@@ -399,7 +399,7 @@ fn leaf(name: &str, text: &str, html: &mut String) -> Option<()> {
         if text.chars().nth(2).is_some() && !text.chars().all(is_name) {
             return None;
         }
-        // The application of a function, which the writer adds.
+        // Function application, which the writer adds.
         if text == "\u{2061}" {
             html.push_str(text);
             return Some(());

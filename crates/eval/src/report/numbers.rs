@@ -2,7 +2,7 @@
 
 use crate::eval::{Estimate, Evaluation, Interval, NoBetter, Share};
 
-/// What stands for no figure.
+/// Stands for a missing figure.
 pub const DASH: &str = "–";
 
 /// A share of 1 in percent.
@@ -28,7 +28,7 @@ pub fn share(share: Option<Share>) -> String {
     )
 }
 
-/// As [`share`].
+/// As [`share`], for an estimate.
 pub fn estimate(estimate: Option<Estimate>) -> String {
     estimate.map_or_else(
         || DASH.to_owned(),
@@ -36,7 +36,7 @@ pub fn estimate(estimate: Option<Estimate>) -> String {
     )
 }
 
-/// A share of 1 in percent, with its interval where it has one.
+/// A share of 1 in percent, with its interval if it has one.
 pub(crate) fn with_interval(value: f64, interval: Option<Interval>) -> String {
     match interval {
         Some(interval) => format!("{} ({})", percent(value), range(interval)),
@@ -44,7 +44,7 @@ pub(crate) fn with_interval(value: f64, interval: Option<Interval>) -> String {
     }
 }
 
-/// A sentence for each task in which a judge is not shown to be better than always the same answer.
+/// A sentence for each task in which a judge is not shown to be better than a constant answer.
 pub fn no_better(evaluation: &Evaluation) -> Vec<String> {
     let sentence = |(task, no_better): (&_, &NoBetter)| {
         let scores = evaluation.all.tasks.get(task)?;
@@ -72,7 +72,7 @@ pub fn area(auc: f64, interval: Option<Interval>) -> String {
     }
 }
 
-/// A difference in points of percent, with its interval.
+/// A difference in percentage points, with its interval.
 pub fn points(estimate: Estimate) -> String {
     match estimate.interval {
         Some([low, high]) => format!(
@@ -103,7 +103,7 @@ pub fn p_value(p: f64) -> String {
     }
 }
 
-/// A number with its thousands apart.
+/// A number with separated thousands.
 pub(crate) fn grouped(number: usize) -> String {
     let digits = number.to_string();
     let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);

@@ -1,4 +1,4 @@
-//! What all pages share: templates with auto-escape, the stylesheet, and the policy of what may run.
+//! What all pages share: templates with auto-escape, the stylesheet, and the policy on which styles and scripts may run.
 
 use std::fmt::Write as _;
 use std::sync::LazyLock;
@@ -16,8 +16,8 @@ use super::text;
 /// The stylesheet of all pages.
 pub(crate) const STYLE: &str = include_str!("report.css");
 
-/// The templates: every value is escaped, with what is not shown as itself made visible. The filter `text` makes HTML of a text, with
-/// its formulas; `fixed` writes a number with two decimals.
+/// The templates. Every value is escaped, with invisible characters made visible. The filter `text` makes HTML of a text,
+/// with its formulas; `fixed` writes a number with two decimals.
 static TEMPLATES: LazyLock<Result<Environment<'static>, String>> = LazyLock::new(|| {
     let mut templates = Environment::new();
     templates.set_undefined_behavior(UndefinedBehavior::Strict);
@@ -47,7 +47,7 @@ static TEMPLATES: LazyLock<Result<Environment<'static>, String>> = LazyLock::new
     Ok(templates)
 });
 
-/// Writes a value as HTML: a string that is not HTML already is escaped.
+/// Writes a value as HTML: a string is escaped unless it is HTML already.
 fn escape(out: &mut Output, state: &mut State, value: &Value) -> Result<(), Error> {
     match value.as_str() {
         Some(text) if !value.is_safe() => Ok(out.write_str(&text::plain(text))?),
@@ -55,10 +55,10 @@ fn escape(out: &mut Output, state: &mut State, value: &Value) -> Result<(), Erro
     }
 }
 
-/// What a template makes of values.
+/// Renders a template with values.
 ///
 /// # Errors
-/// Where a template and its values do not fit together.
+/// When a template and its values do not fit together.
 pub(crate) fn render(template: &str, values: impl Serialize) -> Result<String, Error> {
     let templates = TEMPLATES
         .as_ref()
@@ -67,7 +67,7 @@ pub(crate) fn render(template: &str, values: impl Serialize) -> Result<String, E
     template.render(Value::from(Serde(values)))
 }
 
-/// The Content-Security-Policy of a page that has these styles and scripts within it, and needs nothing else.
+/// The Content-Security-Policy of a page that contains these styles and scripts, and needs nothing else.
 pub(crate) fn policy(styles: &[&str], scripts: &[&str]) -> String {
     let mut policy = "default-src 'none'; base-uri 'none'; form-action 'none'".to_owned();
     for (directive, sources) in [("style-src", styles), ("script-src", scripts)] {

@@ -4,28 +4,28 @@ use std::fmt::Write as _;
 
 use super::text::plain;
 
-/// The plot's size, and the room around what is plotted: left, right, top, bottom.
+/// The plot's size, and the margins: left, right, top, bottom.
 const SIZE: (f64, f64) = (560.0, 340.0);
 const ROOM: [f64; 4] = [66.0, 26.0, 14.0, 44.0];
 
-/// Ticks that an axis has about.
+/// About how many ticks an axis has.
 const TICKS: f64 = 6.0;
 
-/// One axis.
+/// An axis.
 #[derive(Debug, Clone)]
 pub struct Axis {
     /// What it shows, with its unit.
     pub(crate) label: String,
     /// The values at its ends; the second is greater.
     pub(crate) range: [f64; 2],
-    /// In powers of ten; then both ends are greater than 0.
+    /// Whether the scale is logarithmic; then both ends are greater than 0.
     pub(crate) logarithmic: bool,
-    /// Is a value a share of 1, shown in percent?
+    /// Whether values are shares of 1, shown in percent.
     pub(crate) percent: bool,
 }
 
 impl Axis {
-    /// From `from` to `to`, in equal steps.
+    /// A linear axis from `from` to `to`.
     pub fn linear(label: impl Into<String>, from: f64, to: f64) -> Self {
         Self {
             label: label.into(),
@@ -35,7 +35,7 @@ impl Axis {
         }
     }
 
-    /// Shares from `from` to `to`.
+    /// An axis of shares from `from` to `to`.
     pub(crate) fn shares(label: impl Into<String>, from: f64, to: f64) -> Self {
         Self {
             percent: true,
@@ -43,7 +43,7 @@ impl Axis {
         }
     }
 
-    /// In powers of ten around values greater than 0.
+    /// A logarithmic axis around values greater than 0.
     pub(crate) fn powers(label: impl Into<String>, values: impl Iterator<Item = f64>) -> Self {
         let (low, high) = values
             .filter(|value| *value > 0.0)
@@ -63,7 +63,7 @@ impl Axis {
         }
     }
 
-    /// Where a value is, from 0 to 1.
+    /// The place of a value on the axis, from 0 to 1.
     fn place(&self, value: f64) -> f64 {
         let [from, to] = self.range;
         let place = if self.logarithmic {
@@ -105,40 +105,40 @@ impl Axis {
 
     fn shown(&self, value: f64) -> String {
         let value = if self.percent { 100.0 * value } else { value };
-        // Ticks are few digits times a power of ten.
+        // Ticks are a few digits times a power of ten.
         let rounded = format!("{value:.4}");
         let shown = rounded.trim_end_matches('0').trim_end_matches('.');
         format!("{shown}{}", if self.percent { " %" } else { "" })
     }
 }
 
-/// What is plotted. Places are values of the axes.
+/// An element of a plot. Places are values of the axes.
 #[derive(Debug, Clone)]
 pub enum Mark {
     /// A point, with the interval of its height.
     Point {
-        /// Where.
+        /// Its place.
         at: [f64; 2],
-        /// From and to, of the height.
+        /// The lower and upper end of the interval.
         interval: Option<[f64; 2]>,
         /// Its radius in pixels.
         radius: f64,
-        /// A class of the stylesheet, or nothing.
+        /// A class of the stylesheet, or empty.
         class: &'static str,
-        /// Written beside it, or nothing.
+        /// The name written beside it, or empty.
         name: String,
-        /// Shown when pointed at.
+        /// The tooltip.
         title: String,
     },
     /// A column from the bottom.
     Column {
-        /// From and to.
+        /// The left and right end.
         width: [f64; 2],
-        /// How high.
+        /// The height.
         height: f64,
-        /// A class of the stylesheet, or nothing.
+        /// A class of the stylesheet, or empty.
         class: &'static str,
-        /// Shown when pointed at.
+        /// The tooltip.
         title: String,
     },
     /// A straight line.
@@ -155,15 +155,15 @@ pub enum Mark {
 pub struct Plot {
     /// The id of its element, unique in the page.
     pub id: String,
-    /// What it shows, for who cannot see it.
+    /// What it shows, for readers who cannot see it.
     pub title: String,
-    /// What is to be seen in it.
+    /// A longer description of what it shows.
     pub description: String,
-    /// From left to right.
+    /// The horizontal axis.
     pub x: Axis,
-    /// From the bottom up.
+    /// The vertical axis.
     pub y: Axis,
-    /// What is plotted, in drawing order.
+    /// The marks, in drawing order.
     pub marks: Vec<Mark>,
 }
 
@@ -271,7 +271,7 @@ impl Plot {
                         plain(title)
                     );
                     if !name.is_empty() {
-                        // Towards the middle, so that it stays in the plot.
+                        // Towards the middle, so that it stays inside the plot.
                         let (aside, anchor) = if across > width * 0.6 {
                             (-radius - 5.0, "end")
                         } else {
@@ -293,10 +293,10 @@ impl Plot {
     }
 }
 
-/// How an SVG file of plots begins.
+/// The beginning of an SVG file of plots.
 pub const BEGINNING: &str = "<!-- juror correlate -->\n";
 
-/// What the stylesheet of pages says of plots, for a picture that stands alone: plain colours, which every viewer knows.
+/// The stylesheet's rules for plots, for a picture that stands alone: plain colours, which every viewer knows.
 const DOCUMENT_STYLE: &str = "text{font:12px sans-serif;fill:#5b6068}text.name{fill:#1f2328}.axis{stroke:#5b6068;fill:none}\
     .grid{stroke:#dedbd4;fill:none}.ideal{stroke:#5b6068;stroke-dasharray:4 4;fill:none}.column,.point{fill:#2f6fab}\
     .interval{stroke:#2f6fab;fill:none}";
@@ -323,7 +323,7 @@ pub fn document(plots: &[Plot]) -> String {
     svg
 }
 
-/// An `<svg>` element within another takes all of its room unless it says how much it needs.
+/// An `<svg>` element inside another takes up all of its room unless it has a size.
 fn sized(svg: &str) -> String {
     let (width, height) = SIZE;
     svg.replacen(
@@ -333,7 +333,7 @@ fn sized(svg: &str) -> String {
     )
 }
 
-/// A share with its interval as a line of a table: the whole width stands for all.
+/// A share with its interval as a bar in a table; the whole width is 100 %.
 pub(crate) fn bar(value: f64, interval: Option<[f64; 2]>) -> String {
     let place = |value: f64| 2.0 + 96.0 * value.clamp(0.0, 1.0);
     let mut svg = "<svg class=\"inline\" viewBox=\"0 0 100 10\" preserveAspectRatio=\"none\" aria-hidden=\"true\">\

@@ -1,13 +1,13 @@
-//! One sample with everything said of it, as an `<article>`.
+//! One sample with all verdicts and labels on it, as an `<article>`.
 
 use serde::Serialize;
 
 use super::page;
 
-/// Characters that are shown of a text's beginning, and of its end, where it is longer than both.
+/// How many characters are shown of the beginning and of the end of a text that is longer than both.
 const SHOWN: (usize, usize) = (6000, 3000);
 
-/// Characters of the question that stand beside a closed record.
+/// The length in characters of the question's beginning beside a closed record.
 const GIST: usize = 160;
 
 /// A text, perhaps without its middle.
@@ -15,17 +15,17 @@ const GIST: usize = 160;
 pub(crate) struct Text {
     /// Its beginning, or all of it.
     pub(crate) head: String,
-    /// Characters that are left out.
+    /// The number of characters left out.
     pub(crate) left_out: usize,
-    /// Its end, where something is left out.
+    /// Its end, if something is left out.
     pub(crate) tail: String,
 }
 
 impl Text {
-    /// The text, without its middle where it is very long.
+    /// The text, without its middle if it is very long.
     pub(crate) fn cut(text: &str) -> Self {
         let (first, last) = SHOWN;
-        // A character has one byte at least.
+        // A character has at least one byte.
         let characters = if text.len() <= first + last {
             0
         } else {
@@ -50,50 +50,46 @@ impl Text {
     }
 }
 
-/// What a label, a judge or the rules say.
+/// The answers of a label, a judge or the rules.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub(crate) struct Said {
-    /// Is the derivation right?
+    /// Whether the derivation is right.
     pub(crate) process: Option<bool>,
-    /// Is the final answer right?
+    /// Whether the final answer is right.
     pub(crate) outcome: Option<bool>,
-    /// Are both right?
+    /// Whether both are right.
     pub(crate) overall: Option<bool>,
 }
 
-/// What a judge says of a sample.
+/// A judge's verdict on a sample.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub(crate) struct Judgement {
-    /// The judge's name, as a rule its file of verdicts.
+    /// The judge's name, usually its file of verdicts.
     pub(crate) judge: String,
-    /// Where the verdict stands: file and line.
+    /// The place of the verdict: file and line.
     pub(crate) place: String,
-    /// Its status.
     pub(crate) status: String,
-    /// What it says.
     pub(crate) said: Said,
     /// The probability that the derivation is right.
     pub(crate) process_probability: Option<f32>,
     /// The probability that the final answer is right.
     pub(crate) outcome_probability: Option<f32>,
-    /// The reward.
     pub(crate) reward: Option<f64>,
-    /// Tokens generated for it.
     pub(crate) generated: Option<u32>,
-    /// The judge's few sentences.
+    /// The judge's reason.
     pub(crate) reason: Option<Text>,
-    /// What it wrote, where that could not be read or was kept.
+    /// What it wrote, if that could not be read or was kept.
     pub(crate) raw: Option<Text>,
     /// Why there is no verdict.
     pub(crate) error: Option<String>,
 }
 
-/// A short name for what is remarkable of a sample.
+/// A label for something remarkable about a sample.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Tag {
-    /// Its name: lower-case letters and `_`, also a CSS class.
+    /// Its name in lower-case letters and `_`, also a CSS class.
     pub(crate) name: &'static str,
-    /// What is shown.
+    /// The text that is shown.
     pub(crate) text: String,
 }
 
@@ -102,31 +98,25 @@ pub(crate) struct Tag {
 pub(crate) struct Record {
     /// The element's id in the page.
     pub(crate) anchor: String,
-    /// The sample's id.
     pub(crate) id: String,
-    /// The trial, where samples have several.
+    /// The trial, if samples have several.
     pub(crate) trial: Option<u32>,
     /// What the question is about.
     pub(crate) subject: Option<String>,
     /// What kind of answer it has.
     pub(crate) answer_type: Option<String>,
-    /// What is remarkable.
+    /// Remarkable things about it.
     pub(crate) tags: Vec<Tag>,
-    /// Names of what it has in common with others, for filters: words of our own, without spaces.
+    /// Names of facets, for filters: words of our own, without spaces.
     pub(crate) facets: Vec<String>,
-    /// The question.
     pub(crate) question: Option<Text>,
-    /// The reference answer.
     pub(crate) reference: Option<Text>,
-    /// The response.
     pub(crate) response: Option<Text>,
-    /// The label.
     pub(crate) label: Option<Said>,
-    /// What each judge says.
     pub(crate) judgements: Vec<Judgement>,
-    /// What the rules say of the final answer.
+    /// The rules' result for the final answer.
     pub(crate) rules: Option<bool>,
-    /// Is it shown open?
+    /// Whether it is shown open.
     pub(crate) open: bool,
 }
 
@@ -134,7 +124,7 @@ impl Record {
     /// The record as HTML.
     ///
     /// # Errors
-    /// Where the template does not fit the record.
+    /// When the template does not fit the record.
     pub(crate) fn html(&self) -> Result<String, minijinja::Error> {
         #[derive(Serialize)]
         struct Values<'r> {
@@ -150,7 +140,7 @@ impl Record {
         )
     }
 
-    /// The question's first words.
+    /// The beginning of the question.
     fn gist(&self) -> String {
         let question = self.question.as_ref().map_or("", |text| &text.head);
         let begun = question.chars().take(4 * GIST).collect::<String>();

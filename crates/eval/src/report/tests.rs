@@ -1,4 +1,4 @@
-//! What a text can make of a page: nothing but text and formulas.
+//! Whatever the text, a page of it contains only text and formulas.
 
 use std::sync::LazyLock;
 
@@ -10,7 +10,7 @@ use super::plot::{Axis, Mark, Plot};
 use super::record::{Judgement, Record, Said, Tag, Text};
 use super::text::{html, plain};
 
-/// Every tag that a text may become.
+/// Matches every tag that a text may become.
 static TAG: LazyLock<Regex> = LazyLock::new(|| {
     let value = r"[a-zA-Z0-9. -]*";
     let names = "display|displaystyle|scriptlevel|mathvariant|stretchy|symmetric|largeop|movablelimits|width|linethickness|minsize|maxsize|class";
@@ -25,7 +25,7 @@ static ANY_TAG: LazyLock<Regex> = LazyLock::new(|| Regex::new("<[^<>]*>").unwrap
 
 static ENTITY: LazyLock<Regex> = LazyLock::new(|| Regex::new("&(?:amp|lt|gt|quot|#39);").unwrap());
 
-/// Asserts that HTML of a text is text and whitelisted tags, which are closed in order.
+/// Asserts that the HTML of a text is text and whitelisted tags, which are closed in order.
 fn assert_safe(html: &str) {
     let mut open = Vec::new();
     for tag in ANY_TAG.find_iter(html) {
@@ -210,7 +210,7 @@ fn hostile_formulas_are_bounded() {
         .unwrap();
 }
 
-/// Pieces that texts and formulas are made of, and what has no place in them.
+/// Pieces of texts and formulas, and some that are not allowed in them.
 const PIECES: [&str; 96] = [
     "$",
     "$",
@@ -397,7 +397,7 @@ fn records_escape_everything() {
     assert!(html.contains("0.12") || html.contains("0.13"));
 }
 
-/// Every tag of a plot.
+/// Matches every tag of a plot.
 static PLOT_TAG: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r#"^<(?:/?(?:svg|title|desc|text)|(?:svg|title|desc|text|path|rect|circle)(?: [a-zA-Z-]+="[^"<>]*")+/?)>$|^</(?:rect|circle)>$|^<title>$"#).unwrap()
 });
@@ -448,13 +448,13 @@ fn plots_keep_to_their_place_and_escape_names() {
         }
         assert!(!svg.contains("<script") && !svg.contains('\u{202e}'));
         assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
-        // No point outside of the picture.
+        // No point lies outside of the picture.
         for place in centre.captures_iter(&svg) {
             let most = if &place[1] == "x" { 560.0 } else { 340.0 };
             let place: f64 = place[2].parse().unwrap();
             assert!((0.0..=most).contains(&place), "{svg}");
         }
-        // Few ticks, and at least two of shares: 0 % and 100 %.
+        // Few ticks, and at least two on an axis of shares: 0 % and 100 %.
         assert!(svg.contains(">0 %<") && svg.contains(">100 %<"));
         assert!(svg.matches("<text").count() < 40, "{svg}");
     }

@@ -1,4 +1,4 @@
-//! Untrusted text as HTML: everything escaped, what is not shown as itself made visible, formulas as `MathML`.
+//! Untrusted text as HTML: everything escaped, invisible characters made visible, formulas as `MathML`.
 //!
 //! The text's lines stay lines (`white-space: pre-wrap` in the stylesheet); its Markdown stays as it was written.
 
@@ -12,7 +12,7 @@ use juror_base::terminal::is_hidden;
 pub(crate) fn html(text: &str) -> String {
     let mut html = String::with_capacity(text.len() + text.len() / 4);
     let mut rest = text;
-    // What has been looked through without finding an opening delimiter.
+    // The length of the text that was searched without finding an opening delimiter.
     let mut plain = 0;
     while let Some(at) = rest[plain..].find(['$', '\\']) {
         let at = plain + at;
@@ -29,7 +29,7 @@ pub(crate) fn html(text: &str) -> String {
         };
         match math::mathml(formula.source, formula.display) {
             Some(mathml) if formula.display => {
-                // It is a block: the line's end before it and after it would be an empty line.
+                // A displayed formula is a block: the line breaks before and after it would be empty lines.
                 let before = rest[..at].trim_end_matches([' ', '\t']);
                 escape_into(&mut html, before.strip_suffix('\n').unwrap_or(before), true);
                 let _ = write!(html, "<span class=\"display\">{mathml}</span>");
@@ -57,7 +57,7 @@ pub(crate) fn plain(text: &str) -> String {
     html
 }
 
-/// Writes text escaped; with `marked` what is not shown as itself stands in an element of its own.
+/// Writes text escaped; with `marked`, escaped invisible characters are in an element of their own.
 pub(super) fn escape_into(html: &mut String, text: &str, marked: bool) {
     let mut characters = text.chars().peekable();
     while let Some(character) = characters.next() {
@@ -68,7 +68,7 @@ pub(super) fn escape_into(html: &mut String, text: &str, marked: bool) {
             '"' => html.push_str("&quot;"),
             '\'' => html.push_str("&#39;"),
             '\n' | '\t' => html.push(character),
-            // A line's end as Windows writes it.
+            // The line end of Windows.
             '\r' if characters.peek() == Some(&'\n') => {}
             character if is_hidden(character) => {
                 // Writing to a string does not fail.
@@ -88,7 +88,7 @@ pub(super) fn escape_into(html: &mut String, text: &str, marked: bool) {
 struct Formula<'t> {
     source: &'t str,
     display: bool,
-    /// Where the text goes on.
+    /// Where the text continues after it.
     end: usize,
 }
 

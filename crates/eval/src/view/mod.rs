@@ -36,20 +36,20 @@ pub(crate) const TEMPLATES: [(&str, &str); 7] = [
     ("view/error.html", include_str!("error.html")),
 ];
 
-/// How often it is looked whether a file has grown.
+/// How often to check whether a file has grown.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
-/// Pages that are made at a time; more wait.
+/// How many pages are made at a time; more wait.
 const PAGES: usize = 4;
 
-/// What all pages share.
+/// The state that all pages share.
 struct App {
     browser: Browser,
     figures: Figures,
     pages: Arc<Semaphore>,
-    /// Is the server to end?
+    /// Set when the server is to end.
     ends: Arc<AtomicBool>,
-    /// Why the file cannot be read on.
+    /// Why the file can no longer be read.
     trouble: Mutex<Option<String>>,
 }
 
@@ -61,7 +61,7 @@ impl App {
             .clone()
     }
 
-    /// Reads on while the file grows, until the server ends.
+    /// Reads the file as it grows, until the server ends.
     fn follow(&self, mut progress: Progress) {
         while !self.ends.load(Ordering::Relaxed) {
             let read = self.browser.advance(&mut progress);
@@ -77,7 +77,7 @@ impl App {
 /// Serves the verdicts until `ends` is set.
 ///
 /// # Errors
-/// When the port cannot be listened at.
+/// When the port cannot be opened.
 pub fn serve(
     browser: Browser,
     progress: Progress,
@@ -99,7 +99,7 @@ pub fn serve(
         .map_err(refused("reading verdicts"))
         .map_err(|error: ThreadError| ServerError::from(error))?;
     let served = serve_pages(port, routes::router(&app), ends, listening);
-    // It is told to end where the server could not begin.
+    // Also ends the follower if the server could not start.
     ends.store(true, Ordering::Relaxed);
     let _ = follower.join();
     served

@@ -1,4 +1,4 @@
-//! The pages, written as their records are found.
+//! The pages, which are sent while their records are found.
 
 use std::sync::atomic::Ordering;
 
@@ -14,15 +14,14 @@ use crate::report::numbers::grouped;
 use crate::report::page::render;
 use crate::report::text::plain;
 
-/// Trials of a sample that are listed beside one of them.
+/// The most trials of a sample that are listed beside one of them.
 const MOST_TRIALS: usize = 64;
 
-/// Where a page is written, part by part; `false` once nobody reads it.
+/// Writes a page, part by part; returns `false` once nobody reads it.
 pub(super) type Write<'w> = &'w mut dyn FnMut(String) -> bool;
 
 /// Why a page is not finished.
 enum Unfinished {
-    /// Nobody reads it.
     Unread,
     /// It could not be made.
     Failed(String),
@@ -40,7 +39,7 @@ impl From<minijinja::Error> for Unfinished {
     }
 }
 
-/// A choice of a form's field.
+/// An option of a form's field.
 #[derive(Serialize)]
 pub(super) struct Choice {
     value: String,
@@ -48,29 +47,29 @@ pub(super) struct Choice {
     chosen: bool,
 }
 
-/// The page of the verdicts that are asked for.
+/// Writes the page of the verdicts that the query asks for.
 pub(super) fn list(app: &App, query: &Query, write: Write) {
     let result = write_list(app, query, write);
     finish(result, write);
 }
 
-/// The page of one verdict, by its line in the file.
+/// Writes the page of one verdict, by its line in the file.
 pub(super) fn verdict(app: &App, line: u32, write: Write) {
     let result = write_verdict(app, line, write);
     finish(result, write);
 }
 
-/// The counts, as a part of a page.
+/// The counts, as part of a page.
 pub(super) fn summary(app: &App) -> Result<String, minijinja::Error> {
     render("view/summary.html", json!({"summary": words(app)}))
 }
 
-/// A page that says why there is no other.
+/// A page with an error message.
 pub(super) fn error(app: &App, why: &str) -> String {
     head(app, "not found", None).unwrap_or_default() + &trouble(why)
 }
 
-/// Says what went wrong, and ends the page.
+/// The error message at which a page ends.
 fn trouble(why: &str) -> String {
     let page = render("view/error.html", json!({"why": why}));
     page.unwrap_or_else(|error| {
@@ -166,7 +165,7 @@ fn write_list(app: &App, query: &Query, write: Write) -> Result<(), Unfinished> 
     let mut unread = false;
     let go_on = || !app.ends.load(Ordering::Relaxed);
     let hits = {
-        // Between records too it is noticed that nobody reads the page.
+        // A closed connection is also noticed between records.
         let written = std::cell::RefCell::new(&mut *write);
         let go_on = || go_on() && (written.borrow_mut())(String::new());
         search.run(
@@ -262,7 +261,7 @@ fn write_verdict(app: &App, line: u32, write: Write) -> Result<(), Unfinished> {
     )
 }
 
-/// A verdict in a list, with the way to its own page.
+/// A verdict in a list, with a link to its own page.
 fn item(one: &Record, judge: &str) -> Result<String, minijinja::Error> {
     let article = record(one, judge, false).html()?;
     render(
@@ -295,14 +294,14 @@ fn place(page: usize, pages: usize) -> String {
     }
 }
 
-/// The name of the judge: its file's.
+/// The name of the judge, which is that of its file.
 fn judge(app: &App) -> String {
     let path = app.browser.path();
     let name = path.file_name().unwrap_or(path.as_os_str());
     name.to_string_lossy().into_owned()
 }
 
-/// The form's fields and what is chosen in them.
+/// The form's fields and the options chosen in them.
 fn form(query: &Query, subjects: &[String], has_labels: bool, has_rows: bool) -> Value {
     let values = query.values();
     let value = |name: &str| {

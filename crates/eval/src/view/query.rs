@@ -1,27 +1,27 @@
-//! What of a page's address is asked for, and addresses.
+//! The query in a page's address, and addresses of pages.
 
 use std::fmt::Write as _;
 
 use crate::browse::{Filter, Kind, Sort, Truth, Within};
 use juror_data::verdict::Status;
 
-/// Verdicts on a page, where nothing else is asked for.
+/// The default number of verdicts on a page.
 const SIZE: usize = 20;
 
-/// Verdicts on a page, at most.
+/// The most verdicts on a page.
 const MOST: usize = 100;
 
-/// What a page shows.
+/// What a page is asked to show.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Query {
     pub(super) filter: Filter,
     pub(super) sort: Sort,
-    /// The text that is looked for.
+    /// The text that is searched for.
     pub(super) text: String,
     pub(super) within: Within,
-    /// The page's number, from 1; of a search, that of its first verdict's place in the order.
+    /// The page's number, from 1; for a search, the number of the page on which its first verdict would be.
     pub(super) page: usize,
-    /// Where in the order a search goes on, from 0.
+    /// The place in the order from which a search continues, from 0.
     pub(super) at: usize,
     pub(super) size: usize,
 }
@@ -151,7 +151,7 @@ fn number(text: &str) -> Option<f32> {
     text.parse().ok().filter(|number: &f32| number.is_finite())
 }
 
-/// Every state that a verdict may have.
+/// Every status that a verdict may have.
 pub(super) const STATUSES: [Status; 6] = [
     Status::Ok,
     Status::Unparsed,
@@ -161,7 +161,7 @@ pub(super) const STATUSES: [Status; 6] = [
     Status::Failed,
 ];
 
-/// A state's name in files.
+/// A status's name in files.
 pub(super) fn status_name(status: Status) -> String {
     serde_json::to_value(status)
         .ok()

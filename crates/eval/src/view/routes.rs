@@ -1,4 +1,4 @@
-//! Which address shows what.
+//! The routes: which address shows which page.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use super::{App, pages};
 use crate::report::page::STYLE;
 use juror_judge::server::{asset, channel_body};
 
-/// What pages of this kind add to the stylesheet of all.
+/// The styles of these pages, added to the stylesheet of all pages.
 pub(crate) const VIEW_STYLE: &str = include_str!("view.css");
 
 const SCRIPT: &str = include_str!("view.js");
@@ -66,7 +66,7 @@ async fn verdict(State(app): State<Arc<App>>, Pairs(Line { line }): Pairs<Line>)
     page(app, move |app, write| pages::verdict(app, line, write)).await
 }
 
-/// The counts, for the script that keeps them fresh.
+/// The counts, for the script that keeps them up to date.
 async fn summary(State(app): State<Arc<App>>) -> Response {
     let Ok(place) = Arc::clone(&app.pages).acquire_owned().await else {
         return StatusCode::SERVICE_UNAVAILABLE.into_response();
@@ -84,7 +84,7 @@ async fn summary(State(app): State<Arc<App>>) -> Response {
     }
 }
 
-/// A page that is sent while it is made.
+/// A page that is sent while it is being made.
 async fn page(app: Arc<App>, make: impl FnOnce(&App, pages::Write) + Send + 'static) -> Response {
     let Ok(place) = Arc::clone(&app.pages).acquire_owned().await else {
         return StatusCode::SERVICE_UNAVAILABLE.into_response();

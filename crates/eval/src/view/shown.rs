@@ -10,10 +10,10 @@ use crate::report::numbers::{self, grouped};
 use crate::report::record::{Judgement, Record as Article, Said, Tag, Text};
 use juror_data::verdict::Status;
 
-/// Bytes of a text on a page of its own, at most.
+/// The most bytes of a text on a page of its own.
 const MOST_WHOLE: usize = 1 << 20;
 
-/// The record of a verdict; `whole` shows long texts whole, and open.
+/// The record of a verdict; with `whole`, long texts are shown in full, and the record is open.
 pub(super) fn record(record: &Record, judge: &str, whole: bool) -> Article {
     let text = |text: &str| {
         let shown = if whole && text.len() <= MOST_WHOLE {
@@ -79,7 +79,7 @@ pub(super) fn record(record: &Record, judge: &str, whole: bool) -> Article {
     }
 }
 
-/// A kind of disagreement in words.
+/// A kind of disagreement, in words.
 pub(super) fn kind_words(kind: Kind) -> String {
     match kind {
         Kind::Any => "any".to_owned(),
@@ -89,7 +89,7 @@ pub(super) fn kind_words(kind: Kind) -> String {
     }
 }
 
-/// Counts and figures as words and numbers that the template puts in their places.
+/// Counts and figures as the words and numbers that the template takes.
 #[derive(Debug, Serialize)]
 pub(super) struct Words {
     verdicts: String,

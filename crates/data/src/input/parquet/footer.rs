@@ -1,8 +1,8 @@
-//! The footer of a file (<https://github.com/apache/parquet-format/blob/master/src/main/thrift/parquet.thrift>), held against
-//! the bytes there are before the `parquet` crate reads it.
+//! The footer of a file (<https://github.com/apache/parquet-format/blob/master/src/main/thrift/parquet.thrift>), checked
+//! against the bytes there are before the `parquet` crate reads it.
 //!
-//! The crate takes memory by what a footer claims, and goes down a schema as deep as it is. So the footer is read here first,
-//! and the crate is given one that holds the fields that were checked and no others.
+//! The crate allocates memory by what a footer claims, and recurses into a schema however deep it is. So the footer is read
+//! here first, and the crate is given one that holds only the fields that were checked.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -11,21 +11,21 @@ use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 
 use super::thrift::{Fields, Reader, Shape, Struct, ThriftError};
 
-/// The longest footer that is read: files of thousands of row groups have some megabytes.
+/// The longest footer that is read, in bytes; files of thousands of row groups have some megabytes.
 const MAX_FOOTER: u64 = 64 << 20;
-/// Values in it: some fifteen for each column of each row group.
+/// The most values in it; there are about fifteen for each column of each row group.
 const MAX_VALUES: usize = 1 << 22;
-/// Groups in groups: a list takes two or three.
+/// The deepest nesting of groups; a list takes two or three.
 const MAX_DEPTH: usize = 64;
-/// Columns without columns of their own: each takes memory for some rows, and each row has all of them.
+/// The most leaf columns: each takes memory for some rows, and each row has all of them.
 const MAX_COLUMNS: usize = 10_000;
-/// Bytes of the columns' names, each with those of the groups it is in.
+/// The most bytes of column names, each with the names of its groups.
 const MAX_NAMES: usize = 4 << 20;
-/// Rows that a file may have whatever its size. Equal rows may take no space at all.
+/// How many rows a file may always have. Equal rows may take no space at all.
 const ROWS: u64 = 1 << 20;
-/// Rows for each byte of the file, besides.
+/// How many rows a file may have for each of its bytes, in addition.
 const ROWS_PER_BYTE: u64 = 8;
-/// The same of cells: rows times columns.
+/// How many cells, rows times columns, a file may always have.
 const CELLS: u64 = 1 << 27;
 const CELLS_PER_BYTE: u64 = 256;
 
@@ -85,16 +85,16 @@ const FILE: Fields = &[
     (ROW_GROUPS, Shape::List(&Shape::Struct(ROW_GROUP))),
 ];
 
-// Of the file.
+// Fields of the file.
 const SCHEMA: i16 = 2;
 const ROW_GROUPS: i16 = 4;
-// Of an element of the schema.
+// Fields of a schema element.
 const NAME: i16 = 4;
 const CHILDREN: i16 = 5;
-// Of a row group.
+// Fields of a row group.
 const COLUMNS: i16 = 1;
 const ROWS_OF_GROUP: i16 = 3;
-// Of a column in it.
+// Fields of a column in a row group.
 const METADATA: i16 = 3;
 const COMPRESSED: i16 = 7;
 const DATA: i16 = 9;
@@ -103,7 +103,7 @@ const DICTIONARY: i16 = 11;
 /// Reads and checks a file's footer.
 ///
 /// # Errors
-/// What is wrong with it.
+/// What is wrong with it, as text.
 pub(super) fn read(file: &File) -> Result<ParquetMetaData, String> {
     let length = file.metadata().map_err(|error| error.to_string())?.len();
     let bytes = bytes(file, length)?;
@@ -154,10 +154,10 @@ fn bytes(mut file: &File, length: u64) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// Checks that the schema is one tree of a bounded depth; how many columns it has.
+/// Checks that the schema is one tree of bounded depth; returns the number of columns.
 fn check_schema(footer: &Struct) -> Result<u64, String> {
     let elements: Vec<&Struct> = footer.structs(SCHEMA).collect();
-    // Of each group that is open: children to come, and bytes of the names down to it.
+    // For each open group: children still to come, and the length of the names down to it.
     let mut open: Vec<(usize, usize)> = Vec::new();
     let (mut columns, mut names) = (0_usize, 0_usize);
     for (place, element) in elements.iter().enumerate() {
@@ -204,7 +204,7 @@ fn check_schema(footer: &Struct) -> Result<u64, String> {
     Ok(columns as u64)
 }
 
-/// Checks that row groups lie in the file and apart, and claim no more than its bytes can mean.
+/// Checks that row groups lie inside the file without overlapping, and claim no more than its bytes can hold.
 fn check_row_groups(footer: &Struct, columns: u64, length: u64) -> Result<(), String> {
     let damaged = |what: &str| Err(format!("its footer is damaged: {what}"));
     let (mut rows, mut stored) = (0_u64, 0_u64);

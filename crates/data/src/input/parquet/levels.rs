@@ -1,10 +1,10 @@
-//! Encodings inside pages, as far as they say how much becomes of them
+//! Encodings inside pages, as far as needed to tell how much memory their content takes
 //! (<https://parquet.apache.org/docs/file-format/data-pages/encodings/>).
 
 use super::thrift::Reader;
 
-/// Repetition levels, runs and packed groups: the most values that one row has, that of `open` being begun before, which
-/// becomes that of the last row. `None` for what is no such encoding.
+/// The most values of one row, from repetition levels in runs and packed groups. `open` is the number of values of the row
+/// that was begun before, and becomes that of the last row. `None` if this is not such an encoding.
 pub(super) fn longest_row(levels: &[u8], width: usize, count: u64, open: &mut u64) -> Option<u64> {
     let mut reader = Reader::new(levels, 0);
     let mut left = count;
@@ -50,7 +50,7 @@ pub(super) fn longest_row(levels: &[u8], width: usize, count: u64, open: &mut u6
     Some(longest)
 }
 
-/// Numbers as differences: where they end. `None` where they are damaged, or more than `most`.
+/// The end of numbers encoded as differences. `None` if they are damaged, or more than `most`.
 pub(super) fn end_of_deltas(bytes: &[u8], most: u64) -> Option<usize> {
     let mut reader = Reader::new(bytes, 0);
     let mut size = || reader.size().ok();

@@ -1,13 +1,13 @@
 //! Parquet: row after row, nested columns as JSON objects and lists.
 //!
-//! The `parquet` crate takes memory by what a file claims, so nothing of a file comes to it unread:
+//! The `parquet` crate allocates memory by what a file claims, so everything is checked before it gets it:
 //!
 //! | file | what it does |
 //! |---|---|
 //! | `thrift` | reads structs by a table of their fields, and writes them |
-//! | `footer` | the schema and the row groups, held against the file's size |
-//! | `pages` | the pages of a row group, held against what may be in memory at once |
-//! | `levels` | how many values a page makes of a row, or of a few bytes |
+//! | `footer` | the schema and the row groups, checked against the file's size |
+//! | `pages` | the pages of a row group, checked against the memory limit |
+//! | `levels` | how many values a page makes from a row, or from a few bytes |
 
 mod footer;
 mod levels;
@@ -42,9 +42,8 @@ pub(super) struct Parquet {
     name: String,
     file: Arc<File>,
     metadata: ParquetMetaData,
-    /// Row groups begun.
     groups: usize,
-    /// Those of the last of them.
+    /// The rows of the last row group that was begun.
     rows: Option<ReaderIter>,
     row: usize,
     limit: LineLimit,
@@ -53,8 +52,8 @@ pub(super) struct Parquet {
 }
 
 impl Parquet {
-    /// Opens a file; what cannot be read at any place (a pipe, a compressed file) is copied to a temporary file beside
-    /// `output` first.
+    /// Opens a file. One that cannot be read at any offset (a pipe, a compressed file) is first copied to a temporary file
+    /// beside `output`.
     pub(super) fn new(
         mut bytes: Bytes,
         path: Option<&Path>,
@@ -69,7 +68,7 @@ impl Parquet {
             file: name.clone(),
             source,
         })?;
-        // The crate checks what it reads, but was not written for files made to harm.
+        // The crate checks what it reads, but was not written for malicious files.
         let metadata = panics::guarded(|| footer::read(&file)).flatten();
         let length = file.metadata().map_or(0, |metadata| metadata.len());
         Ok(Self {
@@ -85,7 +84,7 @@ impl Parquet {
         })
     }
 
-    /// The next row; none at the end.
+    /// The next row; `None` at the end.
     fn next_row(&mut self) -> Result<Option<Row>, ParquetError> {
         loop {
             if let Some(row) = self.rows.as_mut().and_then(Iterator::next) {
@@ -125,14 +124,14 @@ impl Serialize for Object<'_> {
     }
 }
 
-/// A value as JSON: numbers of less than 64 bits with the digits that tell them from their neighbours, bytes that are text as
-/// text.
+/// A value as JSON. Numbers of less than 64 bits have just the digits that distinguish them from their neighbours; bytes
+/// that are valid text become text.
 struct Json<'f>(&'f Field);
 
 impl Serialize for Json<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.0 {
-            // Texts are nearly all of a table's bytes: they are written without a copy.
+            // Texts are nearly all of a table's bytes, so they are written without a copy.
             Field::Str(text) => serializer.serialize_str(text),
             Field::Group(row) => Object(row).serialize(serializer),
             Field::ListInternal(list) => serializer.collect_seq(list.elements().iter().map(Json)),
@@ -155,12 +154,12 @@ impl Serialize for Json<'_> {
     }
 }
 
-/// The number that is written so; null of what is none.
+/// The number with this decimal text; null for NaN and infinity.
 fn shortest(text: &str) -> Value {
     text.parse().ok().and_then(Number::from_f64).into()
 }
 
-/// Text that ends a little behind a limit.
+/// A writer that fails beyond a limit.
 struct Limited<'r> {
     text: &'r mut Vec<u8>,
     most: usize,
@@ -168,7 +167,7 @@ struct Limited<'r> {
 
 impl Write for Limited<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // One byte more than may be tells that it is too long.
+        // One byte more than the limit shows that it is too long.
         let left = (self.most + 1).saturating_sub(self.text.len());
         self.text.extend_from_slice(&bytes[..bytes.len().min(left)]);
         if bytes.len() > left {
@@ -182,7 +181,7 @@ impl Write for Limited<'_> {
     }
 }
 
-/// A panic of the crate counts as an error of the file.
+/// Flattens a guarded result: a panic of the crate counts as an error of the file.
 fn flat<T>(result: Result<Result<T, ParquetError>, String>) -> Result<T, String> {
     match result {
         Ok(Ok(value)) => Ok(value),
@@ -210,7 +209,7 @@ impl RowReader for Parquet {
                     text: &mut *row,
                     most: limit.bytes(),
                 };
-                // Memory can always be written to: all that fails is a row that is too long.
+                // Writing to memory does not fail, except for a row that is too long.
                 let _ = serde_json::to_writer(text, &Object(&next));
             }))
         });

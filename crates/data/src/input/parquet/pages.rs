@@ -1,5 +1,5 @@
-//! The pages of row groups. Each page's header is read and held against what may be in memory at once before the `parquet` crate
-//! takes memory by it.
+//! The pages of row groups. Each page's header is read and checked against the memory limit before the `parquet` crate
+//! allocates memory by it.
 
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
@@ -20,18 +20,18 @@ use parquet::schema::types::Type;
 use super::levels::{end_of_deltas, longest_row};
 use super::thrift::{Fields, Reader, Shape, ThriftError};
 
-/// Bytes that the pages of all columns may take at once, and their longest rows of lists, whatever the file's size. A large file
-/// may take as much as its own size.
+/// How many bytes the pages of all columns and their longest rows of lists may always take up at once. A large file may take
+/// as much as its own size.
 const HELD: u64 = 512 << 20;
 /// The longest header of a page: it may hold two values of the column, as statistics.
 const MAX_HEADER: usize = 16 << 20;
-/// Bytes of a page that are read for its header, at first.
+/// How many bytes of a page are first read for its header.
 const HEADER: usize = 512;
-/// Bytes of a value in a dictionary, besides its own.
+/// Memory of a value in a dictionary, in addition to its own bytes.
 const ENTRY: u64 = 32;
-/// Bytes of a value in a list, besides its own: in the row, and in the rows that are read ahead.
+/// Memory of a value in a list, in addition to its own bytes: in the row, and in the rows that are read ahead.
 const ELEMENT: u64 = 256;
-/// Bytes of two lengths.
+/// Memory of two lengths, in bytes.
 const LENGTHS: u64 = 8;
 
 const DATA_PAGE: Fields = &[
@@ -70,14 +70,14 @@ fn refused(why: impl Into<String>) -> ParquetError {
     ParquetError::General(why.into())
 }
 
-/// What is held of all columns at once.
+/// The memory in use by all columns of a row group.
 pub(super) struct Held {
     bytes: AtomicU64,
     most: u64,
 }
 
 impl Held {
-    /// Of a file of so many bytes.
+    /// The limit for a file of so many bytes.
     pub(super) fn of(file: u64) -> Arc<Self> {
         Arc::new(Self {
             bytes: AtomicU64::new(0),
@@ -85,7 +85,7 @@ impl Held {
         })
     }
 
-    /// Puts `new` in the place of `old`; both are there for a moment.
+    /// Replaces `old` by `new` bytes; for a moment both are in use.
     pub(super) fn replace(&self, old: &mut u64, new: u64) -> Result<()> {
         let before = self.bytes.fetch_add(new, Ordering::Relaxed);
         if before.saturating_add(new) > self.most {
@@ -117,7 +117,7 @@ impl<'m> Group<'m> {
         }
     }
 
-    /// Rows to read ahead: the fewer, the more memory each takes.
+    /// How many rows to read ahead: the fewer, the more memory each takes.
     pub(super) fn batch(&self) -> usize {
         const MOST: usize = 1024;
         let columns = self.metadata.columns();
@@ -176,7 +176,7 @@ impl RowGroupReader for Group<'_> {
     }
 }
 
-/// Bits of levels up to this one.
+/// How many bits encode levels up to this one.
 fn bits(level: i16) -> usize {
     (i16::BITS - level.max(0).leading_zeros()) as usize
 }
@@ -188,7 +188,7 @@ pub(super) struct Column {
     pages: Mutex<HeldPages>,
 }
 
-/// What its pages take.
+/// The memory of a column's pages.
 #[derive(Default)]
 struct HeldPages {
     data: u64,
@@ -239,7 +239,7 @@ impl Column {
             None => self.held.replace(&mut pages.data, both)?,
             Some(entries) => {
                 let entries = entries.and_then(|entries| u64::try_from(entries).ok());
-                // None takes less than a byte.
+                // Each takes at least a byte.
                 let entries = entries
                     .filter(|entries| *entries <= size)
                     .ok_or_else(damaged)?;
@@ -251,7 +251,7 @@ impl Column {
     }
 }
 
-/// A column's bytes, for the crate.
+/// A column's bytes, for the `parquet` crate.
 struct Chunk(Arc<Column>);
 
 impl Length for Chunk {
@@ -263,7 +263,7 @@ impl Length for Chunk {
 impl ChunkReader for Chunk {
     type T = Header;
 
-    /// Only headers are read so.
+    /// The crate reads only headers this way.
     fn get_read(&self, start: u64) -> Result<Header> {
         Ok(Header {
             column: Arc::clone(&self.0),
@@ -281,7 +281,7 @@ impl ChunkReader for Chunk {
     }
 }
 
-/// A page's header, read when it is asked for.
+/// A page's header, read on demand.
 struct Header {
     column: Arc<Column>,
     start: u64,
@@ -300,19 +300,19 @@ impl Read for Header {
     }
 }
 
-/// The pages of a column, whose content is looked at for what becomes of it.
+/// The pages of a column, checked for the memory that their content will take.
 struct CheckedPages {
     column: Arc<Column>,
     pages: SerializedPageReader<Chunk>,
-    /// Bits of a repetition level, and of a definition level.
+    /// Bits of a repetition level, then of a definition level.
     repetition: usize,
     definition: usize,
     physical: Physical,
     /// Bytes of the longest value in the dictionary.
     longest_entry: u64,
-    /// Values so far of the row that the next page goes on with.
+    /// Values so far of the row that continues on the next page.
     row: u64,
-    /// What is held of the longest row.
+    /// The memory in use by the longest row.
     row_bytes: u64,
 }
 
@@ -393,7 +393,7 @@ impl CheckedPages {
             self.physical,
             Physical::BYTE_ARRAY | Physical::FIXED_LEN_BYTE_ARRAY
         );
-        // Bytes of a value that are not those of the page.
+        // Memory of a value beyond the bytes of the page.
         let (own, lengths) = match encoding {
             Encoding::DELTA_BYTE_ARRAY if text => {
                 let suffixes = end_of_deltas(values, count).ok_or_else(damaged)?;

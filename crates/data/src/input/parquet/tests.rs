@@ -1,4 +1,4 @@
-//! Files made to harm, written byte by byte, and files of the format's later encodings.
+//! Malicious files, written byte by byte, and files with the format's later encodings.
 
 use std::fs;
 use std::path::Path;
@@ -18,10 +18,8 @@ const LONG: u8 = 6;
 const BINARY: u8 = 8;
 const LIST: u8 = 9;
 const STRUCT: u8 = 12;
-/// Physical types.
 const BOOLEAN: u64 = 0;
 const BYTE_ARRAY: u64 = 6;
-/// Encodings.
 const PLAIN: u64 = 0;
 const RLE: u64 = 3;
 const DELTA_LENGTHS: u64 = 6;
@@ -159,12 +157,12 @@ fn dictionary(entries: u64, data: &[u8]) -> Vec<u8> {
     page(2, data.len() as u64, 7, &header, data)
 }
 
-/// A text as it stands in a page.
+/// A text as stored in a page.
 fn plain(text: &[u8]) -> Vec<u8> {
     [&(text.len() as u32).to_le_bytes()[..], text].concat()
 }
 
-/// Levels, all of which are `value`, behind `first` ones of 0.
+/// Levels: `first` ones of 0, then `rest` ones of `value`.
 fn levels(first: u64, rest: u64, value: u8) -> Vec<u8> {
     let mut runs = Vec::new();
     if first > 0 {
@@ -176,7 +174,7 @@ fn levels(first: u64, rest: u64, value: u8) -> Vec<u8> {
     plain(&runs)
 }
 
-/// The rows of a file as JSON, or why it is not read.
+/// The rows of a file as JSON, or the reason why it is refused.
 fn read(bytes: &[u8]) -> Result<Vec<String>, String> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("rows.parquet");
@@ -243,7 +241,7 @@ fn what_a_schema_claims_is_held_against_the_file() {
     let wide = (0..10_001).map(|at| leaf(&at.to_string(), BYTE_ARRAY, 0));
     let wide: Vec<Fields> = std::iter::once(root(10_001)).chain(wide).collect();
     refused(&file(&wide, 0, 0, &[]), "more than 10000 columns");
-    // Each column's name has that of its group.
+    // Each column's name includes that of its group.
     let long = "n".repeat(10_000);
     let named: Vec<Fields> = [root(1), group(&long, 1000)]
         .into_iter()
@@ -279,7 +277,7 @@ fn what_pages_claim_is_held_against_memory() {
         &file(&text, 1, ZSTD, &[huge]),
         "more than 512 MiB of memory at once",
     );
-    // Of many columns each may be in bounds.
+    // Each of many columns may be within bounds, but not all together.
     let held = Held::of(100);
     let (mut one, mut other) = (0, 0);
     held.replace(&mut one, 300 << 20).unwrap();
@@ -381,7 +379,7 @@ fn later_encodings_are_read() {
     }
 }
 
-/// Bytes that are changed one by one: read, or refused with a message.
+/// With any byte changed, a file is read or refused with a message.
 #[test]
 fn a_changed_byte_ends_nothing() {
     let verl =

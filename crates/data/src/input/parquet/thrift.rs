@@ -1,10 +1,10 @@
-//! Thrift's compact protocol (<https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md>), read by a
-//! table of the fields that are wanted: everything else is passed over.
+//! Thrift's compact protocol (<https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md>), read by
+//! a table of the wanted fields; everything else is skipped.
 //!
-//! Counts are held against the bytes there are, depth is that of the table, and a known field of another type than its own is
-//! an error, so that no two readers can see different things in the same bytes.
+//! Counts are checked against the bytes there are, depth is limited to that of the table, and a known field with another
+//! type than its own is an error, so that no two readers can see different things in the same bytes.
 
-/// What a field holds.
+/// The type of a field.
 pub(super) enum Shape {
     Bool,
     I8,
@@ -14,14 +14,14 @@ pub(super) enum Shape {
     List(&'static Self),
     /// Fields by their number.
     Struct(Fields),
-    /// The same with one field; left out where that is not known.
+    /// As a struct, with exactly one field; left out if that field is not in the table.
     Union(Fields),
 }
 
-/// The fields of a struct that are read.
+/// The fields of a struct that are read, by number.
 pub(super) type Fields = &'static [(i16, Shape)];
 
-/// What was read.
+/// A value that was read.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Value<'b> {
     Bool(bool),
@@ -41,15 +41,15 @@ pub(super) struct Struct<'b>(Vec<(i16, Value<'b>)>);
 pub(super) enum ThriftError {
     /// They end too early.
     Ends,
-    /// They are no struct of this table.
+    /// They are not a struct of this table.
     Damaged,
-    /// They hold more values than may be.
+    /// They hold more values than allowed.
     TooMany,
 }
 
 type Result<T> = std::result::Result<T, ThriftError>;
 
-/// Structs in structs that are passed over.
+/// The deepest nesting of structs that are skipped.
 const MAX_SKIPPED: usize = 16;
 
 const TRUE: u8 = 1;
@@ -61,7 +61,7 @@ const LIST: u8 = 9;
 const STRUCT: u8 = 12;
 
 impl Shape {
-    /// The type's number in files; of a truth value either.
+    /// The type's number in files; for a boolean either of its two.
     fn number(&self) -> u8 {
         match self {
             Self::Bool => TRUE,
@@ -95,7 +95,7 @@ impl<'b> Struct<'b> {
         }
     }
 
-    /// The struct of a field; an empty one where there is none.
+    /// The struct in a field; an empty one if the field is missing.
     pub(super) fn structure(&self, id: i16) -> &Self {
         static NONE: Struct<'static> = Struct(Vec::new());
         match self.get(id) {
@@ -104,7 +104,7 @@ impl<'b> Struct<'b> {
         }
     }
 
-    /// The structs of a list; none where there is no list.
+    /// The structs in a list; none if the list is missing.
     pub(super) fn structs(&self, id: i16) -> impl Iterator<Item = &Self> {
         let list: &[Value<'b>] = match self.get(id) {
             Some(Value::List(list)) => list,
@@ -116,11 +116,11 @@ impl<'b> Struct<'b> {
         })
     }
 
-    /// The struct as a file has it.
+    /// Writes the struct as it is stored in files.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         let mut last = 0;
         for (id, value) in &self.0 {
-            // A step of up to 15 fits beside the type.
+            // A step of up to 15 is stored in the same byte as the type.
             let (kind, step) = (value.number(), id - last);
             if step < 16 {
                 out.push((step as u8) << 4 | kind);
@@ -136,7 +136,7 @@ impl<'b> Struct<'b> {
 }
 
 impl Value<'_> {
-    /// The type's number in files; whole numbers of more than a byte are written alike in all widths.
+    /// The type's number in files; integers of more than a byte are encoded alike in all widths.
     fn number(&self) -> u8 {
         match self {
             Self::Bool(true) => TRUE,
@@ -186,12 +186,12 @@ fn write_size(mut size: u64, out: &mut Vec<u8>) {
 pub(super) struct Reader<'b> {
     bytes: &'b [u8],
     at: usize,
-    /// Values that may still be read.
+    /// How many values may still be read.
     values: usize,
 }
 
 impl<'b> Reader<'b> {
-    /// Reads no more than so many values.
+    /// A reader of at most `values` values.
     pub(super) fn new(bytes: &'b [u8], values: usize) -> Self {
         Self {
             bytes,
@@ -200,12 +200,11 @@ impl<'b> Reader<'b> {
         }
     }
 
-    /// Bytes read.
+    /// The number of bytes read so far.
     pub(super) fn position(&self) -> usize {
         self.at
     }
 
-    /// Reads a struct.
     pub(super) fn structure(&mut self, wanted: Fields) -> Result<Struct<'b>> {
         let mut found: Vec<(i16, Value<'b>)> = Vec::new();
         let mut last = 0;
@@ -234,7 +233,7 @@ impl<'b> Reader<'b> {
         Ok(Struct(found))
     }
 
-    /// The number and type of the next field; none at the end of the struct. Every writer has fields in order.
+    /// The number and type of the next field; `None` at the end of the struct. Fields are in ascending order.
     fn field(&mut self, last: i16) -> Result<Option<(i16, u8)>> {
         let head = self.byte()?;
         let (step, kind) = (i16::from(head >> 4), head & 15);
@@ -270,7 +269,7 @@ impl<'b> Reader<'b> {
         })
     }
 
-    /// A list's type and length. An element takes a byte at least.
+    /// A list's type and length. An element takes at least a byte.
     fn list(&mut self) -> Result<(u8, usize)> {
         let head = self.byte()?;
         let count = match head >> 4 {
@@ -283,7 +282,7 @@ impl<'b> Reader<'b> {
         Ok((head & 15, count as usize))
     }
 
-    /// Passes over a value that is not wanted.
+    /// Skips a value that is not wanted.
     fn skip(&mut self, kind: u8, depth: usize) -> Result<()> {
         let depth = depth.checked_sub(1).ok_or(ThriftError::Damaged)?;
         match kind {
@@ -294,7 +293,7 @@ impl<'b> Reader<'b> {
             BINARY => _ = self.binary()?,
             LIST => {
                 let (of, count) = self.list()?;
-                // Truth values in lists, sets and maps are in no file of this format.
+                // No file of this format has booleans in lists, sets or maps.
                 if count > 0 && of <= FALSE {
                     return Err(ThriftError::Damaged);
                 }
@@ -319,7 +318,7 @@ impl<'b> Reader<'b> {
         self.take(usize::try_from(length).map_err(|_| ThriftError::Ends)?)
     }
 
-    /// The next bytes.
+    /// Takes the next `count` bytes.
     pub(super) fn take(&mut self, count: usize) -> Result<&'b [u8]> {
         let rest = &self.bytes[self.at..];
         let taken = rest.get(..count).ok_or(ThriftError::Ends)?;
@@ -336,7 +335,7 @@ impl<'b> Reader<'b> {
         Ok((size >> 1).cast_signed() ^ -(size & 1).cast_signed())
     }
 
-    /// A number in groups of seven bits, the lowest first.
+    /// A number in groups of seven bits, lowest first.
     pub(super) fn size(&mut self) -> Result<u64> {
         let mut size = 0;
         for shift in (0..64).step_by(7) {

@@ -1,8 +1,8 @@
-//! Journals that a crash or a hand has changed.
+//! Journals that were changed by a crash or by hand.
 
 use super::*;
 
-/// The promise of the whole file: cut a journal anywhere, go on, and nothing but the cut line is lost.
+/// A journal can be cut at any byte and resumed, and nothing but the cut line is lost.
 #[test]
 fn a_journal_torn_at_any_byte_goes_on() {
     let all = [(0, 0), (1, 0), (2, 0)];
@@ -12,7 +12,7 @@ fn a_journal_torn_at_any_byte_goes_on() {
         .map(|at| at + 1)
         .collect();
     for length in 0..=whole.len() {
-        // What a crash leaves: the bytes so far, or those and zeros that were never filled in.
+        // What a crash leaves: the bytes so far, with or without zeros after them that were never filled in.
         for zeros in [0, 7] {
             let place = place();
             fs::write(&place.path, [&whole[..length], &vec![0; zeros]].concat()).unwrap();
@@ -37,7 +37,7 @@ fn a_journal_torn_at_any_byte_goes_on() {
     }
 }
 
-/// Whatever single bit is flipped: an error that changes nothing, or the trial is judged again, as if its line were not there.
+/// A flipped bit is an error that changes nothing, or its trial is judged again as if its line were missing.
 #[test]
 fn every_flipped_bit_is_noticed() {
     let all = [(0, 0), (3, 1)];
@@ -66,7 +66,7 @@ fn every_flipped_bit_is_noticed() {
     }
 }
 
-/// What the disk gives back when the output is written is checked once more.
+/// Lines are checked once more when they are copied to the output.
 #[test]
 fn a_line_that_changes_behind_the_run_does_not_reach_the_output() {
     let place = place();
@@ -137,7 +137,7 @@ fn a_broken_last_line_is_removed_and_a_broken_line_before_it_is_not() {
     assert!(message.contains("--restart"), "{message}");
     assert_eq!(fs::read_to_string(&place.path).unwrap(), broken);
 
-    // Whole JSON that is no verdict is not what a crash leaves, even at the end.
+    // A crash does not leave complete JSON that is not a verdict, even at the end.
     fs::write(&place.path, format!("{whole}{{\"id\":\"r2\"}}\n")).unwrap();
     let error = open(&place.path, &manifest(), false).unwrap_err();
     assert!(
@@ -161,7 +161,7 @@ fn part_of_a_line_is_removed_before_the_next() {
     let place = place();
     let (mut journal, _) = open(&place.path, &manifest(), false).unwrap();
     journal.append(&verdict(0, 0)).unwrap();
-    // As if the disk had filled up in the middle of a line, and cutting it off had failed as well.
+    // As if the disk had filled up in the middle of a line, and truncating had failed too.
     journal.file.write_all(b"{\"id\":\"r1\",\"ind").unwrap();
     journal.torn = true;
     journal.append(&verdict(1, 0)).unwrap();

@@ -145,7 +145,7 @@ struct Place {
 }
 
 fn place() -> Place {
-    // Beginning a journal syncs, which a memory disk does in no time.
+    // Beginning a journal syncs, which takes no time on a memory disk.
     let memory = Path::new("/dev/shm");
     let folder = if memory.is_dir() {
         tempfile::tempdir_in(memory)

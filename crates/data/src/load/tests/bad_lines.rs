@@ -213,7 +213,7 @@ fn an_id_used_twice_is_a_bad_line() {
 }
 
 proptest! {
-    /// Whatever the bytes, the answer is samples or a message; with bad lines set aside, every line is one or the other.
+    /// Any bytes give samples or a message; with bad lines set aside, every line is one or the other.
     #[test]
     fn no_line_is_lost(lines in prop::collection::vec(
         prop_oneof![
@@ -226,7 +226,7 @@ proptest! {
         ],
         0..20,
     )) {
-        // The head of a compressed file, an archive or a JSON array is another matter.
+        // Not for the beginning of a compressed file, an archive or a JSON array.
         let content = [b" \n{}\n".to_vec(), lines.join(&b'\n')].concat();
         let files = Files::one(&content);
         let filled = content.split(|byte| *byte == b'\n').filter(|line| !line.iter().all(u8::is_ascii_whitespace)).count();

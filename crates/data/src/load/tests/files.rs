@@ -40,7 +40,7 @@ fn compressed_files_that_are_cut_short_are_never_read_as_whole() {
         for skip_bad in [false, true] {
             for length in 0..bytes.len() {
                 if skip_bad && (1..4).contains(&length) {
-                    // Too short to be known as compressed: a bad line, set aside as asked.
+                    // Too short to be recognised as compressed: a bad line, set aside as asked.
                     continue;
                 }
                 fs::write(files.path(name), &bytes[..length]).unwrap();

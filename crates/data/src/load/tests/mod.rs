@@ -10,7 +10,7 @@ mod columns;
 mod files;
 mod shapes;
 
-/// A folder of files, and what `load` makes of them.
+/// A folder of files to be loaded.
 struct Files {
     folder: tempfile::TempDir,
 }
@@ -59,12 +59,11 @@ impl Files {
         loaded
     }
 
-    /// Loads `rows.jsonl`.
     fn rows(&self, options: &LoadOptions) -> Result<Loaded, DatasetError> {
         self.load(&["rows.jsonl"], options)
     }
 
-    /// A message without the temporary folder's name.
+    /// An error message without the temporary folder's name.
     fn message(&self, result: Result<Loaded, DatasetError>) -> String {
         let folder = format!("{}/", self.folder.path().display());
         result.unwrap_err().to_string().replace(&folder, "")
@@ -83,7 +82,7 @@ fn rejected(rejected: &Rejected) -> Vec<RejectedLine> {
     lines
 }
 
-/// Samples left in their files are those read into memory, in whatever order they are fetched.
+/// Samples left in their files equal those read into memory, in whatever order they are fetched.
 fn assert_in_place(rows: &Rows, samples: &[Sample]) {
     assert_eq!(rows.count(), samples.len());
     for order in [1, 7] {
@@ -137,7 +136,7 @@ fn zstd(content: &str) -> Vec<u8> {
     zstd::encode_all(content.as_bytes(), 3).unwrap()
 }
 
-/// What is said of a single bad line.
+/// The reason given for a single bad line.
 fn reason(line: impl AsRef<[u8]>) -> String {
     reason_with(line, &LoadOptions::default())
 }

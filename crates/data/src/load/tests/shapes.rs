@@ -128,7 +128,7 @@ fn a_quote_that_is_open_at_the_end_is_told() {
         message.contains("rows.csv:3: ") && message.contains("opens on line 3"),
         "{message}"
     );
-    // Within a field that has none around it a quote is a character.
+    // In a field that does not begin with a quote, a quote is an ordinary character.
     let content = "question,answer,response\na,4,a 5\" pipe\nb,5,\"say \"\"5\"\"\"\n";
     let (samples, _) = read("rows.csv", content);
     assert_eq!(samples[0][2], "a 5\" pipe");
@@ -149,7 +149,7 @@ fn a_header_is_known_by_the_keys_that_are_named() {
 
 #[test]
 fn nulls_and_missing_elements_are_not_passed_over_in_silence() {
-    // A table has a null where a row has nothing.
+    // Tables have a null where a row has no value.
     let row = r#"{"messages": null, "id": null, "question": "q", "reference_answer": null, "answer": "a", "response": "r"}"#;
     assert_eq!(read("rows.jsonl", row).0[0][..3], ["q", "a", "r"]);
     let row = r#"{"prompt": "q", "answer": "a", "outputs": [{"text": "r"}, {"error": "e"}]}"#;
@@ -422,7 +422,7 @@ fn keys_are_kept() {
             .unwrap_err()
             .contains("none of the rows read has levle, named by --keep")
     );
-    // One that is there does not hide one that is not.
+    // A key that exists does not hide one that does not.
     let error = kept(&["level", "levle"]).unwrap_err();
     assert!(error.contains("rows read has levle, named"), "{error}");
     assert!(kept(&["nowhere[*].x"]).is_err());
@@ -452,7 +452,8 @@ fn the_first_rows_have_a_fingerprint_of_their_own() {
     assert_eq!(fingerprint(5, Some(6)).1, None);
 }
 
-/// As many cells, or responses, in rows of two shapes: what each cost for its row would take ten or a hundred times as long in the wide one.
+/// The same number of cells, or responses, in rows of two shapes: a cost per cell that grew with its row would make the wide
+/// one ten or a hundred times slower.
 #[test]
 fn time_is_in_proportion_to_cells_and_responses() {
     let seconds = |name: &str, content: String, count: usize| {

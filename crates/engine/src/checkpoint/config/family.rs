@@ -1,4 +1,4 @@
-//! The families: what each has, and how its keys are read.
+//! The model families: their properties, and how their keys are read.
 
 use serde_json::Value;
 
@@ -31,7 +31,7 @@ pub enum Architecture {
     GptOss,
 }
 
-/// Names a checkpoint may give itself: `architectures[0]`, `model_type`, and what it is.
+/// Names that checkpoints give themselves: `architectures[0]`, `model_type`, and the family they mean.
 const ARCHITECTURES: [(&str, &str, Architecture); 11] = [
     ("Qwen2ForCausalLM", "qwen2", Architecture::Qwen2),
     ("Qwen3ForCausalLM", "qwen3", Architecture::Qwen3),
@@ -56,12 +56,12 @@ impl Architecture {
         matches!(self, Self::Qwen3 | Self::Qwen3Moe)
     }
 
-    /// Whether what attention and the feed-forward layer give is normed before it joins the residual stream.
+    /// Whether the outputs of attention and of the feed-forward layer are normed before they join the residual stream.
     pub(crate) fn norms_results(self) -> bool {
         self == Self::Glm4
     }
 
-    /// Whether every head may attend to nothing: a learnt score that takes its share of the weights.
+    /// Whether heads have attention sinks: a learnt score for attending to nothing, which takes its share of the weights.
     pub(crate) fn has_sinks(self) -> bool {
         self == Self::GptOss
     }
@@ -76,13 +76,13 @@ impl Architecture {
         matches!(self, Self::Phi3 | Self::Glm | Self::Glm4 | Self::ChatGlm)
     }
 
-    /// Whether rotary pairs are neighbours.
+    /// Whether the two numbers of a rotary pair are neighbours.
     fn rotates_neighbours(self) -> bool {
         matches!(self, Self::Glm | Self::Glm4 | Self::ChatGlm)
     }
 }
 
-/// Reads a configuration; every key that it holds is followed, known to be without effect, or refused.
+/// Reads a configuration. Each key must be followed, or be known to have no effect; any other is refused.
 pub(super) fn parse(keys: &Keys) -> Result<ModelConfig, CheckpointError> {
     let architecture = architecture(keys)?;
     let config = if architecture == Architecture::ChatGlm {
@@ -93,7 +93,7 @@ pub(super) fn parse(keys: &Keys) -> Result<ModelConfig, CheckpointError> {
     keys.must_be("is_encoder_decoder", false)?;
     keys.must_be("add_cross_attention", false)?;
     keys.must_be("tie_encoder_decoder", false)?;
-    // Of an encoder's use alone.
+    // Keys that matter to encoders only.
     keys.get("is_decoder");
     keys.all_asked_for()?;
     Ok(config)
@@ -128,7 +128,7 @@ fn architecture(keys: &Keys) -> Result<Architecture, CheckpointError> {
     ))
 }
 
-/// The keys of transformers.
+/// Reads a configuration with the keys of transformers.
 fn hugging_face(keys: &Keys, architecture: Architecture) -> Result<ModelConfig, CheckpointError> {
     use Architecture::{Glm, Glm4, GptOss, Llama, Mistral, Phi3, Qwen2, Qwen3, Qwen3Moe};
     let (hidden, heads) = (keys.size("hidden_size")?, keys.size("num_attention_heads")?);
@@ -157,14 +157,14 @@ fn hugging_face(keys: &Keys, architecture: Architecture) -> Result<ModelConfig, 
         default_theta,
         default_partial,
     )?;
-    // Those who stretch a checkpoint's angles with YaRN mostly leave this as it was.
+    // Checkpoints stretched with YaRN often leave this at the original value.
     let stretched = rope.stretched_context().unwrap_or(0);
     let max_positions = keys.size("max_position_embeddings")?.max(stretched);
     let layers = keys.size("num_hidden_layers")?;
     keys.must_be("hidden_act", "silu")?;
     let attention_bias = keys.flag("attention_bias", architecture == GptOss)?;
     let biases = match architecture {
-        // Whatever the key says: transformers does not ask it.
+        // transformers has these biases whatever the key says.
         Qwen2 => Biases {
             qkv: true,
             ..Biases::default()
@@ -190,7 +190,7 @@ fn hugging_face(keys: &Keys, architecture: Architecture) -> Result<ModelConfig, 
     };
     let kv_heads = match keys.optional_size("num_key_value_heads")? {
         Some(kv_heads) => kv_heads,
-        // Before there were groups, every head had keys of its own.
+        // In older checkpoints every head has keys and values of its own.
         None if architecture == Llama => heads,
         None => return keys.fail("no num_key_value_heads"),
     };
@@ -207,7 +207,7 @@ fn hugging_face(keys: &Keys, architecture: Architecture) -> Result<ModelConfig, 
         Activation::Silu
     };
     if architecture == Phi3 {
-        // Phi-4-mini names two ways of mixing layers and positions, and uses neither.
+        // Phi-4-mini names two ways of mixing layers and positions but uses neither.
         keys.must_be("full_attn_mod", 1)?;
         keys.must_be("interpolate_factor", 1)?;
         keys.must_be("lm_head_bias", false)?;
@@ -217,7 +217,7 @@ fn hugging_face(keys: &Keys, architecture: Architecture) -> Result<ModelConfig, 
         keys.must_be("shared_expert_intermediate_size", 0)?;
     }
     if architecture == GptOss {
-        // Other names of sizes that are given already, in the makers' own files.
+        // Other names for sizes given already, in the makers' own files.
         keys.get("experts_per_token");
         keys.get("initial_context_length");
         keys.get("max_window_layers");
@@ -244,7 +244,7 @@ fn hugging_face(keys: &Keys, architecture: Architecture) -> Result<ModelConfig, 
     })
 }
 
-/// How far each layer sees.
+/// The attention window of each layer.
 fn windows(
     keys: &Keys,
     architecture: Architecture,
@@ -260,7 +260,7 @@ fn windows(
         _ => false,
     };
     let window = if qwen || used {
-        // What transformers takes where the key is left out; null says that there is none.
+        // The default of transformers where the key is left out; null means no window.
         let default = match architecture {
             Mistral => Some(4096),
             GptOss => Some(128),
@@ -270,7 +270,7 @@ fn windows(
             None if keys.lacks("sliding_window") => default,
             window => window,
         };
-        // One as wide as the context hides nothing.
+        // A window as wide as the context hides nothing.
         window.filter(|window| used && *window < positions)
     } else {
         None
@@ -323,14 +323,14 @@ fn windows(
         .collect()
 }
 
-/// The experts of a family that has them.
+/// The experts, for a family that has them.
 fn experts(keys: &Keys, architecture: Architecture) -> Result<Option<Experts>, CheckpointError> {
     let mxfp4 = keys
         .get("quantization_config")
         .is_some_and(|quantisation| quantisation.get("quant_method") == Some(&"mxfp4".into()));
     let experts = match architecture {
         Architecture::Qwen3Moe => Experts {
-            // transformers 5 writes one name for all families.
+            // transformers 5 has one name for all families.
             count: match keys.optional_size("num_local_experts")? {
                 Some(count) => count,
                 None => keys.size("num_experts")?,
@@ -345,10 +345,10 @@ fn experts(keys: &Keys, architecture: Architecture) -> Result<Option<Experts>, C
             count: keys.size("num_local_experts")?,
             per_token: keys.size("num_experts_per_tok")?,
             intermediate: keys.size("intermediate_size")?,
-            // The best are chosen first and share all of the weight.
+            // The best experts are chosen first, and their weights then sum to 1.
             normalise: true,
             mxfp4,
-            // A key of our own: GGUF files have theirs apart.
+            // A key of our own for GGUF files, which store experts apart.
             together: !keys.flag("experts_apart", false)?,
         },
         _ => return Ok(None),
@@ -369,8 +369,8 @@ fn experts(keys: &Keys, architecture: Architecture) -> Result<Option<Experts>, C
     Ok(Some(experts))
 }
 
-/// In what blocks weights have a scale, where they are stored in FP8. Other quantised checkpoints are refused, except
-/// gpt-oss' experts in MXFP4.
+/// The block sizes in which weights have a scale each, if they are stored in FP8. Other quantised checkpoints are refused,
+/// except gpt-oss' experts in MXFP4.
 fn fp8_blocks(
     keys: &Keys,
     architecture: Architecture,
@@ -400,14 +400,14 @@ fn fp8_blocks(
     }
 }
 
-/// The keys of GLM-4's first code.
+/// Reads a configuration with the keys of GLM-4's first code.
 fn chat_glm(keys: &Keys) -> Result<ModelConfig, CheckpointError> {
     keys.must_be("rmsnorm", true)?;
     keys.must_be("post_layer_norm", true)?;
     keys.must_be("add_bias_linear", false)?;
     keys.must_be("apply_residual_connection_post_layernorm", false)?;
     keys.must_be("original_rope", true)?;
-    // How a product is taken, not what it is.
+    // Keys about how a product is computed, not about its result.
     for key in [
         "apply_query_key_layer_scaling",
         "attention_softmax_in_fp32",
@@ -425,7 +425,7 @@ fn chat_glm(keys: &Keys) -> Result<ModelConfig, CheckpointError> {
         }
     }
     let (heads, head_dim) = (keys.size("num_attention_heads")?, keys.size("kv_channels")?);
-    // Without it queries, keys and values lie head by head in their matrix.
+    // Without it queries, keys and values are interleaved by head in their matrix.
     if !keys.flag("multi_query_attention", false)? {
         return keys.fail("multi_query_attention must be true");
     }

@@ -1,4 +1,4 @@
-//! A JSON object whose values are checked as they are read, and whose keys are all accounted for.
+//! A JSON object whose values are checked as they are read, and whose keys must all be known.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -7,14 +7,14 @@ use serde_json::Value;
 
 use crate::checkpoint::CheckpointError;
 
-/// A configuration with the path that its error messages name. It remembers which keys were asked for.
+/// A configuration with the path that its error messages name. It records which keys were read.
 pub(super) struct Keys<'a> {
     value: &'a Value,
     path: &'a str,
     asked: RefCell<BTreeSet<String>>,
 }
 
-/// Keys that say nothing about how logits are computed: names and versions, training, tokens, how libraries run the model.
+/// Keys that do not change the logits: names and versions, training, tokens, how libraries run the model.
 const WITHOUT_EFFECT: [&str; 68] = [
     "_attn_implementation_autoset",
     "_name_or_path",
@@ -86,7 +86,7 @@ const WITHOUT_EFFECT: [&str; 68] = [
     "typical_p",
 ];
 
-/// Beginnings of keys that tools leave behind.
+/// Beginnings of keys that tools add.
 const WITHOUT_EFFECT_BEGIN: [&str; 2] = ["unsloth_", "_commit_hash"];
 
 impl<'a> Keys<'a> {
@@ -105,19 +105,19 @@ impl<'a> Keys<'a> {
         })
     }
 
-    /// Whether a key is not there, not even as null.
+    /// Whether a key is absent; null counts as present.
     pub(super) fn lacks(&self, key: &str) -> bool {
         self.value.get(key).is_none()
     }
 
-    /// A key's value; absent and null are the same.
+    /// A key's value; `None` if it is absent or null.
     pub(super) fn get(&self, key: &str) -> Option<&'a Value> {
         self.asked.borrow_mut().insert(key.to_owned());
         self.value.get(key).filter(|value| !value.is_null())
     }
 
-    /// Fails on the first key that was never asked for and could mean anything: neither known to be without effect, nor
-    /// null, false or empty.
+    /// Fails on the first key that was never read and could matter: one that is neither known to have no effect, nor null,
+    /// false or empty.
     pub(super) fn all_asked_for(&self) -> Result<(), CheckpointError> {
         let asked = self.asked.borrow();
         let keys = self.value.as_object().into_iter().flatten();
@@ -160,7 +160,7 @@ impl<'a> Keys<'a> {
         }
     }
 
-    /// A positive number, by the name that messages call it.
+    /// A positive number; `name` is what messages call it.
     pub(super) fn positive(
         &self,
         name: &str,
@@ -181,7 +181,7 @@ impl<'a> Keys<'a> {
         }
     }
 
-    /// Fails unless a key is absent or has the one value that this decoder follows.
+    /// Fails unless a key is absent or has the one value that this decoder implements.
     pub(super) fn must_be(
         &self,
         key: &str,
@@ -215,7 +215,7 @@ impl<'a> Keys<'a> {
     }
 }
 
-/// A value as messages show it.
+/// A value as messages show it, shortened.
 pub(super) fn short(value: &Value) -> String {
     let text = value.to_string();
     match text.char_indices().nth(100) {

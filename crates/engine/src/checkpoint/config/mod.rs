@@ -1,8 +1,8 @@
 //! `config.json`: what a checkpoint is, as far as this decoder can run it.
 //!
-//! A key that would change the result and is not followed is an error that names the key, and so is a key that this program
-//! has never heard of: nothing is ignored in silence that matters. Keys are those of Hugging Face transformers, versions 4
-//! and 5, and for [`Architecture::ChatGlm`] those of the checkpoints' own code.
+//! A key that would change the result and is not supported is an error that names the key, and so is a key that this program
+//! does not know: nothing that matters is silently ignored. Keys are those of Hugging Face transformers, versions 4 and 5,
+//! and for [`Architecture::ChatGlm`] those of the checkpoints' own code.
 
 mod family;
 mod keys;
@@ -21,7 +21,7 @@ use super::tensors::MAX_TENSORS;
 use crate::checkpoint::CheckpointError;
 use juror_hub::layout::CONFIG_FILE;
 
-/// The longest context that is supported: positions that get rotary angles.
+/// The longest supported context: how many positions get rotary angles.
 pub(crate) const MAX_POSITIONS: usize = 1 << 17;
 
 /// The experts of a layer.
@@ -85,20 +85,20 @@ pub struct ModelConfig {
     pub kv_heads: usize,
     /// Width of a head; not always `hidden / heads`.
     pub head_dim: usize,
-    /// Positions that there are: `max_position_embeddings`, or what `YaRN` stretches the original context to if that is more;
-    /// as far as this program goes (131,072).
+    /// The number of positions: `max_position_embeddings`, or what `YaRN` stretches the original context to if that is more,
+    /// up to the limit of this program (131,072).
     pub max_positions: usize,
     /// Epsilon of the norms, `rms_norm_eps`.
     pub rms_norm_eps: f64,
     /// The rotary embedding.
     pub rope: Rope,
-    /// For each layer how many keys a query sees, its own included, where that is not all of them.
+    /// For each layer, how many keys a query sees, its own included; `None` where it sees all of them.
     pub windows: Vec<Option<usize>>,
     /// The experts of every layer, in place of a feed-forward layer of width [`Self::intermediate`].
     pub experts: Option<Experts>,
-    /// The blocks of a weight, `[outputs, inputs]`, that have a scale of their own where linear layers are stored in FP8.
+    /// The block sizes, `[outputs, inputs]`, in which a weight has a scale each, if linear layers are stored in FP8.
     pub fp8_blocks: Option<[usize; 2]>,
-    /// What feed-forward layers do in the middle.
+    /// The activation in feed-forward layers.
     pub activation: Activation,
     /// Whether the output head is the embedding table.
     pub tie_embeddings: bool,
@@ -109,7 +109,7 @@ pub struct ModelConfig {
 }
 
 impl ModelConfig {
-    /// Numbers in the model, each tied one counted once.
+    /// The number of parameters; tied ones count once.
     pub fn parameters(&self) -> usize {
         let (queries, keys) = (self.heads * self.head_dim, self.kv_heads * self.head_dim);
         let when = |there: bool, count: usize| if there { count } else { 0 };
@@ -134,8 +134,8 @@ impl ModelConfig {
         embeddings + self.layers * (attention + feed_forward + norms) + self.hidden
     }
 
-    /// Weights that a token is multiplied with in the layers: without embeddings, head and the experts it does not see.
-    /// A token costs two floating-point operations for each, attention aside.
+    /// The weights of the layers that a token is multiplied with: without embeddings, head and the experts that it does not
+    /// use. Each costs two floating-point operations per token, apart from attention.
     pub fn active_layer_parameters(&self) -> usize {
         let (queries, keys) = (self.heads * self.head_dim, self.kv_heads * self.head_dim);
         let attention = self.hidden * (2 * queries + 2 * keys);
@@ -167,7 +167,7 @@ impl ModelConfig {
         Ok(config)
     }
 
-    /// Reads the text of a `config.json`; `path` is what messages call it.
+    /// Reads the text of a `config.json`; `path` is its name in messages.
     ///
     /// # Errors
     /// [`CheckpointError::Config`] naming the key.
@@ -175,7 +175,7 @@ impl ModelConfig {
         let value = read(text, path)?;
         let keys = Keys::new(&value, path);
         let mut config = family::parse(&keys)?;
-        // Far beyond any model; products of sizes then fit in 64 bits, and lists of tensors in memory.
+        // Far beyond any model; with these limits products of sizes fit in 64 bits, and lists of tensors in memory.
         let experts = config.experts;
         for (what, size, most) in [
             ("number of layers", config.layers, 512),

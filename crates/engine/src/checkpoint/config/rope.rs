@@ -10,18 +10,18 @@ use crate::checkpoint::CheckpointError;
 pub struct Rope {
     /// Base of the frequencies.
     pub theta: f64,
-    /// How many of a head's numbers are rotated, the first ones; even.
+    /// How many of a head's numbers are rotated, from the first on; even.
     pub(crate) dims: usize,
-    /// Whether a pair is two neighbours, and not two numbers half of [`Self::dims`] apart.
+    /// Whether the two numbers of a pair are neighbours instead of half of [`Self::dims`] apart.
     pub(crate) interleaved: bool,
-    /// Its stretching for contexts longer than the original one.
+    /// How it is stretched for contexts longer than the original one.
     pub scaling: RopeScaling,
 }
 
 /// How rotary angles are stretched.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RopeScaling {
-    /// They are not.
+    /// Not at all.
     None,
     /// All are divided by a factor.
     Linear {
@@ -54,8 +54,8 @@ pub enum RopeScaling {
         /// What cosines and sines are multiplied with, `attention_factor`.
         attention_factor: f64,
     },
-    /// `LongRoPE` (<https://arxiv.org/abs/2402.13753>): a divisor for each frequency, and another set of them for sequences
-    /// that are longer than the original context.
+    /// `LongRoPE` (<https://arxiv.org/abs/2402.13753>): one divisor for each frequency, and another set of divisors for
+    /// sequences longer than the original context.
     LongRope {
         /// `short_factor`, one for each pair.
         short: Vec<f64>,
@@ -68,7 +68,7 @@ pub enum RopeScaling {
     },
 }
 
-/// The keys of `rope_scaling` (transformers 4) or `rope_parameters` (5).
+/// The keys of the rotary embedding: `rope_scaling` (transformers 4) or `rope_parameters` (5).
 struct RopeKeys<'a> {
     keys: &'a Keys<'a>,
     /// `rope_scaling` or `rope_parameters`
@@ -93,7 +93,7 @@ impl<'a> RopeKeys<'a> {
         self.get(key).map_or(Ok(default), |_| self.number(key))
     }
 
-    /// One positive number for each pair.
+    /// A list of positive numbers, one for each pair.
     fn factors(&self, key: &str, pairs: usize) -> Result<Vec<f64>, CheckpointError> {
         let numbers = match self.get(key) {
             Some(Value::Array(list)) => list
@@ -111,7 +111,7 @@ impl<'a> RopeKeys<'a> {
         }
     }
 
-    /// The original context: beside the other keys, or on top.
+    /// The original context, given beside the other keys or at the top level.
     fn original_positions(&self) -> Result<f64, CheckpointError> {
         let key = "original_max_position_embeddings";
         let on_top = self.keys.get(key);
@@ -119,7 +119,7 @@ impl<'a> RopeKeys<'a> {
             .positive(&self.named(key), self.get(key).or(on_top))
     }
 
-    /// Fails on the first key that this way of stretching does not have.
+    /// Fails on the first key that does not belong to this kind of scaling.
     fn refuse_unknown(&self, scaling: &RopeScaling) -> Result<(), CheckpointError> {
         const ALL: [&str; 6] = [
             "rope_type",
@@ -159,7 +159,7 @@ impl<'a> RopeKeys<'a> {
 }
 
 impl Rope {
-    /// The length up to which sequences have the first of two sets of angles, if there are two.
+    /// The length up to which sequences use the first of two sets of angles; `None` if there is one set.
     pub fn short_context(&self) -> Option<usize> {
         match self.scaling {
             RopeScaling::LongRope {
@@ -169,7 +169,7 @@ impl Rope {
         }
     }
 
-    /// The context that angles are stretched to, where the checkpoint says what was stretched and by how much.
+    /// The context that angles are stretched to, if the checkpoint names the original context and the factor.
     pub fn stretched_context(&self) -> Option<usize> {
         match self.scaling {
             RopeScaling::Yarn {
@@ -181,8 +181,8 @@ impl Rope {
         }
     }
 
-    /// Reads the keys for heads of some width, with what the family takes where checkpoints leave out the base or the share
-    /// of a head that is rotated.
+    /// Reads the keys for heads of `head_dim` numbers, with the family's defaults for the base and for the share of a head
+    /// that is rotated.
     pub(super) fn parse(
         keys: &Keys,
         head_dim: usize,
@@ -236,7 +236,7 @@ impl Rope {
             None => default_partial,
             share => keys.positive("partial_rotary_factor", share)?,
         };
-        // As transformers rounds.
+        // Rounded down, as in transformers.
         let dims = (head_dim as f64 * partial) as usize;
         if dims == 0 || dims > head_dim || dims % 2 == 1 {
             return keys.fail(format!(
@@ -245,7 +245,8 @@ impl Rope {
         }
         let kind = rope.get("rope_type").or_else(|| rope.get("type"));
         let kind = match kind {
-            // transformers 5 may leave it out where nothing is stretched; 4 has the key only where something is.
+            // transformers 5 may leave it out where nothing is stretched; transformers 4 has the key only where something
+            // is.
             None if rope.name == "rope_parameters" || rope.values.is_none() => "default",
             Some(Value::String(kind)) => kind,
             _ => return keys.fail(format!("{} does not say its rope_type", rope.name)),
@@ -267,7 +268,7 @@ impl Rope {
         };
         rope.refuse_unknown(&scaling)?;
         if !matches!(scaling, RopeScaling::LongRope { .. }) {
-            // Written beside the other sizes by some tools; the stretching has one of its own.
+            // Some tools write it beside the other sizes; the scaling has its own.
             keys.get("original_max_position_embeddings");
         }
         Ok(Self {
@@ -307,7 +308,7 @@ fn yarn(rope: &RopeKeys) -> Result<RopeScaling, CheckpointError> {
         positions => positions?,
     };
     let factor = rope.number("factor")?;
-    // The temperature of the paper: what attention loses in sharpness over a longer context.
+    // The paper's temperature, which makes up for attention's loss of sharpness over a longer context.
     let temperature = |share: f64| {
         if factor <= 1.0 {
             1.0

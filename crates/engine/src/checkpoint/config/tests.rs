@@ -1,4 +1,4 @@
-//! Keys that are followed, and those that are refused.
+//! Keys that are supported, and keys that are refused.
 
 use serde_json::{Value, json};
 
@@ -179,7 +179,7 @@ fn windows_are_where_the_family_has_them() {
     assert_eq!(windows(&listed), [Some(64), None]);
 }
 
-/// What the makers publish, and how many parameters they say that makes.
+/// The published configurations give the number of parameters that their makers state.
 #[test]
 fn published_configurations_are_read() {
     let published = [

@@ -4,16 +4,16 @@ use half::{bf16, f16};
 
 use super::StorageType;
 
-/// Numbers of a block.
+/// Numbers in a block.
 pub(crate) const BLOCK: usize = 32;
-/// Blocks of a super-block: of `Q4_K`, `Q5_K` and `Q6_K`.
+/// Blocks in a super-block of `Q4_K`, `Q5_K` or `Q6_K`.
 pub(crate) const BLOCKS: usize = 8;
-/// Bytes of a scale, or a minimum.
+/// Bytes of a scale or a minimum, in half precision.
 const HALF: usize = 2;
-/// Twice the numbers of MXFP4 (<https://www.opencompute.org/documents/ocp-microscaling-formats-mx-v1-0-spec-final-pdf>).
+/// MXFP4's numbers times two (<https://www.opencompute.org/documents/ocp-microscaling-formats-mx-v1-0-spec-final-pdf>).
 const TWICE_E2M1: [i8; 16] = [0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12];
 
-/// The numbers of some rows' blocks; there must be as many as there is room for.
+/// Dequantises the blocks of some rows into `out`, which must have the matching length.
 pub(crate) fn dequantize(kind: StorageType, bytes: &[u8], out: &mut [f32]) {
     match kind {
         StorageType::Q8_0 => q8(bytes, out),
@@ -53,7 +53,7 @@ pub(crate) fn dequantize(kind: StorageType, bytes: &[u8], out: &mut [f32]) {
         StorageType::MXFP4 => {
             let blocks = bytes.chunks_exact(kind.block().1);
             for (block, out) in blocks.zip(out.chunks_exact_mut(BLOCK)) {
-                // Half of a power of two that is no smaller than 2⁻¹²⁷, so the product is exact.
+                // Half of the power of two; it is no smaller than 2⁻¹²⁷, so the product is exact.
                 let scale = power(block[0]);
                 for (out, number) in out.iter_mut().zip(small(kind, &block[1..])) {
                     *out = f32::from(TWICE_E2M1[usize::from(number)]) * 0.5 * scale;
@@ -70,7 +70,7 @@ pub(crate) fn dequantize(kind: StorageType, bytes: &[u8], out: &mut [f32]) {
     }
 }
 
-/// Blocks of MXFP4 as Safetensors has them: with neighbours in a byte, where GGML has numbers 16 apart.
+/// MXFP4 blocks in the order of Safetensors, with neighbours in one byte; GGML has numbers 16 apart.
 pub(crate) fn to_pairs(bytes: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(bytes.len());
     for block in bytes.chunks_exact(1 + BLOCK / 2) {
@@ -95,7 +95,7 @@ pub(crate) fn to_q8(kind: StorageType, bytes: &[u8]) -> Vec<u8> {
     out
 }
 
-/// 2 to the power of `exponent` − 127; 255 is no number.
+/// 2 to the power of `exponent` − 127; 255 is NaN.
 fn power(exponent: u8) -> f32 {
     match exponent {
         0 => f32::from_bits(1 << 22),
@@ -108,8 +108,8 @@ fn half(bytes: &[u8]) -> f32 {
     f16::from_le_bytes([bytes[0], bytes[1]]).to_f32()
 }
 
-/// The 32 numbers of 4 or 5 bits of a block, without its scale: fifth bits in four bytes, where there are, then nibbles,
-/// the low ones first.
+/// The 32 numbers of 4 or 5 bits of a block, without its scale. If there are fifth bits they come first, in four bytes; then
+/// nibbles, the low ones first.
 pub(crate) fn small(kind: StorageType, bytes: &[u8]) -> [u8; BLOCK] {
     let five = matches!(kind, StorageType::Q5_0 | StorageType::Q5_1);
     let (fifth, nibbles) = bytes.split_at(if five { 4 } else { 0 });
@@ -120,7 +120,7 @@ pub(crate) fn small(kind: StorageType, bytes: &[u8]) -> [u8; BLOCK] {
     })
 }
 
-/// Blocks one by one, with the numbers they hold.
+/// Calls `read` for each block with the room for its numbers.
 fn each(kind: StorageType, bytes: &[u8], out: &mut [f32], read: impl Fn(&[u8], &mut [f32])) {
     let (numbers, size) = kind.block();
     for (bytes, out) in bytes.chunks_exact(size).zip(out.chunks_exact_mut(numbers)) {
@@ -149,8 +149,9 @@ fn super_block(header: &[u8], out: &mut [f32], number: impl Fn(usize, usize) -> 
     }
 }
 
-/// The scale and the minimum of a block of `Q4_K` or `Q5_K` from the 12 bytes of eight: the first four have the low 6 bits
-/// of a byte each; of the last four the low 4 bits share a byte, and the high 2 are on top of the first ones' bytes.
+/// The 6-bit scale and minimum of a block of `Q4_K` or `Q5_K`, from the 12 bytes for eight blocks. The first four blocks
+/// have the low 6 bits of a byte for each; of the last four, the low 4 bits share a byte and the high 2 bits are the top
+/// bits of the first blocks' bytes.
 pub(crate) fn scale_and_min(bytes: &[u8], block: usize) -> (u8, u8) {
     if block < 4 {
         return (bytes[block] & 63, bytes[block + 4] & 63);
@@ -162,19 +163,19 @@ pub(crate) fn scale_and_min(bytes: &[u8], block: usize) -> (u8, u8) {
     )
 }
 
-/// The nibble of a block's number `i` in `Q4_K` and `Q5_K`: 32 bytes hold one block in the low and the next in the high
-/// nibbles.
+/// The nibble of a block's number `i` in `Q4_K` and `Q5_K`: 32 bytes hold one block in the low nibbles and the next in the
+/// high ones.
 pub(crate) fn nibble(bytes: &[u8], block: usize, i: usize) -> u8 {
     bytes[block / 2 * BLOCK + i] >> (4 * (block % 2)) & 15
 }
 
-/// The fifth bit of a block's number `i` in `Q5_K`: a byte for each number, with a bit for every block.
+/// The fifth bit of a block's number `i` in `Q5_K`: a byte for each number holds one bit for every block.
 pub(crate) fn fifth_bit(bytes: &[u8], block: usize, i: usize) -> u8 {
     bytes[i] >> block & 1
 }
 
-/// A block's number `i` in `Q6_K`: four blocks share 64 bytes of nibbles, the first two in the low ones, and 32 bytes with
-/// two bits for each.
+/// A block's number `i` in `Q6_K`: four blocks share 64 bytes of nibbles, the first two blocks in the low ones, and 32 bytes
+/// with two bits for each.
 pub(crate) fn six_bits(low: &[u8], high: &[u8], block: usize, i: usize) -> u8 {
     let (four, in_four) = (block / 4, block % 4);
     let nibble = low[64 * four + BLOCK * (in_four % 2) + i] >> (4 * (in_four / 2)) & 15;

@@ -9,13 +9,13 @@ use super::metadata::Metadata;
 use super::names::Family;
 use crate::checkpoint::{CheckpointError, unsuitable};
 
-/// Divisors of rotary frequencies that a file has as tensors, by name.
+/// Divisors of rotary frequencies that a file stores as tensors, by name.
 pub(super) type Factors = BTreeMap<String, Vec<f64>>;
 
 /// The family of a file.
 ///
 /// # Errors
-/// [`CheckpointError::Config`] for what is no model, and for families that are not known.
+/// [`CheckpointError::Config`] for what is not a model, and for unknown families.
 pub(super) fn family(
     metadata: &Metadata,
     tensors: &BTreeMap<String, TensorInfo>,
@@ -58,7 +58,6 @@ pub(super) fn family(
     }
 }
 
-/// Width of a head.
 pub(super) fn head_dim(metadata: &Metadata) -> Result<usize, CheckpointError> {
     let at = Keys::of(metadata)?;
     let (hidden, heads) = (
@@ -82,7 +81,7 @@ pub(super) fn head_dim(metadata: &Metadata) -> Result<usize, CheckpointError> {
     Ok(head_dim)
 }
 
-/// Keys under the architecture's name.
+/// Keys with the architecture's name before them.
 struct Keys<'a>(&'a str);
 
 impl<'a> Keys<'a> {
@@ -97,10 +96,10 @@ impl<'a> Keys<'a> {
     }
 }
 
-/// `config.json`
+/// The metadata as `config.json`.
 ///
 /// # Errors
-/// [`CheckpointError::Config`] for keys that are missing, wrong, or not known.
+/// [`CheckpointError::Config`] for keys that are missing, wrong, or unknown.
 pub(super) fn config(
     family: Family,
     metadata: &Metadata,
@@ -151,7 +150,7 @@ pub(super) fn config(
     };
     let (hidden, layers) = (size("embedding_length")?, size("block_count")?);
     let (intermediate, positions) = match family {
-        // That of an expert, who are all there is.
+        // The width of an expert, as there are only experts.
         Family::GptOss => {
             optional("feed_forward_length")?;
             (size("expert_feed_forward_length")?, size("context_length")?)
@@ -161,7 +160,7 @@ pub(super) fn config(
     let dimensions = optional("rope.dimension_count")?.unwrap_or(head_dim);
     let mut scaling = scaling(metadata, &at, factors, head_dim, theta)?;
     if let (Family::GptOss, Some(scaling)) = (family, &mut scaling) {
-        // As its makers have it; files do not say.
+        // The makers' setting, which files do not store.
         scaling["truncate"] = false.into();
     }
     if metadata.flag(&at.key("attention.causal"))? == Some(false) {
@@ -172,10 +171,10 @@ pub(super) fn config(
     }
     let scales = [Value::Float(1.0), Value::Float(0.0)];
     metadata.must_be(&at.key("expert_weights_scale"), &scales)?;
-    // Softmax; gpt-oss' is taken over the best.
+    // Softmax over all experts; gpt-oss' is over the chosen ones.
     let gating = Value::Unsigned(if family == Family::GptOss { 3 } else { 1 });
     metadata.must_be(&at.key("expert_gating_func"), &[gating])?;
-    // Notes on how the file was made.
+    // Notes about how the file was made.
     metadata.text(&at.key("tensor_data_layout"))?;
     metadata.flag(&at.key("rope.scaling.finetuned"))?;
 
@@ -327,9 +326,9 @@ fn scaling(
     }
 }
 
-/// Llama 3's stretching of rotary angles, of which a file has only the outcome: a divisor for each frequency. Where it is
-/// that of the published models, which all have the same bounds, the rule itself is taken, since the file's divisors are
-/// rounded; else the divisors are.
+/// Llama 3's stretching of rotary angles. A file has only its result, a divisor for each frequency. If that is the published
+/// models' stretching, which has the same bounds in all of them, the rule itself is used, since the file's divisors are
+/// rounded; otherwise the divisors are.
 fn llama3(stored: &[f64], head_dim: usize, theta: f64) -> Json {
     const ORIGINAL: f64 = 8192.0;
     const LOW: f64 = 1.0;

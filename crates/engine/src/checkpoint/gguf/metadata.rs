@@ -1,4 +1,4 @@
-//! Metadata whose values are checked as they are read, and whose keys are accounted for.
+//! Metadata whose values are checked as they are read, and whose keys must all be known.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::header::{List, Value};
 use crate::checkpoint::CheckpointError;
 
-/// A file's metadata with the path that messages name. It remembers which keys were asked for.
+/// A file's metadata with the path that messages name. It records which keys were read.
 pub(super) struct Metadata<'a> {
     values: &'a BTreeMap<String, Value>,
     path: &'a str,
@@ -41,13 +41,13 @@ impl<'a> Metadata<'a> {
         }
     }
 
-    /// A number that counts something; absent is none, and so is zero.
+    /// A number that counts something; `None` if it is absent or zero.
     pub(super) fn optional_size(&self, key: &str) -> Result<Option<usize>, CheckpointError> {
         let whole = match self.get(key) {
             None => return Ok(None),
             Some(Value::Unsigned(size)) => Some(*size),
             Some(Value::Signed(size)) => u64::try_from(*size).ok(),
-            // One for each layer; all the same.
+            // One number for each layer; they must all be the same.
             Some(Value::List(List::Unsigned(sizes))) => same(sizes),
             Some(Value::List(List::Signed(sizes))) => {
                 same(sizes).and_then(|size| u64::try_from(size).ok())
@@ -90,11 +90,11 @@ impl<'a> Metadata<'a> {
         }
     }
 
-    /// The number of a token, which zero is too.
+    /// A token's id, which may be zero.
     pub(super) fn token(&self, key: &str) -> Result<Option<usize>, CheckpointError> {
         match self.get(key) {
             Some(Value::Unsigned(id)) if *id < 1 << 31 => Ok(Some(*id as usize)),
-            // How a missing token is written by some tools.
+            // Some tools write a missing token like this.
             None | Some(Value::Signed(-1) | Value::Unsigned(0xffff_ffff)) => Ok(None),
             Some(Value::Signed(id)) if (0..1 << 31).contains(id) => Ok(Some(*id as usize)),
             Some(_) => self.wrong(key, "a token's number"),
@@ -131,7 +131,7 @@ impl<'a> Metadata<'a> {
         }
     }
 
-    /// Fails unless a key is absent or zero, false or one of `allowed`.
+    /// Fails unless a key is absent, zero, false or one of `allowed`.
     pub(super) fn must_be(&self, key: &str, allowed: &[Value]) -> Result<(), CheckpointError> {
         match self.get(key) {
             Some(value) if !nothing(value) && !allowed.contains(value) => {
@@ -141,7 +141,7 @@ impl<'a> Metadata<'a> {
         }
     }
 
-    /// Fails on the first key with this beginning that was never asked for and says something.
+    /// Fails on the first key with this beginning that was never read and is not empty.
     pub(super) fn all_asked_for(&self, beginning: &str) -> Result<(), CheckpointError> {
         let asked = self.asked.borrow();
         let unknown = self

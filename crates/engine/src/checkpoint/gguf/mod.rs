@@ -1,7 +1,7 @@
 //! Models in GGUF files, llama.cpp's format: weights, vocabulary, chat template and sizes, all in one.
 //!
 //! A file's metadata becomes the texts that a folder of the Hugging Face hub would hold (`config.json`, `tokenizer.json`,
-//! `tokenizer_config.json`), and its tensors get the hub's names, so that everything behind is the same for both.
+//! `tokenizer_config.json`), and its tensors get the hub's names, so that everything after that is the same for both.
 //!
 //! | file | what it is for |
 //! |---|---|
@@ -39,11 +39,11 @@ use metadata::Metadata;
 use names::NamedTensor;
 use vocabulary::Vocabulary;
 
-/// The ending of a file's name.
+/// The extension of a file's name.
 pub(crate) const EXTENSION: &str = "gguf";
 /// The most parts of a model.
 const MAX_PARTS: usize = 1000;
-/// The most divisors of rotary frequencies: half a head's width.
+/// The most divisors of rotary frequencies; there is one for each pair of a head's numbers.
 const MAX_FACTORS: usize = 4096;
 
 /// A model in a GGUF file, or in the parts of one.
@@ -56,7 +56,7 @@ pub struct Gguf {
     /// `generation_config.json`
     generation: String,
     vocabulary: Vocabulary,
-    /// The part that holds it, and what it is.
+    /// The tensors, each with the number of the file that holds it.
     tensors: Vec<(usize, NamedTensor)>,
 }
 
@@ -113,10 +113,10 @@ impl Gguf {
         })
     }
 
-    /// The one model in GGUF files that a folder holds, if it holds one; the first part where it is in parts.
+    /// The one model in GGUF files that a folder holds, if it holds one; the first part if it is in parts.
     ///
     /// # Errors
-    /// [`CheckpointError::Unsupported`] naming them where there are several.
+    /// [`CheckpointError::Unsupported`] naming them if there are several.
     pub(crate) fn find(folder: &Path) -> Result<Option<PathBuf>, CheckpointError> {
         let entries = folder.read_dir().into_iter().flatten().flatten();
         let mut files: Vec<PathBuf> = entries
@@ -148,7 +148,7 @@ impl Gguf {
         &self.path
     }
 
-    /// A file that a folder of the hub would have, made of the metadata.
+    /// The text of a file that a folder of the hub would have, made from the metadata.
     pub(crate) fn text(&self, file: &str) -> Option<&str> {
         match file {
             "config.json" => Some(&self.config),
@@ -203,7 +203,7 @@ fn read_header(path: &Path) -> Result<Header, CheckpointError> {
         .or_else(|error| damaged(path, error.to_string()))
 }
 
-/// `NAME`, the part and the number of parts of a file that is called `NAME-00001-of-00003.gguf`.
+/// `NAME`, the part's number and the number of parts, for a file called `NAME-00001-of-00003.gguf`.
 fn part_of(path: &Path) -> Option<(&str, usize, usize)> {
     let name = path.file_stem()?.to_str()?;
     let (name, count) = name.rsplit_once("-of-")?;
@@ -212,7 +212,7 @@ fn part_of(path: &Path) -> Option<(&str, usize, usize)> {
         .then(|| Some((name, part.parse().ok()?, count.parse().ok()?)))?
 }
 
-/// The files of a model whose first one has this metadata.
+/// All files of a model whose first file has this metadata.
 fn parts(path: &Path, metadata: &Metadata) -> Result<Vec<PathBuf>, CheckpointError> {
     let count = metadata.optional_size("split.count")?.unwrap_or(1);
     if count == 1 {
@@ -247,7 +247,8 @@ fn parts(path: &Path, metadata: &Metadata) -> Result<Vec<PathBuf>, CheckpointErr
         .collect()
 }
 
-/// The experts of a layer, none where there are none. Stacked ones become a tensor each, so they are counted before.
+/// The number of experts in a layer; `None` without experts. Stacked experts are split into a tensor each, so their number
+/// is limited.
 fn experts(
     metadata: &Metadata,
     config: &Json,
@@ -320,7 +321,7 @@ fn factors(
     Ok(factors)
 }
 
-/// `generation_config.json`: what ends a generation, and how the makers sample where they say so.
+/// `generation_config.json`: the tokens that end a generation, and how the makers sample if they say so.
 fn generation(metadata: &Metadata, eos: &[usize]) -> Result<Json, CheckpointError> {
     let mut generation = json!({ "eos_token_id": eos });
     if let Some(temperature) = metadata.number("general.sampling.temp")? {

@@ -1,9 +1,9 @@
-//! Names of GGUF's tensors in Hugging Face's checkpoints, and how the converter has rearranged them.
+//! The names of GGUF's tensors in Hugging Face's checkpoints, and how llama.cpp's converter has rearranged them.
 
 use super::header::{StorageType, TensorInfo};
 use crate::checkpoint::weights::RowOrder;
 
-/// Architectures of files that are understood: `general.architecture`.
+/// Architectures that are supported: `general.architecture`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Family {
     Qwen2,
@@ -16,12 +16,12 @@ pub(super) enum Family {
     Glm4,
     /// The first GLM-4, as transformers has it.
     Glm,
-    /// The first GLM-4 with its own code's names: queries, keys and values in one tensor.
+    /// The first GLM-4 under its own code's names, with queries, keys and values in one tensor.
     ChatGlm,
     GptOss,
 }
 
-/// Names in files.
+/// The names of the families in files.
 const FAMILIES: [(&str, Family); 8] = [
     ("qwen2", Family::Qwen2),
     ("qwen3", Family::Qwen3),
@@ -34,7 +34,7 @@ const FAMILIES: [(&str, Family); 8] = [
 ];
 
 impl Family {
-    /// By the name in the file.
+    /// The family of a name in files.
     pub(super) fn named(name: &str) -> Option<Self> {
         FAMILIES
             .iter()
@@ -42,38 +42,38 @@ impl Family {
             .map(|(_, family)| *family)
     }
 
-    /// The names there are.
+    /// The names of all families, for messages.
     pub(super) fn names() -> String {
         FAMILIES.map(|(name, _)| name).join(", ")
     }
 
-    /// Whether `ffn_up` holds the gates too, before what they gate.
+    /// Whether `ffn_up` holds the gates too, before the values that they gate.
     pub(super) fn fuses_gate_up(self) -> bool {
         matches!(self, Self::Phi3 | Self::Glm4 | Self::Glm | Self::ChatGlm)
     }
 }
 
-/// A tensor under the name that the decoder asks for.
+/// A tensor under the name that the decoder uses.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct NamedTensor {
     pub(crate) name: String,
     pub(crate) shape: Vec<usize>,
     pub(crate) kind: StorageType,
-    /// From the beginning of the file.
+    /// Its place, in bytes from the beginning of the file.
     pub(crate) offset: u64,
     pub(crate) bytes: usize,
     pub(crate) rows: RowOrder,
 }
 
-/// Tensors that say something about the rotary embedding, and are no weights.
+/// Tensors that describe the rotary embedding and are not weights.
 pub(super) const FACTORS: [&str; 3] = [
     "rope_freqs.weight",
     "rope_factors_long.weight",
     "rope_factors_short.weight",
 ];
 
-/// A tensor of the file as one or, where a layer's `experts` are stacked, several of the checkpoint. One whose name is not known keeps
-/// it, and is refused where the weights are checked.
+/// A tensor of the file as one of the checkpoint, or as several if it stacks a layer's `experts`. A tensor with an unknown
+/// name keeps it, and is refused when the weights are checked.
 pub(super) fn rename(
     family: Family,
     head_dim: usize,
@@ -107,7 +107,7 @@ pub(super) fn rename(
     let Some((layer, part, what)) = in_layer(name) else {
         return whole(name.into(), RowOrder::Stored);
     };
-    // Of another number of experts than the metadata says it stays whole, and is refused as such.
+    // With another number of experts than the metadata says it stays whole, and is refused for that.
     if let Some(projection) = stacked(part)
         && let [count, shape @ ..] = info.shape.as_slice()
         && Some(*count) == experts
@@ -152,7 +152,7 @@ pub(super) fn rename(
     whole(format!("{layers}.{layer}.{translated}.{what}"), rows)
 }
 
-/// Whether a tensor holds all experts of a layer.
+/// Whether a tensor stacks all experts of a layer.
 pub(super) fn is_stacked(name: &str, info: &TensorInfo) -> bool {
     info.shape.len() > 1 && in_layer(name).is_some_and(|(_, part, _)| stacked(part).is_some())
 }
@@ -166,7 +166,7 @@ fn stacked(part: &str) -> Option<&'static str> {
     })
 }
 
-/// `blk.LAYER.PART.weight`
+/// The layer, the part and the suffix of a name such as `blk.LAYER.PART.weight`.
 fn in_layer(name: &str) -> Option<(usize, &str, &str)> {
     let (layer, rest) = name.strip_prefix("blk.")?.split_once('.')?;
     let (part, what) = rest.rsplit_once('.')?;

@@ -12,7 +12,7 @@ use super::metadata::Metadata;
 use super::names::Family;
 use crate::checkpoint::CheckpointError;
 
-/// What tokens are, by `tokenizer.ggml.token_type`.
+/// Kinds of tokens in `tokenizer.ggml.token_type`.
 const NORMAL: i64 = 1;
 const UNKNOWN: i64 = 2;
 const CONTROL: i64 = 3;
@@ -20,15 +20,15 @@ const USER_DEFINED: i64 = 4;
 const UNUSED: i64 = 5;
 const BYTE: i64 = 6;
 
-/// Bytes of a piece up to which it is looked at what it can be merged from: `SentencePiece` makes none of more than a few
-/// dozen, and the work grows with the square.
+/// The longest piece, in bytes, for which merges are derived: `SentencePiece` makes none of more than a few dozen, and the
+/// work grows with the square of the length.
 const LONGEST_PIECE: usize = 256;
 
-/// Merges for each token: files have up to 2.3, those that were made of a list of tokens, which has every way to make each. Each
-/// merge takes a hundred times its bytes in memory.
+/// The most merges for each token. Files have up to 2.3 of them if they were made from a list of tokens, which gives every
+/// way to make each. A merge takes up a hundred times its bytes in memory.
 const MERGES_PER_TOKEN: usize = 4;
 
-/// Texts of tokens that end what a model says; a file names one of them, two at best.
+/// Texts of tokens that end a generation; a file names one of them, two at best.
 const ENDS: [&str; 6] = [
     "<|im_end|>",
     "<|eot_id|>",
@@ -37,40 +37,40 @@ const ENDS: [&str; 6] = [
     "<|endoftext|>",
     "<|end_of_text|>",
 ];
-/// gpt-oss': `<|end|>` only ends one of several messages.
+/// Those of gpt-oss; `<|end|>` only ends one of several messages.
 const GPT_OSS_ENDS: [&str; 3] = ["<|return|>", "<|call|>", "<|endoftext|>"];
-/// GLM's markers of the next speaker.
+/// Those of GLM, which mark the next speaker.
 const GLM_ENDS: [&str; 2] = ["<|user|>", "<|observation|>"];
 
 /// The pattern of `OpenAI`'s cl100k vocabulary, with digits one by one.
 const SINGLE_DIGITS: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
-/// The same with digits in threes.
+/// The same, with digits in groups of up to three.
 const THREE_DIGITS: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
 /// The pattern of `OpenAI`'s o200k vocabulary: words end where a small letter is followed by a capital.
 const BY_CASE: &str = r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+";
-/// Mistral's: by case too, with digits one by one and endings not kept.
+/// Mistral's pattern: by case too, with digits one by one, and without contractions.
 const TEKKEN: &str = r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+";
 
-/// Seed's: line breaks never join what stands before them.
+/// Seed's pattern: line breaks never join what stands before them.
 const SEED_CODER: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}\r\n]+|\s*[\r\n]+|\s+(?!\S)|\s+";
-/// `OpenAI`'s of GPT-2.
+/// GPT-2's pattern, `OpenAI`'s.
 const GPT_2: &str = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+";
 const DIGIT: &str = r"\p{N}";
 const LINE_BREAK: &str = "[\r\n]";
-/// Chinese, Korean, and what lies between.
+/// Chinese, Korean, and the characters between them.
 const EAST_ASIAN: &str = "[一-龥ࠀ-一가-퟿]+";
-/// Letters that have a small and a capital form. Ends of the ranges are characters that NFC would replace.
+/// Letters with a lower and an upper case. Ends of the ranges are characters that NFC would replace.
 #[expect(clippy::unicode_not_nfc)]
 const CASED: &str = r"\s?[A-Za-zµÀ-ÖØ-öø-ƺƼ-ƿǄ-ʓʕ-ʯͰ-ͳͶͷͻ-ͽͿΆΈ-ΊΌΎ-ΡΣ-ϵϷ-ҁҊ-ԯԱ-ՖႠ-ჅᎠ-Ᏽᏸ-ᏽᲐ-ᲺᲽ-Ჿᴀ-ᴫᵫ-ᵷᵹ-ᶚḀ-ἕἘ-Ἕἠ-ὅὈ-Ὅὐ-ὗὙὛὝὟ-ώᾀ-ᾴᾶ-ᾼιῂ-ῄῆ-ῌῐ-ΐῖ-Ίῠ-Ῥῲ-ῴῶ-ῼℂℇℊ-ℓℕℙ-ℝℤΩℨK-ℭℯ-ℴℹℼ-ℿⅅ-ⅉⅎↃↄⰀ-ⱻⱾ-ⳤⳫ-ⳮⳲⳳꙀ-ꙭꚀ-ꚛꜢ-ꝯꝱ-ꞇꞋ-ꞎꭰ-ꮿﬀ-ﬆﬓ-ﬗＡ-Ｚａ-ｚ𐐀-𐑏𐒰-𐓓𐓘-𐓻𐲀-𐲲𐳀-𐳲𑢠-𑣟𞤀-𞥃]+";
 const MARKS: &str = r"\s?[!-/:-~！-／：-～‘-‟　-。]+";
 
-/// How text is split before pairs are merged: the settings of the models' own tokenizer.json.
+/// How text is split before pairs are merged, as in the models' own tokenizer.json.
 struct PreTokenizer {
-    /// `tokenizer.ggml.pre`
+    /// Its names in `tokenizer.ggml.pre`.
     names: &'static [&'static str],
-    /// One after the other, each on the pieces that the ones before have left.
+    /// Patterns applied in order, each to the pieces that the ones before have left.
     patterns: &'static [&'static str],
-    /// Whether composed characters are taken for what they are made of (Unicode's form C).
+    /// Whether text is normalised to Unicode's form C.
     composes: bool,
     /// Whether a word that is a token is never split.
     ignores_merges: bool,
@@ -147,7 +147,7 @@ const PRE_TOKENIZERS: [PreTokenizer; 10] = [
     },
 ];
 
-/// A vocabulary's files.
+/// The files of a vocabulary.
 pub(super) struct Vocabulary {
     /// `tokenizer.json`
     pub(super) tokenizer: String,
@@ -207,7 +207,7 @@ impl Vocabulary {
             })
             .map(|(id, _)| id);
         eos.extend(by_text);
-        // The file's own choice first, none twice.
+        // The file's own choice comes first, and each only once.
         let mut seen = HashSet::new();
         eos.retain(|id| seen.insert(*id));
         let tokenizer_config = json!({
@@ -226,7 +226,7 @@ impl Vocabulary {
 
 struct Tokens<'a> {
     texts: &'a [String],
-    /// One for each text.
+    /// The kind of each token.
     kinds: Vec<i64>,
 }
 
@@ -262,12 +262,12 @@ impl<'a> Tokens<'a> {
         Ok(Self { texts, kinds })
     }
 
-    /// Whether a token is found in texts as it stands, and not merged from pieces.
+    /// Whether a token is an added one: found in texts as it stands, not merged from pieces.
     fn is_added(&self, id: usize) -> bool {
         matches!(self.kinds[id], UNKNOWN | CONTROL | USER_DEFINED)
     }
 
-    /// `added_tokens`
+    /// The list `added_tokens`.
     fn added(&self) -> Json {
         let added = (0..self.texts.len())
             .filter(|id| self.is_added(*id))
@@ -280,8 +280,8 @@ impl<'a> Tokens<'a> {
         Json::Array(added.collect())
     }
 
-    /// `vocab`. Added tokens that follow all others get their numbers from their order, and stay out, as in the models' own
-    /// files: no merge can then make one of them. Where they are in between, they have to be in.
+    /// The table `vocab`. Added tokens with the highest ids get these from their order and are left out, as in the models'
+    /// own files, so that no merge can make one of them. Added tokens between others must be in the table.
     fn vocabulary(&self) -> Map<String, Json> {
         let plain = |id: usize| !self.is_added(id) && self.kinds[id] != UNUSED;
         let count = (0..self.texts.len()).filter(|id| plain(*id)).count();
@@ -415,8 +415,8 @@ fn check_merges(
     ))
 }
 
-/// Every way to make a piece of two others, the piece with the highest score first; of equal ones the longer left part,
-/// then the longer right part.
+/// All merges that make a piece from two others, those of the piece with the highest score first; for equal scores the
+/// longer left part, then the longer right part.
 fn merges_by_score(
     metadata: &Metadata,
     tokens: &Tokens,

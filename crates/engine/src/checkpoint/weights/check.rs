@@ -1,4 +1,4 @@
-//! Checks a checkpoint: tensors missing, misshapen or unknown.
+//! Checks a checkpoint for missing, misshapen and unknown tensors.
 
 use std::collections::BTreeSet;
 
@@ -9,10 +9,11 @@ use crate::checkpoint::tensors::{check_sizes, expected_tensors, unused};
 use crate::checkpoint::{CheckpointError, ModelConfig};
 
 impl Weights {
-    /// Checks that the checkpoint holds exactly the `expected` tensors; those that `ignored` accepts may be there besides.
+    /// Checks that the checkpoint holds exactly the `expected` tensors; it may also hold those that `ignored` accepts.
     ///
     /// # Errors
-    /// [`CheckpointError::Mismatch`] naming every missing, misshapen and unknown tensor (the first few of each), with shapes.
+    /// [`CheckpointError::Mismatch`] naming every missing, misshapen and unknown tensor (the first few of each), with
+    /// shapes.
     fn check(
         &self,
         expected: &[(String, Vec<usize>)],
@@ -70,14 +71,14 @@ impl Weights {
     /// Checks that the checkpoint holds what a model of this configuration needs, and nothing else.
     ///
     /// # Errors
-    /// [`CheckpointError::Mismatch`]; [`CheckpointError::Unsupported`] for sizes that the way of storing them does
-    /// not allow.
+    /// [`CheckpointError::Mismatch`]; [`CheckpointError::Unsupported`] for sizes that the storage format does not allow.
     pub fn check_model(&self, config: &ModelConfig) -> Result<(), CheckpointError> {
         check_sizes(config)?;
         self.check(&expected_tensors(config), |name| unused(config, name))
     }
 
-    /// Bytes are MXFP4's blocks and scales alone, and FP8 is nothing without the scales of its blocks.
+    /// Whether a tensor's type does not fit its name: bytes must be MXFP4's blocks or scales, and FP8 needs the scales of
+    /// its blocks.
     fn wrong_type(&self, name: &str, location: &StoredTensor) -> bool {
         let bytes = name.ends_with("_blocks") || name.ends_with("_scales");
         match location.dtype {

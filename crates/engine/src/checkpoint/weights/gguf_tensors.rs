@@ -12,12 +12,13 @@ use crate::checkpoint::gguf::{Gguf, StorageType};
 use crate::checkpoint::tensors::MXFP4_BLOCK;
 use crate::checkpoint::{CheckpointError, ModelSource};
 
-/// How the rows of a stored weight follow each other.
+/// The order of a stored weight's rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RowOrder {
-    /// As the decoder takes them.
+    /// The decoder's order.
     Stored,
-    /// In each head the two of a rotary pair are neighbours: row `2i + s` of a head is to be row `s · head_dim / 2 + i`.
+    /// The two rows of a rotary pair are neighbours in each head: row `2i + s` of a head is the decoder's row `s · head_dim
+    /// / 2 + i`.
     Pairs {
         /// Width of a head.
         head_dim: usize,
@@ -25,7 +26,7 @@ pub(crate) enum RowOrder {
 }
 
 impl RowOrder {
-    /// The bytes of `rows` rows in the decoder's order; `None` if they are no whole heads.
+    /// The bytes of `rows` rows in the decoder's order; `None` if they are not a whole number of heads.
     pub(super) fn undo(self, bytes: Vec<u8>, rows: usize) -> Option<Vec<u8>> {
         let Self::Pairs { head_dim } = self else {
             return Some(bytes);
@@ -47,7 +48,7 @@ impl RowOrder {
 }
 
 impl Weights {
-    /// Adds the tensors of a GGUF file, whose header was checked when it was opened.
+    /// Adds the tensors of a GGUF file, whose header was checked on opening.
     pub(super) fn add_gguf(
         &mut self,
         source: &ModelSource,
@@ -93,7 +94,7 @@ impl Weights {
             let count = tensor.shape.iter().product::<usize>();
             match tensor.blocks {
                 Some(StorageType::MXFP4) => count,
-                // Blocks in Safetensors: two in a byte.
+                // In Safetensors a byte of the blocks holds two numbers.
                 None if tensor.dtype == DType::U8 && tensor.shape.len() == 4 => 2 * count,
                 _ => 0,
             }
@@ -101,8 +102,8 @@ impl Weights {
         numbers.sum()
     }
 
-    /// The blocks of a weight in MXFP4, `[outputs, inputs / 32, 16]` bytes of two neighbours each, and their exponents, as
-    /// Safetensors has them; `None` if a file stores it otherwise.
+    /// A weight in MXFP4 as Safetensors has it: the blocks, `[outputs, inputs / 32, 16]` bytes of two neighbours each, and
+    /// their exponents. `None` if the file stores it otherwise.
     ///
     /// # Errors
     /// When there is no such tensor, or its file cannot be read.
@@ -119,7 +120,7 @@ impl Weights {
         Ok(Some([blocks, exponents]))
     }
 
-    /// Reads a tensor that is not stored as the decoder takes it, as `dtype`.
+    /// Reads a tensor that is stored in blocks or in another row order, as `dtype`.
     pub(super) fn convert(
         &self,
         name: &str,
@@ -137,7 +138,7 @@ impl Weights {
         Ok(read.to_device(device)?)
     }
 
-    /// A tensor's bytes, its rows in the decoder's order.
+    /// A tensor's bytes, with the rows in the decoder's order.
     pub(crate) fn bytes(
         &self,
         name: &str,
@@ -153,7 +154,7 @@ impl Weights {
 }
 
 impl StoredTensor {
-    /// Whether it is not stored as the decoder takes it.
+    /// Whether it is stored in blocks or in another row order, and so must be converted.
     pub(super) fn is_converted(&self) -> bool {
         self.blocks.is_some() || self.rows != RowOrder::Stored
     }
@@ -205,7 +206,7 @@ fn numbers<T: WithDType>(
 mod tests {
     use super::RowOrder;
 
-    /// What the converter does to a head of width 6: `reshape(2, 3)`, transposed.
+    /// Undoes what the converter does to a head of width 6: `reshape(2, 3)`, transposed.
     #[test]
     fn rows_of_rotary_pairs_are_put_apart_again() {
         let original: Vec<u8> = (0..24).collect();

@@ -1,7 +1,7 @@
 //! Weights of Safetensors and GGUF files, and random ones.
 //!
-//! Headers are read and checked at [`Weights::open`]; each tensor is read when it is asked for, so that never more than one
-//! lies in memory beside the model. What a header claims is checked against the length of its file.
+//! Headers are read and checked at [`Weights::open`]; each tensor is read when it is asked for, so that at most one is in
+//! memory beside the model. What a header claims is checked against the length of its file.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -29,12 +29,12 @@ pub(crate) use gguf_tensors::RowOrder;
 /// A checkpoint's tensors, by name.
 pub struct Weights {
     model: String,
-    /// Values are made up from this seed instead of read.
+    /// The seed from which values are generated instead of read.
     random: Option<u64>,
     files: Vec<Shard>,
     tensors: BTreeMap<String, StoredTensor>,
     progress: Arc<LoadProgress>,
-    /// Whether there is an output head beside an embedding table of other numbers, once that was asked.
+    /// Whether there is an output head with other numbers than the embedding table, once that was determined.
     own_head: OnceLock<bool>,
 }
 
@@ -43,7 +43,7 @@ struct Shard {
     file: WeightFile,
 }
 
-/// How much of a checkpoint was read.
+/// How much of a checkpoint was read so far.
 #[derive(Debug, Default)]
 pub struct LoadProgress {
     read: AtomicU64,
@@ -55,7 +55,7 @@ impl LoadProgress {
         self.read.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 
-    /// Bytes read, and bytes in all; both 0 as long as no checkpoint was opened.
+    /// Bytes read, and bytes in all; both 0 until a checkpoint is opened.
     pub fn bytes(&self) -> (u64, u64) {
         (
             self.read.load(Ordering::Relaxed),
@@ -67,13 +67,13 @@ impl LoadProgress {
 /// A tensor of a file.
 pub(crate) struct StoredTensor {
     shard: usize,
-    /// The type of the tensor that is made of it.
+    /// The type of the tensor when it is read.
     pub(crate) dtype: DType,
     pub(crate) shape: Vec<usize>,
     offset: u64,
     /// Its length in the file.
     pub(crate) bytes: usize,
-    /// The blocks it is stored in, where its numbers are not stored one by one.
+    /// The kind of blocks it is stored in, if its numbers are not stored one by one.
     pub(crate) blocks: Option<StorageType>,
     rows: RowOrder,
 }
@@ -87,7 +87,7 @@ impl Weights {
         Self::open_with(source, Arc::default())
     }
 
-    /// [`Self::open`], noting in `progress` how much is read.
+    /// As [`Self::open`], counting in `progress` how much is read.
     ///
     /// # Errors
     /// As [`Self::open`].
@@ -110,8 +110,8 @@ impl Weights {
         Ok(weights)
     }
 
-    /// Random weights of a shape, bf16, or MXFP4 where the configuration says so, made when they are asked for: what is needed to measure speed without a download.
-    /// On the CPU the same seed gives the same values.
+    /// Random weights of a shape in bf16, or in MXFP4 where the configuration says so, for measuring speed without a
+    /// download. They are generated when they are read. On the CPU the same seed gives the same values.
     pub fn random(config: &ModelConfig, seed: u64) -> Self {
         let tensors = expected_tensors(config).into_iter().map(|(name, shape)| {
             let together = config.experts.filter(|experts| experts.together);
@@ -151,7 +151,7 @@ impl Weights {
             .map(|(name, location)| (name.as_str(), location.shape.as_slice()))
     }
 
-    /// The tensors as they are stored.
+    /// All tensors as stored.
     pub(crate) fn stored_tensors(&self) -> impl Iterator<Item = &StoredTensor> {
         self.tensors.values()
     }
@@ -179,7 +179,7 @@ impl Weights {
         self.tensors.contains_key(name)
     }
 
-    /// Reads one tensor to a device in the type it is stored in; one in blocks in f32.
+    /// Reads one tensor to a device in the type it is stored in; f32 if it is stored in blocks.
     ///
     /// # Errors
     /// When there is no such tensor, or its file cannot be read.
@@ -200,7 +200,7 @@ impl Weights {
         self.read(name, location, 0, &location.shape, device)
     }
 
-    /// Reads one element along a tensor's first dimension, in the type it is stored in: an expert's part.
+    /// Reads one element along a tensor's first dimension, such as one expert's part, in the type it is stored in.
     ///
     /// # Errors
     /// When there is no such tensor or element, or its file cannot be read.
@@ -237,7 +237,7 @@ impl Weights {
             .ok_or_else(|| self.mismatch(format!("missing: {name}")))
     }
 
-    /// Reads a tensor's bytes, from `offset` bytes behind its beginning on.
+    /// Reads a tensor's bytes from `offset` bytes after its beginning on.
     fn fill(
         &self,
         name: &str,
@@ -260,7 +260,7 @@ impl Weights {
         Ok(())
     }
 
-    /// Reads a tensor's numbers of a shape, from `offset` bytes behind its beginning on.
+    /// Reads numbers of the given shape from `offset` bytes after a tensor's beginning on.
     fn read(
         &self,
         name: &str,
@@ -270,7 +270,7 @@ impl Weights {
         device: &Device,
     ) -> Result<Tensor, CheckpointError> {
         let fill = |bytes: &mut [u8]| self.fill(name, location, offset, bytes);
-        // Read to where the numbers stay: a copy would double the memory that a large tensor takes while it is loaded.
+        // Read directly into the tensor's memory: a copy would double the memory needed to load a large tensor.
         let count = shape.iter().product::<usize>();
         Ok(match location.dtype {
             DType::F32 => {

@@ -7,12 +7,13 @@ use crate::checkpoint::CheckpointError;
 use crate::checkpoint::ModelConfig;
 use crate::checkpoint::tensors::Names;
 
-/// Bytes that are compared at once.
+/// How many bytes are compared at a time.
 const BUFFER: usize = 1 << 20;
 
 impl Weights {
-    /// The configuration as these weights have it. Where it says that the output head is the embedding table, and the file
-    /// holds a head with other numbers, that head counts, as in transformers 5. One with the same numbers is the table.
+    /// The configuration that these weights call for. If it says that the output head is the embedding table, but the file
+    /// holds a head with other numbers, that head is used, as in transformers 5; a head with the same numbers counts as the
+    /// table.
     ///
     /// # Errors
     /// When the file cannot be read.
@@ -43,7 +44,7 @@ impl Weights {
         Ok(*self.own_head.get_or_init(|| own))
     }
 
-    /// Whether two tensors are stored alike and hold the same bytes.
+    /// Whether two tensors are stored in the same way and hold the same bytes.
     fn same_numbers(
         &self,
         one: &StoredTensor,

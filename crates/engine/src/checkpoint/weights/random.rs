@@ -4,13 +4,13 @@ use candle_core::{DType, Device, Result, Tensor};
 use half::bf16;
 use rayon::prelude::*;
 
-/// Standard deviation of weights, as transformers initialises them.
+/// The standard deviation of weights, as transformers initialises them.
 const DEVIATION: f32 = 0.02;
-/// Exponents of MXFP4, with 127 added, under which its 16 numbers deviate by about that much.
+/// MXFP4 exponents, with 127 added, under which its 16 numbers have about that deviation.
 const EXPONENTS: std::ops::RangeInclusive<u8> = 119..=121;
 
-/// A tensor in bf16: ones for norms, zeros for biases, uniform with the usual deviation for everything else. Bytes are the
-/// blocks and exponents of MXFP4, of about that deviation too.
+/// A random tensor in bf16: ones for norms, zeros for biases, uniform numbers with the usual deviation for everything else.
+/// Tensors of bytes are MXFP4's blocks and exponents, with about that deviation too.
 pub(super) fn tensor(
     seed: u64,
     name: &str,
@@ -36,7 +36,7 @@ pub(super) fn tensor(
     if name.rsplit('.').next() == Some("bias") {
         return Tensor::zeros(shape, DType::BF16, device);
     }
-    // A uniform distribution over ±a deviates by a / √3.
+    // A uniform distribution over ±a has the deviation a / √3.
     let reach = DEVIATION * 3.0f32.sqrt();
     if !device.is_cpu() {
         return Tensor::rand(-reach, reach, shape, device)?.to_dtype(DType::BF16);
@@ -50,7 +50,7 @@ pub(super) fn tensor(
     Tensor::from_vec(values, shape, device)
 }
 
-/// A random number for each of a tensor's.
+/// A random number for each element of a tensor.
 fn numbers(
     seed: u64,
     name: &str,
@@ -64,7 +64,7 @@ fn numbers(
         .map(move |index| mix(key.wrapping_add(index as u64)))
 }
 
-/// `SplitMix64`'s output function (Steele, Lea and Flood, 2014): distinct numbers give unrelated ones.
+/// `SplitMix64`'s output function (Steele, Lea and Flood, 2014): different indices give unrelated numbers.
 fn mix(index: u64) -> u64 {
     let z = index.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -12,7 +12,7 @@ use crate::checkpoint::tensors::MAX_TENSORS;
 use crate::checkpoint::{CheckpointError, ModelSource};
 use juror_hub::layout::{self, WEIGHTS_FILE, WEIGHTS_INDEX};
 
-/// Safetensors' own limit on the header.
+/// The limit of Safetensors on the header, in bytes.
 const MAX_HEADER: u64 = 100_000_000;
 
 /// The names of a model's weight files, in a fixed order.
@@ -40,7 +40,7 @@ fn read_index(source: &ModelSource) -> Result<BTreeMap<String, String>, Checkpoi
 }
 
 impl Weights {
-    /// Adds all of a checkpoint's files, which must hold what its index says.
+    /// Adds the tensors of all files, which must hold what the index says.
     pub(super) fn add_safetensors(&mut self, source: &ModelSource) -> Result<(), CheckpointError> {
         let names = files(source)?;
         for name in &names {
@@ -85,7 +85,7 @@ impl Weights {
                 path: path.clone(),
                 source,
             })?;
-        // Every tensor's description is in braces: a header of millions is refused before it is parsed.
+        // Each tensor's description is in braces, so a header with millions of tensors is refused before it is parsed.
         let braces = bytes.split(|byte| *byte == b'{').count() - 1;
         let too_many = || {
             fail(format!(

@@ -27,17 +27,17 @@ pub trait Attention: Send {
     /// Blocks in the cache. Block ids are `0..blocks()`.
     fn blocks(&self) -> usize;
 
-    /// Checks a step and plans its work; once per step, before the layers.
+    /// Checks a step and plans its work. Called once per step, before the layers.
     ///
     /// # Errors
     /// [`ModelError::Batch`] when the step does not fit the cache.
     fn prepare(&mut self, batch: &StepBatch) -> Result<(), ModelError>;
 
-    /// Writes the step's keys and values to their slots of `layer`, then attends causally through the block tables; with a
-    /// `window`, each query to that many keys at most: its own and those right before.
+    /// Writes the step's keys and values to their slots of `layer`, then attends causally through the block tables. With a
+    /// `window`, each query sees at most that many keys: its own and those right before it.
     ///
-    /// `q` is `[N, heads, head_dim]`, `k` and `v` are `[N, kv_heads, head_dim]`, rotary embedding applied. Scores are
-    /// scaled by `1/√head_dim`.
+    /// `q` is `[N, heads, head_dim]`, `k` and `v` are `[N, kv_heads, head_dim]`, rotary embedding applied. Scores are scaled
+    /// by `1/√head_dim`.
     ///
     /// # Errors
     /// When the shapes are not the prepared step's, or a tensor operation fails.
@@ -51,7 +51,7 @@ pub trait Attention: Send {
     ) -> Result<AttentionOutput, ModelError>;
 }
 
-/// What attention gives back for each of a step's tokens.
+/// The result of attention for each of a step's tokens.
 #[derive(Debug, Clone)]
 pub struct AttentionOutput {
     /// `[N, heads, head_dim]`, in the dtype of `q`.
@@ -60,7 +60,7 @@ pub struct AttentionOutput {
     pub lse: Tensor,
 }
 
-/// Which implementation of [`Attention`].
+/// An implementation of [`Attention`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AttentionKind {
     /// Plain loops, f64 sums; CPU, slow, for comparison.
@@ -151,7 +151,7 @@ impl From<&ModelConfig> for AttentionShape {
     }
 }
 
-/// A zeroed buffer; a refusal of the system is an error and does not end the process.
+/// A zeroed buffer; if the system refuses the memory, that is an error and does not abort the process.
 fn zeros<T: Copy + Default>(size: usize) -> Result<Vec<T>, ModelError> {
     let mut probe = Vec::<T>::new();
     if probe.try_reserve_exact(size).is_err() {
@@ -161,12 +161,12 @@ fn zeros<T: Copy + Default>(size: usize) -> Result<Vec<T>, ModelError> {
         )));
     }
     drop(probe);
-    // Zeroed by the system page by page as they are used, unlike a buffer that is reserved and then filled; as long as the
-    // allocator asks the system for it.
+    // A zeroed allocation, unlike a buffer that is reserved and then filled, takes up memory page by page as it is used,
+    // provided that the allocator asks the system for it.
     Ok(vec![T::default(); size])
 }
 
-/// Bytes of cache that one token takes over all layers, keys and values.
+/// Bytes of cache that one token needs over all layers, keys and values.
 pub fn kv_bytes_per_token(shape: &AttentionShape, dtype: DType) -> usize {
     2 * shape.layers * shape.kv_heads * shape.head_dim * dtype.size_in_bytes()
 }
@@ -174,7 +174,7 @@ pub fn kv_bytes_per_token(shape: &AttentionShape, dtype: DType) -> usize {
 /// Allocates a cache of `blocks` blocks of `block_size` tokens on `device`, stored in `dtype`.
 ///
 /// # Errors
-/// When the kind cannot run on the device or in the dtype, or memory does not suffice.
+/// When the kind cannot run on the device or in the dtype, or there is not enough memory.
 pub fn build(
     kind: AttentionKind,
     shape: &AttentionShape,

@@ -9,11 +9,11 @@ use candle_core::{D, DType, Device, Tensor};
 use super::{Attention, AttentionOutput, AttentionShape, ModelError};
 use crate::model::StepBatch;
 
-/// Scores of a rectangle at most, so that memory stays bounded: 64 Mi numbers are 256 MiB in f32.
+/// The most scores of a rectangle, so that memory stays bounded: 64 Mi numbers are 256 MiB in f32.
 const MAX_SCORES: usize = 1 << 26;
-/// Numbers of gathered keys of a rectangle at most.
+/// The most numbers of gathered keys in a rectangle.
 const MAX_GATHERED: usize = 1 << 27;
-/// A rectangle may hold this many times what its rows need.
+/// A rectangle may be this many times as large as its rows need.
 const MAX_WASTE: f64 = 1.3;
 
 /// See [`AttentionKind::Plain`](super::AttentionKind::Plain).
@@ -34,11 +34,11 @@ struct Step {
     /// `[N, kv_heads · head_dim]`: each token's slot, repeated.
     slots: Tensor,
     rectangles: Vec<Rectangle>,
-    /// For each token of the step, its row among the rectangles' queries one after the other.
+    /// For each token of the step, the index of its row in the queries of all rectangles, concatenated.
     order: Tensor,
 }
 
-/// Rows padded to the same numbers of queries and of blocks.
+/// Rows of a step padded to the same number of queries and of blocks.
 struct Rectangle {
     rows: usize,
     queries: usize,
@@ -49,8 +49,7 @@ struct Rectangle {
     table: Tensor,
     /// For each query the keys it sees without a window.
     seen: Vec<usize>,
-    /// For windows, as far as they were asked for: 0 where a query sees a key and −∞ where not, `[rows, 1, queries, keys]`,
-    /// f32.
+    /// The masks for the windows used so far: 0 where a query sees a key and −∞ elsewhere, `[rows, 1, queries, keys]`, f32.
     masks: Vec<(Option<usize>, Tensor)>,
 }
 
@@ -120,7 +119,7 @@ impl Plain {
         for row in order {
             let (queries, keys) = (batch.rows[row].query_len, batch.rows[row].context_len);
             if let Some(group) = groups.last_mut() {
-                // Queries are ascending, contexts need not be.
+                // Queries are sorted in ascending order, contexts are not.
                 let longest = group
                     .iter()
                     .map(|&row| batch.rows[row].context_len)
@@ -209,7 +208,7 @@ impl Plain {
         let (keys, values) = &self.layers[layer];
         let keys = self.gather(keys, rectangle)?;
         let values = self.gather(values, rectangle)?;
-        // The query heads of a group are further queries of their key head.
+        // The query heads of a group are treated as further queries of their key head.
         let q = q
             .index_select(&rectangle.tokens, 0)?
             .reshape((rows, queries, kv_heads, group, head_dim))?
@@ -298,7 +297,6 @@ impl Attention for Plain {
 }
 
 impl Plain {
-    /// [`Attention::forward`].
     fn attend_all(
         &self,
         step: &mut Step,

@@ -11,7 +11,7 @@ pub(super) struct Reference {
     shape: AttentionShape,
     blocks: usize,
     block_size: usize,
-    /// What keys and values are rounded to.
+    /// The type that keys and values are rounded to.
     dtype: DType,
     /// For each layer keys and values, rounded, `[slots, kv_heads, head_dim]`.
     cache: Vec<(Vec<f32>, Vec<f32>)>,

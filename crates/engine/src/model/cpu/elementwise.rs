@@ -7,12 +7,12 @@ use rayon::prelude::*;
 use super::exp::exp;
 use super::instructions::{Kernel, Vectors, run};
 
-/// Rows are shared out to threads only in parts of at least this many numbers.
+/// Rows are divided among threads only in parts of at least this many numbers.
 const PART: usize = 1 << 16;
 /// Independent partial sums of a reduction: one for each lane of the widest vectors.
 const LANES: usize = 16;
 
-/// Rows for a task, so that small steps stay on the calling thread.
+/// The number of rows in a task, so large that small steps stay on the calling thread.
 fn rows_per_task(rows: usize, width: usize) -> usize {
     let per_thread = rows.div_ceil(2 * rayon::current_num_threads());
     per_thread.max(PART.div_ceil(width.max(1))).max(1)
@@ -35,7 +35,7 @@ fn sum_of_squares(x: &[f32]) -> f32 {
     tree_sum(sums)
 }
 
-/// The sum of 16 numbers, halves onto halves.
+/// The sum of 16 numbers, halves added to halves.
 #[inline(always)]
 pub(crate) fn tree_sum(mut sums: [f32; LANES]) -> f32 {
     let mut width = LANES / 2;
@@ -160,7 +160,7 @@ pub(crate) fn silu_mul(gate_up: &[f32], width: usize) -> Vec<f32> {
     out
 }
 
-/// [`silu_mul`] into `[rows, width]` numbers whatever they hold.
+/// [`silu_mul`] into `[rows, width]` numbers, whose old content does not matter.
 pub(crate) fn silu_mul_into(gate_up: &[f32], width: usize, out: &mut [f32]) {
     gate_into(gate_up, width, out, Silu);
 }
@@ -180,7 +180,7 @@ pub(crate) fn sigmoid(x: f32) -> f32 {
     (if x < 0.0 { e } else { 1.0 }) / (1.0 + e)
 }
 
-/// What a gate does to a number.
+/// The function of gate and up that a gated layer applies.
 trait Gate: Copy + Sync {
     fn join(self, gate: f32, up: f32) -> f32;
 }
@@ -208,13 +208,13 @@ impl Gate for Clamped {
     #[inline(always)]
     fn join(self, gate: f32, up: f32) -> f32 {
         let Self { alpha, limit } = self;
-        // What is no number stays none.
+        // Unlike `min`, this keeps NaN.
         let gate = if gate > limit { limit } else { gate };
         gate * sigmoid(alpha * gate) * (up.clamp(-limit, limit) + 1.0)
     }
 }
 
-/// Joins the halves of rows `[gate | up]`.
+/// Applies `gate` to the two halves of rows `[gate | up]`.
 fn gate_into(gate_up: &[f32], width: usize, out: &mut [f32], gate: impl Gate) {
     let width = width.max(1);
     let part = rows_per_task(out.len() / width, width);
@@ -253,16 +253,16 @@ impl<G: Gate> Kernel for Joined<'_, G> {
     }
 }
 
-/// What [`split_heads`] needs to know of a layer.
+/// What [`split_heads`] must know of a layer.
 #[derive(Clone, Copy)]
 pub(crate) struct HeadSplit<'a> {
     /// Query heads.
     pub(crate) heads: usize,
-    /// Key heads, and value heads.
+    /// Key heads, which are also the value heads.
     pub(crate) kv_heads: usize,
     /// Width of a head.
     pub(crate) head_dim: usize,
-    /// Norm weights of queries and of keys, `[head_dim]` each, where the model has them.
+    /// Norm weights of queries and of keys, `[head_dim]` each, if the model has them.
     pub(crate) norms: Option<(&'a [f32], &'a [f32])>,
     /// The norms' epsilon.
     pub(crate) eps: f32,
@@ -272,7 +272,7 @@ pub(crate) struct HeadSplit<'a> {
     pub(crate) sin: &'a [f32],
 }
 
-/// Rows of `[q | k | v]` into queries and keys, normed by head and rotated, and values.
+/// Splits rows of `[q | k | v]` into queries and keys, normed by head and rotated, and values.
 ///
 /// From `[rows, (heads + 2 · kv_heads) · head_dim]` to `[rows, heads, head_dim]` and twice `[rows, kv_heads, head_dim]`.
 pub(crate) fn split_heads(qkv: &[f32], split: &HeadSplit) -> (Vec<f32>, Vec<f32>, Vec<f32>) {
@@ -357,7 +357,7 @@ impl Kernel for SplitHeads<'_> {
     }
 }
 
-/// Norm and rotation of each head of one row. Dimension `i` is paired with `i + head_dim / 2`.
+/// Norms and rotates each head of one row. Dimension `i` is paired with `i + head_dim / 2`.
 #[inline(always)]
 fn heads(
     x: &[f32],

@@ -2,7 +2,7 @@
 
 use pulp::Simd;
 
-// Adding and taking away 1.5·2²³ rounds to the nearest integer, and leaves it in the low bits of the sum.
+// Adding and subtracting 1.5·2²³ rounds to the nearest integer, and leaves it in the low bits of the sum.
 const ROUND: f32 = 12_582_912.0;
 const LN_2_HIGH: f32 = 0.693_359_4;
 const LN_2_LOW: f32 = -2.121_944_4e-4;

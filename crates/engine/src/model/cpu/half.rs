@@ -7,33 +7,33 @@ use pulp::Simd;
 use super::instructions::{F32s, Vectors};
 use super::panels::PANEL;
 
-/// A way to store numbers.
+/// A storage format of numbers.
 pub(crate) trait Format: Sized + Send + Sync + 'static {
-    /// What is stored.
+    /// The stored bits.
     type Bits: bytemuck::Pod + Default + Send + Sync;
 
-    /// The nearest number that can be stored; halves go to the even one.
+    /// The nearest number that can be stored; ties go to the even one.
     fn round(x: f32) -> Self::Bits;
 
-    /// The number that is stored.
+    /// The number that stored bits stand for.
     fn to_f32(bits: Self::Bits) -> f32;
 
     /// The 16 numbers of a panel's row in `W` vectors.
     fn widen<V: Vectors, const W: usize>(vectors: V, row: &[Self::Bits; PANEL]) -> [F32s<V>; W];
 
-    /// Whole rows of panels to f32. `to` may be longer.
+    /// Converts whole rows of panels to f32. `to` may be longer.
     #[inline(always)]
     fn widen_all<V: Vectors>(vectors: V, from: &[Self::Bits], to: &mut [f32]) {
         widen_rows::<V, Self>(vectors, from, to);
     }
 
-    /// Whether [`Format::widen`] costs less than going through memory, where few rows use what is widened.
+    /// Whether widening in registers costs less than going through memory, if few rows use the widened numbers.
     #[inline(always)]
     fn in_registers<V: Vectors>() -> bool {
         true
     }
 
-    /// Stored numbers that need no widening, as they are.
+    /// The stored numbers themselves, if they are f32 and need no widening.
     fn plain(_: &[Self::Bits]) -> Option<&[f32]> {
         None
     }
@@ -43,7 +43,7 @@ pub(crate) trait Format: Sized + Send + Sync + 'static {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct F32;
 
-/// IEEE 754 binary16. Beyond 65504 is infinite.
+/// IEEE 754 binary16. Numbers beyond 65504 become infinite.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct F16;
 
@@ -86,10 +86,10 @@ impl Format for F16 {
     fn round(x: f32) -> u16 {
         let bits = x.to_bits();
         let (sign, size) = (bits >> 16 & 0x8000, bits & 0x7fff_ffff);
-        // The lowest bit that stays decides about halves; then the exponent's bias goes from 127 to 15.
+        // The lowest bit that is kept decides ties; then the exponent's bias changes from 127 to 15.
         let normal = size.wrapping_add(0xfff + (size >> 13 & 1)) >> 13;
         let normal = normal.wrapping_sub(112 << 10).min(0x7c00);
-        // Below 2⁻¹⁴ the last place is 2⁻²⁴, that of 0.5 in f32.
+        // Below 2⁻¹⁴ the last place is 2⁻²⁴, as for 0.5 in f32.
         let small = (f32::from_bits(size) + 0.5)
             .to_bits()
             .wrapping_sub(0x3f00_0000);
@@ -101,7 +101,7 @@ impl Format for F16 {
     #[inline(always)]
     fn to_f32(bits: u16) -> f32 {
         let size = u32::from(bits & 0x7fff) << 13;
-        // The exponent's bias from 15 to 127; numbers below 2⁻¹⁴ become normal on the way.
+        // Changes the exponent's bias from 15 to 127; numbers below 2⁻¹⁴ become normal in doing so.
         let number = f32::from_bits(size) * f32::from_bits((127 + 112) << 23);
         let number = if number < 65536.0 {
             number.to_bits()
@@ -199,7 +199,7 @@ mod tests {
         }
     }
 
-    /// Through every 16-bit number, on each instruction set there is.
+    /// Every 16-bit number, on each instruction set available.
     fn widened<F: Format<Bits = u16>>(to_f32: impl Fn(u16) -> f32) {
         let all: Vec<u16> = (0..=u16::MAX).collect();
         for instructions in Instructions::all() {

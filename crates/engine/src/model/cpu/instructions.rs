@@ -31,17 +31,17 @@ use super::prefetch::prefetch;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InstructionSet {
-    /// AVX-512 (x86-64-v4); products of quantised weights where there is VNNI too, else by AVX2.
+    /// AVX-512 (x86-64-v4). Products of quantised weights use it if there is VNNI too, else AVX2.
     Avx512,
     /// AVX2 with fused multiply-add and half-precision conversion (x86-64-v3).
     Avx2,
     /// The vectors of `AArch64`.
     Neon,
-    /// What the compiler makes of plain loops.
+    /// Plain loops as the compiler compiles them.
     Plain,
 }
 
-/// The set that was asked for is none of this processor's.
+/// The requested instruction set is not one of this processor's.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("this processor runs no {0} instructions; it has {1}", .wanted, .available)]
 pub struct UnavailableInstructions {
@@ -52,20 +52,20 @@ pub struct UnavailableInstructions {
 impl InstructionSet {
     const ALL: [Self; 4] = [Self::Avx512, Self::Avx2, Self::Neon, Self::Plain];
 
-    /// Those of this processor, the best first.
+    /// The sets of this processor, the best first.
     pub fn available() -> Vec<Self> {
         Instructions::all().iter().map(|one| one.set()).collect()
     }
 
-    /// The one that this process uses.
+    /// The set that this process uses.
     pub fn chosen() -> Self {
         Instructions::chosen().set()
     }
 
-    /// Makes this process use one; without a choice it uses the best.
+    /// Makes this process use the set; without a choice it uses the best.
     ///
     /// # Errors
-    /// When the processor has it not.
+    /// When the processor does not have it.
     pub fn choose(self) -> Result<(), UnavailableInstructions> {
         let available = Self::available();
         match available.iter().position(|one| *one == self) {
@@ -105,10 +105,10 @@ impl FromStr for InstructionSet {
     }
 }
 
-/// Place of the chosen set among the available ones.
+/// The index of the chosen set among the available ones.
 static CHOSEN: AtomicUsize = AtomicUsize::new(0);
 
-/// An instruction set with the proofs that the processor has it.
+/// An instruction set with the proof that the processor has it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Instructions {
     #[cfg(target_arch = "x86_64")]
@@ -121,7 +121,7 @@ pub(crate) enum Instructions {
 }
 
 impl Instructions {
-    /// Those of this processor, the best first.
+    /// The sets of this processor, the best first.
     pub(crate) fn all() -> &'static [Self] {
         static ALL: OnceLock<Vec<Instructions>> = OnceLock::new();
         ALL.get_or_init(|| {
@@ -148,7 +148,7 @@ impl Instructions {
         })
     }
 
-    /// What this process uses: the best, unless another was [chosen](InstructionSet::choose).
+    /// The set that this process uses: the best, unless another was [chosen](InstructionSet::choose).
     pub(crate) fn chosen() -> Self {
         let chosen = Self::all().get(CHOSEN.load(Ordering::Relaxed));
         chosen.copied().unwrap_or(Self::Plain)
@@ -187,11 +187,11 @@ pub(crate) fn run<K: Kernel>(kernel: K) -> K::Output {
     Instructions::chosen().run(kernel)
 }
 
-/// An inner loop.
+/// An inner loop, compiled for each instruction set.
 pub(crate) trait Kernel {
     type Output;
 
-    /// Does the work; `#[inline(always)]`, as everything that it calls for each vector.
+    /// Does the work. It is `#[inline(always)]`, as is everything that it calls for each vector.
     fn run<V: Vectors>(self, vectors: V) -> Self::Output;
 }
 
@@ -201,7 +201,7 @@ pub(crate) trait Vectors: Copy {
 
     fn simd(self) -> Self::Simd;
 
-    /// Runs a kernel as a function of its own that has the instructions.
+    /// Runs a kernel in a function of its own that is compiled for the instructions.
     fn call<K: Kernel>(self, kernel: K) -> K::Output;
 
     /// The 16 integers of a panel's row in `W` vectors.
@@ -218,7 +218,7 @@ pub(crate) trait Vectors: Copy {
         out
     }
 
-    /// Whether half precision is widened well in registers; if not, to memory by [`Vectors::widen_all_halves`].
+    /// Whether widening half precision in registers is fast; if not, it goes to memory by [`Vectors::widen_all_halves`].
     const WIDENS_IN_REGISTERS: bool = true;
 
     /// The 16 numbers in half precision of a panel's row in `W` vectors.
@@ -233,7 +233,7 @@ pub(crate) trait Vectors: Copy {
         out
     }
 
-    /// Whole rows of panels in half precision to f32. `to` may be longer.
+    /// Converts whole rows of panels in half precision to f32. `to` may be longer.
     #[inline(always)]
     fn widen_all_halves(self, from: &[u16], to: &mut [f32]) {
         widen_rows::<Self, F16>(self, from, to);
@@ -243,12 +243,12 @@ pub(crate) trait Vectors: Copy {
 pub(crate) type F32s<V> = <<V as Vectors>::Simd as Simd>::f32s;
 pub(crate) type U32s<V> = <<V as Vectors>::Simd as Simd>::u32s;
 
-/// Numbers in half precision, in the lower halves of lanes, to f32.
+/// Converts half-precision numbers in the lower halves of lanes to f32.
 #[inline(always)]
 fn widen_half<S: Simd>(simd: S, bits: S::u32s) -> S::f32s {
     let size = simd.and_u32s(bits, simd.splat_u32s(0x7fff));
     let size = simd.wrapping_dyn_shl_u32s(size, simd.splat_u32s(13));
-    // The exponent's bias from 15 to 127; numbers below 2⁻¹⁴ become normal on the way.
+    // Changes the exponent's bias from 15 to 127; numbers below 2⁻¹⁴ become normal in doing so.
     let bias = simd.splat_f32s(f32::from_bits((127 + 112) << 23));
     let number = simd.mul_f32s(simd.transmute_f32s_u32s(size), bias);
     let finite = simd.less_than_f32s(number, simd.splat_f32s(65536.0));
@@ -260,7 +260,7 @@ fn widen_half<S: Simd>(simd: S, bits: S::u32s) -> S::f32s {
     simd.transmute_f32s_u32s(simd.or_u32s(number, sign))
 }
 
-/// A kernel with its vectors, to be called where the instructions are.
+/// A kernel with its vectors, to be called in a function that has the instructions.
 struct Call<K, V>(K, V);
 
 impl<K: Kernel, V: Vectors> NullaryFnOnce for Call<K, V> {
@@ -306,7 +306,7 @@ impl Vectors for pulp::aarch64::Neon {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Avx512 {
     simd: V4,
-    /// With dot products of bytes.
+    /// Whether it has dot products of bytes, as a proof.
     pub(crate) vnni: Option<fearless_simd::Avx512>,
     pub(crate) avx2: fearless_simd::Avx2,
 }
@@ -370,8 +370,8 @@ impl Vectors for Avx2 {
         out
     }
 
-    /// By calls for many numbers at once: [`V3`] has no conversion of half precision, and a function that has it is inlined
-    /// into none that has not.
+    /// Many numbers are converted in one call: [`V3`] has no conversion of half precision, and a function that has it cannot
+    /// be inlined into one that has not.
     const WIDENS_IN_REGISTERS: bool = false;
 
     #[inline(always)]
@@ -382,7 +382,7 @@ impl Vectors for Avx2 {
 
 #[cfg(target_arch = "x86_64")]
 kernel!(
-    /// Whole rows of panels to f32, and what comes behind them asked for: it is the next to be widened.
+    /// Converts whole rows of panels to f32, and prefetches what lies after them, which is widened next.
     fn widen_by_f16c(avx2: Avx2, from: &[u16], to: &mut [f32]) {
         let length = from.len();
         let rows = from.as_chunks::<PANEL>().0.iter();

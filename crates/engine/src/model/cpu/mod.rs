@@ -14,7 +14,7 @@
 //!
 //! Bits are the same on every processor with fused multiply-add (x86-64-v3 and newer, `AArch64`).
 
-// What a kernel does must be inlined into it, or it is compiled without the instruction set.
+// A kernel's functions must be inlined into it, or they are compiled without the instruction set.
 #![allow(clippy::inline_always)]
 
 pub(crate) mod elementwise;

@@ -12,31 +12,31 @@ use super::half::{F32, Format};
 use super::instructions::{Kernel, Vectors};
 use super::prefetch::Ahead;
 
-/// Columns of a panel.
+/// Columns per panel.
 pub(crate) const PANEL: usize = 16;
 
-/// Rows up to which 16-bit numbers are widened in registers by processors whose vectors are short: for more rows, pieces
-/// are widened once, to memory.
+/// On processors with short vectors, up to this many rows 16-bit numbers are widened in registers; for more rows, pieces are
+/// widened to memory once.
 const FEW: usize = 8;
 
 /// `out = a × b` (or `out += a × b`), with `a` `[rows, k]` in rows `a_stride` apart and `b` `[k, n]` in panels.
 pub(crate) struct Multiply<'a, 'o, F: Format> {
-    /// Left rows; those beyond the rows of `out` are not read.
+    /// Left rows; those past the rows of `out` are not read.
     pub(crate) a: &'a [f32],
-    /// Distance of left rows.
+    /// The distance between rows of `a`.
     pub(crate) a_stride: usize,
-    /// Length of the sums.
+    /// The length of the sums.
     pub(crate) k: usize,
     /// The panels, `[k, PANEL]` each.
     pub(crate) panels: &'a [F::Bits],
-    /// Distance of panels.
+    /// The distance between panels.
     pub(crate) stride: usize,
-    /// Rows of results, split off their buffer one by one, so that threads can share a buffer by columns. The last panel
-    /// may be wider than they are.
+    /// Rows of the result, split off their buffer one by one, so that threads can share a buffer by columns. The last panel
+    /// may be wider than the rows.
     pub(crate) out: &'a mut [&'o mut [f32]],
-    /// Whether the sums start from what `out` holds, and not from zero.
+    /// Whether the sums start from the content of `out` instead of from zero.
     pub(crate) accumulate: bool,
-    /// Whether the panels are in the first-level cache already, so that nothing is to be asked for.
+    /// Whether the panels are in the first-level cache already, so that nothing is prefetched.
     pub(crate) cached: bool,
 }
 
@@ -64,7 +64,7 @@ impl<F: Format> Multiply<'_, '_, F> {
         self.out.first().map_or(0, |row| row.len())
     }
 
-    /// Panels outside, rows inside, so that a panel stays in the first-level cache while all rows pass over it.
+    /// Loops over panels outside and rows inside, so that a panel stays in the first-level cache while all rows use it.
     #[inline(always)]
     fn columns<V: Vectors, const W: usize, const MAX_ROWS: usize, const WIDE: usize>(
         &mut self,
@@ -207,10 +207,10 @@ impl<F: Format> Multiply<'_, '_, F> {
         }
     }
 
-    /// Widens pieces that stay in the first-level cache, and goes on with the sums of f32 from piece to piece.
+    /// Widens pieces that stay in the first-level cache, and continues the sums in f32 from piece to piece.
     #[inline(always)]
     fn pieces<V: Vectors, const W: usize, const MAX_ROWS: usize>(&mut self, vectors: V) {
-        /// Length of a piece's sums, and its panels.
+        /// The length of a piece's sums, and its number of panels.
         const LENGTH: usize = 64;
         const WIDE: usize = 4;
         let n = self.columns_wanted();
@@ -243,7 +243,7 @@ impl<F: Format> Multiply<'_, '_, F> {
         }
     }
 
-    /// For processors without vectors this crate knows.
+    /// For processors without a supported instruction set.
     #[inline(always)]
     fn scalar(&mut self) {
         for panel in 0..self.columns_wanted().div_ceil(PANEL) {
@@ -281,7 +281,7 @@ mod tests {
     use crate::model::cpu::half::{Bf16, F16, F32, Format};
     use crate::model::cpu::instructions::Instructions;
 
-    /// On every instruction set, any number of rows and columns, starting from zero or not.
+    /// Products on every instruction set, for any number of rows and columns, starting from zero or not.
     fn equals_a_chain<F: Format>() {
         let number = |i: usize| ((i * 7919 % 1009) as f32 / 504.5 - 1.0) * 1.1;
         for (columns, k) in [(5usize, 3usize), (16, 1), (70, 300), (90, 129)] {

@@ -1,18 +1,18 @@
-//! Asking for memory before it is needed. A product that reads its weights once computes while they come, and does not
-//! wait for them first.
+//! Prefetching. A product that reads its weights once computes while they arrive from memory, instead of waiting for them
+//! first.
 
 /// Bytes of a cache line.
 pub(crate) const LINE: usize = 64;
-/// How far ahead of a single pass memory is asked for, in bytes of each piece; less where pieces are many, so that what was
-/// asked for is still in the first-level cache when it is read.
+/// How far ahead of a single pass memory is prefetched, in bytes of each piece. It is less if there are many pieces, so that
+/// prefetched memory is still in the first-level cache when it is read.
 const fn distance(pieces: usize) -> usize {
     if pieces > 2 { 4 << 10 } else { 16 << 10 }
 }
 
-/// Asks for the cache line of an address, which may be anywhere; the program does not wait for it.
+/// Prefetches the cache line of an address, which may be any; the program does not wait for it.
 #[inline(always)]
 pub(crate) fn prefetch(address: *const u8) {
-    // Every such processor has SSE: the question is answered when this is compiled.
+    // Every such processor has SSE, so the check is resolved at compile time.
     #[cfg(target_arch = "x86_64")]
     if let Some(sse) = pulp::core_arch::x86::Sse::try_new() {
         sse._mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(address.cast());
@@ -21,26 +21,26 @@ pub(crate) fn prefetch(address: *const u8) {
     let _ = address;
 }
 
-/// What is to be asked for while `P` pieces of memory side by side are read, or pass after pass are read again. Each pass
-/// asks for its share, every so many-th line, so that memory comes evenly.
+/// Prefetching while `P` pieces of memory are read side by side, once or pass after pass. Each pass prefetches its share, at
+/// regular intervals of lines, so that memory traffic is even.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ahead<const P: usize> {
     pieces: [*const u8; P],
     /// Bytes of a piece.
     length: usize,
-    /// From the end of a piece to the one that comes after it.
+    /// The distance from the end of a piece to the piece that comes next.
     gap: usize,
-    /// How far ahead of what is read.
+    /// How far ahead of reading memory is prefetched.
     distance: usize,
-    /// What is asked for next, as bytes from the beginning of each piece.
+    /// What is prefetched next, in bytes from the beginning of each piece.
     next: usize,
-    /// From there to the one after.
+    /// The distance from there to the line after.
     interval: usize,
 }
 
 impl<const P: usize> Ahead<P> {
-    /// While pieces are read that are `stride` numbers apart, in pass number `pass` of `passes`: when there is one, what is
-    /// read a little later; when there are several, the `P` pieces that come next.
+    /// For reading pieces that are `stride` numbers apart in pass number `pass` of `passes`: with a single pass it
+    /// prefetches what is read a little later, with several the `P` pieces that come next.
     #[inline(always)]
     pub(crate) fn new<T>(pieces: [&[T]; P], stride: usize, (pass, passes): (usize, usize)) -> Self {
         let length = pieces.first().map_or(0, |piece| size_of_val(*piece));
@@ -58,7 +58,7 @@ impl<const P: usize> Ahead<P> {
         }
     }
 
-    /// Asks for nothing.
+    /// A prefetcher that does nothing.
     #[inline(always)]
     pub(crate) fn none() -> Self {
         Self {
@@ -71,7 +71,7 @@ impl<const P: usize> Ahead<P> {
         }
     }
 
-    /// To be called when the bytes below `end` of each piece are about to be read.
+    /// Called when the bytes below `end` of each piece are about to be read.
     #[inline(always)]
     pub(crate) fn until(&mut self, end: usize) {
         while self.next < end + self.distance {

@@ -10,15 +10,15 @@ use cudarc::driver::{CudaSlice, DevicePtr, result, sys};
 use super::error::driver;
 use crate::model::ModelError;
 
-/// Numbers of one type side by side in device memory: our own, or a tensor's.
+/// Numbers of one type side by side in device memory, of our own or of a tensor.
 ///
 /// Everything is queued on the device's one stream, where events are not tracked ([`super::device::prepare`]): work on an
-/// array is done in the order in which it was queued, and its memory is freed behind the work that was queued before.
+/// array is done in the order in which it was queued, and its memory is freed after all work queued before.
 pub struct Array {
     pointer: sys::CUdeviceptr,
     elements: usize,
     dtype: DType,
-    /// Keeps the memory.
+    /// Keeps the memory alive.
     _owner: Owner,
 }
 
@@ -28,7 +28,7 @@ enum Owner {
 }
 
 impl Array {
-    /// Zeros.
+    /// An array of zeros.
     ///
     /// # Errors
     /// [`ModelError::OutOfMemory`]; `what` names the array in the message.
@@ -40,7 +40,7 @@ impl Array {
     ) -> Result<Self, ModelError> {
         let stream = device.cuda_stream();
         let bytes = elements.saturating_mul(dtype.size_in_bytes());
-        // The driver gives no memory of no bytes.
+        // The driver does not allocate zero bytes.
         let memory = stream
             .alloc_zeros::<u8>(bytes.max(1))
             .map_err(driver(format_args!("{} MiB for {what}", bytes >> 20)))?;
@@ -98,7 +98,7 @@ impl Array {
         })
     }
 
-    /// All of it.
+    /// The whole array as a slice.
     pub fn all(&self) -> Slice<'_> {
         Slice {
             pointer: self.pointer,
@@ -108,15 +108,14 @@ impl Array {
         }
     }
 
-    /// A part.
+    /// A part of the array.
     ///
     /// # Errors
-    /// [`ModelError::Batch`] for a part beyond the end.
+    /// [`ModelError::Batch`] for a part past the end.
     pub fn part(&self, range: Range<usize>) -> Result<Slice<'_>, ModelError> {
         self.all().part(range)
     }
 
-    /// The number of elements.
     pub(crate) fn elements(&self) -> usize {
         self.elements
     }
@@ -132,20 +131,20 @@ pub struct Slice<'a> {
 }
 
 impl<'a> Slice<'a> {
-    /// Where it begins on the device.
+    /// Its address on the device.
     pub(super) fn pointer(self) -> sys::CUdeviceptr {
         self.pointer
     }
 
-    /// The pointer where it lies, for a kernel's argument list.
+    /// A reference to the address, for a kernel's argument list.
     pub(super) fn pointer_ref(&self) -> &sys::CUdeviceptr {
         &self.pointer
     }
 
-    /// A part.
+    /// A part of the slice.
     ///
     /// # Errors
-    /// [`ModelError::Batch`] for a part beyond the end.
+    /// [`ModelError::Batch`] for a part past the end.
     pub(crate) fn part(self, range: Range<usize>) -> Result<Self, ModelError> {
         if range.start > range.end || range.end > self.elements {
             return Err(ModelError::Batch(format!(
@@ -160,7 +159,6 @@ impl<'a> Slice<'a> {
         })
     }
 
-    /// The number of elements.
     pub(crate) fn elements(self) -> usize {
         self.elements
     }
@@ -192,7 +190,7 @@ impl<'a> Slice<'a> {
         Ok(values)
     }
 
-    /// Checks, for an argument called `name` of `kernel`, that it has the type, at least so many elements, and begins at a
+    /// Checks that an argument called `name` of `kernel` has the type and at least so many elements, and begins at a
     /// multiple of 16 bytes.
     ///
     /// # Errors
@@ -207,7 +205,7 @@ impl<'a> Slice<'a> {
         self.check_aligned(kernel, name, dtype, elements, 16)
     }
 
-    /// [`Self::check`], for a beginning at a multiple of `alignment` bytes.
+    /// As [`Self::check`], for a beginning at a multiple of `alignment` bytes.
     ///
     /// # Errors
     /// As there.

@@ -8,8 +8,8 @@ use super::operations::{Added, Quantised, Target};
 use crate::checkpoint::ModelConfig;
 use crate::model::ModelError;
 
-/// The largest step that a decoder allocates buffers for. The engine chooses it by its
-/// `EngineConfig`, which this room does not know.
+/// The sizes of the largest step that a decoder allocates buffers for. The engine takes them from its `EngineConfig`, which
+/// this module does not know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StepLimits {
     /// Tokens.
@@ -18,11 +18,11 @@ pub struct StepLimits {
     pub rows: usize,
 }
 
-/// Activations, for the largest step. `P` is [`Gemm::padded`] of its tokens, `W` of its wanted rows.
+/// The activations of a step. `P` is [`Gemm::padded`] of the largest step's tokens, `W` of its wanted rows.
 pub(super) struct Buffers {
     /// The residual stream, `[P, hidden]`.
     pub(super) hidden: Array,
-    /// What a norm gives, `[P, hidden]`.
+    /// A norm's result, `[P, hidden]`.
     pub(super) normed: Array,
     /// `[P, (heads + 2 · kv_heads) · head_dim]`
     pub(super) qkv: Array,
@@ -89,7 +89,7 @@ impl Buffers {
         })
     }
 
-    /// What is added to the residual stream next, behind the norm of the branch it comes from.
+    /// What is added to the residual stream next, with the norm of the branch it comes from, which is applied first.
     pub(super) fn added<'a>(&'a self, norm: Option<&'a Array>) -> Added<'a> {
         Added {
             values: self.added.all(),
@@ -97,7 +97,7 @@ impl Buffers {
         }
     }
 
-    /// Where the input of a product goes: as it is, or in e4m3.
+    /// Where the input of a product is written: as it is, or in e4m3.
     pub(super) fn target<'a>(&'a self, plain: &'a Array, fp8: bool) -> Target<'a> {
         match &self.fp8 {
             Some((values, scales)) if fp8 => Target::Fp8(Quantised {

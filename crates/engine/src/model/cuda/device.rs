@@ -43,8 +43,8 @@ fn keep_freed_memory(cuda: &CudaDevice) -> Result<(), ModelError> {
     .map_err(driver("setting up the memory pool"))
 }
 
-/// Bytes that can still be allocated on the device, and all it has. Waits for the device, and gives what the process has
-/// freed back to the system first.
+/// Bytes that can still be allocated on the device, and all its bytes. Waits for the device, and first returns to the system
+/// what the process has freed.
 ///
 /// # Errors
 /// The driver's refusal.
@@ -64,7 +64,7 @@ pub(crate) fn memory(cuda: &CudaDevice) -> Result<(usize, usize), ModelError> {
         .map_err(driver("asking for free memory"))
 }
 
-/// The pool that allocations come from, where the device has pools.
+/// The pool that allocations come from; `None` if the device has no pools.
 fn pool(cuda: &CudaDevice) -> Result<Option<sys::CUmemoryPool>, ModelError> {
     let stream = cuda.cuda_stream();
     let context = stream.context();

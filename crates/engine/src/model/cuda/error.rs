@@ -9,7 +9,8 @@ use cudarc::driver::sys::CUresult;
 
 use crate::model::ModelError;
 
-/// Turns a driver's error into ours, with what was being done, which is put into words only then: most calls succeed.
+/// Turns a driver's error into ours. `what` says what was being done; it is formatted only on an error, since most calls
+/// succeed.
 pub(super) fn driver(what: impl Display) -> impl FnOnce(DriverError) -> ModelError {
     move |error| {
         let message = format!("CUDA, {what}: {error}");

@@ -22,7 +22,7 @@ pub(super) enum WeightFormat {
     Mxfp4,
 }
 
-/// One product of every expert.
+/// One product of every expert, packed.
 pub(super) struct ExpertWeights {
     pub(super) format: WeightFormat,
     pub(super) values: Array,
@@ -40,7 +40,7 @@ pub(super) struct ExpertLoader<'a> {
     pub(super) sizes: Experts,
     pub(super) cuda: &'a CudaDevice,
     pub(super) operations: &'a Operations,
-    /// Whether weights that are not quantised already are to be in e4m3.
+    /// Whether weights that are not quantised already are to be quantised to e4m3.
     pub(super) fp8: bool,
 }
 
@@ -87,7 +87,7 @@ impl ExpertLoader<'_> {
         Ok([finish(wide, wide_shape)?, finish(narrow, narrow_shape)?])
     }
 
-    /// One expert after the other, so that no more than one lies in memory in the wider type too.
+    /// Quantises one expert after the other, so that only one is in memory in the wider type at a time.
     fn e4m3(&self) -> Result<[ExpertWeights; 2], ModelError> {
         let count = self.sizes.count;
         let room = |(outputs, inputs): (usize, usize)| -> Result<_, ModelError> {
@@ -125,7 +125,7 @@ impl ExpertLoader<'_> {
         ])
     }
 
-    /// In MXFP4, if all are stored so, with exponents that the type of the activations has numbers for.
+    /// The experts in MXFP4, if all are stored so, with exponents that the type of the activations can hold.
     fn mxfp4(&self) -> Result<Option<[ExpertWeights; 2]>, ModelError> {
         let allowed = mxfp4::exponents(self.operations.dtype());
         let count = self.sizes.count;
@@ -136,7 +136,7 @@ impl ExpertLoader<'_> {
             let Some(stored) = self.stored_in_mxfp4(index)? else {
                 return Ok(None);
             };
-            // gpt-oss' own files have gate and up in turn.
+            // In gpt-oss' own files gate and up alternate.
             let sorted = gates_first(self.sizes.intermediate);
             let alternate = matches!(self.names, ExpertNames::Together { .. });
             for (part, ([blocks, exponents], shape)) in stored.iter().zip(shapes).enumerate() {
@@ -147,7 +147,7 @@ impl ExpertLoader<'_> {
                 };
                 let [values, factors] = &mut packed[part];
                 let [value_bytes, factor_bytes] = mxfp4::packed_bytes(shape);
-                // Once: all of a layer's lie in one array.
+                // Resized once: all experts of a layer lie in one array.
                 values.resize(count * value_bytes, 0);
                 factors.resize(count * factor_bytes, 0);
                 let order = |row| {
@@ -246,7 +246,7 @@ impl ExpertLoader<'_> {
     }
 }
 
-/// What is gathered of one product from expert to expert.
+/// The parts of one product, gathered from expert to expert.
 #[derive(Default)]
 struct Parts {
     weights: Vec<Tensor>,

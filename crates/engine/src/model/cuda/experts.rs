@@ -1,4 +1,4 @@
-//! A mixture of experts: each token to its experts, sorted by expert, through one grouped product each way.
+//! A mixture of experts: tokens are sorted by expert and go through one grouped product in each direction.
 
 use candle_core::{CudaDevice, DType};
 
@@ -14,13 +14,12 @@ use crate::checkpoint::ModelConfig;
 use crate::checkpoint::config::{Activation, Experts};
 use crate::model::ModelError;
 
-/// Names for messages.
 const ROUTE: &str = "moe_route";
 const SORT: &str = "moe_sort";
 const MULTIPLY: &str = "moe_gemm";
 const COMBINE: &str = "moe_combine";
 
-/// The kernels, and what lies between them.
+/// The kernels of a mixture, and their intermediate arrays.
 pub(super) struct ExpertKernels {
     dtype: DType,
     activation: Activation,
@@ -61,14 +60,14 @@ pub(super) struct Routed<'a> {
 struct Grouped<'a> {
     /// `[pairs, outputs]`
     out: Slice<'a>,
-    /// `[pairs, inputs]`; with `gather`, tokens' rows `[pairs / k, inputs]`, to which the permutation leads.
+    /// `[pairs, inputs]`; with `gather`, the tokens' rows `[pairs / k, inputs]`, which the permutation refers to.
     x: Slice<'a>,
     weights: &'a ExpertWeights,
     gather: bool,
     pairs: usize,
 }
 
-/// What the router's kernel has no room for.
+/// Why the router's kernel cannot run with these experts; `None` if it can.
 pub(super) fn obstacle(experts: &Experts) -> Option<String> {
     let Experts {
         count, per_token, ..
@@ -118,12 +117,12 @@ impl ExpertKernels {
         })
     }
 
-    /// Where the router's product goes, `[rows, experts]`.
+    /// The array for the router's product, `[rows, experts]`.
     pub(super) fn logits(&self) -> Slice<'_> {
         self.logits.all()
     }
 
-    /// From the router's logits to the sum of the experts' results.
+    /// Computes the sum of the experts' results from the router's logits.
     pub(super) fn forward(
         &self,
         operations: &Operations,
@@ -195,7 +194,7 @@ impl ExpertKernels {
         )
     }
 
-    /// The experts of each token, and the pairs of token and expert sorted by expert.
+    /// Chooses the experts of each token, and sorts the pairs of token and expert by expert.
     pub(super) fn choose(
         &self,
         n: usize,
@@ -275,7 +274,7 @@ impl ExpertKernels {
                 weights.format
             )));
         };
-        // Tiles of 128 rows need that many rows for most experts, or they multiply padding.
+        // Tiles of 128 rows need that many rows for most experts, or they mostly multiply padding.
         let tile = if pairs >= 64 * experts {
             &product.large
         } else {
@@ -330,7 +329,7 @@ impl ExpertKernels {
 }
 
 impl WeightFormat {
-    /// What inputs must be a multiple of; dynamic shared memory with tiles of 32 rows and of 128.
+    /// The divisor of the number of inputs, and the dynamic shared memory with tiles of 32 rows and of 128.
     fn sizes(self) -> (usize, [usize; 2]) {
         match self {
             Self::Plain => (8, [81_920, 98_304]),
@@ -341,7 +340,7 @@ impl WeightFormat {
 }
 
 impl ExpertWeights {
-    /// Weights and scales of so many experts.
+    /// The arguments for weights and scales of so many experts.
     fn arguments(&self, experts: usize, dtype: DType) -> Result<[Arg<'_>; 2], ModelError> {
         let (outputs, inputs) = (self.outputs, self.inputs);
         let (values, scales) = match self.format {
@@ -371,14 +370,14 @@ impl ExpertWeights {
     }
 }
 
-/// The grouped product of a format.
+/// The grouped product of one weight format.
 struct Product {
     format: WeightFormat,
     small: Tile,
     large: Tile,
 }
 
-/// A kernel, and how it cuts a product.
+/// A kernel, and its tiles' sizes.
 struct Tile {
     function: Function,
     rows: usize,

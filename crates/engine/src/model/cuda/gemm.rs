@@ -13,26 +13,24 @@ use super::array::{Array, Slice};
 use super::error::{cublas, driver};
 use crate::model::ModelError;
 
-/// What cuBLAS may use beside its operands: NVIDIA's recommendation for Hopper.
+/// The size of cuBLAS's workspace: NVIDIA's recommendation for Hopper.
 const WORKSPACE_BYTES: usize = 32 << 20;
 
-/// What the library takes the pointers of operands and results to be aligned to when it chooses an algorithm, unless it is
-/// told otherwise. Allocations are.
+/// The alignment of operands and results that the library assumes when it chooses an algorithm, unless told otherwise.
+/// Allocations have it.
 const ALIGNMENT: u64 = 256;
 
 /// A weight on the device.
 pub struct Weight {
     /// `[outputs, inputs]`: bf16, f16, or e4m3 bytes.
     pub(crate) values: Array,
-    /// e4m3: what each output's row is to be multiplied by, f32 `[outputs]`.
+    /// e4m3: the factor of each output's row, f32 `[outputs]`.
     pub(crate) scales: Option<Array>,
     /// `[outputs]`, in the type of the product.
     pub(crate) bias: Option<Array>,
-    /// Outputs.
     pub(crate) outputs: usize,
-    /// Inputs.
     pub(crate) inputs: usize,
-    /// Elements from one row of a result to the next, at least `outputs`.
+    /// The distance in elements from one row of a result to the next, at least `outputs`.
     pub(crate) stride: usize,
 }
 
@@ -41,9 +39,9 @@ pub struct Weight {
 pub struct Rows<'a> {
     /// `[rows, inputs]`, with room for [`Gemm::padded`] rows.
     pub values: Slice<'a>,
-    /// e4m3: what each row is to be multiplied by, f32 `[rows]`, with room for the padded rows.
+    /// e4m3: the factor of each row, f32 `[rows]`, with room for the padded rows.
     pub scales: Option<Slice<'a>>,
-    /// How many.
+    /// The number of rows.
     pub count: usize,
 }
 
@@ -75,7 +73,7 @@ impl Key {
     }
 }
 
-/// A product as cuBLAS has chosen to compute it.
+/// A product with the algorithm that cuBLAS chose.
 struct Plan {
     description: Description,
     weight: Layout,
@@ -84,7 +82,7 @@ struct Plan {
     algorithm: sys::cublasLtMatmulAlgo_t,
 }
 
-/// Products with f32 sums on a device's stream. For each shape the algorithm is asked for once.
+/// Products with f32 sums on a device's stream. The algorithm for each shape is looked up once.
 pub struct Gemm {
     handle: Handle,
     workspace: CudaSlice<u8>,
@@ -118,15 +116,15 @@ impl Gemm {
         })
     }
 
-    /// Rows that a product of `rows` rows computes and writes: operands and result must have room for them. What is in
-    /// the further ones does not matter, since rows do not mix.
+    /// The number of rows that a product of `rows` rows computes and writes: operands and result must have room for them.
+    /// The content of the extra rows does not matter, since rows do not mix.
     ///
-    /// Few different numbers mean few plans; and FP8 products need multiples of 16.
+    /// Few different numbers mean few plans, and FP8 products need multiples of 16.
     pub fn padded(rows: usize) -> usize {
         rows.next_multiple_of(if rows <= 512 { 16 } else { 64 })
     }
 
-    /// Where the workspace is on the device.
+    /// The workspace's address on the device.
     fn workspace(&self) -> u64 {
         self.workspace.device_ptr(&self.stream).0
     }
@@ -136,9 +134,8 @@ impl Gemm {
         context.bind_to_thread().map_err(driver("using the device"))
     }
 
-    /// Asks for the algorithms of all products with this weight of up to `rows` rows, so that no step has to: the library
-    /// takes long to choose. `scaled` says whether operands of e4m3 come with their scales, `bias` whether the weight's
-    /// bias is added.
+    /// Looks up the algorithms of all products with this weight of up to `rows` rows, which takes the library long, so that
+    /// no step has to. `scaled` says whether operands of e4m3 come with scales, `bias` whether the weight's bias is added.
     ///
     /// # Errors
     /// [`ModelError::Unsupported`] for a product that this GPU does not have.
@@ -164,7 +161,7 @@ impl Gemm {
         Ok(())
     }
 
-    /// Whether products in e4m3 take scales by row and by output, with a bias and without; cuBLAS has them on Hopper.
+    /// Whether products in e4m3 support scales by row and by output, with a bias and without; cuBLAS has them on Hopper.
     ///
     /// # Errors
     /// The driver's refusal.
@@ -184,8 +181,8 @@ impl Gemm {
         Ok(found.iter().all(Result::is_ok))
     }
 
-    /// `out = x · weightᵀ + bias`, `[rows, stride]`. Operands of e4m3 are taken as they are where `x` has no scales, and
-    /// with both operands' scales where it has.
+    /// `out = x · weightᵀ + bias`, `[rows, stride]`. Operands of e4m3 are multiplied as they are if `x` has no scales, and
+    /// with both operands' scales if it has.
     ///
     /// # Errors
     /// [`ModelError::Batch`] for operands that do not fit each other; [`ModelError::Unsupported`] for a product that this
@@ -299,11 +296,11 @@ impl Gemm {
 }
 
 impl Plan {
-    /// cuBLAS counts by columns, and its result is our result's transpose: `outᵀ = weight · xᵀ`, where the weight, read by
-    /// columns, is transposed and x and the result are as they lie. It is the one form that FP8 products have.
+    /// cuBLAS has matrices in column order, so it computes the transpose of our result: `outᵀ = weight · xᵀ`. The weight,
+    /// read by columns, is transposed; x and the result are as they lie. It is the one form that FP8 products have.
     ///
-    /// `somewhere` stands for the pointers of bias and scales, which each product sets anew: without any the library may
-    /// take another view of what is to be computed.
+    /// `somewhere` stands for the pointers of bias and scales, which each product sets anew: without any pointer the library
+    /// may choose for another computation.
     fn new(handle: &Handle, key: Key, somewhere: u64) -> Result<Self, ModelError> {
         let Key {
             rows,
@@ -384,7 +381,7 @@ impl Drop for Handle {
 
 use sys::cublasLtMatmulDescAttributes_t as Attribute;
 
-/// How to multiply; sums in f32.
+/// The description of a product, with sums in f32.
 struct Description(sys::cublasLtMatmulDesc_t);
 
 impl Description {
@@ -422,7 +419,7 @@ impl Drop for Description {
     }
 }
 
-/// A matrix, columns one after the other.
+/// The layout of a matrix in column order.
 struct Layout(sys::cublasLtMatrixLayout_t);
 
 impl Layout {
@@ -452,7 +449,7 @@ impl Drop for Layout {
     }
 }
 
-/// What an algorithm may use.
+/// The limits on an algorithm.
 struct Preference(sys::cublasLtMatmulPreference_t);
 
 impl Preference {

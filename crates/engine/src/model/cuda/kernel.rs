@@ -18,10 +18,10 @@ use crate::model::ModelError;
 /// `(name, PTX)` of each file of `kernels/`.
 const EMBEDDED: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/kernels.rs"));
 
-/// A folder whose `NAME.ptx` replaces the embedded module `NAME`, so that a kernel can be rebuilt where only nvcc is.
+/// A folder whose `NAME.ptx` replaces the embedded module `NAME`, so that kernels can be rebuilt with nvcc alone.
 const OVERRIDE: &str = "JUROR_CUDA_KERNELS";
 
-/// The kernels of a device, each module loaded when first asked for.
+/// The kernels of a device; each module is loaded when it is first needed.
 pub struct Kernels {
     stream: Arc<CudaStream>,
     folder: Option<PathBuf>,
@@ -34,7 +34,7 @@ struct Module {
 }
 
 impl Kernels {
-    /// Those of a device; nothing is loaded yet.
+    /// The kernels of a device; none is loaded yet.
     pub fn new(device: &CudaDevice) -> Self {
         Self {
             stream: device.cuda_stream(),
@@ -120,7 +120,8 @@ fn target(ptx: &str) -> Option<&str> {
     line.split([',', ' ']).next()
 }
 
-/// PTX for a plain architecture runs there and on all later ones; with the suffix `a` there alone, with `f` in its family.
+/// Whether PTX runs on a device. PTX for a plain architecture runs on that and all later ones, with the suffix `a` on that
+/// one only, with `f` in its family.
 fn runs_on(target: &str, major: i32, minor: i32) -> bool {
     let Some(number) = target.strip_prefix("sm_") else {
         return true;
@@ -137,7 +138,7 @@ fn runs_on(target: &str, major: i32, minor: i32) -> bool {
     }
 }
 
-/// The types of a kernel's parameters, as PTX declares them; `None` where there is no such kernel.
+/// The types of a kernel's parameters, as PTX declares them; `None` if there is no such kernel.
 fn parameters(ptx: &str, name: &str) -> Option<Vec<Parameter>> {
     let (_, declaration) = ptx.split_once(&format!(".entry {name}("))?;
     let (list, _) = declaration.split_once(')')?;
@@ -168,7 +169,6 @@ enum Parameter {
 pub(crate) enum Arg<'a> {
     /// A pointer to device memory.
     Array(Slice<'a>),
-    /// A null pointer.
     Null,
     /// `unsigned int`, or an `int` that is not negative
     U32(u32),
@@ -186,7 +186,7 @@ impl Arg<'_> {
     }
 }
 
-/// A number of rows, columns or the like, each far below 2³¹.
+/// An argument that counts rows, columns or the like, far below 2³¹.
 pub(super) fn count(value: usize) -> Arg<'static> {
     Arg::U32(value as u32)
 }
@@ -199,7 +199,7 @@ pub(crate) struct Function {
     stream: Arc<CudaStream>,
 }
 
-/// Blocks, threads of a block, and its dynamic shared memory in bytes.
+/// The blocks of a launch, the threads of a block, and its dynamic shared memory in bytes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Grid {
     /// Blocks in x, y and z.
@@ -222,7 +222,7 @@ impl Grid {
 }
 
 impl Function {
-    /// Allows blocks with this much dynamic shared memory, beyond the 48 KiB that need no asking, and prefers shared
+    /// Allows blocks with this much dynamic shared memory, beyond the 48 KiB that are always allowed, and prefers shared
     /// memory to the level-1 cache.
     ///
     /// # Errors
@@ -252,7 +252,7 @@ impl Function {
     /// Queues the kernel. A grid without blocks queues nothing.
     ///
     /// Arrays must be those that the kernel expects, in its order, and large enough for the grid: the typed functions around
-    /// this one see to it.
+    /// this one make sure of that.
     ///
     /// # Errors
     /// [`ModelError::Batch`] when number or types of the arguments are not the kernel's; [`ModelError::Device`] naming the

@@ -14,7 +14,6 @@ use crate::checkpoint::{ModelConfig, Weights};
 use crate::model::ModelError;
 use crate::model::tensor_reader::{Projection, TensorReader};
 
-/// One layer.
 pub(super) struct Layer {
     pub(super) attention_norm: Array,
     /// Queries, keys and values in one product.
@@ -24,11 +23,11 @@ pub(super) struct Layer {
     /// f32 `[heads]`
     pub(super) sinks: Option<Array>,
     pub(super) output: Weight,
-    /// Norm of what attention gives.
+    /// The norm of attention's output.
     pub(super) attention_result_norm: Option<Array>,
     pub(super) feed_forward_norm: Array,
     pub(super) feed_forward: FeedForward,
-    /// Norm of what the feed-forward layer gives.
+    /// The norm of the feed-forward layer's output.
     pub(super) feed_forward_result_norm: Option<Array>,
 }
 
@@ -40,7 +39,7 @@ pub(super) struct Layer {
 pub(super) enum FeedForward {
     /// One gated layer: gate and up in one product, then down.
     Gated { gate_up: Weight, down: Weight },
-    /// Many, of which each token has a few.
+    /// Many gated layers, of which each token uses a few.
     Mixture(Mixture),
 }
 
@@ -53,7 +52,7 @@ pub(super) struct Mixture {
     pub(super) config: Experts,
 }
 
-/// All weights.
+/// All weights of a model.
 pub(super) struct Parts {
     /// `[vocab, hidden]`
     pub(super) embedding: Array,
@@ -74,7 +73,7 @@ pub(super) struct Loader<'a> {
 }
 
 impl Loader<'_> {
-    /// All weights; they must be exactly what the configuration describes.
+    /// Reads all weights; they must be exactly what the configuration describes.
     pub(super) fn load(&self) -> Result<Parts, ModelError> {
         let config = self.config;
         self.weights.check_model(config)?;
@@ -87,7 +86,7 @@ impl Loader<'_> {
             let head = checkpoint.matrix(&format!("{}.weight", names.head))?;
             Weight::plain(&head, None)?
         };
-        // Rows of logits begin at multiples of 32 bytes, whatever the vocabulary.
+        // Rows of logits then begin at multiples of 32 bytes for any vocabulary.
         head.stride = config.vocab.next_multiple_of(8);
         Ok(Parts {
             embedding: Array::of(&table)?,
@@ -128,7 +127,7 @@ impl Loader<'_> {
                 None => None,
             },
             sinks: match &names.sinks {
-                // Their exponentials are summed in f32, like the scores'.
+                // Their exponentials are summed in f32, as those of the scores.
                 Some(sinks) => Some(Array::of(&checkpoint.vector(sinks)?.to_dtype(DType::F32)?)?),
                 None => None,
             },
@@ -190,7 +189,7 @@ impl Loader<'_> {
 }
 
 impl Parts {
-    /// Makes ready for the products of steps within `limits`: activations are `dtype`, routers' results `router`.
+    /// Prepares the products of steps within `limits`; activations are `dtype`, routers' results `router`.
     pub(super) fn prepare(
         &self,
         products: &mut Products,
@@ -230,5 +229,5 @@ impl Parts {
     }
 }
 
-/// The type that the device's kernels read numbers of a rotary table in.
+/// The type of rotary tables that the device's kernels read.
 pub(super) const ROTARY: DType = DType::F32;

@@ -1,4 +1,4 @@
-//! Linear layers: weights as they are multiplied, in the type of the activations or quantised to e4m3.
+//! Linear layers with weights in the type of the activations or quantised to e4m3.
 
 use candle_core::{CudaDevice, DType, Tensor};
 
@@ -8,13 +8,13 @@ use super::gemm::{Gemm, Rows, Weight};
 use super::operations::{Operations, Quantised, Target};
 use crate::model::ModelError;
 
-/// The compute capability from which there are tensor cores for e4m3.
+/// The lowest compute capability with tensor cores for e4m3.
 const FP8_CAPABILITY: (i32, i32) = (8, 9);
 
 /// Products with weights.
 pub struct Products {
     gemm: Gemm,
-    /// Where cuBLAS takes no scales by row: products of e4m3 in f32, before the scales.
+    /// If cuBLAS takes no scales by row: the buffer for products of e4m3 in f32, before scaling.
     unscaled: Option<Array>,
 }
 
@@ -30,7 +30,7 @@ impl Products {
         })
     }
 
-    /// Makes ready for products of e4m3 of up to `rows` rows and `outputs` outputs, with results of `dtype`.
+    /// Prepares products of e4m3 of up to `rows` rows and `outputs` outputs, with results of `dtype`.
     ///
     /// # Errors
     /// [`ModelError::OutOfMemory`].
@@ -47,7 +47,7 @@ impl Products {
         self.scale_afterwards(device, rows, outputs)
     }
 
-    /// Takes products of e4m3 in f32 from now on, and scales them afterwards.
+    /// Switches to computing products of e4m3 in f32 and scaling them afterwards.
     ///
     /// # Errors
     /// [`ModelError::OutOfMemory`].
@@ -66,8 +66,8 @@ impl Products {
         Ok(())
     }
 
-    /// Makes ready for products with `weight` of up to `rows` rows, with results of `out`: no step has to choose an
-    /// algorithm then.
+    /// Prepares products with `weight` of up to `rows` rows and with results of `out`, so that no step has to choose an
+    /// algorithm.
     ///
     /// # Errors
     /// See [`Gemm::prepare`].
@@ -163,10 +163,10 @@ impl Weight {
         })
     }
 
-    /// The same, quantised to e4m3 with one scale for each output.
+    /// A weight quantised to e4m3 with one scale for each output.
     ///
     /// # Errors
-    /// As above, and for sizes that are not a multiple of 16.
+    /// As [`Self::plain`], and for sizes that are not a multiple of 16.
     pub fn fp8(
         device: &CudaDevice,
         operations: &Operations,
@@ -200,7 +200,7 @@ impl Weight {
         })
     }
 
-    /// Whether the weight is in e4m3, and wants its activations so.
+    /// Whether the weight is in e4m3 and needs activations in it too.
     pub(crate) fn is_fp8(&self) -> bool {
         self.scales.is_some()
     }

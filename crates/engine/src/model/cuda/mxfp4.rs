@@ -12,10 +12,10 @@ use rayon::prelude::*;
 
 use crate::checkpoint::tensors::MXFP4_BLOCK;
 
-/// Inputs whose exponents lie together: a tile's.
+/// How many inputs have their exponents side by side: those of a tile.
 const STEP: usize = 64;
 
-/// An exponent for blocks of zeros, which have the same value with any.
+/// An exponent for blocks of zeros, whose value is the same with any.
 const ANY: u8 = 127;
 
 /// A weight as a checkpoint stores it.
@@ -33,8 +33,8 @@ pub fn packed_bytes((outputs, inputs): (usize, usize)) -> [usize; 2] {
     [outputs * inputs / 2, outputs * inputs.div_ceil(STEP) * 2]
 }
 
-/// The exponents with which every value, and the factor that makes it, is a number of the activations' type; all that trained
-/// models have in bf16.
+/// The exponents with which every value, and its scale, can be held by the activations' type. In bf16 that includes all that
+/// trained models have.
 pub fn exponents(dtype: DType) -> RangeInclusive<u8> {
     match dtype {
         DType::F16 => 104..=128,
@@ -43,7 +43,7 @@ pub fn exponents(dtype: DType) -> RangeInclusive<u8> {
 }
 
 impl Stored<'_> {
-    /// Whether there is a number for every place.
+    /// Whether `blocks` and `exponents` have the size that the shape requires.
     fn is_whole(&self) -> bool {
         let (outputs, inputs) = self.shape;
         outputs.is_multiple_of(8)
@@ -52,8 +52,9 @@ impl Stored<'_> {
             && self.exponents.len() == outputs * inputs / MXFP4_BLOCK
     }
 
-    /// Packs the weight: output `i` of the result is output `order(i)`. Says whether that was possible: `blocks` and
-    /// `exponents` have the sizes of [`packed_bytes`], and exponents are among the `allowed`.
+    /// Packs the weight; row `i` of the result is row `order(i)` of the stored weight. Returns false if `blocks` and
+    /// `exponents` do not have the sizes of [`packed_bytes`] or an exponent is not among the `allowed` (blocks of zeros may
+    /// have any but 255).
     #[must_use]
     pub fn pack(
         &self,
@@ -110,7 +111,7 @@ fn word_of(bytes: &[u8], t: usize) -> u32 {
 mod tests {
     use super::{DType, Stored, exponents, packed_bytes};
 
-    /// One output of eight has one value that is not zero.
+    /// One output of eight has one nonzero value.
     #[test]
     fn values_are_where_the_kernel_looks_for_them() {
         let shape = (8, 96);
@@ -125,7 +126,7 @@ mod tests {
         let [size, exponent_size] = packed_bytes(shape);
         let (mut packed, mut packed_exponents) = (vec![1; size], vec![1; exponent_size]);
         let allowed = exponents(DType::BF16);
-        // Outputs in reverse.
+        // The outputs in reverse order.
         assert!(stored.pack(|i| 7 - i, &allowed, &mut packed, &mut packed_exponents));
         // The second of pair 2 (inputs 18 and 19) of word 1: sign at 13, three bits from 5 down, in the upper half.
         let word = (1u32 << 13 | 5 << 3) << 16;
@@ -160,7 +161,7 @@ mod tests {
         assert_eq!(pack(129, 0x12, DType::BF16), None);
         assert_eq!(pack(104, 0x12, DType::F16), Some(104));
         assert_eq!(pack(103, 0x12, DType::F16), None);
-        // Zeros of either sign are zeros with any exponent, but 255 is no number at all.
+        // Zeros of either sign are zeros with any exponent, but with 255 they are NaN.
         assert_eq!(pack(0, 0x80, DType::F16), Some(127));
         assert_eq!(pack(255, 0x00, DType::F16), None);
     }

@@ -20,10 +20,10 @@ const HEAD_DIMS: [usize; 3] = [32, 64, 128];
 /// The narrowest heads that there are kernels for with a cache in e4m3.
 const LEAST_FP8_HEAD_DIM: usize = 64;
 
-/// Bytes of scratch for the parts of outputs that are merged, at most. A step that would need more is cut less.
+/// The most bytes of scratch for partial outputs that are merged. A step that would need more is split less.
 const SCRATCH_BYTES: usize = 256 << 20;
 
-/// Parts for each token of the largest step, if that is less: a row with a shared prefix and no splits has up to four.
+/// The parts for each token of the largest step, if that is less: a row with a shared prefix and no splits has up to four.
 const PARTS_PER_TOKEN: usize = 4;
 const LEAST_PARTS: usize = 4096;
 
@@ -48,14 +48,14 @@ pub struct PagedCache {
     partial_lse: Array,
 }
 
-/// What a cache is to be like.
+/// The settings of a cache.
 #[derive(Debug, Clone, Copy)]
 pub struct CacheSettings {
     /// Layers, heads, and their width.
     pub shape: AttentionShape,
     /// Blocks of the cache.
     pub blocks: usize,
-    /// Tokens of a block: a power of two from 16.
+    /// Tokens per block: a power of two from 16.
     pub block_size: usize,
     /// The type of queries and outputs: bf16 or f16.
     pub dtype: DType,
@@ -63,12 +63,12 @@ pub struct CacheSettings {
     pub kv: DType,
     /// Whether rows that share leading blocks attend to them together.
     pub shared_prefix: bool,
-    /// Most tokens of a step.
+    /// The most tokens of a step.
     pub tokens: usize,
 }
 
 impl CacheSettings {
-    /// Says what keeps the kernels from running with these settings, if anything does.
+    /// What keeps the kernels from running with these settings; `None` if nothing does.
     pub fn obstacle(&self) -> Option<String> {
         let shape = &self.shape;
         if !HEAD_DIMS.contains(&shape.head_dim) {
@@ -185,7 +185,7 @@ impl PagedCache {
         Ok(cache)
     }
 
-    /// Gives up all keys and values, and allocates `blocks` blocks instead. After an error the cache has none.
+    /// Drops all keys and values, and allocates `blocks` blocks instead. After an error the cache has none.
     ///
     /// # Errors
     /// [`ModelError::OutOfMemory`].
@@ -206,12 +206,12 @@ impl PagedCache {
         self.blocks
     }
 
-    /// Tokens of a block.
+    /// Tokens per block.
     pub fn block_size(&self) -> usize {
         self.block_size
     }
 
-    /// What a step's [`AttentionPlan`] must be made with.
+    /// The settings for a step's [`AttentionPlan`].
     pub fn plan_settings(&self) -> &PlanSettings {
         &self.settings
     }
@@ -219,7 +219,7 @@ impl PagedCache {
     /// A layer's keys and values, and the scales of an e4m3 cache.
     ///
     /// # Errors
-    /// [`ModelError::Batch`] for a layer that there is not.
+    /// [`ModelError::Batch`] for a layer that does not exist.
     #[allow(clippy::type_complexity)]
     pub fn layer(
         &self,
@@ -238,8 +238,8 @@ impl PagedCache {
         Ok((keys.all(), values.all(), scales))
     }
 
-    /// Attends with the step's queries to a layer whose keys and values of the step were written before. `words` are those
-    /// of `plan`, on the device.
+    /// Attends with the step's queries to a layer, after the step's keys and values were written. `words` are those of
+    /// `plan`, on the device.
     ///
     /// # Errors
     /// [`ModelError`] naming the kernel and what does not fit; [`ModelError::Batch`] for a window that was not planned.
@@ -347,11 +347,11 @@ impl PagedCache {
 /// A layer's part in a step: what attends, to how many keys, and where the result goes.
 #[derive(Clone, Copy)]
 pub struct AttendedLayer<'a> {
-    /// Which layer.
+    /// The layer's index.
     pub index: usize,
-    /// Keys that a query sees, its own included, where that is not all.
+    /// How many keys a query sees, its own included; `None` for all.
     pub window: Option<usize>,
-    /// Scores that belong to no value, one for each head, f32 `[heads]`.
+    /// Scores of attention sinks, which belong to no value, one for each head, f32 `[heads]`.
     pub sinks: Option<Slice<'a>>,
     /// Queries, `[n, heads, head_dim]`.
     pub q: Slice<'a>,
@@ -361,8 +361,8 @@ pub struct AttendedLayer<'a> {
     pub lse: Slice<'a>,
 }
 
-/// Scales of an e4m3 cache: keys, normed, and values lie well within ±448, and e4m3 is a floating-point type, so what would
-/// another scale gain?
+/// Scales of an e4m3 cache, all one: keys, normed, and values lie well within ±448, and other scales gain nothing in a
+/// floating-point type.
 fn ones(device: &CudaDevice, count: usize) -> Result<Array, ModelError> {
     let ones = candle_core::Tensor::ones(
         count,

@@ -1,4 +1,4 @@
-//! Locked host memory, which the device reads and writes directly while the host goes on.
+//! Locked host memory, which the device reads and writes directly while the host continues.
 
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -14,12 +14,12 @@ use crate::model::ModelError;
 /// Words in locked host memory.
 ///
 /// Not cudarc's `PinnedHostSlice`: that waits for an event which is recorded only while event tracking is on, and
-/// [`super::device::prepare`] switches it off. The event here is recorded behind every copy, and reading, writing and
-/// freeing wait for it.
+/// [`super::device::prepare`] switches it off. The event here is recorded after every copy, and reading, writing and freeing
+/// wait for it.
 pub(super) struct Pinned {
     words: NonNull<u32>,
     count: usize,
-    /// Behind the copy that was queued last.
+    /// Recorded after the copy that was queued last.
     copied: CudaEvent,
     stream: Arc<CudaStream>,
 }
@@ -68,7 +68,7 @@ impl Pinned {
     /// What went wrong on the device before.
     pub(super) fn read(&self) -> Result<&[u32], ModelError> {
         self.wait()?;
-        // SAFETY: `count` words that were set at the start, and no copy to them is under way: the event behind the last one
+        // SAFETY: `count` words that were set at the start, and no copy to them is under way: the event after the last one
         // was waited for, and the next one takes `&mut self`.
         #[allow(unsafe_code)]
         let words = unsafe { std::slice::from_raw_parts(self.words.as_ptr(), self.count) };
@@ -95,15 +95,15 @@ impl Pinned {
         let to = to.check("upload", "the target", DType::U32, words)?;
         let stream = self.stream.cu_stream();
         let source = &self.write_part(words)?[..words];
-        // SAFETY: source and target have so many words. The source stays as it is until the copy is done: the event behind
-        // it is waited for before the words are written or freed.
+        // SAFETY: source and target have so many words. The source stays as it is until the copy is done: the event after it
+        // is waited for before the words are written or freed.
         #[allow(unsafe_code)]
         let copied = unsafe { result::memcpy_htod_async(to.pointer(), source, stream) };
         self.record(copied).map_err(driver("copying to the device"))
     }
 
-    /// Queues copies of the device's memory to here, one behind the other; [`Self::read`] waits for them. Numbers of 32 bits
-    /// come as their bits.
+    /// Queues copies of the device's memory to here, one after the other; [`Self::read`] waits for them. Numbers of 32 bits
+    /// are copied as their bits.
     ///
     /// # Errors
     /// [`ModelError::Batch`] when there is no room for all, or for numbers of another size; the driver's refusal.
@@ -122,7 +122,7 @@ impl Pinned {
         for part in from {
             let (target, rest) = room.split_at_mut(part.elements());
             room = rest;
-            // SAFETY: as for `upload`; and nothing reads the target before the event behind the copies.
+            // SAFETY: as for `upload`; and nothing reads the target before the event after the copies.
             #[allow(unsafe_code)]
             let queued = unsafe { result::memcpy_dtoh_async(target, part.pointer(), stream) };
             copied = copied.and(queued);
@@ -131,7 +131,6 @@ impl Pinned {
             .map_err(driver("copying from the device"))
     }
 
-    /// How many words.
     pub(super) fn len(&self) -> usize {
         self.count
     }
@@ -148,7 +147,7 @@ impl Pinned {
         self.write()
     }
 
-    /// Puts the event behind copies, some of which may have been refused. When that fails they are waited for, since nothing
+    /// Records the event after copies, some of which may have been refused. If that fails, waits for them, since nothing
     /// else would.
     fn record(&self, copied: Result<(), DriverError>) -> Result<(), DriverError> {
         let recorded = self.copied.record(&self.stream);

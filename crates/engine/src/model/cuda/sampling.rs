@@ -11,18 +11,18 @@ use crate::model::ModelError;
 
 /// Words of a request.
 const REQUEST_WORDS: usize = 12;
-/// The place of a mask where every token is allowed.
+/// The mask offset of a row for which every token is allowed.
 const NO_MASK: u32 = u32::MAX;
-/// Words that come back for each row.
+/// Words of the result for each row.
 const RESULT_WORDS: usize = 3;
 /// Threads and dynamic shared memory of the kernel's blocks.
 const THREADS: usize = 512;
 const SHARED_BYTES: usize = 65_536;
-/// Steps whose results can be underway.
+/// How many steps may have uncollected results.
 const IN_FLIGHT: usize = 3;
 
-/// How a row's token is to be chosen. The fields are those of the engine's sampling; the draw is made on the host, since it
-/// depends on the request alone.
+/// How a row's token is to be chosen. The fields are those of the engine's sampling; the random number is drawn on the host,
+/// since it depends on the request alone.
 #[derive(Debug, Clone, Copy)]
 pub struct SampleRequest<'a> {
     /// The random number, in `[0, 1)`.
@@ -37,22 +37,22 @@ pub struct SampleRequest<'a> {
     pub min_p: f64,
     /// Tokens that stand for numbers; empty where no expected number is wanted.
     pub choices: &'a [u32],
-    /// Their numbers, as many.
+    /// The numbers of these tokens, as many.
     pub numbers: &'a [f32],
-    /// The tokens that are allowed, a bit for each; those beyond it are not. All are, if there is none.
+    /// The allowed tokens, a bit for each; tokens past its end are not allowed. All are if it is `None`.
     pub mask: Option<&'a [u32]>,
-    /// Bring the row's logits to the host.
+    /// Whether to copy the row's logits to the host.
     pub logits: bool,
 }
 
 /// A row's token.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sampled {
-    /// The token; `None` when the row's logits were not numbers.
+    /// The token; `None` if the row's logits were NaN.
     pub token: Option<u32>,
-    /// The expected number, where the token is one of the choices.
+    /// The expected number, if the token is one of the choices.
     pub expected: Option<f32>,
-    /// The row's logits, where they were asked for.
+    /// The row's logits, if they were asked for.
     pub logits: Option<Vec<f32>>,
 }
 
@@ -61,9 +61,9 @@ pub struct Sampled {
 pub struct PackedRequests {
     /// [`REQUEST_WORDS`] for each row.
     pub requests: Vec<u32>,
-    /// Choices with their numbers, and masks: each once.
+    /// Choices with their numbers, and masks, each stored once.
     pub lists: Vec<u32>,
-    /// The rows whose logits come to the host.
+    /// The rows whose logits are copied to the host.
     pub with_logits: Vec<usize>,
 }
 
@@ -71,7 +71,7 @@ impl PackedRequests {
     /// Packs requests for rows of `vocab` logits.
     pub fn new(requests: &[SampleRequest], vocab: usize) -> Self {
         let mut packed = Self::default();
-        // Rows of one judge share their lists, so the same slices come again and again.
+        // The rows of one judge share their lists, so the same slices occur again and again.
         let mut known: Vec<(*const u32, usize, u32)> = Vec::new();
         let mut place = |lists: &mut Vec<u32>, key: &[u32], push: &dyn Fn(&mut Vec<u32>)| {
             let found = known
@@ -120,23 +120,23 @@ impl PackedRequests {
     }
 }
 
-/// Where a step's results land on the host.
+/// The host buffers for a step's results.
 struct Landing {
     results: Pinned,
-    /// Logits of rows, with room for as many as were asked for at once so far.
+    /// Logits of rows, with room for as many as any step so far asked for.
     logits: Option<Pinned>,
 }
 
-/// A step underway.
+/// A launched step.
 struct Underway {
     landing: usize,
     rows: usize,
     vocab: usize,
-    /// The rows whose logits land too.
+    /// The rows whose logits are copied too.
     with_logits: Vec<usize>,
 }
 
-/// The sampler: the kernel, its results on the device, and those underway to the host.
+/// The sampler: its kernel, the results on the device, and those being copied to the host.
 pub struct Sampler {
     kernel: Function,
     device: CudaDevice,
@@ -150,7 +150,7 @@ pub struct Sampler {
 }
 
 impl Sampler {
-    /// For steps of up to `rows` rows.
+    /// A sampler for steps of up to `rows` rows.
     ///
     /// # Errors
     /// [`ModelError::OutOfMemory`]; the driver's refusal.
@@ -190,12 +190,12 @@ impl Sampler {
         self.newest
     }
 
-    /// Queues the choice of a token for each row of `logits` (f32 `[rows, stride]`), and the copy of the results; the rows in
-    /// `with_logits` have theirs copied too.
+    /// Queues the choice of a token for each row of `logits` (f32 `[rows, stride]`) and the copy of the results, including
+    /// the logits of the rows in `with_logits`.
     ///
     /// # Errors
-    /// [`ModelError::Batch`] naming what does not fit, or when as many steps as there is room for were not collected;
-    /// [`ModelError::OutOfMemory`] where there is none for the logits.
+    /// [`ModelError::Batch`] naming what does not fit, or when too many steps were not collected;
+    /// [`ModelError::OutOfMemory`] when there is no room for the logits.
     pub fn launch(
         &mut self,
         logits: Slice,
@@ -299,7 +299,7 @@ impl Sampler {
 }
 
 impl Landing {
-    /// Makes room for the logits of so many rows. No copy to here is underway.
+    /// Makes room for the logits of so many rows. No copy to this buffer is in flight.
     fn make_room(
         &mut self,
         device: &CudaDevice,
@@ -308,7 +308,7 @@ impl Landing {
     ) -> Result<(), ModelError> {
         let room = self.logits.as_ref().map_or(0, Pinned::len);
         if rows * vocab > room {
-            // The old one first: memory is locked sparingly.
+            // The old buffer is freed first, to lock as little memory as possible.
             self.logits = None;
             let words = rows.next_power_of_two() * vocab;
             self.logits = Some(Pinned::zeros(device, words)?);

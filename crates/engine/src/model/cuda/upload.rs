@@ -11,19 +11,18 @@ use crate::model::ModelError;
 /// Sections begin at multiples of 16 bytes.
 const ALIGNMENT: usize = 4;
 
-/// Numbers put one section after the other.
+/// Numbers packed section after section.
 #[derive(Default)]
 pub struct Packer {
     words: Vec<u32>,
 }
 
 impl Packer {
-    /// Starts anew.
     pub(crate) fn clear(&mut self) {
         self.words.clear();
     }
 
-    /// Appends a section and says where it lies.
+    /// Appends a section and returns its range.
     pub fn push(&mut self, section: &[u32]) -> Range<usize> {
         let start = self.words.len().next_multiple_of(ALIGNMENT);
         self.words.resize(start, 0);
@@ -32,8 +31,8 @@ impl Packer {
     }
 }
 
-/// The way of packed words to the device: locked host memory, twice, so that the host can fill one while the other is
-/// still being read; and one array on the device, which the stream overwrites when the step before has used it.
+/// Uploads packed words to the device. There are two buffers in locked host memory, so that the host can fill one while the
+/// other is still being read, and one array on the device, which the stream overwrites when the previous step has used it.
 pub struct Upload {
     device: CudaDevice,
     staging: [Pinned; 2],
@@ -42,7 +41,7 @@ pub struct Upload {
 }
 
 impl Upload {
-    /// With room for so many words; it grows when a step needs more.
+    /// An upload with room for so many words; it grows when a step needs more.
     ///
     /// # Errors
     /// [`ModelError::OutOfMemory`].
@@ -62,7 +61,7 @@ impl Upload {
     pub fn send(&mut self, packer: &Packer) -> Result<(), ModelError> {
         let count = packer.words.len();
         if count > self.words.elements() {
-            // What is replaced is freed behind the work that uses it.
+            // The old buffers are freed after the work that uses them.
             *self = Self::new(&self.device, count.next_power_of_two())?;
         }
         self.next = (self.next + 1) % self.staging.len();

@@ -1,16 +1,16 @@
-//! What the machine under the engine has: free memory and cache.
+//! Free memory and cache of the machine.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Taken for free where the system does not say.
+/// The assumed free memory where the system does not say, in bytes.
 const GUESSED_MEMORY: usize = 4 << 30;
 
-/// Taken for the CPU's cache where the system does not say.
+/// The assumed cache of the CPU where the system does not say, in bytes.
 const GUESSED_CACHE: usize = 8 << 20;
 
-/// Bytes of memory that new allocations may use: what Linux calls available, or what the control group of the process
-/// leaves of it; half of all on macOS; elsewhere a cautious guess.
+/// Bytes of memory available to new allocations: what Linux calls available, or what the process's control group leaves of
+/// it; half of all on macOS; elsewhere a cautious guess.
 pub fn free_memory() -> usize {
     let available = if cfg!(target_os = "macos") {
         macos_memory()
@@ -23,7 +23,7 @@ pub fn free_memory() -> usize {
     cgroup_memory(Path::new("/sys/fs/cgroup"), &own).map_or(available, |free| free.min(available))
 }
 
-/// Bytes of cache that `threads` threads have together: the last level once, the one before it each.
+/// Bytes of cache that `threads` threads have together: the last level once, and the level before it for each.
 pub fn cache_bytes(threads: usize) -> usize {
     let caches = Path::new("/sys/devices/system/cpu/cpu0/cache");
     let read = |index: usize, file: &str| {
@@ -43,7 +43,7 @@ pub fn cache_bytes(threads: usize) -> usize {
     }
 }
 
-/// `1024K`, as the kernel writes cache sizes.
+/// Parses a cache size such as `1024K`, as the kernel writes it; in bytes.
 fn kilobytes(text: &str) -> Option<usize> {
     let number = text.trim().strip_suffix('K')?;
     number.parse::<usize>().ok().map(|size| size << 10)
@@ -58,19 +58,19 @@ fn macos_memory() -> Option<usize> {
     Some(all / 2)
 }
 
-/// The number behind a name at the beginning of a line.
+/// The number after a name at the beginning of a line.
 fn field(text: &str, name: &str) -> Option<usize> {
     let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     line.split_whitespace().next()?.parse().ok()
 }
 
-/// What the control groups leave: the least over the process's group and those around it. `own` is what
-/// `/proc/self/cgroup` says; `root` is where the groups are mounted. `None` without a limit.
+/// The memory that control groups leave: the least over the process's group and its ancestors. `own` is the content of
+/// `/proc/self/cgroup`; `root` is where the groups are mounted. `None` without a limit.
 fn cgroup_memory(root: &Path, own: &str) -> Option<usize> {
     own.lines()
         .filter_map(|line| {
             let (controllers, path) = line.split_once(':')?.1.split_once(':')?;
-            // Version 2 has one tree without controllers' names; version 1 one for the memory controller.
+            // Version 2 has one tree without controllers' names; version 1 has one for the memory controller.
             if controllers.is_empty() {
                 least_free(root, path, &VERSION_2)
             } else if controllers.split(',').any(|name| name == "memory") {
@@ -85,7 +85,7 @@ fn cgroup_memory(root: &Path, own: &str) -> Option<usize> {
 struct CgroupFiles {
     limit: &'static str,
     usage: &'static str,
-    /// Memory that holds files, which the kernel gives back when it is needed.
+    /// Memory that caches files, which the kernel frees when it is needed.
     reclaimable: [&'static str; 2],
 }
 
@@ -102,7 +102,7 @@ const VERSION_2: CgroupFiles = CgroupFiles {
 };
 
 fn least_free(root: &Path, path: &str, files: &CgroupFiles) -> Option<usize> {
-    // In a container the path may be that outside: then the root of what is mounted is the group.
+    // In a container the path may be the one outside; then the mounted root is the group.
     let group = root.join(path.trim_start_matches('/'));
     group
         .ancestors()
@@ -113,7 +113,7 @@ fn least_free(root: &Path, path: &str, files: &CgroupFiles) -> Option<usize> {
                 let text = fs::read_to_string(folder.join(file)).ok()?;
                 text.trim().parse::<usize>().ok()
             };
-            // `max` is no number; version 1 says a number near the largest there is.
+            // `max` means no limit; version 1 writes a number near the largest possible.
             let limit = number(files.limit).filter(|&limit| limit < 1 << 60)?;
             let stat = fs::read_to_string(folder.join("memory.stat")).unwrap_or_default();
             let reclaimable: usize = files

@@ -1,4 +1,4 @@
-//! Memory: what a device has free, and what a model takes of it.
+//! Memory: what a device has free, and what a model needs.
 
 pub mod host;
 
@@ -10,20 +10,20 @@ use super::device::gpu_memory;
 use super::precision::{Precision, WeightType};
 use crate::checkpoint::ModelConfig;
 
-/// The memory that a model takes beside its weights.
+/// The memory that a model needs beside its weights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemoryFootprint {
-    /// Keys and values of one token, in all layers.
+    /// Bytes of keys and values of one token, in all layers.
     pub kv_bytes_per_token: usize,
-    /// What one token of a step takes while the step runs: an upper estimate, all intermediate results of one layer, as if
-    /// none were freed before its end.
+    /// Bytes of activations per token of a step while it runs. An upper estimate: all intermediate results of one layer, as
+    /// if none were freed before its end.
     pub activation_bytes_per_token: usize,
-    /// The logits of one row.
+    /// Bytes of logits per row.
     pub logits_bytes_per_row: usize,
 }
 
 impl MemoryFootprint {
-    /// That of a model as it is computed on a device.
+    /// The memory of a model on a device.
     pub fn new(config: &ModelConfig, precision: Precision, device: &Device) -> Self {
         let queries = config.heads * config.head_dim;
         let projected = queries + 2 * config.kv_heads * config.head_dim;
@@ -33,11 +33,11 @@ impl MemoryFootprint {
             .map_or(config.intermediate, |experts| {
                 experts.intermediate * experts.per_token
             });
-        // Norm, projections before and after the rotation, attention's output and its projection.
+        // The norm, the projections before and after the rotation, attention's output and its projection.
         let attention = 3 * config.hidden + 2 * projected + queries;
-        // Norm, gate and up, their product, the way back.
+        // The norm, gate and up, their product, the projection back.
         let feed_forward = 3 * config.hidden + 3 * intermediate;
-        // A GPU takes a token's experts together, and adds their results afterwards; the CPU takes one after the other.
+        // A GPU runs a token's experts together and then adds their results; the CPU runs one after the other.
         let results = match config.experts {
             Some(experts) if !device.is_cpu() => experts.per_token * config.hidden,
             _ => 0,
@@ -55,15 +55,15 @@ impl MemoryFootprint {
     }
 }
 
-/// Bits that a weight takes in MXFP4, its share of the exponent included.
+/// Bits per weight in MXFP4, including its share of the exponent.
 pub const MXFP4_BITS: f64 = 4.25;
 
-/// Bytes that a model's weights take once they are loaded, so many of them in MXFP4 whatever the others are stored in.
+/// Bytes that a model's weights take up once loaded; `mxfp4` of them are in MXFP4 whatever the others are stored in.
 pub fn weight_bytes(config: &ModelConfig, precision: Precision, mxfp4: usize) -> usize {
     let table = config.vocab * config.hidden;
     let tables = if config.tie_embeddings { 1 } else { 2 } * table;
     let head = table as f64 * precision.weights.for_head().bits();
-    // Kept as it is stored, which is 16 bits as a rule.
+    // It is kept as stored, normally in 16 bits.
     let own_table = (tables - table) as f64 * 16.0;
     let others = (config.parameters() - tables).saturating_sub(mxfp4);
     let bits = layer_bits(config, precision.weights);
@@ -71,7 +71,7 @@ pub fn weight_bytes(config: &ModelConfig, precision: Precision, mxfp4: usize) ->
     ((layers + head + own_table) / 8.0) as usize
 }
 
-/// Bits that a number of the layers takes on average. A matrix whose rows `Q4_K`'s blocks do not fit is stored in eight bits.
+/// Bits per number in the layers, on average. A matrix whose rows do not fit `Q4_K`'s blocks is stored in eight bits.
 pub fn layer_bits(config: &ModelConfig, weights: WeightType) -> f64 {
     if weights != WeightType::Q4K {
         return weights.bits();
@@ -82,7 +82,8 @@ pub fn layer_bits(config: &ModelConfig, weights: WeightType) -> f64 {
         (experts.intermediate, experts.count)
     });
     let queries = config.heads * config.head_dim;
-    // By the numbers of a row: the attention's output, the last matrix of a feed-forward network, and all others.
+    // The numbers of matrices by row length: the attention's output, the last matrix of a feed-forward network, and all
+    // others.
     let output = (queries, config.layers * queries * config.hidden);
     let down = (inner, config.layers * count * inner * config.hidden);
     let others = (config.hidden, numbers - output.1 - down.1);
@@ -95,10 +96,10 @@ pub fn layer_bits(config: &ModelConfig, weights: WeightType) -> f64 {
     four + (eight - four) * in_eight as f64 / numbers as f64
 }
 
-/// Refuses weights for which there is no memory, before they are read.
+/// Refuses weights that do not fit the memory, before they are read.
 ///
 /// # Errors
-/// [`ModelError::OutOfMemory`] with the bytes that they take and those that are free.
+/// [`ModelError::OutOfMemory`] with the bytes that they need and those that are free.
 pub fn check_memory(
     config: &ModelConfig,
     device: &Device,
@@ -128,7 +129,7 @@ pub fn free_memory(device: &Device) -> usize {
     if device.is_cpu() {
         free
     } else {
-        // A GPU that shares the machine's memory may not have all of it.
+        // A GPU that shares the machine's memory may not use all of it.
         free / 2
     }
 }

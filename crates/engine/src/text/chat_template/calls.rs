@@ -10,7 +10,8 @@ use super::value::{Kind, Object, Value};
 use super::work::{Fault, Work};
 
 impl<'t> Interpreter<'t> {
-    /// Applies the first suffix, or an attribute and its call together; also gives how many they were.
+    /// Applies the first of some suffixes, or an attribute together with the call that follows it. Returns the value and how
+    /// many suffixes were applied.
     pub(super) fn suffix(
         &mut self,
         value: Value,
@@ -56,7 +57,6 @@ impl<'t> Interpreter<'t> {
         Ok((value, 1))
     }
 
-    /// Calls a value.
     pub(super) fn call(
         &mut self,
         callee: &Value,
@@ -249,7 +249,7 @@ impl<'t> Interpreter<'t> {
     }
 }
 
-/// A place counted from either end.
+/// The index of a place that counts from the start, or from the end if negative; `None` outside the sequence.
 fn place(at: i128, count: usize) -> Option<usize> {
     let at = if at < 0 { at + count as i128 } else { at };
     usize::try_from(at).ok().filter(|at| *at < count)

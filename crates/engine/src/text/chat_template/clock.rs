@@ -1,7 +1,7 @@
 //! The date and time that a template's `strftime_now` gives.
 //!
-//! Some templates write the date into the prompt. A run has one moment, however long it goes on, and its journal keeps
-//! as much of it as the template used: the same command goes on after midnight with the date it began with.
+//! Some templates write the date into the prompt. A run has one moment, however long it takes, and its journal keeps as much
+//! of it as the template used: after midnight the same command continues with the date it began with.
 
 use std::fmt::{self, Write};
 use std::str::FromStr;
@@ -16,7 +16,7 @@ pub struct Moment(NaiveDateTime);
 const WITH_TIME: &str = "%Y-%m-%dT%H:%M:%S";
 const DATE: &str = "%Y-%m-%d";
 
-/// Formats that are remembered: no template asks in more.
+/// The most formats that are remembered; templates use a few.
 const MAX_FORMATS: usize = 100;
 
 impl FromStr for Moment {
@@ -42,7 +42,7 @@ impl fmt::Display for Moment {
 }
 
 impl Moment {
-    /// The moment in one of Python's `strftime` formats; none where the format is not one.
+    /// The moment in one of Python's `strftime` formats; `None` if the format is invalid.
     fn format(self, format: &str) -> Option<String> {
         // Python's fractions are microseconds.
         let format = format.replace("%f", "%6f");
@@ -63,7 +63,7 @@ impl Moment {
     }
 }
 
-/// Tells a moment, and remembers what it was asked.
+/// The moment of a run, and the formats in which a template asked for it.
 #[derive(Debug, Clone)]
 pub struct Clock(Arc<Mutex<Told>>);
 
@@ -84,7 +84,7 @@ impl Clock {
     }
 
     fn told(&self) -> std::sync::MutexGuard<'_, Told> {
-        // Nothing panics while it holds the lock.
+        // Nothing panics while it holds the lock, so it is never poisoned.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -93,7 +93,7 @@ impl Clock {
         self.told().moment = moment;
     }
 
-    /// `strftime_now(format)`; none where the format is not one, or one too many.
+    /// `strftime_now(format)`; `None` if the format is invalid or there are too many formats.
     pub(super) fn tell(&self, format: &str) -> Option<String> {
         let mut told = self.told();
         if !told.formats.iter().any(|asked| asked == format) {
@@ -105,8 +105,8 @@ impl Clock {
         told.moment.format(format)
     }
 
-    /// As much of the moment as the template has used: nothing, the date, or date and time. It can be read back as a
-    /// [`Moment`] that gives the same text.
+    /// As much of the moment as the template has used: nothing, the date, or date and time. Read back as a [`Moment`], it
+    /// gives the same text.
     pub fn used(&self) -> Option<String> {
         let told = self.told();
         if told.formats.is_empty() {

@@ -125,7 +125,7 @@ impl<'t> Interpreter<'t> {
         })
     }
 
-    /// The call of a call block.
+    /// Calls what a `call` block names, with the block's body as `caller`.
     pub(super) fn call_with(
         &mut self,
         call: &'t Expression,
@@ -137,7 +137,7 @@ impl<'t> Interpreter<'t> {
         }
     }
 
-    /// A value with its suffixes; the last one gets a call block's body, where there is one.
+    /// A value with its suffixes; the last one is called with the body of a `call` block, if there is one.
     fn suffixed(
         &mut self,
         base: &'t Expression,
@@ -161,7 +161,7 @@ impl<'t> Interpreter<'t> {
         expressions.iter().map(|one| self.value(one)).collect()
     }
 
-    /// The first of some terms that is as wanted, or the last.
+    /// The first of some terms whose truth is `wanted`, or else the last: `or` and `and`.
     pub(super) fn first(&mut self, terms: &'t [Expression], wanted: bool) -> Result<Value, Fault> {
         let mut value = Value::None;
         for term in terms {

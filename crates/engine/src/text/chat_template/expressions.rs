@@ -6,7 +6,7 @@ use super::syntax::{Arguments, Comparison, Expression, Filter, Literal, Operator
 use super::work::Fault;
 
 impl Parser {
-    /// Expressions with commas between them are a tuple.
+    /// One expression, or a tuple of several with commas between them.
     pub(super) fn tuple(&mut self, conditional: bool) -> Result<Expression, Fault> {
         let read = |parser: &mut Self| {
             if conditional {
@@ -38,7 +38,8 @@ impl Parser {
     pub(super) fn expression(&mut self) -> Result<Expression, Fault> {
         self.deeper(|parser| {
             let value = parser.or()?;
-            // A row of conditions is a list: as a tree it would be as deep as it is long, in each bracket anew.
+            // Nested conditions in a row are kept in a list: as a tree they would be as deep as the row is long, in each
+            // bracket anew.
             let mut conditions = Vec::new();
             let mut otherwise = None;
             while parser.skip_name("if") {
@@ -47,7 +48,7 @@ impl Parser {
                 }
                 conditions.push(parser.or()?);
                 if parser.skip_name("else") {
-                    // Every condition that follows is its own.
+                    // Further conditions belong to the expression after this `else`.
                     otherwise = Some(parser.expression()?);
                     break;
                 }
@@ -297,7 +298,7 @@ impl Parser {
         }
     }
 
-    /// What stands between `[` and `]`: an expression, or a slice.
+    /// What stands between `[` and `]`: an index, or a slice.
     fn place(&mut self) -> Result<Suffix, Fault> {
         let mut parts: [Option<Expression>; 3] = [None, None, None];
         let mut part = 0;
@@ -369,7 +370,7 @@ impl Parser {
         Ok(Filter { name, arguments })
     }
 
-    /// Filters, each behind a `|`.
+    /// Filters, each after a `|`.
     pub(super) fn filters(&mut self) -> Result<Vec<Filter>, Fault> {
         let mut filters = Vec::new();
         while self.skip_operator("|") {
@@ -410,7 +411,8 @@ impl Parser {
         })
     }
 
-    /// `x is defined if y`, `x is defined in z`, `x is defined not …`: the word belongs to what stands around.
+    /// Whether the next word ends a test without arguments, as in `x is defined if y`, `x is defined in z` or `x is defined
+    /// not …`: it belongs to the expression around the test.
     fn ends_test(&self) -> bool {
         matches!(self.token(), Token::Name(name) if matches!(name.as_str(), "if" | "in" | "not" | "recursive"))
     }

@@ -62,7 +62,7 @@ const NAMES: [&str; 47] = [
     "wordwrap",
 ];
 
-/// Is there a filter of that name?
+/// Whether there is a filter of that name.
 pub(super) fn are_known(name: &str) -> bool {
     NAMES.contains(&name)
 }
@@ -83,7 +83,7 @@ pub(super) fn apply(
         "attr" => {
             let name = text(&given, 0, "name")?;
             interpreter.work.spend(name.len())?;
-            // Attributes alone: a dictionary's entries are none.
+            // Attributes only: a dictionary's entries do not count.
             if matches!(value, Value::Dict(_)) && !methods::are_known(&value, name) {
                 return Ok(value.no_attribute(name));
             }
@@ -97,7 +97,7 @@ pub(super) fn apply(
     }
     let work = &mut interpreter.work;
     if let ("int" | "float", Some(text)) = (name, value.as_str()) {
-        // A number's text is copied and read, at most twice.
+        // A number's text is copied and read at most twice.
         work.spend_each(text.len(), 2)?;
     }
     match name {
@@ -142,7 +142,7 @@ pub(super) fn apply(
     }
 }
 
-/// The number that a value is, or that its text says.
+/// The number that a value is, or that its text spells.
 fn number_of(value: &Value) -> Option<f64> {
     match value.as_str() {
         Some(text) => text.trim_matches(is_space).replace('_', "").parse().ok(),
@@ -193,7 +193,7 @@ fn round(value: &Value, given: &Given) -> Result<Value, Fault> {
     }
     let factor = 10f64.powi(precision);
     Ok(Value::Float(match method {
-        // Python rounds the decimal that the number is, halves to even digits.
+        // Python rounds the exact decimal value of the number, halves to even digits.
         "common" if precision >= 0 => {
             let behind = precision as usize;
             format!("{number:.behind$}").parse().unwrap_or(number)

@@ -5,7 +5,7 @@ use super::repr::{exponent_of, python_float, with_exponent};
 use super::value::Value;
 use super::work::{Fault, Text, Work};
 
-/// What is said of how a value is written.
+/// A format specification: how a value is to be written.
 #[derive(Debug, Default)]
 struct Spec {
     filling: Option<char>,
@@ -19,7 +19,7 @@ struct Spec {
     kind: Option<char>,
 }
 
-/// More digits than these no number has.
+/// The largest precision: no number has more digits.
 const MAX_PRECISION: usize = 400;
 
 fn digits(rest: &mut &str) -> Result<Option<usize>, Fault> {
@@ -222,7 +222,7 @@ impl Spec {
     }
 }
 
-/// `%g`: so many significant digits, without zeros at the end.
+/// `%g`: a number with so many significant digits, without zeros at the end.
 fn general(number: f64, precision: usize) -> String {
     if number == 0.0 {
         return "0".into();
@@ -295,7 +295,7 @@ pub(super) fn brace_format(format: &str, given: &Given, work: &mut Work) -> Resu
     Ok(Value::from(out.finish()))
 }
 
-/// `0`, `name`, `name.attribute[place]`, or nothing for the next one.
+/// The value of a field: `0`, `name`, `name.attribute[place]`, or empty for the next argument.
 fn field_value(
     field: &str,
     next: &mut usize,

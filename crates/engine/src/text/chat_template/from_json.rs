@@ -61,7 +61,7 @@ impl<'de> Visitor<'de> for Reader {
     }
 }
 
-/// A value from JSON, whose text was already read: the work is that of its size.
+/// A value from JSON whose text was read already: its work is proportional to its size.
 fn made<E: serde::de::Error>(
     value: impl FnOnce(&mut Work) -> Result<Value, Fault>,
 ) -> Result<Value, E> {

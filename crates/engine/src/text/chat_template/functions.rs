@@ -6,7 +6,7 @@ use super::interpreter::{Given, Interpreter};
 use super::value::{Kind, Object, Value};
 use super::work::{ENTRY, Fault, shown};
 
-/// Their names.
+/// The names of the global functions.
 const NAMES: [&str; 7] = [
     "range",
     "dict",
@@ -25,7 +25,7 @@ pub(super) fn find(name: &str) -> Option<&'static str> {
     NAMES.into_iter().find(|own| *own == name)
 }
 
-/// Calls one.
+/// Calls the function of a name.
 pub(super) fn call(
     interpreter: &mut Interpreter<'_>,
     name: &str,

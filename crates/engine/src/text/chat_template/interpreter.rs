@@ -1,7 +1,7 @@
 //! Executes the statements of a parsed template.
 //!
-//! Variables stand in frames, one for each block that has variables of its own. What has a state (namespaces, loops,
-//! macros, cyclers) stands in lists here, and values refer to it by number.
+//! Variables are kept in frames, one for each block that has variables of its own. Objects with a state (namespaces, loops,
+//! macros, cyclers) are kept in lists here, and values refer to them by number.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -12,7 +12,7 @@ use super::syntax::{Block, Filter, For, Macro, Statement, StatementKind, Target}
 use super::value::{Object, Value};
 use super::work::{ENTRY, Fault, STEP, Work};
 
-/// The longest message of a fault, in characters.
+/// The longest error message of a template, in characters.
 const MAX_MESSAGE: usize = 1000;
 
 /// Given arguments: plain ones and named ones.
@@ -34,9 +34,9 @@ enum Flow {
 #[derive(Debug, Default)]
 struct Frame<'t> {
     variables: HashMap<&'t str, Value>,
-    /// Where to look next.
+    /// The frame in which names are looked up next.
     parent: Option<usize>,
-    /// Frames are numbered, so that one which is gone is not taken for a later one.
+    /// Frames are numbered, so that a removed frame is not mistaken for a later one in its place.
     number: u64,
 }
 
@@ -55,17 +55,17 @@ pub(super) struct Loop<'t> {
     pub(super) depth: usize,
     /// What `loop.changed` was last given.
     pub(super) last: Option<Vec<Value>>,
-    /// What a recursive loop runs again, and the frame around it.
+    /// For a recursive loop: the statement that `loop(…)` runs again, and the frame around it.
     recursive: Option<(&'t For, (usize, u64))>,
 }
 
-/// What a template is rendered by.
+/// The state of rendering a template.
 pub(super) struct Interpreter<'t> {
     pub(super) work: Work,
     pub(super) clock: &'t Clock,
     /// Variables that the template is given.
     given: HashMap<&'t str, &'t Value>,
-    /// Those that were read.
+    /// The given variables that were read.
     read: BTreeSet<&'t str>,
     frames: Vec<Frame<'t>>,
     frame: usize,
@@ -76,12 +76,12 @@ pub(super) struct Interpreter<'t> {
     pub(super) cyclers: Vec<(Vec<Value>, usize)>,
     /// A joiner's separator, and whether it was used.
     pub(super) joiners: Vec<(Value, bool)>,
-    /// What is written: the template's own text, and that of each capture in it.
+    /// The text written so far: the template's own, and that of each capture inside it.
     out: Vec<String>,
     line: usize,
 }
 
-/// What a template makes of its variables.
+/// A rendered template.
 #[derive(Debug)]
 pub(super) struct Rendered {
     pub(super) text: String,
@@ -139,7 +139,7 @@ impl<'t> Interpreter<'t> {
         self.emit(&text)
     }
 
-    /// Runs something and gives what it wrote.
+    /// Runs something and returns the text it wrote instead of writing it.
     fn captured(
         &mut self,
         run: impl FnOnce(&mut Self) -> Result<(), Fault>,
@@ -151,7 +151,7 @@ impl<'t> Interpreter<'t> {
         Ok(Value::from(written))
     }
 
-    /// Runs something with variables of its own, in a frame behind `parent`.
+    /// Runs something with variables of its own, in a new frame inside `parent`.
     fn framed<T>(
         &mut self,
         parent: usize,
@@ -171,7 +171,7 @@ impl<'t> Interpreter<'t> {
         ran
     }
 
-    /// A remembered frame; where it is gone, that of the whole template.
+    /// The index of a remembered frame; that of the whole template if the frame is gone.
     fn remembered(&self, (at, number): (usize, u64)) -> usize {
         match self.frames.get(at) {
             Some(frame) if frame.number == number => at,
@@ -186,7 +186,7 @@ impl<'t> Interpreter<'t> {
     pub(super) fn variable(&mut self, name: &str) -> Result<Option<Value>, Fault> {
         let mut at = Some(self.frame);
         while let Some(frame) = at.and_then(|at| self.frames.get(at)) {
-            // Each frame hashes the name.
+            // Looking a name up in a frame hashes it.
             self.work.spend(name.len())?;
             if let Some(value) = frame.variables.get(name) {
                 return Ok(Some(value.clone()));
@@ -428,7 +428,7 @@ impl<'t> Interpreter<'t> {
                 let extra = plain.get(names.len()..).unwrap_or_default().to_vec();
                 let mut unknown = Vec::new();
                 for (name, value) in named {
-                    // It is compared with each parameter's name.
+                    // The name is compared with each parameter's name.
                     own.work.spend_each(names.len(), 1 + name.len() / 8)?;
                     match names.iter().position(|(own, _)| *own == name) {
                         Some(at) if at < plain.len() => {

@@ -94,7 +94,7 @@ impl Writer<'_> {
         self.out.push("}")
     }
 
-    /// Goes on to the next entry.
+    /// Begins an entry: writes the separator and the indent before it.
     fn begin(&mut self, first: bool, depth: usize) -> Result<(), Fault> {
         if !first {
             self.out.push(&self.item)?;
@@ -102,7 +102,7 @@ impl Writer<'_> {
         self.line(depth)
     }
 
-    /// Goes back to where the bracket closes.
+    /// Ends a list or an object: writes the indent before its closing bracket.
     fn end(&mut self, empty: bool, depth: usize) -> Result<(), Fault> {
         if empty { Ok(()) } else { self.line(depth) }
     }
@@ -142,7 +142,7 @@ impl Writer<'_> {
     }
 }
 
-/// What is neither text nor a collection.
+/// The JSON of a value that is neither text nor a collection; `None` for others.
 fn plain(value: &Value) -> Option<String> {
     Some(match value {
         Value::None => "null".into(),

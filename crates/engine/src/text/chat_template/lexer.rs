@@ -1,4 +1,4 @@
-//! A template's text into tokens, as Jinja cuts it with `trim_blocks` and `lstrip_blocks`.
+//! Splits a template's text into tokens, as Jinja does with `trim_blocks` and `lstrip_blocks`.
 
 use super::work::Fault;
 
@@ -19,7 +19,7 @@ pub(super) enum Token {
     End,
 }
 
-/// The longest first.
+/// Operators, the longest first, so that the first match is the right one.
 const OPERATORS: [&str; 27] = [
     "//", "**", "==", "!=", ">=", "<=", "+", "-", "/", "*", "%", "~", "[", "]", "(", ")", "{", "}",
     ">", "<", "=", ".", ":", "|", ",", ";", "!",
@@ -47,7 +47,7 @@ pub(super) fn tokens(source: &str) -> Result<Vec<(Token, usize)>, Fault> {
 struct Lexer<'s> {
     rest: &'s str,
     line: usize,
-    /// The last tag ended with a line, or there was none yet.
+    /// Whether the last tag ended a line, or there was none yet.
     line_starts: bool,
     tokens: Vec<(Token, usize)>,
 }
@@ -97,7 +97,7 @@ impl<'s> Lexer<'s> {
         self.tokens.push((token, self.line));
     }
 
-    /// Goes on, counting lines.
+    /// Takes so many bytes, counting lines.
     fn take(&mut self, length: usize) -> &'s str {
         let (taken, rest) = self.rest.split_at(length);
         self.line += taken.matches('\n').count();
@@ -111,7 +111,7 @@ impl<'s> Lexer<'s> {
         }
     }
 
-    /// Text before a tag: without space at its end where the tag has a minus, without the indent of a block without a
+    /// Adds the text before a tag: without space at its end if the tag has a minus, without the indent of a block without a
     /// sign.
     fn data_before(&mut self, text: &str, sign: Option<char>, is_block: bool) {
         let shown = match sign {
@@ -122,7 +122,7 @@ impl<'s> Lexer<'s> {
         self.data(shown);
     }
 
-    /// Text before a block that begins its line, without the space that indents the block.
+    /// Text before a block, without the indent of the block if it begins its line.
     fn without_indent<'t>(&self, text: &'t str) -> &'t str {
         let line = text.rfind('\n').map_or(0, |at| at + 1);
         let begins_line = line > 0 || self.line_starts;
@@ -133,7 +133,7 @@ impl<'s> Lexer<'s> {
         }
     }
 
-    /// What the end of a tag swallows: all white space, or the line's end.
+    /// Skips what the end of a tag swallows: all white space after a minus, else the line's end if `trims`.
     fn behind_tag(&mut self, minus: bool, trims: bool) {
         let space = if minus {
             self.rest.len() - self.rest.trim_start_matches(is_space).len()
@@ -306,13 +306,13 @@ fn tag_begins(text: &str) -> Option<usize> {
         .find(|at| matches!(text.as_bytes().get(at + 1), Some(b'{' | b'%' | b'#')))
 }
 
-/// `-` or `+` at the beginning or the end of a tag.
+/// The sign `-` or `+` at the beginning of `text`, which is the beginning or the end of a tag.
 fn sign_of(text: &str) -> Option<char> {
     let first = text.chars().next();
     first.filter(|sign| matches!(sign, '-' | '+'))
 }
 
-/// What is behind the end of a block's tag, and its sign, where nothing but space is before it.
+/// The text after the end of a block's tag and the sign of that end, if only space comes before it.
 fn tag_ends(text: &str) -> Option<(&str, Option<char>)> {
     let text = text.trim_start_matches(is_space);
     let sign = sign_of(text);
@@ -320,14 +320,14 @@ fn tag_ends(text: &str) -> Option<(&str, Option<char>)> {
     Some((rest, sign))
 }
 
-/// The rest of `{% raw %}`: its length, and whether it ends with a minus.
+/// The rest of `{% raw %}` after its `{%`: its length, and whether it ends with a minus.
 fn opens_raw(text: &str) -> Option<(usize, bool)> {
     let name = text.trim_start_matches(is_space).strip_prefix("raw")?;
     let (rest, sign) = tag_ends(name).filter(|(_, sign)| *sign != Some('+'))?;
     Some((text.len() - rest.len(), sign == Some('-')))
 }
 
-/// A text in quotes, its escapes read as Python's.
+/// The text of a string literal, its escapes read as Python reads them.
 fn unescaped(written: &str) -> Result<String, Fault> {
     let mut text = String::with_capacity(written.len());
     let mut rest = written;
@@ -368,7 +368,7 @@ fn unescaped(written: &str) -> Result<String, Fault> {
                 (0, digits.count(), 8)
             }
             _ => {
-                // What is no escape stays as it is.
+                // An unknown escape is kept as it is written.
                 text.push('\\');
                 text.push(kind);
                 rest = &rest[kind.len_utf8()..];
@@ -386,7 +386,7 @@ fn unescaped(written: &str) -> Result<String, Fault> {
     Ok(text)
 }
 
-/// A character, or two halves of one.
+/// A character from its UTF-16 code unit, or from two surrogates.
 fn surrogates(first: u32, rest: &mut &str) -> Option<char> {
     if let Some(character) = char::from_u32(first) {
         return Some(character);

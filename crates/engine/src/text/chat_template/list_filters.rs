@@ -9,7 +9,7 @@ use super::predicates;
 use super::value::{Kind, Value};
 use super::work::{ENTRY, Fault, STEP, Text, Work};
 
-/// What `map` and `select` go through: nothing, where the value is not true.
+/// The entries that `map` and `select` go through; none if the value is not true.
 fn entries_or_none(value: &Value, work: &mut Work) -> Result<Vec<Value>, Fault> {
     if value.is_true() {
         value.entries(work)
@@ -43,7 +43,7 @@ pub(super) fn first_or_last(value: &Value, first: bool, work: &mut Work) -> Resu
     Ok(found.unwrap_or_else(|| Value::undefined("no first or last item, the sequence was empty")))
 }
 
-/// What `dict` and `namespace` are made of: a dictionary, or a list of pairs.
+/// The pairs that `dict` and `namespace` are made from: those of a dictionary, or a list of pairs.
 pub(super) fn pairs_of(value: &Value, work: &mut Work) -> Result<Vec<(Value, Value)>, Fault> {
     if let Value::Dict(dict) = value {
         work.spend_each(dict.pairs.len(), 2 * ENTRY)?;
@@ -81,7 +81,7 @@ pub(super) fn dictsort(value: &Value, given: &Given, work: &mut Work) -> Result<
     Value::list(at_places(&items, &order), work)
 }
 
-/// Texts are compared without regard to case unless it is asked for.
+/// A text in lower case, unless comparison is case-sensitive; other values unchanged.
 fn folded(value: Value, sensitive: bool, work: &mut Work) -> Result<Value, Fault> {
     match value.as_str() {
         Some(text) if !sensitive => {
@@ -92,13 +92,13 @@ fn folded(value: Value, sensitive: bool, work: &mut Work) -> Result<Value, Fault
     }
 }
 
-/// The places of values in their order; equal ones keep theirs.
+/// The indices of values in sorted order; equal values keep their order.
 pub(super) fn sorted(
     keys: &[Value],
     backwards: bool,
     work: &mut Work,
 ) -> Result<Vec<usize>, Fault> {
-    // By merging: the standard library's sorting may panic where NaN makes an order no order.
+    // A merge sort: the standard library's sorting may panic where NaN makes the order inconsistent.
     let mut order: Vec<usize> = (0..keys.len()).collect();
     let mut width = 1;
     while width < order.len() {

@@ -1,4 +1,4 @@
-//! Methods of Python's strings, lists and dictionaries. What would change a list or a dictionary does not exist, as in
+//! Methods of Python's strings, lists and dictionaries. Methods that would change a list or a dictionary do not exist, as in
 //! transformers' sandbox.
 
 use super::interpreter::{Given, Interpreter};
@@ -64,7 +64,7 @@ const CHANGING_LISTS: [&str; 8] = [
 /// Methods that would change a dictionary.
 const CHANGING_DICTIONARIES: [&str; 5] = ["pop", "clear", "popitem", "setdefault", "update"];
 
-/// Has the value a method of that name?
+/// Whether the value has a method of that name.
 pub(super) fn are_known(value: &Value, name: &str) -> bool {
     match value {
         Value::Str(_) | Value::Safe(_) => OF_STRINGS.contains(&name),
@@ -85,7 +85,6 @@ fn changes(value: &Value, name: &str) -> bool {
     }
 }
 
-/// Calls a method.
 pub(super) fn call(
     interpreter: &mut Interpreter<'_>,
     value: &Value,
@@ -95,7 +94,7 @@ pub(super) fn call(
     let work = &mut interpreter.work;
     let result = match value {
         Value::Str(text) | Value::Safe(text) => {
-            // Most look at the whole text.
+            // Most methods look at the whole text.
             work.spend(text.len() / 4)?;
             on_string(text, method, given, work)?
         }
@@ -115,7 +114,7 @@ pub(super) fn call(
     })
 }
 
-/// An argument by its place or its name.
+/// An argument by its position or its name.
 pub(super) fn argument<'g>(given: &'g Given, at: usize, name: &str) -> Option<&'g Value> {
     let named = || given.named.iter().find(|(own, _)| own == name);
     given
@@ -147,12 +146,12 @@ pub(super) fn number(given: &Given, at: usize, name: &str) -> Result<Option<i128
     }
 }
 
-/// A number of things or places: none where it is below 0.
+/// A count or an index as `usize`: 0 if it is negative.
 pub(super) fn size(number: i128) -> usize {
     usize::try_from(number.max(0)).unwrap_or(usize::MAX)
 }
 
-/// An argument that says how far to indent, as a text or as a number of spaces, if it is given.
+/// The indentation that an argument asks for, as a text or as a number of spaces; `None` if it is not given.
 pub(super) fn indentation(
     given: &Given,
     at: usize,

@@ -10,7 +10,7 @@
 //! | `interpreter`, `evaluation`, `calls` | statements; expressions; calls |
 //! | `work` | what rendering may cost |
 //! | `value`, `repr`, `from_json`, `operators` | Python's values, how they are written and read, and what can be done with them |
-//! | `filters`, `string_filters`, `list_filters`, `predicates`, `functions` | what stands behind `|` and `is`, and what every template can call |
+//! | `filters`, `string_filters`, `list_filters`, `predicates`, `functions` | what stands after `|` and `is`, and what every template can call |
 //! | `methods`, `string_methods`, `formats` | methods of Python's strings, lists and dictionaries |
 //! | `json` | `tojson` as Python's `json.dumps` |
 //! | `options` | what a user may ask of a template |
@@ -58,22 +58,22 @@ use tokenizer_config::{special_tokens, template_of};
 use value::Value;
 use work::Work;
 
-/// Names under which templates ask whether the model is to think; those that a template reads are set.
+/// Variables by which templates ask whether the model is to think; those that a template reads are set.
 const THINKING_VARIABLES: [&str; 2] = ["enable_thinking", "thinking"];
 
-/// The stack of the thread that reads and renders templates: enough for the deepest nesting that they may have.
+/// The stack of the thread that parses and renders templates: enough for the deepest nesting allowed.
 const STACK: usize = 32 << 20;
 
-/// What `--thinking` does with a template.
+/// What `--thinking` does to the prompt of a template.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ThinkingSwitch {
-    /// Nothing: it is refused.
+    /// Nothing, so it is refused.
     None,
-    /// The prompt is another one with `on` than with `off`. By default it is that of `on`.
+    /// The prompt differs between `on` and `off`, and is that of `on` by default.
     On,
-    /// By default it is that of `off`.
+    /// The prompt differs, and is that of `off` by default.
     Off,
-    /// By default it is a third one.
+    /// The prompt differs, and is a third one by default.
     Neither,
 }
 
@@ -119,7 +119,7 @@ impl ChatTemplate {
         Ok(rendered.text)
     }
 
-    /// The same without what asks the model to answer.
+    /// As [`Self::render`], without the generation prompt that asks the model to answer.
     ///
     /// # Errors
     /// As [`Self::render`].
@@ -135,7 +135,7 @@ impl ChatTemplate {
     /// (`messages`, `tools`, `add_generation_prompt`, …). Objects keep the order of their keys.
     ///
     /// # Errors
-    /// [`TextError::ChatTemplate`] when it is no JSON object, or the template fails.
+    /// [`TextError::ChatTemplate`] if it is not a JSON object, or the template fails.
     pub fn render_variables(&self, variables: &str) -> Result<String, TextError> {
         let given: Value = serde_json::from_str(variables)
             .map_err(|error| TextError::ChatTemplate(format!("its variables: {error}")))?;
@@ -162,7 +162,7 @@ impl ChatTemplate {
         &self.source
     }
 
-    /// The moment that `strftime_now` tells.
+    /// The clock that `strftime_now` reads.
     pub fn clock(&self) -> &Clock {
         &self.clock
     }
@@ -246,7 +246,7 @@ impl ChatTemplate {
         }
     }
 
-    /// Refuses an option that does not change the prompt: its user would think that it does.
+    /// Refuses an option that does not change the prompt, since its user expects it to.
     fn refuse_ignored(
         &self,
         content: &str,
@@ -254,7 +254,7 @@ impl ChatTemplate {
         rendered: &Rendered,
     ) -> Result<(), TextError> {
         let differs = |other: ChatOptions| {
-            // A template that refuses the other value heard it.
+            // A template that refuses the other value did read it.
             self.conversation(content, &other, true)
                 .map_or(true, |other| other != rendered.text)
         };
@@ -305,7 +305,7 @@ impl ChatTemplate {
         Ok(())
     }
 
-    /// Renders with variables of so many bytes.
+    /// Renders with further variables, of `bytes` bytes in all.
     fn render_all(&self, given: Vec<(String, Value)>, bytes: usize) -> Result<Rendered, TextError> {
         let mut variables: Vec<(String, Value)> = Vec::new();
         for name in ["tools", "documents"] {
@@ -314,17 +314,17 @@ impl ChatTemplate {
         for (name, token) in &self.tokens {
             variables.push((name.clone(), Value::from(token.as_str())));
         }
-        // Later ones replace earlier ones.
+        // Later variables replace earlier ones of the same name.
         variables.extend(given);
         let work = Work::for_bytes(self.source.len().saturating_add(bytes));
         let block = &self.template.block;
         on_a_stack_of_its_own(|| interpreter::render(block, &variables, &self.clock, work))?
-            // What a template says in refusal is for people; where it said it, for its author.
+            // A template's own message is for the user; the place it came from is for the template's author.
             .map_err(|fault| TextError::ChatTemplate(format!("it failed: {fault}")))
     }
 }
 
-/// Runs what follows a template's nesting where the stack is large enough for it.
+/// Runs something whose recursion follows a template's nesting on a thread with a stack large enough for it.
 fn on_a_stack_of_its_own<T: Send>(run: impl FnOnce() -> T + Send) -> Result<T, TextError> {
     thread::scope(|scope| {
         let thread = thread::Builder::new().name("chat template".into());
@@ -340,7 +340,7 @@ fn on_a_stack_of_its_own<T: Send>(run: impl FnOnce() -> T + Send) -> Result<T, T
     })
 }
 
-/// Messages of roles and texts.
+/// A conversation: messages of these roles and texts.
 fn conversation(messages: &[(&str, &str)]) -> Result<Value, TextError> {
     let mut work = Work::for_bytes(0);
     let mut made = Vec::new();

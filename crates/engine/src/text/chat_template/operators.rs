@@ -68,7 +68,7 @@ pub(super) fn is_in(left: &Value, right: &Value, work: &mut Work) -> Result<bool
     }
 }
 
-/// An operation on one number, by its name in messages.
+/// Applies an operator to one number; `name` is the operator in messages.
 pub(super) fn on_number(
     name: &str,
     value: &Value,
@@ -92,7 +92,7 @@ pub(super) fn positive(value: &Value) -> Result<Value, Fault> {
     on_number("unary +", value, |number| number, Some)
 }
 
-/// Calculates.
+/// Applies an arithmetic operator to two values.
 pub(super) fn apply(
     operator: Operator,
     left: &Value,
@@ -143,7 +143,7 @@ pub(super) fn apply(
 /// The sum of texts or of sequences.
 fn join(left: &Value, right: &Value, work: &mut Work) -> Result<Option<Value>, Fault> {
     if let (Some(one), Some(two)) = (left.as_str(), right.as_str()) {
-        // Beside text that is marked as safe, text that is not is escaped.
+        // If either text is marked as safe, the other is escaped.
         let safe = matches!(left, Value::Safe(_)) || matches!(right, Value::Safe(_));
         let mut text = Text::new(work);
         for (value, own) in [(left, one), (right, two)] {
@@ -172,7 +172,7 @@ fn join(left: &Value, right: &Value, work: &mut Work) -> Result<Option<Value>, F
     }
 }
 
-/// A text or a sequence several times.
+/// A text or a sequence repeated.
 fn repeat(value: &Value, times: i128, work: &mut Work) -> Result<Option<Value>, Fault> {
     let times = size(times);
     match value {

@@ -7,7 +7,7 @@ use serde::de::IgnoredAny;
 use super::value::Value;
 use crate::text::TextError;
 
-/// Variables that `juror` sets itself.
+/// Variables that `juror` itself sets.
 const OWN_VARIABLES: [&str; 2] = ["messages", "add_generation_prompt"];
 
 /// How long a reasoning model is to think (`reasoning_effort`).
@@ -35,7 +35,8 @@ impl ReasoningEffort {
     }
 }
 
-/// What a user may ask of a template. What is not given is not there at all: the template has its own defaults.
+/// What a user may ask of a template. Options that are not given are left undefined, so that the template's own defaults
+/// apply.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ChatOptions {
     /// `enable_thinking`
@@ -82,7 +83,7 @@ impl TemplateVariable {
     pub(super) fn value(&self) -> Result<Value, TextError> {
         match serde_json::from_str(&self.value) {
             Ok(value) => Ok(value),
-            // It is JSON, but too deep or too large: not what was meant as a text.
+            // It is JSON, but too deep or too large; it was not meant as a text.
             Err(error) if serde_json::from_str::<IgnoredAny>(&self.value).is_ok() => Err(
                 TextError::ChatTemplate(format!("its variable `{}`: {error}", self.name)),
             ),

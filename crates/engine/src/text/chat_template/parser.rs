@@ -8,10 +8,10 @@ use super::syntax::{
 };
 use super::work::{Fault, shown};
 
-/// How deep blocks and brackets may stand in each other.
+/// How deep blocks and brackets may be nested.
 pub(super) const MAX_NESTING: usize = 100;
 
-/// The longest template, in bytes: far longer than any published one.
+/// The longest template, in bytes; far longer than any published one.
 const MAX_SOURCE: usize = 1 << 20;
 
 /// Reads a template.
@@ -42,11 +42,11 @@ pub(super) struct Parser {
     pub(super) tokens: Vec<(Token, usize)>,
     pub(super) at: usize,
     depth: usize,
-    /// Loops around the place that is read.
+    /// How many loops are around the current place.
     loops: usize,
-    /// `varargs` and `kwargs` were read in the macro around it.
+    /// Whether `varargs` and `kwargs` were read in the macro around the current place.
     pub(super) mentions: [bool; 2],
-    /// Names that were read so far.
+    /// Names read so far.
     pub(super) names: BTreeSet<String>,
 }
 
@@ -56,7 +56,7 @@ impl Parser {
     }
 
     pub(super) fn token(&self) -> &Token {
-        // The last token is the end, and is never passed.
+        // The last token is the end token, and `at` never passes it.
         &self.tokens[self.at].0
     }
 
@@ -139,7 +139,7 @@ impl Parser {
         }
     }
 
-    /// Reads what stands deeper.
+    /// Parses something one level deeper, within the limit on nesting.
     pub(super) fn deeper<T>(
         &mut self,
         read: impl FnOnce(&mut Self) -> Result<T, Fault>,
@@ -155,7 +155,7 @@ impl Parser {
         read
     }
 
-    /// Statements up to one of the tags, whose name is read, or to the end of the template.
+    /// Statements up to one of the tags `ends`, whose name is returned with them, or to the end of the template.
     fn block(&mut self, ends: &[&str]) -> Result<(Block, String), Fault> {
         let mut block = Vec::new();
         loop {
@@ -191,14 +191,14 @@ impl Parser {
         }
     }
 
-    /// A block that one tag ends.
+    /// A block up to the one tag that ends it.
     fn body(&mut self, end: &str) -> Result<Block, Fault> {
         self.expect_block_end()?;
         let (body, _) = self.block(&[end])?;
         Ok(body)
     }
 
-    /// A block that stands in a function of its own: no loop around it can be left from within.
+    /// A block that is a function of its own: `break` and `continue` in it cannot leave a loop around it.
     fn own_body(&mut self, end: &str) -> Result<Block, Fault> {
         let loops = std::mem::take(&mut self.loops);
         let body = self.body(end);
@@ -391,7 +391,7 @@ impl Parser {
         })
     }
 
-    /// Names to assign to, parted by commas.
+    /// Names to assign to, separated by commas.
     fn targets(&mut self) -> Result<Target, Fault> {
         let first = self.target()?;
         if !self.is_operator(",") {
@@ -445,7 +445,7 @@ impl Parser {
         Ok(parameters)
     }
 
-    /// Reads what commas part, up to the closing bracket; a comma may stand before that.
+    /// Parses items separated by commas, up to the closing bracket; a trailing comma is allowed.
     pub(super) fn listed(
         &mut self,
         end: &'static str,

@@ -6,7 +6,7 @@ use super::syntax::Comparison;
 use super::value::{Kind, Object, Value};
 use super::work::{Fault, Work, shown};
 
-/// Does a test hold?
+/// Whether a test holds.
 pub(super) fn holds(
     name: &str,
     value: &Value,
@@ -88,11 +88,11 @@ pub(super) fn holds(
 }
 
 fn argument_name(value: &Value) -> Option<&str> {
-    // No test of tests: it would go round in a circle.
+    // The test `test` itself is excluded, since it would recurse without end.
     value.as_str().filter(|name| *name != "test")
 }
 
-/// `is`: the same object, as far as values keep their identity.
+/// `is`: whether both are the same object, as far as values keep their identity.
 fn is_same(one: &Value, two: &Value, work: &mut Work) -> Result<bool, Fault> {
     Ok(match (one, two) {
         (Value::List(one), Value::List(two)) => std::sync::Arc::ptr_eq(one, two),

@@ -123,7 +123,7 @@ fn write_quoted(text: &str, out: &mut Text<'_>) -> Result<(), Fault> {
     out.push_char(quote)
 }
 
-/// Python writes what is no letter, mark, number, sign or plain space by its number.
+/// Whether `repr` shows a character as it is: Python escapes what is no letter, mark, number, sign or plain space.
 fn is_shown(character: char) -> bool {
     character == ' '
         || !(character.is_control()
@@ -158,7 +158,7 @@ pub(super) fn python_float(number: f64) -> String {
     }
 }
 
-/// The digits and the exponent of a number that Rust wrote with one.
+/// The digits and the exponent of a number in Rust's scientific notation.
 pub(super) fn exponent_of(scientific: &str) -> (&str, i32) {
     match scientific.split_once('e') {
         Some((digits, exponent)) => (digits, exponent.parse().unwrap_or(0)),
@@ -166,7 +166,7 @@ pub(super) fn exponent_of(scientific: &str) -> (&str, i32) {
     }
 }
 
-/// Digits with an exponent: its sign and two digits at least.
+/// Digits with an exponent, which has a sign and at least two digits.
 pub(super) fn with_exponent(digits: &str, exponent: i32) -> String {
     let sign = if exponent < 0 { '-' } else { '+' };
     format!("{digits}e{sign}{:02}", exponent.unsigned_abs())

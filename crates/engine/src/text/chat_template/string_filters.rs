@@ -83,7 +83,7 @@ pub(super) fn on_text(
     }
 }
 
-/// Writes a text with what means something in HTML escaped.
+/// Writes a text with HTML's special characters escaped.
 pub(super) fn escape(text: &str, out: &mut Text<'_>) -> Result<(), Fault> {
     for character in text.chars() {
         match character {
@@ -116,7 +116,7 @@ fn indent(own: &str, given: &Given, work: &mut Work) -> Result<Value, Fault> {
     if first {
         out.push(&width)?;
     }
-    // A line end behind the last line is kept.
+    // A line break at the end of the text is kept.
     let whole = format!("{own}\n");
     let mut lines = string_methods::lines(&whole, false).into_iter();
     out.push(lines.next().unwrap_or_default())?;

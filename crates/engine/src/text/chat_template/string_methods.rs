@@ -130,7 +130,7 @@ pub(super) fn on_string(
     }))
 }
 
-/// A text without the characters at its ends that were given, or white space.
+/// A text without the given characters, or without white space, at its ends.
 pub(super) fn stripped<'o>(
     own: &'o str,
     method: &str,
@@ -155,7 +155,8 @@ pub(super) fn stripped<'o>(
     })
 }
 
-/// Words in lower case with a capital first; one begins behind each character that ends one.
+/// Each word with its first letter in upper case and the others in lower case; a new word begins after each character that
+/// `ends_word`.
 pub(super) fn titled(text: &str, ends_word: fn(char) -> bool) -> String {
     let mut titled = String::new();
     let mut begins = true;
@@ -170,7 +171,7 @@ pub(super) fn titled(text: &str, ends_word: fn(char) -> bool) -> String {
     titled
 }
 
-/// `isdigit` and its like.
+/// `isdigit` and similar methods; `None` if `method` is not one of them.
 pub(super) fn property(text: &str, method: &str) -> Option<bool> {
     let all = |is: fn(char) -> bool| !text.is_empty() && text.chars().all(is);
     let cased = |is: fn(char) -> bool, not: fn(char) -> bool| {
@@ -206,7 +207,7 @@ pub(super) fn property(text: &str, method: &str) -> Option<bool> {
     })
 }
 
-/// The first character upper case, all others lower case.
+/// A text with its first character in upper case and all others in lower case.
 pub(super) fn capitalised(text: &str) -> String {
     let mut characters = text.chars();
     let mut capitalised = String::new();
@@ -227,7 +228,7 @@ fn texts(pieces: &[&str], work: &mut Work) -> Result<Value, Fault> {
     )
 }
 
-/// Every `old` replaced, as many as the third argument says at most.
+/// A text with every `old` replaced by `new`, or as many as the third argument allows.
 pub(super) fn replaced(
     text: &str,
     old: &str,
@@ -242,7 +243,7 @@ pub(super) fn replaced(
     let mut copied = 0;
     for (at, found) in text.match_indices(old).take(count) {
         out.push(&text[copied..at])?;
-        // An empty text is found everywhere.
+        // An empty text is found between all characters.
         out.work.spend(1)?;
         out.push(new)?;
         copied = at + found.len();
@@ -259,7 +260,7 @@ fn split(own: &str, from_the_end: bool, given: &Given, work: &mut Work) -> Resul
     };
     let most = number(given, 1, "maxsplit")?.unwrap_or(-1);
     let parts = usize::try_from(most).map_or(usize::MAX, |most| most.saturating_add(1));
-    // No more pieces than bytes.
+    // There are no more pieces than bytes.
     work.spend_each(own.len(), 16)?;
     let pieces: Vec<&str> = match separator {
         Some("") => return Err("empty separator".into()),
@@ -274,10 +275,10 @@ fn split(own: &str, from_the_end: bool, given: &Given, work: &mut Work) -> Resul
     texts(&pieces, work)
 }
 
-/// Words between white space, `parts` of them at most; the last (or first) one holds the rest.
+/// The words between white space, at most `parts`; the last one (or the first, from the end) holds the rest.
 fn split_at_space(text: &str, parts: usize, from_the_end: bool) -> Vec<&str> {
     let mut words = Vec::new();
-    // What is left over keeps the space at its other end.
+    // The part that is not split keeps the space at its other end.
     let mut rest = if from_the_end {
         text.trim_end_matches(is_space)
     } else {
@@ -311,7 +312,7 @@ fn split_at_space(text: &str, parts: usize, from_the_end: bool) -> Vec<&str> {
     words
 }
 
-/// Lines, cut where Python cuts them.
+/// Lines, split where Python splits them.
 pub(super) fn lines(text: &str, keep_ends: bool) -> Vec<&str> {
     let ends = |character: char| {
         matches!(
@@ -339,7 +340,7 @@ pub(super) fn lines(text: &str, keep_ends: bool) -> Vec<&str> {
     lines
 }
 
-/// A text brought to a width.
+/// A text padded to a width.
 pub(super) fn padded(
     text: &str,
     method: &str,
@@ -359,7 +360,7 @@ pub(super) fn padded(
             out.push(text)?;
         }
         "center" => {
-            // Python puts the odd one to the left where the width is odd.
+            // If the padding is odd, Python puts the extra character on the left where the width is odd.
             let left = missing / 2 + (missing & width & 1);
             out.repeat(filling, left)?;
             out.push(text)?;
@@ -375,7 +376,7 @@ pub(super) fn padded(
     Ok(Value::from(out.finish()))
 }
 
-/// Methods that look for a text, in the whole or between two places: `find(sub, start, end)` and its like.
+/// Methods that search a text, in the whole or between two indices: `find(sub, start, end)` and similar.
 fn within(own: &str, method: &str, given: &Given, work: &mut Work) -> Result<Value, Fault> {
     work.spend(own.len())?;
     let length = own.chars().count();

@@ -4,7 +4,6 @@
 
 use std::collections::BTreeSet;
 
-/// A whole template.
 #[derive(Debug)]
 pub(super) struct Template {
     pub(super) block: Block,
@@ -12,7 +11,6 @@ pub(super) struct Template {
     pub(super) names: BTreeSet<String>,
 }
 
-/// Statements in a row.
 pub(super) type Block = Vec<Statement>;
 
 /// A statement and its line.
@@ -47,7 +45,7 @@ pub(super) enum StatementKind {
     },
     Macro(Macro),
     CallBlock {
-        /// What the block's body is called with.
+        /// The block's body, as a macro for the call.
         caller: Macro,
         call: Expression,
     },
@@ -59,7 +57,7 @@ pub(super) enum StatementKind {
     Scoped(Block),
     Break,
     Continue,
-    /// What needs other templates.
+    /// A statement that needs other templates.
     Unsupported(String),
 }
 
@@ -73,7 +71,7 @@ pub(super) struct For {
     pub(super) otherwise: Block,
 }
 
-/// What is assigned to.
+/// The target of an assignment.
 #[derive(Debug)]
 pub(super) enum Target {
     Name(String),
@@ -87,9 +85,9 @@ pub(super) struct Macro {
     pub(super) name: String,
     pub(super) parameters: Vec<(String, Option<Expression>)>,
     pub(super) body: Block,
-    /// It reads `varargs`, so it may be given more arguments than it names.
+    /// Whether it reads `varargs`, so that it accepts more positional arguments than it names.
     pub(super) takes_more: bool,
-    /// It reads `kwargs`, so it may be given arguments by other names.
+    /// Whether it reads `kwargs`, so that it accepts keyword arguments that it does not name.
     pub(super) takes_other_names: bool,
 }
 
@@ -125,20 +123,20 @@ pub(super) enum Expression {
     List(Vec<Expression>),
     Tuple(Vec<Expression>),
     Dictionary(Vec<(Expression, Expression)>),
-    /// `a if condition else b`: conditions in a row, of which the last is asked first and has the `else`, then `a` and
-    /// `b`.
+    /// `a if condition else b`. Conditions in a row are a list, of which the last is evaluated first and has the `else`;
+    /// then `a` and `b`.
     Conditional(Box<(Vec<Expression>, Expression, Option<Expression>)>),
     Or(Vec<Expression>),
     And(Vec<Expression>),
     Not(Box<Expression>),
-    /// The first, and each next with how it is compared.
+    /// The first operand, and each further one with its comparison.
     Compare(Box<Expression>, Vec<(Comparison, Expression)>),
-    /// The first, and each next with its operator, from the left.
+    /// The first operand, and each further one with its operator, from the left.
     Arithmetic(Box<Expression>, Vec<(Operator, Expression)>),
     Concatenate(Vec<Expression>),
     Negative(Box<Expression>),
     Positive(Box<Expression>),
-    /// A value and what is done with it, in order.
+    /// A value and the suffixes applied to it, in order.
     Suffixed(Box<Expression>, Vec<Suffix>),
 }
 

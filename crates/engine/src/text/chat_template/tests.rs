@@ -167,7 +167,7 @@ fn variables_are_json_or_text_and_refused_where_nothing_reads_them() {
     for wrong in ["name", "=1", "a b=1", "1a=1", "messages=[]", "a.b=1"] {
         assert!(wrong.parse::<TemplateVariable>().is_err(), "{wrong}");
     }
-    // A name that the template sets itself before it reads it is not heard.
+    // A variable that the template sets itself before it reads it has no effect.
     let own = template("{% set budget = 1 %}{{ budget }}{{ messages[0].content }}");
     let options = ChatOptions {
         variables: vec!["budget=2".parse().unwrap()],
@@ -188,7 +188,7 @@ fn what_the_thinking_switch_does_is_known() {
         ),
         ("{% if thinking %}<think>{% endif %}", ThinkingSwitch::Off),
         ("{{ enable_thinking }}", ThinkingSwitch::Neither),
-        // Text that holds the other name is no use of it.
+        // The other name in plain text is no use of it.
         (
             "thinking{% if enable_thinking %}<think>{% endif %}enable",
             ThinkingSwitch::Off,

@@ -15,7 +15,7 @@ const SPECIAL_TOKENS: [&str; 7] = [
     "mask_token",
 ];
 
-/// `chat_template` is a text, or a list of named ones of which `default` is meant.
+/// The template: `chat_template` is a text, or a list of named ones of which `default` is used.
 pub(super) fn template_of(config: &Json) -> Result<String, TextError> {
     let none = || {
         TextError::ChatTemplate(
@@ -53,7 +53,7 @@ pub(super) fn template_of(config: &Json) -> Result<String, TextError> {
     }
 }
 
-/// The special tokens that are set, standard ones and a model's own.
+/// The special tokens that are set, both the standard ones and a model's own.
 pub(super) fn special_tokens(config: &Json) -> Vec<(String, String)> {
     let mut tokens = Vec::new();
     for name in SPECIAL_TOKENS {
@@ -72,7 +72,7 @@ pub(super) fn special_tokens(config: &Json) -> Vec<(String, String)> {
     tokens
 }
 
-/// A token is written as its text, or as an object that holds it.
+/// A token's text: it is written as a string, or as an object that holds it.
 fn token_text(value: &Json) -> Option<String> {
     value
         .as_str()

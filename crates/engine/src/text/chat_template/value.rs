@@ -1,35 +1,34 @@
-//! The values of a template: Python's, as far as templates go.
+//! The values of a template: Python's, as far as templates need them.
 //!
-//! Lists and dictionaries never change once they are made, and know how deep they are: what walks them, and what drops
-//! them, needs a bounded stack. What has a state of its own (namespaces, loops, macros) is a number into the interpreter.
+//! Lists and dictionaries never change once they are made, and know their depth, so that walking and dropping them needs a
+//! bounded stack. An object with a state of its own (namespaces, loops, macros) is a number into the interpreter.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
 
 use super::work::{ENTRY, Fault, STEP, Work, shown};
 
-/// How deep lists and dictionaries may stand in each other.
+/// How deep lists and dictionaries may be nested.
 const MAX_NESTING: u16 = 150;
 
-/// A value.
 #[derive(Debug, Clone)]
 pub(super) enum Value {
-    /// What does not exist; why not, for the message of what cannot do without.
+    /// An undefined value; the text says why, for the error message of what needs one.
     Undefined(Arc<str>),
     None,
     Bool(bool),
     Int(i128),
     Float(f64),
     Str(Arc<str>),
-    /// Text that `escape` has been at.
+    /// Text that is marked as safe: `escape` leaves it as it is.
     Safe(Arc<str>),
     List(Arc<List>),
     Dict(Arc<Dict>),
-    /// Something that can be called, or has a state.
+    /// An object that can be called or has a state.
     Object(Object),
 }
 
-/// What is no data.
+/// A value that is not data.
 #[derive(Debug, Clone)]
 pub(super) enum Object {
     /// A function that every template has.
@@ -44,37 +43,36 @@ pub(super) enum Object {
     /// `loop.cycle`, `loop.changed`
     LoopMethod(usize, &'static str),
     Cycler(usize),
-    /// Everything that a cycler has been given is called by `next`.
+    /// The `next` method of a cycler.
     CyclerNext(usize),
     Joiner(usize),
 }
 
-/// What a sequence was made as: how it is written, and what can be done with it.
+/// The kind of a sequence, which decides how it is written and what can be done with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     List,
     Tuple,
-    /// `range`, written so and so long.
+    /// `range`, which is written with its bounds.
     Range,
     /// A view of a dictionary: `dict_keys`, `dict_values`, `dict_items`.
     View(&'static str),
     /// What `groupby` gives: a tuple whose parts have names.
     Group,
-    /// What a filter goes through: it has no length and no places.
+    /// The result of a filter that is iterated over: it has no length and no indices.
     Iterator,
 }
 
-/// A sequence.
 #[derive(Debug)]
 pub(super) struct List {
     pub(super) entries: Vec<Value>,
     pub(super) kind: Kind,
     depth: u16,
-    /// It may be a key: a tuple of nothing else. Known once it is made: tuples may share their parts.
+    /// Whether it may be a dictionary key: a tuple of hashable values. Computed once, since tuples may share their parts.
     hashable: bool,
 }
 
-/// A dictionary, in the order in which it was written.
+/// A dictionary, in insertion order.
 #[derive(Debug)]
 pub(super) struct Dict {
     pub(super) pairs: Vec<(Value, Value)>,
@@ -115,7 +113,7 @@ fn too_deep() -> Fault {
 }
 
 impl Value {
-    /// A sequence; its entries are paid for.
+    /// A sequence; pays for its entries.
     pub(super) fn sequence(entries: Vec<Self>, kind: Kind, work: &mut Work) -> Result<Self, Fault> {
         work.spend_each(entries.len() + 1, ENTRY)?;
         let depth = deeper(entries.iter()).ok_or_else(too_deep)?;
@@ -136,7 +134,7 @@ impl Value {
         Self::sequence(entries, Kind::Tuple, work)
     }
 
-    /// What a filter gives to be gone through.
+    /// The iterator that a filter returns.
     pub(super) fn iterator(entries: Vec<Self>, work: &mut Work) -> Result<Self, Fault> {
         Self::sequence(entries, Kind::Iterator, work)
     }
@@ -154,18 +152,18 @@ impl Value {
                 None => pairs.push((key, value)),
             }
         }
-        // A key may be deep too: a tuple, or a method of a dictionary.
+        // A key may be nested too: a tuple, or a method of a dictionary.
         let parts = pairs.iter().flat_map(|(key, value)| [key, value]);
         let depth = deeper(parts).ok_or_else(too_deep)?;
         Ok(Self::Dict(Arc::new(Dict { pairs, depth })))
     }
 
-    /// Something that does not exist, named for the message.
+    /// An undefined value of this name.
     pub(super) fn undefined(what: &str) -> Self {
         Self::Undefined(what.into())
     }
 
-    /// What an attribute is that the value does not have.
+    /// The result of an attribute that the value does not have: an undefined value.
     pub(super) fn no_attribute(&self, name: &str) -> Self {
         Self::undefined(&format!(
             "'{}' object has no attribute '{}'",
@@ -178,7 +176,7 @@ impl Value {
         match self {
             Self::List(list) => list.depth,
             Self::Dict(dict) => dict.depth,
-            // The value that it is a method of.
+            // The nesting of the value whose method it is.
             Self::Object(Object::Method(method)) => method.0.nesting() + 1,
             _ => 0,
         }
@@ -192,7 +190,7 @@ impl Value {
         }
     }
 
-    /// Python's name of its type.
+    /// The name of its type in Python.
     pub(super) fn kind(&self) -> &'static str {
         match self {
             Self::Undefined(_) => "Undefined",
@@ -262,7 +260,7 @@ impl Value {
         }
     }
 
-    /// Refuses what does not exist.
+    /// Fails if the value is undefined.
     pub(super) fn defined(&self) -> Result<&Self, Fault> {
         match self {
             Self::Undefined(what) => Err(what.to_string()),
@@ -284,7 +282,7 @@ impl Value {
         })
     }
 
-    /// What going through it gives; each entry is paid for.
+    /// The entries that iterating over it gives; pays for each.
     pub(super) fn entries(&self, work: &mut Work) -> Result<Vec<Self>, Fault> {
         match self {
             Self::Undefined(_) => Ok(Vec::new()),
@@ -410,7 +408,7 @@ impl Object {
     }
 }
 
-/// Where a key stands.
+/// The index of a key.
 fn position(
     pairs: &[(Value, Value)],
     key: &Value,

@@ -1,30 +1,30 @@
-//! The budget of rendering a template: counted work, so that no template takes time out of proportion.
+//! The budget of rendering a template: counted work, so that no template takes too long.
 //!
-//! Work is counted, not timed: a unit is a byte written or looked at, and every step of the interpreter and every value
-//! made costs a few. All text and every list is paid for before it is made, so the units bound the memory too.
+//! Work is counted, not timed: a unit is a byte written or looked at, and every step of the interpreter and every value made
+//! costs a few. All text and every list is paid for before it is made, so the units bound the memory too.
 
-/// Units that any template may spend: the published ones take a few hundred thousand for a conversation.
+/// Units that any template may spend; published ones take a few hundred thousand for a conversation.
 const ALLOWANCE: u64 = 64 << 20;
 
-/// Units more for each byte that a template is given, its own text included.
+/// Further units for each byte that a template is given, its own text included.
 const PER_BYTE: u64 = 64;
 
-/// Units that one step of the interpreter costs.
+/// The cost of one step of the interpreter, in units.
 pub(super) const STEP: usize = 16;
 
-/// Units that a value in a list or a dictionary costs: the bytes it takes up, and more.
+/// The cost of a value in a list or a dictionary, in units: more than the bytes it takes up.
 pub(super) const ENTRY: usize = 64;
 
-/// Nested evaluations: brackets, blocks, macros that call themselves.
+/// The deepest nesting of evaluations: brackets, blocks, macros that call themselves.
 const MAX_DEPTH: usize = 1000;
 
-/// Characters of a name or a text in a message.
+/// The most characters of a name or a text in a message.
 const MAX_SHOWN: usize = 80;
 
-/// Why a template failed.
+/// The error message of a template that failed.
 pub(super) type Fault = String;
 
-/// A name or a text as a message shows it: its beginning.
+/// The beginning of a name or a text, for a message.
 pub(super) fn shown(text: &str) -> String {
     text.chars().take(MAX_SHOWN).collect()
 }
@@ -37,7 +37,7 @@ pub(super) struct Work {
 }
 
 impl Work {
-    /// For a template that is given so many bytes.
+    /// The allowance of a template that is given so many bytes.
     pub(super) fn for_bytes(given: usize) -> Self {
         let more = PER_BYTE.saturating_mul(given as u64);
         Self {
@@ -49,7 +49,7 @@ impl Work {
     /// Pays for work that is about to be done.
     pub(super) fn spend(&mut self, units: usize) -> Result<(), Fault> {
         let Some(left) = self.left.checked_sub(units as u64) else {
-            // Nothing can be paid for any more.
+            // From now on nothing can be paid for.
             self.left = 0;
             return Err(
                 "it takes more work or memory than a chat template may: it loops too long, or a value grows too large"
@@ -75,13 +75,13 @@ impl Work {
         Ok(())
     }
 
-    /// Comes back from a level.
+    /// Leaves a level that [`Self::enter`] entered.
     pub(super) fn leave(&mut self) {
         self.depth -= 1;
     }
 }
 
-/// A text that is paid for as it grows.
+/// A text whose growth is paid for.
 #[derive(Debug)]
 pub(super) struct Text<'w> {
     pub(super) work: &'w mut Work,
@@ -97,7 +97,7 @@ impl<'w> Text<'w> {
     }
 
     pub(super) fn push(&mut self, text: &str) -> Result<(), Fault> {
-        // Growing doubles a string's room.
+        // Growing doubles a string's capacity.
         self.work
             .spend(text.len().saturating_mul(2).saturating_add(4))?;
         self.written.push_str(text);

@@ -7,7 +7,7 @@
 use super::token_roles::Role;
 use crate::text::tokenizer::Tokenizer;
 
-/// The longest header that is looked at, in bytes.
+/// The longest header that is read, in bytes.
 const MAX_HEADER: usize = 256;
 
 /// The ids of the markers.
@@ -22,7 +22,7 @@ pub(super) struct HarmonyTokens {
 }
 
 impl HarmonyTokens {
-    /// The markers of a tokenizer; none if it lacks one that the format cannot do without.
+    /// The markers of a tokenizer; `None` if it lacks one that the format requires.
     pub(super) fn find(tokenizer: &Tokenizer) -> Option<Self> {
         Some(Self {
             start: tokenizer.added_token("<|start|>")?,
@@ -34,8 +34,8 @@ impl HarmonyTokens {
         })
     }
 
-    /// The tokens that end a generation: `<|return|>` and `<|call|>` beside a model's own, and `<|end|>` never, since
-    /// another message follows it.
+    /// The tokens that end a generation: `<|return|>` and `<|call|>` beside the model's own; never `<|end|>`, since another
+    /// message follows it.
     pub(super) fn ends(&self, own: &[u32]) -> Vec<u32> {
         let mut ends: Vec<u32> = own
             .iter()
@@ -53,16 +53,16 @@ impl HarmonyTokens {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Place {
-    /// Behind a message.
+    /// After a message.
     Between,
     /// In a header: its role, and the channel's name once one began.
     Header {
         role: String,
         channel: Option<String>,
-        /// What follows is neither.
+        /// Whether the text that follows belongs to neither role nor channel.
         over: bool,
     },
-    /// In a message: is it the answer?
+    /// In a message; `is_final` if it is the answer.
     Body { is_final: bool },
 }
 
@@ -84,7 +84,7 @@ impl Channels {
         }
     }
 
-    /// Takes a token; `text` gives its text.
+    /// Takes a token and says what it is; `text` returns its text.
     pub(super) fn take(&mut self, token: u32, text: impl FnOnce() -> String) -> Role {
         let HarmonyTokens {
             start,
@@ -103,7 +103,7 @@ impl Channels {
         } else if token == channel {
             let role = match &mut self.place {
                 Place::Header { role, .. } => std::mem::take(role),
-                // A header without its beginning.
+                // A header without its beginning: the role is the assistant's.
                 _ => "assistant".into(),
             };
             self.place = Place::Header {
@@ -143,25 +143,25 @@ impl Channels {
         Role::Marker
     }
 
-    /// Is the next token one of the answer?
+    /// Whether the next token belongs to the answer.
     pub(super) fn is_in_answer(&self) -> bool {
         self.place == (Place::Body { is_final: true })
     }
 
-    /// The markup from here to the beginning of an answer.
+    /// The markup that leads from here to the beginning of an answer.
     pub(super) fn to_answer(&self) -> &'static str {
         match self.place {
             Place::Body { .. } => "<|end|><|start|>assistant<|channel|>final<|message|>",
             Place::Between => "<|start|>assistant<|channel|>final<|message|>",
             Place::Header { channel: None, .. } => "<|channel|>final<|message|>",
-            // A header that goes on is a message without text.
+            // An unfinished header is completed to a message without text.
             Place::Header { .. } => {
                 "<|message|><|end|><|start|>assistant<|channel|>final<|message|>"
             }
         }
     }
 
-    /// Has there been an answer, and is nothing after it unfinished?
+    /// Whether there was an answer and nothing after it is unfinished.
     pub(super) fn is_finished(&self) -> bool {
         self.answered && self.place != (Place::Body { is_final: false })
     }
@@ -173,7 +173,7 @@ impl Channels {
                 channel: Some(channel),
                 ..
             } => {
-                // A recipient may follow either.
+                // Role or channel may be followed by a recipient.
                 let first = |text: &str| text.split_whitespace().next().map(str::to_owned);
                 first(role).as_deref() == Some("assistant")
                     && first(channel).as_deref() == Some("final")

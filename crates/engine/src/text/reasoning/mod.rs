@@ -40,7 +40,7 @@ const READER_TAGS: [(&str, &str); 3] = [
     ("<analysis>", "</analysis>"),
 ];
 
-/// Markers of the harmony format; a chat template that has one is of a model that writes them.
+/// Markers of the harmony format; a chat template that contains one belongs to a model that writes it.
 const HARMONY_MARKERS: [&str; 2] = ["<|channel|>", "<|message|>"];
 
 /// How a model's thinking is separated from its answer.
@@ -54,7 +54,7 @@ pub struct Thinking {
     found: Vec<ThinkingTags>,
     /// The pair that is open at the prompt's end.
     opened: Option<ThinkingTags>,
-    /// The prompt ends behind thinking that is over: the judge was told not to think.
+    /// Whether the prompt ends after closed thinking: the judge was told not to think.
     closed: bool,
 }
 
@@ -63,14 +63,14 @@ pub struct Thinking {
 enum Markup {
     /// Channels, by the ids of their markers; the state at the prompt's end.
     Channels(Channels),
-    /// Pairs of tags, if there are any; the protocols' readers know some more.
+    /// Pairs of tags, if any, in addition to those that the protocols' readers know.
     Tags(TagPairs),
 }
 
 /// Pairs of tags around thinking.
 #[derive(Debug, Clone, Default)]
 struct TagPairs {
-    /// Those that are known by their ids: opening and closing.
+    /// The opening and closing tags that are known by their ids.
     tokens: Arc<[(u32, u32)]>,
     /// The one of them that is open at the prompt's end.
     inside_token: Option<usize>,
@@ -81,7 +81,7 @@ struct TagPairs {
 }
 
 impl TagPairs {
-    /// Pairs whose tags are tokens of the vocabulary are known by them.
+    /// Sorts pairs into those whose tags are tokens of the vocabulary, known by their ids, and those known by their letters.
     fn new(
         tokenizer: &Tokenizer,
         found: &[ThinkingTags],
@@ -112,12 +112,12 @@ impl TagPairs {
     }
 }
 
-/// What a completion says.
+/// A completion, and its answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
     /// All of it, special tokens included.
     pub written: String,
-    /// The same with the thinking masked; none if the thinking did not end.
+    /// The same with the thinking masked; `None` if the thinking did not end.
     pub visible: Option<String>,
 }
 
@@ -155,7 +155,7 @@ impl Thinking {
         let markup = match &style {
             ThinkingStyle::None => Markup::Tags(TagPairs::default()),
             ThinkingStyle::Think => {
-                // A given style is final; else other tags are looked for in the model's files.
+                // A given style is final; otherwise further tags are looked up in the model's files.
                 if !is_given {
                     found = tag_pairs::find(tokenizer.added_tokens(), chat_template);
                 }
@@ -199,7 +199,7 @@ impl Thinking {
         })
     }
 
-    /// How the model writes its thinking, for people.
+    /// How the model writes its thinking, in words for the user.
     pub fn describe(&self) -> String {
         match (&self.style, self.found.as_slice()) {
             (ThinkingStyle::None, _) => "all it writes is its answer".into(),
@@ -220,13 +220,13 @@ impl Thinking {
         &self.style
     }
 
-    /// True if the protocol's reader begins inside a thinking block that the chat template has opened.
+    /// Whether the protocol's reader begins inside a thinking block that the chat template has opened.
     pub fn starts_in_thinking(&self) -> bool {
         self.starts_inside
     }
 
-    /// Thinking tags that are known by their letters: they are read as such wherever the judge writes them, so no text under
-    /// judgement may hold them.
+    /// Thinking tags that are known by their letters. They take effect wherever the judge writes them, so text under
+    /// judgement must not contain them.
     pub fn text_tags(&self) -> impl Iterator<Item = &str> {
         let texts = match &self.markup {
             Markup::Tags(pairs) => &*pairs.texts,
@@ -237,7 +237,7 @@ impl Thinking {
             .flat_map(|tags| [tags.open.as_str(), tags.close.as_str()])
     }
 
-    /// The tokens that end a generation, given the model's own.
+    /// The tokens that end a generation: `own`, the model's, and those of the style.
     pub fn ends(&self, own: &[u32], tokenizer: &Tokenizer) -> Vec<u32> {
         match (&self.markup, HarmonyTokens::find(tokenizer)) {
             (Markup::Channels(_), Some(tokens)) => tokens.ends(own),
@@ -276,7 +276,7 @@ impl Thinking {
         let (mut written, mut visible) = (String::new(), String::new());
         let mut at = 0;
         while at < tokens.len() {
-            // A stretch of tokens that are alike; their bytes may make up characters together.
+            // A run of tokens with the same role; the bytes of several may make up one character.
             let (role, restart) = roles.take(tokens[at], tokenizer);
             let mut end = at + 1;
             while end < tokens.len() && role != Role::Marker {
@@ -307,7 +307,7 @@ impl Thinking {
         }
     }
 
-    /// Whether an answer is all that was written: thinking, if there is any, stands in tags that every reader knows.
+    /// Whether the answer is all that was written: any thinking stands in tags that every reader knows.
     pub fn is_plain(&self) -> bool {
         matches!(&self.markup, Markup::Tags(pairs) if pairs.tokens.is_empty() && pairs.texts.is_empty())
     }
@@ -340,7 +340,7 @@ pub struct AnswerStream {
 }
 
 impl AnswerStream {
-    /// Takes a token; gives what became certain of the answer. Where thinking stood there may be spaces.
+    /// Takes a token and returns what it adds to the visible text, in which thinking is masked by spaces.
     pub fn push(&mut self, token: u32) -> VisibleText {
         let added = match &mut self.roles {
             None => VisibleText {

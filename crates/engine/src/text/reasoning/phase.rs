@@ -25,7 +25,7 @@ enum Kind {
     Tag {
         close: String,
         stream: TextStream,
-        /// The end of what was written, as long as the tag.
+        /// The end of the text so far, as long as the closing tag.
         tail: String,
     },
     /// Until a message in the channel `final`.
@@ -51,12 +51,13 @@ impl Thinking {
         }
     }
 
-    /// The pair of tags of which a text opens one and does not close it.
+    /// The pair of tags that a text opens and does not close.
     pub fn left_open(&self, text: &str) -> Option<&ThinkingTags> {
         self.found.iter().find(|tags| is_open(text, tags))
     }
 
-    /// The pairs that the reader of a completion knows by itself and the model's files name, or that a user asks for.
+    /// Of the pairs of tags that a completion's reader knows, those that the model's files name, and `<think>` if the user
+    /// gave the style.
     pub(super) fn reader_pairs(
         style: &ThinkingStyle,
         is_given: bool,
@@ -76,15 +77,15 @@ impl Thinking {
     }
 }
 
-/// The added tokens that open a pair of tags, each with the text that closes it. A tag of several tokens is not among them: an answer
-/// could begin with the first.
+/// The added tokens that open a pair of tags, each with the text that closes it. Tags of several tokens are left out: an
+/// answer could begin with the first of them.
 pub fn opening_tokens(pairs: &[ThinkingTags], tokenizer: &Tokenizer) -> Vec<(u32, String)> {
     let opened =
         |tags: &ThinkingTags| Some((tokenizer.added_token(&tags.open)?, tags.close.clone()));
     pairs.iter().filter_map(opened).collect()
 }
 
-/// Whether a text opens a pair of tags behind the last place where it closes it.
+/// Whether a text opens a pair of tags without closing it after that.
 pub(super) fn is_open(text: &str, tags: &ThinkingTags) -> bool {
     text.rfind(&tags.open)
         .is_some_and(|at| !text[at + tags.open.len()..].contains(&tags.close))
@@ -100,7 +101,7 @@ impl Thought {
         })
     }
 
-    /// Takes a token; whether the answer begins behind it.
+    /// Takes a token; returns whether the answer begins after it.
     pub fn push(&mut self, token: u32) -> bool {
         match &mut self.0 {
             Kind::Tag {
@@ -131,7 +132,7 @@ impl Thought {
         matches!(self.0, Kind::Tag { .. })
     }
 
-    /// The text that ends it at once; behind it the answer begins.
+    /// The text that ends the thinking at once, after which the answer begins.
     pub fn end(&self) -> String {
         match &self.0 {
             Kind::Tag { close, .. } => format!("\n{close}\n\n"),

@@ -1,4 +1,4 @@
-//! Masks a model's thinking: every byte of it becomes a space, so that what stands in the answer keeps its place.
+//! Masks a model's thinking: every byte of it becomes a space, so that offsets in the answer stay the same.
 
 use std::sync::Arc;
 
@@ -7,9 +7,9 @@ use super::style::ThinkingTags;
 /// What a piece of a completion adds to the visible text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct VisibleText {
-    /// All text before this was thinking: a closing tag came without an opening one.
+    /// Whether all text before this was thinking: a closing tag came without an opening one.
     pub restart: bool,
-    /// The text after that, thinking masked.
+    /// The text after that, with thinking masked.
     pub text: String,
 }
 
@@ -17,9 +17,9 @@ pub struct VisibleText {
 #[derive(Debug, Clone)]
 pub(super) struct TagMask {
     pairs: Arc<[ThinkingTags]>,
-    /// The pair that is open.
+    /// The index of the pair that is open.
     inside: Option<usize>,
-    /// The end of the text, which may be the beginning of a tag.
+    /// The end of the text, held back while it may be the beginning of a tag.
     pending: String,
 }
 
@@ -33,18 +33,18 @@ impl TagMask {
         }
     }
 
-    /// Begins anew, outside of the thinking: all before was thinking.
+    /// Starts over, outside of thinking: everything before was thinking.
     pub(super) fn restart(&mut self) {
         self.inside = None;
         self.pending.clear();
     }
 
-    /// Is the thinking open?
+    /// Whether thinking is open.
     pub(super) fn is_inside(&self) -> bool {
         self.inside.is_some()
     }
 
-    /// The next tag that means something: its place, its length, and the pair that it opens, if it does.
+    /// The next tag that has an effect: its place, its length, and the pair that it opens, if it opens one.
     fn next_tag(&self, text: &str) -> Option<(usize, usize, Option<usize>)> {
         let mut tags: Vec<(&str, Option<usize>)> = Vec::new();
         if let Some(pair) = self.inside {
@@ -63,7 +63,7 @@ impl TagMask {
         })
     }
 
-    /// Takes the next piece.
+    /// Takes the next piece of text and returns what became visible.
     pub(super) fn push(&mut self, piece: &str) -> VisibleText {
         let mut visible = VisibleText::default();
         let mut text = std::mem::take(&mut self.pending);
@@ -100,7 +100,7 @@ impl TagMask {
         visible
     }
 
-    /// Ends the completion: a tag that was begun is text.
+    /// Ends the completion: the beginning of a tag that was held back is text.
     pub(super) fn finish(&mut self) -> String {
         let mut text = String::new();
         let pending = std::mem::take(&mut self.pending);
@@ -117,12 +117,12 @@ impl TagMask {
     }
 }
 
-/// Writes spaces.
+/// Appends so many spaces.
 pub fn blank(out: &mut String, bytes: usize) {
     out.extend(std::iter::repeat_n(' ', bytes));
 }
 
-/// How many bytes at the end of a text begin a tag.
+/// How many bytes at the end of a text are the beginning of a tag.
 fn begun(text: &str, tag: &str) -> usize {
     (1..tag.len())
         .rev()
@@ -131,7 +131,7 @@ fn begun(text: &str, tag: &str) -> usize {
         .unwrap_or(0)
 }
 
-/// A whole completion with its thinking masked, byte for byte; none if the thinking does not end.
+/// A whole completion with its thinking masked, byte for byte; `None` if the thinking does not end.
 pub(super) fn mask(
     completion: &str,
     pairs: Arc<[ThinkingTags]>,
@@ -144,7 +144,7 @@ pub(super) fn mask(
         return None;
     }
     let mut masked = String::with_capacity(completion.len());
-    // After a restart only what follows is there.
+    // After a restart, text before it is masked as a whole.
     blank(
         &mut masked,
         completion.len() - visible.text.len() - rest.len(),

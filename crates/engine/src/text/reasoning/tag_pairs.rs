@@ -1,8 +1,8 @@
-//! Pairs of tags around a model's thinking: which are known, and which look like it.
+//! Pairs of tags around a model's thinking: the known ones, and those that look like it.
 //!
 //! Models write their thinking between tags that are tokens of their vocabulary or stand in their chat template. A pair is
-//! found by its shape, `<x>` and `</x>`, `[X]` and `[/X]`, `<|x_start|>` and `<|x_end|>` and their like, where the name
-//! speaks of thinking; pairs of other names are listed.
+//! found by its shape, `<x>` and `</x>`, `[X]` and `[/X]`, `<|x_start|>` and `<|x_end|>` and their like, if the name speaks
+//! of thinking; pairs with other names are listed.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -10,7 +10,7 @@ use std::ops::Range;
 use super::READER_TAGS;
 use super::style::ThinkingTags;
 
-/// Pairs of published models whose names do not say what they are for.
+/// Tags of published models whose names do not speak of thinking.
 const LISTED: [(&str, &str); 3] = [
     // Gemma 4
     ("<|channel>", "<channel|>"),
@@ -20,7 +20,7 @@ const LISTED: [(&str, &str); 3] = [
     ("<unused94>", "<unused95>"),
 ];
 
-/// Phrases between which published models write their thinking; found where a template holds both.
+/// Phrases between which published models write their thinking; they count if a chat template contains both.
 const PHRASES: [(&str, &str); 2] = [
     // Granite 3.2
     ("Here is my thought process:", "Here is my response:"),
@@ -28,7 +28,7 @@ const PHRASES: [(&str, &str); 2] = [
     ("Here are my reasoning steps:", "[BEGIN FINAL RESPONSE]"),
 ];
 
-/// What the name of a thinking tag may hold.
+/// Words that make a tag's name one of thinking.
 const WORDS: [&str; 11] = [
     "think",
     "thought",
@@ -43,7 +43,7 @@ const WORDS: [&str; 11] = [
     "chain_of",
 ];
 
-/// The longest tag that is looked at, in bytes.
+/// The longest text that is taken for a tag, in bytes.
 pub const MAX_TAG: usize = 64;
 
 /// How a tag may begin and end.
@@ -89,7 +89,7 @@ fn is_name(name: &str) -> bool {
     name.chars().all(may_stand) && name.starts_with(char::is_alphabetic)
 }
 
-/// The tags that may close what a tag opens; none where it is no opening tag.
+/// The tags that may close what `tag` opens; empty if it is not an opening tag.
 pub fn closing(tag: &str) -> Vec<String> {
     if let Some((_, close)) = LISTED.iter().find(|(open, _)| *open == tag) {
         return vec![(*close).to_owned()];
@@ -126,7 +126,7 @@ pub fn closing(tag: &str) -> Vec<String> {
     }
 }
 
-/// Does the name of a tag speak of thinking?
+/// Whether the name of a tag speaks of thinking.
 fn speaks_of_thinking(tag: &str) -> bool {
     let name = tag.to_lowercase();
     let is_listed = LISTED.iter().any(|(open, _)| *open == tag);
@@ -138,7 +138,7 @@ fn speaks_of_thinking(tag: &str) -> bool {
         })
 }
 
-/// Is it one of the tags that every protocol's reader knows?
+/// Whether every protocol's reader knows the tag.
 fn is_known_to_the_reader(tag: &str) -> bool {
     READER_TAGS
         .iter()
@@ -176,7 +176,7 @@ pub(super) fn find<'t>(added: impl Iterator<Item = &'t str>, template: &str) -> 
     pairs
 }
 
-/// Where a text has something of the shape of a tag, closing ones too.
+/// The places in a text that have the shape of a tag, opening or closing.
 pub fn in_text(text: &str) -> Vec<Range<usize>> {
     let mut tags = Vec::new();
     for (at, first) in text.char_indices() {
@@ -189,7 +189,7 @@ pub fn in_text(text: &str) -> Vec<Range<usize>> {
         let start = at + first.len_utf8();
         let inside = &text[start..];
         let inside = &inside[..inside.floor_char_boundary(MAX_TAG)];
-        // A tag holds no bracket and no space.
+        // A tag contains no bracket and no space.
         let stops = |character: char| {
             character.is_whitespace()
                 || matches!(character, '<' | '>' | '[' | ']' | '◁' | '▷' | '\'' | '"')
@@ -214,7 +214,7 @@ mod tests {
         }
     }
 
-    /// The pairs that published models write their thinking in.
+    /// The pairs of tags in which published models write their thinking.
     const PUBLISHED: [(&str, &str); 25] = [
         ("[THINK]", "[/THINK]"),
         ("<seed:think>", "</seed:think>"),
@@ -251,7 +251,7 @@ mod tests {
             let template =
                 format!("{{{{ '{open}\\n' + thoughts + \"\\n{close}\" }}}}[INST] x [/INST]");
             assert_eq!(find(["<s>"].into_iter(), &template), wanted);
-            // One in each place.
+            // One tag in the vocabulary, the other in the template.
             assert_eq!(find([close].into_iter(), open), wanted);
         }
     }

@@ -1,4 +1,4 @@
-//! What each token of a completion is, where thinking is marked by token ids.
+//! The role of each token of a completion, where thinking is marked by token ids.
 
 use std::sync::Arc;
 
@@ -6,18 +6,17 @@ use super::Markup;
 use super::harmony::Channels;
 use crate::text::tokenizer::Tokenizer;
 
-/// What a token is.
+/// The role of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
-    /// A marker.
     Marker,
-    /// Text that is no answer.
+    /// Text outside the answer.
     Other,
     /// Text of the answer.
     Answer,
 }
 
-/// Follows a completion token by token, and tells of each what it is.
+/// Tells the role of each token of a completion.
 #[derive(Debug, Clone)]
 pub(super) enum RoleTracker {
     Channels(Channels),
@@ -38,7 +37,7 @@ impl RoleTracker {
         }
     }
 
-    /// What a token is, and whether everything before it turns out to be thinking.
+    /// The role of a token, and whether everything before it turns out to be thinking.
     pub(super) fn take(&mut self, token: u32, tokenizer: &Tokenizer) -> (Role, bool) {
         match self {
             Self::Channels(channels) => {

@@ -1,8 +1,8 @@
 //! The tokenizer for text under judgement: the same vocabulary without added tokens.
 //!
-//! It has no added tokens. Where the plain vocabulary lists control tokens too, as those of `SentencePiece` do, they get
-//! names there that no text spells: a model that matches whole pieces (Unigram, or BPE that takes whole words) would
-//! otherwise make `</s>` of the letters. Tags that would close a field are `protocol/untrusted`'s business.
+//! Where the plain vocabulary lists control tokens too, as those of `SentencePiece` do, they get names there that no text
+//! spells: a model that matches whole pieces (Unigram, or BPE that takes whole words) would otherwise turn the letters into
+//! `</s>`. Tags that would close a field are handled by `protocol/untrusted`.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,23 +11,23 @@ use serde_json::Value;
 use super::unreadable;
 use crate::text::TextError;
 
-/// Begins the names that no text spells: a Unicode noncharacter.
+/// The prefix of names that no text spells: a Unicode noncharacter.
 const HIDDEN: char = '\u{FDD3}';
 
-/// The tokenizer of `document` without added tokens.
+/// The tokenizer of `document`, without added tokens.
 pub(super) fn without_added_tokens(document: &Value) -> Result<tokenizers::Tokenizer, TextError> {
     let mut copy = document.clone();
     hide_control_tokens(&mut copy);
     if let Some(object) = copy.as_object_mut() {
         object.insert("added_tokens".into(), Value::Array(Vec::new()));
-        // A post-processor may name added tokens that the copy does not have; it is never run.
+        // A post-processor may name added tokens that this copy lacks; it is never run.
         object.insert("post_processor".into(), Value::Null);
     }
     copy.to_string().parse().map_err(|error| unreadable(&error))
 }
 
-/// The document with names that no text spells for the added tokens that `hides` picks by their text and whether they are
-/// special; all ids stay. Also gives the ids of these tokens.
+/// The document with unspellable names for the added tokens that `hides` picks by their text and whether they are special,
+/// and the ids of these tokens. All ids stay the same.
 pub(super) fn hidden(
     document: &Value,
     hides: &dyn Fn(&str, bool) -> bool,
@@ -56,7 +56,8 @@ pub(super) fn hidden(
     (copy, ids)
 }
 
-/// Is this the name of a control token, special or not: in angle or square brackets, and no byte (`<0x0A>`)?
+/// Whether this is the name of a control token, special or not: a name in angle or square brackets that is not a byte
+/// (`<0x0A>`).
 pub(super) fn is_markup(name: &str) -> bool {
     let inside = name
         .strip_prefix('<')
@@ -73,7 +74,7 @@ fn is_byte(inside: &str) -> bool {
         .is_some_and(|digits| digits.len() == 2 && u8::from_str_radix(digits, 16).is_ok())
 }
 
-/// The token of characters that the vocabulary lacks, by its text.
+/// The text of the token for unknown characters.
 pub(super) fn unknown_token(document: &Value) -> Option<String> {
     let model = document.get("model")?;
     if let Some(name) = model.get("unk_token").and_then(Value::as_str) {
@@ -147,7 +148,7 @@ fn rename(document: &mut Value, control: &HashSet<String>) {
     }
 }
 
-/// A merge is written as `left right`, or as a list of both.
+/// The two parts of a merge, which is written as `left right` or as a list.
 fn parts(merge: &Value) -> Option<(&str, &str)> {
     match merge {
         Value::String(text) => text.split_once(' '),

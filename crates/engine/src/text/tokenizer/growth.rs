@@ -1,27 +1,28 @@
-//! How much longer a tokenizer may make a text: its normaliser before it cuts the text up, its decoder when it writes tokens
+//! How much longer a tokenizer may make a text: its normaliser before the text is split, its decoder when tokens are written
 //! as text. A `tokenizer.json` that replaces `a` by `aa` forty times would make a terabyte of one letter.
 
 use serde_json::Value;
 
 use crate::text::TextError;
 
-/// A normalised text may have this many bytes whatever the text has.
+/// The length that a normalised text may always have, in bytes.
 const ALWAYS: f64 = 16e6;
-/// What normalisers of language models may make of a byte, on paper: Llama's 12 at worst, a map of `SentencePiece` (33) with
-/// spaces made longer behind it some 100.
+/// The factor by which normalisers of language models may grow a text in theory: Llama's by 12 at worst, a map of
+/// `SentencePiece` (33) followed by a longer replacement for spaces by some 100.
 const USUAL: f64 = 128.0;
-/// The most that a decoder may make of a byte. Known ones make none longer.
+/// The largest factor by which a decoder may grow a text. Known decoders never grow one.
 const DECODER: f64 = 16.0;
 
-/// What becomes of a byte of text at worst, by the normaliser of a `tokenizer.json`.
+/// The factor by which the normaliser of a `tokenizer.json` grows a text at worst, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Growth(f64);
 
 impl Growth {
-    /// Reads it off the normaliser.
+    /// Reads the factor off the normaliser.
     ///
     /// # Errors
-    /// [`TextError::Tokenizer`] for a decoder that makes texts far longer: there are no texts to hold it against.
+    /// [`TextError::Tokenizer`] for a decoder that grows texts too much; it is refused here because there is no text to
+    /// check it against later.
     pub(super) fn of(document: &Value) -> Result<Self, TextError> {
         let decoder = factor(&document["decoder"]);
         if decoder > DECODER {
@@ -33,7 +34,7 @@ impl Growth {
         Ok(Self(factor(&document["normalizer"])))
     }
 
-    /// Refuses a text that may become too long.
+    /// Fails if the text may become too long.
     pub(super) fn check(self, text: &str) -> Result<(), TextError> {
         let length = text.len() as f64;
         let most = ALWAYS.max(USUAL * length);
@@ -47,7 +48,7 @@ impl Growth {
     }
 }
 
-/// Bytes that become of one at worst; 1 for what never makes text longer.
+/// How many bytes a stage makes of one byte at worst; 1 if it never makes text longer.
 fn factor(stage: &Value) -> f64 {
     let text = |key: &str| stage[key].as_str().unwrap_or_default();
     match text("type") {
@@ -61,24 +62,24 @@ fn factor(stage: &Value) -> f64 {
             let content = text("content").len() as f64;
             match stage["pattern"]["String"].as_str().map(str::len) {
                 Some(length @ 1..) => (content / length as f64).max(1.0),
-                // An expression may match a single byte, or nothing before each.
+                // A pattern may match a single byte, or the empty text before each.
                 _ => content + 1.0,
             }
         }
-        // Before every stretch of text, which may be a byte.
+        // It is put before every stretch of text, which may be a single byte.
         "Prepend" => text("prepend").len() as f64 + 1.0,
         "Precompiled" => longest_replacement(text("precompiled_charsmap")),
         "NFKC" | "NFKD" => 11.0,
         "NFC" | "NFD" => 3.0,
         "Lowercase" => 1.5,
         "ByteLevel" => 2.0,
-        // Spaces around characters, letters and their marks apart, in small letters.
+        // It puts spaces around characters, separates letters from their marks, and lowers case.
         "BertNormalizer" => 8.0,
         _ => 1.0,
     }
 }
 
-/// The longest text that `SentencePiece`'s map of characters puts in place of one: behind the map's index lie the texts, each
+/// The longest text that `SentencePiece`'s map of characters substitutes for one. The texts lie after the map's index, each
 /// with a zero at its end.
 fn longest_replacement(base64: &str) -> f64 {
     let mut bytes = Vec::with_capacity(base64.len() / 4 * 3);
@@ -136,7 +137,7 @@ mod tests {
         assert!(Growth::of(&json!({ "decoder": stages })).is_err());
     }
 
-    /// An index of four bytes, and `abc` and `defgh` behind it.
+    /// An index of four bytes, followed by `abc` and `defgh`.
     #[test]
     fn a_map_of_characters_grows_by_its_longest_text() {
         let map =

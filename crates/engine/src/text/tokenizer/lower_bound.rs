@@ -1,14 +1,14 @@
 //! A lower bound on the tokens of a text, without tokenising it.
 //!
-//! Tokenising takes some 150 bytes of memory for each byte of text, and a response may be as long as its writer likes. So
-//! a long text is first covered with as few pieces of the vocabulary as possible, whatever the merges say: what the
-//! tokenizer makes of it is one such covering, so it has at least as many tokens. The covering goes from left to right in
-//! one pass and ends as soon as it is over the limit: its cost is bounded by the limit, not by the text.
+//! Tokenising takes some 150 bytes of memory for each byte of text, and a response may be as long as its writer likes. So a
+//! long text is first covered with as few pieces of the vocabulary as possible, whatever the merges say: the tokenizer's
+//! result is one such covering, so it has at least as many tokens. The covering goes from left to right in one pass and ends
+//! as soon as it exceeds the limit, so its cost is bounded by the limit, not by the text.
 //!
-//! The text is normalised and pre-tokenised as the tokenizer does, a part at a time. Near a cut between two parts the
-//! result may differ from that of the whole; so for each cut as many tokens are taken off as a covering could differ there.
-//! Boundaries that the pre-tokeniser sets are not used, and characters that the vocabulary lacks count nothing (many of
-//! them may become one token), unless each of their bytes is a token. Where they are dropped, nothing is said of the text.
+//! The text is normalised and pre-tokenised as by the tokenizer, a part at a time. Near a cut between two parts the result
+//! may differ from that of the whole, so for each cut as many tokens are subtracted as a covering could differ there.
+//! Boundaries that the pre-tokeniser sets are not used, and characters that the vocabulary lacks count as nothing (several
+//! of them may become one token), unless each of their bytes is a token. Where they are dropped, there is no bound.
 
 use std::collections::VecDeque;
 
@@ -18,47 +18,47 @@ use tokenizers::{
     PreTokenizer as _,
 };
 
-/// Bytes of a text that are worked on at a time.
+/// How many bytes of a text are processed at a time.
 const PART: usize = 64 << 10;
 
-/// Characters near a cut that normalising may have put together or left out, in bytes.
+/// How many bytes near a cut the normaliser may have combined or dropped.
 const NEAR_CUT: usize = 32;
 
-/// The pieces of a vocabulary, as a tree of bytes.
+/// The pieces of a vocabulary as a trie of bytes.
 pub(super) struct VocabularyTrie {
-    /// Node 0 is the root; the nodes behind one stand next to each other, in the order of their bytes.
+    /// Node 0 is the root; the children of a node stand next to each other, in the order of their bytes.
     nodes: Vec<Node>,
     /// Bytes of the longest piece.
     longest: usize,
-    /// Bytes of a text that are worked on at a time.
+    /// How many bytes of a text are processed at a time.
     part: usize,
-    /// What a character becomes that the vocabulary lacks.
+    /// What becomes of a character that the vocabulary lacks.
     unknown: Unknown,
 }
 
-/// What a character becomes that the vocabulary lacks.
+/// What becomes of a character that the vocabulary lacks.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Unknown {
-    /// A token for each of its bytes.
+    /// One token for each of its bytes.
     Bytes,
-    /// A token, which may stand for many such characters.
+    /// The unknown token, which may stand for several such characters in a row.
     Token,
-    /// Nothing: what stands around it may then become one token.
+    /// Nothing: the characters around it may then become one token.
     Nothing,
 }
 
 #[derive(Clone, Copy, Default)]
 struct Node {
     byte: u8,
-    /// Does a piece end here?
+    /// Whether a piece ends here.
     ends: bool,
     children: u16,
     first: u32,
 }
 
 impl VocabularyTrie {
-    /// The vocabulary of a tokenizer. `None` where a token may stand for more text than it spells, so that no bound holds: `WordPiece` and
-    /// `WordLevel` make one token of a word that they do not know, however long it is.
+    /// The vocabulary of a tokenizer. `None` if a token may stand for more text than it spells, so that there is no lower
+    /// bound: `WordPiece` and `WordLevel` make one token of an unknown word of any length.
     pub(super) fn of(tokenizer: &tokenizers::Tokenizer) -> Option<Self> {
         let vocabulary = tokenizer.get_vocab(false);
         let (byte_fallback, dropped) = match tokenizer.get_model() {
@@ -91,7 +91,7 @@ impl VocabularyTrie {
         })
     }
 
-    /// A number of tokens above `most` that the text has at least; none if it may have no more than `most`.
+    /// A lower bound, above `most`, on the number of tokens of the text; `None` if the text may have no more than `most`.
     pub(super) fn more_than(
         &self,
         most: usize,
@@ -100,7 +100,8 @@ impl VocabularyTrie {
     ) -> Option<usize> {
         let mut covering = MinimumCover::new(self);
         let mut rest = text;
-        // The beginning is one: a tokenizer may put something before a text that makes one token with its first word.
+        // The beginning counts as a cut: a tokenizer may put something before a text that becomes one token with its first
+        // word.
         let mut cuts = 1;
         while !rest.is_empty() {
             let (part, behind) = rest.split_at(rest.floor_char_boundary(self.part));
@@ -119,7 +120,7 @@ impl VocabularyTrie {
         None
     }
 
-    /// The node behind `node` by `byte`.
+    /// The child of `node` for `byte`.
     fn child(&self, node: Node, byte: u8) -> Option<Node> {
         let first = node.first as usize;
         let children = &self.nodes[first..first + usize::from(node.children)];
@@ -130,12 +131,12 @@ impl VocabularyTrie {
     }
 }
 
-/// As much of a text as is worked on at a time.
+/// The first part of a text, as much as is processed at a time.
 pub(super) fn first_part(text: &str) -> &str {
     &text[..text.floor_char_boundary(PART)]
 }
 
-/// A part of a text as the model gets it; none if the tokenizer refuses it, which tokenising will say.
+/// A part of a text as the model gets it; `None` if the tokenizer fails on it, which tokenising will report.
 fn prepared(tokenizer: &tokenizers::Tokenizer, part: &str) -> Option<String> {
     let mut normalized = NormalizedString::from(part);
     if let Some(normalizer) = tokenizer.get_normalizer() {
@@ -149,10 +150,10 @@ fn prepared(tokenizer: &tokenizers::Tokenizer, part: &str) -> Option<String> {
     Some(splits.iter().map(|(text, ..)| *text).collect())
 }
 
-/// The tree of sorted pieces.
+/// The trie of sorted pieces.
 fn tree(pieces: &[&[u8]]) -> Vec<Node> {
     let mut nodes = vec![Node::default()];
-    // Nodes whose children are to be added: the pieces that begin with them, and their depth.
+    // Nodes whose children are still to be added, with the pieces that begin with them and their depth.
     let mut waiting = VecDeque::from([(0, pieces, 0)]);
     while let Some((node, pieces, depth)) = waiting.pop_front() {
         let first = nodes.len();
@@ -176,14 +177,14 @@ fn tree(pieces: &[&[u8]]) -> Vec<Node> {
     nodes
 }
 
-/// The fewest pieces up to every place of a text, as the text comes.
+/// The fewest pieces that cover a text up to each place, computed as the text arrives.
 struct MinimumCover<'p> {
     pieces: &'p VocabularyTrie,
-    /// Text from the first place that is not done.
+    /// The text from the current place on.
     text: Vec<u8>,
-    /// Pieces up to each place from there on, as far as one piece reaches.
+    /// The number of pieces up to each place from there on, as far as the longest piece reaches.
     costs: VecDeque<usize>,
-    /// Was there a character that becomes nothing? Then the tokens are no covering of the text.
+    /// Whether a character was dropped, so that the tokens do not cover the text.
     dropped: bool,
 }
 
@@ -202,8 +203,8 @@ impl<'p> MinimumCover<'p> {
         }
     }
 
-    /// Goes on with more of the text, up to where a piece might need what comes behind it; with the `last` of it, to
-    /// its end.
+    /// Takes more of the text and covers it up to where a piece could reach into text that is still to come; to its end if
+    /// this is the `last` of it.
     fn add(&mut self, more: &str, last: bool) {
         self.text.extend_from_slice(more.as_bytes());
         let reach = self.costs.len() - 1;
@@ -218,7 +219,7 @@ impl<'p> MinimumCover<'p> {
         self.text.drain(..end);
     }
 
-    /// Covers on from one place, and leaves it.
+    /// Extends coverings from one place, and moves on to the next.
     fn step(&mut self, at: usize) {
         let cost = self.costs[0];
         if cost != UNREACHED {
@@ -254,7 +255,7 @@ impl<'p> MinimumCover<'p> {
         self.costs.push_back(UNREACHED);
     }
 
-    /// The fewest pieces so far, whatever comes.
+    /// The fewest pieces of any covering so far; more text cannot lower it.
     fn least(&self) -> usize {
         self.costs.iter().copied().min().unwrap_or(0)
     }
@@ -280,7 +281,7 @@ mod tests {
     use super::super::{Place, Tokenizer};
     use super::*;
 
-    /// Every kind of model and what may stand before it, over a small vocabulary.
+    /// Every kind of model, with every normaliser and pre-tokeniser, over a small vocabulary.
     fn documents() -> Vec<Value> {
         let names = [
             "<unk>",
@@ -387,7 +388,7 @@ mod tests {
             .collect()
     });
 
-    /// What the covering says of a text may be few, and is never more than there are, wherever it is cut.
+    /// Checks that the lower bound never exceeds the number of tokens, wherever the text is cut.
     fn check(tokenizer: &Tokenizer, text: &str, part: usize) {
         let plain = tokenizer.untrusted_at(Place::Within);
         let Some(pieces) = VocabularyTrie::of(plain) else {
@@ -428,12 +429,12 @@ mod tests {
 
     #[test]
     fn long_text_is_known_to_be_long() {
-        // Of the tokenizers in use: byte-level BPE, and SentencePiece's with bytes.
+        // The kinds in use: byte-level BPE, and SentencePiece's with byte fallback.
         for (model, normalizer, pre_tokenizer) in [(1, 0, 1), (0, 3, 0), (4, 0, 2)] {
             let tokenizer = &TOKENIZERS[(model * 7 + normalizer) * 6 + pre_tokenizer];
             for piece in ["abab", "ab ab", "1", " ", "a字"] {
                 let text = piece.repeat(300_000 / piece.len());
-                // Not all pieces have merges, nor all letters a piece.
+                // The bound is not tight: not all pieces have merges, nor all letters a piece.
                 let tokens = tokenizer.encode_untrusted(&text).unwrap().len();
                 assert!(
                     tokenizer.more_tokens_than(tokens / 5, &text).is_some(),

@@ -1,14 +1,14 @@
 //! Text to token ids and back.
 //!
-//! There are two ways in. Trusted text (template, chat markup) is tokenised as its author meant it: `<|im_end|>` is a
+//! There are two ways to encode. Trusted text (template, chat markup) is tokenised as its author meant it: `<|im_end|>` is a
 //! control token. Text under judgement is tokenised by a twin of the tokenizer that knows no added tokens at all, so
 //! whatever a student writes stays ordinary text (see `docs/decisions/untrusted-text.md`).
 //!
 //! A prompt is tokenised in stretches. A tokenizer that puts a space before a text (Llama's and Mistral's) would put one
-//! before every stretch; so a stretch is tokenised for its [`Place`], and gives the tokens it has in the middle of a text.
+//! before every stretch; so each stretch is tokenised for its [`Place`], and gets the tokens it has in the middle of a text.
 //!
-//! Nothing is put around a text, whatever the tokenizer's post-processor says: the chat template writes `bos_token`
-//! where the model wants one, as with transformers' `apply_chat_template(tokenize=True)`.
+//! Nothing is put around a text, whatever the tokenizer's post-processor says: the chat template writes `bos_token` if the
+//! model wants one, as with transformers' `apply_chat_template(tokenize=True)`.
 
 mod control_tokens;
 mod growth;
@@ -31,14 +31,14 @@ use lower_bound::VocabularyTrie;
 use prefix::Prefix;
 pub use stream::TextStream;
 
-/// Where a stretch of text stands in the whole.
+/// Where a stretch of text stands in the whole text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
-    /// At its beginning.
+    /// At the beginning.
     Beginning,
-    /// Right behind an added token, such as `<|user|>`.
+    /// Right after an added token, such as `<|user|>`.
     BehindToken,
-    /// Behind other text.
+    /// After other text.
     Within,
 }
 
@@ -51,20 +51,20 @@ struct Pair {
 
 /// A model's tokenizer (`tokenizer.json`).
 pub struct Tokenizer {
-    /// The file that messages name.
+    /// The name of the file in messages.
     file: String,
-    /// How much longer the normaliser may make a text.
+    /// The factor by which the normaliser may grow a text.
     growth: Growth,
     as_it_is: Pair,
-    /// What it puts before a text, and the same tokenizer without that.
+    /// What the tokenizer puts before a text, and the same tokenizer without that; `None` if it puts nothing.
     continuing: Option<(Prefix, Pair)>,
-    /// Tokens that no text under judgement may become.
+    /// Control tokens, which text under judgement must not become.
     control: HashSet<u32>,
     /// Added tokens by their text.
     added: HashMap<String, u32>,
-    /// Added tokens that the tokenizer cuts a text at: not the one of unknown characters.
+    /// Added tokens at which the tokenizer splits a text: all but the one for unknown characters.
     added_ids: HashSet<u32>,
-    /// The vocabulary of text under judgement, once it was needed; none where a token may stand for any amount of text.
+    /// The vocabulary for lower bounds, built when it is first needed; `None` if a token may stand for any amount of text.
     pieces: OnceLock<Option<VocabularyTrie>>,
 }
 
@@ -77,12 +77,12 @@ impl Tokenizer {
         Self::of_file(json, FILE)
     }
 
-    /// As [`Self::from_json`], for messages that name another file: that which the text was made of.
+    /// As [`Self::from_json`], where the text was made from `file`, which messages then name.
     ///
     /// # Errors
     /// As [`Self::from_json`].
     pub fn of_file(json: &str, file: &str) -> Result<Self, TextError> {
-        // The library panics at some of what a damaged file holds.
+        // The library panics on some damaged files.
         let read = panics::guarded(|| Self::read(json)).unwrap_or_else(|why| Err(unreadable(&why)));
         let tokenizer = read.map_err(|error| in_file(error, file))?;
         Ok(Self {
@@ -91,8 +91,8 @@ impl Tokenizer {
         })
     }
 
-    /// A tokenizer of the same ids in which the added tokens that `hides` picks, by their text and whether they are special,
-    /// cannot be written; and the ids of these.
+    /// A tokenizer with the same ids in which no text becomes one of the added tokens that `hides` picks, by their text and
+    /// whether they are special; and the ids of these tokens.
     ///
     /// # Errors
     /// As [`Self::from_json`].
@@ -121,7 +121,7 @@ impl Tokenizer {
         let control = added_tokens
             .iter()
             .filter(|(_, token)| token.special || control_tokens::is_markup(&token.content))
-            // A character that the vocabulary lacks is no control token.
+            // The token for unknown characters is no control token.
             .filter(|(_, token)| {
                 unknown.as_ref() != Some(&token.content)
                     || !token.content.to_lowercase().contains("unk")
@@ -163,7 +163,8 @@ impl Tokenizer {
         })
     }
 
-    /// Token ids of text we wrote: added and special tokens are recognised, none is put around it.
+    /// Token ids of text that juror or a chat template wrote: added and special tokens are recognised, and none is put
+    /// around the text.
     ///
     /// # Errors
     /// [`TextError::Tokenizer`] if the tokenizer refuses the text.
@@ -187,7 +188,7 @@ impl Tokenizer {
         if !prefix.is_put_at(Place::BehindToken) {
             return Ok(ids.to_vec());
         }
-        // Up to the first added token it goes on from the text before; behind it the tokenizer begins anew.
+        // Up to the first added token the text continues what comes before it; after that token the tokenizer starts afresh.
         let Some(first) = ids.iter().position(|id| self.added_ids.contains(id)) else {
             return Ok(ids.to_vec());
         };
@@ -200,11 +201,11 @@ impl Tokenizer {
         Ok(ids[..first].iter().copied().chain(rest).collect())
     }
 
-    /// Token ids of text under judgement that goes on from other text: never a control token, whatever it says.
+    /// Token ids of text under judgement that follows other text; never a control token, whatever the text says.
     ///
     /// # Errors
-    /// [`TextError::Tokenizer`] if the tokenizer refuses the text, or if its plain vocabulary holds a control token
-    /// that the text becomes.
+    /// [`TextError::Tokenizer`] if the tokenizer refuses the text, or if its plain vocabulary holds a control token that the
+    /// text becomes.
     pub fn encode_untrusted(&self, text: &str) -> Result<Vec<u32>, TextError> {
         self.encode_untrusted_at(text, Place::Within)
     }
@@ -224,10 +225,10 @@ impl Tokenizer {
         Ok(ids)
     }
 
-    /// A number of tokens above `most` that text under judgement has at least, found without tokenising it; none if it
+    /// A lower bound, above `most`, on the tokens of a text under judgement, found without tokenising it; `None` if the text
     /// may have no more than `most`, or if no bound is known.
     pub fn more_tokens_than(&self, most: usize, text: &str) -> Option<usize> {
-        // What cannot be tokenised is refused when that is tried.
+        // A text that is too long once normalised is refused when it is tokenised.
         self.growth.check(lower_bound::first_part(text)).ok()?;
         let tokenizer = self.untrusted_at(Place::Within);
         let pieces = self
@@ -255,7 +256,7 @@ impl Tokenizer {
         Ok((encoding.get_ids().to_vec(), offsets.collect()))
     }
 
-    /// A text under judgement as the tokenizer's normaliser leaves it; as it is if that fails.
+    /// A text under judgement as the normaliser changes it; unchanged if the normaliser fails.
     pub fn normalised(&self, text: &str) -> String {
         let Some(normalizer) = self.untrusted_at(Place::Within).get_normalizer() else {
             return text.to_owned();
@@ -271,7 +272,7 @@ impl Tokenizer {
         normalised.ok().flatten().unwrap_or_else(|| text.to_owned())
     }
 
-    /// A token as the vocabulary writes it; empty where there is none.
+    /// A token as the vocabulary spells it; empty if there is no such token.
     pub fn piece(&self, id: u32) -> String {
         self.as_it_is.trusted.id_to_token(id).unwrap_or_default()
     }
@@ -288,7 +289,6 @@ impl Tokenizer {
         Ok(encoding.get_ids().to_vec())
     }
 
-    /// Tokenises a text.
     fn attempt(
         &self,
         text: &str,
@@ -298,7 +298,7 @@ impl Tokenizer {
         encoding.map_err(|error| in_file(error, &self.file))
     }
 
-    /// Where text stands that follows these tokens.
+    /// The place of text that follows these tokens; `None` if there are no tokens.
     pub fn place_behind(&self, ids: &[u32]) -> Option<Place> {
         let last = ids.last()?;
         Some(if self.added_ids.contains(last) {
@@ -339,13 +339,13 @@ impl Tokenizer {
             .map_or(0, |id| id as usize + 1)
     }
 
-    /// Of each token id the bytes that it stands for within a text; none for special tokens and that of unknown characters. `None`
-    /// where the vocabulary does not say them.
+    /// The bytes that each token id stands for within a text: empty for special tokens and the one for unknown characters.
+    /// `None` if the vocabulary does not tell.
     pub fn token_bytes(&self) -> Option<Vec<Vec<u8>>> {
         token_bytes::of(&self.as_it_is.trusted, |id| !self.added_ids.contains(&id))
     }
 
-    /// All tokens that are white space and nothing else, in order of id.
+    /// All tokens that are nothing but white space, in order of id.
     pub fn blank(&self) -> Vec<u32> {
         let mut tokens = self.variants("");
         tokens.retain(|&id| !self.decode(&[id]).is_empty());
@@ -362,7 +362,7 @@ impl Tokenizer {
 }
 
 impl Pair {
-    /// Takes off what would cut a text short or fill it up.
+    /// A pair of tokenizers without truncation and padding.
     fn new(
         mut trusted: tokenizers::Tokenizer,
         mut untrusted: tokenizers::Tokenizer,
@@ -377,7 +377,8 @@ impl Pair {
     }
 }
 
-/// Tokenises. The library panics where an expression reaches the limit on backtracking, or a map of characters is damaged.
+/// Tokenises, turning panics into errors: the library panics where a pattern reaches its backtracking limit, or a map of
+/// characters is damaged.
 fn attempt(
     encode: impl FnOnce() -> tokenizers::Result<tokenizers::Encoding>,
 ) -> Result<tokenizers::Encoding, TextError> {
@@ -390,7 +391,8 @@ fn attempt(
     }
 }
 
-/// Whether merges are left out at random, as some models are trained: the same text would have other tokens each time.
+/// Whether merges are left out at random, as in the training of some models: the same text would have other tokens each
+/// time.
 fn has_random_merges(document: &Value) -> bool {
     document
         .get("model")
@@ -399,10 +401,10 @@ fn has_random_merges(document: &Value) -> bool {
         .is_some_and(|dropout| dropout > 0.0)
 }
 
-/// The file that messages name unless another was given.
+/// The file that messages name by default.
 const FILE: &str = "tokenizer.json";
 
-/// The error of a tokenizer that was read from `file`.
+/// The error, with `file` in place of the default name.
 fn in_file(error: TextError, file: &str) -> TextError {
     match error {
         TextError::Tokenizer(message) => match message.strip_prefix(FILE) {
@@ -413,12 +415,13 @@ fn in_file(error: TextError, file: &str) -> TextError {
     }
 }
 
-/// Tokens that a vocabulary may have: the largest of language models have 260 thousand.
+/// The most tokens of a vocabulary; the largest language models have 260 thousand.
 const MAX_TOKENS: usize = 1 << 20;
-/// And merges, of which there may be several for each token.
+/// The most merges; there may be several for each token.
 const MAX_MERGES: usize = 1 << 21;
 
-/// Refuses what would take memory out of proportion: a merge takes a hundred times its bytes, and a vocabulary is kept four times.
+/// Fails if a vocabulary would take too much memory: a merge takes a hundred times its bytes, and a vocabulary is kept four
+/// times.
 fn check_size(document: &Value) -> Result<(), TextError> {
     let model = &document["model"];
     let count = |value: &Value| match value {

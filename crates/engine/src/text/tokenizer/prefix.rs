@@ -1,15 +1,15 @@
-//! What a tokenizer puts before a text, and how to keep it from doing so.
+//! The prefix that a tokenizer puts before a text, and how to remove it from the tokenizer.
 //!
 //! Tokenizers that come from `SentencePiece` write a space as `▁` and put one before a text, so that its first word is
 //! written like any other. In `tokenizer.json` that is the normaliser `Prepend` (Llama 2, Mistral), which acts on each
-//! stretch between added tokens; or the pre-tokeniser `Metaspace`, with the scheme `always` (each stretch) or `first`
-//! (the beginning of the text alone); or `ByteLevel` with `add_prefix_space` (each stretch).
+//! stretch between added tokens; or the pre-tokeniser `Metaspace`, with the scheme `always` (each stretch) or `first` (only
+//! the beginning of the text); or `ByteLevel` with `add_prefix_space` (each stretch).
 
 use serde_json::Value;
 
 use super::Place;
 
-/// Where something is put before a text.
+/// Before which texts the prefix is put.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Prefix {
     /// Before the whole text alone.
@@ -19,7 +19,7 @@ pub(super) enum Prefix {
 }
 
 impl Prefix {
-    /// Is it put before text at that place?
+    /// Whether the prefix is put before text at that place.
     pub(super) fn is_put_at(self, place: Place) -> bool {
         match place {
             Place::Beginning => true,
@@ -29,10 +29,10 @@ impl Prefix {
     }
 }
 
-/// Takes it out of a `tokenizer.json`; none if there is nothing.
+/// Removes the prefix from a `tokenizer.json`; `None` if there is none.
 ///
-/// A pre-tokeniser that comes behind another one in a sequence acts on each of the other's pieces, in the middle of a text
-/// as at its beginning; it stays.
+/// A pre-tokeniser that follows another one in a sequence acts on each of the other's pieces, in the middle of a text as at
+/// its beginning; it stays.
 pub(super) fn remove(document: &mut Value) -> Option<Prefix> {
     let normalizer = document.get_mut("normalizer").and_then(remove_prepend);
     let pre_tokenizer = document.get_mut("pre_tokenizer").and_then(remove_space);

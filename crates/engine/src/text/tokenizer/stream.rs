@@ -4,16 +4,16 @@ use std::sync::Arc;
 
 use super::Tokenizer;
 
-/// Tokens that may be held back for a character whose bytes are still coming; one has at most four. What stays
-/// unreadable longer is no character.
+/// How many tokens may be held back for a character whose bytes are incomplete; one has at most four. What stays unreadable
+/// longer is no character.
 const MOST_HELD_BACK: usize = 8;
 
 /// Turns a growing sequence of tokens into text, piece by piece, holding back bytes that are not yet a character.
 pub struct TextStream {
     tokenizer: Arc<Tokenizer>,
-    /// The newest tokens: decoding starts here, far enough back for context-dependent decoders.
+    /// The newest tokens; decoding starts here, far enough back for decoders that depend on context.
     tokens: Vec<u32>,
-    /// Of `tokens`, those whose text was handed out.
+    /// How many of `tokens` are in text that was returned.
     given: usize,
 }
 
@@ -32,7 +32,7 @@ impl TextStream {
         self.tokens.push(token);
         let before = self.tokenizer.decode(&self.tokens[..self.given]);
         let now = self.tokenizer.decode(&self.tokens);
-        // A replacement character at the end is a character whose bytes are still coming.
+        // A replacement character at the end stands for a character whose bytes are incomplete.
         let waits = now.ends_with('\u{FFFD}') && self.tokens.len() - self.given < MOST_HELD_BACK;
         if now.len() <= before.len() || waits {
             return String::new();

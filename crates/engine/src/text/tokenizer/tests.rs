@@ -2,7 +2,7 @@ use serde_json::json;
 
 use super::*;
 
-/// Letters, `▁` and a byte or two, in the manner of `kind`; `<unk>`, `<s>` and `</s>` stand in the vocabulary too.
+/// A Unigram or BPE tokenizer of letters, `▁` and a byte; `<unk>`, `<s>` and `</s>` stand in the plain vocabulary too.
 fn document(unigram: bool) -> Value {
     let names = [
         "<unk>", "<s>", "</s>", "<0x0A>", "▁", "a", "b", "<", "/", "s", ">", "ab",
@@ -65,7 +65,7 @@ fn control_tokens_in_the_plain_vocabulary_are_not_made_of_letters() {
         assert_eq!(tokenizer.encode_trusted("</s>").unwrap(), [2]);
         assert_eq!(tokenizer.encode_untrusted("</s>").unwrap(), [7, 8, 9, 10]);
         assert_eq!(tokenizer.encode_untrusted("ab").unwrap(), [11]);
-        // What the vocabulary lacks is unknown, and unknown is no control token.
+        // A character that the vocabulary lacks becomes the unknown token, which is no control token.
         assert_eq!(tokenizer.encode_untrusted("é").unwrap(), [0]);
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use tokenizers::DecoderWrapper;
 
-/// How a vocabulary writes bytes.
+/// How a vocabulary spells bytes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Writing {
     /// Each byte as a character of its own (GPT-2's alphabet).
@@ -13,8 +13,8 @@ enum Writing {
     Text,
 }
 
-/// Of each id its bytes; none for special tokens, for the added token of unknown characters, and for the id of no token. `None` where
-/// the vocabulary does not say them: that of `WordPiece`, whose decoder puts words together by rules of its own.
+/// The bytes of each token id: empty for special tokens, for the added token of unknown characters, and for ids without a
+/// token. `None` if the vocabulary does not tell, as with `WordPiece`, whose decoder joins words by rules of its own.
 pub(super) fn of(
     tokenizer: &tokenizers::Tokenizer,
     is_unknown: impl Fn(u32) -> bool,
@@ -34,7 +34,7 @@ pub(super) fn of(
                 bytes.collect::<Option<_>>().unwrap_or_default()
             }
             (None, Writing::Text) => match byte_of(piece) {
-                // A byte that is a token by its character too is written as that.
+                // A byte that is also a token by its character is written as that character.
                 Some(byte)
                     if byte.is_ascii()
                         && vocabulary.contains_key(&char::from(byte).to_string()) =>
@@ -64,7 +64,7 @@ fn writing(decoder: &DecoderWrapper) -> Option<Writing> {
     }
 }
 
-/// GPT-2's characters for bytes: itself where it can be printed, else the next of those from U+0100 on.
+/// GPT-2's characters for bytes: the byte's own character if it is printable, else the next one from U+0100 on.
 fn alphabet() -> HashMap<char, u8> {
     let is_printed = |byte: u8| matches!(byte, b'!'..=b'~' | 0xA1..=0xAC | 0xAE..=0xFF);
     let mut others = '\u{100}'..;

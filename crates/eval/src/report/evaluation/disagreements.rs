@@ -1,4 +1,4 @@
-//! Which verdicts a report shows: those that somebody disagrees with.
+//! The verdicts that a report shows: those with a disagreement.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -9,7 +9,7 @@ use juror_data::id_hash;
 /// Why a verdict is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
-    /// It misses its label, or differs from the rules.
+    /// It differs from its label, or from the rules.
     Miss(Miss),
     /// Another judge says something else.
     JudgeAgainstJudge,
@@ -29,7 +29,7 @@ impl Kind {
         Self::Miss(Miss::LabelDoubtful),
     ];
 
-    /// Its name in the page.
+    /// Its name in the page's markup.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Miss(miss) => miss.name(),
@@ -37,7 +37,6 @@ impl Kind {
         }
     }
 
-    /// Its name for people.
     pub(super) fn title(self) -> &'static str {
         match self {
             Self::Miss(Miss::MissedLuckyGuess) => "missed lucky guess",
@@ -52,7 +51,6 @@ impl Kind {
         }
     }
 
-    /// What it means.
     pub(super) fn meaning(self) -> &'static str {
         match self {
             Self::Miss(Miss::MissedLuckyGuess) => {
@@ -74,20 +72,20 @@ impl Kind {
     }
 }
 
-/// A verdict of the first judge that somebody disagrees with.
+/// A verdict of the first judge with which a label, the rules or another judge disagree.
 #[derive(Debug, Clone)]
 pub(super) struct Disagreement {
-    /// Its place among the first judge's verdicts.
+    /// Its index among the first judge's verdicts.
     pub(super) verdict: usize,
-    /// Why it is one, in the order of [`Kind::ALL`].
+    /// The kinds of disagreement, in the order of [`Kind::ALL`].
     pub(super) kinds: Vec<Kind>,
 }
 
-/// All of them, in the order of the verdicts.
+/// All disagreements, in the order of the verdicts.
 #[derive(Debug, Default)]
 pub(super) struct Disagreements {
     pub(super) all: Vec<Disagreement>,
-    /// How many there are of each kind.
+    /// The number of disagreements of each kind.
     pub(super) counts: BTreeMap<Kind, usize>,
 }
 
@@ -126,8 +124,8 @@ impl Disagreements {
         found
     }
 
-    /// The places of at most `most` of them, the kinds in turn, those of a kind in the order of hashes of their ids: where there are
-    /// more, every kind has its share, and the same files show the same.
+    /// The indices of at most `most` of them. Kinds take turns, and those of a kind are in the order of hashes of their ids:
+    /// if there are more, every kind has its share, and the same files give the same choice.
     pub(super) fn chosen(
         &self,
         first: &JudgeResults<'_>,
@@ -166,7 +164,7 @@ impl Disagreements {
     }
 }
 
-/// Do two judges say different things, where both say something?
+/// Whether two judges say different things, if both say something.
 fn differ(one: &Scored, other: &Scored) -> bool {
     Task::ALL.into_iter().any(|task| {
         let said = task.prediction(one).zip(task.prediction(other));
@@ -192,7 +190,7 @@ pub(super) fn flips(
         .into_iter()
 }
 
-/// Do all judges, at least two, agree surely on a final answer against its label?
+/// Whether all judges, at least two, agree on a final answer against its label and are sure.
 fn all_against_label(first: &Scored, others: &[&Scored], labelled: &Labelled) -> bool {
     let Some(label) = labelled.outcome else {
         return false;

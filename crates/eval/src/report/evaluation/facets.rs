@@ -1,4 +1,4 @@
-//! What records of a report can be looked at by: kinds, cells of matrices, parts, flips.
+//! The facets by which a report's records can be filtered: kinds, cells of matrices, parts, flips.
 
 use serde::Serialize;
 
@@ -7,23 +7,22 @@ use super::disagreements::{Disagreement, Kind, flips};
 use crate::eval::Task;
 use crate::report::numbers::grouped;
 
-/// Subjects and types of answers that can be looked at alone, at most.
+/// The most subjects and types of answers that records can be filtered by.
 const MAX_FACETS: usize = 100;
 
-/// Records with something in common, which can be looked at alone.
+/// Records with something in common, by which the page can be filtered.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct Facet {
-    /// Its name in the page: of our own words and numbers.
+    /// Its name in the page's markup, made of our own words and numbers.
     pub(super) name: String,
     /// What the records have in common.
     pub(super) title: String,
     /// What kind of facet it is.
     pub(super) group: &'static str,
-    /// Records of the page that have it.
+    /// How many records of the page have it.
     pub(super) records: usize,
 }
 
-/// Every facet.
 #[derive(Debug, Default)]
 pub(super) struct Facets {
     all: Vec<Facet>,
@@ -121,7 +120,7 @@ impl Facets {
         names
     }
 
-    /// Counts a record of the page.
+    /// Adds a record of the page to its facets.
     pub(super) fn count(&mut self, contents: &Contents<'_>, disagreement: &Disagreement) {
         for name in Self::of_record(contents, disagreement) {
             if let Some(facet) = self.all.iter_mut().find(|facet| facet.name == name) {
@@ -130,13 +129,13 @@ impl Facets {
         }
     }
 
-    /// Records of the page with a facet.
+    /// How many records of the page have a facet.
     pub(super) fn shown(&self, name: &str) -> usize {
         let facet = self.all.iter().find(|facet| facet.name == name);
         facet.map_or(0, |facet| facet.records)
     }
 
-    /// Those that records of the page have.
+    /// The facets that records of the page have.
     pub(super) fn shown_ones(self) -> Vec<Facet> {
         let mut shown = self.all;
         shown.retain(|facet| facet.records > 0);
@@ -144,7 +143,7 @@ impl Facets {
     }
 }
 
-/// Labels and predictions that differ.
+/// Pairs of label and prediction that differ.
 const WRONG: [(bool, Option<bool>); 4] = [
     (false, Some(true)),
     (false, None),

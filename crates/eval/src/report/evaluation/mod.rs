@@ -34,22 +34,21 @@ use juror_data::{ColumnMap, DatasetError};
 use plots::PlotView;
 use texts::{SampleTexts, VerdictTexts};
 
-/// Bytes of all records together, at most.
+/// The most bytes of all records together.
 const MAX_BYTES: usize = 15_000_000;
 
-/// Records, at most.
+/// The most records.
 const MAX_RECORDS: usize = 4000;
 
-/// The page's one script.
 const SCRIPT: &str = include_str!("../report.js");
 
-/// What keeps a report from being made.
+/// Why a report cannot be made.
 #[derive(Debug, thiserror::Error)]
 pub enum ReportError {
     /// A file cannot be read a second time.
     #[error(transparent)]
     Input(#[from] DatasetError),
-    /// A file of verdicts gives others when it is read again.
+    /// A file of verdicts has changed when it is read again.
     #[error(
         "{file} does not hold the same verdicts when it is read again: a report needs files that can be read twice and stay as they are"
     )]
@@ -57,7 +56,7 @@ pub enum ReportError {
         /// The file.
         file: String,
     },
-    /// The page's template does not fit its values: a mistake of this program.
+    /// The page's template does not fit its values: a fault of this program.
     #[error("the report's template: {0:#}")]
     Template(#[from] minijinja::Error),
 }
@@ -69,13 +68,13 @@ pub struct JudgeResults<'r> {
     pub path: &'r Path,
     /// Its verdicts.
     pub verdicts: &'r Verdicts,
-    /// How good it is.
+    /// Its evaluation.
     pub evaluation: &'r Evaluation,
-    /// What sets it apart from the first judge, by task.
+    /// How it differs from the first judge, by task.
     pub comparisons: &'r [(Task, Comparison, Vec<Flip>)],
-    /// Billions of parameters that work on a token, where they are known.
+    /// Billions of parameters that work on a token, if they are known.
     pub active_parameters: Option<f64>,
-    /// Verdicts a second of its run, where that is known.
+    /// Verdicts per second of its run, if that is known.
     pub verdicts_per_second: Option<f64>,
 }
 
@@ -88,31 +87,31 @@ impl JudgeResults<'_> {
     }
 }
 
-/// How a report begins.
+/// The beginning of a report.
 pub const BEGINNING: &str = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
                              <meta name=\"generator\" content=\"juror ";
 
 /// What a report is made of.
 #[derive(Debug, Clone, Copy)]
 pub struct Contents<'r> {
-    /// The judges, the one that the report is about first.
+    /// The judges; the report is about the first one.
     pub judges: &'r [JudgeResults<'r>],
     /// The labelled samples.
     pub samples: &'r Samples,
-    /// The rows with the samples' texts; none where these are kept keys of the first judge's verdicts.
+    /// The rows with the samples' texts; empty if these are in kept keys of the first judge's verdicts.
     pub inputs: &'r [PathBuf],
     /// Which keys of these rows hold what.
     pub columns: &'r ColumnMap,
-    /// Of several judges: what each costs, and loses against the best.
+    /// With several judges: what each costs, and loses against the best.
     pub choices: Option<&'r Choices>,
     /// Published figures beside the judges'.
     pub published: &'r [PrimeRow],
 }
 
-/// The report.
+/// The report as HTML.
 ///
 /// # Errors
-/// Where the files cannot be read a second time.
+/// When the files cannot be read a second time.
 pub fn html(contents: &Contents<'_>) -> Result<String, ReportError> {
     #[derive(Serialize)]
     struct Page<'p> {
@@ -131,7 +130,6 @@ pub fn html(contents: &Contents<'_>) -> Result<String, ReportError> {
         left_out: String,
         records: Html,
     }
-    /// A kind of disagreement.
     #[derive(Serialize)]
     struct KindRow {
         name: &'static str,
@@ -175,7 +173,7 @@ pub fn html(contents: &Contents<'_>) -> Result<String, ReportError> {
             String::new()
         },
         shown: grouped(shown.count),
-        // The stylesheet and the script are parts of this program, and a rule is made of a name of our own.
+        // The stylesheet and the script are parts of this program, and a rule is made from a name of our own.
         style: Html::from_safe_string(style),
         script: Html::from_safe_string(SCRIPT.to_owned()),
         records: Html::from_safe_string(shown.html),
@@ -184,7 +182,7 @@ pub fn html(contents: &Contents<'_>) -> Result<String, ReportError> {
     Ok(render("report.html", page)?)
 }
 
-/// The rules that show only records of one facet, where the page's address names it.
+/// The CSS rules that show only records of one facet, if the page's address names it.
 fn rules(facets: &[Facet]) -> String {
     let mut rules = String::new();
     for facet in facets {
@@ -198,7 +196,7 @@ fn rules(facets: &[Facet]) -> String {
     rules
 }
 
-/// The judges' names: those of their files, or the whole paths where two files have the same.
+/// The judges' names: those of their files, or the whole paths if two files have the same name.
 fn names(judges: &[JudgeResults<'_>]) -> Vec<String> {
     let short = |one: &JudgeResults<'_>| {
         let name = one.path.file_name().unwrap_or(one.path.as_os_str());
@@ -267,7 +265,7 @@ impl Shown {
             sample_texts: &sample_texts,
             trials: judges.iter().any(|judge| judge.verdicts.trials > 1),
         };
-        // As many in that order as fit, shown in the order of the verdicts.
+        // As many in that order as fit, then shown in the order of the verdicts.
         let mut taken: Vec<(usize, String)> = Vec::new();
         let mut bytes = 0;
         'all: for some in chosen.chunks(256) {
@@ -304,7 +302,7 @@ struct Source<'s> {
     names: &'s [String],
     verdict_texts: &'s [HashMap<(u32, u32), VerdictTexts>],
     sample_texts: &'s HashMap<u32, SampleTexts>,
-    /// Have samples several trials?
+    /// Whether samples have several trials.
     trials: bool,
 }
 

@@ -8,10 +8,10 @@ use crate::eval::{Reliability, Task, wilson};
 use crate::report::numbers::{grouped, percent, range};
 use crate::report::plot::{Axis, Mark, Plot};
 
-/// Columns of a histogram, about.
+/// About how many columns a histogram has.
 const COLUMNS: f64 = 24.0;
 
-/// A plot with what is said of it.
+/// A plot with its caption and the same data as a table.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct PlotView {
     /// The section of the page that it belongs to.
@@ -19,7 +19,7 @@ pub(super) struct PlotView {
     title: String,
     svg: Html,
     caption: String,
-    /// The same as a table: its header and its rows.
+    /// The table's header and rows.
     header: Vec<&'static str>,
     rows: Vec<Vec<String>>,
 }
@@ -43,7 +43,7 @@ impl PlotView {
     }
 }
 
-/// All of them.
+/// All plots.
 pub(super) fn of(contents: &Contents<'_>, names: &[String]) -> Vec<PlotView> {
     let first = &contents.judges[0];
     let mut plots: Vec<PlotView> = first
@@ -58,7 +58,7 @@ pub(super) fn of(contents: &Contents<'_>, names: &[String]) -> Vec<PlotView> {
     plots
 }
 
-/// Observed shares against probabilities.
+/// Plots observed shares against probabilities.
 fn reliability(task: Task, of: &Reliability) -> PlotView {
     let most = of
         .bins
@@ -129,7 +129,7 @@ fn reliability(task: Task, of: &Reliability) -> PlotView {
     )
 }
 
-/// A judge's accuracy of the task that all have, or nothing.
+/// A judge's accuracy on a task.
 fn accuracy(judge: &JudgeResults<'_>, task: Task) -> Option<crate::eval::Share> {
     judge
         .evaluation
@@ -150,7 +150,7 @@ fn common_task(contents: &Contents<'_>) -> Option<Task> {
     [Task::Overall, Task::Outcome].into_iter().find(has)
 }
 
-/// The part of an axis of shares that some shares need, with room around them.
+/// The range of an axis for some shares, with room around them.
 fn shares_axis(label: String, shares: impl Iterator<Item = f64>) -> Axis {
     let (low, high) = shares.fold((1.0_f64, 0.0_f64), |(low, high), share| {
         (low.min(share), high.max(share))
@@ -159,7 +159,7 @@ fn shares_axis(label: String, shares: impl Iterator<Item = f64>) -> Axis {
     Axis::shares(label, step(low - 0.05).max(0.0), step(high + 0.05).min(1.0))
 }
 
-/// Accuracy against what a verdict costs, of several judges or of one whose cost is known.
+/// Plots accuracy against the cost of a verdict, for several judges or for one whose cost is known.
 fn cost(contents: &Contents<'_>, names: &[String]) -> Option<PlotView> {
     let task = common_task(contents)?;
     let known = contents
@@ -173,7 +173,7 @@ fn cost(contents: &Contents<'_>, names: &[String]) -> Option<PlotView> {
             Some(judge.evaluation.all.tokens.mean)
         }
     };
-    // The first judge has its colour, whichever judges are left out.
+    // The first judge keeps its colour, whichever judges are left out.
     let is_first = |name: &String| names.first() == Some(name);
     let points: Vec<(f64, crate::eval::Share, &String)> = contents
         .judges
@@ -243,7 +243,7 @@ fn judge_point(is_first: bool, across: f64, share: crate::eval::Share, name: &st
     }
 }
 
-/// Accuracy against parameters alone, with what was published: of published judges the tokens are not known.
+/// Plots accuracy against parameters only, with published judges, whose tokens are not known.
 fn parameters(contents: &Contents<'_>, names: &[String]) -> Option<PlotView> {
     let published: Vec<(f64, f64, &String)> = contents
         .published
@@ -253,7 +253,7 @@ fn parameters(contents: &Contents<'_>, names: &[String]) -> Option<PlotView> {
     if published.is_empty() {
         return None;
     }
-    // The first judge has its colour, whichever judges are left out.
+    // The first judge keeps its colour, whichever judges are left out.
     let is_first = |name: &String| names.first() == Some(name);
     let own: Vec<(f64, crate::eval::Share, &String)> = contents
         .judges
@@ -321,7 +321,7 @@ fn parameters(contents: &Contents<'_>, names: &[String]) -> Option<PlotView> {
     ))
 }
 
-/// How many tokens were generated for a verdict.
+/// Plots how many tokens were generated for a verdict.
 fn tokens(contents: &Contents<'_>, names: &[String]) -> Option<PlotView> {
     let first = &contents.judges[0];
     let mut generated: Vec<u32> = first
@@ -332,7 +332,7 @@ fn tokens(contents: &Contents<'_>, names: &[String]) -> Option<PlotView> {
         .collect();
     generated.sort_unstable();
     let longest = *generated.last().filter(|longest| **longest > 0)?;
-    // A few very long ones would leave the rest in one column.
+    // A few very long verdicts would put all others into one column.
     let near = generated[(0.99 * (generated.len() - 1) as f64) as usize];
     let end = if longest > 2 * near.max(1) {
         near

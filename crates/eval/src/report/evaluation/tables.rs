@@ -1,4 +1,4 @@
-//! The tables of a report, as its template takes them.
+//! The tables of a report, in the form that its template takes.
 
 use std::collections::BTreeMap;
 
@@ -86,7 +86,7 @@ impl ScoreRow {
         }
     }
 
-    /// A row of accuracy and F1 alone.
+    /// A row with only accuracy and F1.
     fn short(name: &str, accuracy: Cell, bar: Html, f1: Cell) -> Self {
         Self {
             name: name.to_owned(),
@@ -107,7 +107,7 @@ impl ScoreRow {
 #[derive(Debug, Clone, Serialize)]
 struct PartRow {
     name: String,
-    /// The facet of its records, or nothing.
+    /// The facet of its records, or empty.
     facet: String,
     #[serde(flatten)]
     scores: ScoreRow,
@@ -115,19 +115,17 @@ struct PartRow {
     lucky_guesses: String,
 }
 
-/// A table of parts.
 #[derive(Debug, Clone, Serialize)]
 struct Parts {
     id: &'static str,
     title: &'static str,
-    /// What accuracy and F1 are of.
+    /// The task of accuracy and F1.
     task: &'static str,
     rows: Vec<PartRow>,
     outcome: bool,
     lucky_guesses: bool,
 }
 
-/// A confusion matrix.
 #[derive(Debug, Clone, Serialize)]
 struct Matrix {
     task: &'static str,
@@ -148,7 +146,7 @@ struct MatrixCell {
     facet: String,
 }
 
-/// A judge against the first.
+/// Compares a judge with the first.
 #[derive(Debug, Clone, Serialize)]
 struct ComparisonTable {
     name: String,
@@ -179,7 +177,6 @@ struct ChoiceRow {
     worth: String,
 }
 
-/// A published row.
 #[derive(Debug, Clone, Serialize)]
 struct PublishedRow {
     judge: String,
@@ -190,7 +187,6 @@ struct PublishedRow {
     lucky_guess: String,
 }
 
-/// All tables.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct Figures {
     title: String,
@@ -261,7 +257,7 @@ impl Figures {
     }
 }
 
-/// What must be known beside the figures: which of them say little, and what they leave out.
+/// Notes on the figures: which of them say little, and what they leave out.
 fn notes(contents: &Contents<'_>, names: &[String]) -> Vec<String> {
     let mut notes = Vec::new();
     for (judge, name) in contents.judges.iter().zip(names) {
@@ -433,7 +429,7 @@ fn scores(first: &JudgeResults<'_>) -> Vec<ScoreRow> {
     rows
 }
 
-/// The facet of this name, if records of the page have it.
+/// The facet of this name, or empty if no record of the page has it.
 fn known(facets: &[Facet], name: String) -> String {
     if facets.iter().any(|facet| facet.name == name) {
         name

@@ -1,4 +1,4 @@
-//! The texts of the samples that a report shows, read from the files a second time: no other text is kept.
+//! The texts of the samples that a report shows, read from the files a second time; no other text is kept.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -12,7 +12,6 @@ use juror_data::{
     ColumnMap, LineLimit, LoadOptions, Needs, Next, Sample, each, sample_of_row, sources,
 };
 
-/// A sample's texts.
 #[derive(Debug, Clone, Default)]
 pub(super) struct SampleTexts {
     pub(super) question: Option<Text>,
@@ -31,7 +30,7 @@ impl SampleTexts {
     }
 }
 
-/// What a verdict's line says beyond what is scored.
+/// The parts of a verdict's line that are not scored.
 #[derive(Debug, Clone, Default)]
 pub(super) struct VerdictTexts {
     /// File and line.
@@ -69,7 +68,7 @@ pub(super) fn of_samples(
     Ok(texts)
 }
 
-/// What the lines of some verdicts say, by sample and trial; with `columns` also the texts among their kept keys.
+/// The unscored parts of some verdicts' lines, by sample and trial; with `columns` also the texts in their kept keys.
 ///
 /// `wanted` are the verdicts' samples, trials and lines.
 pub(super) fn of_verdicts(

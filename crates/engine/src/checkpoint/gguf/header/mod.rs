@@ -17,41 +17,42 @@ use crate::checkpoint::tensors::MAX_TENSORS;
 use reader::{Reader, fail};
 pub use storage_type::StorageType;
 
-/// The largest header that is read. Vocabularies of 260 thousand tokens, with merges, take 12 MB.
+/// The largest header that is read, in bytes. Vocabularies of 260 thousand tokens, with merges, take 12 MB.
 pub(crate) const MAX_HEADER: u64 = 1 << 27;
 /// Bytes of a key, by the format.
 const MAX_KEY: u64 = 65_535;
 /// Bytes of a tensor's name, by the format.
 const MAX_NAME: u64 = 64;
-/// Keys of the metadata: files have some fifty.
+/// The most keys of the metadata; files have some fifty.
 const MAX_ENTRIES: u64 = 1 << 16;
-/// Characters of a text that a message shows.
+/// The most characters of a text in a message.
 const SHOWN: usize = 80;
-/// Values in lists, all together: vocabularies of 260 thousand tokens, with merges, scores and types, have 1.3 million.
+/// The most values in lists, all together; vocabularies of 260 thousand tokens, with merges, scores and types, have 1.3
+/// million.
 const MAX_VALUES: u64 = 1 << 22;
-/// Lists in lists in lists: no known key has more than one level.
+/// The deepest nesting of lists; no known key has more than one level.
 const MAX_DEPTH: usize = 3;
-/// The boundary that tensors begin at where the file names none.
+/// The alignment of tensors where the file names none, in bytes.
 const ALIGNMENT: u64 = 32;
 
-/// What is wrong with a header, in words.
+/// The message for a header that is wrong.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct HeaderError(pub(crate) String);
 
-/// What one says of itself.
+/// A value of the metadata.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
     /// Unsigned integers of all widths.
     Unsigned(u64),
     /// Signed integers of all widths.
     Signed(i64),
-    /// Floating-point numbers. One of 32 bits is the number that its shortest decimal names: what a JSON file of the
-    /// original has.
+    /// Floating-point numbers. One of 32 bits becomes the number that its shortest decimal names, as in the original's JSON
+    /// file.
     Float(f64),
     /// True or false.
     Bool(bool),
-    /// UTF-8.
+    /// Text in UTF-8.
     Text(String),
     /// Values of one type.
     List(List),
@@ -74,7 +75,7 @@ pub enum List {
     Lists(Vec<List>),
 }
 
-/// As messages show it, cut to a line.
+/// The value as messages show it, cut to a line.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -113,18 +114,18 @@ pub struct TensorInfo {
     pub kind: StorageType,
     /// Outermost dimension first; the last one is a multiple of the type's block.
     pub shape: Vec<usize>,
-    /// From the beginning of the file.
+    /// Its place, in bytes from the beginning of the file.
     pub offset: u64,
-    /// Its length.
+    /// Its length in bytes.
     pub bytes: usize,
 }
 
-/// All that a file says before its data.
+/// What a file holds before its data.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Header {
-    /// By key.
+    /// The metadata by key.
     pub metadata: BTreeMap<String, Value>,
-    /// By name.
+    /// The tensors by name.
     pub tensors: BTreeMap<String, TensorInfo>,
 }
 
@@ -132,7 +133,8 @@ impl Header {
     /// Reads the header of a file of `length` bytes from its beginning.
     ///
     /// # Errors
-    /// [`HeaderError`] for what is no GGUF file, one that is cut off, and anything that the format does not allow.
+    /// [`HeaderError`] for what is not a GGUF file, for one that is cut off, and for anything that the format does not
+    /// allow.
     pub fn read(input: impl Read, length: u64) -> Result<Self, HeaderError> {
         let mut reader = Reader {
             input,
@@ -154,7 +156,8 @@ impl Header {
                 ));
             }
         }
-        // A name's length, dimensions, a type, an offset; a key's length, a type, a byte.
+        // The fewest bytes of a tensor: a name's length, dimensions, a type, an offset; and of an entry: a key's length, a
+        // type, a byte.
         reader.room("tensors", tensors, 8 + 4 + 8 + 4 + 8)?;
         reader.room("metadata entries", entries, 8 + 4 + 1)?;
         let mut header = Self::default();
@@ -177,7 +180,7 @@ impl Header {
         Ok(header)
     }
 
-    /// Counts offsets from the beginning of the file, and checks that tensors lie inside it and apart.
+    /// Makes offsets relative to the beginning of the file, and checks that tensors lie inside it and do not overlap.
     fn place(&mut self, end: u64, length: u64) -> Result<(), HeaderError> {
         let alignment = match self.metadata.get("general.alignment") {
             None => ALIGNMENT,
@@ -221,7 +224,8 @@ impl Header {
                 return fail(format!("tensors {first} and {second} overlap"));
             }
         }
-        // Every byte is of something: the format has each tensor begin where the one before it ends, and at a boundary.
+        // Every byte must belong to something: the format has each tensor begin where the one before it ends, rounded up to
+        // the alignment.
         let begins = places.iter().map(|(from, ..)| *from).chain([length]);
         let ends = std::iter::once(end).chain(places.iter().map(|(_, to, _)| *to));
         for (from, to) in begins.zip(ends) {

@@ -8,22 +8,22 @@ pub(super) fn fail<T>(message: impl Into<String>) -> Result<T, HeaderError> {
     Err(HeaderError(message.into()))
 }
 
-/// Reads little-endian values, never past the end of the file or of [`MAX_HEADER`].
+/// Reads little-endian values, never past the end of the file nor past [`MAX_HEADER`].
 pub(super) struct Reader<R> {
     pub(super) input: R,
     pub(super) length: u64,
     pub(super) position: u64,
-    /// Values of lists that may still be read.
+    /// How many values of lists may still be read.
     pub(super) values: u64,
 }
 
 impl<R: Read> Reader<R> {
-    /// Bytes that may still belong to the header.
+    /// How many bytes may still belong to the header.
     fn left(&self) -> u64 {
         self.length.min(MAX_HEADER).saturating_sub(self.position)
     }
 
-    /// Checks that `count` things of at least `least` bytes each may follow.
+    /// Checks that there is room for `count` things of at least `least` bytes each.
     pub(super) fn room(&self, what: &str, count: u64, least: u64) -> Result<(), HeaderError> {
         if count.saturating_mul(least) <= self.left() {
             return Ok(());
@@ -107,7 +107,7 @@ impl<R: Read> Reader<R> {
         }
     }
 
-    /// The value of `key`, of a type by its number in files.
+    /// Reads the value of `key`; `kind` is the number of its type in files.
     pub(super) fn value(&mut self, key: &str, kind: u32) -> Result<Value, HeaderError> {
         Ok(match kind {
             0 => Value::Unsigned(self.bytes::<1>()?[0].into()),
@@ -182,7 +182,7 @@ impl<R: Read> Reader<R> {
         })
     }
 
-    /// As many values as a count that was held against the bytes there are.
+    /// Reads so many values; the count was checked against the bytes that are left.
     fn all<T>(
         &mut self,
         range: std::ops::Range<u64>,
@@ -206,7 +206,7 @@ impl<R: Read> Reader<R> {
             .map_err(|message| HeaderError(format!("tensor {name} {message}")))?;
         let offset = self.u64()?;
         let (numbers, bytes) = kind.block();
-        // Innermost first.
+        // The innermost dimension comes first.
         if !shape[0].is_multiple_of(numbers as u64) {
             return fail(format!(
                 "tensor {name} has rows of {}, but {kind:?} has blocks of {numbers}",

@@ -1,6 +1,6 @@
 //! How GGML stores the numbers of a tensor.
 
-/// How a tensor's numbers are stored: GGML's names.
+/// How a tensor's numbers are stored, under GGML's names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[allow(non_camel_case_types, reason = "GGML's names")]
 pub enum StorageType {
@@ -30,7 +30,7 @@ pub enum StorageType {
     MXFP4,
 }
 
-/// Number in files, type, numbers of a block, bytes of a block.
+/// Number of the type in files, type, numbers in a block, bytes of a block.
 const TYPES: [(u32, StorageType, u64, u64); 12] = [
     (0, StorageType::F32, 1, 4),
     (1, StorageType::F16, 1, 2),
@@ -46,7 +46,7 @@ const TYPES: [(u32, StorageType, u64, u64); 12] = [
     (39, StorageType::MXFP4, 32, 17),
 ];
 
-/// What other numbers stand for, for messages.
+/// Names of unsupported types by their numbers, for messages.
 const OTHER_TYPES: [(u32, &str); 19] = [
     (9, "Q8_1"),
     (10, "Q2_K"),
@@ -86,7 +86,7 @@ impl StorageType {
         ))
     }
 
-    /// Numbers of a block, and its bytes.
+    /// The numbers in a block, and its bytes.
     pub(crate) fn block(self) -> (usize, usize) {
         TYPES
             .iter()

@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::{Header, List, MAX_HEADER, MAX_VALUES, StorageType, Value};
 
-/// Little-endian bytes, piece by piece.
+/// Little-endian bytes of a file, written piece by piece.
 #[derive(Clone, Default)]
 struct Bytes(Vec<u8>);
 
@@ -38,7 +38,7 @@ impl Bytes {
             .u64(entries)
     }
 
-    /// Up to the next boundary, and `count` bytes of data.
+    /// Pads to the next boundary and adds `count` bytes of data.
     fn data(mut self, count: usize) -> Self {
         let data = self.0.len().next_multiple_of(32);
         self.0.resize(data + count, 0);
@@ -50,7 +50,7 @@ impl Bytes {
     }
 }
 
-/// Values of many types and two tensors.
+/// A valid file with values of many types and two tensors.
 fn good() -> Bytes {
     Bytes::start(2, 6)
         .text("general.architecture")
@@ -229,13 +229,13 @@ fn what_is_wrong_is_named() {
     }
 }
 
-/// A file that is long enough for anything: only the limit on headers is left.
+/// The stated length is large enough for anything, so only the limit on headers applies.
 #[test]
 fn a_header_has_a_limit() {
     let claims = Bytes::start(0, 1).text("a").u32(9).u32(0).u64(1 << 40);
     let error = Header::read(claims.0.as_slice(), 1 << 50).unwrap_err();
     assert!(error.to_string().contains("values of a"), "{error}");
-    // Lists of bytes take eight times as much in memory.
+    // Lists of bytes take up eight times as much memory.
     let mut lists = Bytes::start(0, 3);
     for key in ["a", "b", "c"] {
         lists = lists.text(key).u32(9).u32(0).u64(MAX_VALUES / 2);

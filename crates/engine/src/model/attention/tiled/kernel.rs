@@ -1,6 +1,6 @@
-//! One unit of queries against its tiles, for one key head.
+//! Attention of one unit of queries over its tiles, for one key head.
 
-// What a kernel does must be inlined into it, or it is compiled without the instruction set.
+// A kernel's functions must be inlined into it, or they are compiled without the instruction set.
 #![allow(clippy::inline_always)]
 
 use std::cell::RefCell;
@@ -18,8 +18,8 @@ use crate::model::cpu::half::{F32, Format};
 use crate::model::cpu::instructions::{Kernel, Vectors, run};
 use crate::model::cpu::panels::PANEL;
 
-/// Rows up to which 16-bit keys and values are widened in registers, each time they are used; for more rows a tile is
-/// widened once, to memory.
+/// Up to this many rows, 16-bit keys and values are widened in registers each time they are used; for more rows a tile is
+/// widened to memory once.
 const FEW: usize = 8;
 
 /// A layer's keys and values of one key head.
@@ -49,7 +49,7 @@ impl Unit<'_> {
     /// Computes the unit. `q` is the step's queries, `[N, heads, head_dim]`.
     pub(super) fn run<F: Format>(self, q: &[f32], cache: &Cache<F>) {
         thread_local! {
-            // Kept from unit to unit: memory that is given back is zeroed again by the system, page by page.
+            // Kept from unit to unit: freed memory would be zeroed again by the system, page by page.
             static STATE: RefCell<State> = RefCell::default();
         }
         STATE.with_borrow_mut(|state| {
@@ -70,12 +70,12 @@ struct Work<'a, F: Format> {
     state: &'a mut State,
 }
 
-/// What is known of every (query, head) after some tiles, in the order query, head of the group; and room for a tile.
+/// The state of every (query, head) after some tiles, in the order query, head of the group; and buffers for one tile.
 #[derive(Default)]
 struct State {
     /// Scaled queries, `[rows, head_dim]`.
     queries: Vec<f32>,
-    /// Scores, then weights, of the tile at hand, `[rows, lanes of a tile]`.
+    /// Scores, then weights, of the current tile, `[rows, lanes of a tile]`.
     scores: Vec<f32>,
     /// Weighted values of all tiles so far, `[rows, head_dim in whole panels]`.
     values: Vec<f32>,
@@ -83,7 +83,7 @@ struct State {
     high: Vec<f32>,
     /// Sum of exponentials so far, relative to `high`, `[rows]`.
     sum: Vec<f32>,
-    /// The tile at hand, widened: its keys' blocks, then its values' blocks.
+    /// The current tile, widened: its keys' blocks, then its values' blocks.
     wide: Vec<f32>,
     /// Where blocks begin in the cache.
     starts: Vec<usize>,
@@ -147,7 +147,7 @@ fn refill(buffer: &mut Vec<f32>, size: usize, value: f32) {
     buffer.resize(size, value);
 }
 
-/// At least `size` numbers, whatever they are.
+/// A slice of `size` numbers with arbitrary content, growing the buffer if needed.
 fn room(buffer: &mut Vec<f32>, size: usize) -> &mut [f32] {
     if buffer.len() < size {
         buffer.resize(size, 0.0);
@@ -155,7 +155,7 @@ fn room(buffer: &mut Vec<f32>, size: usize) -> &mut [f32] {
     &mut buffer[..size]
 }
 
-/// One tile for the queries of a run: scores, weights, weighted values, merged into the state.
+/// Processes one tile for the queries of a run: scores, weights and weighted values, merged into the state.
 #[inline(always)]
 fn tile<V: Vectors, F: Format>(
     vectors: V,
@@ -231,11 +231,11 @@ struct Side<'a, F: Format> {
     bits: &'a [F::Bits],
     /// Where the tile's blocks begin.
     starts: &'a [usize],
-    /// What is read after them.
+    /// The memory to prefetch, which is read next.
     ahead: Ahead<'a>,
 }
 
-/// [`tile`], with keys and values at hand.
+/// [`tile`] once the places of its keys and values are known.
 #[inline(always)]
 fn attend<V: Vectors, F: Format>(
     vectors: V,
@@ -286,7 +286,7 @@ fn attend<V: Vectors, F: Format>(
             4 => weigh::<V, 4>(vectors, scores, *high),
             _ => weigh::<V, PANEL>(vectors, scores, *high),
         };
-        // What was before shrinks when this tile holds a higher score; otherwise the factor is one.
+        // Earlier sums shrink if this tile holds a higher score; otherwise the factor is one.
         let old_sum = &mut state.sum[from + row];
         if new_high > *high {
             let keep = exp(*high - new_high);
@@ -334,8 +334,8 @@ fn mask(scores: &mut [f32], layout: &Layout, visible: &Range<usize>) {
     }
 }
 
-/// Scores to `e^(score - high)`, with the higher of `old_high` and the highest score; returns that and the sum, taken in an
-/// order that the width of vectors does not change.
+/// Replaces scores by `e^(score - high)`, where `high` is the highest score or `old_high` if that is higher. Returns `high`
+/// and the sum, whose order does not depend on the width of vectors.
 #[inline(always)]
 fn weigh<V: Vectors, const W: usize>(vectors: V, scores: &mut [f32], old_high: f32) -> (f32, f32) {
     let simd = vectors.simd();

@@ -25,7 +25,7 @@ use crate::model::cpu::half::{Bf16, F16, F32, Format};
 use crate::model::cpu::panels::PANEL;
 use crate::model::cpu::with_f32;
 
-/// Keys per tile, rounded to whole blocks.
+/// Keys per tile, before rounding to whole blocks.
 const TILE: usize = 64;
 
 /// Builds what [`AttentionKind::Tiled`](super::AttentionKind::Tiled) names.
@@ -46,16 +46,15 @@ pub(super) fn build(
 struct Tiled<F: Format> {
     layout: Layout,
     blocks: usize,
-    /// One layer after the other: first its keys, `[kv_heads, blocks, lanes / 16, head_dim, 16]`, then its values,
+    /// The layers in order, each with its keys, `[kv_heads, blocks, lanes / 16, head_dim, 16]`, and then its values,
     /// `[kv_heads, blocks, ceil(head_dim / 16), lanes, 16]`. Key heads lie apart, so that each can be written by a thread of
     /// its own.
     ///
-    /// One buffer for all: an allocator asks the system for one as large as this, which then takes memory page by page as it
-    /// is used. Smaller ones it may take from memory that was used before, and has to fill with zeros.
+    /// It is one buffer for all: an allocator asks the system for one as large as this, which then takes up memory page by
+    /// page as it is used. Smaller ones may come from memory that was used before and has to be filled with zeros.
     cache: Vec<F::Bits>,
-    /// The step.
     batch: StepBatch,
-    /// Its plans for the windows that were asked for so far.
+    /// Plans of the current step, for the windows used so far.
     plans: Vec<(Option<usize>, Plan)>,
 }
 
@@ -64,9 +63,9 @@ struct Tiled<F: Format> {
 struct Layout {
     shape: AttentionShape,
     block_size: usize,
-    /// Keys of a block rounded up to whole panels; those beyond `block_size` are always masked.
+    /// Keys of a block, rounded up to whole panels; those past `block_size` are always masked.
     lanes: usize,
-    /// Blocks of a tile.
+    /// Blocks per tile.
     tile_blocks: usize,
 }
 
@@ -80,27 +79,26 @@ impl Layout {
         }
     }
 
-    /// Keys per tile.
     fn tile(&self) -> usize {
         self.tile_blocks * self.block_size
     }
 
-    /// Numbers that one head's keys take in a block.
+    /// How many numbers one head's keys are in a block.
     fn key_block(&self) -> usize {
         self.lanes * self.shape.head_dim
     }
 
-    /// Width of a value in whole panels.
+    /// The width of a value, rounded up to whole panels.
     fn value_width(&self) -> usize {
         self.shape.head_dim.next_multiple_of(PANEL)
     }
 
-    /// Numbers that one head's values take in a block.
+    /// How many numbers one head's values are in a block.
     fn value_block(&self) -> usize {
         self.lanes * self.value_width()
     }
 
-    /// Numbers that a layer of so many blocks takes.
+    /// How many numbers a layer of so many blocks is.
     fn layer(&self, blocks: usize) -> usize {
         self.shape.kv_heads * blocks * (self.key_block() + self.value_block())
     }
@@ -167,7 +165,7 @@ impl<F: Format> Attention for Tiled<F> {
 }
 
 impl<F: Format> Tiled<F> {
-    /// Which plan is for a window.
+    /// The index of the plan for a window, which is made if it is missing.
     fn plan(&mut self, window: Option<usize>) -> usize {
         let known = self.plans.iter().position(|(known, _)| *known == window);
         known.unwrap_or_else(|| {
@@ -197,7 +195,7 @@ impl<F: Format> Tiled<F> {
         let slots = &batch.slots;
         let kv_heads = layout.shape.kv_heads;
         let group = layout.shape.group();
-        // For each key head a task of each unit of queries, which owns its parts of the results.
+        // One task for each unit of queries and each key head, which owns its parts of the results.
         let mut tasks: Vec<Vec<Unit>> = (0..kv_heads)
             .map(|kv_head| {
                 let unit = |plan| Unit {

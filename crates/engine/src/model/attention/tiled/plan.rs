@@ -1,21 +1,21 @@
-//! Which queries go through which tile together; computed once per step, used by every layer and head.
+//! Which queries share which tiles; computed once per step, and used by every layer and head.
 
 use super::Layout;
 use crate::model::StepBatch;
 
-/// Rows of a unit at most, a query times its group of heads: their states stay in the second-level cache.
+/// The most rows of a unit, counting each query once per head of its group: their states must fit the second-level cache.
 const MAX_ROWS: usize = 128;
-/// Multiply-adds of a task at least: waking a thread costs about as much as half of this.
+/// The fewest multiply-adds of a task: waking a thread costs about half as much.
 const TASK: usize = 1 << 19;
 
 /// A step's work.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
-    /// Whether the step is so small that one thread does it all.
+    /// Whether the step is so small that one thread computes it.
     pub(super) serial: bool,
     /// Independent tasks.
     pub(super) units: Vec<PlanUnit>,
-    /// For each token of the step, where its query is.
+    /// For each token of the step, the place of its query.
     pub(super) places: Vec<Place>,
 }
 
@@ -31,9 +31,9 @@ pub(super) struct PlanUnit {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Query {
     pub(super) token: usize,
-    /// First key that it sees.
+    /// The first key that it sees.
     pub(super) first: usize,
-    /// One past the last key that it sees, its own.
+    /// One past the last key that it sees, which is its own.
     pub(super) seen: usize,
 }
 
@@ -55,7 +55,7 @@ pub(super) struct Place {
 }
 
 impl Plan {
-    /// Plans a validated step for some number of threads, with queries that see all keys before them or a window's.
+    /// Plans a validated step for a number of threads, with queries that see all keys before them or only those of a window.
     pub(super) fn new(
         batch: &StepBatch,
         layout: &Layout,
@@ -81,7 +81,7 @@ impl Plan {
                 })
             })
             .collect();
-        // Several tasks for every thread, unless they would be tiny.
+        // Several tasks per thread, unless they would be tiny.
         let seen: usize = queries
             .iter()
             .map(|(_, query)| query.seen - query.first)

@@ -4,7 +4,7 @@
 //! rows; but the panels may hold 16-bit numbers, and one or two rows pass over many panels at once, because memory gives
 //! its data faster when several places are read side by side.
 
-// What a kernel does must be inlined into it, or it is compiled without the instruction set.
+// A kernel's functions must be inlined into it, or they are compiled without the instruction set.
 #![allow(clippy::inline_always)]
 
 use pulp::Simd;
@@ -23,7 +23,7 @@ pub(super) struct Panels<'a, F: Format> {
 }
 
 impl<F: Format> Panels<'_, F> {
-    /// Index into `starts` in the first segment, and distance from there.
+    /// The index into `starts` of a panel in the first segment, and the distance from there.
     #[inline(always)]
     fn place(&self, panel: usize) -> (usize, usize) {
         (panel / self.per_start, panel % self.per_start * self.stride)
@@ -32,30 +32,30 @@ impl<F: Format> Panels<'_, F> {
 
 /// `out = a × b`, or `out += a × b`, with sums over `segments · k` numbers of each row of `a`.
 pub(super) struct Product<'a, F: Format> {
-    /// Left rows.
+    /// The left matrix, row after row.
     pub(super) a: &'a [f32],
-    /// Distance of left rows.
+    /// The distance between rows of `a`.
     pub(super) a_stride: usize,
     pub(super) rows: usize,
-    /// Parts of the sums that lie apart in `b`.
+    /// The number of segments of the sums, which lie apart in `b`.
     pub(super) segments: usize,
     /// Length of the sums in each segment.
     pub(super) k: usize,
     pub(super) b: Panels<'a, F>,
-    /// What is read after this product.
+    /// The memory to prefetch, which is read after this product.
     pub(super) ahead: Ahead<'a>,
-    /// Panels of the result.
+    /// The number of panels in the result.
     pub(super) panels: usize,
-    /// Rows of results.
+    /// The result, row after row.
     pub(super) out: &'a mut [f32],
-    /// Distance of rows of results.
+    /// The distance between rows of the result.
     pub(super) out_stride: usize,
-    /// Whether the sums start from what `out` holds, and not from zero.
+    /// Whether the sums start from the content of `out` instead of from zero.
     pub(super) accumulate: bool,
 }
 
 impl<F: Format> Product<'_, F> {
-    /// The product, inside a function that is already compiled for `S`.
+    /// Computes the product, inside a function that is compiled for `S`.
     #[inline(always)]
     pub(super) fn run<V: Vectors>(mut self, vectors: V) {
         match V::Simd::F32_LANES {
@@ -66,7 +66,7 @@ impl<F: Format> Product<'_, F> {
         }
     }
 
-    /// Panels outside, rows inside, so that panels stay in the first-level cache while all rows pass over them.
+    /// Loops over panels outside and rows inside, so that panels stay in the first-level cache while all rows use them.
     #[inline(always)]
     fn panels<V: Vectors, const W: usize>(&mut self, vectors: V) {
         let Registers { sums, rows: most } = Registers::of::<V>();
@@ -115,7 +115,7 @@ impl<F: Format> Product<'_, F> {
         }
     }
 
-    /// [`Tile`] as a function of its own: there are many, and each is compiled once.
+    /// [`Tile`] as a function of its own: there are many uses, and each is compiled once.
     #[inline(always)]
     fn tile<V: Vectors, const W: usize, const R: usize, const P: usize>(
         &mut self,
@@ -132,7 +132,7 @@ impl<F: Format> Product<'_, F> {
         }
     }
 
-    /// For processors without vectors this crate knows.
+    /// For processors without a supported instruction set.
     #[inline(always)]
     fn scalar<V: Vectors>(&mut self, vectors: V) {
         let simd = vectors.simd();
@@ -159,7 +159,7 @@ impl<F: Format> Product<'_, F> {
     }
 }
 
-/// `R` rows times `P` panels of `W` vectors each, the whole sums, in registers.
+/// `R` rows times `P` panels of `W` vectors each, with whole sums, in registers.
 struct Tile<'a, 'b, F: Format, const W: usize, const R: usize, const P: usize> {
     product: &'a mut Product<'b, F>,
     panel: usize,
@@ -210,7 +210,7 @@ impl<F: Format, const W: usize, const R: usize, const P: usize> Kernel
                 let bits = &product.b.bits[product.b.starts[start + s] + distance..][..k * PANEL];
                 b[p] = &bits.as_chunks().0[..k];
             }
-            // The first rows ask for all; the others find it on its way.
+            // The first tile of rows prefetches for all.
             let ahead = if row == 0 {
                 product.ahead
             } else {
@@ -259,7 +259,8 @@ impl<F: Format, const W: usize, const R: usize, const P: usize> Kernel
     }
 }
 
-/// Memory to ask for while a product computes, because it comes next. `starts` are those of the product's panels, there.
+/// Memory to prefetch while a product computes, because it is read next. `starts` are those of the product's panels, in that
+/// memory.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Ahead<'a> {
     bytes: &'a [u8],
@@ -278,11 +279,11 @@ impl<'a> Ahead<'a> {
     }
 }
 
-/// What an instruction set's registers hold of a product.
+/// How much of a product an instruction set's registers hold.
 struct Registers {
-    /// Vectors of sums: half of the registers, or as many as the most rows make.
+    /// Vectors of sums: half of the registers, or what the most rows need.
     sums: usize,
-    /// Rows at most.
+    /// The most rows.
     rows: usize,
 }
 
@@ -296,7 +297,7 @@ impl Registers {
         Self { sums, rows }
     }
 
-    /// Whether `rows` times `panels` of `vectors` of `lanes` are computed at once.
+    /// Whether `rows` times `panels` of `vectors` of `lanes` are to be computed at once.
     const fn hold(&self, lanes: usize, vectors: usize, rows: usize, panels: usize) -> bool {
         let fit = panels == 1 || vectors * rows.next_power_of_two() * panels <= self.sums;
         lanes * vectors == PANEL && rows <= self.rows && fit
@@ -321,14 +322,14 @@ mod tests {
         }
     }
 
-    /// On every instruction set, every number of rows and panels, starting from zero or not.
+    /// Products on every instruction set, for every number of rows and panels, starting from zero or not.
     fn equals_a_chain<F: Format>() {
         let number = |i: usize| ((i * 7919 % 1009) as f32 / 504.5 - 1.0) * 1.1;
         let (segments, k) = (3, 5);
         let sums = segments * k;
         for panels in 1..=19 {
             let stride = k * PANEL;
-            // Segments in descending order, with a gap.
+            // The segments lie in descending order, with gaps.
             let starts: Vec<usize> = (0..segments)
                 .map(|s| (segments - 1 - s) * (panels * stride + 32))
                 .collect();

@@ -1,6 +1,6 @@
 //! Writing a step's keys and values to their slots.
 
-// What a kernel does must be inlined into it, or it is compiled without the instruction set.
+// A kernel's functions must be inlined into it, or they are compiled without the instruction set.
 #![allow(clippy::inline_always)]
 
 use super::Layout;
@@ -9,10 +9,10 @@ use crate::model::cpu::half::Format;
 use crate::model::cpu::instructions::{Kernel, Vectors, run};
 use crate::model::cpu::panels::PANEL;
 
-/// Puts the keys and values of one key head, rounded, into the cache.
+/// Writes the keys and values of one key head, rounded, to the cache.
 pub(super) struct Write<'a, F: Format> {
     pub(super) layout: &'a Layout,
-    /// Where each token goes, `[N]`.
+    /// The slot of each token, `[N]`.
     pub(super) slots: &'a [u32],
     pub(super) kv_head: usize,
     /// `[N, kv_heads, head_dim]`
@@ -57,7 +57,7 @@ impl<F: Format> Kernel for Write<'_, F> {
             }
             let values = &mut self.values[block * value_block..][..value_block];
             if offset == 0 {
-                // A block's last owner may have left infinities, and zero times those is not zero.
+                // A block's last owner may have left infinities, and zero times infinity is NaN.
                 values.fill(F::Bits::default());
             }
             round::<F>(&self.v[from..][..head_dim], &mut rounded);

@@ -13,14 +13,14 @@ use super::quantized::{
 use crate::checkpoint::gguf::{StorageType, blocks};
 use crate::model::precision::WeightType;
 
-/// Products that take less time than this many multiply-adds in f32 run on the calling thread: waking another costs about
-/// as much.
+/// Products that take less time than this many multiply-adds in f32 run on the calling thread: waking another thread costs
+/// about as much.
 const SERIAL: usize = 1 << 20;
-/// Rows of a task at most: their inputs stay in the second-level cache while the weights stream past.
+/// The most rows of a task: their inputs stay in the second-level cache while the weights are read once.
 const ROWS: usize = 96;
-/// Rows of a task are a multiple of these, so that few register tiles are short of rows.
+/// The rows of a task are a multiple of this, so that few register tiles have too few rows.
 const TILE_ROWS: usize = 8;
-/// Tasks of a thread at least, if they are not tiny: one that starts late or is interrupted must not hold up the rest.
+/// The fewest tasks per thread, unless they are tiny: one that starts late or is interrupted must not delay the others.
 const TASKS: usize = 8;
 
 /// A weight `[outputs, inputs]` in panels of 16 outputs.
@@ -30,13 +30,13 @@ pub struct PackedMatrix {
     inputs: usize,
 }
 
-/// The numbers, zero beyond the last output.
+/// The panels' numbers; zero past the last output.
 enum Panels {
     /// `[ceil(outputs / 16), inputs, 16]`
     F32(Vec<f32>),
     /// The same in IEEE half precision.
     F16(Vec<u16>),
-    /// The same, of each number the upper half.
+    /// The same, with the upper half of each number.
     Bf16(Vec<u16>),
     Q8(BlockMatrix<Q8Group>),
     Q4(BlockMatrix<Q4Group>),
@@ -45,18 +45,18 @@ enum Panels {
     Q51(BlockMatrix<Q51Group>),
     Q6(BlockMatrix<Q6Group>),
     Mx4(BlockMatrix<Mx4Group>),
-    /// Weights with the same inputs and different types, whose outputs follow each other.
+    /// Weights with the same inputs but different types, whose outputs are concatenated.
     Joined(Vec<PackedMatrix>),
 }
 
 impl PackedMatrix {
     /// Packs a weight `[outputs, inputs]` of any floating-point type, panel by panel on all threads.
     ///
-    /// `Q4_K` has super-blocks of 256 inputs: a weight whose inputs are not a multiple is stored as `Q8_0`, whose last
-    /// block is padded with zeros.
+    /// `Q4_K` has super-blocks of 256 inputs: a weight whose inputs are not a multiple of that is stored as `Q8_0`, whose
+    /// last block is padded with zeros.
     ///
     /// # Errors
-    /// When the weight is no matrix of the CPU, or the type is one that the CPU does not compute with.
+    /// When the weight is not a matrix on the CPU, or the type is one that the CPU does not compute with.
     pub fn pack(weight: &Tensor, weight_type: WeightType) -> Result<Self> {
         let (outputs, inputs) = weight.dims2()?;
         let weight = weight.contiguous()?;
@@ -119,7 +119,7 @@ impl PackedMatrix {
     /// Packs a weight `[outputs, inputs]` that is stored in GGML's blocks, row after row.
     ///
     /// `Q8_0`, `Q4_1`, `Q5_1`, `Q4_K`, `Q5_K`, `Q6_K` and MXFP4 keep every bit. `Q4_0` and `Q5_0` become `Q8_0`, which holds
-    /// the same values. What is no block becomes f16.
+    /// the same values. Types without blocks become f16.
     ///
     /// # Errors
     /// When there are more or fewer bytes than such a weight has.
@@ -167,8 +167,9 @@ impl PackedMatrix {
         })
     }
 
-    /// Packs a weight that is stored in MXFP4 without loss: its blocks `[outputs, inputs / 32, 16]` and the exponents of their
-    /// scales `[outputs, inputs / 32]`, with the outputs in another order: number `i` of it is output `order(i)`.
+    /// Packs a weight that is stored in MXFP4, without loss: its blocks `[outputs, inputs / 32, 16]` and the exponents of
+    /// their scales `[outputs, inputs / 32]`. The outputs may be reordered: output `i` is row `order(i)` of the stored
+    /// weight.
     ///
     /// # Errors
     /// When there are more or fewer bytes than such a weight has.
@@ -207,7 +208,7 @@ impl PackedMatrix {
         })
     }
 
-    /// Bits that a weight takes which is stored in such blocks, once it is packed.
+    /// Bits per weight, once packed, for a weight that is stored in such blocks.
     pub(crate) fn bits(kind: StorageType) -> f64 {
         let of = |group: usize, inputs: usize| (8 * group) as f64 / (PANEL * inputs) as f64;
         match kind {
@@ -225,10 +226,10 @@ impl PackedMatrix {
         }
     }
 
-    /// One weight whose outputs are those of `parts`, one part after the other.
+    /// Joins weights: the outputs are those of `parts`, one part after the other.
     ///
     /// # Errors
-    /// When they have not the same inputs.
+    /// When they do not have the same inputs.
     pub(crate) fn join(mut parts: Vec<Self>) -> Result<Self> {
         let inputs = parts.first().map_or(0, |part| part.inputs);
         if parts.iter().any(|part| part.inputs != inputs) {
@@ -247,17 +248,15 @@ impl PackedMatrix {
         }
     }
 
-    /// Outputs of the layer.
     pub(crate) fn outputs(&self) -> usize {
         self.outputs
     }
 
-    /// Inputs of the layer.
     pub(crate) fn inputs(&self) -> usize {
         self.inputs
     }
 
-    /// Bytes that the weight takes.
+    /// How many bytes of memory the weight takes up.
     #[cfg(test)]
     pub(crate) fn bytes(&self) -> usize {
         match &self.panels {
@@ -317,7 +316,7 @@ impl PackedMatrix {
         out
     }
 
-    /// `x × weightᵀ`, into `[rows, outputs]` numbers whatever they hold.
+    /// `x × weightᵀ`, into `[rows, outputs]` numbers, whose old content does not matter.
     pub fn forward_into(&self, x: &[f32], out: &mut [f32]) {
         let inputs = self.inputs;
         match &self.panels {
@@ -357,7 +356,7 @@ impl PackedMatrix {
         });
     }
 
-    /// The product with weights that are stored one by one.
+    /// The product with weights that are stored as single numbers.
     fn chains<F: Format>(&self, panels: &[F::Bits], x: &[f32], out: &mut [f32]) {
         let (k, stride) = (self.inputs, self.inputs * PANEL);
         self.share_out(out, 1, |row, from, out| {
@@ -374,8 +373,8 @@ impl PackedMatrix {
         });
     }
 
-    /// Shares the outputs `[rows, outputs]` out to threads: `part` is given its first row, its first column, and its
-    /// columns of each row. `speed` is how many multiply-adds are done in the time of one in f32.
+    /// Divides the outputs `[rows, outputs]` among threads: `part` is given its first row, its first column, and its columns
+    /// of each row. `speed` is how many multiply-adds take the time of one in f32.
     fn share_out(
         &self,
         out: &mut [f32],
@@ -425,7 +424,7 @@ impl PackedMatrix {
     }
 }
 
-/// Packs rows that `read` gives (from a first one on) into panels `[ceil(outputs / 16), inputs, 16]`.
+/// Packs the rows that `read` gives, from a first one on, into panels `[ceil(outputs / 16), inputs, 16]`.
 fn interleave<F: Format>(
     outputs: usize,
     inputs: usize,

@@ -25,8 +25,8 @@ use super::{
     Vector,
 };
 
-/// Panels outside, rows inside, so that a panel stays in the cache while all rows pass over it. Few rows wait for memory,
-/// which gives its data faster when several places are read side by side.
+/// Loops over panels outside and rows inside, so that a panel stays in the cache while all rows use it. A few rows are
+/// limited by memory, which is faster when several places are read side by side.
 macro_rules! tiles {
     ($tile:ident $(, $kind:ty, $blocks:expr)?; $product:ident) => {
         let (rows, panels) = ($product.rows(), $product.panels());
@@ -109,7 +109,7 @@ kernel!(
 /// Sums of a row's products with a panel, of outputs 0 to 7 and 8 to 15.
 ///
 /// Activations are at most 127 in size. Two weights of 4, 5 and 6 bits times such make 3,810, 7,874 and 16,002, those of
-/// MXFP4 6,096: so many of them as are said below fit 16 bits, whose greatest number is 32,767.
+/// MXFP4 6,096. As many additions as [`Self::fit`] says fit 16 bits, whose greatest number is 32,767.
 #[derive(Clone, Copy)]
 struct Sums {
     /// In 16 bits, two for each output.
@@ -119,7 +119,7 @@ struct Sums {
 }
 
 impl Sums {
-    /// Additions to 16 bits that fit, of weights of `bits` bits.
+    /// How many additions of weights with `bits` bits fit 16 bits.
     const fn fit(bits: usize) -> usize {
         match bits {
             4 => 8,
@@ -157,7 +157,7 @@ impl Sums {
         }
     }
 
-    /// The sums, all of which are widened, plus a number.
+    /// The sums, all of them widened, plus `offset`.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn plus(&self, offset: i32) -> [__m256; 2] {
@@ -171,7 +171,7 @@ impl Sums {
 
 /// `R` rows times `P` panels, all inputs.
 ///
-/// Weights of eight bits fit when their sign is given to the activation: twice 128 · 127 is 32,512.
+/// Weights of eight bits fit if their sign is moved to the activation: twice 128 · 127 is 32,512.
 #[inline]
 #[target_feature(enable = "avx2,f16c,fma")]
 fn tile_q8<const R: usize, const P: usize>(
@@ -371,7 +371,7 @@ fn tile_mx4<const R: usize, const P: usize>(
                         let x = &x[r][g][part].values;
                         sums[r].add(first, inputs(x[i]));
                         sums[r].add(second, inputs(x[i + 4]));
-                        // Numbers up to 24 are of five bits.
+                        // The numbers are at most 24, so they have five bits.
                         if (2 * i + 2) % Sums::fit(5) == 0 {
                             sums[r].widen();
                         }
@@ -445,7 +445,7 @@ fn inputs(values: [i8; 4]) -> __m256i {
     _mm256_set1_epi32(cast(values))
 }
 
-/// Numbers in half precision.
+/// Converts numbers in half precision.
 #[inline]
 #[target_feature(enable = "avx2,f16c")]
 fn halves(bits: &[u16; 16]) -> [__m256; 2] {

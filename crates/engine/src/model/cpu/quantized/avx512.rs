@@ -21,8 +21,8 @@ use super::{
     Vector,
 };
 
-/// Panels outside, rows inside, so that a panel stays in the cache while all rows pass over it. Few rows leave registers
-/// free: more panels at once hide the latency of the dot product.
+/// Loops over panels outside and rows inside, so that a panel stays in the cache while all rows use it. Few rows leave
+/// registers free: more panels at once hide the latency of the dot product.
 macro_rules! tiles {
     ($tile:ident $(, $kind:ty, $blocks:expr)?; $product:ident) => {
         let (rows, panels) = ($product.rows(), $product.panels());
@@ -386,7 +386,7 @@ fn inputs(values: [i8; 4]) -> __m512i {
     _mm512_set1_epi32(cast(values))
 }
 
-/// Numbers in half precision.
+/// Converts numbers in half precision.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn halves(bits: [u16; 16]) -> __m512 {

@@ -50,22 +50,22 @@ pub(crate) use crate::checkpoint::gguf::blocks::BLOCK;
 #[repr(C, align(64))]
 pub(crate) struct Vector(pub(crate) [u8; 64]);
 
-/// 16 outputs of some blocks of inputs: the unit of a packed weight.
+/// The unit of a packed weight: 16 outputs of some blocks of inputs.
 pub(crate) trait Group: Copy + Send + Sync {
-    /// Blocks of inputs.
+    /// Blocks of inputs in a group.
     const BLOCKS: usize;
-    /// Bytes that the weights of one output are stored in.
+    /// Bytes that the weights of one output take up in GGML's layout.
     const STORED: usize;
-    /// All weights zero.
+    /// A group of zero weights.
     const ZERO: Self;
 
-    /// Takes the weights of one output, as GGML lays out the group's inputs.
+    /// Sets the weights of one output from the group's inputs in GGML's layout.
     fn set(&mut self, lane: usize, bytes: &[u8]);
 
-    /// The weights of one output, `BLOCKS · 32` numbers.
+    /// Reads the weights of one output, `BLOCKS · 32` numbers.
     fn get(&self, lane: usize, out: &mut [f32]);
 
-    /// The product.
+    /// Computes the product.
     fn multiply(instructions: Instructions, product: &mut Product<'_, '_, Self>);
 }
 
@@ -90,7 +90,7 @@ pub(crate) trait Nibbles: Group {
     /// The minima, in half precision.
     fn min(&self) -> &[u16; PANEL];
 
-    /// What a block's scales and minima are multiplied with, where several blocks share them.
+    /// The factors of a block's scales and minima, if several blocks share these.
     fn factors(&self, block: usize) -> Option<(&[u8; PANEL], &[u8; PANEL])>;
 }
 
@@ -186,7 +186,7 @@ impl<G: Quantiser> BlockMatrix<G> {
 }
 
 impl<G: Group> BlockMatrix<G> {
-    /// Packs rows as they are stored, `row` bytes each.
+    /// Packs rows as they are stored, of `row` bytes each.
     pub(crate) fn pack_blocks(inputs: usize, row: usize, bytes: &[u8]) -> Self {
         let per_panel = inputs.div_ceil(G::BLOCKS * BLOCK);
         let outputs = bytes.len() / row.max(1);
@@ -226,14 +226,14 @@ impl<G: Group> BlockMatrix<G> {
         self.per_panel * G::BLOCKS
     }
 
-    /// Bytes of memory.
+    /// The size in memory, in bytes.
     #[cfg(test)]
     pub(crate) fn bytes(&self) -> usize {
         size_of_val(self.groups.as_slice())
     }
 
-    /// The product of quantised rows with the columns from `from` on, a multiple of 16, as many as the rows of `out` are
-    /// wide.
+    /// The product of quantised rows with columns of the weight: from column `from` on, a multiple of 16, as many as the
+    /// rows of `out` are wide.
     pub(crate) fn part(&self, x: &[RowBlock], from: usize, out: &mut [&mut [f32]]) {
         self.part_by(Instructions::chosen(), x, from, out);
     }
@@ -258,7 +258,7 @@ impl<G: Group> BlockMatrix<G> {
 /// Rows of activations times panels.
 pub(crate) struct Product<'a, 'o, G> {
     weights: &'a [G],
-    /// Groups of a panel.
+    /// Groups per panel.
     groups: usize,
     x: &'a [RowBlock],
     out: &'a mut [&'o mut [f32]],
@@ -281,7 +281,7 @@ impl<'a, G: Group> Product<'a, '_, G> {
         std::array::from_fn(|p| &self.weights[(panel + p) * self.groups..][..self.groups])
     }
 
-    /// What to ask for in one of the passes over some panels.
+    /// The prefetching for one of the passes over some panels.
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     fn ahead<const P: usize>(&self, weights: [&[G]; P], passes: (usize, usize)) -> Ahead<P> {
@@ -301,7 +301,7 @@ impl<'a, G: Group> Product<'a, '_, G> {
         })
     }
 
-    /// Puts the outputs of a tile, `R` rows times `P` panels, into their rows; a `V` holds a panel's outputs.
+    /// Writes the outputs of a tile, `R` rows times `P` panels, to their rows; a `V` holds a panel's outputs.
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     fn store_tile<V: bytemuck::NoUninit, const R: usize, const P: usize>(
@@ -317,7 +317,7 @@ impl<'a, G: Group> Product<'a, '_, G> {
         }
     }
 
-    /// Puts a panel's outputs into a row.
+    /// Writes a panel's outputs to a row.
     #[inline(always)]
     fn store(&mut self, row: usize, panel: usize, values: &[f32; PANEL]) {
         let out = &mut self.out[row][panel * PANEL..];

@@ -4,16 +4,16 @@
 
 use super::{BLOCK, Group, PANEL, Vector, multiply};
 
-/// Blocks of a group: so many that their scales fill a cache line.
+/// Blocks in a group; with this many their scales fill a cache line.
 const BLOCKS: usize = 4;
 
-/// Bytes of a block: the exponent, and of 16 pairs the first number in the low nibble.
+/// Bytes of a block: the exponent, and 16 pairs with the first number in the low nibble.
 const STORED: usize = 1 + BLOCK / 2;
 
-/// What the four bits stand for, twice, with [`ZERO`] added to make it unsigned.
+/// Twice the values of the four bits, with [`ZERO`] added to make them unsigned.
 pub(super) const NUMBERS: [u8; 16] = [12, 13, 14, 15, 16, 18, 20, 24, 12, 11, 10, 9, 8, 6, 4, 0];
 
-/// What was added.
+/// The offset that was added.
 pub(super) const ZERO: i32 = 12;
 
 /// Four blocks of 16 outputs (4.25 bits a weight).
@@ -27,7 +27,7 @@ pub(crate) struct Mx4Group {
     pub(crate) weights: [[Vector; BLOCK / 8]; BLOCKS],
 }
 
-/// Half a block's scale: what an integer of its numbers stands for. The least exponent counts as zero.
+/// Half a block's scale, which is the factor of its integers. The least exponent counts as zero.
 #[inline(always)]
 pub(super) fn half_scale(exponent: u8) -> f32 {
     f32::from_bits(u32::from(exponent) << 23) * 0.5

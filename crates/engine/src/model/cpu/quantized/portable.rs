@@ -1,5 +1,5 @@
-//! Products with quantised weights in plain loops, for processors without instructions this crate knows, and as the
-//! reference of the others: the same integers, and the same chain of sums.
+//! Products with quantised weights in plain loops, for processors without a supported instruction set, and as the reference
+//! for the others: the same integers, and the same order of sums.
 
 use super::mx4::{NUMBERS, ZERO, half_scale};
 use super::{

@@ -12,9 +12,9 @@ use crate::model::cpu::panels::PANEL;
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(64))]
 pub(crate) struct Q4Group {
-    /// What the scales are multiplied with, in half precision.
+    /// The factor of the scales, in half precision.
     pub(crate) scale: [u16; PANEL],
-    /// What the minima are multiplied with, in half precision.
+    /// The factor of the minima, in half precision.
     pub(crate) min: [u16; PANEL],
     /// Scales of the blocks.
     pub(crate) scales: [[u8; PANEL]; BLOCKS],
@@ -53,7 +53,7 @@ impl Group for Q4Group {
 }
 
 impl Q4Group {
-    /// Takes the weights of one output: scales and minima, and nibbles.
+    /// Sets the weights of one output from its scales and minima and its nibbles.
     pub(super) fn set_parts(&mut self, lane: usize, header: &[u8], nibbles: &[u8]) {
         self.scale[lane] = u16::from_le_bytes([header[0], header[1]]);
         self.min[lane] = u16::from_le_bytes([header[2], header[3]]);
@@ -68,7 +68,7 @@ impl Q4Group {
         }
     }
 
-    /// The weights of one output, with `more` of a block and an input added to its nibble.
+    /// Reads the weights of one output; `more` of a block and an input is added to its nibble.
     pub(super) fn get_with(&self, lane: usize, out: &mut [f32], more: impl Fn(usize, usize) -> u8) {
         let (scale, min) = (F16::to_f32(self.scale[lane]), F16::to_f32(self.min[lane]));
         for (block, out) in out.chunks_exact_mut(BLOCK).enumerate() {

@@ -16,14 +16,14 @@ const HEADER: usize = 4;
 pub(crate) struct Q41Group {
     /// The scales, in half precision.
     pub(crate) scale: [u16; PANEL],
-    /// The minima negated, as the other formats' are taken away, in half precision.
+    /// The minima negated, in half precision, since those of the other formats are subtracted.
     pub(crate) min: [u16; PANEL],
     /// The numbers: vector `i` holds inputs `4i` to `4i + 3` in its low nibbles, and those 16 further on in its high ones.
     pub(crate) weights: [Vector; BLOCK / 8],
 }
 
 impl Q41Group {
-    /// Takes a block of one output: the scale and the minimum, and the low four bits of the numbers.
+    /// Sets a block of one output from the scale and the minimum, and the low four bits of the numbers.
     fn set_parts(&mut self, lane: usize, header: &[u8], numbers: &[u8; BLOCK]) {
         self.scale[lane] = u16::from_le_bytes([header[0], header[1]]);
         self.min[lane] = u16::from_le_bytes([header[2], header[3]]) ^ 0x8000;
@@ -33,7 +33,7 @@ impl Q41Group {
         }
     }
 
-    /// The weights of one output, with `more` of an input added to its nibble.
+    /// Reads the weights of one output; `more` of an input is added to its nibble.
     fn get_with(&self, lane: usize, out: &mut [f32], more: impl Fn(usize) -> u8) {
         let (scale, min) = (F16::to_f32(self.scale[lane]), F16::to_f32(self.min[lane]));
         for (i, out) in out.iter_mut().enumerate() {

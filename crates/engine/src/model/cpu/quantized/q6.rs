@@ -15,7 +15,7 @@ const PART: usize = BLOCK / 2;
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(64))]
 pub(crate) struct Q6Group {
-    /// What the scales are multiplied with, in half precision.
+    /// The factor of the scales, in half precision.
     pub(crate) scale: [u16; PANEL],
     /// Scales of the halves of blocks.
     pub(crate) scales: [[i8; PANEL]; 2 * BLOCKS],

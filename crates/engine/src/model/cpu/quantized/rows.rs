@@ -7,39 +7,39 @@ use crate::model::cpu::instructions::{Kernel, Vectors, run};
 
 /// Adding 1.5·2²³ rounds to the nearest integer, and leaves it in the low bits.
 const ROUND: f32 = 12_582_912.0;
-/// Largest magnitudes below this count as zero, so that their inverse is a number.
+/// Largest magnitudes below this count as zero, so that their inverse is finite.
 const TINY: f32 = 1e-30;
-/// Numbers for a task: less is done on the calling thread.
+/// The fewest numbers of a task: fewer are quantised on the calling thread.
 const PART: usize = 1 << 16;
 
 /// 32 activations of a row: `x ≈ scale · value`, with the scale chosen so that the largest magnitude becomes 127.
 ///
-/// A block that holds an infinity or no number has a scale that is none either, so that the product is none.
+/// A block that holds infinity or NaN has a scale that is not finite, and so is the product.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 #[repr(C)]
 pub(crate) struct RowBlock {
-    /// Values in groups of four, which one dot-product instruction takes together.
+    /// Values in groups of four, as one dot-product instruction takes them.
     pub(crate) values: [[i8; 4]; BLOCK / 4],
     /// What a value of 1 stands for.
     pub(crate) scale: f32,
-    /// −128 times the sum of the values: what weights stored with 128 added are too much.
+    /// −128 times the sum of the values: corrects products with weights stored with 128 added.
     pub(crate) offset: i32,
-    /// −scale times the sum of the values: what weights stored with their minimum taken away are too little, negated.
+    /// −scale times the sum of the values: the factor of the block's minimum in a product.
     pub(crate) negative_sum: f32,
-    /// −32 times the sums of the first and the last 16 values: what weights stored with 32 added are too much.
+    /// −32 times the sums of the first and the last 16 values: corrects products with weights stored with 32 added.
     pub(crate) halves: [i32; 2],
 }
 
 impl RowBlock {
-    /// What weights are too much that are stored with `zero` added, a multiple of 4: −zero times the sum of the values.
+    /// −zero times the sum of the values: corrects products with weights stored with `zero` added, a multiple of 4.
     #[inline(always)]
     pub(crate) fn offset_of(&self, zero: i32) -> i32 {
-        // The sum is a whole number, so nothing is lost.
+        // The offset is a multiple of 128, so the division is exact.
         self.offset / 32 * (zero / 4)
     }
 }
 
-/// Quantises rows `[rows, inputs]` to `[rows, blocks]`. Blocks beyond the inputs are zero.
+/// Quantises rows `[rows, inputs]` to `[rows, blocks]`. Blocks past the inputs are zero.
 pub(crate) fn quantize(x: &[f32], inputs: usize, blocks: usize) -> Vec<RowBlock> {
     let inputs = inputs.max(1);
     let rows = x.len() / inputs;
@@ -93,7 +93,7 @@ impl Kernel for Quantize<'_> {
 
 #[inline(always)]
 fn block(x: &[f32; BLOCK]) -> RowBlock {
-    // As integers magnitudes have the same order, and what is no number comes last.
+    // Compared as integers, magnitudes have the same order, and NaN is above all numbers.
     let mut highest = [0u32; 16];
     for half in x.as_chunks::<16>().0 {
         for (highest, x) in highest.iter_mut().zip(half) {

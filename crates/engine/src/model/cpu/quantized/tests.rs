@@ -11,7 +11,7 @@ use crate::checkpoint::gguf::StorageType;
 use crate::checkpoint::gguf::blocks::dequantize;
 use crate::model::cpu::matmul::PackedMatrix;
 
-/// Numbers near a normal distribution, the same every time.
+/// Roughly normally distributed numbers, the same for the same seed.
 fn normal(count: usize, seed: u32) -> Vec<f32> {
     let mut state = seed;
     let mut next = || {
@@ -47,7 +47,7 @@ fn bits(x: &[f32]) -> Vec<u32> {
     x.iter().map(|x| x.to_bits()).collect()
 }
 
-/// Edges: fewer outputs than a panel, odd panels, for `Q8_0` inputs that fill neither group nor block.
+/// Shapes at the edges: fewer outputs than a panel, odd panels, for `Q8_0` inputs that fill neither group nor block.
 fn shapes<G: Group>() -> Vec<(usize, usize)> {
     let group = G::BLOCKS * BLOCK;
     let mut shapes = vec![
@@ -142,7 +142,7 @@ fn q6_weights_have_the_values_of_the_format() {
     values_are_candles::<Q6Group>();
 }
 
-/// Of blocks as a file has them: the same values as candle's, rows and products those of the packed matrix.
+/// Blocks as a file has them give the same values as candle, and rows and products of the packed matrix.
 #[test]
 fn stored_blocks_have_the_values_of_their_formats() {
     let (outputs, inputs) = (21, 512);
@@ -201,7 +201,7 @@ fn rows_with_minima_do_not_depend_on_others_nor_on_instructions() {
     }
 }
 
-/// Against the product of what weights and activations are quantised to only f32 rounding is left.
+/// Compared with the product of the quantised weights and activations, only f32 rounding is left.
 #[test]
 fn products_with_minima_are_those_of_their_weights() {
     let (rows, outputs, inputs) = (9, 70, 1024);
@@ -233,7 +233,7 @@ fn of<G: Group>(
     product(&matrix, bytes.len() / row, instructions, x)
 }
 
-/// Weights and activations that make the largest sums there are: none may be cut off at 16 bits.
+/// Weights and activations with the largest possible sums: none may be cut off at 16 bits.
 #[test]
 fn the_largest_sums_are_exact_by_all_instructions() {
     let (outputs, inputs) = (16, 256);
@@ -352,7 +352,7 @@ fn joined_weights_are_their_parts_side_by_side() {
     }
 }
 
-/// Largest and root mean square difference, in units of the root mean square of what is expected.
+/// The largest and the root mean square difference, relative to the root mean square of `expected`.
 fn difference(out: &[f32], expected: &[f64]) -> (f64, f64) {
     let n = expected.len() as f64;
     let size = (expected.iter().map(|x| x * x).sum::<f64>() / n).sqrt();
@@ -373,7 +373,7 @@ fn multiply(x: &[f64], weight: &[f64], inputs: usize) -> Vec<f64> {
         .collect()
 }
 
-/// What activations are quantised to.
+/// The values that activations are quantised to.
 fn quantised(x: &[f32], inputs: usize) -> Vec<f64> {
     quantize(x, inputs, inputs / BLOCK)
         .iter()
@@ -385,7 +385,7 @@ fn quantised(x: &[f32], inputs: usize) -> Vec<f64> {
         .collect()
 }
 
-/// Against the product of what weights and activations are quantised to only f32 rounding is left: 1e-6. Against the
+/// Compared with the product of the quantised weights and activations only f32 rounding is left: 1e-6. Compared with the
 /// product of the originals there is the error of quantising, `expected` by the number of bits.
 fn close<G: Quantiser>(expected: f64) {
     let (rows, outputs, inputs) = (9, 70, 1024);
@@ -406,7 +406,7 @@ fn close<G: Quantiser>(expected: f64) {
     let (_, error) = difference(&out, &exact);
     assert!(error < expected, "{error:.4} from the exact product");
 
-    // Candle's own product quantises activations in other blocks: as far from the exact one, no nearer.
+    // Candle's own product quantises activations in other blocks, so it differs as much from the exact one.
     let dense = Tensor::from_vec(weight, (outputs, inputs), &Device::Cpu).unwrap();
     let other = QMatMul::from_qtensor(QTensor::quantize(&dense, G::DTYPE).unwrap()).unwrap();
     let x = Tensor::from_vec(x, (rows, inputs), &Device::Cpu).unwrap();
@@ -431,13 +431,13 @@ fn q4_products_are_within_a_tenth() {
     close::<Q4Group>(0.1);
 }
 
-/// Half the error of four bits.
+/// Five bits have half the error of four.
 #[test]
 fn q5_products_are_within_a_twentieth() {
     close::<Q5Group>(0.05);
 }
 
-/// Half of that again.
+/// Six bits have half the error of five.
 #[test]
 fn q6_products_are_within_a_fortieth() {
     close::<Q6Group>(0.025);
@@ -470,7 +470,7 @@ fn mxfp4(outputs: usize, inputs: usize) -> Vec<u8> {
 
 #[test]
 fn mxfp4_rows_do_not_depend_on_others_nor_on_instructions() {
-    // Inputs that fill no group, too.
+    // Also inputs that do not fill a group.
     for (outputs, inputs) in [(5, 128), (16, 256), (87, 96), (33, 288)] {
         let row = inputs / BLOCK * 17;
         let matrix = BlockMatrix::<Mx4Group>::pack_blocks(inputs, row, &mxfp4(outputs, inputs));

@@ -1,4 +1,4 @@
-//! Loading a model for the decoder: whether our kernels run it, its weights, then room for steps and a cache.
+//! Loads a model for the decoder: whether our kernels run it, its weights, then memory for steps and a cache.
 
 use candle_core::{CudaDevice, Device};
 
@@ -20,7 +20,7 @@ use crate::model::precision::{Precision, WeightType};
 use crate::model::profile::Profile;
 use crate::model::rope::RotaryTable;
 
-/// Says what keeps the fast path from running a model, if anything does: then the plain operations have to.
+/// What keeps the fast path from running a model; `None` if nothing does. Otherwise the plain operations run it.
 pub fn obstacle(config: &ModelConfig, precision: Precision) -> Option<String> {
     if let Some(obstacle) = cache_settings(config, precision, 16, true, 1).obstacle() {
         return Some(obstacle);
@@ -45,7 +45,7 @@ pub fn obstacle(config: &ModelConfig, precision: Precision) -> Option<String> {
         .map(|(name, size)| format!("a {name} of {size}"))
 }
 
-/// A cache without blocks: [`CudaDecoder::resize_cache`] adds as many as there is memory for.
+/// The settings of a cache without blocks: [`CudaDecoder::resize_cache`] later adds as many as there is memory for.
 fn cache_settings(
     config: &ModelConfig,
     precision: Precision,
@@ -64,7 +64,7 @@ fn cache_settings(
     }
 }
 
-/// A model's weights on an NVIDIA GPU, before there is room for steps and a cache: so that these can take what memory the
+/// A model's weights on an NVIDIA GPU, before steps and cache get their memory, so that they can be sized by what the
 /// weights left.
 pub struct CudaModel {
     config: ModelConfig,
@@ -79,11 +79,12 @@ pub struct CudaModel {
 }
 
 impl CudaModel {
-    /// Reads the weights, quantising them if that is asked for.
+    /// Reads the weights, quantising them if asked to.
     ///
     /// # Errors
-    /// [`CheckpointError::Mismatch`](crate::checkpoint::CheckpointError::Mismatch) naming tensors and shapes; [`ModelError::Unsupported`] for what [`obstacle`] names, and for
-    /// FP8 on a GPU without it; [`ModelError::OutOfMemory`].
+    /// [`CheckpointError::Mismatch`](crate::checkpoint::CheckpointError::Mismatch) naming tensors and shapes;
+    /// [`ModelError::Unsupported`] for what [`obstacle`] names, and for FP8 on a GPU without it;
+    /// [`ModelError::OutOfMemory`].
     pub fn load(
         config: &ModelConfig,
         weights: &Weights,
@@ -125,8 +126,8 @@ impl CudaModel {
         })
     }
 
-    /// Makes room for steps, with a cache that has no blocks yet ([`CudaDecoder::resize_cache`]) and whose blocks hold
-    /// `block_size` tokens, a power of two from 16. With `shared_prefix` rows that share leading blocks attend to them
+    /// Allocates memory for steps, and a cache that has no blocks yet ([`CudaDecoder::resize_cache`]) and whose blocks hold
+    /// `block_size` tokens, a power of two from 16. With `shared_prefix`, rows that share leading blocks attend to them
     /// together.
     ///
     /// # Errors
@@ -154,7 +155,7 @@ impl CudaModel {
             .map_or(dtype, |experts| experts.logits().dtype());
         let types = (dtype, router);
         match self.parts.prepare(&mut self.products, &limits, types) {
-            // Some product with scales by row is missing, though that which was tried first is not.
+            // cuBLAS lacks some product with scales by row, though it has the one tried first.
             Err(ModelError::Unsupported(_)) if fp8 => {
                 let widest = self.parts.widest();
                 self.products
@@ -166,7 +167,7 @@ impl CudaModel {
         let stride = self.parts.head.stride;
         let (precision, tokens) = (self.precision, limits.tokens);
         let settings = cache_settings(config, precision, block_size, shared_prefix, tokens);
-        // A step's numbers: a few words for each token, its share of the block tables, and the items of the plan.
+        // The numbers of a step: a few words for each token, its share of the block tables, and the items of the plan.
         let words = 32 * limits.tokens.max(1024);
         let (cos, sin) = self.rope.tables();
         Ok(CudaDecoder {

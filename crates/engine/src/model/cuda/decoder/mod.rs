@@ -49,11 +49,11 @@ pub struct CudaDecoder {
     profile: Profile,
 }
 
-/// A step on its way: where its sections lie in the upload.
+/// A step being queued: where its sections lie in the upload.
 struct Queued {
     n: usize,
     wanted: usize,
-    /// All tokens' logits are wanted, in their order.
+    /// Whether all tokens' logits are wanted, in order.
     in_order: bool,
     ids: std::ops::Range<usize>,
     angles: std::ops::Range<usize>,
@@ -70,13 +70,13 @@ impl CudaDecoder {
         &self.config
     }
 
-    /// What was noted.
+    /// The profile of the steps so far.
     pub fn profile(&mut self) -> &mut Profile {
         &mut self.profile
     }
 
-    /// Builds the cache anew with `blocks` blocks; what it held is lost. After an error there is no cache, and this is to be
-    /// called again with fewer.
+    /// Allocates the cache anew with `blocks` blocks; its content is lost. After an error there is no cache, and this must
+    /// be called again with fewer blocks.
     ///
     /// # Errors
     /// [`ModelError::OutOfMemory`] when it does not fit.
@@ -90,10 +90,10 @@ impl CudaDecoder {
         self.cache.blocks()
     }
 
-    /// Queues a step and the choice of its tokens. [`Self::collect`] has them later; up to two more steps can be launched
-    /// before.
+    /// Queues a step and the choice of its tokens, which [`Self::collect`] returns; up to two more steps may be launched
+    /// before that.
     ///
-    /// Tokens of [`StepBatch::from_previous`] are put in on the device, from the step launched before this one.
+    /// Tokens of [`StepBatch::from_previous`] are filled in on the device, from the step launched before this one.
     ///
     /// # Errors
     /// [`ModelError::Batch`] for a step that does not fit model, cache or limits; the device's failure.
@@ -136,7 +136,7 @@ impl CudaDecoder {
         self.sampler.collect()
     }
 
-    /// Computes a step and gives its logits, `[batch.logits.len(), vocab]`, f32, on the host.
+    /// Computes a step and returns its logits, `[batch.logits.len(), vocab]`, f32, on the host.
     ///
     /// # Errors
     /// As [`Self::launch`].
@@ -241,7 +241,7 @@ impl CudaDecoder {
             }
             operations.gather_rows(buffers.hidden.all(), parts.embedding.all(), ids, n, hidden)
         })?;
-        // Of the layer before, for what it adds.
+        // The result norm of the previous layer, for what that layer adds.
         let mut result_norm = None;
         let mut residual = &buffers.hidden;
         let mut rows = n;
@@ -288,7 +288,7 @@ impl CudaDecoder {
                 cache.attend(&layer, &step.plan, plan_words)
             })?;
             let mut attended = &buffers.attended;
-            // The last layer's keys and values are written: from here on only the wanted rows matter.
+            // The last layer's keys and values are written; from here on only the wanted rows matter.
             if index + 1 == parts.layers.len() && !step.in_order {
                 if step.wanted == 0 {
                     return Ok(());

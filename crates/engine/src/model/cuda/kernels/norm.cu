@@ -1,4 +1,4 @@
-// RMS norm (https://arxiv.org/abs/1910.07467), alone or behind the addition to the residual stream, and quantised or not.
+// RMS norm (https://arxiv.org/abs/1910.07467), alone or after the addition to the residual stream, and quantised or not.
 // What is added may have to go through a norm of its own first (GLM-4 0414).
 //
 // A row is read once and kept in registers as it is stored. A warp takes a narrow row, a block a wide one.

@@ -127,7 +127,7 @@ template <typename T, int THREADS> struct E4m3 {
 };
 
 // MXFP4 (OCP Microscaling Formats 1.0): 32 values share a power of two. A value has a sign, two exponent bits with 1 added, and
-// one bit behind the point. Put where T has its own, these bits are the value times 2^(1 − T's bias), subnormal ones too: one
+// one bit after the point. Put where T has its own, these bits are the value times 2^(1 − T's bias), subnormal ones too: one
 // exact multiplication makes it what it is. Exponents are such that the factor is a T (the README says which).
 
 /// The lowest of the three bits of a magnitude in T.

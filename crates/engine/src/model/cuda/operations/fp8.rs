@@ -21,7 +21,8 @@ impl Operations {
         self.quantize(&self.quantize_rows, out, x, (rows, width))
     }
 
-    /// The same for an expert's weight, into the fragments that the grouped product takes; `rows` are a multiple of 8.
+    /// Quantises the rows of an expert's weight into the fragments that the grouped product takes; `rows` are a multiple of
+    /// 8.
     ///
     /// # Errors
     /// [`ModelError`] naming the kernel and what does not fit.

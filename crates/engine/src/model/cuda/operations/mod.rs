@@ -27,12 +27,12 @@ fn up(a: usize, b: usize) -> usize {
     a.div_ceil(b)
 }
 
-/// Threads of a block that takes a whole row of vectors of 8.
+/// How many threads a block has that processes a whole row of vectors of 8.
 fn threads_of_row(width: usize) -> usize {
     (32 * up(width, 512)).clamp(64, 1024)
 }
 
-/// The shape that norm kernels are launched in.
+/// The grid of norm kernels.
 fn norm_grid(rows: usize, width: usize) -> Grid {
     if width <= 512 {
         Grid {
@@ -71,7 +71,7 @@ fn optional<'a>(
     })
 }
 
-/// Rows in e4m3: the bytes, and what each row is to be multiplied by.
+/// Rows in e4m3: the bytes, and the factor of each row.
 #[derive(Clone, Copy)]
 pub struct Quantised<'a> {
     /// e4m3 `[rows, width]`
@@ -83,14 +83,14 @@ pub struct Quantised<'a> {
 /// Where a norm's or an activation's result goes.
 #[derive(Clone, Copy)]
 pub enum Target<'a> {
-    /// As it is computed.
+    /// In the type of the activations.
     Plain(Slice<'a>),
     /// Quantised by row, for a product in FP8.
     Fp8(Quantised<'a>),
 }
 
 impl<'a> Target<'a> {
-    /// Checks the target and gives its pointers: values, and scales where there are any.
+    /// Checks the target and returns its pointers: values, and scales if there are any.
     fn args(
         self,
         kernel: &str,
@@ -114,7 +114,7 @@ impl<'a> Target<'a> {
     }
 }
 
-/// A kernel in its plain form and in the one that quantises.
+/// A kernel in its plain form and in the form that quantises its result.
 struct Pair {
     plain: Function,
     fp8: Function,
@@ -162,11 +162,11 @@ pub struct Operations {
 pub struct Added<'a> {
     /// `[rows, width]`
     pub values: Slice<'a>,
-    /// The weight of an RMS norm that they go through before, `[width]`, where the family does that.
+    /// The weight of an RMS norm that is applied to the values first, `[width]`, if the family has one.
     pub norm: Option<Slice<'a>>,
 }
 
-/// What [`Operations::split_heads`] needs to know of a layer.
+/// What [`Operations::split_heads`] must know of a layer.
 #[derive(Clone, Copy)]
 pub struct HeadsLayer<'a> {
     /// Query heads.
@@ -187,25 +187,25 @@ pub struct HeadsLayer<'a> {
     pub keys: Slice<'a>,
     /// The layer's values.
     pub values: Slice<'a>,
-    /// For a cache in e4m3: what stored keys and values are to be multiplied by, f32 `[kv_heads]` each.
+    /// For a cache in e4m3: the factors of stored keys and values, f32 `[kv_heads]` each.
     pub kv_scales: Option<(Slice<'a>, Slice<'a>)>,
 }
 
 /// A step's tokens on the device, u32 `[n]` each.
 #[derive(Clone, Copy)]
 pub struct Tokens<'a> {
-    /// How many.
+    /// The number of tokens.
     pub count: usize,
     /// Token ids.
     pub ids: Slice<'a>,
-    /// Row of each in the tables of cosines and sines: its position, as a rule.
+    /// The row of each token in the tables of cosines and sines, which is normally its position.
     pub angles: Slice<'a>,
-    /// Where each one's key and value go; below the number of slots.
+    /// The slot of each token's key and value; below the number of slots.
     pub slots: Slice<'a>,
 }
 
 impl Operations {
-    /// Loads them for activations of `dtype`.
+    /// Loads the operations for activations of `dtype`.
     ///
     /// # Errors
     /// [`ModelError::Unsupported`] for another type than bf16 and f16; the driver's refusal.
@@ -240,7 +240,7 @@ impl Operations {
         self.dtype
     }
 
-    /// RMS norm of rows.
+    /// The RMS norm of rows.
     ///
     /// # Errors
     /// [`ModelError`] naming the kernel and what does not fit.
@@ -306,10 +306,10 @@ impl Operations {
         kernel.of(out).launch(norm_grid(rows, width), &args)
     }
 
-    /// Splits a fused projection `[n, (heads + 2 · kv_heads) · head_dim]`: queries, normed and rotated, to `q`
-    /// `[n, heads, head_dim]`; keys, normed and rotated, and values to their slots of the cache.
+    /// Splits a fused projection `[n, (heads + 2 · kv_heads) · head_dim]`: queries, normed and rotated, to `q` `[n, heads,
+    /// head_dim]`; keys, normed and rotated, and values to their slots of the cache.
     ///
-    /// Rows of the tables, and slots, are not checked here but when the step is planned, on the host.
+    /// Rows of the tables and slots are checked on the host when the step is planned, not here.
     ///
     /// # Errors
     /// [`ModelError`] naming the kernel and what does not fit.
@@ -359,7 +359,7 @@ impl Operations {
         function.launch(Grid::row(up(n * all * groups, 256), 256), &args)
     }
 
-    /// Gate and up of rows `[rows, 2 · width]` joined, `[rows, width]`.
+    /// Applies the activation to rows of gate and up, from `[rows, 2 · width]` to `[rows, width]`.
     ///
     /// # Errors
     /// [`ModelError`] naming the kernel and what does not fit.
@@ -423,8 +423,8 @@ impl Operations {
         self.gather_rows.launch(Grid::row(rows, threads), &args)
     }
 
-    /// Replaces token ids by what the previous step chose: `source` (i32 bits, `[n]`) has the row of the previous step's
-    /// choices, or −1 where the id stays.
+    /// Replaces token ids by tokens that the previous step chose: `source` (i32 bits, `[n]`) holds a row of the previous
+    /// step's choices, or −1 where the id stays.
     ///
     /// # Errors
     /// [`ModelError`] naming the kernel and what does not fit.

@@ -1,19 +1,19 @@
-//! The lists of a window's work, and the words that kernels read.
+//! The lists of work for one window, and the words that kernels read.
 
 use std::ops::Range;
 
 use super::{ITEM_WORDS, MERGE_WORDS, Section, WindowPlan};
 
-/// Items, merges and pairs of one window.
+/// Items, merges and pairs for one window.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Lists {
-    /// Keys that a query sees, where that is not all.
+    /// How many keys a query sees; `None` for all.
     pub(super) window: Option<usize>,
     pub(super) prefill: Vec<Item>,
     pub(super) decode: Vec<Item>,
     pub(super) merges: Vec<[u32; MERGE_WORDS]>,
     pub(super) pairs: Vec<[u32; 2]>,
-    /// Scratch slots that all parts take.
+    /// The number of scratch slots for all parts.
     pub(super) slots: usize,
 }
 
@@ -54,7 +54,7 @@ impl Range32 {
 const ALIGNMENT: usize = 4;
 
 impl Lists {
-    /// Appends everything to the words of a plan.
+    /// Appends all lists to the words of a plan.
     pub(super) fn write(mut self, words: &mut Vec<u32>) -> WindowPlan {
         // The longest items first, so that the short ones fill the gaps at the end. The sort is stable.
         for items in [&mut self.prefill, &mut self.decode] {
@@ -92,7 +92,7 @@ impl Lists {
                 item.slot,
                 item.slot_stride as u32,
                 u32::from(item.gathered),
-                // Members of groups see all that they are gathered for.
+                // Members of groups see all keys that they are gathered for.
                 self.window
                     .filter(|_| !item.gathered)
                     .map_or(u32::MAX, |keys| keys as u32),

@@ -32,23 +32,24 @@ pub(crate) const DECODE_ROWS: usize = 16;
 pub(crate) const PREFILL_ROWS: usize = 128;
 /// Threads of every kernel's block.
 pub(crate) const THREADS: usize = 128;
-/// Words of an item.
+/// Words per item.
 pub(crate) const ITEM_WORDS: usize = 12;
-/// Words of a merge.
+/// Words per merge.
 pub(crate) const MERGE_WORDS: usize = 4;
-/// The slot of an item which is all that its queries attend to, and writes the output itself.
+/// The slot of an item that covers all keys of its queries and so writes the output itself.
 pub(crate) const NO_SLOT: u32 = u32::MAX;
 
-/// Thread blocks of either kernel that share a multiprocessor.
+/// Thread blocks of either kernel that run on a multiprocessor at once.
 const RESIDENT: usize = 2;
-/// Rounds of resident blocks that decode is cut into, so that a last incomplete round costs little.
+/// How many rounds of resident blocks decode is split into, so that an incomplete last round costs little.
 const DECODE_ROUNDS: usize = 4;
-/// Keys of a split at least: below, parts cost more than they bring.
+/// The fewest keys of a split: with fewer, parts cost more than they gain.
 const MIN_DECODE_SPLIT: usize = 128;
 const MIN_PREFILL_SPLIT: usize = 512;
-/// Splits begin at multiples of this from the first: all four warps of a decode item get the same number of tiles.
+/// Splits begin at multiples of this from the first key, so that all four warps of a decode item get the same number of
+/// tiles.
 const SPLIT_STEP: usize = 64;
-/// Ranges of keys begin at multiples of this: kernels read so many at once, which have to lie in one block.
+/// Ranges of keys begin at multiples of this: kernels read so many keys at once, which must lie in one block.
 const KEY_STEP: usize = 16;
 
 /// Dynamic shared memory of a block of the decode kernel, in bytes: per warp three stages of 16 keys and values.
@@ -77,14 +78,14 @@ pub struct PlanSettings {
     pub kv_heads: usize,
     /// Tokens per block: a power of two, at least 16.
     pub block_size: usize,
-    /// Multiprocessors of the device: how many splits it takes to fill it.
+    /// Multiprocessors of the device, which decide how many splits fill it.
     pub multiprocessors: usize,
     /// Whether rows that share leading blocks attend to them together.
     pub shared_prefix: bool,
-    /// Keys of a split, a multiple of 64, instead of what suits the device. With this, and without shared prefixes, a
-    /// decode row is cut the same way whatever else is in the step.
+    /// Keys of a split, a multiple of 64, instead of what suits the device. With this, and without shared prefixes, a decode
+    /// row is split the same way whatever else is in the step.
     pub split_keys: Option<usize>,
-    /// Partial results that the scratch holds. A step that would need more is planned with fewer cuts.
+    /// How many partial results the scratch holds. A step that would need more is planned with fewer splits.
     pub max_slots: usize,
 }
 
@@ -125,15 +126,15 @@ pub struct AttentionPlan {
     pub words: Vec<u32>,
     /// Tokens of the step.
     pub tokens: usize,
-    /// Keys of the row that has most.
+    /// Keys of the longest row.
     longest: usize,
     windows: Vec<WindowPlan>,
 }
 
-/// The work of the layers that have one window: where it lies in the words.
+/// The work of the layers with one window, as sections of the words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WindowPlan {
-    /// Keys that a query sees, where that is not all.
+    /// How many keys a query sees; `None` for all.
     window: Option<usize>,
     /// Items of the prefill kernel, longest first.
     pub prefill: Section,
@@ -141,13 +142,12 @@ pub struct WindowPlan {
     pub decode: Section,
     /// Tokens whose parts are merged.
     pub merges: Section,
-    /// Scratch slots that the parts take.
+    /// Scratch slots that the parts need.
     pub slots: usize,
 }
 
 impl AttentionPlan {
-    /// Plans a step that was [validated](StepBatch::validate), for layers with these windows; each may stand there any number
-    /// of times.
+    /// Plans a [validated](StepBatch::validate) step for layers with these windows, which may be repeated.
     ///
     /// # Errors
     /// [`ModelError::Unsupported`] when the kernels cannot run with these settings, or a window has no keys.
@@ -194,13 +194,13 @@ impl AttentionPlan {
         self.windows.iter().find(|plan| plan.window == window)
     }
 
-    /// The window, unless it cuts no row.
+    /// The window; `None` if it cuts no row.
     fn effective(&self, window: Option<usize>) -> Option<usize> {
         window.filter(|&keys| keys < self.longest)
     }
 }
 
-/// The work for one window, within the scratch that there is.
+/// The work for one window, within the available scratch.
 fn plan_window(
     batch: &StepBatch,
     settings: &PlanSettings,
@@ -216,7 +216,7 @@ fn plan_window(
     if lists.slots <= settings.max_slots {
         return lists;
     }
-    // The scratch is too small for this step: give up splits, then shared prefixes as well, which takes no slot.
+    // The scratch is too small for this step: give up splits, then shared prefixes too, which needs no slot.
     let whole = PlanSettings {
         split_keys: Some(usize::MAX - (SPLIT_STEP - 1)),
         ..*settings

@@ -14,14 +14,14 @@ struct SplitKeys {
     prefill: usize,
 }
 
-/// A row's place in the plan: where its own keys begin, and how they are cut.
+/// How a row is planned: where its own keys begin, and how they are split.
 #[derive(Debug, Clone, Copy, Default)]
 struct RowCut {
-    /// Keys before are attended to with others, or not at all.
+    /// The first of its own keys; earlier ones are attended to with other rows, or not at all.
     own_begin: usize,
-    /// Slots that shared prefixes take of each of the row's tokens, before its own splits.
+    /// How many slots of each of the row's tokens go to shared prefixes, before its own splits.
     shared_parts: usize,
-    /// Keys of a split and number of splits of the own keys.
+    /// Keys of a split and the number of splits of the row's own keys.
     split: usize,
     splits: usize,
     /// First slot of the row's first token.
@@ -42,7 +42,7 @@ pub(super) fn is_decode(row: &BatchRow, group: usize) -> bool {
     row.query_len == 1 || row.query_len * group <= DECODE_ROWS
 }
 
-/// Number of splits and keys of each for a range of `keys`, at most about `split` keys each, evenly.
+/// The number of splits and the keys of each for a range of `keys`, at most about `split` keys each, evenly.
 fn even_splits(keys: usize, split: usize, fixed: bool) -> (usize, usize) {
     let splits = keys.div_ceil(split).max(1);
     let even = if fixed {
@@ -53,8 +53,8 @@ fn even_splits(keys: usize, split: usize, fixed: bool) -> (usize, usize) {
     (keys.div_ceil(even).max(1), even)
 }
 
-/// Plans a step for layers with one window: `tables` are the words at which the rows' block tables begin, `groups` what rows
-/// attend to together. None of their members is cut by the window.
+/// Plans a step for layers with one window. `tables` are the words at which the rows' block tables begin, `groups` the rows
+/// that attend to a prefix together; the window cuts none of these.
 pub(super) fn plan(
     batch: &StepBatch,
     settings: &PlanSettings,
@@ -95,12 +95,12 @@ pub(super) fn plan(
     planner.lists
 }
 
-/// The first key that a query sees which sees none from `end` on.
+/// The first key that a query sees if `end` is one past its last key.
 fn first_seen(window: Option<usize>, end: usize) -> usize {
     window.map_or(0, |keys| end.saturating_sub(keys))
 }
 
-/// Where a range of keys begins whose first query sees none from `end` on.
+/// The beginning of a range of keys for queries of which the first sees no key from `end` on: [`first_seen`], rounded down.
 fn range_begin(window: Option<usize>, end: usize) -> usize {
     first_seen(window, end) / KEY_STEP * KEY_STEP
 }
@@ -116,7 +116,7 @@ struct Planner<'a> {
 }
 
 impl Planner<'_> {
-    /// Keys of a row's own that the queries of a tile see, about: from the first one's window to the last one's end.
+    /// About how many of a row's own keys the queries of a tile see: from the first one's window to the last one's end.
     fn tile_keys(&self, row: &BatchRow, cut: &RowCut, tile: usize) -> usize {
         let tokens = row.query_len.min(tile.div_ceil(self.settings.group()));
         let window = self.lists.window;
@@ -124,7 +124,7 @@ impl Planner<'_> {
         (row.context_len - cut.own_begin).min(reach)
     }
 
-    /// Splits so long that the items fill the device a few times (decode), or once (prefill, where parts cost more).
+    /// Chooses splits so long that the items fill the device a few times (decode), or once (prefill, where parts cost more).
     fn choose_splits(&self) -> SplitKeys {
         if let Some(keys) = self.settings.split_keys {
             return SplitKeys {
@@ -133,7 +133,7 @@ impl Planner<'_> {
             };
         }
         let group = self.settings.group();
-        // Tiles of each kernel, and the keys they read.
+        // The number of tiles of each kernel, and of the keys they read.
         let (mut decode, mut prefill) = ((0, 0), (0, 0));
         for (row, cut) in self.batch.rows.iter().zip(&self.cuts) {
             let (work, tile) = if is_decode(row, group) {
@@ -174,7 +174,7 @@ impl Planner<'_> {
     fn cut(&mut self) {
         let fixed = self.settings.split_keys.is_some();
         let group = self.settings.group();
-        // How each group's and each row's keys are cut, then the slots of every token, then the items.
+        // First the splits of each group's and each row's keys, then the slots of every token, then the items.
         let shared: Vec<(usize, usize)> = self
             .groups
             .iter()
@@ -187,10 +187,10 @@ impl Planner<'_> {
                 even_splits(shared.keys.len(), split, fixed)
             })
             .collect();
-        // The place of each group's parts among those of each of its members.
+        // The index of each group's parts among those of each of its members.
         let mut places = Vec::with_capacity(self.groups.len());
         for (group, &(splits, _)) in self.groups.iter().zip(&shared) {
-            // Members of a group are in the same outer groups, so they agree.
+            // Members of a group are in the same outer groups, so they have the same index.
             let place = group
                 .rows
                 .first()
@@ -207,7 +207,7 @@ impl Planner<'_> {
             } else {
                 (self.split.prefill, PREFILL_ROWS)
             };
-            // A long row under a short window is cut by its tiles already.
+            // The tiles of a long row under a short window split its keys already.
             let keys = row.context_len - cut.own_begin;
             (cut.splits, cut.split) = if self.tile_keys(row, &cut, tile) <= split {
                 (1, keys)
@@ -309,8 +309,8 @@ impl Planner<'_> {
         }
         if slots_per_token > 0 {
             for i in 0..row.query_len {
-                // A split that ends before a token's window, or begins behind its last key, has no part of it. Where there
-                // are shared parts the window cuts nothing, so `begin` is 0 and all parts follow each other.
+                // A split that ends before a token's window, or begins after its last key, has no part of it. With shared
+                // parts the window cuts nothing, so `begin` is 0 and all parts follow each other.
                 let begin = first_seen(window, seen + i).saturating_sub(cut.own_begin) / cut.split;
                 let end = (seen + i - cut.own_begin)
                     .div_ceil(cut.split)

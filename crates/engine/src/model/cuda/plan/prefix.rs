@@ -8,23 +8,22 @@ use super::{PlanSettings, StepBatch};
 /// Keys that several rows attend to together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Group {
-    /// The member rows.
     pub(super) rows: Vec<usize>,
     /// Query tokens of all members.
     pub(super) queries: usize,
-    /// Positions of the shared keys, whole blocks. All members have the same blocks there, and all their queries see
+    /// The positions of the shared keys, in whole blocks. All members have the same blocks there, and all their queries see
     /// all of them.
     pub(super) keys: Range<usize>,
 }
 
-/// Groups worth attending together, outer ones before the nested (a template, then a question under it).
+/// Groups worth attending together, outer ones before nested ones (a template, then a question under it).
 ///
-/// Only rows of the decode kernel are members. A prefill row reads its keys once for 128 query rows already, and its
-/// parts would cost more than the reading saves.
+/// Only rows of the decode kernel are members. A prefill row reads its keys once for 128 query rows already, and its parts
+/// would cost more than the reading saves.
 ///
-/// Nor is a row that a window cuts: with each token its window leaves another key behind, so what its queries all see of
-/// a prefix is not what another row's do, and what is left to share is short. Rows that lie in the window whole, as most do
-/// where it has thousands of keys, share as without one.
+/// Nor is a row that a window cuts: with each token its window moves past another key, so what all its queries see of a
+/// prefix differs from other rows, and little is left to share. Rows that lie in the window as a whole, as most do in one of
+/// thousands of keys, are grouped as without a window.
 pub(super) fn groups(
     batch: &StepBatch,
     settings: &PlanSettings,
@@ -39,11 +38,11 @@ pub(super) fn groups(
         .map(|(index, row)| Member {
             row: index,
             queries: row.query_len,
-            // Blocks that were full before this step, so that no query's causal limit falls into them.
+            // Blocks that were full before this step, so that every query sees all of their keys.
             blocks: &row.blocks[..(row.context_len - row.query_len) / settings.block_size],
         })
         .collect();
-    // Neighbours in this order share the most. Equal tables keep the order of their rows.
+    // Neighbours in this order share the most. Rows with equal tables keep their order.
     members.sort_by(|a, b| a.blocks.cmp(b.blocks));
     let mut found = Vec::new();
     search(&members, 0, 0, settings, &mut found);
@@ -56,8 +55,8 @@ struct Member<'a> {
     blocks: &'a [u32],
 }
 
-/// Looks for groups among `members`, which agree on their first `equal` blocks, and attend to the first `done` of them
-/// in groups found already.
+/// Searches for groups among `members`, which have their first `equal` blocks in common, and of these attend to the first
+/// `done` in groups found already.
 fn search(
     members: &[Member],
     done: usize,
@@ -87,7 +86,7 @@ fn search(
         done = equal;
     }
     for deeper in members.chunk_by(|a, b| a.blocks.get(equal) == b.blocks.get(equal)) {
-        // Those whose tables end here have nothing more to share.
+        // Rows whose tables end here have nothing more to share.
         if deeper.len() > 1 && deeper[0].blocks.len() > equal {
             search(deeper, done, equal, settings, found);
         }
@@ -96,9 +95,9 @@ fn search(
 
 /// Whether sharing saves more memory traffic than its parts cost.
 ///
-/// In units of one key and value of one head (`4 × head_dim` bytes): each member but one saves `keys`; each query adds
-/// a part of `group × head_dim` floats, written and read, and often makes a part of its own keys as well: together `4 ×
-/// group`. The factor 2 on top is for keys that the members would have found in the device's cache anyway.
+/// The unit is one key and value of one head (`4 × head_dim` bytes). Each member but one saves `keys`; each query adds a
+/// part of `group × head_dim` floats, written and read, and often makes a part of its own keys as well: together `4 ×
+/// group`. The further factor 2 is for keys that the members would have found in the device's cache anyway.
 fn pays(members: usize, queries: usize, keys: usize, settings: &PlanSettings) -> bool {
     (members - 1) * keys >= 2 * 4 * settings.group() * queries && keys >= 4 * 16
 }

@@ -99,8 +99,8 @@ fn read_items(
     }
 }
 
-/// Every query head of every token attends to each of its keys once, through slots of its own: in layers without a window,
-/// whose plan is returned, and with some.
+/// Checks that every query head of every token attends to each of its keys once, through slots of its own: in layers without
+/// a window, whose plan is returned, and with some.
 fn check(batch: &StepBatch, settings: &PlanSettings) -> WindowPlan {
     let windows = [Some(100), None, Some(7), Some(100), Some(1 << 20)];
     let plan = AttentionPlan::new(batch, settings, &windows).unwrap();
@@ -119,7 +119,7 @@ fn check_window(
     let plan = planned.of(window).unwrap();
     let longest = batch.rows.iter().map(|row| row.context_len).max().unwrap();
     let cuts = window.filter(|&keys| keys < longest);
-    // Kernels read items and merges in 16 bytes, pairs in 8.
+    // Kernels read items and merges in units of 16 bytes, pairs of 8.
     for section in [plan.prefill, plan.decode, plan.merges] {
         assert_eq!(section.offset % 4, 0);
     }
@@ -148,7 +148,7 @@ fn check_window(
                 let mut next = window.map_or(0, |keys| end.saturating_sub(keys));
                 for (&slot, keys) in parts {
                     if slot != NO_SLOT && !slots.contains(&slot) {
-                        // Left out of the merge: a tile's other split, of which this token sees nothing.
+                        // A tile's other split, of which this token sees nothing, is left out of the merge.
                         assert!(keys.is_empty());
                         continue;
                     }
@@ -213,7 +213,7 @@ fn few_rows_are_split_to_fill_the_device() {
     let batch = judge_step(1, 0, 1650);
     let plan = check(&batch, &SETTINGS);
     assert_eq!((plan.decode.count, plan.slots), (13, 13));
-    // Many rows of a like length are not.
+    // Many rows of similar length are not split.
     let batch = judge_step(256, 0, 1650);
     let plan = check(&batch, &SETTINGS);
     assert_eq!((plan.decode.count, plan.slots), (256, 0));
@@ -299,7 +299,7 @@ fn a_window_that_cuts_nothing_is_planned_as_none() {
     assert_eq!(plan(&[Some(longest), None, Some(4096)]), none);
     assert_eq!(none.of(Some(longest)), none.of(None));
     assert_eq!(none.of(Some(longest - 1)), None);
-    // One key less, and every row is cut: nothing is shared.
+    // With one key less every row is cut, and nothing is shared.
     let cut = plan(&[Some(longest - 1)]);
     assert!(cut.of(Some(longest - 1)).unwrap().prefill.count == 0);
 }
