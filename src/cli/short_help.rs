@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use clap::{Command, CommandFactory as _};
 
-use super::{Arguments, STYLES};
+use super::{Arguments, EXIT_CODES, STYLES};
 
 /// The commands, by what they are for.
 const GROUPS: [(&str, &[&str]); 5] = [
@@ -30,9 +30,9 @@ const GROUPS: [(&str, &[&str]); 5] = [
 ];
 
 /// The arguments of `juror judge` that `-h` shows.
-const OF_JUDGE: [&str; 16] = [
-    "inputs", "output", "model", "protocol", "prompt", "device", "columns", "limit", "trials",
-    "rules", "reward", "reason", "keep", "eval", "dry_run", "quiet",
+const OF_JUDGE: [&str; 12] = [
+    "inputs", "output", "model", "protocol", "columns", "limit", "rules", "reward", "reason",
+    "keep", "eval", "quiet",
 ];
 
 const EXAMPLES: &str = "\
@@ -41,7 +41,7 @@ Examples:
   juror judge rows.csv --columns question=body,reference=gold,response=output -o verdicts.csv
   juror judge labelled.jsonl --model Qwen/Qwen3-8B -o verdicts.jsonl --eval
 
-Options of engine, sampling, chat template, cache, panels, cascades, shards: `juror judge --help`.";
+All options (prompts, sampling, devices, caches, panels, shards, …): `juror judge --help`.";
 
 /// The command line, with help that fits a screen.
 pub(super) fn command() -> Command {
@@ -50,13 +50,14 @@ pub(super) fn command() -> Command {
     command
         .help_template(template)
         .mut_subcommand("judge", |judge| {
-            let exit_codes = judge.get_after_help().cloned().unwrap_or_default();
+            let whole = judge.get_after_help().cloned().unwrap_or_default();
             let judge = judge.mut_args(|argument| {
                 let is_shown = OF_JUDGE.contains(&argument.get_id().as_str());
                 argument.hide_short_help(!is_shown)
             });
-            let both = format!("{EXAMPLES}\n\n{}", exit_codes.ansi());
-            judge.after_help(both).after_long_help(exit_codes)
+            judge
+                .after_help(format!("{EXAMPLES}\n\n{EXIT_CODES}"))
+                .after_long_help(whole)
         })
 }
 
