@@ -4,7 +4,14 @@ use std::fmt::Write as _;
 
 use clap::{Command, CommandFactory as _};
 
+use super::table::{columns, wrapped};
 use super::{Arguments, EXIT_CODES, STYLES};
+
+/// As clap's own help.
+const MOST_COLUMNS: usize = 100;
+
+/// Columns of the commands' names.
+const NAMES: usize = 16;
 
 /// The commands, by what they are for.
 const GROUPS: [(&str, &[&str]); 5] = [
@@ -64,6 +71,8 @@ pub(super) fn command() -> Command {
 /// The template of the program's help.
 fn grouped(command: &Command) -> String {
     let (header, literal) = (STYLES.get_header(), STYLES.get_literal());
+    let columns = columns().unwrap_or(MOST_COLUMNS).min(MOST_COLUMNS);
+    let columns = columns.saturating_sub(NAMES);
     let mut template = "{about}\n\n{usage-heading} {usage}\n".to_owned();
     for (title, names) in GROUPS {
         // Writing to a text does not fail.
@@ -77,8 +86,11 @@ fn grouped(command: &Command) -> String {
                 }
                 None => None,
             };
-            if let Some(about) = about {
-                let _ = writeln!(template, "  {literal}{name:<12}{literal:#}  {about}");
+            for (at, line) in
+                (about.iter()).flat_map(|about| wrapped(about, columns).into_iter().enumerate())
+            {
+                let name = if at == 0 { name } else { "" };
+                let _ = writeln!(template, "  {literal}{name:<12}{literal:#}  {line}");
             }
         }
     }

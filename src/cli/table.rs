@@ -87,7 +87,7 @@ pub(super) fn write_lines(out: &mut impl Write, prefix: &str, text: &str) -> Res
 }
 
 /// A text in lines of at most so many columns, broken between words.
-fn wrapped(text: &str, columns: usize) -> Vec<String> {
+pub(super) fn wrapped(text: &str, columns: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ') {
         match lines.last_mut() {

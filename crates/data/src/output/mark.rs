@@ -70,8 +70,7 @@ impl Mark {
         "/misses",
     ]);
     /// `juror calibrate -o`
-    pub const CALIBRATION: Self =
-        Self::Values(&["/fitted_by=juror calibrate", "/process", "/outcome"]);
+    pub const CALIBRATION: Self = Self::Values(&["/fitted_by=juror calibrate"]);
     /// `juror correlate --json`
     pub const CORRELATE: Self = Self::Values(&[
         "/version",
