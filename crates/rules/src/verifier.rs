@@ -160,10 +160,13 @@ fn strict(
         return alike(&gold.text, &gold.text, "written alike");
     }
     let pred = match read {
-        Ok(side) => side,
         Err(_) if code::restates(reference, pred) => {
             return of_code(Verdict::Equal, &gold.text, reference);
         }
+        read if ends_in(pred, &read, &gold) => {
+            return alike(&gold.text, &gold.text, "what the last sentence ends in");
+        }
+        Ok(side) => side,
         Err(reason) => {
             return unread(Status::NoAnswer, &[&gold.text], &[], reason);
         }
@@ -231,6 +234,30 @@ fn strict(
             unread(status, &[&gold.text], &[&pred.text], error.to_string())
         }
     }
+}
+
+/// Does a response that announces no answer end in words that are the answer of `gold`? It is asked for nothing else: such
+/// a sentence may say more than its answer.
+fn ends_in(pred: &str, read: &Result<Side, String>, gold: &Side) -> bool {
+    let announced =
+        |side: &Side| !matches!(side.method, "whole" | "number" | "formula" | "therefore");
+    let answer = gold.answer.as_ref();
+    if gold.qualified
+        || read.as_ref().is_ok_and(announced)
+        || matches!(answer, Ok(Answer::Choice(_)))
+    {
+        return false;
+    }
+    let lettered = gold.text.contains(|it: char| it.is_alphabetic());
+    let numbered = gold.text.contains(|it: char| it.is_ascii_digit());
+    let worded = !numbered || matches!(answer, Ok(Answer::Text(_)));
+    let bare = extract::bare(&gold.text);
+    let bare = bare.strip_prefix("the ").unwrap_or(bare);
+    let is = |text: &str| {
+        text.eq_ignore_ascii_case(bare)
+            || worded && parse::parse(text).is_ok_and(|it| answer == Ok(&it))
+    };
+    lettered && extract::ends_in(pred, is)
 }
 
 /// The verification of what was compared.

@@ -153,6 +153,10 @@ fn against(text: &str, other: &Answer, context: &Context<'_>) -> Comparison {
                 return Comparison::equal("text");
             }
         }
+        // "all integers" may be what ℤ is.
+        (_, Answer::Quantity(quantity)) if is_domain(&quantity.value) => {
+            return Comparison::open("words against the sign of a set".to_owned());
+        }
         (Some(Meaning::Nothing | Meaning::Undefined), Answer::Quantity(quantity))
             if !is_constant(&quantity.value) =>
         {
@@ -196,6 +200,11 @@ fn is_numeral(word: &str) -> bool {
         Some(NumberWord::Number(_) | NumberWord::Scale(_))
     );
     number || lexicon::words::IN_NUMBER.contains(word)
+}
+
+/// ℤ, ℚ, ℂ and the like.
+fn is_domain(expr: &Expr) -> bool {
+    matches!(expr, Expr::Symbol(name) if matches!(&**name, "ℕ" | "ℤ" | "ℚ" | "ℝ" | "ℂ"))
 }
 
 /// Is an expression a number, with no letters in it?

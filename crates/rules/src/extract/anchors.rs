@@ -208,6 +208,8 @@ fn phrase(text: &str, start: usize, end: usize, said: Phrase) -> Option<Anchor> 
     let sentence = before
         .rfind(['.', '\n', '!', '?', ';'])
         .map_or(before, |at| &before[at + 1..]);
+    // "One might guess 40, but the answer is 44."
+    let sentence = sentence.rsplit(" but ").next().unwrap_or(sentence);
     let last = words::last_word(sentence);
     let supposed = sentence
         .split_whitespace()

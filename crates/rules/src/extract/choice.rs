@@ -332,12 +332,18 @@ pub(super) fn behind_article(text: &str) -> Option<&str> {
 
 /// What follows "option", "choice", "letter", …, if that is how it begins.
 pub(super) fn strip_name(text: &str) -> Option<&str> {
+    if let Some((_, rest)) = words::SPACELESS_FILLER.begin(text)
+        && rest.starts_with(|it: char| it.is_ascii_uppercase() || it == '(')
+    {
+        return Some(rest);
+    }
     let mut rest = text;
     let mut found = false;
     for _ in 0..4 {
         let word = words::first_word(rest);
         let name = words::OPTION.contains(word);
-        let filler = words::among(word, &["the", "correct", "answer", "both"]);
+        let filler = words::among(word, &["the", "correct", "answer", "both"])
+            || words::ARTICLE.contains(word);
         if !name && !filler {
             break;
         }

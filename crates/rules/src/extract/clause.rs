@@ -40,9 +40,11 @@ pub(super) fn read<'t>(
     }
     // "minus seven", "negative 7"
     let clause = &source.text[start..end];
-    let sign = ["minus ", "negative "].iter().find_map(|word| {
+    let bullet = source.text[..start].trim_end_matches(' ').ends_with('\n');
+    let sign = ["minus ", "negative ", "– "].iter().find_map(|word| {
         let head = clause.get(..word.len())?;
-        head.eq_ignore_ascii_case(word).then_some(word.len())
+        let dash = word.starts_with('–');
+        (head.eq_ignore_ascii_case(word) && !(dash && bullet)).then_some(word.len())
     });
     let reading = answer(source, start + sign.unwrap_or(0), end, named)?;
     match sign {
@@ -114,6 +116,12 @@ fn is_factorial(text: &str, start: usize, end: usize) -> bool {
         && (clause.contains('\\') || !clause.contains(' '))
 }
 
+/// `6!` within its sentence: an exclamation mark that ends one is not in its clause.
+fn is_factorial_number(clause: &str) -> bool {
+    let number = clause.strip_suffix('!');
+    number.is_some_and(|it| !it.is_empty() && it.bytes().all(|it| it.is_ascii_digit()))
+}
+
 /// Reads the answer that a clause begins with or is about.
 fn answer<'t>(
     source: Source<'t, '_>,
@@ -164,7 +172,7 @@ fn answer<'t>(
         });
     }
     let bare = trim_markup(rest);
-    if is_product(bare) {
+    if is_product(bare) || is_factorial_number(rest) {
         return Some(Candidate {
             text: without_markup(bare),
             kind: Form::Plain,
@@ -203,13 +211,16 @@ fn answer<'t>(
     words_only(source, start, end)
 }
 
-/// The length of the date that a text begins with; it ends with its year or its day.
+/// The length of the date that a text begins with; it ends with its year or its day, or with its era.
 fn date(text: &str) -> Option<usize> {
     const LONGEST: usize = 32;
     let near = &text[..text.floor_char_boundary(LONGEST)];
+    if !near.contains(|it: char| it.is_ascii_digit()) {
+        return None;
+    }
     let ends = near
         .char_indices()
-        .filter(|(_, it)| it.is_ascii_digit())
+        .filter(|(_, it)| it.is_ascii_digit() || matches!(it, 'C' | 'D' | 'E'))
         .map(|(at, _)| at + 1)
         .filter(|at| !near[*at..].starts_with(|it: char| it.is_ascii_alphanumeric()));
     let mut dates = ends.filter(|end| crate::parse::date(&near[..*end]).is_some());

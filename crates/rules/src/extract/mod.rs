@@ -119,6 +119,7 @@ pub(crate) fn extract<'t>(text: &'t str, role: Role, config: &Config) -> Result<
 pub(crate) use labelled::parts;
 pub(crate) use markup::trim_markup as bare;
 pub(crate) use qualifiers::{deny as denies, opposed, retracted};
+pub(crate) use sentences::ends_in;
 
 /// Do words before a value change or doubt it?
 pub(crate) fn qualifies(before: &str) -> bool {

@@ -57,6 +57,11 @@ pub(super) fn tag_end(source: Source<'_, '_>, at: usize) -> usize {
     at + end.unwrap_or(rest.len())
 }
 
+/// "True" and "No", which are no headings.
+fn is_truth(text: &str) -> bool {
+    words::among(text, &["yes", "no", "true", "false"])
+}
+
 /// The rest of a `####` line, if it is an answer and no heading.
 pub(super) fn after_hashes<'t>(
     source: Source<'t, '_>,
@@ -74,7 +79,7 @@ pub(super) fn after_hashes<'t>(
     }
     let is_last = line == text.trim_end().len();
     whole_in(source, range.clone())
-        .filter(|it| it.kind != Form::Words || is_last)
+        .filter(|it| it.kind != Form::Words || is_last || is_truth(&it.text))
         .or_else(|| {
             let told = |it: &Candidate<'_>| {
                 let rest = text.get(it.range.end..line).unwrap_or("");

@@ -50,6 +50,8 @@ struct Search<'t, 'm, 'c> {
     config: &'c Config,
     role: Role,
     out: Vec<Ranked<'t>>,
+    /// Where the last announcement ends, if it says what the answer is not and names none: "The answer is not 12 m/s."
+    denied: usize,
 }
 
 /// All candidates, most trusted first.
@@ -77,6 +79,7 @@ pub(super) fn search<'t>(
         config,
         role,
         out: Vec::new(),
+        denied: 0,
     };
     match role {
         Role::Gold => search.gold(&anchors),
@@ -160,7 +163,9 @@ impl<'t> Search<'t, '_, '_> {
     }
 
     fn keep(&mut self, tier: i32, method: &'static str, reading: Candidate<'t>, said: Said<'t>) {
-        if !self.allows(&reading) {
+        // What stands before a denial is no answer either.
+        let denied = reading.range.end <= self.denied;
+        if denied || !self.allows(&reading) {
             return;
         }
         let mut text = reading.text;
@@ -392,6 +397,10 @@ impl<'t> Search<'t, '_, '_> {
                 }
             };
             let Some(reading) = reading else {
+                let end = reach::sentence_end(self.source, said_until);
+                if tried == 0 && qualifiers::deny(&self.source.text[anchor.start..end]) {
+                    self.denied = end;
+                }
                 continue;
             };
             // Words may only comment on the answer: what states one in symbols is trusted more.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::words;
+use super::{qualifiers, words};
 
 /// What belongs to a number.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -178,6 +178,12 @@ fn measured(text: &str, from: usize) -> usize {
             } else if words::is_unit(word) && !lone_article {
                 end = at + word.len();
                 end += exponent(&text[end..]);
+                if word.starts_with("degree") {
+                    let scale = words::first_word(text[end..].trim_start_matches(' '));
+                    if words::among(scale, &["celsius", "fahrenheit"]) {
+                        end = words::offset(text, scale) + scale.len();
+                    }
+                }
                 for power in [" squared", " cubed"] {
                     if text[end..].starts_with(power) {
                         end += power.len();
@@ -294,6 +300,9 @@ fn unit_group(text: &str) -> Option<usize> {
 
 /// What is counted: "ways" of "different ways to …".
 fn label(text: &str, from: usize) -> Tail {
+    if qualifiers::takes_back_in_words(&text[from..]) {
+        return Tail::default();
+    }
     let mut at = from;
     let mut first = None;
     for position in 0..4 {

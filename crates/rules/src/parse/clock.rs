@@ -54,9 +54,29 @@ pub(super) fn time(text: &str) -> Option<Answer> {
     Some(Answer::Time { seconds, afternoon })
 }
 
+/// A year with its era: `44 BCE` of "44 BC" and "44 B.C.", `79 CE` of "AD 79".
+fn year_of_era(text: &str) -> Option<String> {
+    let (first, second) = text.split_once(' ').filter(|_| text.len() <= 12)?;
+    let is_year = |part: &str| !part.is_empty() && part.bytes().all(|it| it.is_ascii_digit());
+    let (year, era) = match (is_year(first), is_year(second)) {
+        (true, false) => (first, second),
+        (false, true) => (second, first),
+        _ => return None,
+    };
+    let era = match era.replace('.', "").as_str() {
+        "BC" | "BCE" if year == first => "BCE",
+        "AD" | "CE" => "CE",
+        _ => return None,
+    };
+    Some(format!("{year} {era}"))
+}
+
 /// A date as ISO 8601 writes it: `2020-05-17` of itself, of "17 May 2020", "May 17th, 2020", `17.05.2020` and `5/17/2020`. A
 /// date that may be read with its day and month swapped stays as it is.
 pub(crate) fn date(text: &str) -> Option<String> {
+    if let Some(year) = year_of_era(text) {
+        return Some(year);
+    }
     if !(8..=40).contains(&text.len()) {
         return None;
     }

@@ -379,6 +379,29 @@ pub(super) fn derivative(parser: &mut Parser<'_>) -> Parsed<Option<Expr>> {
     Ok(Some(Expr::Symbol(format!("{above}/{below_text}").into())))
 }
 
+/// `dy/dx`, written as one word: the same name as `\frac{dy}{dx}`.
+pub(super) fn derivative_in_line(parser: &mut Parser<'_>) -> Option<Expr> {
+    let tight = |ahead: usize| {
+        parser
+            .at(parser.pos() + ahead)
+            .is_some_and(|it| it.space == Space::Tight)
+    };
+    let letter = |ahead: usize| match parser.ahead(ahead) {
+        Some(Kind::Letter(letter)) => Some(letter),
+        _ => None,
+    };
+    let (above, below) = (letter(1)?, letter(4)?);
+    let is_written = parser.ahead(2) == Some(Kind::Divide)
+        && letter(3) == Some('d')
+        && (1..5).all(tight)
+        && !(tight(5) && letter(5).is_some());
+    if !is_written {
+        return None;
+    }
+    parser.skip(5);
+    Some(Expr::Symbol(format!("d{above}/d{below}").into()))
+}
+
 fn powered(value: Expr, power: Option<Expr>) -> Expr {
     match power {
         Some(power) => Expr::power(value, power),

@@ -37,6 +37,11 @@ pub(super) fn operand(parser: &mut Parser<'_>) -> Parsed<Expr> {
             {
                 return Ok(value);
             }
+            if letter == 'd'
+                && let Some(symbol) = function::derivative_in_line(parser)
+            {
+                return Ok(symbol);
+            }
             variable::letter(parser, letter)
         }
         Kind::Greek(name) => variable::greek(parser, name),

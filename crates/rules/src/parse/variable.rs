@@ -197,7 +197,8 @@ fn application(parser: &mut Parser<'_>, name: &str) -> Option<Expr> {
     let Some(arguments) = arguments else {
         // Events and such: P(A | B).
         if matches!(name, "P" | "E" | "Pr" | "Var") && close > open && close < parser.limit() {
-            let inner: String = parser.source(open + 1, close).split_whitespace().collect();
+            let inner = parser.source(open + 1, close).replace("\\mid", "|");
+            let inner: String = inner.split_whitespace().collect();
             parser.seek(close + 1);
             return Some(Expr::Symbol(format!("{name}({inner})").into()));
         }
