@@ -7,6 +7,7 @@ use crate::code::{self, Verdict};
 use crate::compare::{Comparison, Options};
 use crate::config::{Config, ExtractionMode, FallbackMode, Profile};
 use crate::extract::{Found, Role};
+use crate::format::AnswerFormat;
 use crate::parse::ParseError;
 use crate::verification::{Reading, Status, Verification, shortened};
 use crate::{algebra::work, compare, extract, math_verify, parse};
@@ -110,6 +111,43 @@ impl Verifier {
     }
 }
 
+impl Verifier {
+    /// As [`Self::verify`], of a response whose answer stands in a `format`, against reference answers any of which is right: the
+    /// verification of the first that is equal, else of the last that cannot be told, else of the first.
+    ///
+    /// ```
+    /// use juror_rules::{AnswerFormat, Config, Profile, Verifier};
+    ///
+    /// let strict = Verifier::new(Profile::Strict, Config::default());
+    /// let verification = strict.verify_any(["7", "5"], r"Of 7, \boxed{5}.", &AnswerFormat::boxed());
+    /// assert_eq!(verification.equal, Some(true));
+    /// ```
+    pub fn verify_any<'g>(
+        &self,
+        golds: impl IntoIterator<Item = &'g str>,
+        response: &str,
+        format: &AnswerFormat,
+    ) -> Verification {
+        let mut golds = golds.into_iter();
+        let first = golds.next().unwrap_or("");
+        let Some(answer) = format.answer(response) else {
+            let reason = "nothing in the response has the format of an answer".to_owned();
+            return unread(Status::NoAnswer, &[first], &[], reason);
+        };
+        let mut verdict = self.verify(first, &answer);
+        for gold in golds {
+            if verdict.equal == Some(true) {
+                break;
+            }
+            let next = self.verify(gold, &answer);
+            if next.equal != Some(false) {
+                verdict = next;
+            }
+        }
+        verdict
+    }
+}
+
 /// One side as it was read.
 struct Side {
     found: Found<'static>,
@@ -172,12 +210,15 @@ fn strict(
         }
     };
     if gold.qualified || pred.qualified {
-        let reason = "words beside the answer change it".to_owned();
-        let status = if gold.qualified {
-            Status::UnparsedGold
+        let (status, side) = if gold.qualified {
+            (Status::UnparsedGold, &gold)
         } else {
-            Status::UnparsedPred
+            (Status::UnparsedPred, &pred)
         };
+        let reason = format!(
+            "words beside the answer change it: {}",
+            quoted(&side.statement)
+        );
         return unread(status, &[&gold.text], &[&pred.text], reason);
     }
     if let Some(parts) = parts_compared(&gold, &pred, &Options::from(config)) {
@@ -227,11 +268,21 @@ fn strict(
         }
         (Err(error), _) => {
             let status = status_of(error, Status::UnparsedGold);
-            unread(status, &[&gold.text], &[&pred.text], error.to_string())
+            unread(
+                status,
+                &[&gold.text],
+                &[&pred.text],
+                with_rest(error, &gold.text),
+            )
         }
         (_, Err(error)) => {
             let status = status_of(error, Status::UnparsedPred);
-            unread(status, &[&gold.text], &[&pred.text], error.to_string())
+            unread(
+                status,
+                &[&gold.text],
+                &[&pred.text],
+                with_rest(error, &pred.text),
+            )
         }
     }
 }
@@ -435,6 +486,26 @@ fn unread(status: Status, gold: &[&str], pred: &[&str], reason: String) -> Verif
         gold: gold.iter().map(|&text| shortened(text.into())).collect(),
         pred: pred.iter().map(|&text| shortened(text.into())).collect(),
         reason,
+    }
+}
+
+/// A text in quotes, of a long one the beginning.
+fn quoted(text: &str) -> String {
+    const LONGEST: usize = 120;
+    let text = text.trim();
+    let begin = &text[..text.floor_char_boundary(LONGEST)];
+    let rest = if begin.len() < text.len() { "…" } else { "" };
+    format!("“{begin}{rest}”")
+}
+
+/// What is wrong with an answer, and what of it was left over.
+fn with_rest(error: &ParseError, text: &str) -> String {
+    match error {
+        ParseError::Syntax { at, .. } => match text.get(*at..).filter(|rest| !rest.is_empty()) {
+            Some(rest) => format!("{error}: {}", quoted(rest)),
+            None => error.to_string(),
+        },
+        _ => error.to_string(),
     }
 }
 

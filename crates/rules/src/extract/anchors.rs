@@ -27,7 +27,7 @@ pub(super) struct Anchor {
     pub how: AnchorKind,
     /// Where its word begins.
     pub start: usize,
-    /// Behind its last word; the answer follows.
+    /// After its last word; the answer follows.
     pub end: usize,
     /// Is it of a language with a decimal comma?
     pub comma: bool,
@@ -38,7 +38,7 @@ pub(super) struct Anchor {
 struct Phrase {
     how: AnchorKind,
     comma: bool,
-    /// What stands before and behind it may be the same run of letters.
+    /// What stands before and after it may be the same run of letters.
     spaceless: bool,
 }
 
@@ -134,7 +134,7 @@ impl Announcements {
     }
 }
 
-/// How far behind "answer" its verb may stand, in bytes.
+/// How far after "answer" its verb may stand, in bytes.
 const MAX_GAP: usize = 140;
 
 /// How many announcements are kept, and how many words that may be one are looked at, from the last on.

@@ -171,7 +171,7 @@ fn number(text: &str) -> Option<f64> {
     last.trim_matches(['.', ',']).replace(',', "").parse().ok()
 }
 
-/// Do the parts behind a total add up to it: "24 students: 10 boys and 14 girls"?
+/// Do the parts after a total add up to it: "24 students: 10 boys and 14 girls"?
 pub(super) fn adds_up(total: &str, parts: &[f64]) -> bool {
     let sum: f64 = parts.iter().sum();
     parts.len() > 1 && number(total).is_some_and(|total| (total - sum).abs() < 1e-9)
@@ -197,7 +197,7 @@ pub(super) fn before_bracket(sentence: &str) -> Option<usize> {
     (explains && has_digit(before) && !inner.contains(')') && !changes).then_some(at)
 }
 
-/// Where a sentence states a total and goes on with its parts behind a colon.
+/// Where a sentence states a total and goes on with its parts after a colon.
 pub(super) fn before_parts(sentence: &str) -> Option<usize> {
     [": ", " ("].iter().find_map(|sign| {
         let at = sentence.find(sign)?;

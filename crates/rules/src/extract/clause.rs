@@ -1,4 +1,4 @@
-//! What stands behind words such as "the answer is".
+//! What stands after words such as "the answer is".
 
 use std::borrow::Cow;
 
@@ -15,7 +15,7 @@ use super::words;
 /// How long an answer in words is at most, in bytes.
 const MAX_WORDS: usize = 120;
 
-/// What is read behind an announcement that ends at `from`, if it ends within `reach` bytes. `named`: is it a choice?
+/// What is read after an announcement that ends at `from`, if it ends within `reach` bytes. `named`: is it a choice?
 pub(super) fn read<'t>(
     source: Source<'t, '_>,
     from: usize,
@@ -63,7 +63,7 @@ pub(super) fn read<'t>(
     }
 }
 
-/// How far "not A but" reaches, behind which the answer stands; 0 where a clause does not begin so.
+/// How far "not A but" reaches, after which the answer stands; 0 where a clause does not begin so.
 pub(super) fn before_but(clause: &str) -> usize {
     let near = &clause[..clause.floor_char_boundary(MAX_WORDS)];
     let rest = near.trim_start_matches([' ', ':', '*']);
@@ -78,7 +78,7 @@ pub(super) fn before_but(clause: &str) -> usize {
     near.len() - rest.len() + at + " but ".len()
 }
 
-/// Behind the words that say nothing, in scripts without spaces.
+/// After the words that say nothing, in scripts without spaces.
 fn skip_spaceless(text: &str, from: usize) -> usize {
     let mut at = from;
     for _ in 0..4 {
@@ -184,7 +184,7 @@ fn answer<'t>(
         && first.value.start <= start + markup
     {
         let mut range = 0..stated::joined_forward(source, &all, 0);
-        // "$48 + 24$ = 72": the value is behind the sign. A formula may end behind the clause that it begins in.
+        // "$48 + 24$ = 72": the value is after the sign. A formula may end after the clause that it begins in.
         let after = source.text.get(all[range.end - 1].end..end);
         if range.end < all.len() && after.is_some_and(|it| it.trim_start().starts_with('=')) {
             range = range.end..stated::joined_forward(source, &all, range.end);
@@ -220,7 +220,9 @@ fn date(text: &str) -> Option<usize> {
     }
     let ends = near
         .char_indices()
-        .filter(|(_, it)| it.is_ascii_digit() || matches!(it, 'C' | 'D' | 'E'))
+        .filter(|(_, it)| {
+            it.is_ascii_digit() || it.is_ascii_alphabetic() && near.starts_with(char::is_numeric)
+        })
         .map(|(at, _)| at + 1)
         .filter(|at| !near[*at..].starts_with(|it: char| it.is_ascii_alphanumeric()));
     let mut dates = ends.filter(|end| crate::parse::date(&near[..*end]).is_some());
@@ -365,7 +367,7 @@ fn is_minus(before: &str, rest: &str) -> bool {
         && !before.trim_end_matches(' ').ends_with('\n')
 }
 
-/// Behind the words that say nothing.
+/// After the words that say nothing.
 fn skip_fillers(text: &str, from: usize) -> usize {
     let mut at = from;
     for _ in 0..12 {

@@ -158,7 +158,7 @@ fn with_other_notations(text: Cow<'_, str>, signs: Signs) -> Cow<'_, str> {
     text
 }
 
-/// The text with "per cent" in one word, without the `/-` behind a sum of rupees, with the backslash of a box; `None` where none is in it.
+/// The text with "per cent" in one word, without the `/-` after a sum of rupees, with the backslash of a box; `None` where none is in it.
 fn with_spellings(text: &str) -> Option<String> {
     let goes_on = |rest: &str| rest.starts_with(|it: char| it.is_alphanumeric());
     let is_digit = |it: char| it.is_ascii_digit();
@@ -217,7 +217,7 @@ fn with_feet(text: &str) -> Option<String> {
     found.then_some(out)
 }
 
-/// The text without GSM8K's calculator marks, `<<9*2=18>>`, which say how the number behind them was computed and are no
+/// The text without GSM8K's calculator marks, `<<9*2=18>>`, which say how the number after them was computed and are no
 /// part of the solution; `None` where there are none.
 fn without_calculator_marks(text: &str) -> Option<String> {
     let mut out = String::new();
@@ -314,7 +314,7 @@ fn outside_thinking(text: &str) -> Result<&str, &'static str> {
     Ok(part.strip_suffix("</s>").unwrap_or(part))
 }
 
-/// Behind the role name that follows the opening of a turn.
+/// After the role name that follows the opening of a turn.
 fn after_role(text: &str, at: usize) -> usize {
     let rest = text.get(at..).unwrap_or_default();
     for role in ["assistant", "user", "system"] {

@@ -53,7 +53,7 @@ pub(super) struct Candidate<'t> {
 pub(super) struct Item {
     /// Where its value stands.
     pub value: Range<usize>,
-    /// Behind its unit and what is said of it.
+    /// After its unit and what is said of it.
     pub end: usize,
     pub kind: Form,
     pub tail: Tail,

@@ -73,7 +73,7 @@ fn of_style<'t>(
     (out.len() > 1).then_some(out)
 }
 
-/// Where a label stands at the beginning of a word, and what is behind it.
+/// Where a label stands at the beginning of a word, and what is after it.
 fn find(text: &str, open: &str, label: &str, close: &str) -> Option<(usize, usize)> {
     let mark = format!("{open}{label}{close}");
     text.match_indices(&mark)

@@ -3,17 +3,17 @@
 use super::words::{self, words_of};
 use crate::lexicon::words::APPROXIMATELY;
 
-/// How many words behind a value are looked at for phrases that bound it, and how many bytes for opposites.
+/// How many words after a value are looked at for phrases that bound it, and how many bytes for opposites.
 const FAR: usize = 40;
 const OPPOSED: usize = 400;
 
-/// How far behind an answer a retraction is looked for, in bytes.
+/// How far after an answer a retraction is looked for, in bytes.
 const RETRACTION: usize = 2_000;
 
 /// How many words of a narrating sentence may belong to its number on either side.
 const NEAR: usize = 3;
 
-/// Does what stands before or behind an announced value change it?
+/// Does what stands before or after an announced value change it?
 pub(super) fn change(before: &str, after: &str) -> bool {
     let (clause, aside) = without_brackets(clause(before_contrast(after)));
     let near = up_to(clause, &[',', ';', ':', '(']);
@@ -41,7 +41,7 @@ pub(super) fn change(before: &str, after: &str) -> bool {
         || words_of(near).any(|word| word.eq_ignore_ascii_case("than"))
 }
 
-/// What stands behind "which is": in "the square root of 9, which is 3" nothing before it changes the 3.
+/// What stands after "which is": in "the square root of 9, which is 3" nothing before it changes the 3.
 fn behind_evaluation(before: &str) -> &str {
     let mut words = words_of(before).rev();
     let equals = words
@@ -51,6 +51,24 @@ fn behind_evaluation(before: &str) -> &str {
         return "";
     }
     before
+}
+
+/// What stands after the verb: in "the perimeter of the square is 25" the square is what the sentence is about.
+fn after_verb(before: &str) -> &str {
+    let mut verbs = words_of(before).rev();
+    let verb = verbs.find(|it| words::among(it, &["is", "are", "was", "were", "equals"]));
+    verb.map_or(before, |verb| {
+        &before[words::offset(before, verb) + verb.len()..]
+    })
+}
+
+/// Is a number the place of something in a row, as in "25th prime"? By itself "25th" is the number.
+pub(super) fn is_place(text: &str) -> bool {
+    let rest = text.trim_start_matches(|it: char| it.is_ascii_digit());
+    let ending = rest.split(' ').next().unwrap_or("");
+    rest.len() < text.len()
+        && rest.len() > ending.len()
+        && matches!(ending, "st" | "nd" | "rd" | "th")
 }
 
 /// Is what follows an argument of a function that nobody evaluated, as the 3 of "len(3)"?
@@ -109,6 +127,7 @@ fn is_part_of_number(after: &str) -> bool {
 fn ends_in_bound(before: &str) -> bool {
     let mut words = words_of(before).rev();
     let of: &[&str] = match words.next() {
+        Some("to") => &["up"],
         Some("of") => &[
             "minimum", "maximum", "factor", "divisor", "fraction", "part", "power",
         ],
@@ -136,7 +155,8 @@ fn may_be_another(after: &str) -> bool {
 fn relates(before: &str) -> bool {
     let mut words = words_of(before).rev();
     match words.next() {
-        Some("from") => true,
+        // "starting from 12", "the sum of the first 12"
+        Some("from" | "first" | "last" | "next") => true,
         Some("by") => !words
             .next()
             .is_some_and(|it| words::INTRODUCES_BY.contains(it)),
@@ -161,7 +181,7 @@ fn before_contrast(after: &str) -> &str {
     &after[..end.unwrap_or(after.len())]
 }
 
-/// Is there a phrase behind a value that bounds it, as "at most" and "and above"?
+/// Is there a phrase after a value that bounds it, as "at most" and "and above"?
 fn has_phrase(after: &str) -> bool {
     // "at the very least" is "at least".
     let very = after.contains(" very ");
@@ -256,6 +276,7 @@ pub(super) fn change_choice(before: &str, after: &str) -> bool {
 /// The same for an answer in words, which may be followed by more of a list.
 pub(super) fn change_words(before: &str, after: &str) -> bool {
     has(before, &words::CHANGES_BEFORE)
+        || ends_in_bound(before)
         || deny(before)
         || words_of(after).any(|word| matches!(word, "and" | "or"))
         || goes_on(after)
@@ -287,11 +308,13 @@ pub(super) fn change_near(before: &str, after: &str) -> bool {
         .map_or(0, |word| words::offset(after, word) + word.len());
     let alone = from == 0;
     let joined = is_part_of_number(after);
+    let elsewhere = may_be_another(after);
     let (before, after) = (&before[from..], clause(&after[..to]));
-    has(before, &words::CHANGES_BEFORE)
+    elsewhere
+        || has(after_verb(before), &words::CHANGES_BEFORE)
         || deny_announcement(before)
         || deny(before)
-        || alone && ends_in_bound(before)
+        || ends_in_bound(before) && (alone || before.trim_end().ends_with("to"))
         || joined
         || changes(after)
         || has_phrase(after)
@@ -316,7 +339,7 @@ pub(super) fn denied_after(after: &str) -> bool {
         )
 }
 
-/// Do words behind a value change it? "3 times" is a count, "3 times 4" is none.
+/// Do words after a value change it? "3 times" is a count, "3 times 4" is none.
 fn changes(after: &str) -> bool {
     let count =
         words_of(after).next().is_some_and(|it| it == "times") && words_of(after).count() == 1;
@@ -402,7 +425,7 @@ pub(crate) fn retracted(after: &str) -> bool {
 }
 
 /// The same of one clause: a correction that is opened and denies, a phrase of the table, or a fault that is admitted.
-/// What "that" points to is the answer only in the first clause behind it.
+/// What "that" points to is the answer only in the first clause after it.
 fn retracts(clause: &str, first: bool) -> bool {
     let words: Vec<&str> = words_of(clause)
         .skip_while(|word| words::among(word, &["but", "however", "well", "and", "so"]))

@@ -1,4 +1,4 @@
-//! Where what is announced ends, and what stands behind marks: `####`, `<answer>`, labelled parts.
+//! Where what is announced ends, and what stands after marks: `####`, `<answer>`, labelled parts.
 
 use std::borrow::Cow;
 
@@ -30,7 +30,7 @@ pub(super) fn labelled_parts<'t>(source: Source<'t, '_>, from: usize) -> Option<
     })
 }
 
-/// Does a word with a capital letter stand behind `at`?
+/// Does a word with a capital letter stand after `at`?
 pub(super) fn begins_anew(source: Source<'_, '_>, at: usize) -> bool {
     let rest = source.text[at..].trim_start_matches(['*', ' ']);
     let word = words::first_word(rest);
@@ -43,7 +43,7 @@ pub(super) fn line_end(source: Source<'_, '_>, at: usize) -> usize {
     text[at..].find('\n').map_or(text.len(), |end| at + end)
 }
 
-/// Where the sentence that `at` lies in ends; behind its exclamation mark, which may be a factorial's.
+/// Where the sentence that `at` lies in ends; after its exclamation mark, which may be a factorial's.
 pub(super) fn sentence_end(source: Source<'_, '_>, at: usize) -> usize {
     let Source { text, regions, .. } = source;
     let end = sentences::end(text, regions, at, usize::MAX).unwrap_or(text.len());

@@ -9,7 +9,7 @@ pub(super) struct Boxed {
     pub start: usize,
     /// What it holds.
     pub content: Range<usize>,
-    /// Behind its brace.
+    /// After its brace.
     pub end: usize,
     /// `false`: the text ends within it.
     pub closed: bool,
@@ -22,7 +22,7 @@ pub(super) struct Formula {
     pub start: usize,
     /// What it holds.
     pub content: Range<usize>,
-    /// Behind its closing delimiter.
+    /// After its closing delimiter.
     pub end: usize,
 }
 
@@ -38,7 +38,7 @@ pub(super) struct Regions {
 }
 
 impl Regions {
-    /// The formula that `at` lies in, or the first one behind it.
+    /// The formula that `at` lies in, or the first one after it.
     pub(super) fn formula_at(&self, at: usize) -> Option<(usize, &Formula)> {
         let index = self.formulas.partition_point(|it| it.end <= at);
         self.formulas.get(index).map(|formula| (index, formula))
@@ -271,7 +271,7 @@ impl<'t> Scanner<'t> {
             if self.open_box.is_none() {
                 self.open_box = Some((at, end + gap + 1, self.depth));
             }
-            // Within a formula, a dollar right behind the brace belongs to the box.
+            // Within a formula, a dollar right after the brace belongs to the box.
             if self.open.is_some()
                 && self.words.is_none()
                 && bytes.get(end + gap + 1) == Some(&b'$')

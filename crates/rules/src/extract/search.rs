@@ -25,7 +25,7 @@ use crate::config::{Config, ExtractionTarget};
 /// How many candidates are named at most.
 const MAX_FOUND: usize = 8;
 
-/// What announced an answer behind "A:", which may be a choice and its text too.
+/// What announced an answer after "A:", which may be a choice and its text too.
 pub(super) const ANSWER_LETTER: &str = "answer letter";
 
 /// A candidate and where it stands.
@@ -107,7 +107,7 @@ pub(super) fn search<'t>(
     Ok(found)
 }
 
-/// What is taken back is no answer, nor does one that stands before it become the answer; one behind it does.
+/// What is taken back is no answer, nor does one that stands before it become the answer; one after it does.
 fn take_back<'t>(text: &'t str, ranked: &mut [Ranked<'t>]) {
     let retracted = |candidate: &Ranked<'_>| {
         let behind = &text[candidate.end..];
@@ -149,7 +149,9 @@ impl<'t> Search<'t, '_, '_> {
             Form::Choice => qualifiers::change_choice(before, after),
             _ => qualifiers::change(before, after) || qualifiers::is_argument(before),
         };
-        let qualified = qualified || qualifiers::change_spaceless(before, after);
+        let qualified = qualified
+            || qualifiers::is_place(&reading.text)
+            || qualifiers::change_spaceless(before, after);
         let option = (reading.kind == Form::Choice)
             .then(|| choice::text(before, after).map(str::to_owned))
             .flatten();
@@ -459,7 +461,7 @@ impl<'t> Search<'t, '_, '_> {
     }
 
     /// What "A:" announces at the beginning of the last line. It may be the letter of a choice all the same: that stands
-    /// behind it among the candidates.
+    /// after it among the candidates.
     fn after_letter(&mut self) {
         let text = self.source.text;
         let Some(at) = behind_letter(text) else {
@@ -495,7 +497,7 @@ fn is_formula_like(text: &str) -> bool {
         && !text.split_whitespace().any(word)
 }
 
-/// Behind the "A:" that begins the last line, unless the text lists choices.
+/// After the "A:" that begins the last line, unless the text lists choices.
 fn behind_letter(text: &str) -> Option<usize> {
     let line = text.trim_end().rfind('\n').map_or(0, |at| at + 1);
     let rest = text[line..]

@@ -164,7 +164,7 @@ pub(super) fn last_before(text: &str, regions: &Regions, end: usize) -> Option<R
     }
 }
 
-/// Does a text end in `answer`, behind a verb or preposition that introduces it, as in "He was born in Providence, Rhode
+/// Does a text end in `answer`, after a verb or preposition that introduces it, as in "He was born in Providence, Rhode
 /// Island." and "The process is called **mitosis**."? `is` compares what stands there with the answer.
 pub(crate) fn ends_in(text: &str, is: impl Fn(&str) -> bool) -> bool {
     let text = trim_markup(text.trim_end_matches(['!', '*', ' ', '\n']));

@@ -139,7 +139,7 @@ pub(super) fn says_right(text: &str) -> bool {
     noun || right && over
 }
 
-/// Is a concluding word only an adverb behind a verb, as in "is therefore (B)"?
+/// Is a concluding word only an adverb after a verb, as in "is therefore (B)"?
 fn skips_concluding(word: &str, head: &str) -> bool {
     words::CONCLUDING.contains(word) && {
         let verb = words::last_word(head.trim_end());

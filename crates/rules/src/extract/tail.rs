@@ -1,4 +1,4 @@
-//! What stands behind a number and belongs to it: percent signs, units, money, what is counted.
+//! What stands after a number and belongs to it: percent signs, units, money, what is counted.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use super::{qualifiers, words};
 /// What belongs to a number.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Tail {
-    /// The unit or label, in bytes behind the number; empty if there is none.
+    /// The unit or label, in bytes after the number; empty if there is none.
     pub unit: Range<usize>,
     /// How far the words about it reach.
     pub end: usize,
@@ -17,7 +17,7 @@ pub(super) struct Tail {
     pub base: Option<Range<usize>>,
 }
 
-/// Reads what follows a number: `text` begins right behind it. `labels`: may it be something that is counted?
+/// Reads what follows a number: `text` begins right after it. `labels`: may it be something that is counted?
 pub(super) fn tail(text: &str, labels: bool) -> Tail {
     // "12-year-old"
     if let Some(rest) = text.strip_prefix("-year") {

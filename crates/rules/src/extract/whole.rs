@@ -75,7 +75,7 @@ pub(super) fn last_cell(text: &str, range: Range<usize>) -> Range<usize> {
         .map_or(range, |at| end - cells.len() + at + 2..end)
 }
 
-/// The truth value that a text begins with, what stands right behind it, and that without punctuation.
+/// The truth value that a text begins with, what stands right after it, and that without punctuation.
 fn leading_truth(text: &str) -> Option<(&str, &str, &str)> {
     let bare = text.trim_start_matches([' ', '\n', '*', '_', '"', '>']);
     let word = words::first_word(bare);

@@ -45,9 +45,9 @@ lists! {
     FINAL_ANNOUNCEMENT: "final announcement",
     TAG_ANNOUNCEMENT: "tag announcement",
     BEFORE_NO_ANNOUNCEMENT: "before no announcement",
-    CHANGES_BEFORE: "changes the value behind",
-    CHANGES_CHOICE_BEFORE: "changes the choice behind",
-    CHANGES_AFTER: "changes the value before",
+    CHANGES_BEFORE: "changes the value after it",
+    CHANGES_CHOICE_BEFORE: "changes the choice after it",
+    CHANGES_AFTER: "changes the value before it",
     CONDITION: "condition",
     PHRASE_AFTER: "phrase that bounds the value before",
     JOINS_NUMBERS: "joins numbers",
@@ -133,7 +133,7 @@ pub(super) fn is_unit(word: &str) -> bool {
     unit || UNIT.contains_exactly(word)
 }
 
-/// Could `word`, behind a number, name what is counted?
+/// Could `word`, after a number, name what is counted?
 pub(super) fn is_counted(word: &str) -> bool {
     !NOT_COUNTED.contains(word)
         && ((word.len() > 3 && word.ends_with('s') && !word.ends_with("ss"))

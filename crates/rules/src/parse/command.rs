@@ -14,7 +14,7 @@ pub(super) enum Action {
     Emit(Kind<'static>),
     /// Nothing stands there.
     Skip,
-    /// Nothing stands there, nor in the group behind.
+    /// Nothing stands there, nor in the group after.
     SkipGroup,
     /// White space.
     Space(Space),

@@ -195,7 +195,7 @@ fn function_argument(parser: &mut Parser<'_>, named: Named) -> Parsed<Expr> {
     })
 }
 
-/// Is the next letter a function with brackets behind it?
+/// Is the next letter a function with brackets after it?
 fn applies_next(parser: &Parser<'_>) -> bool {
     matches!(parser.peek(), Some(Kind::Letter('f' | 'g')))
         && parser.ahead(1) == Some(Kind::Open(Bracket::Round))

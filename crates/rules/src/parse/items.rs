@@ -165,7 +165,7 @@ pub(super) fn item(parser: &mut Parser<'_>) -> Parsed<Answer> {
     }))
 }
 
-/// `\mathbf{Z}` and a bare `R` behind ∈.
+/// `\mathbf{Z}` and a bare `R` after ∈.
 pub(super) fn lettered_domain(parser: &mut Parser<'_>) -> Parsed<Option<Answer>> {
     let grouped = parser.opens(Bracket::Group) && parser.mate(parser.pos()) == parser.pos() + 2;
     let Some(Kind::Letter(letter)) = parser.ahead(usize::from(grouped)) else {

@@ -17,7 +17,7 @@ pub(super) enum Run<'t> {
     Parts(Vec<(usize, Kind<'t>)>),
 }
 
-/// Reads a run; `tight` says that a digit stands right before it, `next` what follows behind spaces.
+/// Reads a run; `tight` says that a digit stands right before it, `next` what follows after spaces.
 pub(super) fn read(run: &str, tight: bool, next: Option<char>) -> Run<'_> {
     if run.len() == 3 && words::SHORT_WORD.contains_exactly(run) {
         return Run::One(Kind::Word(run));

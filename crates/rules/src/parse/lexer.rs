@@ -30,7 +30,7 @@ struct Opened {
     bracket: Bracket,
     /// Do commas inside separate entries?
     list: bool,
-    /// How many arguments of a command come behind it.
+    /// How many arguments of a command come after it.
     pending: u8,
 }
 
@@ -103,8 +103,8 @@ pub(super) fn syntax(at: usize, what: &str) -> ParseError {
 
 /// Which dollars enclose formulas, and which are money.
 ///
-/// As in Pandoc: what opens has no space behind it, what closes none before it and no digit behind it; where the first has
-/// a space behind it and the second one before it, they are a pair too.
+/// As in Pandoc: what opens has no space after it, what closes none before it and no digit after it; where the first has
+/// a space after it and the second one before it, they are a pair too.
 fn dollars(text: &str) -> Vec<bool> {
     let bytes = text.as_bytes();
     let at: Vec<usize> = (0..bytes.len())

@@ -14,7 +14,7 @@ const MOST_REPEATS: u32 = 64;
 pub(super) struct Lone {
     /// Its first token.
     pub(super) start: usize,
-    /// One behind its last token.
+    /// One after its last token.
     pub(super) end: usize,
     /// See [`crate::answer::Quantity::places`].
     pub(super) places: Option<i64>,
@@ -145,7 +145,7 @@ impl<'t> Parser<'t> {
         self.any_kind_at(self.here.pos.checked_sub(back)?)
     }
 
-    /// The kind of the token at an index, also behind the current limit.
+    /// The kind of the token at an index, also after the current limit.
     pub(super) fn any_kind_at(&self, index: usize) -> Option<Kind<'t>> {
         self.tokens.get(index).map(|token| token.kind)
     }

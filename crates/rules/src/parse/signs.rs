@@ -140,7 +140,7 @@ pub(super) fn ascii<'t>(lexer: &mut Lexer<'t>, byte: u8) -> Result<(), ParseErro
     lexer.push(kind, start)
 }
 
-/// A relation behind `\not` is its opposite.
+/// A relation after `\not` is its opposite.
 pub(super) fn negate<'t>(lexer: &mut Lexer<'t>, kind: Kind<'t>) -> Kind<'t> {
     if !std::mem::take(&mut lexer.next.negated) {
         return kind;

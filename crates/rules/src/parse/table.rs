@@ -112,7 +112,7 @@ pub(super) fn wrapped_table(parser: &mut Parser<'_>) -> Parsed<Answer> {
     Ok(table)
 }
 
-/// A table behind a factor.
+/// A table after a factor.
 pub(super) fn scaled_table(parser: &mut Parser<'_>, factor: &Expr) -> Parsed<Answer> {
     let mut matrix = matrix(parser)?;
     for cell in matrix.rows.iter_mut().flatten() {

@@ -212,7 +212,7 @@ pub(super) struct Token<'t> {
     pub(super) kind: Kind<'t>,
     /// First byte.
     pub(super) start: u32,
-    /// One behind the last byte.
+    /// One after the last byte.
     pub(super) end: u32,
     /// What stands before it.
     pub(super) space: Space,
@@ -231,7 +231,7 @@ pub(super) struct Numeral<'t> {
     pub(super) text: &'t str,
     /// Where in `text` the decimal separator is.
     pub(super) point: Option<u32>,
-    /// The power of ten behind an `e`.
+    /// The power of ten after an `e`.
     pub(super) exponent: i64,
     /// The digits that repeat; empty if none do.
     pub(super) repeat: &'t str,

@@ -169,7 +169,7 @@ fn raised_function(parser: &mut Parser<'_>, name: &str) -> Option<Expr> {
         })
 }
 
-/// What brackets behind a name hold, if it is a function there.
+/// What brackets after a name hold, if it is a function there.
 fn application(parser: &mut Parser<'_>, name: &str) -> Option<Expr> {
     let mut letters = name.chars();
     let first = letters.next()?;
@@ -367,7 +367,7 @@ pub(super) fn accent(parser: &mut Parser<'_>, tag: &str) -> Parsed<Expr> {
     named(parser, format!("{tag}({name})"))
 }
 
-/// ∠ and △ with the points behind them.
+/// ∠ and △ with the points after them.
 pub(super) fn object(parser: &mut Parser<'_>, sign: &str) -> Parsed<Expr> {
     parser.skip(1);
     let mut name = sign.to_owned();

@@ -1,4 +1,4 @@
-//! Answers in words: choices, truths, times, "no solution", "all real numbers", and formulas behind a word or two.
+//! Answers in words: choices, truths, times, "no solution", "all real numbers", and formulas after a word or two.
 
 use super::parser::negate;
 use super::plain::plain_text;
@@ -102,7 +102,7 @@ fn all_but(plain: &str) -> Option<Answer> {
     Some(Answer::Difference(Box::new((line, Answer::Set(points)))))
 }
 
-/// A formula behind words that only say what it is: "the point (2, 3)".
+/// A formula after words that only say what it is: "the point (2, 3)".
 pub(super) fn announced(text: &str) -> Option<Answer> {
     let near = text.get(..24.min(text.len()))?.to_ascii_lowercase();
     let (lead, behind) = words::KIND_OF_ANSWER.begin(&near)?;

@@ -61,7 +61,7 @@ impl Search<'_, '_, '_> {
         }
     }
 
-    /// The total whose parts are listed behind it.
+    /// The total whose parts are listed after it.
     pub(super) fn total(&mut self) {
         let text = self.source.text;
         let Some((line, list)) = aside::last_list(text) else {

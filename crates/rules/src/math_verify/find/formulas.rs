@@ -39,7 +39,7 @@ enum Row {
     Plain,
     /// Of formulas with boxes.
     Boxed,
-    /// Of any formulas, with "I hope" behind it.
+    /// Of any formulas, with "I hope" after it.
     Hoped,
 }
 
@@ -115,13 +115,13 @@ impl<'s, 't> Formulas<'s, 't> {
         })
     }
 
-    /// The formula behind `is`, a colon and white space.
+    /// The formula after `is`, a colon and white space.
     fn behind_is(&self, mut at: usize) -> Option<usize> {
         at += usize::from(byte_at(self.source.text, at) == b':');
         self.behind_spaces(at)
     }
 
-    /// The formula behind white space, which may take the last of the white space for itself.
+    /// The formula after white space, which may take the last of the white space for itself.
     fn behind_spaces(&self, at: usize) -> Option<usize> {
         if self.all.is_empty() {
             return None;
@@ -218,7 +218,7 @@ impl Target for Formulas<'_, '_> {
         self.found(self.behind_is(at)?, Row::Plain)
     }
 
-    /// A row behind at most fifty characters.
+    /// A row after at most fifty characters.
     fn near(&self, at: usize) -> Option<Match> {
         let next = self
             .all
@@ -262,7 +262,7 @@ fn percent_end(text: &str, at: usize, longest: bool) -> Option<usize> {
 }
 
 /// One pass over the text that finds all formulas. An open one waits for the first delimiter that could close it;
-/// nothing behind that can.
+/// nothing after that can.
 #[derive(Debug, Default)]
 struct Scan {
     all: Vec<Formula>,

@@ -127,11 +127,11 @@ pub(super) fn patterns(config: &Config) -> Vec<Pattern> {
 
 /// What a target looks for.
 trait Target {
-    /// What stands at `at`, behind "final answer is", with "I hope" behind it.
+    /// What stands at `at`, after "final answer is", with "I hope" after it.
     fn hoped(&self, at: usize) -> Option<Match>;
-    /// What stands at `at`, behind "is".
+    /// What stands at `at`, after "is".
     fn stated(&self, at: usize) -> Option<Match>;
-    /// What stands near `at`, behind "answer".
+    /// What stands near `at`, after "answer".
     fn near(&self, at: usize) -> Option<Match>;
     /// Everything, from left to right.
     fn anywhere(&self) -> Vec<Match>;

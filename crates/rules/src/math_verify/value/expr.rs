@@ -210,7 +210,7 @@ fn hundredth() -> Expr {
     Expr::Number(RBig::from_parts(IBig::ONE, 100_u8.into()))
 }
 
-/// What it costs to put the items of `other` behind those of another sum or product.
+/// What it costs to put the items of `other` after those of another sum or product.
 fn moved(other: &Expr) -> u64 {
     match other {
         Expr::Add(more) | Expr::Multiply(more) => more.len() as u64,

@@ -432,7 +432,7 @@ impl Interpreter<'_, '_> {
     }
 }
 
-/// The variable of a differential: what stands behind the d.
+/// The variable of a differential: what stands after the d.
 fn differential(text: &str) -> &str {
     let rest = text.strip_prefix('d').unwrap_or(text).trim_start();
     rest.strip_prefix('\\').unwrap_or(rest)

@@ -55,7 +55,7 @@ impl<'t> Grammar<'t> {
         self.spent
     }
 
-    /// The kind of a token; `None` behind the last.
+    /// The kind of a token; `None` after the last.
     pub(super) fn kind(&self, at: u32) -> Option<Token> {
         self.tokens.get(at as usize).map(|token| token.kind)
     }
@@ -112,7 +112,7 @@ impl<'t> Grammar<'t> {
     }
 
     /// Continues each of `start` by `step` as often as it goes. Where `may_stop` says so the shorter readings stay
-    /// possible too, behind the longer ones.
+    /// possible too, after the longer ones.
     pub(super) fn repeat(
         &mut self,
         start: &Ends,
@@ -155,7 +155,7 @@ impl<'t> Grammar<'t> {
         found
     }
 
-    /// Continues each of `start` by separators and operands behind them, as far as it goes.
+    /// Continues each of `start` by separators and operands after them, as far as it goes.
     pub(super) fn chain(
         &mut self,
         start: &Ends,
@@ -174,7 +174,7 @@ impl<'t> Grammar<'t> {
         self.repeat(start, step, |_, _| false)
     }
 
-    /// Those of `ends` behind which `close` stands, beyond it.
+    /// Those of `ends` after which `close` stands, beyond it.
     pub(super) fn closed(&self, ends: &Ends, close: Token) -> Ends {
         let mut found = Ends::default();
         for (node, end) in ends.iter() {

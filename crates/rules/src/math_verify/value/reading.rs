@@ -111,7 +111,7 @@ fn looks_complex(text: &str) -> bool {
             .any(|(at, found)| ends_word(&text[at + found.len()..]))
 }
 
-/// The part behind the last plain `=` of a chain; the whole where there is a comma, a semicolon, or no chain.
+/// The part after the last plain `=` of a chain; the whole where there is a comma, a semicolon, or no chain.
 fn last_side(text: &str) -> &str {
     if text.contains([',', ';']) {
         return text;

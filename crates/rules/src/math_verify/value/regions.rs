@@ -60,7 +60,7 @@ fn collect(value: &Value, found: &mut Vec<Expr>) -> Option<()> {
 #[derive(Clone, Copy)]
 enum Place<'e> {
     On(&'e Expr),
-    /// Behind this end and before the next; `None` before the first.
+    /// After this end and before the next; `None` before the first.
     Behind(Option<&'e Expr>),
 }
 

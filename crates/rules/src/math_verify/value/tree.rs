@@ -8,7 +8,7 @@ pub(super) type NodeId = u32;
 /// A stretch of tokens, from and up to.
 pub(super) type Span = (u32, u32);
 
-/// What is written behind an expression.
+/// What is written after an expression.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Suffix {
     Factorial,
