@@ -53,7 +53,7 @@ impl Keep {
     }
 
     /// Marks the keys that a row has, by its kept values.
-    pub(super) fn mark(&self, kept: &Map<String, Json>, found: &mut [bool]) {
+    pub fn mark(&self, kept: &Map<String, Json>, found: &mut [bool]) {
         for (path, found) in self.paths.iter().zip(found) {
             *found |=
                 kept.contains_key(path.text()) || (path.text() == Self::ALL && !kept.is_empty());
