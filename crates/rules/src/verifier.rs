@@ -311,7 +311,6 @@ fn ends_in(pred: &str, read: &Result<Side, String>, gold: &Side) -> bool {
     lettered && extract::ends_in(pred, is)
 }
 
-/// The verification of what was compared.
 fn compared(comparison: Comparison, gold: &str, pred: &str) -> Verification {
     Verification {
         equal: comparison.equal,

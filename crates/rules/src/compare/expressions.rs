@@ -70,7 +70,6 @@ pub(super) fn bare(value: Expr) -> Quantity {
     }
 }
 
-/// An expression as an answer.
 pub(super) fn answer(value: Expr) -> Answer {
     Answer::Quantity(bare(value))
 }

@@ -140,7 +140,6 @@ const FLOAT_PLACES: i64 = 15;
 /// More places than this are cut: nothing differs so late.
 const MOST_PLACES: i64 = 400;
 
-/// A number written as a decimal.
 struct Decimal {
     value: Rational,
     places: i64,

@@ -21,7 +21,6 @@ pub(super) enum AnchorKind {
     Result,
 }
 
-/// One announcement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Anchor {
     pub how: AnchorKind,

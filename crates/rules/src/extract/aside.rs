@@ -62,7 +62,6 @@ pub(super) fn before_explanation(text: &str) -> usize {
     end
 }
 
-/// Is this a heading of an explanation?
 fn explains(head: &str) -> bool {
     words::EXPLANATION.iter().any(|phrase| {
         let begins = |it: &&str| it.eq_ignore_ascii_case(phrase);
@@ -164,7 +163,6 @@ fn numbers(list: &str) -> Option<Vec<f64>> {
         .collect()
 }
 
-/// The last number in a text.
 fn number(text: &str) -> Option<f64> {
     let mut parts = text.split(|it: char| !(it.is_ascii_digit() || matches!(it, '.' | ',')));
     let last = parts.rfind(|it| it.contains(|it: char| it.is_ascii_digit()))?;

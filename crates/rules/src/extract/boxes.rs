@@ -13,7 +13,6 @@ const MAX_GAP: usize = 90;
 /// How many boxes are joined at most.
 const MAX_JOINED: usize = 16;
 
-/// The answer in boxes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct InBoxes<'t> {
     /// What they hold.

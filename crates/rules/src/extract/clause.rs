@@ -41,23 +41,13 @@ pub(super) fn read<'t>(
     // "minus seven", "negative 7"
     let clause = &source.text[start..end];
     let bullet = source.text[..start].trim_end_matches(' ').ends_with('\n');
-    let sign = ["minus ", "negative ", "– "].iter().find_map(|word| {
-        let head = clause.get(..word.len())?;
-        let dash = word.starts_with('–');
-        (head.eq_ignore_ascii_case(word) && !(dash && bullet)).then_some(word.len())
-    });
+    let dash = || (clause.starts_with("– ") && !bullet).then_some("– ".len());
+    let sign = words::sign(clause).or_else(dash);
     let reading = answer(source, start + sign.unwrap_or(0), end, named)?;
     match sign {
-        Some(length)
-            if reading.range.start == start + length
-                && (reading.text.starts_with(|it: char| it.is_ascii_digit())
-                    || words::is_number_word(words::first_word(&reading.text))) =>
-        {
-            Some(Candidate {
-                text: Cow::Owned(format!("-{}", reading.text)),
-                range: start..reading.range.end,
-                ..reading
-            })
+        Some(length) if reading.range.start == start + length => {
+            let range = start..reading.range.end;
+            reading.clone().negative(range).or(Some(reading))
         }
         _ => Some(reading),
     }
@@ -244,7 +234,6 @@ fn is_short_text(clause: &str) -> bool {
         && !words::SUBORDINATING.contains(words::first_word(head))
 }
 
-/// Words that are the answer.
 pub(super) fn words_only<'t>(
     source: Source<'t, '_>,
     start: usize,

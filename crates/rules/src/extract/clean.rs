@@ -14,7 +14,6 @@ enum Structure {
     ThinkClose,
     /// What follows is the answer's channel.
     Final,
-    /// What follows is another channel.
     Channel,
     /// A turn or the text ends here.
     End,

@@ -21,7 +21,6 @@ pub(super) enum Form {
     Formula,
     /// Bare maths.
     Plain,
-    /// Letters of a choice.
     Choice,
     Words,
 }
@@ -42,6 +41,21 @@ pub(super) struct Candidate<'t> {
     pub kind: Form,
     /// Where it stands.
     pub range: Range<usize>,
+}
+
+impl Candidate<'_> {
+    /// What words before it make negative, in `range` with them; `None` where it does not begin with a number.
+    pub(super) fn negative(self, range: Range<usize>) -> Option<Self> {
+        let begins = self
+            .text
+            .starts_with(|it: char| it.is_ascii_digit() || it == '\\');
+        let number = begins || words::is_number_word(words::first_word(&self.text));
+        number.then(|| Candidate {
+            text: Cow::Owned(format!("-{}", self.text)),
+            range,
+            ..self
+        })
+    }
 }
 
 /// One thing that a sentence states.

@@ -10,7 +10,6 @@ const ROMAN: [&str; 8] = ["i", "ii", "iii", "iv", "v", "vi", "vii", "viii"];
 /// How long a text with labelled parts may be, in bytes.
 const MAX_TEXT: usize = 2_000;
 
-/// The label at a place of a row.
 fn label(row: &str, index: usize) -> Option<&str> {
     if row == "ivx" {
         return ROMAN.get(index).copied();

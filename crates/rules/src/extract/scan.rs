@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use super::words;
+
 /// A `\boxed{…}` or `\fbox{…}`; of nested ones the outermost.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Boxed {
@@ -15,7 +17,6 @@ pub(super) struct Boxed {
     pub closed: bool,
 }
 
-/// A formula in delimiters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Formula {
     /// Where its opening delimiter begins.
@@ -26,7 +27,6 @@ pub(super) struct Formula {
     pub end: usize,
 }
 
-/// What a scan found.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Regions {
     /// In order.
@@ -50,7 +50,6 @@ impl Regions {
             .filter(|(_, formula)| formula.start == at)
     }
 
-    /// Does a box begin in this range?
     pub(super) fn has_box(&self, range: &Range<usize>) -> bool {
         let index = self.boxes.partition_point(|it| it.start < range.start);
         self.boxes
@@ -58,30 +57,6 @@ impl Regions {
             .is_some_and(|boxed| boxed.start < range.end)
     }
 }
-
-/// Environments that are a formula by themselves.
-const DISPLAYS: [&str; 8] = [
-    "align",
-    "equation",
-    "gather",
-    "multline",
-    "eqnarray",
-    "displaymath",
-    "math",
-    "flalign",
-];
-/// Environments that are one thing within a formula.
-const OBJECTS: [&str; 9] = [
-    "pmatrix",
-    "bmatrix",
-    "vmatrix",
-    "Bmatrix",
-    "Vmatrix",
-    "matrix",
-    "array",
-    "cases",
-    "smallmatrix",
-];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Delimiter<'t> {
@@ -112,7 +87,6 @@ struct Scanner<'t> {
     depth: usize,
 }
 
-/// Scans a text. Linear in it.
 pub(super) fn scan(text: &str) -> Regions {
     let mut scanner = Scanner {
         text,
@@ -312,9 +286,9 @@ impl<'t> Scanner<'t> {
         };
         if self.open.is_none() {
             let plain = name.trim_end_matches('*');
-            if DISPLAYS.contains(&plain) {
+            if words::DISPLAY.contains_exactly(plain) {
                 self.open(Delimiter::Environment(name, false), at, after);
-            } else if OBJECTS.contains(&plain) {
+            } else if words::OBJECT.contains_exactly(plain) {
                 self.open(Delimiter::Environment(name, true), at, after);
             }
         }

@@ -83,7 +83,6 @@ pub(super) fn render<'t>(source: Source<'t, '_>, items: &[Item]) -> Option<Candi
     Some(Candidate { text, kind, range })
 }
 
-/// One item with its unit.
 fn write<'t>(source: Source<'t, '_>, item: &Item) -> Cow<'t, str> {
     let text = source.text;
     if let Some(base) = &item.tail.base {

@@ -231,7 +231,6 @@ fn goes_on(rest: &str) -> bool {
         .starts_with(|it: char| it.is_alphanumeric() || it == '$' || it == '\\')
 }
 
-/// A word of letters.
 fn unit_word(text: &str) -> &str {
     let word = words::first_word(text);
     if word.ends_with('\'') {

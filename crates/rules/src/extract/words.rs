@@ -6,7 +6,6 @@ use crate::lexicon::numbers::{NumberWord, number_word};
 use crate::lexicon::units;
 use crate::lexicon::words::Words;
 
-/// A list of the lexicon.
 pub(super) type List = LazyLock<Words>;
 
 macro_rules! lists {
@@ -117,6 +116,9 @@ lists! {
     EXPLANATION: "explanation",
     RESTATES: "restates",
     QUESTION: "question mark",
+    DISPLAY: "display environment",
+    OBJECT: "object environment",
+    EMPTY: "empty command",
 }
 
 /// How much of a word is looked at, in bytes: a longer one is in no list.
@@ -131,6 +133,16 @@ pub(super) fn among(word: &str, list: &[&str]) -> bool {
 pub(super) fn is_unit(word: &str) -> bool {
     let unit = units::is_unit(word) && !NO_UNIT.contains_exactly(word);
     unit || UNIT.contains_exactly(word)
+}
+
+/// The length of the word that a text begins with and that makes what follows it negative: "minus 7".
+pub(super) fn sign(text: &str) -> Option<usize> {
+    let mut signs = ["minus ", "negative "].into_iter();
+    let begins = |it: &str| {
+        text.get(..it.len())
+            .is_some_and(|head| head.eq_ignore_ascii_case(it))
+    };
+    signs.find(|it| begins(it)).map(str::len)
 }
 
 /// Could `word`, after a number, name what is counted?

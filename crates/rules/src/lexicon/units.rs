@@ -141,7 +141,6 @@ pub(crate) fn unit_word(name: &str) -> Option<UnitWord> {
         })
 }
 
-/// Is this one word a unit?
 pub(crate) fn is_unit(name: &str) -> bool {
     unit_word(name).is_some()
 }

@@ -81,7 +81,6 @@ impl Words {
         self.contains(word) && self.list.contains(&word)
     }
 
-    /// All of them.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &'static str> {
         self.list.iter().copied()
     }

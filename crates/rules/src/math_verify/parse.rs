@@ -51,7 +51,6 @@ impl Parsed {
             .collect()
     }
 
-    /// The strings among them.
     pub(super) fn strings(&self) -> impl Iterator<Item = &str> {
         let value = match &self.value {
             Some(Extracted::Text(text)) => Some(text.as_str()),

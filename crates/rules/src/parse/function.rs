@@ -211,7 +211,6 @@ pub(super) fn binder(parser: &mut Parser<'_>, kind: BinderKind) -> Parsed<Expr> 
     }
 }
 
-/// The name of a variable.
 fn variable(parser: &mut Parser<'_>) -> Parsed<Box<str>> {
     let name = match parser.peek() {
         Some(Kind::Letter(letter)) => {
@@ -260,7 +259,6 @@ fn series(parser: &mut Parser<'_>, kind: BinderKind) -> Parsed<Expr> {
     })))
 }
 
-/// An argument that may have a sign.
 fn argument_signed(parser: &mut Parser<'_>) -> Parsed<Expr> {
     if parser.take(Kind::Minus) {
         return Ok(super::parser::negate(operand::argument(parser)?));
@@ -269,7 +267,6 @@ fn argument_signed(parser: &mut Parser<'_>) -> Parsed<Expr> {
     operand::argument(parser)
 }
 
-/// An integral with its differential.
 fn integral(parser: &mut Parser<'_>) -> Parsed<Expr> {
     let (mut lower, mut upper) = (None, None);
     for _ in 0..2 {

@@ -418,7 +418,6 @@ pub(super) fn is_nested_row(parser: &Parser<'_>) -> bool {
     parser.ahead(1) == Some(Kind::Open(Bracket::Square)) && parser.has_entries(parser.pos() + 1)
 }
 
-/// Does an item end at this token?
 pub(super) fn ends_item(parser: &Parser<'_>, at: usize) -> bool {
     parser.at(at).is_none_or(|token| {
         matches!(

@@ -6,12 +6,9 @@ use crate::algebra::{BinderKind, Constant, Function};
 use crate::lexicon::units::is_unit;
 use crate::lexicon::words;
 
-/// What a run of ASCII letters is.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Run<'t> {
-    /// One token.
     One(Kind<'t>),
-    /// A product of its letters.
     Letters,
     /// Functions with letters around them, such as `xsinx`: lengths and tokens.
     Parts(Vec<(usize, Kind<'t>)>),

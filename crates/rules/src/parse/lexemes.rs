@@ -25,7 +25,6 @@ pub(crate) enum Class {
     Bar,
     Currency,
     Separator,
-    /// The end of a row.
     Row,
     /// A word, or nothing that the parser knows.
     Unknown,

@@ -22,11 +22,9 @@ pub(super) struct Lexed<'t> {
     pub(super) numerals: Vec<Numeral<'t>>,
 }
 
-/// An open bracket.
 #[derive(Debug, Clone, Copy)]
 struct Opened {
     token: usize,
-    /// Its kind.
     bracket: Bracket,
     /// Do commas inside separate entries?
     list: bool,
@@ -152,7 +150,6 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// The whole text.
     pub(super) fn text(&self) -> &'t str {
         self.text
     }
@@ -187,7 +184,6 @@ impl<'t> Lexer<'t> {
         self.text.get(self.pos..).unwrap_or("")
     }
 
-    /// The last token.
     pub(super) fn last(&self) -> Option<Kind<'t>> {
         self.tokens.last().map(|token| token.kind)
     }
@@ -209,7 +205,6 @@ impl<'t> Lexer<'t> {
         self.tokens.len()
     }
 
-    /// The kind of a token.
     pub(super) fn kind_at(&self, index: usize) -> Option<Kind<'t>> {
         self.tokens.get(index).map(|token| token.kind)
     }
@@ -239,7 +234,6 @@ impl<'t> Lexer<'t> {
         self.opened.len()
     }
 
-    /// The innermost open bracket.
     pub(super) fn innermost(&self) -> Option<Bracket> {
         self.opened.last().map(|open| open.bracket)
     }
@@ -351,7 +345,6 @@ impl<'t> Lexer<'t> {
         self.push(kind, start)
     }
 
-    /// Adds a closing bracket.
     pub(super) fn close(&mut self, bracket: Bracket, start: usize) -> Result<(), ParseError> {
         let interval =
             |bracket| matches!(bracket, Bracket::Round | Bracket::Square | Bracket::Outward);

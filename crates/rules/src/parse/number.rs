@@ -75,7 +75,6 @@ pub(super) fn value(numeral: &Numeral<'_>) -> Option<Value> {
     })
 }
 
-/// One digit of any script in ASCII.
 fn ascii_digit(character: char) -> Option<char> {
     digit(character).map(|value| char::from(b'0' + value))
 }

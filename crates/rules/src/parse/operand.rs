@@ -10,7 +10,6 @@ use super::token::{Bracket, Kind, Side, Structure};
 use super::variable;
 use crate::algebra::{Constant, Expr, Function, Rational};
 
-/// The operand that is next.
 pub(super) fn primary(parser: &mut Parser<'_>) -> Parsed<Expr> {
     parser.deeper(operand)
 }

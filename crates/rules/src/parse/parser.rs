@@ -62,11 +62,9 @@ pub(super) struct Parser<'t> {
     vectors: bool,
 }
 
-/// The result of a part of the parser.
 pub(super) type Parsed<T> = Result<T, ParseError>;
 
 impl<'t> Parser<'t> {
-    /// A parser at the start.
     pub(super) fn new(text: &'t str, lexed: Lexed<'t>) -> Self {
         let letter = |letter| {
             lexed

@@ -20,7 +20,6 @@ pub(super) enum Suffix {
     Percent,
     /// A currency: its code, and how many of what is named make one.
     Currency(&'static str, u32),
-    /// A unit or a label.
     Unit(Unit),
     /// `base 5`.
     Base(u32),
@@ -49,7 +48,6 @@ pub(super) fn ends_quantity(parser: &Parser<'_>, at: usize) -> bool {
         )
 }
 
-/// Is there a suffix from a token on?
 pub(super) fn suffix_follows(parser: &Parser<'_>, at: usize, strict: bool) -> bool {
     read_suffix(parser, at, strict).is_some()
 }

@@ -20,7 +20,6 @@ pub(super) fn bare_letter(parser: &Parser<'_>, letter: char) -> Expr {
     }
 }
 
-/// The letter that is next.
 pub(super) fn letter(parser: &mut Parser<'_>, letter: char) -> Parsed<Expr> {
     parser.skip(1);
     match parser.peek() {
@@ -45,7 +44,6 @@ pub(super) fn letter(parser: &mut Parser<'_>, letter: char) -> Parsed<Expr> {
     Ok(bare_letter(parser, letter))
 }
 
-/// A Greek letter.
 pub(super) fn greek(parser: &mut Parser<'_>, name: &str) -> Parsed<Expr> {
     parser.skip(1);
     if name == "Gamma" && parser.opens(Bracket::Round) && !parser.has_entries(parser.pos()) {
@@ -62,7 +60,6 @@ pub(super) fn greek(parser: &mut Parser<'_>, name: &str) -> Parsed<Expr> {
     named(parser, name.to_owned())
 }
 
-/// An upright name.
 pub(super) fn name(parser: &mut Parser<'_>, name: &str) -> Parsed<Expr> {
     parser.skip(1);
     let mut letters = name.chars();

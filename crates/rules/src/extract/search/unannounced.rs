@@ -88,7 +88,6 @@ impl Search<'_, '_, '_> {
         }
     }
 
-    /// What the last sentences state.
     pub(super) fn last_sentences(&mut self) {
         let mut end = self.source.text.len();
         for depth in 0..MAX_SENTENCES {

@@ -12,7 +12,6 @@ use crate::math_verify::chars::{
 /// What must hold where a match ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Condition {
-    /// Nothing.
     Anything,
     /// No equals sign follows.
     NoEquals,
@@ -315,7 +314,6 @@ impl Target for Numbers<'_, '_> {
         self.behind_equals(at).or_else(|| self.first_near(at))
     }
 
-    /// Arithmetic.
     fn anywhere(&self) -> Vec<Match> {
         self.all(|start| self.arithmetic(start, Condition::Anything))
     }

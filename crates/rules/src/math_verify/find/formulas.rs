@@ -11,7 +11,6 @@ use crate::math_verify::chars::{
 /// How many formulas may follow the first of a row.
 const MOST_NEXT: usize = 5;
 
-/// A formula in its delimiters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Formula {
     start: u32,
@@ -32,7 +31,6 @@ pub(super) struct Formulas<'s, 't> {
     boxed: OnceCell<Vec<u32>>,
 }
 
-/// The kind of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Row {
     /// Of any formulas.
@@ -56,7 +54,6 @@ impl<'s, 't> Formulas<'s, 't> {
         }
     }
 
-    /// Rows of formulas with boxes.
     pub(super) fn boxed_rows(&self) -> Vec<Match> {
         let first = self.boxed().iter().map(|first| *first as usize);
         disjoint(first.map(|first| (self.start(first), first)), |first| {

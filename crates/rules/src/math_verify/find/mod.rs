@@ -67,13 +67,11 @@ enum Announcement {
     Start,
     /// Formulas, arithmetic, strings.
     Anywhere,
-    /// Plain numbers.
     NumberAnywhere,
     Boxed,
     RawBox,
 }
 
-/// One pattern of one target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Pattern {
     /// The index of the target in [`Config::extract`].
@@ -125,7 +123,6 @@ pub(super) fn patterns(config: &Config) -> Vec<Pattern> {
     patterns
 }
 
-/// What a target looks for.
 trait Target {
     /// What stands at `at`, after "final answer is", with "I hope" after it.
     fn hoped(&self, at: usize) -> Option<Match>;

@@ -346,7 +346,6 @@ fn and_or_text(text: &str, at: usize) -> Option<usize> {
     (byte_at(text, close) == b'}').then_some(close + 1)
 }
 
-/// The end of a word for percent.
 fn percent_word(text: &str, at: usize) -> Option<usize> {
     first_of(text, at, &["percentage", "percent", "pct"])
         .filter(|end| !char_at(text, *end).is_some_and(is_word))

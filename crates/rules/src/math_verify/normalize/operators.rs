@@ -30,7 +30,6 @@ fn after_space(text: &str, at: usize) -> usize {
     at + space_len(text, at)
 }
 
-/// After one digit.
 fn after_digit(text: &str, at: usize) -> Option<usize> {
     match digit_len(text, at) {
         0 => None,

@@ -24,7 +24,6 @@ pub(super) fn is_complex(name: &str) -> bool {
     name.ends_with(COMPLEX)
 }
 
-/// The name as it is written.
 pub(super) fn spelling(name: &str) -> &str {
     name.trim_end_matches(COMPLEX)
 }
@@ -68,7 +67,6 @@ impl Expr {
         }
     }
 
-    /// The value of an integer.
     pub(super) fn as_integer(&self) -> Option<&IBig> {
         self.as_rational()
             .filter(|value| value.is_int())
@@ -171,7 +169,6 @@ impl Expr {
         }
     }
 
-    /// A hundredth of it.
     pub(super) fn percent(self) -> Self {
         Self::Multiply(vec![self, hundredth().held()])
     }

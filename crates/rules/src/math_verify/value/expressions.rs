@@ -321,7 +321,6 @@ impl Grammar<'_> {
         }
     }
 
-    /// A name with its scripts.
     pub(super) fn name(&mut self, at: u32) -> Ends {
         if !self.kind(at).is_some_and(Token::begins_name) {
             return Ends::default();

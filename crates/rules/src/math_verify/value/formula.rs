@@ -17,7 +17,6 @@ use crate::algebra::{Binder, BinderKind, Constant, Expr, Function};
 /// Quotients of quotients nest no deeper.
 const MAX_QUOTIENTS: usize = 60;
 
-/// What a factor may be.
 enum Factor {
     Term(Expr),
     /// `\frac{d}{dx}`: waits for what it is applied to.

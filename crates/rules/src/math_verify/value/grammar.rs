@@ -64,7 +64,6 @@ impl<'t> Grammar<'t> {
         self.kind(at) == Some(kind)
     }
 
-    /// Keeps a node.
     pub(super) fn node(&mut self, node: Node) -> NodeId {
         if self.nodes.len() >= MAX_NODES || !work::afford(10) {
             self.spent = true;
@@ -100,7 +99,6 @@ impl<'t> Grammar<'t> {
         self.spent
     }
 
-    /// Reads one level deeper.
     pub(super) fn deeper(&mut self, read: impl FnOnce(&mut Self) -> Ends) -> Ends {
         if self.is_too_deep() {
             return Ends::default();
@@ -199,7 +197,6 @@ impl<'t> Grammar<'t> {
         self.enclosed(at, Token::OpenBrace, Token::CloseBrace)
     }
 
-    /// One way.
     pub(super) fn one(&mut self, node: Node, end: u32) -> Ends {
         let mut found = Ends::default();
         found.push(self.node(node), end);

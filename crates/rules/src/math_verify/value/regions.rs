@@ -64,7 +64,6 @@ enum Place<'e> {
     Behind(Option<&'e Expr>),
 }
 
-/// Is the place in the region?
 fn holds(value: &Value, place: Place<'_>) -> bool {
     match value {
         Value::FiniteSet(items) => match place {
