@@ -1,6 +1,7 @@
 //! The rules on a stream of rows: JSON lines in, one line of verdict for each out, in the same order.
 //!
-//! A row is `{"id"?, "gold", "pred", "config"?}`, other keys ignored, or a rollout as `judge` reads it. Rows are verified on all cores as they come:
+//! A row is `{"id"?, "gold", "pred", "config"?}`, other keys ignored, or a rollout as `judge` reads it; a reference may be a list, any of
+//! which is right. Rows are verified on all cores as they come:
 //! what has been read is answered at once, so a program may write one row, wait for its line, and write the next.
 
 use std::collections::HashMap;
@@ -10,15 +11,15 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use juror_base::panics;
 use juror_base::threads::{self, ThreadError};
 use juror_data::output::OutputError;
-use juror_data::{ColumnMap, DatasetError, LineLimit, Next, Pair, Source};
-use juror_rules::{Config, Profile, Status, Verification, Verifier};
+use juror_data::{ColumnMap, DatasetError, Keep, LineLimit, Next, Pair, Source};
+use juror_rules::{AnswerFormat, Config, Profile, Status, Verification, Verifier};
 
 /// Rows that are answered together, at most; and their bytes.
 const ROWS: usize = 4096;
@@ -26,110 +27,6 @@ const BYTES: usize = 4 << 20;
 
 /// How often it is checked for an interruption.
 const PATIENCE: Duration = Duration::from_millis(100);
-
-/// One pair to verify.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Row {
-    /// The row's id as it was written, JSON.
-    pub id: Option<String>,
-    /// The reference.
-    pub gold: String,
-    /// The response, or its bare answer.
-    pub pred: String,
-    /// Settings that differ from those of the run.
-    pub config: Option<Map<String, Value>>,
-}
-
-/// The keys of a row as JSON; values are looked at afterwards, so that each can be named.
-#[derive(Deserialize)]
-#[serde(expecting = "an object with `gold` and `pred`")]
-struct RawRow<'r> {
-    #[serde(borrow)]
-    id: Option<&'r RawValue>,
-    #[serde(borrow)]
-    gold: Option<&'r RawValue>,
-    #[serde(borrow)]
-    pred: Option<&'r RawValue>,
-    #[serde(borrow)]
-    config: Option<&'r RawValue>,
-}
-
-impl Row {
-    /// Reads one line. Bytes that are not UTF-8, and in pairs lone surrogates too, become replacement characters: the text
-    /// under comparison may be anything.
-    ///
-    /// # Errors
-    /// A sentence, where the line is not JSON, or neither a pair nor a rollout.
-    pub(crate) fn parse(line: &[u8], columns: &ColumnMap) -> Result<Self, String> {
-        let line = String::from_utf8_lossy(line);
-        let row: RawRow = serde_json::from_str(&line)
-            .map_err(|error| format!("not a JSON object of a pair: {error}"))?;
-        if *columns != ColumnMap::default() || (row.gold.is_none() && row.pred.is_none()) {
-            let pair = Pair::parse(&line, columns).map_err(|why| {
-                format!("neither a pair of `gold` and `pred` nor a rollout: {why}")
-            })?;
-            return Ok(Self {
-                id: pair.id.map(|id| Value::from(id).to_string()),
-                gold: pair.reference,
-                pred: pair.response,
-                config: None,
-            });
-        }
-        let text = |name: &str, value: Option<&RawValue>| {
-            let value = value.ok_or_else(|| format!("there is no `{name}`"))?.get();
-            match value.as_bytes().first() {
-                Some(b'"') => Ok(json_string(value)),
-                // A reference that is a number is often written as one.
-                Some(b'-' | b'0'..=b'9' | b't' | b'f') => Ok(value.to_owned()),
-                _ => Err(format!("`{name}` must be a string, not {}", kind(value))),
-            }
-        };
-        Ok(Self {
-            id: row.id.map(|id| id.get().to_owned()),
-            gold: text("gold", row.gold)?,
-            pred: text("pred", row.pred)?,
-            config: (row.config.map(RawValue::get))
-                .map(serde_json::from_str)
-                .transpose()
-                .map_err(|error| format!("`config` must be an object of settings: {error}"))?
-                .flatten(),
-        })
-    }
-}
-
-fn kind(value: &str) -> &'static str {
-    match value.as_bytes().first() {
-        Some(b'[') => "a list",
-        Some(b'{') => "an object",
-        _ => "null",
-    }
-}
-
-/// The text of a JSON string that may hold lone surrogates, which no Rust string can.
-fn json_string(value: &str) -> String {
-    struct Bytes(Vec<u8>);
-    impl<'de> Deserialize<'de> for Bytes {
-        fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-            struct Visitor;
-            impl serde::de::Visitor<'_> for Visitor {
-                type Value = Bytes;
-                fn expecting(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                    out.write_str("a string")
-                }
-                fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Bytes, E> {
-                    Ok(Bytes(bytes.to_vec()))
-                }
-            }
-            deserializer.deserialize_bytes(Visitor)
-        }
-    }
-    match serde_json::from_str::<Bytes>(value) {
-        Ok(Bytes(bytes)) => String::from_utf8(bytes)
-            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()),
-        // The row was read as JSON before, so its strings are sound; should one not be, its source is the text.
-        Err(_) => value.to_owned(),
-    }
-}
 
 /// A line of output.
 #[derive(Debug, Serialize)]
@@ -141,6 +38,8 @@ struct Line<'l> {
     profile: Profile,
     #[serde(skip_serializing_if = "Option::is_none")]
     emulates: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    input: Option<&'l Map<String, Value>>,
 }
 
 #[derive(Debug, Serialize)]
@@ -165,10 +64,14 @@ pub(crate) struct Settings {
     pub columns: ColumnMap,
     /// How long a line may be.
     pub max_line: LineLimit,
+    /// Which keys of a row its line holds too.
+    pub keep: Keep,
+    /// Where a response has its answer.
+    pub format: AnswerFormat,
 }
 
 /// Writes a pair and its verdict for a person.
-pub(crate) type Explain<'e> = &'e (dyn Fn(&str, &str, &Verification) -> String + Sync);
+pub(crate) type Explain<'e> = &'e (dyn Fn(&[String], &str, &Verification) -> String + Sync);
 
 /// What a run came to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -233,10 +136,16 @@ impl Settings {
         index: usize,
         verification: &Verification,
     ) -> Vec<u8> {
-        self.json(id, index, Ok(verification))
+        self.json(id, index, Ok(verification), None)
     }
 
-    fn json(&self, id: Option<&str>, index: usize, result: Result<&Verification, &str>) -> Vec<u8> {
+    fn json(
+        &self,
+        id: Option<&str>,
+        index: usize,
+        result: Result<&Verification, &str>,
+        kept: Option<&Map<String, Value>>,
+    ) -> Vec<u8> {
         let line = Line {
             id: id.and_then(|id| serde_json::from_str(id).ok()),
             index,
@@ -246,6 +155,7 @@ impl Settings {
             },
             profile: self.profile,
             emulates: (self.profile == Profile::Compat).then_some(juror_rules::EMULATES),
+            input: kept.filter(|_| !self.keep.is_empty()),
         };
         // Strings, numbers and what was JSON before: this cannot fail, and an empty line would show if it did.
         let mut text = serde_json::to_vec(&line).unwrap_or_default();
@@ -260,48 +170,62 @@ impl Settings {
         explain: Option<Explain>,
         index: usize,
         line: &RowLine,
-    ) -> (Answered, Vec<u8>) {
-        let bad = |id: Option<&str>, error: &str| {
+    ) -> Answered {
+        let bad = |pair: Option<&Pair>, error: &str| {
             let error = format!("{}:{}: {error}", line.source, line.number);
-            (None, self.json(id, index, Err(&error)))
+            let id = pair.and_then(|pair| pair.id.as_deref());
+            let text = self.json(id, index, Err(&error), pair.map(|pair| &pair.kept));
+            Answered {
+                verdict: None,
+                text,
+                kept: Vec::new(),
+            }
         };
-        let row = match line
-            .row
-            .as_ref()
-            .map_err(Clone::clone)
-            .and_then(|row| Row::parse(row, &self.columns))
-        {
-            Ok(row) => row,
+        // Bytes that are not UTF-8 become replacement characters: the text under comparison may be anything.
+        let pair =
+            line.row.as_ref().map_err(Clone::clone).and_then(|row| {
+                Pair::parse(&String::from_utf8_lossy(row), &self.columns, &self.keep)
+            });
+        let pair = match pair {
+            Ok(pair) => pair,
             Err(error) => return bad(None, &error),
         };
-        let id = row.id.as_deref();
-        let own = match &row.config {
+        let own = match &pair.config {
             Some(own) => match self.verifier(Some(own)) {
                 Ok(verifier) => Some(verifier),
-                Err(error) => return bad(id, &error),
+                Err(error) => return bad(Some(&pair), &error),
             },
             None => None,
         };
         let verifier = own.as_ref().unwrap_or(common);
         // None is known; should there be one, it costs its own row and not the others. A verifier has no state to harm.
-        let verified = panics::guarded(|| verifier.verify(&row.gold, &row.pred));
+        let golds = || pair.references.iter().map(String::as_str);
+        let verified =
+            panics::guarded(|| verifier.verify_any(golds(), &pair.response, &self.format));
         let verification = match verified {
             Ok(verification) => verification,
             Err(why) => {
                 let error =
                     format!("an error of the verifier itself ({why}); please report this row");
-                return bad(id, &error);
+                return bad(Some(&pair), &error);
             }
         };
+        let id = pair.id.as_deref();
         let text = match explain {
             Some(explain) => {
                 let name = id.map_or_else(|| index.to_string(), str::to_owned);
-                let text = explain(&row.gold, &row.pred, &verification);
+                let text = explain(&pair.references, &pair.response, &verification);
                 format!("{name}\n{text}\n").into_bytes()
             }
-            None => self.line(id, index, &verification),
+            None => self.json(id, index, Ok(&verification), Some(&pair.kept)),
         };
-        (Some((verification.equal, verification.status)), text)
+        let mut kept = vec![false; self.keep.keys().len()];
+        self.keep.mark(&pair.kept, &mut kept);
+        Answered {
+            verdict: Some((verification.equal, verification.status)),
+            text,
+            kept,
+        }
     }
 
     /// Verifies every row of `sources` and writes a line for each, in order, or with `explain` what that makes of it.
@@ -319,11 +243,13 @@ impl Settings {
     ) -> Result<Counts, VerifyError> {
         let common = self.verifier(None).map_err(VerifyError::Settings)?;
         let mut counts = Counts::default();
+        let mut kept = vec![false; self.keep.keys().len()];
         let queue = Arc::new(Queue::default());
         let reader = Arc::clone(&queue);
         let max_line = self.max_line;
         let mut keys = vec!["gold".to_owned(), "pred".to_owned()];
         keys.extend_from_slice(self.columns.named());
+        keys.extend(self.keep.keys().into_iter().map(str::to_owned));
         // The reader is not joined: it may sit in a read of standard input that never returns.
         let read = move || {
             // Whatever happens, nobody waits for rows that do not come.
@@ -339,7 +265,7 @@ impl Settings {
             .map_err(threads::refused("reading the input"))?;
         let abandoned = Abandon(&queue);
         while let Some(batch) = queue.take(interrupted)? {
-            let lines: Vec<(Answered, Vec<u8>)> = batch
+            let lines: Vec<Answered> = batch
                 .par_iter()
                 .enumerate()
                 .map(|(place, line)| {
@@ -348,19 +274,37 @@ impl Settings {
                         |why| {
                             let error =
                                 format!("an error of juror itself ({why}); please report this row");
-                            (None, self.json(None, index, Err(&error)))
+                            Answered {
+                                verdict: None,
+                                text: self.json(None, index, Err(&error), None),
+                                kept: Vec::new(),
+                            }
                         },
                     )
                 })
                 .collect();
-            for (answered, line) in lines {
-                counts.add(answered);
-                out.write_all(&line)?;
+            for line in lines {
+                counts.add(line.verdict);
+                out.write_all(&line.text)?;
+                for (found, kept) in kept.iter_mut().zip(line.kept) {
+                    *found |= kept;
+                }
             }
             out.flush()?;
             progress(&counts);
         }
         drop(abandoned);
+        let nowhere = self
+            .keep
+            .keys()
+            .into_iter()
+            .zip(kept)
+            .filter(|(_, kept)| !kept);
+        let nowhere: Vec<&str> = nowhere.map(|(key, _)| key).collect();
+        if !nowhere.is_empty() && counts.bad < counts.rows {
+            let keys = nowhere.join(", ");
+            return Err(DatasetError::NothingKept { keys }.into());
+        }
         Ok(counts)
     }
 }
@@ -385,13 +329,20 @@ impl Drop for Abandon<'_> {
     }
 }
 
-/// Verdict and status of a row; none of one that is no pair.
-type Answered = Option<(Option<bool>, Status)>;
+/// What a row came to.
+struct Answered {
+    /// Verdict and status; none of a row that is no pair.
+    verdict: Option<(Option<bool>, Status)>,
+    /// What is written.
+    text: Vec<u8>,
+    /// Which of the keys to be kept it has.
+    kept: Vec<bool>,
+}
 
 impl Counts {
-    fn add(&mut self, answered: Answered) {
+    fn add(&mut self, verdict: Option<(Option<bool>, Status)>) {
         self.rows += 1;
-        match answered {
+        match verdict {
             Some((equal, status)) => {
                 self.equal += usize::from(equal == Some(true));
                 self.different += usize::from(equal == Some(false));

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::io::{self, BufWriter, IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
@@ -13,14 +13,14 @@ use serde_json::{Map, Value};
 
 use super::columns::ColumnArguments;
 use super::inputs::{self, Inputs};
-use super::output::{self, ForceArgument};
+use super::output::{self, ForceArgument, TableArguments};
 use super::progress::Lines;
 use super::{DONE, Failure, INCOMPLETE, INTERRUPTED, OrFail, catch_interrupts, say};
 use crate::verify::{Counts, Explain, Settings, VerifyError};
 use juror_base::terminal::escaped;
-use juror_data::output::{Mark, OutputFile, OutputFormat, has_place_beside};
-use juror_data::{LineLimit, Source, sources};
-use juror_rules::{Config, Profile, Status, Verification};
+use juror_data::output::{Column, Kind, Mark, OutputFile, OutputFormat, has_place_beside};
+use juror_data::{Keep, LineLimit, Source, sources};
+use juror_rules::{AnswerFormat, Config, Profile, Status, Verification};
 
 /// Compares answers by rules alone: is each prediction's final answer the gold one?
 #[derive(Debug, Args)]
@@ -30,7 +30,7 @@ pub(super) struct VerifyArguments {
     /// JSON array, CSV, TSV or Parquet; `-` for standard input
     #[arg(value_name = "INPUT", default_value = "-", conflicts_with = "gold")]
     inputs: Vec<PathBuf>,
-    /// Where the verdicts go, in the order of the rows [default: standard output]
+    /// Where the verdicts go, in the order of the rows: a name in .jsonl, .csv or .parquet [default: standard output]
     #[arg(short, long, value_name = "OUT", conflicts_with = "gold")]
     output: Option<PathBuf>,
     #[command(flatten)]
@@ -59,10 +59,22 @@ pub(super) struct VerifyArguments {
     config: Option<Map<String, Value>>,
     #[command(flatten)]
     columns: ColumnArguments,
+    /// Keys of each row that go into its line, under `input`; `all` for every key
+    #[arg(long, value_name = "KEY", value_delimiter = ',', conflicts_with_all = ["gold", "explain"], help_heading = "Input")]
+    keep: Vec<String>,
+    /// The answer of a response is the last match of this regular expression: its first group, or all of it where it has
+    /// none. A response without a match has no answer
+    #[arg(long, value_name = "REGEX", value_parser = AnswerFormat::pattern, conflicts_with = "boxed_only")]
+    pattern: Option<AnswerFormat>,
+    /// The answer of a response is what its last \boxed{} holds. A response without one has no answer
+    #[arg(long)]
+    boxed_only: bool,
+    #[command(flatten)]
+    table: TableArguments,
     /// Longest line that is read; a longer one is no pair
     #[arg(long, value_name = "N", default_value_t = LineLimit::DEFAULT.0, value_parser = clap::value_parser!(u32).range(1..))]
     max_line_bytes: u32,
-    /// Tell a person what was found in each text, how it was read, and what decided
+    /// Tell a person what was found in each text, how it was read, what decided, and what was left over where nothing did
     #[arg(long)]
     explain: bool,
     /// Print errors only
@@ -74,12 +86,13 @@ const AFTER_HELP: &str = "\
 Each row gives one line {\"id\", \"index\", \"equal\": true|false|null, \"status\", \"method\", \"gold\": […],
 \"pred\": […], \"reason\", \"profile\"}. `equal` is null where it cannot be told; `status` says why: decided,
 numeric, unparsed_gold, unparsed_pred, no_answer, too_complex. A row that is no pair gets a line with
-an `error` that says where it stands, and the exit code 3. In --columns gold and pred are other names of
-reference and response.
+an `error` that says where it stands, and the exit code 3. A gold that is a list holds several, any of which
+is right. In --columns gold and pred are other names of reference and response.
 
   juror verify --explain --gold '\\frac{1}{2}' --pred 'The answer is 0.5.'
   juror verify pairs.jsonl -o answers.jsonl
-  juror verify answers.csv --columns gold=key,pred=answer -o answers.jsonl";
+  juror verify answers.csv --columns gold=key,pred=answer --keep key,answer -o verdicts.csv
+  juror verify answers.csv --pattern 'RESULT: (.*)'";
 
 #[derive(Debug, Clone, Copy, Default, ValueEnum)]
 enum ProfileArgument {
@@ -128,6 +141,12 @@ pub(super) fn run(arguments: VerifyArguments) -> Result<u8, Failure> {
         config: arguments.config.unwrap_or_default(),
         columns: arguments.columns.map().or_usage()?,
         max_line: LineLimit(arguments.max_line_bytes),
+        keep: Keep::parse(&arguments.keep),
+        format: match arguments.pattern {
+            Some(format) => format,
+            None if arguments.boxed_only => AnswerFormat::boxed(),
+            None => AnswerFormat::default(),
+        },
     };
     if let (Some(gold), Some(pred)) = (&arguments.gold, &arguments.pred) {
         if !arguments.columns.is_empty() {
@@ -153,8 +172,19 @@ pub(super) fn run(arguments: VerifyArguments) -> Result<u8, Failure> {
     let mut outputs = output::outputs(arguments.force);
     // Explanations are not told from other text.
     let file = output::open(&mut outputs, out.as_ref(), |_| Mark::VERIFY)?;
-    if let Some(out) = &out {
-        check_lines(out)?;
+    let quotes = arguments.table.quote_formulas;
+    let file = file.map(|file| file.quoting_formulas(quotes));
+    let format = out
+        .as_deref()
+        .map(OutputFormat::of)
+        .transpose()
+        .or_usage()?;
+    let format = format.unwrap_or_default();
+    if arguments.explain && format != OutputFormat::JsonLines {
+        return Err(anyhow!(
+            "--explain writes text for a person, which fits into no table: leave it out, or end the output's name in .jsonl"
+        ))
+        .or_usage();
     }
     let inputs = Inputs::of(&arguments.inputs)?;
     let inputs = sources(&inputs.paths, out.as_deref()).map_err(inputs::failure)?;
@@ -181,6 +211,8 @@ pub(super) fn run(arguments: VerifyArguments) -> Result<u8, Failure> {
         settings: &settings,
         explain: arguments.explain,
         interrupted: &interrupted,
+        format,
+        keep: &arguments.keep,
     };
     let result = match &file {
         None => run.verify(
@@ -217,22 +249,12 @@ pub(super) fn run(arguments: VerifyArguments) -> Result<u8, Failure> {
     }
 }
 
-/// Refuses names that promise another format than JSON lines.
-fn check_lines(out: &Path) -> Result<(), Failure> {
-    match OutputFormat::of(out) {
-        Ok(OutputFormat::JsonLines) => Ok(()),
-        _ => Err(anyhow!(
-            "{}: `juror verify` writes JSON lines; end the name in .jsonl",
-            out.display()
-        ))
-        .or_usage(),
-    }
-}
-
 struct Run<'r> {
     settings: &'r Settings,
     explain: bool,
     interrupted: &'r AtomicBool,
+    format: OutputFormat,
+    keep: &'r [String],
 }
 
 impl Run<'_> {
@@ -242,8 +264,13 @@ impl Run<'_> {
         out: &mut dyn Write,
         progress: &mut dyn FnMut(&Counts),
     ) -> Result<Counts, VerifyError> {
-        let show = |gold: &str, pred: &str, verification: &Verification| {
-            explanation(self.settings.profile, gold, pred, verification)
+        let show = |golds: &[String], pred: &str, verification: &Verification| {
+            explanation(
+                self.settings.profile,
+                &golds.join(" | "),
+                pred,
+                verification,
+            )
         };
         let explain: Option<Explain> = if self.explain { Some(&show) } else { None };
         self.settings
@@ -258,7 +285,8 @@ impl Run<'_> {
         progress: &mut dyn FnMut(&Counts),
     ) -> Result<Counts, VerifyError> {
         let mut result = Ok(Counts::default());
-        let written = file.write(|out| {
+        let columns = columns(self.keep);
+        let written = self.format.write_table(file, &columns, |out| {
             result = self.verify(inputs, out, progress);
             match &result {
                 Ok(_) => Ok(()),
@@ -277,13 +305,31 @@ impl Run<'_> {
     }
 }
 
+/// The columns of a table of verdicts, by the keys of their lines. A list of what was found is written as JSON.
+fn columns(keep: &[String]) -> Vec<Column> {
+    let own = [
+        ("id", Kind::Text),
+        ("index", Kind::Integer),
+        ("equal", Kind::Boolean),
+        ("status", Kind::Text),
+        ("method", Kind::Text),
+        ("gold", Kind::Text),
+        ("pred", Kind::Text),
+        ("reason", Kind::Text),
+        ("error", Kind::Text),
+        ("profile", Kind::Text),
+    ];
+    let own = own.into_iter().map(|(name, kind)| Column::new(name, kind));
+    own.chain(Column::kept(keep)).collect()
+}
+
 /// One pair from the command line.
 fn one(settings: &Settings, gold: &str, pred: &str, explain: bool) -> Result<u8, Failure> {
     let verification = settings
         .verifier(None)
         .map_err(|error| anyhow!(error))
         .or_usage()?
-        .verify(gold, pred);
+        .verify_any([gold], pred, &settings.format);
     let mut out = io::stdout().lock();
     if explain {
         write!(

@@ -52,8 +52,8 @@ impl Keep {
         self.paths.iter().map(KeyPath::text).collect()
     }
 
-    /// Marks the keys that a row has, given its kept values.
-    pub(super) fn mark(&self, kept: &Map<String, Json>, found: &mut [bool]) {
+    /// Marks the keys that a row has, by its kept values.
+    pub fn mark(&self, kept: &Map<String, Json>, found: &mut [bool]) {
         for (path, found) in self.paths.iter().zip(found) {
             *found |=
                 kept.contains_key(path.text()) || (path.text() == Self::ALL && !kept.is_empty());

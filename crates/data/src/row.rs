@@ -224,6 +224,14 @@ fn broken(error: &serde_json::Error, json: &str, line: &str) -> String {
     let position = format!(" at line {} column {}", error.line(), error.column());
     let what = message.strip_suffix(&position).unwrap_or(&message);
     let before = (json.as_ptr() as usize).saturating_sub(line.as_ptr() as usize);
+    // The row was read before as JSON, so a value's escapes are whole.
+    let is_value = json.len() < line.len();
+    let what = match what {
+        "lone leading surrogate in hex escape" | "unexpected end of hex escape" if is_value => {
+            "half a pair of surrogates, which no text can hold,"
+        }
+        other => other,
+    };
     format!(
         "not valid JSON: {what} at column {}",
         before + error.column()

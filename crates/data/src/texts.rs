@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value as Json};
 
 use super::columns::{ColumnMap, Field};
+use super::keep::Keep;
 use super::messages::{Messages, Turn, prompt_of};
 use super::needs::RubricNeed;
 use super::preset::Preset;
@@ -150,24 +151,34 @@ fn shown_together(references: &[String]) -> String {
     text
 }
 
-/// A row's reference answer and response.
+/// A row's reference answer and response, for the rules.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pair {
-    /// The row's id, if it has one.
+    /// The row's id as JSON, if it has one.
     pub id: Option<String>,
-    /// The reference answer.
-    pub reference: String,
+    /// The reference answer: of several, any of which is right, all of them.
+    pub references: Vec<String>,
     /// The response.
     pub response: String,
+    /// Settings that differ from those of the run.
+    pub config: Option<Map<String, Json>>,
+    /// The values of the keys to be kept.
+    pub kept: Map<String, Json>,
 }
 
 impl Pair {
-    /// The pair of a rollout, a JSON object.
+    /// The pair of a row, a JSON object: its `gold` and `pred`, if it has one of them and no columns are named, else a rollout.
     ///
     /// # Errors
     /// What is wrong with it, as text for the user.
-    pub fn parse(line: &str, columns: &ColumnMap) -> Result<Self, String> {
-        Row::parse(line)?.pair(columns)
+    pub fn parse(line: &str, columns: &ColumnMap, keep: &Keep) -> Result<Self, String> {
+        let row = Row::parse(line)?;
+        let kept = keep.of(&row, None)?;
+        if *columns == ColumnMap::default() && (row.has("gold") || row.has("pred")) {
+            return row.bare_pair(kept);
+        }
+        row.pair(columns, kept)
+            .map_err(|why| format!("neither a pair of `gold` and `pred` nor a rollout: {why}"))
     }
 }
 
@@ -258,30 +269,63 @@ impl Row<'_> {
         Ok(Some(read))
     }
 
-    /// The reference answer and the response, without the question: what the rules compare.
-    ///
-    /// # Errors
-    /// What is wrong with the row, as text for the user.
-    pub(super) fn pair(&self, columns: &ColumnMap) -> Result<Pair, String> {
-        let preset = columns.preset(self)?;
-        let one = |field: Field| {
-            let found = self.field(field, columns, preset, &mut |_, _, _| {})?;
-            let found = found.ok_or_else(|| self.missing(field, columns, preset))?;
-            match <[String; 1]>::try_from(found.texts) {
-                Ok([text]) => Ok(text),
-                Err(several) => Err(format!(
-                    "`{}` (the {}) is {} texts: `juror judge --rules only` compares each",
-                    found.key,
-                    noun(field),
-                    several.len()
-                )),
-            }
+    /// The pair of a row with `gold` and `pred`; its id is any JSON.
+    fn bare_pair(&self, kept: Map<String, Json>) -> Result<Pair, String> {
+        let value = |key: &str| {
+            let value = self.get(key)?;
+            value.ok_or_else(|| format!("there is no `{key}`"))
         };
-        let id = self.field(Field::Id, columns, preset, &mut |_, _, _| {})?;
+        let gold = value("gold")?;
+        let golds = if gold.is_plain_list() {
+            gold.elements()
+        } else {
+            vec![gold]
+        };
+        let references = golds.iter().map(|value| value.bare_text("gold"));
+        let references = references.collect::<Result<Vec<_>, _>>()?;
+        if references.is_empty() {
+            return Err("`gold` is an empty list".to_owned());
+        }
+        let config = self.get("config")?.filter(|value| !value.is_null());
+        let config = config.map(|value| match value.json("config")? {
+            Json::Object(config) => Ok(config),
+            other => Err(format!(
+                "`config` must be an object of settings, not {other}"
+            )),
+        });
+        let id = self.get("id")?.map(|id| id.json("id").map(|_| id.text()));
         Ok(Pair {
-            id: id.map(|mut id| id.texts.swap_remove(0)),
-            reference: one(Field::Reference)?,
-            response: one(Field::Response)?,
+            id: id.transpose()?.map(str::to_owned),
+            references,
+            response: value("pred")?.bare_text("pred")?,
+            config: config.transpose()?,
+            kept,
+        })
+    }
+
+    /// The reference answers and the response of a rollout, whatever the question: what rules compare.
+    fn pair(&self, columns: &ColumnMap, kept: Map<String, Json>) -> Result<Pair, String> {
+        let preset = columns.preset(self)?;
+        let texts = |field: Field| {
+            let found = self.field(field, columns, preset, &mut |_, _, _| {})?;
+            found.ok_or_else(|| self.missing(field, columns, preset))
+        };
+        let found = texts(Field::Response)?;
+        let response = <[String; 1]>::try_from(found.texts).map_err(|several| {
+            format!(
+                "`{}` (the response) is {} texts: `juror judge --rules only` compares each",
+                found.key,
+                several.len()
+            )
+        });
+        let id = self.field(Field::Id, columns, preset, &mut |_, _, _| {})?;
+        let [response] = response?;
+        Ok(Pair {
+            id: id.map(|mut id| Json::from(id.texts.swap_remove(0)).to_string()),
+            references: texts(Field::Reference)?.texts,
+            response,
+            config: None,
+            kept,
         })
     }
 
@@ -500,6 +544,20 @@ impl FieldTexts {
 }
 
 impl Value<'_> {
+    /// A text, or a number or truth value as it is written: a reference that is one is often no text.
+    fn bare_text(self, key: &str) -> Result<String, String> {
+        let found = match self.text().as_bytes().first() {
+            Some(b'"') => {
+                return self.string().map_err(|why| format!("`{key}` is {why}"));
+            }
+            Some(b'-' | b'0'..=b'9' | b't' | b'f') => return Ok(self.text().to_owned()),
+            Some(b'[') => "a list",
+            Some(b'{') => "an object",
+            _ => "null",
+        };
+        Err(format!("`{key}` must be a text, not {found}"))
+    }
+
     /// Adds the value's texts to those of `field`.
     fn read(self, field: Field, key: &str, read: &mut FieldTexts) -> Result<(), String> {
         let json = self.text();

@@ -27,7 +27,7 @@ pub(crate) struct Quantity {
     pub unit: Option<Unit>,
     /// The currency as an ISO code (`USD` for `$`), if one was written.
     pub currency: Option<Box<str>>,
-    /// Digits behind the point if the value is one number written as a decimal (`3.10` has 2), also in scientific
+    /// Digits after the point if the value is one number written as a decimal (`3.10` has 2), also in scientific
     /// notation (`1.50e-3` has 5): the rounding that the writer may have done. `None` for everything else.
     pub places: Option<i64>,
     /// The base that a subscript names (`204_5`); the value is then already converted. `None` where none was written.

@@ -21,7 +21,7 @@
 //! | `answer` | what an answer can be |
 //! | `lexicon` | tables of units, number words, commands and phrases |
 //! | `code` | values of programs: texts in quotes, collections of them |
-//! | `extract` | finds the final answer in a response |
+//! | `extract`, `format` | finds the final answer in a response; takes it by a format of one's own |
 //! | `parse` | reads LaTeX and plain mathematics as a typed answer |
 //! | `compare` | decides whether two answers are equal |
 //! | `math_verify` | the profile [`Profile::Compat`]: the verdicts of Math-Verify 0.9.0, quirks included |
@@ -36,6 +36,7 @@ mod code;
 mod compare;
 mod config;
 mod extract;
+mod format;
 mod gsm8k;
 mod lexicon;
 mod math_verify;
@@ -52,6 +53,7 @@ use regex::Regex;
 
 pub use config::{Config, ExtractionMode, ExtractionTarget, FallbackMode, Normalization, Profile};
 pub use extract::Role;
+pub use format::AnswerFormat;
 pub use gsm8k::RuleVerdict;
 pub use gsm8k::methods::Gsm8kMethod;
 pub use math_verify::EMULATES;

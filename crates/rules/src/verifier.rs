@@ -7,6 +7,7 @@ use crate::code::{self, Verdict};
 use crate::compare::{Comparison, Options};
 use crate::config::{Config, ExtractionMode, FallbackMode, Profile};
 use crate::extract::{Found, Role};
+use crate::format::AnswerFormat;
 use crate::parse::ParseError;
 use crate::verification::{Reading, Status, Verification, shortened};
 use crate::{algebra::work, compare, extract, math_verify, parse};
@@ -110,6 +111,43 @@ impl Verifier {
     }
 }
 
+impl Verifier {
+    /// As [`Self::verify`], of a response whose answer stands in a `format`, against reference answers any of which is right: the
+    /// verification of the first that is equal, else of the last that cannot be told, else of the first.
+    ///
+    /// ```
+    /// use juror_rules::{AnswerFormat, Config, Profile, Verifier};
+    ///
+    /// let strict = Verifier::new(Profile::Strict, Config::default());
+    /// let verification = strict.verify_any(["7", "5"], r"Of 7, \boxed{5}.", &AnswerFormat::boxed());
+    /// assert_eq!(verification.equal, Some(true));
+    /// ```
+    pub fn verify_any<'g>(
+        &self,
+        golds: impl IntoIterator<Item = &'g str>,
+        response: &str,
+        format: &AnswerFormat,
+    ) -> Verification {
+        let mut golds = golds.into_iter();
+        let first = golds.next().unwrap_or("");
+        let Some(answer) = format.answer(response) else {
+            let reason = "nothing in the response has the format of an answer".to_owned();
+            return unread(Status::NoAnswer, &[first], &[], reason);
+        };
+        let mut verdict = self.verify(first, &answer);
+        for gold in golds {
+            if verdict.equal == Some(true) {
+                break;
+            }
+            let next = self.verify(gold, &answer);
+            if next.equal != Some(false) {
+                verdict = next;
+            }
+        }
+        verdict
+    }
+}
+
 /// One side as it was read.
 struct Side {
     found: Found<'static>,
@@ -160,21 +198,27 @@ fn strict(
         return alike(&gold.text, &gold.text, "written alike");
     }
     let pred = match read {
-        Ok(side) => side,
         Err(_) if code::restates(reference, pred) => {
             return of_code(Verdict::Equal, &gold.text, reference);
         }
+        read if ends_in(pred, &read, &gold) => {
+            return alike(&gold.text, &gold.text, "what the last sentence ends in");
+        }
+        Ok(side) => side,
         Err(reason) => {
             return unread(Status::NoAnswer, &[&gold.text], &[], reason);
         }
     };
     if gold.qualified || pred.qualified {
-        let reason = "words beside the answer change it".to_owned();
-        let status = if gold.qualified {
-            Status::UnparsedGold
+        let (status, side) = if gold.qualified {
+            (Status::UnparsedGold, &gold)
         } else {
-            Status::UnparsedPred
+            (Status::UnparsedPred, &pred)
         };
+        let reason = format!(
+            "words beside the answer change it: {}",
+            quoted(&side.statement)
+        );
         return unread(status, &[&gold.text], &[&pred.text], reason);
     }
     if let Some(parts) = parts_compared(&gold, &pred, &Options::from(config)) {
@@ -224,16 +268,49 @@ fn strict(
         }
         (Err(error), _) => {
             let status = status_of(error, Status::UnparsedGold);
-            unread(status, &[&gold.text], &[&pred.text], error.to_string())
+            unread(
+                status,
+                &[&gold.text],
+                &[&pred.text],
+                with_rest(error, &gold.text),
+            )
         }
         (_, Err(error)) => {
             let status = status_of(error, Status::UnparsedPred);
-            unread(status, &[&gold.text], &[&pred.text], error.to_string())
+            unread(
+                status,
+                &[&gold.text],
+                &[&pred.text],
+                with_rest(error, &pred.text),
+            )
         }
     }
 }
 
-/// The verification of what was compared.
+/// Does a response that announces no answer end in words that are the answer of `gold`? It is asked for nothing else: such
+/// a sentence may say more than its answer.
+fn ends_in(pred: &str, read: &Result<Side, String>, gold: &Side) -> bool {
+    let announced =
+        |side: &Side| !matches!(side.method, "whole" | "number" | "formula" | "therefore");
+    let answer = gold.answer.as_ref();
+    if gold.qualified
+        || read.as_ref().is_ok_and(announced)
+        || matches!(answer, Ok(Answer::Choice(_)))
+    {
+        return false;
+    }
+    let lettered = gold.text.contains(|it: char| it.is_alphabetic());
+    let numbered = gold.text.contains(|it: char| it.is_ascii_digit());
+    let worded = !numbered || matches!(answer, Ok(Answer::Text(_)));
+    let bare = extract::bare(&gold.text);
+    let bare = bare.strip_prefix("the ").unwrap_or(bare);
+    let is = |text: &str| {
+        text.eq_ignore_ascii_case(bare)
+            || worded && parse::parse(text).is_ok_and(|it| answer == Ok(&it))
+    };
+    lettered && extract::ends_in(pred, is)
+}
+
 fn compared(comparison: Comparison, gold: &str, pred: &str) -> Verification {
     Verification {
         equal: comparison.equal,
@@ -408,6 +485,26 @@ fn unread(status: Status, gold: &[&str], pred: &[&str], reason: String) -> Verif
         gold: gold.iter().map(|&text| shortened(text.into())).collect(),
         pred: pred.iter().map(|&text| shortened(text.into())).collect(),
         reason,
+    }
+}
+
+/// A text in quotes, of a long one the beginning.
+fn quoted(text: &str) -> String {
+    const LONGEST: usize = 120;
+    let text = text.trim();
+    let begin = &text[..text.floor_char_boundary(LONGEST)];
+    let rest = if begin.len() < text.len() { "…" } else { "" };
+    format!("“{begin}{rest}”")
+}
+
+/// What is wrong with an answer, and what of it was left over.
+fn with_rest(error: &ParseError, text: &str) -> String {
+    match error {
+        ParseError::Syntax { at, .. } => match text.get(*at..).filter(|rest| !rest.is_empty()) {
+            Some(rest) => format!("{error}: {}", quoted(rest)),
+            None => error.to_string(),
+        },
+        _ => error.to_string(),
     }
 }
 

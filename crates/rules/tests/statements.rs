@@ -205,6 +205,7 @@ fn what_stands_beside_a_number_is_part_of_the_answer() {
         include_str!("cases/languages.jsonl"),
         include_str!("cases/near.jsonl"),
         include_str!("cases/taken_back.jsonl"),
+        include_str!("cases/by_hand.jsonl"),
     );
     let mut wrong = Vec::new();
     for line in table.lines() {

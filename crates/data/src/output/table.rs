@@ -90,19 +90,23 @@ pub(super) fn columns(keep: &[String]) -> Vec<Column> {
         keys: path.split('.').map(str::to_owned).collect(),
         kind,
     });
-    let kept = keep.iter().map(|key| {
-        let mut keys = vec!["input".to_owned()];
-        keys.extend((key != "all").then(|| key.clone()));
-        Column {
-            name: keys.join("."),
-            keys,
-            kind: Kind::Text,
-        }
-    });
-    own.chain(kept).collect()
+    own.chain(Column::kept(keep)).collect()
 }
 
 impl Column {
+    /// A column of text for each key of a row that its line keeps under `input`; `all` is one column of JSON.
+    pub fn kept(keep: &[String]) -> impl Iterator<Item = Self> {
+        keep.iter().map(|key| {
+            let mut keys = vec!["input".to_owned()];
+            keys.extend((key != "all").then(|| key.clone()));
+            Self {
+                name: keys.join("."),
+                keys,
+                kind: Kind::Text,
+            }
+        })
+    }
+
     /// A column of a key at the top of a line.
     pub fn new(name: &str, kind: Kind) -> Self {
         Self {

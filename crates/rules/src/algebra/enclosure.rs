@@ -35,7 +35,6 @@ const POINTS: usize = 6;
 /// Fewer than this are no evidence.
 const LEAST: usize = 3;
 
-/// Compares at one point.
 fn at_point<R: Real>(
     a: &Expr,
     b: &Expr,

@@ -41,7 +41,6 @@ pub(super) fn identical(a: &Expr, b: &Expr, budget: &mut Budget) -> (Identity, &
     result(found)
 }
 
-/// A failure as a result.
 pub(super) fn result(found: Outcome<(Identity, &'static str)>) -> (Identity, &'static str) {
     match found {
         Ok(found) => found,

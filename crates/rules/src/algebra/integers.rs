@@ -10,7 +10,6 @@ use crate::algebra::expr::Rational;
 /// Primes below this are found.
 const BOUND: u64 = 1_000;
 
-/// A factorisation.
 pub(super) struct Factors {
     /// Factors and exponents; those of the denominator negative.
     pub(super) list: Vec<(Rational, i64)>,

@@ -169,7 +169,6 @@ pub(super) fn floor(value: &Rational) -> IBig {
         .div_euclid(IBig::from(value.denominator().clone()))
 }
 
-/// A length as a signed number.
 pub(super) fn signed(length: usize) -> i64 {
     i64::try_from(length).unwrap_or(i64::MAX)
 }
@@ -185,7 +184,6 @@ pub(super) fn low_bits(value: &IBig) -> u64 {
     }
 }
 
-/// Is an integer odd?
 pub(super) fn is_odd(value: &IBig) -> bool {
     low_bits(value) & 1 == 1
 }

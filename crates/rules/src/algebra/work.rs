@@ -15,7 +15,6 @@ use dashu_ratio::RBig;
 /// Units of a step of a [`Budget`](super::Budget). A unit is about 10 ns of work, and stands for 16 new
 /// bytes at most.
 pub(crate) const STEP: u64 = 10;
-/// Units of any verification.
 const UNITS: u64 = 1_800_000;
 /// Units for each byte of its texts besides.
 const PER_BYTE: u64 = 4;

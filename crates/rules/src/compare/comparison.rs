@@ -2,7 +2,6 @@
 
 use crate::verification::Status;
 
-/// What a comparison came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Comparison {
     /// `None`: cannot be told.

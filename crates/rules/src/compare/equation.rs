@@ -16,7 +16,6 @@ use crate::verification::Status;
 pub(super) enum Factor {
     /// It holds with this constant.
     By(Expr, Status),
-    /// It holds with none.
     None,
     Unknown,
 }

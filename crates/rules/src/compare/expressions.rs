@@ -22,7 +22,7 @@ pub(super) fn number(expr: &Expr) -> Option<Cow<'_, Rational>> {
     }
 }
 
-/// Digits behind the point, where nothing recorded them: those of a decimal fraction without trailing zeros. Whole
+/// Digits after the point, where nothing recorded them: those of a decimal fraction without trailing zeros. Whole
 /// numbers and fractions such as 1/3 were not written as decimals.
 pub(super) fn places(expr: &Expr) -> Option<i64> {
     let value = number(expr)?;
@@ -70,7 +70,6 @@ pub(super) fn bare(value: Expr) -> Quantity {
     }
 }
 
-/// An expression as an answer.
 pub(super) fn answer(value: Expr) -> Answer {
     Answer::Quantity(bare(value))
 }

@@ -95,8 +95,30 @@ fn letters_of(answer: &Answer) -> Option<Vec<char>> {
     (!letters.is_empty()).then_some(letters)
 }
 
+/// Places in a row, `1-3-2-4` and `B, A, C`; letters in their usual order are only several.
+fn sequence(text: &str) -> Option<Vec<&str>> {
+    if text.len() > MOST_LETTERS {
+        return None;
+    }
+    let digits = |part: &str| part.len() <= 2 && part.bytes().all(|it| it.is_ascii_digit());
+    let letter = |part: &str| part.len() == 1 && part.bytes().all(|it| it.is_ascii_uppercase());
+    let places: Vec<&str> = text.split('-').collect();
+    let letters: Vec<&str> = text.split(", ").collect();
+    if places.len() > 2 && places.iter().all(|it| !it.is_empty() && digits(it)) {
+        return Some(places);
+    }
+    (letters.len() > 2 && letters.iter().all(|it| letter(it))).then_some(letters)
+}
+
 /// Does `pred` state the letters of `gold`, a run of them with capitals such as RNA or ACBD, in another order?
 pub(crate) fn reordered(gold: &str, pred: &str) -> bool {
+    if let Some(own) = sequence(gold)
+        && (gold.contains('-') || !own.is_sorted())
+    {
+        let words = pred.split_whitespace().chain([pred]);
+        let mut stated = words.filter_map(|it| sequence(it.trim_matches([' ', '.', '*'])));
+        return stated.any(|it| it != own);
+    }
     let gold = gold
         .trim_start_matches(|it: char| !it.is_ascii_alphabetic())
         .trim_end_matches(|it: char| !it.is_ascii_alphabetic());

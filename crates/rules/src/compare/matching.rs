@@ -155,7 +155,8 @@ fn paired(
     let mut status = Status::Decided;
     let mut undecided = None;
     let mut waiting = Vec::new();
-    for element in gold {
+    let mut partnered = vec![false; gold.len()];
+    for (element, partnered) in gold.iter().zip(&mut partnered) {
         let mut found = false;
         let mut maybe = None;
         for (index, candidate) in pred.iter().enumerate() {
@@ -178,6 +179,7 @@ fn paired(
                 Some(false) => {}
             }
         }
+        *partnered = found;
         if !found {
             match maybe {
                 Some(part) => {
@@ -208,7 +210,10 @@ fn paired(
             return missing(method, candidate, context);
         }
         let mut maybe = None;
-        for element in gold {
+        for (element, partnered) in gold.iter().zip(&partnered) {
+            if *partnered && !as_sets {
+                continue;
+            }
             let part = context.quietly(|context| context.answers(element, candidate));
             if part.equal != Some(false) {
                 maybe = Some(part);

@@ -99,7 +99,6 @@ fn is_symbol(answer: &Answer) -> bool {
     matches!(expressions::expression(answer), Some(Expr::Symbol(_)))
 }
 
-/// Is an expression a name?
 pub(super) fn is_named(expr: &Expr) -> bool {
     match expr {
         // lim, Σ, ∫, d/dx of something: what it comes to is the answer.
@@ -212,7 +211,6 @@ fn is_quotient_of_names(factors: &[Expr]) -> bool {
     }
 }
 
-/// Is there a letter in an expression?
 pub(super) fn has_letter(expr: &Expr) -> bool {
     algebra::any(expr, &mut |part| {
         matches!(part, Expr::Symbol(_) | Expr::Apply(..))

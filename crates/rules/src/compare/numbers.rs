@@ -10,7 +10,7 @@ use super::expressions::{self, show};
 use crate::algebra::{self, Identity};
 use crate::algebra::{Expr, Rational};
 
-/// A value, and how many digits behind the point its writer showed, if it is a decimal.
+/// A value, and how many digits after the point its writer showed, if it is a decimal.
 #[derive(Clone, Copy)]
 pub(super) struct Value<'e> {
     pub(super) expr: &'e Expr,
@@ -140,7 +140,6 @@ const FLOAT_PLACES: i64 = 15;
 /// More places than this are cut: nothing differs so late.
 const MOST_PLACES: i64 = 400;
 
-/// A number written as a decimal.
 struct Decimal {
     value: Rational,
     places: i64,

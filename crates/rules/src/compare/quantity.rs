@@ -74,6 +74,9 @@ fn percent(gold: &Quantity, pred: &Quantity, context: &mut Context<'_>) -> Compa
         let reason = context.say(|| format!("a percentage is no amount in {}", unit.name));
         return Comparison::different("units", reason);
     }
+    if without.currency.is_some() && with.currency.is_none() {
+        return Comparison::different("units", "a percentage is no amount of money".to_owned());
+    }
     let hundredth = scaled(&with.value, &Rational::from_parts(1.into(), 100_u8.into()));
     let with_value = Value {
         expr: &hundredth,

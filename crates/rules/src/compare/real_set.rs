@@ -66,7 +66,6 @@ impl Piece {
 }
 
 impl RealSet {
-    /// The whole line.
     pub(super) fn line() -> Self {
         Self {
             pieces: vec![Piece::new(Bound::Below, false, Bound::Above, false)],
@@ -91,7 +90,6 @@ impl RealSet {
         Some(Self { pieces })
     }
 
-    /// One number.
     pub(super) fn point(at: Expr, context: &mut Context<'_>) -> Option<Self> {
         // Only what is a real number has a place on the line.
         order_of(&at, &Expr::integer(0), context)?;
@@ -135,7 +133,6 @@ impl RealSet {
         Some(Self { pieces: merged })
     }
 
-    /// What is not in the set.
     pub(super) fn complement(self) -> Self {
         let mut pieces = Vec::with_capacity(self.pieces.len() + 1);
         let (mut from, mut from_closed) = (Bound::Below, false);

@@ -1,5 +1,7 @@
 //! Answers in words.
 
+use std::sync::LazyLock;
+
 use unicode_normalization::UnicodeNormalization;
 
 use super::comparison::Comparison;
@@ -9,6 +11,7 @@ use crate::algebra::{self, Constant, Expr};
 use crate::answer::Answer;
 use crate::lexicon;
 use crate::lexicon::numbers::{NumberWord, number_word};
+use crate::lexicon::words::Words as Table;
 
 /// Compares two answers of which at least one is words.
 pub(super) fn compare(gold: &Answer, pred: &Answer, context: &mut Context<'_>) -> Comparison {
@@ -19,12 +22,14 @@ pub(super) fn compare(gold: &Answer, pred: &Answer, context: &mut Context<'_>) -
     }
 }
 
-/// Two texts.
 fn texts(a: &str, b: &str, context: &Context<'_>) -> Comparison {
     if a == b {
         return Comparison::equal("text");
     }
     if is_date(a) && is_date(b) {
+        if a.ends_with(b) || b.ends_with(a) {
+            return Comparison::open("a date against the same without its year".to_owned());
+        }
         let reason = context.say(|| format!("{a} and {b} differ"));
         return Comparison::different("text", reason);
     }
@@ -65,7 +70,7 @@ fn texts(a: &str, b: &str, context: &Context<'_>) -> Comparison {
     } else {
         (&words_b, &words_a)
     };
-    let denied = |words: &[String]| words.iter().any(|word| NEGATIONS.contains(&word.as_str()));
+    let denied = |words: &[String]| words.iter().any(|word| NEGATIONS.contains(word));
     if denied(&words_a) != denied(&words_b) {
         return differ();
     }
@@ -79,17 +84,18 @@ fn texts(a: &str, b: &str, context: &Context<'_>) -> Comparison {
     differ()
 }
 
-/// A date as the parser writes it: `2020-05-17`.
+/// A date as the parser writes it: `2020-05-17`, `-05-17`.
 fn is_date(text: &str) -> bool {
+    let year = text.len().saturating_sub(6);
     let bytes = text.as_bytes();
-    bytes.len() == 10
+    matches!(year, 0 | 4)
+        && bytes.len() == year + 6
         && bytes.iter().enumerate().all(|(at, byte)| match at {
-            4 | 7 => *byte == b'-',
+            at if at == year || at == year + 3 => *byte == b'-',
             _ => byte.is_ascii_digit(),
         })
 }
 
-/// A text against an answer of another kind.
 fn against(text: &str, other: &Answer, context: &Context<'_>) -> Comparison {
     // "a hexagon", read as a letter and what it counts.
     if let Answer::Quantity(quantity) = other
@@ -153,6 +159,10 @@ fn against(text: &str, other: &Answer, context: &Context<'_>) -> Comparison {
                 return Comparison::equal("text");
             }
         }
+        // "all integers" may be what ℤ is.
+        (_, Answer::Quantity(quantity)) if is_domain(&quantity.value) => {
+            return Comparison::open("words against the sign of a set".to_owned());
+        }
         (Some(Meaning::Nothing | Meaning::Undefined), Answer::Quantity(quantity))
             if !is_constant(&quantity.value) =>
         {
@@ -198,6 +208,11 @@ fn is_numeral(word: &str) -> bool {
     number || lexicon::words::IN_NUMBER.contains(word)
 }
 
+/// ℤ, ℚ, ℂ and the like.
+fn is_domain(expr: &Expr) -> bool {
+    matches!(expr, Expr::Symbol(name) if matches!(&**name, "ℕ" | "ℤ" | "ℚ" | "ℝ" | "ℂ"))
+}
+
 /// Is an expression a number, with no letters in it?
 fn is_constant(expr: &Expr) -> bool {
     !algebra::any(expr, &mut |part| {
@@ -228,7 +243,6 @@ pub(super) fn kind(answer: &Answer) -> &'static str {
     }
 }
 
-/// The beginning of a text.
 fn short(text: &str) -> String {
     const LONGEST: usize = 60;
     let mut short: String = text.chars().take(LONGEST).collect();
@@ -248,7 +262,6 @@ pub(super) enum Words {
 }
 
 impl Words {
-    /// Reads a text.
     pub(super) fn of(text: &str) -> Self {
         let text: String = text.nfkc().map(straight).collect();
         let text = text.trim().trim_end_matches(['.', '!', ',', ';']);
@@ -263,7 +276,7 @@ impl Words {
             // "Graph A" names one.
             let named = word == "A" && !words.is_empty();
             let word = word.replace('\'', "").to_lowercase();
-            if !word.is_empty() && (named || !FILLERS.contains(&word.as_str())) {
+            if !word.is_empty() && (named || !FILLERS.contains(&word)) {
                 words.push(singular(word));
             }
         }
@@ -317,37 +330,27 @@ fn singular(mut word: String) -> String {
     word
 }
 
-/// Words that change nothing.
-const FILLERS: &[&str] = &[
-    "a", "an", "the", "is", "it", "its", "are", "was", "were", "be", "at", "on", "in", "that",
-    "this", "they", "he", "she",
-];
+/// Words that change nothing, and words that turn an answer round.
+static FILLERS: LazyLock<Table> = LazyLock::new(|| Table::named("says nothing"));
+static NEGATIONS: LazyLock<Table> = LazyLock::new(|| Table::named("turns an answer round"));
 
-/// Words that turn an answer round.
-const NEGATIONS: &[&str] = &[
-    "not",
-    "no",
-    "never",
-    "none",
-    "neither",
-    "nor",
-    "non",
-    "cannot",
-    "without",
-    "isnt",
-    "doesnt",
-    "arent",
-    "impossible",
-    "cant",
-    "dont",
-];
+/// Set phrases, and what each says.
+static PHRASES: LazyLock<[(Table, Meaning); 6]> = LazyLock::new(|| {
+    [
+        ("means no solution", Meaning::Nothing),
+        ("means no value", Meaning::Undefined),
+        ("means no end", Meaning::Endless),
+        ("means every real number", Meaning::AllReals),
+        ("means midday", Meaning::Midday),
+        ("means midnight", Meaning::Midnight),
+    ]
+    .map(|(list, meaning)| (Table::named(list), meaning))
+});
 
 /// What set phrases mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Meaning {
-    /// There is no solution.
     Nothing,
-    /// There is no value.
     Undefined,
     /// Infinitely many, infinity.
     Endless,
@@ -371,55 +374,9 @@ impl Meaning {
             .or_else(|| text.strip_prefix("equation has "))
             .or_else(|| text.strip_prefix("has "))
             .unwrap_or(&text);
-        Some(match text {
-            "no solution"
-            | "no real solution"
-            | "no real root"
-            | "no root"
-            | "none"
-            | "empty set"
-            | "empty"
-            | "null set"
-            | "no such value"
-            | "no such number"
-            | "no integer solution"
-            | "no value"
-            | "no such function"
-            | "no such integer"
-            | "solution set empty"
-            | "no element"
-            | "no such x"
-            | "nothing" => Self::Nothing,
-            "does not exist"
-            | "doesnt exist"
-            | "dne"
-            | "limit does not exist"
-            | "limit doesnt exist"
-            | "undefined"
-            | "not defined"
-            | "value undefined" => Self::Undefined,
-            "infinitely many"
-            | "infinite"
-            | "infinity"
-            | "infinitely many solution"
-            | "infinite number of solution"
-            | "infinite solution"
-            | "positive infinity"
-            | "plus infinity" => Self::Endless,
-            "all real number"
-            | "all real"
-            | "set of all real number"
-            | "any real number"
-            | "set of real number"
-            | "every real number"
-            | "real number"
-            | "all number"
-            | "all real value"
-            | "all x"
-            | "all real x" => Self::AllReals,
-            "noon" | "midday" => Self::Midday,
-            "midnight" => Self::Midnight,
-            _ => return None,
-        })
+        let mut phrases = PHRASES.iter();
+        phrases
+            .find(|(list, _)| list.contains(text))
+            .map(|(_, meaning)| *meaning)
     }
 }

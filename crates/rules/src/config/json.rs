@@ -68,7 +68,6 @@ fn config(map: Map<String, Value>) -> Result<Config, String> {
 }
 
 impl Config {
-    /// Sets what is no target.
     fn set(&mut self, key: &str, value: Value) -> Result<(), String> {
         match key {
             "boxed_match_priority" => self.boxed_match_priority = read(key, value)?,

@@ -21,13 +21,12 @@ pub(super) enum AnchorKind {
     Result,
 }
 
-/// One announcement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Anchor {
     pub how: AnchorKind,
     /// Where its word begins.
     pub start: usize,
-    /// Behind its last word; the answer follows.
+    /// After its last word; the answer follows.
     pub end: usize,
     /// Is it of a language with a decimal comma?
     pub comma: bool,
@@ -38,7 +37,7 @@ pub(super) struct Anchor {
 struct Phrase {
     how: AnchorKind,
     comma: bool,
-    /// What stands before and behind it may be the same run of letters.
+    /// What stands before and after it may be the same run of letters.
     spaceless: bool,
 }
 
@@ -134,7 +133,7 @@ impl Announcements {
     }
 }
 
-/// How far behind "answer" its verb may stand, in bytes.
+/// How far after "answer" its verb may stand, in bytes.
 const MAX_GAP: usize = 140;
 
 /// How many announcements are kept, and how many words that may be one are looked at, from the last on.
@@ -208,6 +207,8 @@ fn phrase(text: &str, start: usize, end: usize, said: Phrase) -> Option<Anchor> 
     let sentence = before
         .rfind(['.', '\n', '!', '?', ';'])
         .map_or(before, |at| &before[at + 1..]);
+    // "One might guess 40, but the answer is 44."
+    let sentence = sentence.rsplit(" but ").next().unwrap_or(sentence);
     let last = words::last_word(sentence);
     let supposed = sentence
         .split_whitespace()

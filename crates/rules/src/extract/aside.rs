@@ -26,6 +26,16 @@ fn answered(before: &str) -> bool {
     }) || before.contains("\n####")
 }
 
+/// Is a sentence an aside in brackets, as in "(Each of the 9 takes 5.)"? A tuple or a formula has fewer words.
+pub(super) fn is_bracketed(sentence: &str) -> bool {
+    let inner = sentence.trim().strip_prefix('(');
+    let Some(inner) = inner.and_then(|it| it.trim_end_matches('.').strip_suffix(')')) else {
+        return false;
+    };
+    let is_word = |it: &&str| it.len() > 1 && it.starts_with(char::is_alphabetic);
+    !inner.contains(['(', ')']) && words::words_of(inner).filter(is_word).nth(2).is_some()
+}
+
 /// Where a text ends that states its answer and goes on with courtesies or an explanation under a heading of its own.
 pub(super) fn before_explanation(text: &str) -> usize {
     let mut end = text.trim_end().len();
@@ -52,7 +62,6 @@ pub(super) fn before_explanation(text: &str) -> usize {
     end
 }
 
-/// Is this a heading of an explanation?
 fn explains(head: &str) -> bool {
     words::EXPLANATION.iter().any(|phrase| {
         let begins = |it: &&str| it.eq_ignore_ascii_case(phrase);
@@ -154,14 +163,13 @@ fn numbers(list: &str) -> Option<Vec<f64>> {
         .collect()
 }
 
-/// The last number in a text.
 fn number(text: &str) -> Option<f64> {
     let mut parts = text.split(|it: char| !(it.is_ascii_digit() || matches!(it, '.' | ',')));
     let last = parts.rfind(|it| it.contains(|it: char| it.is_ascii_digit()))?;
     last.trim_matches(['.', ',']).replace(',', "").parse().ok()
 }
 
-/// Do the parts behind a total add up to it: "24 students: 10 boys and 14 girls"?
+/// Do the parts after a total add up to it: "24 students: 10 boys and 14 girls"?
 pub(super) fn adds_up(total: &str, parts: &[f64]) -> bool {
     let sum: f64 = parts.iter().sum();
     parts.len() > 1 && number(total).is_some_and(|total| (total - sum).abs() < 1e-9)
@@ -172,7 +180,22 @@ pub(super) fn parts(list: &str) -> Vec<f64> {
     numbers(list).unwrap_or_default()
 }
 
-/// Where a sentence states a total and goes on with its parts behind a colon.
+/// Where the bracket begins that a sentence ends with and that explains its number: "$60 in all ($12 per ticket × 5)".
+pub(super) fn before_bracket(sentence: &str) -> Option<usize> {
+    let inner = sentence
+        .trim_end_matches(['.', ' ', '*', '\n'])
+        .strip_suffix(')')?;
+    let at = inner.rfind(" (")?;
+    let has_digit = |text: &str| text.contains(|it: char| it.is_ascii_digit());
+    let (before, inner) = (&inner[..at], &inner[at + 2..]);
+    let explains = words::words_of(inner).any(|it| it.len() > 2 && !words::OPTION.contains(it))
+        && inner.contains([' '])
+        && has_digit(inner);
+    let changes = super::qualifiers::change("", &sentence[at..]);
+    (explains && has_digit(before) && !inner.contains(')') && !changes).then_some(at)
+}
+
+/// Where a sentence states a total and goes on with its parts after a colon.
 pub(super) fn before_parts(sentence: &str) -> Option<usize> {
     [": ", " ("].iter().find_map(|sign| {
         let at = sentence.find(sign)?;

@@ -13,14 +13,13 @@ const MAX_GAP: usize = 90;
 /// How many boxes are joined at most.
 const MAX_JOINED: usize = 16;
 
-/// The answer in boxes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct InBoxes<'t> {
     /// What they hold.
     pub text: Cow<'t, str>,
     /// Where the first one begins.
     pub start: usize,
-    /// Behind the last one.
+    /// After the last one.
     pub end: usize,
 }
 
@@ -66,7 +65,7 @@ pub(super) fn unclosed<'t>(text: &'t str, boxed: &Boxed) -> Cow<'t, str> {
     clean(&text[boxed.content.clone()])
 }
 
-/// What a box holds, with the sign before it and the unit behind it.
+/// What a box holds, with the sign before it and the unit after it.
 fn part<'t>(text: &'t str, boxed: &Boxed) -> Cow<'t, str> {
     let inner = clean(&text[boxed.content.clone()]);
     let sign = if is_negated(&text[..boxed.start]) && !inner.starts_with('-') {
@@ -93,7 +92,7 @@ fn part<'t>(text: &'t str, boxed: &Boxed) -> Cow<'t, str> {
     Cow::Owned(format!("{sign}{inner}{gap}{unit}"))
 }
 
-/// Does a minus sign belong to the box behind it?
+/// Does a minus sign belong to the box after it?
 fn is_negated(before: &str) -> bool {
     let before = before.trim_end().strip_suffix('-').map(str::trim_end);
     before.is_some_and(|it| {
@@ -103,7 +102,7 @@ fn is_negated(before: &str) -> bool {
     })
 }
 
-/// The text behind a box and behind the delimiters that close with it.
+/// The text after a box and after the delimiters that close with it.
 fn behind(text: &str, end: usize) -> &str {
     let rest = &text[end..];
     for close in ["$$", "$", "\\)", "\\]", "**"] {

@@ -9,7 +9,7 @@ use super::words;
 pub(super) struct Choice {
     /// The letters, upper case, joined by `, `.
     pub letters: String,
-    /// Behind the last letter and its bracket.
+    /// After the last letter and its bracket.
     pub end: usize,
     /// Was it marked as a choice, or only a letter?
     pub marked: bool,
@@ -183,7 +183,7 @@ pub(super) fn whole(text: &str) -> Option<(Choice, &str)> {
     let after = &text[choice.end..];
     let rest = after.trim();
     let bare = rest.is_empty() || rest == "." || rest == "**";
-    // With words behind it, it needs the markup: "A) Paris".
+    // With words after it, it needs the markup: "A) Paris".
     let first = words::first_word(rest);
     let told = rest.len() > MAX_TEXT
         || rest.contains('\n')
@@ -204,7 +204,7 @@ pub(super) fn whole(text: &str) -> Option<(Choice, &str)> {
 /// How long the text of an option may be, in bytes.
 const MAX_TEXT: usize = 200;
 
-/// Does a dash set off the text of an option: "C - both", "B – 12 cm"? A minus sign has a number or a lone letter behind it.
+/// Does a dash set off the text of an option: "C - both", "B – 12 cm"? A minus sign has a number or a lone letter after it.
 fn dashed(rest: &str) -> bool {
     let Some(sign) = rest.strip_prefix(' ') else {
         return false;
@@ -320,7 +320,7 @@ pub(super) fn numbered(statement: &str) -> Option<&str> {
         .filter(|it| it.len() <= MAX_TEXT && !it.contains('\n'))
 }
 
-/// The lone letter behind an article: "la C", "the C".
+/// The lone letter after an article: "la C", "the C".
 pub(super) fn behind_article(text: &str) -> Option<&str> {
     let word = words::first_word(text);
     let rest = text[word.len()..].strip_prefix(' ')?;
@@ -332,12 +332,18 @@ pub(super) fn behind_article(text: &str) -> Option<&str> {
 
 /// What follows "option", "choice", "letter", …, if that is how it begins.
 pub(super) fn strip_name(text: &str) -> Option<&str> {
+    if let Some((_, rest)) = words::SPACELESS_FILLER.begin(text)
+        && rest.starts_with(|it: char| it.is_ascii_uppercase() || it == '(')
+    {
+        return Some(rest);
+    }
     let mut rest = text;
     let mut found = false;
     for _ in 0..4 {
         let word = words::first_word(rest);
         let name = words::OPTION.contains(word);
-        let filler = words::among(word, &["the", "correct", "answer", "both"]);
+        let filler = words::among(word, &["the", "correct", "answer", "both"])
+            || words::ARTICLE.contains(word);
         if !name && !filler {
             break;
         }

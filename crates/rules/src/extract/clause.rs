@@ -1,4 +1,4 @@
-//! What stands behind words such as "the answer is".
+//! What stands after words such as "the answer is".
 
 use std::borrow::Cow;
 
@@ -15,7 +15,7 @@ use super::words;
 /// How long an answer in words is at most, in bytes.
 const MAX_WORDS: usize = 120;
 
-/// What is read behind an announcement that ends at `from`, if it ends within `reach` bytes. `named`: is it a choice?
+/// What is read after an announcement that ends at `from`, if it ends within `reach` bytes. `named`: is it a choice?
 pub(super) fn read<'t>(
     source: Source<'t, '_>,
     from: usize,
@@ -40,28 +40,20 @@ pub(super) fn read<'t>(
     }
     // "minus seven", "negative 7"
     let clause = &source.text[start..end];
-    let sign = ["minus ", "negative "].iter().find_map(|word| {
-        let head = clause.get(..word.len())?;
-        head.eq_ignore_ascii_case(word).then_some(word.len())
-    });
+    let bullet = source.text[..start].trim_end_matches(' ').ends_with('\n');
+    let dash = || (clause.starts_with("– ") && !bullet).then_some("– ".len());
+    let sign = words::sign(clause).or_else(dash);
     let reading = answer(source, start + sign.unwrap_or(0), end, named)?;
     match sign {
-        Some(length)
-            if reading.range.start == start + length
-                && (reading.text.starts_with(|it: char| it.is_ascii_digit())
-                    || words::is_number_word(words::first_word(&reading.text))) =>
-        {
-            Some(Candidate {
-                text: Cow::Owned(format!("-{}", reading.text)),
-                range: start..reading.range.end,
-                ..reading
-            })
+        Some(length) if reading.range.start == start + length => {
+            let range = start..reading.range.end;
+            reading.clone().negative(range).or(Some(reading))
         }
         _ => Some(reading),
     }
 }
 
-/// How far "not A but" reaches, behind which the answer stands; 0 where a clause does not begin so.
+/// How far "not A but" reaches, after which the answer stands; 0 where a clause does not begin so.
 pub(super) fn before_but(clause: &str) -> usize {
     let near = &clause[..clause.floor_char_boundary(MAX_WORDS)];
     let rest = near.trim_start_matches([' ', ':', '*']);
@@ -76,7 +68,7 @@ pub(super) fn before_but(clause: &str) -> usize {
     near.len() - rest.len() + at + " but ".len()
 }
 
-/// Behind the words that say nothing, in scripts without spaces.
+/// After the words that say nothing, in scripts without spaces.
 fn skip_spaceless(text: &str, from: usize) -> usize {
     let mut at = from;
     for _ in 0..4 {
@@ -112,6 +104,12 @@ fn is_factorial(text: &str, start: usize, end: usize) -> bool {
         && clause.contains(['*', '/', '^', '·', '×', '\\'])
         && !clause.contains('=')
         && (clause.contains('\\') || !clause.contains(' '))
+}
+
+/// `6!` within its sentence: an exclamation mark that ends one is not in its clause.
+fn is_factorial_number(clause: &str) -> bool {
+    let number = clause.strip_suffix('!');
+    number.is_some_and(|it| !it.is_empty() && it.bytes().all(|it| it.is_ascii_digit()))
 }
 
 /// Reads the answer that a clause begins with or is about.
@@ -164,7 +162,7 @@ fn answer<'t>(
         });
     }
     let bare = trim_markup(rest);
-    if is_product(bare) {
+    if is_product(bare) || is_factorial_number(rest) {
         return Some(Candidate {
             text: without_markup(bare),
             kind: Form::Plain,
@@ -176,7 +174,7 @@ fn answer<'t>(
         && first.value.start <= start + markup
     {
         let mut range = 0..stated::joined_forward(source, &all, 0);
-        // "$48 + 24$ = 72": the value is behind the sign. A formula may end behind the clause that it begins in.
+        // "$48 + 24$ = 72": the value is after the sign. A formula may end after the clause that it begins in.
         let after = source.text.get(all[range.end - 1].end..end);
         if range.end < all.len() && after.is_some_and(|it| it.trim_start().starts_with('=')) {
             range = range.end..stated::joined_forward(source, &all, range.end);
@@ -203,13 +201,18 @@ fn answer<'t>(
     words_only(source, start, end)
 }
 
-/// The length of the date that a text begins with; it ends with its year or its day.
+/// The length of the date that a text begins with; it ends with its year or its day, or with its era.
 fn date(text: &str) -> Option<usize> {
     const LONGEST: usize = 32;
     let near = &text[..text.floor_char_boundary(LONGEST)];
+    if !near.contains(|it: char| it.is_ascii_digit()) {
+        return None;
+    }
     let ends = near
         .char_indices()
-        .filter(|(_, it)| it.is_ascii_digit())
+        .filter(|(_, it)| {
+            it.is_ascii_digit() || it.is_ascii_alphabetic() && near.starts_with(char::is_numeric)
+        })
         .map(|(at, _)| at + 1)
         .filter(|at| !near[*at..].starts_with(|it: char| it.is_ascii_alphanumeric()));
     let mut dates = ends.filter(|end| crate::parse::date(&near[..*end]).is_some());
@@ -231,7 +234,6 @@ fn is_short_text(clause: &str) -> bool {
         && !words::SUBORDINATING.contains(words::first_word(head))
 }
 
-/// Words that are the answer.
 pub(super) fn words_only<'t>(
     source: Source<'t, '_>,
     start: usize,
@@ -354,7 +356,7 @@ fn is_minus(before: &str, rest: &str) -> bool {
         && !before.trim_end_matches(' ').ends_with('\n')
 }
 
-/// Behind the words that say nothing.
+/// After the words that say nothing.
 fn skip_fillers(text: &str, from: usize) -> usize {
     let mut at = from;
     for _ in 0..12 {

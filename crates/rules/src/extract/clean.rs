@@ -14,7 +14,6 @@ enum Structure {
     ThinkClose,
     /// What follows is the answer's channel.
     Final,
-    /// What follows is another channel.
     Channel,
     /// A turn or the text ends here.
     End,
@@ -86,6 +85,7 @@ const SPELLING: Signs = 8;
 const HYPERTEXT: Signs = 16;
 const PROGRAM: Signs = 32;
 const FEET: Signs = 64;
+const STRUCK: Signs = 128;
 
 /// Letters, digits, blanks and line ends but for the few that [`signs`] asks for.
 const SAYS_NOTHING: [bool; 256] = {
@@ -126,6 +126,7 @@ fn signs(text: &str) -> Signs {
             b'[' if matches!(next, b'/' | b't' | b'T') => STRUCTURE,
             b'&' if next == b'#' || next.is_ascii_alphabetic() => HYPERTEXT,
             b'%' if spaced() => PROGRAM,
+            b'~' if next == b'~' => STRUCK,
             b'.' if MODULES.iter().any(|it| before.ends_with(it)) => PROGRAM,
             b'(' if before.ends_with(b"Fraction") || before.ends_with(b"pow") => PROGRAM,
             _ => 0,
@@ -147,6 +148,7 @@ fn with_other_notations(text: Cow<'_, str>, signs: Signs) -> Cow<'_, str> {
         (signs & HYPERTEXT != 0, hypertext::without_tags),
         (signs & PROGRAM != 0, computed::as_mathematics),
         (signs & FEET != 0, with_feet),
+        (signs & STRUCK != 0, without_struck),
     ] {
         if is_there && let Some(rewritten) = rewritten(&text) {
             text = Cow::Owned(rewritten);
@@ -155,7 +157,7 @@ fn with_other_notations(text: Cow<'_, str>, signs: Signs) -> Cow<'_, str> {
     text
 }
 
-/// The text with "per cent" in one word, without the `/-` behind a sum of rupees, with the backslash of a box; `None` where none is in it.
+/// The text with "per cent" in one word, without the `/-` after a sum of rupees, with the backslash of a box; `None` where none is in it.
 fn with_spellings(text: &str) -> Option<String> {
     let goes_on = |rest: &str| rest.starts_with(|it: char| it.is_alphanumeric());
     let is_digit = |it: char| it.is_ascii_digit();
@@ -214,7 +216,7 @@ fn with_feet(text: &str) -> Option<String> {
     found.then_some(out)
 }
 
-/// The text without GSM8K's calculator marks, `<<9*2=18>>`, which say how the number behind them was computed and are no
+/// The text without GSM8K's calculator marks, `<<9*2=18>>`, which say how the number after them was computed and are no
 /// part of the solution; `None` where there are none.
 fn without_calculator_marks(text: &str) -> Option<String> {
     let mut out = String::new();
@@ -232,6 +234,29 @@ fn without_calculator_marks(text: &str) -> Option<String> {
                 out.push_str(&rest[at..at + 2 + length]);
                 after
             }
+        };
+    }
+    (out.len() + rest.len() < text.len()).then(|| out + rest)
+}
+
+/// The text without what Markdown strikes out, `~~12~~`; `None` where nothing is. In a formula tildes are spaces.
+fn without_struck(text: &str) -> Option<String> {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find("~~") {
+        let inner = &rest[at + 2..];
+        let opens = !rest[..at]
+            .ends_with(|it: char| it.is_alphanumeric() || matches!(it, '}' | ')'))
+            && inner.starts_with(|it: char| {
+                it.is_alphanumeric() || matches!(it, '*' | '$' | '\\' | '-')
+            });
+        let line = &inner[..inner.find('\n').unwrap_or(inner.len())];
+        out.push_str(&rest[..at]);
+        rest = if let Some(end) = line.find("~~").filter(|_| opens) {
+            &inner[end + 2..]
+        } else {
+            out.push_str("~~");
+            inner
         };
     }
     (out.len() + rest.len() < text.len()).then(|| out + rest)
@@ -288,7 +313,7 @@ fn outside_thinking(text: &str) -> Result<&str, &'static str> {
     Ok(part.strip_suffix("</s>").unwrap_or(part))
 }
 
-/// Behind the role name that follows the opening of a turn.
+/// After the role name that follows the opening of a turn.
 fn after_role(text: &str, at: usize) -> usize {
     let rest = text.get(at..).unwrap_or_default();
     for role in ["assistant", "user", "system"] {

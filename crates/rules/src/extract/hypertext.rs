@@ -7,7 +7,6 @@ const LOOKS: [&str; 16] = [
 ];
 /// How long an entity is at most, in bytes.
 const LONGEST_ENTITY: usize = 8;
-/// Entities and what they stand for.
 const ENTITIES: [(&str, &str); 14] = [
     ("&lt;", "<"),
     ("&gt;", ">"),

@@ -21,7 +21,6 @@ pub(super) enum Form {
     Formula,
     /// Bare maths.
     Plain,
-    /// Letters of a choice.
     Choice,
     Words,
 }
@@ -44,6 +43,21 @@ pub(super) struct Candidate<'t> {
     pub range: Range<usize>,
 }
 
+impl Candidate<'_> {
+    /// What words before it make negative, in `range` with them; `None` where it does not begin with a number.
+    pub(super) fn negative(self, range: Range<usize>) -> Option<Self> {
+        let begins = self
+            .text
+            .starts_with(|it: char| it.is_ascii_digit() || it == '\\');
+        let number = begins || words::is_number_word(words::first_word(&self.text));
+        number.then(|| Candidate {
+            text: Cow::Owned(format!("-{}", self.text)),
+            range,
+            ..self
+        })
+    }
+}
+
 /// One thing that a sentence states.
 #[expect(
     clippy::struct_excessive_bools,
@@ -53,7 +67,7 @@ pub(super) struct Candidate<'t> {
 pub(super) struct Item {
     /// Where its value stands.
     pub value: Range<usize>,
-    /// Behind its unit and what is said of it.
+    /// After its unit and what is said of it.
     pub end: usize,
     pub kind: Form,
     pub tail: Tail,
@@ -78,6 +92,7 @@ pub(super) fn items(source: Source<'_, '_>, range: Range<usize>) -> Vec<Item> {
         aside: false,
         segment: 0,
         barren: 0,
+        spaceless: source.text[range.clone()].contains(words::is_spaceless),
     };
     let mut at = range.start;
     while at < range.end && collector.items.len() < MAX_ITEMS {
@@ -134,6 +149,8 @@ struct Collector<'t, 'm> {
     segment: usize,
     /// The end of a long run of maths that states nothing: read again from each of its words it would be quadratic.
     barren: usize,
+    /// Is it in a script without spaces, which glues words to numbers?
+    spaceless: bool,
 }
 
 impl Collector<'_, '_> {
@@ -180,6 +197,9 @@ impl Collector<'_, '_> {
 
     fn maths(&mut self, text: &str, at: usize, first: char) -> usize {
         let rest = &text[at..];
+        let glued = rest.find(words::is_spaceless).filter(|_| self.spaceless);
+        let text = &text[..glued.map_or(text.len(), |length| at + length)];
+        let rest = &text[at..];
         // A dash or a bullet in front of words.
         if matches!(first, '-' | '+' | '<' | '>' | '.' | '|')
             && !rest[1..]
@@ -213,12 +233,14 @@ impl Collector<'_, '_> {
             }
             return at + token(rest);
         };
-        let before = text[..at].trim_end_matches(['*', '_', '`', '"', '~']);
+        let before = text[self.start..at].trim_end_matches(['*', '_', '`', '"', '~']);
         if !symbols::is_currency(first)
-            && before.ends_with(|it: char| it.is_alphanumeric() || matches!(it, '_' | '.'))
+            && before.ends_with(|it: char| {
+                it.is_alphanumeric() && !words::is_spaceless(it) || matches!(it, '_' | '.')
+            })
         {
             // The rest of a name.
-            if before.len() == at {
+            if self.start + before.len() == at {
                 return at + token(rest);
             }
         }
@@ -232,10 +254,11 @@ impl Collector<'_, '_> {
                         .all(|byte| byte.is_ascii_digit() || matches!(byte, b' ' | b',' | b'.'))
                 });
         let tail = tail(after, counted);
-        // "horse #12" answers, where nothing follows.
+        // "horse #12" answers, where nothing follows and no other is named.
         let last = !text[run.end..].contains(char::is_alphanumeric);
+        let only = before.find('#').map(|at| at + 1) == Some(before.len());
         let numbered = words::NUMBERED.contains(words::last_word(before));
-        if numbered || before.ends_with('#') && !(last && self.items.is_empty()) {
+        if numbered || before.ends_with('#') && !(last && only && self.items.is_empty()) {
             return run.end;
         }
         self.push(at..run.end, tail, Form::Plain, false, run.number)
@@ -292,7 +315,12 @@ impl Collector<'_, '_> {
     fn word(&mut self, text: &str, at: usize) -> Option<usize> {
         let rest = &text[at..];
         let word = words::first_word(rest);
-        let length = token(rest);
+        let length = if rest.starts_with(words::is_spaceless) {
+            // A number may be glued to it.
+            word.len().max(1)
+        } else {
+            token(rest)
+        };
         let after = &rest[word.len().min(rest.len())..];
         if rest[..length].bytes().all(|byte| byte.is_ascii_hexdigit()) {
             let tail = tail(&rest[length..], false);

@@ -10,7 +10,6 @@ const ROMAN: [&str; 8] = ["i", "ii", "iii", "iv", "v", "vi", "vii", "viii"];
 /// How long a text with labelled parts may be, in bytes.
 const MAX_TEXT: usize = 2_000;
 
-/// The label at a place of a row.
 fn label(row: &str, index: usize) -> Option<&str> {
     if row == "ivx" {
         return ROMAN.get(index).copied();
@@ -20,7 +19,7 @@ fn label(row: &str, index: usize) -> Option<&str> {
 
 /// The parts of a text that begins with the first label of a row and has two at least: each with its label.
 pub(crate) fn parts(text: &str) -> Option<Vec<(&str, &str)>> {
-    if text.len() > MAX_TEXT {
+    if text.len() > MAX_TEXT || !text.contains([')', ':', '.']) {
         return None;
     }
     let bare = text.trim_start_matches(['*', ' ', '\n', '$', '-']);
@@ -73,7 +72,7 @@ fn of_style<'t>(
     (out.len() > 1).then_some(out)
 }
 
-/// Where a label stands at the beginning of a word, and what is behind it.
+/// Where a label stands at the beginning of a word, and what is after it.
 fn find(text: &str, open: &str, label: &str, close: &str) -> Option<(usize, usize)> {
     let mark = format!("{open}{label}{close}");
     text.match_indices(&mark)
@@ -121,7 +120,18 @@ fn cleaned(value: &str) -> &str {
 
 /// How far labelled parts reach that a text begins with: to the end of the last one's line.
 pub(super) fn span(text: &str) -> Option<usize> {
-    let end = text.find("\n\n").unwrap_or(text.len());
+    let paragraph = |from: usize| text[from..].find("\n\n").map_or(text.len(), |at| from + at);
+    let count = |end: usize| parts(&text[..end]).map_or(1, |parts| parts.len());
+    let mut end = paragraph(0);
+    // A part may be a paragraph of its own.
+    for _ in 0..ROMAN.len() {
+        let next = text[end..].trim_start_matches(['\n', '*', ' ', '-']);
+        let next_end = paragraph(text.len() - next.len());
+        if !next.starts_with('(') || next_end > MAX_TEXT || count(next_end) <= count(end) {
+            break;
+        }
+        end = next_end;
+    }
     let parts = parts(&text[..end])?;
     let (_, last) = parts.last()?;
     let from = words::offset(text, last);

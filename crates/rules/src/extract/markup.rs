@@ -299,7 +299,7 @@ fn has_doubled_command(text: &str) -> bool {
             if bytes.get(at + 1) == Some(&b'\\') {
                 double |= bytes.get(at + 2).is_some_and(u8::is_ascii_alphabetic);
                 at += 2;
-                // The command behind it is looked at no more.
+                // The command after it is looked at no more.
                 while bytes.get(at).is_some_and(u8::is_ascii_alphabetic) {
                     at += 1;
                 }

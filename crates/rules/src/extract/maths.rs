@@ -8,7 +8,7 @@ use crate::parse::{Class, Lexemes, is_word_letter};
 /// A stretch of bare maths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Run {
-    /// Behind its last symbol.
+    /// After its last symbol.
     pub end: usize,
     /// Does it hold `=`, `<`, ….
     pub relation: bool,
@@ -21,7 +21,7 @@ enum Last {
     Nothing,
     Number,
     Operand,
-    /// A command or a function, which takes what follows it even behind a blank.
+    /// A command or a function, which takes what follows it even after a blank.
     Command,
     Operator,
     Opening,
@@ -36,7 +36,7 @@ struct Reader<'t> {
     bars: Vec<usize>,
     relation: bool,
     tokens: usize,
-    /// Was there a Σ, a ∫ or the like, whose body stands behind a blank?
+    /// Was there a Σ, a ∫ or the like, whose body stands after a blank?
     binder: bool,
     /// How many of them are signs of arithmetic.
     operators: usize,
@@ -240,7 +240,7 @@ impl<'t> Reader<'t> {
         belongs.then_some(last)
     }
 
-    /// The sign of a currency, before a sum or behind it.
+    /// The sign of a currency, before a sum or after it.
     fn currency(&mut self, sign: char) -> Option<Last> {
         self.lexemes.next()?;
         let after = self.rest();
@@ -473,7 +473,7 @@ impl<'t> Reader<'t> {
         self.relation && modulus || !(self.last == Last::Number || word.len() > 1)
     }
 
-    /// Reads `,` and `;`, with the "and" behind it; outside of brackets only where maths goes on.
+    /// Reads `,` and `;`, with the "and" after it; outside of brackets only where maths goes on.
     fn separator(&mut self) -> Option<Last> {
         if !self.is_outside() {
             return self.token(Last::Comma);

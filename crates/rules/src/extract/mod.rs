@@ -23,11 +23,11 @@
 //! | `labelled` | labelled parts, which are no choices |
 //! | `boxes`, `formulas`, `strings` | what a box or a formula says; given strings |
 //! | `choice`, `settled` | choice letters, with the texts of their options; the choice that a sentence settles on |
-//! | `anchors`, `clause` | words that announce an answer; what stands behind them |
+//! | `anchors`, `clause` | words that announce an answer; what stands after them |
 //! | `whole` | texts and sentences that are an answer and nothing else |
 //! | `sentences`, `items`, `stated`, `chain` | the last sentence, its numbers and formulas, and which of them is the answer |
 //! | `decimal` | numbers of languages with a decimal comma |
-//! | `maths`, `symbols`, `tail`, `ratio` | how far mathematics reaches in prose; units and labels behind a number |
+//! | `maths`, `symbols`, `tail`, `ratio` | how far mathematics reaches in prose; units and labels after a number |
 //! | `qualifiers`, `aside` | words beside an answer that change it; what follows an answer without being one |
 //! | `hypertext` | tags and entities of HTML |
 //! | `computed` | calls and operators of programs as mathematics |
@@ -107,6 +107,14 @@ impl Found<'_> {
     }
 }
 
+/// The last box of a response that is no part of its thinking, with what it holds.
+pub(crate) fn last_box(text: &str) -> Option<String> {
+    let visible = clean::visible(text).ok()?;
+    let regions = scan::scan(&visible);
+    let boxed = regions.boxes.last().filter(|it| it.closed)?;
+    Some(visible[boxed.start..boxed.end].to_owned())
+}
+
 /// The final answer of `text`, the most trusted candidate; or why there is none, for a person.
 pub(crate) fn extract<'t>(text: &'t str, role: Role, config: &Config) -> Result<Found<'t>, String> {
     let found = search(text, role, config)?;
@@ -119,6 +127,7 @@ pub(crate) fn extract<'t>(text: &'t str, role: Role, config: &Config) -> Result<
 pub(crate) use labelled::parts;
 pub(crate) use markup::trim_markup as bare;
 pub(crate) use qualifiers::{deny as denies, opposed, retracted};
+pub(crate) use sentences::ends_in;
 
 /// Do words before a value change or doubt it?
 pub(crate) fn qualifies(before: &str) -> bool {
@@ -140,11 +149,13 @@ pub(crate) fn choice_instead<'t>(
         Some((choice, text)) => (choice.letters, Some(bare(text).to_owned())),
         None => (choice::behind(&found.statement)?.letters, None),
     };
+    let letter = found.statement.rfind('(').unwrap_or(found.statement.len());
+    let before = &found.statement[..letter];
     Some(Found {
         text: Cow::Owned(letters),
         method: "choice",
         statement: Cow::Owned(found.statement.clone().into_owned()),
-        qualified: found.qualified || qualifiers::change_words(&found.statement, ""),
+        qualified: found.qualified || qualifiers::change_words(before, ""),
         doubtful: found.doubtful,
         option,
     })

@@ -60,20 +60,6 @@ pub(super) fn is_cut_off(text: &str) -> bool {
     }
 }
 
-/// Commands that leave a place empty, whatever their argument.
-const EMPTY: [&str; 10] = [
-    "\\square",
-    "\\Square",
-    "\\Box",
-    "\\phantom",
-    "\\hspace",
-    "\\quad",
-    "\\qquad",
-    "\\ldots",
-    "\\dots",
-    "\\cdots",
-];
-
 /// Does `text` only say where an answer would go: "N/A", `\square`, `[answer]`, "I don't know", nothing?
 pub(super) fn is_placeholder(text: &str) -> bool {
     if text.len() > 80 || text.contains("\\{") {
@@ -89,7 +75,7 @@ pub(super) fn is_placeholder(text: &str) -> bool {
             None => break,
         }
     }
-    if let Some(rest) = EMPTY.iter().find_map(|it| bare.strip_prefix(it)) {
+    if let Some((_, rest)) = words::EMPTY.begin(bare) {
         let empty = rest.trim_matches(['{', '}', ' ']).is_empty();
         return empty || (rest.starts_with('{') && rest.find('}') == Some(rest.len() - 1));
     }

@@ -3,29 +3,34 @@
 use super::words::{self, words_of};
 use crate::lexicon::words::APPROXIMATELY;
 
-/// How many words behind a value are looked at for phrases that bound it, and how many bytes for opposites.
+/// How many words after a value are looked at for phrases that bound it, and how many bytes for opposites.
 const FAR: usize = 40;
 const OPPOSED: usize = 400;
 
-/// How far behind an answer a retraction is looked for, in bytes.
+/// How far after an answer a retraction is looked for, in bytes.
 const RETRACTION: usize = 2_000;
 
 /// How many words of a narrating sentence may belong to its number on either side.
 const NEAR: usize = 3;
 
-/// Does what stands before or behind an announced value change it?
+/// Does what stands before or after an announced value change it?
 pub(super) fn change(before: &str, after: &str) -> bool {
     let (clause, aside) = without_brackets(clause(before_contrast(after)));
     let near = up_to(clause, &[',', ';', ':', '(']);
+    let before = behind_evaluation(before);
     let changed = |word: &str| {
         words::CHANGES_AFTER.contains(word)
             || words::CHANGES_BEFORE.contains(word)
             || APPROXIMATELY.contains(word)
     };
     words_of(aside).take(2).any(changed)
+        || words_of(aside)
+            .next()
+            .is_some_and(|it| words::WRONG.contains(it))
         || has(before, &words::CHANGES_BEFORE)
         || deny(before)
         || ends_in_bound(before)
+        || relates(before)
         || changes(clause)
         || deny(clause)
         || before.trim_end().ends_with(is_operator)
@@ -34,6 +39,36 @@ pub(super) fn change(before: &str, after: &str) -> bool {
         || has_phrase(near)
         || may_be_another(after)
         || words_of(near).any(|word| word.eq_ignore_ascii_case("than"))
+}
+
+/// What stands after "which is": in "the square root of 9, which is 3" nothing before it changes the 3.
+fn behind_evaluation(before: &str) -> &str {
+    let mut words = words_of(before).rev();
+    let equals = words
+        .next()
+        .is_some_and(|it| words::among(it, &["is", "equals", "gives"]));
+    if equals && words.next() == Some("which") {
+        return "";
+    }
+    before
+}
+
+/// What stands after the verb: in "the perimeter of the square is 25" the square is what the sentence is about.
+fn after_verb(before: &str) -> &str {
+    let mut verbs = words_of(before).rev();
+    let verb = verbs.find(|it| words::among(it, &["is", "are", "was", "were", "equals"]));
+    verb.map_or(before, |verb| {
+        &before[words::offset(before, verb) + verb.len()..]
+    })
+}
+
+/// Is a number the place of something in a row, as in "25th prime"? By itself "25th" is the number.
+pub(super) fn is_place(text: &str) -> bool {
+    let rest = text.trim_start_matches(|it: char| it.is_ascii_digit());
+    let ending = rest.split(' ').next().unwrap_or("");
+    rest.len() < text.len()
+        && rest.len() > ending.len()
+        && matches!(ending, "st" | "nd" | "rd" | "th")
 }
 
 /// Is what follows an argument of a function that nobody evaluated, as the 3 of "len(3)"?
@@ -92,21 +127,41 @@ fn is_part_of_number(after: &str) -> bool {
 fn ends_in_bound(before: &str) -> bool {
     let mut words = words_of(before).rev();
     let of: &[&str] = match words.next() {
-        Some("of") => &["minimum", "maximum"],
+        Some("to") => &["up"],
+        Some("of") => &[
+            "minimum", "maximum", "factor", "divisor", "fraction", "part", "power",
+        ],
         Some("but") => &["anything", "everything", "all"],
         _ => return false,
     };
     words.next().is_some_and(|word| words::among(word, of))
 }
 
-/// Is the value said to be possibly another, as in "though it could be 16"?
+/// Is the value said to be another, as in "though it could be 16" and "but it is 16"?
 fn may_be_another(after: &str) -> bool {
     let words: Vec<&str> = words_of(after).take(FAR).collect();
-    words.windows(3).any(|three| {
+    let is_value = |word: &&str| word.starts_with(|it: char| it.is_ascii_digit());
+    let supposed = words.windows(3).any(|three| {
         words::among(three[0], &["could", "might", "may"])
             && three[1] == "be"
-            && three[2].starts_with(|it: char| it.is_ascii_digit())
-    })
+            && is_value(&three[2])
+    });
+    let mut replaced = words.iter().skip_while(|it| **it != "but").skip(1);
+    let between = |word: &&&str| words::BETWEEN_BUT_AND_VALUE.contains(word);
+    supposed || replaced.find(|it| !between(it)).is_some_and(is_value)
+}
+
+/// Does a value only stand in a relation to the answer, as in "divisible by 12" and "starting from 12"?
+fn relates(before: &str) -> bool {
+    let mut words = words_of(before).rev();
+    match words.next() {
+        // "starting from 12", "the sum of the first 12"
+        Some("from" | "first" | "last" | "next") => true,
+        Some("by") => !words
+            .next()
+            .is_some_and(|it| words::INTRODUCES_BY.contains(it)),
+        _ => false,
+    }
 }
 
 /// Up to the words that say what the answer is not, as in "15 (not 16)" and "15, rather than 16".
@@ -126,9 +181,14 @@ fn before_contrast(after: &str) -> &str {
     &after[..end.unwrap_or(after.len())]
 }
 
-/// Is there a phrase behind a value that bounds it, as "at most" and "and above"?
+/// Is there a phrase after a value that bounds it, as "at most" and "and above"?
 fn has_phrase(after: &str) -> bool {
-    let words: Vec<&str> = words_of(after).take(FAR).collect();
+    // "at the very least" is "at least".
+    let very = after.contains(" very ");
+    let words = words_of(after).take(FAR);
+    let words: Vec<&str> = words
+        .filter(|it| !(very && words::among(it, &["the", "very"])))
+        .collect();
     words.windows(2).any(|pair| {
         words::PHRASE_AFTER.iter().any(|phrase| {
             phrase.split_once(' ').is_some_and(|(first, second)| {
@@ -148,7 +208,8 @@ pub(super) fn is_one_of_several(before: &str, after: &str) -> bool {
         .nth(1)
         .is_some();
     let digit = |it: char| it.is_ascii_digit();
-    let result = before.trim_end().ends_with(['=', '≈', '→', ':', '.']);
+    let result = before.trim_end().ends_with(['=', '≈', '→', ':', '.'])
+        || words::CONCLUDING.contains(words::last_word(before));
     !narrates && (before.contains(digit) && !result || after.contains(digit))
 }
 
@@ -158,10 +219,13 @@ pub(super) fn doubt(before: &str) -> bool {
         .rfind(['.', '\n', '!', '?', ';', ','])
         .map_or(0, |at| at + 1);
     let near: Vec<&str> = words_of(&before[start..]).rev().take(NEAR * 2).collect();
-    near.iter().enumerate().any(|(at, word)| {
+    let doubted = near.iter().enumerate().any(|(at, word)| {
         words::DOUBTS.contains(word)
             || words::THINKS.contains(word) && near[at..].iter().any(|it| is_denial(it))
-    })
+    });
+    let glue = |word: &&&str| words::DENIED_ANNOUNCEMENT.contains(word);
+    let denied = near.iter().find(|word| !glue(word));
+    doubted || denied.is_some_and(|it| is_denial(it) || words::among(it, &["no", "thought"]))
 }
 
 /// Does one text say the opposite of the other: a loss and a profit, an increase and a decrease?
@@ -212,6 +276,7 @@ pub(super) fn change_choice(before: &str, after: &str) -> bool {
 /// The same for an answer in words, which may be followed by more of a list.
 pub(super) fn change_words(before: &str, after: &str) -> bool {
     has(before, &words::CHANGES_BEFORE)
+        || ends_in_bound(before)
         || deny(before)
         || words_of(after).any(|word| matches!(word, "and" | "or"))
         || goes_on(after)
@@ -243,11 +308,13 @@ pub(super) fn change_near(before: &str, after: &str) -> bool {
         .map_or(0, |word| words::offset(after, word) + word.len());
     let alone = from == 0;
     let joined = is_part_of_number(after);
+    let elsewhere = may_be_another(after);
     let (before, after) = (&before[from..], clause(&after[..to]));
-    has(before, &words::CHANGES_BEFORE)
+    elsewhere
+        || has(after_verb(before), &words::CHANGES_BEFORE)
         || deny_announcement(before)
         || deny(before)
-        || alone && ends_in_bound(before)
+        || ends_in_bound(before) && (alone || before.trim_end().ends_with("to"))
         || joined
         || changes(after)
         || has_phrase(after)
@@ -272,7 +339,7 @@ pub(super) fn denied_after(after: &str) -> bool {
         )
 }
 
-/// Do words behind a value change it? "3 times" is a count, "3 times 4" is none.
+/// Do words after a value change it? "3 times" is a count, "3 times 4" is none.
 fn changes(after: &str) -> bool {
     let count =
         words_of(after).next().is_some_and(|it| it == "times") && words_of(after).count() == 1;
@@ -289,6 +356,15 @@ fn is_verb(word: &str) -> bool {
 /// Is what a text is about denied in it?
 pub(crate) fn deny(text: &str) -> bool {
     has(text, &words::DENIES)
+}
+
+/// Does a sentence only say what would be, or what somebody might think: "If it applied, the answer would be 40."?
+pub(super) fn supposes(sentence: &str) -> bool {
+    let sentence = sentence.rsplit(" but ").next().unwrap_or(sentence);
+    let any = |test: &dyn Fn(&str) -> bool| words_of(sentence).any(test);
+    any(&|word| words::ONLY_SUPPOSES.contains(word))
+        || any(&|word| words::CONDITION.contains(word))
+            && any(&|word| words::among(word, &["would", "were"]))
 }
 
 /// Does an announcement only suppose: "the answer might be"?
@@ -349,7 +425,7 @@ pub(crate) fn retracted(after: &str) -> bool {
 }
 
 /// The same of one clause: a correction that is opened and denies, a phrase of the table, or a fault that is admitted.
-/// What "that" points to is the answer only in the first clause behind it.
+/// What "that" points to is the answer only in the first clause after it.
 fn retracts(clause: &str, first: bool) -> bool {
     let words: Vec<&str> = words_of(clause)
         .skip_while(|word| words::among(word, &["but", "however", "well", "and", "so"]))
@@ -357,24 +433,20 @@ fn retracts(clause: &str, first: bool) -> bool {
         .collect();
     let opens = |word: &&&str| words::OPENS_CORRECTION.contains(word);
     let opened = words.iter().take_while(opens).count();
-    let no = opened > 1
+    let said = &words[opened..];
+    // "no, 14": another answer and nothing else.
+    let another = first
+        && matches!(said, [value] | [_, value] if value.chars().count() == 1
+            || value.starts_with(|it: char| it.is_ascii_digit()));
+    let no = (opened > 1 || another)
         && words[..opened].iter().any(|word| {
             let behind = &clause[words::offset(clause, word) + word.len()..];
             words::SAYS_NO.contains(word) && (behind.trim().is_empty() || behind.starts_with(','))
         });
-    let said = &words[opened..];
     let Some(&subject) = said.first() else {
         return no;
     };
-    let phrase = words::RETRACTION.iter().any(|phrase| {
-        let mut own = phrase.split(' ');
-        let mut words = said.iter();
-        own.all(|own| {
-            words
-                .next()
-                .is_some_and(|word| own.eq_ignore_ascii_case(word))
-        })
-    });
+    let phrase = takes_back_in_words(&clause[words::offset(clause, subject)..]);
     let near = &said[1..said.len().min(7)];
     let any = |list: &words::List| near.iter().any(|word| list.contains(word));
     let denied = said.iter().take(7).any(|word| is_denial(word));
@@ -388,12 +460,35 @@ fn retracts(clause: &str, first: bool) -> bool {
         || opened > 0 && near.iter().any(|it| it.eq_ignore_ascii_case("should"))
 }
 
+/// Does a text begin with a phrase that takes back what stands before it, as in "never mind"?
+pub(super) fn takes_back_in_words(text: &str) -> bool {
+    let Some(first) = text.bytes().next() else {
+        return false;
+    };
+    let first = first.to_ascii_lowercase();
+    let phrases = words::RETRACTION.iter();
+    let mut phrases = phrases.filter(|phrase| phrase.as_bytes()[0] == first);
+    phrases.any(|phrase| {
+        let begins = text
+            .get(..phrase.len())
+            .is_some_and(|it| it.eq_ignore_ascii_case(phrase));
+        begins && !text[phrase.len()..].starts_with(char::is_alphanumeric)
+    })
+}
+
 fn is_adverb(word: &str) -> bool {
     word.ends_with("ly") || words::among(word, &["just", "have", "had", "was", "think"])
 }
 
 fn is_denial(word: &str) -> bool {
     words::DENIES.contains(word) || word.ends_with("n't") || word.ends_with("n’t")
+}
+
+/// The same in a sentence that narrates, of which only the clause of the number belongs to it.
+pub(super) fn change_spaceless_near(before: &str, after: &str) -> bool {
+    const ENDS: [char; 4] = [',', ';', ':', '.'];
+    let start = before.rfind(ENDS).map_or(0, |at| at + 1);
+    change_spaceless(&before[start..], up_to(after, &ENDS))
 }
 
 /// The same for what stands around an answer in a script without spaces.

@@ -1,6 +1,8 @@
-//! Ratios in words: "9 to 7", and chances: "1 in 6".
+//! Ratios in words: "9 to 7", chances: "1 in 6", and mixed numbers: "two and a half".
 
-use super::maths;
+use super::tail::tail;
+use super::{maths, words};
+use crate::lexicon::numbers;
 
 /// The length of the number that `text` begins with; 0 if none.
 fn number(text: &str) -> usize {
@@ -28,8 +30,34 @@ fn chance(text: &str, first: usize) -> Option<(String, usize)> {
     (some <= all && is_over(&text[end..])).then(|| (format!("{some}/{all}"), end))
 }
 
+/// The mixed number that `text` begins with, "two and a half hours", in digits, and its length.
+fn mixed(text: &str) -> Option<(String, usize)> {
+    let head = words::first_word(text);
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let whole = match digits {
+        0 => numbers::cardinal(&head.to_ascii_lowercase())?.to_string(),
+        _ => text[..digits].to_owned(),
+    };
+    let rest = text[head.len().max(digits)..].strip_prefix(" and ")?;
+    let count = words::first_word(rest);
+    let some = match count {
+        "a" | "an" => 1,
+        _ => numbers::cardinal(count)?,
+    };
+    let name = words::first_word(rest[count.len()..].strip_prefix(' ')?);
+    let parts = numbers::denominator(name).filter(|parts| some < *parts)?;
+    let end = words::offset(text, name) + name.len();
+    let tail = tail(&text[end..], true);
+    let unit = &text[end + tail.unit.start..end + tail.unit.end];
+    let end = end + tail.end;
+    is_over(&text[end..]).then(|| (format!("{whole} {some}/{parts} {}", unit.trim()), end))
+}
+
 /// The ratio that `text` begins with, written with colons, or a chance as a fraction, and its length.
 pub(super) fn leading(text: &str) -> Option<(String, usize)> {
+    if let Some(found) = mixed(text) {
+        return Some(found);
+    }
     let mut end = number(text);
     if end == 0 {
         return None;

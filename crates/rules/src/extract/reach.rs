@@ -1,4 +1,4 @@
-//! Where what is announced ends, and what stands behind marks: `####`, `<answer>`, labelled parts.
+//! Where what is announced ends, and what stands after marks: `####`, `<answer>`, labelled parts.
 
 use std::borrow::Cow;
 
@@ -30,7 +30,7 @@ pub(super) fn labelled_parts<'t>(source: Source<'t, '_>, from: usize) -> Option<
     })
 }
 
-/// Does a word with a capital letter stand behind `at`?
+/// Does a word with a capital letter stand after `at`?
 pub(super) fn begins_anew(source: Source<'_, '_>, at: usize) -> bool {
     let rest = source.text[at..].trim_start_matches(['*', ' ']);
     let word = words::first_word(rest);
@@ -43,7 +43,7 @@ pub(super) fn line_end(source: Source<'_, '_>, at: usize) -> usize {
     text[at..].find('\n').map_or(text.len(), |end| at + end)
 }
 
-/// Where the sentence that `at` lies in ends; behind its exclamation mark, which may be a factorial's.
+/// Where the sentence that `at` lies in ends; after its exclamation mark, which may be a factorial's.
 pub(super) fn sentence_end(source: Source<'_, '_>, at: usize) -> usize {
     let Source { text, regions, .. } = source;
     let end = sentences::end(text, regions, at, usize::MAX).unwrap_or(text.len());
@@ -55,6 +55,11 @@ pub(super) fn tag_end(source: Source<'_, '_>, at: usize) -> usize {
     let rest = &source.text[at..];
     let end = rest.find("</").or_else(|| rest.find("[/"));
     at + end.unwrap_or(rest.len())
+}
+
+/// "True" and "No", which are no headings.
+fn is_truth(text: &str) -> bool {
+    words::among(text, &["yes", "no", "true", "false"])
 }
 
 /// The rest of a `####` line, if it is an answer and no heading.
@@ -74,7 +79,7 @@ pub(super) fn after_hashes<'t>(
     }
     let is_last = line == text.trim_end().len();
     whole_in(source, range.clone())
-        .filter(|it| it.kind != Form::Words || is_last)
+        .filter(|it| it.kind != Form::Words || is_last || is_truth(&it.text))
         .or_else(|| {
             let told = |it: &Candidate<'_>| {
                 let rest = text.get(it.range.end..line).unwrap_or("");

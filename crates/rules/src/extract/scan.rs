@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use super::words;
+
 /// A `\boxed{…}` or `\fbox{…}`; of nested ones the outermost.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Boxed {
@@ -9,24 +11,22 @@ pub(super) struct Boxed {
     pub start: usize,
     /// What it holds.
     pub content: Range<usize>,
-    /// Behind its brace.
+    /// After its brace.
     pub end: usize,
     /// `false`: the text ends within it.
     pub closed: bool,
 }
 
-/// A formula in delimiters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Formula {
     /// Where its opening delimiter begins.
     pub start: usize,
     /// What it holds.
     pub content: Range<usize>,
-    /// Behind its closing delimiter.
+    /// After its closing delimiter.
     pub end: usize,
 }
 
-/// What a scan found.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Regions {
     /// In order.
@@ -38,7 +38,7 @@ pub(super) struct Regions {
 }
 
 impl Regions {
-    /// The formula that `at` lies in, or the first one behind it.
+    /// The formula that `at` lies in, or the first one after it.
     pub(super) fn formula_at(&self, at: usize) -> Option<(usize, &Formula)> {
         let index = self.formulas.partition_point(|it| it.end <= at);
         self.formulas.get(index).map(|formula| (index, formula))
@@ -50,7 +50,6 @@ impl Regions {
             .filter(|(_, formula)| formula.start == at)
     }
 
-    /// Does a box begin in this range?
     pub(super) fn has_box(&self, range: &Range<usize>) -> bool {
         let index = self.boxes.partition_point(|it| it.start < range.start);
         self.boxes
@@ -58,30 +57,6 @@ impl Regions {
             .is_some_and(|boxed| boxed.start < range.end)
     }
 }
-
-/// Environments that are a formula by themselves.
-const DISPLAYS: [&str; 8] = [
-    "align",
-    "equation",
-    "gather",
-    "multline",
-    "eqnarray",
-    "displaymath",
-    "math",
-    "flalign",
-];
-/// Environments that are one thing within a formula.
-const OBJECTS: [&str; 9] = [
-    "pmatrix",
-    "bmatrix",
-    "vmatrix",
-    "Bmatrix",
-    "Vmatrix",
-    "matrix",
-    "array",
-    "cases",
-    "smallmatrix",
-];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Delimiter<'t> {
@@ -112,7 +87,6 @@ struct Scanner<'t> {
     depth: usize,
 }
 
-/// Scans a text. Linear in it.
 pub(super) fn scan(text: &str) -> Regions {
     let mut scanner = Scanner {
         text,
@@ -271,7 +245,7 @@ impl<'t> Scanner<'t> {
             if self.open_box.is_none() {
                 self.open_box = Some((at, end + gap + 1, self.depth));
             }
-            // Within a formula, a dollar right behind the brace belongs to the box.
+            // Within a formula, a dollar right after the brace belongs to the box.
             if self.open.is_some()
                 && self.words.is_none()
                 && bytes.get(end + gap + 1) == Some(&b'$')
@@ -312,9 +286,9 @@ impl<'t> Scanner<'t> {
         };
         if self.open.is_none() {
             let plain = name.trim_end_matches('*');
-            if DISPLAYS.contains(&plain) {
+            if words::DISPLAY.contains_exactly(plain) {
                 self.open(Delimiter::Environment(name, false), at, after);
-            } else if OBJECTS.contains(&plain) {
+            } else if words::OBJECT.contains_exactly(plain) {
                 self.open(Delimiter::Environment(name, true), at, after);
             }
         }

@@ -25,7 +25,7 @@ use crate::config::{Config, ExtractionTarget};
 /// How many candidates are named at most.
 const MAX_FOUND: usize = 8;
 
-/// What announced an answer behind "A:", which may be a choice and its text too.
+/// What announced an answer after "A:", which may be a choice and its text too.
 pub(super) const ANSWER_LETTER: &str = "answer letter";
 
 /// A candidate and where it stands.
@@ -50,6 +50,8 @@ struct Search<'t, 'm, 'c> {
     config: &'c Config,
     role: Role,
     out: Vec<Ranked<'t>>,
+    /// Where the last announcement ends, if it says what the answer is not and names none: "The answer is not 12 m/s."
+    denied: usize,
 }
 
 /// All candidates, most trusted first.
@@ -77,6 +79,7 @@ pub(super) fn search<'t>(
         config,
         role,
         out: Vec::new(),
+        denied: 0,
     };
     match role {
         Role::Gold => search.gold(&anchors),
@@ -104,7 +107,7 @@ pub(super) fn search<'t>(
     Ok(found)
 }
 
-/// What is taken back is no answer, nor does one that stands before it become the answer; one behind it does.
+/// What is taken back is no answer, nor does one that stands before it become the answer; one after it does.
 fn take_back<'t>(text: &'t str, ranked: &mut [Ranked<'t>]) {
     let retracted = |candidate: &Ranked<'_>| {
         let behind = &text[candidate.end..];
@@ -146,7 +149,9 @@ impl<'t> Search<'t, '_, '_> {
             Form::Choice => qualifiers::change_choice(before, after),
             _ => qualifiers::change(before, after) || qualifiers::is_argument(before),
         };
-        let qualified = qualified || qualifiers::change_spaceless(before, after);
+        let qualified = qualified
+            || qualifiers::is_place(&reading.text)
+            || qualifiers::change_spaceless(before, after);
         let option = (reading.kind == Form::Choice)
             .then(|| choice::text(before, after).map(str::to_owned))
             .flatten();
@@ -160,7 +165,9 @@ impl<'t> Search<'t, '_, '_> {
     }
 
     fn keep(&mut self, tier: i32, method: &'static str, reading: Candidate<'t>, said: Said<'t>) {
-        if !self.allows(&reading) {
+        // What stands before a denial is no answer either.
+        let denied = reading.range.end <= self.denied;
+        if denied || !self.allows(&reading) {
             return;
         }
         let mut text = reading.text;
@@ -392,6 +399,10 @@ impl<'t> Search<'t, '_, '_> {
                 }
             };
             let Some(reading) = reading else {
+                let end = reach::sentence_end(self.source, said_until);
+                if tried == 0 && qualifiers::deny(&self.source.text[anchor.start..end]) {
+                    self.denied = end;
+                }
                 continue;
             };
             // Words may only comment on the answer: what states one in symbols is trusted more.
@@ -450,7 +461,7 @@ impl<'t> Search<'t, '_, '_> {
     }
 
     /// What "A:" announces at the beginning of the last line. It may be the letter of a choice all the same: that stands
-    /// behind it among the candidates.
+    /// after it among the candidates.
     fn after_letter(&mut self) {
         let text = self.source.text;
         let Some(at) = behind_letter(text) else {
@@ -486,7 +497,7 @@ fn is_formula_like(text: &str) -> bool {
         && !text.split_whitespace().any(word)
 }
 
-/// Behind the "A:" that begins the last line, unless the text lists choices.
+/// After the "A:" that begins the last line, unless the text lists choices.
 fn behind_letter(text: &str) -> Option<usize> {
     let line = text.trim_end().rfind('\n').map_or(0, |at| at + 1);
     let rest = text[line..]

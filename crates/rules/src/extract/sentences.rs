@@ -2,8 +2,12 @@
 
 use std::ops::Range;
 
+use super::markup::trim_markup;
 use super::scan::Regions;
 use super::words;
+
+/// How much of a sentence is looked at for the answer that it ends in, in bytes.
+const MAX_ENDING: usize = 200;
 
 /// Where the sentence that `from` lies in ends: at its punctuation or its line's end. `None` where that is not before
 /// `limit`.
@@ -158,4 +162,25 @@ pub(super) fn last_before(text: &str, regions: &Regions, end: usize) -> Option<R
         }
         at -= 1;
     }
+}
+
+/// Does a text end in `answer`, after a verb or preposition that introduces it, as in "He was born in Providence, Rhode
+/// Island." and "The process is called **mitosis**."? `is` compares what stands there with the answer.
+pub(crate) fn ends_in(text: &str, is: impl Fn(&str) -> bool) -> bool {
+    let text = trim_markup(text.trim_end_matches(['!', '*', ' ', '\n']));
+    let start = text.rfind(['\n', '!', '?', ';']).map_or(0, |at| at + 1);
+    let start = text[start..].rfind(". ").map_or(start, |at| start + at + 2);
+    let sentence =
+        &text[start.max(text.ceil_char_boundary(text.len().saturating_sub(MAX_ENDING)))..];
+    let Some(last) = words::words_of(sentence).rfind(|word| words::INTRODUCES.contains(word))
+    else {
+        return false;
+    };
+    let at = words::offset(sentence, last);
+    let (before, mut rest) = (&sentence[..at], sentence[at + last.len()..].trim_start());
+    let article = words::first_word(rest);
+    if words::among(article, &["the", "a", "an"]) {
+        rest = rest[article.len()..].strip_prefix(' ').unwrap_or(rest);
+    }
+    !super::qualifies(before) && is(trim_markup(rest))
 }

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::choice::{self, Choice};
+use super::qualifiers;
 use super::words::{self, words_of};
 
 /// How many words may stand between a letter and the verb that settles on it: the text of the option.
@@ -18,9 +19,7 @@ pub(super) fn settled(sentence: &str) -> Option<(Choice, Range<usize>)> {
     }
     // "Students often choose B", "B would be right if …"
     let supposed = words_of(sentence).any(|word| words::SETTLES_NOTHING.contains(word));
-    let conditional = words_of(sentence).any(|word| words::CONDITION.contains(word))
-        && words_of(sentence).any(|word| words::among(word, &["would", "were"]));
-    if supposed || conditional {
+    if supposed || qualifiers::supposes(sentence) {
         return None;
     }
     let mut found: Option<(Choice, Range<usize>)> = None;
@@ -140,7 +139,7 @@ pub(super) fn says_right(text: &str) -> bool {
     noun || right && over
 }
 
-/// Is a concluding word only an adverb behind a verb, as in "is therefore (B)"?
+/// Is a concluding word only an adverb after a verb, as in "is therefore (B)"?
 fn skips_concluding(word: &str, head: &str) -> bool {
     words::CONCLUDING.contains(word) && {
         let verb = words::last_word(head.trim_end());

@@ -9,7 +9,7 @@ use super::items::{Candidate, Form, Item, Source, WINDOW, items};
 use super::markup::{trim_markup, without_markup};
 use super::words;
 
-/// Which items, from `first` on, state one answer together: the index behind them.
+/// Which items, from `first` on, state one answer together: the index after them.
 pub(super) fn joined_forward(source: Source<'_, '_>, items: &[Item], first: usize) -> usize {
     let mut last = first;
     while let (Some(item), Some(next)) = (items.get(last), items.get(last + 1)) {
@@ -83,7 +83,6 @@ pub(super) fn render<'t>(source: Source<'t, '_>, items: &[Item]) -> Option<Candi
     Some(Candidate { text, kind, range })
 }
 
-/// One item with its unit.
 fn write<'t>(source: Source<'t, '_>, item: &Item) -> Cow<'t, str> {
     let text = source.text;
     if let Some(base) = &item.tail.base {
@@ -101,7 +100,7 @@ fn write<'t>(source: Source<'t, '_>, item: &Item) -> Cow<'t, str> {
     };
     let value = match value {
         Cow::Borrowed(value) => {
-            // The unit stands right behind it: nothing has to be copied.
+            // The unit stands right after it: nothing has to be copied.
             if item.kind == Form::Plain && !unit.is_empty() && item.tail.unit.start == 0 {
                 let start = item.value.end - value.len();
                 let end = item.value.end + item.tail.unit.end;

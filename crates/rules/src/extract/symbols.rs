@@ -10,7 +10,7 @@ pub(super) fn is_currency(character: char) -> bool {
     )
 }
 
-/// Could maths go on here, behind a comma or "and"?
+/// Could maths go on here, after a comma or "and"?
 pub(super) fn begins_operand(text: &str) -> bool {
     let bare = text.trim_start_matches(['-', '+', '±']);
     let Some(first) = bare.chars().next() else {

@@ -1,13 +1,13 @@
-//! What stands behind a number and belongs to it: percent signs, units, money, what is counted.
+//! What stands after a number and belongs to it: percent signs, units, money, what is counted.
 
 use std::ops::Range;
 
-use super::words;
+use super::{qualifiers, words};
 
 /// What belongs to a number.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Tail {
-    /// The unit or label, in bytes behind the number; empty if there is none.
+    /// The unit or label, in bytes after the number; empty if there is none.
     pub unit: Range<usize>,
     /// How far the words about it reach.
     pub end: usize,
@@ -17,7 +17,7 @@ pub(super) struct Tail {
     pub base: Option<Range<usize>>,
 }
 
-/// Reads what follows a number: `text` begins right behind it. `labels`: may it be something that is counted?
+/// Reads what follows a number: `text` begins right after it. `labels`: may it be something that is counted?
 pub(super) fn tail(text: &str, labels: bool) -> Tail {
     // "12-year-old"
     if let Some(rest) = text.strip_prefix("-year") {
@@ -178,6 +178,12 @@ fn measured(text: &str, from: usize) -> usize {
             } else if words::is_unit(word) && !lone_article {
                 end = at + word.len();
                 end += exponent(&text[end..]);
+                if word.starts_with("degree") {
+                    let scale = words::first_word(text[end..].trim_start_matches(' '));
+                    if words::among(scale, &["celsius", "fahrenheit"]) {
+                        end = words::offset(text, scale) + scale.len();
+                    }
+                }
                 for power in [" squared", " cubed"] {
                     if text[end..].starts_with(power) {
                         end += power.len();
@@ -225,7 +231,6 @@ fn goes_on(rest: &str) -> bool {
         .starts_with(|it: char| it.is_alphanumeric() || it == '$' || it == '\\')
 }
 
-/// A word of letters.
 fn unit_word(text: &str) -> &str {
     let word = words::first_word(text);
     if word.ends_with('\'') {
@@ -294,6 +299,9 @@ fn unit_group(text: &str) -> Option<usize> {
 
 /// What is counted: "ways" of "different ways to …".
 fn label(text: &str, from: usize) -> Tail {
+    if qualifiers::takes_back_in_words(&text[from..]) {
+        return Tail::default();
+    }
     let mut at = from;
     let mut first = None;
     for position in 0..4 {

@@ -75,7 +75,7 @@ pub(super) fn last_cell(text: &str, range: Range<usize>) -> Range<usize> {
         .map_or(range, |at| end - cells.len() + at + 2..end)
 }
 
-/// The truth value that a text begins with, what stands right behind it, and that without punctuation.
+/// The truth value that a text begins with, what stands right after it, and that without punctuation.
 fn leading_truth(text: &str) -> Option<(&str, &str, &str)> {
     let bare = text.trim_start_matches([' ', '\n', '*', '_', '"', '>']);
     let word = words::first_word(bare);
@@ -240,26 +240,15 @@ pub(super) fn whole_in<'t>(source: Source<'t, '_>, range: Range<usize>) -> Optio
         });
     }
     // "minus 2.5"
-    let sign = ["minus ", "negative "].into_iter().find(|word| {
-        let head = trimmed.get(..word.len());
-        head.is_some_and(|head| head.eq_ignore_ascii_case(word))
-    });
-    if let Some(word) = sign {
-        let start = offset + word.len();
+    if let Some(length) = words::sign(trimmed) {
+        let start = offset + length;
         let spelled = || {
             let all = items::items(source, start..limit);
             let single = all.len() == 1 && all[0].value.start == start && all[0].end >= limit;
             single.then(|| stated::render(source, &all)).flatten()
         };
         let value = mathematics(source, start..limit).or_else(spelled)?;
-        let begins = |it: char| it.is_ascii_digit() || it == '\\';
-        let negative =
-            value.text.starts_with(begins) || words::is_number_word(words::first_word(&value.text));
-        return negative.then(|| Candidate {
-            text: Cow::Owned(format!("-{}", value.text)),
-            range,
-            ..value
-        });
+        return value.negative(range);
     }
     // "three times"
     if let Some(count) = trimmed.strip_suffix(" times")

@@ -6,7 +6,6 @@ use crate::lexicon::numbers::{NumberWord, number_word};
 use crate::lexicon::units;
 use crate::lexicon::words::Words;
 
-/// A list of the lexicon.
 pub(super) type List = LazyLock<Words>;
 
 macro_rules! lists {
@@ -45,13 +44,18 @@ lists! {
     FINAL_ANNOUNCEMENT: "final announcement",
     TAG_ANNOUNCEMENT: "tag announcement",
     BEFORE_NO_ANNOUNCEMENT: "before no announcement",
-    CHANGES_BEFORE: "changes the value behind",
-    CHANGES_CHOICE_BEFORE: "changes the choice behind",
-    CHANGES_AFTER: "changes the value before",
+    CHANGES_BEFORE: "changes the value after it",
+    CHANGES_CHOICE_BEFORE: "changes the choice after it",
+    CHANGES_AFTER: "changes the value before it",
     CONDITION: "condition",
     PHRASE_AFTER: "phrase that bounds the value before",
     JOINS_NUMBERS: "joins numbers",
     DOUBTS: "doubts",
+    INTRODUCES: "introduces",
+    ONLY_SUPPOSES: "only supposes",
+    DENIED_ANNOUNCEMENT: "denied announcement",
+    INTRODUCES_BY: "introduces by",
+    BETWEEN_BUT_AND_VALUE: "between but and value",
     THINKS: "thinks",
     OPPOSITES: "opposites",
     DENIES: "denies",
@@ -112,6 +116,9 @@ lists! {
     EXPLANATION: "explanation",
     RESTATES: "restates",
     QUESTION: "question mark",
+    DISPLAY: "display environment",
+    OBJECT: "object environment",
+    EMPTY: "empty command",
 }
 
 /// How much of a word is looked at, in bytes: a longer one is in no list.
@@ -128,7 +135,17 @@ pub(super) fn is_unit(word: &str) -> bool {
     unit || UNIT.contains_exactly(word)
 }
 
-/// Could `word`, behind a number, name what is counted?
+/// The length of the word that a text begins with and that makes what follows it negative: "minus 7".
+pub(super) fn sign(text: &str) -> Option<usize> {
+    let mut signs = ["minus ", "negative "].into_iter();
+    let begins = |it: &str| {
+        text.get(..it.len())
+            .is_some_and(|head| head.eq_ignore_ascii_case(it))
+    };
+    signs.find(|it| begins(it)).map(str::len)
+}
+
+/// Could `word`, after a number, name what is counted?
 pub(super) fn is_counted(word: &str) -> bool {
     !NOT_COUNTED.contains(word)
         && ((word.len() > 3 && word.ends_with('s') && !word.ends_with("ss"))

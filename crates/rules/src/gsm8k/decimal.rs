@@ -74,7 +74,7 @@ impl Decimal {
         self.exponent + places(self.digits.len()) - 1
     }
 
-    /// The number over ten to the power of `scale`, without what stands behind the point.
+    /// The number over ten to the power of `scale`, without what stands after the point.
     fn scaled(&self, scale: i64) -> IBig {
         let below = usize::try_from(scale - self.exponent).unwrap_or(0);
         let kept = self.digits.len().saturating_sub(below);

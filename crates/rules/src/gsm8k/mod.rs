@@ -35,7 +35,7 @@ use number::{
     Number, Reading, read_clause, read_last, read_line, read_nothing, read_whole, undress,
 };
 
-/// The longest clause behind "the answer is" that is looked at, in bytes.
+/// The longest clause after "the answer is" that is looked at, in bytes.
 const MAX_CLAUSE: usize = 200;
 
 /// What the rules say of a final answer.

@@ -35,11 +35,8 @@ pub(crate) struct Number {
 /// What a stretch of text says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Reading {
-    /// One plain number.
     Number(Number),
-    /// No number at all.
     Nothing,
-    /// Several numbers to choose from.
     Several,
     /// Something this form of the rules cannot evaluate.
     Expression,

@@ -6,7 +6,6 @@ use super::{Table, rows};
 
 const TABLE: &str = include_str!("numbers.tsv");
 
-/// What a number word does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NumberWord {
     /// It is a number below a hundred.

@@ -78,7 +78,7 @@ static WORDS: LazyLock<Table<String, UnitWord>> = LazyLock::new(|| {
     plain.chain(prefixed).collect()
 });
 
-/// Short units that may stand bare behind a number: do they need a space before them?
+/// Short units that may stand bare after a number: do they need a space before them?
 static BARE: LazyLock<Table<&'static str, bool>> = LazyLock::new(|| {
     let fields = rows(UNITS).filter_map(|row| row.get(4).copied());
     fields
@@ -141,12 +141,11 @@ pub(crate) fn unit_word(name: &str) -> Option<UnitWord> {
         })
 }
 
-/// Is this one word a unit?
 pub(crate) fn is_unit(name: &str) -> bool {
     unit_word(name).is_some()
 }
 
-/// Are these letters right behind a number, without anything to mark them, a unit and nothing else? `spaced`: a space
+/// Are these letters right after a number, without anything to mark them, a unit and nothing else? `spaced`: a space
 /// stands before them.
 pub(crate) fn is_bare_unit(letters: &str, spaced: bool) -> bool {
     match BARE.get(letters) {

@@ -25,6 +25,8 @@ static LINES: LazyLock<HashMap<&'static str, Vec<&'static str>>> = LazyLock::new
 pub(crate) struct Words {
     list: Vec<&'static str>,
     lower_case: Table<Cow<'static, [u8]>, ()>,
+    /// Which bytes one of them begins with, in this case.
+    begins: [bool; 256],
 }
 
 impl Words {
@@ -40,8 +42,13 @@ impl Words {
             };
             (lower, ())
         });
+        let mut begins = [false; 256];
+        for word in &list {
+            begins[usize::from(word.as_bytes().first().copied().unwrap_or(0))] = true;
+        }
         Self {
             lower_case: lower_case.collect(),
+            begins,
             list,
         }
     }
@@ -59,6 +66,10 @@ impl Words {
 
     /// Is one of them what a text begins with, in this case? The longest one, and what follows it.
     pub(crate) fn begin<'t>(&self, text: &'t str) -> Option<(&'static str, &'t str)> {
+        let first = text.bytes().next()?;
+        if !self.begins[usize::from(first)] {
+            return None;
+        }
         let words = self.list.iter();
         words
             .filter_map(|own| Some((*own, text.strip_prefix(*own)?)))
@@ -70,7 +81,6 @@ impl Words {
         self.contains(word) && self.list.contains(&word)
     }
 
-    /// All of them.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &'static str> {
         self.list.iter().copied()
     }

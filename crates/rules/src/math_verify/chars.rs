@@ -124,7 +124,7 @@ pub(super) fn at_end(text: &str, at: usize) -> bool {
     at == text.len() || (at + 1 == text.len() && byte_at(text, at) == b'\n')
 }
 
-/// The byte position `count` characters behind `from`, or the end of the text.
+/// The byte position `count` characters after `from`, or the end of the text.
 pub(super) fn characters_on(text: &str, from: usize, count: usize) -> usize {
     let bytes = text.as_bytes();
     let near = (from + count).min(bytes.len());

@@ -51,7 +51,6 @@ impl Parsed {
             .collect()
     }
 
-    /// The strings among them.
     pub(super) fn strings(&self) -> impl Iterator<Item = &str> {
         let value = match &self.value {
             Some(Extracted::Text(text)) => Some(text.as_str()),
@@ -204,7 +203,7 @@ impl Search<'_, '_, '_> {
     }
 }
 
-/// Is a number one as Python writes it? Digits of other scripts, zeros behind a sign and integers of thousands of digits
+/// Is a number one as Python writes it? Digits of other scripts, zeros after a sign and integers of thousands of digits
 /// are none.
 fn python_reads(number: &str) -> bool {
     let digits = number.strip_prefix('-').unwrap_or(number);

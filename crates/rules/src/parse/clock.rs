@@ -54,17 +54,37 @@ pub(super) fn time(text: &str) -> Option<Answer> {
     Some(Answer::Time { seconds, afternoon })
 }
 
-/// A date as ISO 8601 writes it: `2020-05-17` of itself, of "17 May 2020", "May 17th, 2020", `17.05.2020` and `5/17/2020`. A
+/// A year with its era: `44 BCE` of "44 BC" and "44 B.C.", `79 CE` of "AD 79".
+fn year_of_era(text: &str) -> Option<String> {
+    let (first, second) = text.split_once(' ').filter(|_| text.len() <= 12)?;
+    let is_year = |part: &str| !part.is_empty() && part.bytes().all(|it| it.is_ascii_digit());
+    let (year, era) = match (is_year(first), is_year(second)) {
+        (true, false) => (first, second),
+        (false, true) => (second, first),
+        _ => return None,
+    };
+    let era = match era.replace('.', "").as_str() {
+        "BC" | "BCE" if year == first => "BCE",
+        "AD" | "CE" => "CE",
+        _ => return None,
+    };
+    Some(format!("{year} {era}"))
+}
+
+/// A date as ISO 8601 writes it, `-05-17` where the year is not said: `2020-05-17` of itself, of "17 May 2020", "May 17th, 2020", `17.05.2020` and `5/17/2020`. A
 /// date that may be read with its day and month swapped stays as it is.
 pub(crate) fn date(text: &str) -> Option<String> {
-    if !(8..=40).contains(&text.len()) {
+    if let Some(year) = year_of_era(text) {
+        return Some(year);
+    }
+    if !(5..=40).contains(&text.len()) {
         return None;
     }
     let parts: Vec<&str> = text
         .split([' ', ',', '-', '/', '.'])
         .filter(|part| !part.is_empty() && !matches!(*part, "of" | "the"))
         .collect();
-    let [a, b, c] = parts[..] else {
+    let [a, b, ref rest @ ..] = parts[..] else {
         return None;
     };
     let number = |part: &str, length: usize| {
@@ -82,6 +102,17 @@ pub(crate) fn date(text: &str) -> Option<String> {
             .iter()
             .position(|it| it.eq_ignore_ascii_case(part))?;
         u32::try_from(place % 12).ok().map(|it| it + 1)
+    };
+    let c = match rest {
+        [c] => *c,
+        // Without its year it is a day of every year.
+        [] => {
+            let (month, day) = month(a).zip(day(b)).or_else(|| month(b).zip(day(a)))?;
+            return (1..=31)
+                .contains(&day)
+                .then(|| format!("-{month:02}-{day:02}"));
+        }
+        _ => return None,
     };
     let year = |part: &str| (part.len() == 4).then(|| number(part, 4)).flatten();
     let (year, month, day) =

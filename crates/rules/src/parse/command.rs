@@ -7,16 +7,13 @@ use super::token::{Bracket, Kind, Named, Side, Space, Structure};
 use crate::algebra::{BinderKind, Constant};
 use crate::lexicon::{self, Table, units};
 
-/// What the lexer does at a command.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Action {
-    /// Emits a token.
     Emit(Kind<'static>),
     /// Nothing stands there.
     Skip,
-    /// Nothing stands there, nor in the group behind.
+    /// Nothing stands there, nor in the group after.
     SkipGroup,
-    /// White space.
     Space(Space),
     /// `\left`, `\right` and sizes: a delimiter follows.
     Delimiter(Side),

@@ -9,7 +9,7 @@ use crate::algebra::Expr;
 use crate::answer::{Answer, Operator, Relation};
 use crate::lexicon;
 
-/// `(k ∈ ℤ)` and "for all x" behind an item: what they say of a variable is an item of its own.
+/// `(k ∈ ℤ)` and "for all x" after an item: what they say of a variable is an item of its own.
 pub(super) fn passing_condition(
     parser: &mut Parser<'_>,
     items: &mut Vec<Answer>,

@@ -196,7 +196,7 @@ fn in_lakhs(lexer: &Lexer<'_>, start: usize, end: usize) -> Option<usize> {
     (grouped && (money || zero && !lexer.in_list())).then_some(at + 4)
 }
 
-/// Do entries around this place have spaces behind their commas, so that a tight comma groups digits?
+/// Do entries around this place have spaces after their commas, so that a tight comma groups digits?
 fn is_spaced_list(lexer: &Lexer<'_>, end: usize) -> bool {
     let mut at = end;
     while lexer.bytes().get(at) == Some(&b',') && digits_at(lexer, at + 1, 4) == 3 {
@@ -253,12 +253,12 @@ fn european(lexer: &Lexer<'_>, start: usize, end: usize) -> Option<(usize, usize
     {
         return Some((reached, behind));
     }
-    // Two points can only group; the "decimal separator" is then behind everything.
+    // Two points can only group; the "decimal separator" is then after everything.
     (groups >= 2 && !comma && lexer.bytes().get(reached) != Some(&b'.'))
         .then_some((reached, reached))
 }
 
-/// The decimal separator behind `end`, and where the digits behind it end.
+/// The decimal separator after `end`, and where the digits after it end.
 fn fraction(lexer: &Lexer<'_>, end: usize) -> (Option<usize>, usize) {
     let rest = lexer.bytes().get(end..).unwrap_or(&[]);
     let mark = match rest {
@@ -298,7 +298,7 @@ fn fraction(lexer: &Lexer<'_>, end: usize) -> (Option<usize>, usize) {
     (Some(end), reached)
 }
 
-/// `e-5`: the exponent behind a number.
+/// `e-5`: the exponent after a number.
 fn exponent(lexer: &mut Lexer<'_>) -> Option<i64> {
     if !matches!(lexer.byte(0), Some(b'e' | b'E')) {
         return None;
@@ -348,7 +348,7 @@ fn has_lone_e(text: &str) -> bool {
     (0..near.len()).any(|at| near[at] == b'e' && apart(at.checked_sub(1)) && apart(Some(at + 1)))
 }
 
-/// `\overline{3}`, `(3)`, `\dot{3}` behind a decimal: the bytes that hold the digits of the period.
+/// `\overline{3}`, `(3)`, `\dot{3}` after a decimal: the bytes that hold the digits of the period.
 fn repeated_digits(lexer: &mut Lexer<'_>) -> Option<(usize, usize)> {
     let rest = lexer.rest();
     if let Some(inner) = rest.strip_prefix('(') {
@@ -433,7 +433,7 @@ fn repeat_dots(lexer: &mut Lexer<'_>) {
     }
 }
 
-/// Passes over dots right behind a decimal.
+/// Passes over dots right after a decimal.
 fn dots(lexer: &mut Lexer<'_>) -> bool {
     let before = lexer.pos();
     let skipped = lexer.rest().len() - lexer.rest().trim_start().len();

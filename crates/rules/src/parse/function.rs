@@ -195,7 +195,7 @@ fn function_argument(parser: &mut Parser<'_>, named: Named) -> Parsed<Expr> {
     })
 }
 
-/// Is the next letter a function with brackets behind it?
+/// Is the next letter a function with brackets after it?
 fn applies_next(parser: &Parser<'_>) -> bool {
     matches!(parser.peek(), Some(Kind::Letter('f' | 'g')))
         && parser.ahead(1) == Some(Kind::Open(Bracket::Round))
@@ -211,7 +211,6 @@ pub(super) fn binder(parser: &mut Parser<'_>, kind: BinderKind) -> Parsed<Expr> 
     }
 }
 
-/// The name of a variable.
 fn variable(parser: &mut Parser<'_>) -> Parsed<Box<str>> {
     let name = match parser.peek() {
         Some(Kind::Letter(letter)) => {
@@ -260,7 +259,6 @@ fn series(parser: &mut Parser<'_>, kind: BinderKind) -> Parsed<Expr> {
     })))
 }
 
-/// An argument that may have a sign.
 fn argument_signed(parser: &mut Parser<'_>) -> Parsed<Expr> {
     if parser.take(Kind::Minus) {
         return Ok(super::parser::negate(operand::argument(parser)?));
@@ -269,7 +267,6 @@ fn argument_signed(parser: &mut Parser<'_>) -> Parsed<Expr> {
     operand::argument(parser)
 }
 
-/// An integral with its differential.
 fn integral(parser: &mut Parser<'_>) -> Parsed<Expr> {
     let (mut lower, mut upper) = (None, None);
     for _ in 0..2 {
@@ -377,6 +374,29 @@ pub(super) fn derivative(parser: &mut Parser<'_>) -> Parsed<Option<Expr>> {
     let below_text = clean(parser.source(second + 1, parser.mate(second)));
     parser.seek(below.1 + 1);
     Ok(Some(Expr::Symbol(format!("{above}/{below_text}").into())))
+}
+
+/// `dy/dx`, written as one word: the same name as `\frac{dy}{dx}`.
+pub(super) fn derivative_in_line(parser: &mut Parser<'_>) -> Option<Expr> {
+    let tight = |ahead: usize| {
+        parser
+            .at(parser.pos() + ahead)
+            .is_some_and(|it| it.space == Space::Tight)
+    };
+    let letter = |ahead: usize| match parser.ahead(ahead) {
+        Some(Kind::Letter(letter)) => Some(letter),
+        _ => None,
+    };
+    let (above, below) = (letter(1)?, letter(4)?);
+    let is_written = parser.ahead(2) == Some(Kind::Divide)
+        && letter(3) == Some('d')
+        && (1..5).all(tight)
+        && !(tight(5) && letter(5).is_some());
+    if !is_written {
+        return None;
+    }
+    parser.skip(5);
+    Some(Expr::Symbol(format!("d{above}/d{below}").into()))
 }
 
 fn powered(value: Expr, power: Option<Expr>) -> Expr {

@@ -165,7 +165,7 @@ pub(super) fn item(parser: &mut Parser<'_>) -> Parsed<Answer> {
     }))
 }
 
-/// `\mathbf{Z}` and a bare `R` behind ∈.
+/// `\mathbf{Z}` and a bare `R` after ∈.
 pub(super) fn lettered_domain(parser: &mut Parser<'_>) -> Parsed<Option<Answer>> {
     let grouped = parser.opens(Bracket::Group) && parser.mate(parser.pos()) == parser.pos() + 2;
     let Some(Kind::Letter(letter)) = parser.ahead(usize::from(grouped)) else {
@@ -418,7 +418,6 @@ pub(super) fn is_nested_row(parser: &Parser<'_>) -> bool {
     parser.ahead(1) == Some(Kind::Open(Bracket::Square)) && parser.has_entries(parser.pos() + 1)
 }
 
-/// Does an item end at this token?
 pub(super) fn ends_item(parser: &Parser<'_>, at: usize) -> bool {
     parser.at(at).is_none_or(|token| {
         matches!(

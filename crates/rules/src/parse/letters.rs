@@ -6,18 +6,15 @@ use crate::algebra::{BinderKind, Constant, Function};
 use crate::lexicon::units::is_unit;
 use crate::lexicon::words;
 
-/// What a run of ASCII letters is.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Run<'t> {
-    /// One token.
     One(Kind<'t>),
-    /// A product of its letters.
     Letters,
     /// Functions with letters around them, such as `xsinx`: lengths and tokens.
     Parts(Vec<(usize, Kind<'t>)>),
 }
 
-/// Reads a run; `tight` says that a digit stands right before it, `next` what follows behind spaces.
+/// Reads a run; `tight` says that a digit stands right before it, `next` what follows after spaces.
 pub(super) fn read(run: &str, tight: bool, next: Option<char>) -> Run<'_> {
     if run.len() == 3 && words::SHORT_WORD.contains_exactly(run) {
         return Run::One(Kind::Word(run));

@@ -11,21 +11,20 @@ pub(crate) enum Class {
     Number,
     /// A symbol, a name, a fraction in one character.
     Operand,
-    /// Σ, ∫, lim and functions, whose argument may stand behind a space.
+    /// Σ, ∫, lim and functions, whose argument may stand after a space.
     Function,
     /// Another command or sign before its argument: √, `\frac`.
     Prefix,
     Operator,
     /// A sign between two sides, or between two sets.
     Relation,
-    /// A sign behind its operand: `°`, `'`, `%`.
+    /// A sign after its operand: `°`, `'`, `%`.
     Postfix,
     Opening,
     Closing,
     Bar,
     Currency,
     Separator,
-    /// The end of a row.
     Row,
     /// A word, or nothing that the parser knows.
     Unknown,

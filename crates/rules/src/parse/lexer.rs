@@ -22,15 +22,13 @@ pub(super) struct Lexed<'t> {
     pub(super) numerals: Vec<Numeral<'t>>,
 }
 
-/// An open bracket.
 #[derive(Debug, Clone, Copy)]
 struct Opened {
     token: usize,
-    /// Its kind.
     bracket: Bracket,
     /// Do commas inside separate entries?
     list: bool,
-    /// How many arguments of a command come behind it.
+    /// How many arguments of a command come after it.
     pending: u8,
 }
 
@@ -103,8 +101,8 @@ pub(super) fn syntax(at: usize, what: &str) -> ParseError {
 
 /// Which dollars enclose formulas, and which are money.
 ///
-/// As in Pandoc: what opens has no space behind it, what closes none before it and no digit behind it; where the first has
-/// a space behind it and the second one before it, they are a pair too.
+/// As in Pandoc: what opens has no space after it, what closes none before it and no digit after it; where the first has
+/// a space after it and the second one before it, they are a pair too.
 fn dollars(text: &str) -> Vec<bool> {
     let bytes = text.as_bytes();
     let at: Vec<usize> = (0..bytes.len())
@@ -152,7 +150,6 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// The whole text.
     pub(super) fn text(&self) -> &'t str {
         self.text
     }
@@ -187,7 +184,6 @@ impl<'t> Lexer<'t> {
         self.text.get(self.pos..).unwrap_or("")
     }
 
-    /// The last token.
     pub(super) fn last(&self) -> Option<Kind<'t>> {
         self.tokens.last().map(|token| token.kind)
     }
@@ -209,7 +205,6 @@ impl<'t> Lexer<'t> {
         self.tokens.len()
     }
 
-    /// The kind of a token.
     pub(super) fn kind_at(&self, index: usize) -> Option<Kind<'t>> {
         self.tokens.get(index).map(|token| token.kind)
     }
@@ -239,7 +234,6 @@ impl<'t> Lexer<'t> {
         self.opened.len()
     }
 
-    /// The innermost open bracket.
     pub(super) fn innermost(&self) -> Option<Bracket> {
         self.opened.last().map(|open| open.bracket)
     }
@@ -351,7 +345,6 @@ impl<'t> Lexer<'t> {
         self.push(kind, start)
     }
 
-    /// Adds a closing bracket.
     pub(super) fn close(&mut self, bracket: Bracket, start: usize) -> Result<(), ParseError> {
         let interval =
             |bracket| matches!(bracket, Bracket::Round | Bracket::Square | Bracket::Outward);

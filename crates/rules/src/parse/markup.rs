@@ -319,7 +319,7 @@ pub(super) fn begin(lexer: &mut Lexer<'_>, start: usize) -> Result<(), ParseErro
     lexer.open(Kind::Begin(kind), Bracket::Environment, start)
 }
 
-/// The name in braces behind `\begin` and `\end`.
+/// The name in braces after `\begin` and `\end`.
 pub(super) fn environment_name<'t>(lexer: &mut Lexer<'t>) -> Option<&'t str> {
     let rest = lexer.rest();
     let open = rest.find(|c: char| !c.is_whitespace())?;

@@ -28,7 +28,6 @@ pub(super) fn decimal(value: &Rational, places: i64) -> Option<String> {
     Some(format!("{sign}{whole}.{behind}"))
 }
 
-/// The signs of relations.
 const SIGNS: [(&str, Operator); 14] = [
     ("=", Operator::Equal),
     ("≠", Operator::NotEqual),
@@ -46,7 +45,6 @@ const SIGNS: [(&str, Operator); 14] = [
     ("∼", Operator::Similar),
 ];
 
-/// The names of functions.
 const FUNCTIONS: [(&str, Function); 38] = [
     ("root", Function::Root),
     ("abs", Function::Absolute),
@@ -88,7 +86,6 @@ const FUNCTIONS: [(&str, Function); 38] = [
     ("arg", Function::Argument),
 ];
 
-/// The sign of a relation.
 pub(super) fn sign(operator: Operator) -> &'static str {
     let found = SIGNS.iter().find(|(_, own)| *own == operator);
     found.map_or("", |(sign, _)| sign)

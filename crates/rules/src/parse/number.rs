@@ -75,12 +75,11 @@ pub(super) fn value(numeral: &Numeral<'_>) -> Option<Value> {
     })
 }
 
-/// One digit of any script in ASCII.
 fn ascii_digit(character: char) -> Option<char> {
     digit(character).map(|value| char::from(b'0' + value))
 }
 
-/// The digits of a numeral, without leading zeros kept apart, and how many stand behind the point.
+/// The digits of a numeral, without leading zeros kept apart, and how many stand after the point.
 fn digits(numeral: &Numeral<'_>) -> (String, usize) {
     let mut digits = String::with_capacity(numeral.text.len());
     let mut fraction = 0;
@@ -121,7 +120,7 @@ pub(super) fn scaled(digits: &str, exponent: i64) -> Expr {
     })
 }
 
-/// The value of `digits` (of which `fraction` stand behind the point) followed by `repeat` over and over.
+/// The value of `digits` (of which `fraction` stand after the point) followed by `repeat` over and over.
 fn repeating(digits: &str, fraction: i64, repeat: &str) -> Option<Expr> {
     if repeat.is_empty() || digits.len() + repeat.len() > Expr::LONG_DIGITS {
         return None;

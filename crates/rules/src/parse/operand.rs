@@ -10,7 +10,6 @@ use super::token::{Bracket, Kind, Side, Structure};
 use super::variable;
 use crate::algebra::{Constant, Expr, Function, Rational};
 
-/// The operand that is next.
 pub(super) fn primary(parser: &mut Parser<'_>) -> Parsed<Expr> {
     parser.deeper(operand)
 }
@@ -36,6 +35,11 @@ pub(super) fn operand(parser: &mut Parser<'_>) -> Parsed<Expr> {
                 && let Some(value) = literal::based(parser)?
             {
                 return Ok(value);
+            }
+            if letter == 'd'
+                && let Some(symbol) = function::derivative_in_line(parser)
+            {
+                return Ok(symbol);
             }
             variable::letter(parser, letter)
         }

@@ -14,7 +14,7 @@ const MOST_REPEATS: u32 = 64;
 pub(super) struct Lone {
     /// Its first token.
     pub(super) start: usize,
-    /// One behind its last token.
+    /// One after its last token.
     pub(super) end: usize,
     /// See [`crate::answer::Quantity::places`].
     pub(super) places: Option<i64>,
@@ -62,11 +62,9 @@ pub(super) struct Parser<'t> {
     vectors: bool,
 }
 
-/// The result of a part of the parser.
 pub(super) type Parsed<T> = Result<T, ParseError>;
 
 impl<'t> Parser<'t> {
-    /// A parser at the start.
     pub(super) fn new(text: &'t str, lexed: Lexed<'t>) -> Self {
         let letter = |letter| {
             lexed
@@ -145,7 +143,7 @@ impl<'t> Parser<'t> {
         self.any_kind_at(self.here.pos.checked_sub(back)?)
     }
 
-    /// The kind of the token at an index, also behind the current limit.
+    /// The kind of the token at an index, also after the current limit.
     pub(super) fn any_kind_at(&self, index: usize) -> Option<Kind<'t>> {
         self.tokens.get(index).map(|token| token.kind)
     }

@@ -128,7 +128,7 @@ fn is_price(parser: &Parser<'_>, start: usize) -> bool {
     matches!(before, Some(Kind::Currency(_)))
 }
 
-/// A factor behind an explicit sign, which may have a sign of its own.
+/// A factor after an explicit sign, which may have a sign of its own.
 fn signed_factor(parser: &mut Parser<'_>) -> Parsed<Expr> {
     let negative = signs(parser)?.unwrap_or(false);
     let factor = factor(parser)?;
@@ -294,7 +294,7 @@ pub(super) fn factor(parser: &mut Parser<'_>) -> Parsed<Expr> {
                     continue;
                 }
                 if is_raised_prime(parser) {
-                    return Err(parser.error("a prime behind a value"));
+                    return Err(parser.error("a prime after a value"));
                 }
                 parser.skip(1);
                 let exponent = exponent(parser)?;
@@ -319,7 +319,7 @@ pub(super) fn factor(parser: &mut Parser<'_>) -> Parsed<Expr> {
             _ => return Ok(value),
         }
     }
-    Err(parser.error("too many signs behind a value"))
+    Err(parser.error("too many signs after a value"))
 }
 
 /// Is `^\circ` next?
@@ -362,7 +362,7 @@ pub(super) fn pass_raised(parser: &mut Parser<'_>) {
     }
 }
 
-/// What stands behind `^`.
+/// What stands after `^`.
 pub(super) fn exponent(parser: &mut Parser<'_>) -> Parsed<Expr> {
     let negative = signs(parser)?.unwrap_or(false);
     let value = if parser.opens(Bracket::Group) {

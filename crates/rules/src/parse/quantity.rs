@@ -25,7 +25,7 @@ pub(super) fn bare(value: Expr) -> Quantity {
     }
 }
 
-/// A value with what stands before and behind it.
+/// A value with what stands before and after it.
 pub(super) fn quantity(parser: &mut Parser<'_>) -> Parsed<Quantity> {
     let (mut quantity, approximate) = parser.noting_approximate(measured)?;
     quantity.approximate |= approximate;
@@ -185,7 +185,7 @@ fn scale(parser: &mut Parser<'_>, quantity: &mut Quantity, start: usize) {
     parser.skip(1);
 }
 
-/// Takes what stands behind the value into the quantity.
+/// Takes what stands after the value into the quantity.
 fn suffix(parser: &mut Parser<'_>, quantity: &mut Quantity) -> Parsed<()> {
     take_degree(parser, quantity);
     if quantity.unit.is_some() {
@@ -228,7 +228,7 @@ fn suffix(parser: &mut Parser<'_>, quantity: &mut Quantity) -> Parsed<()> {
         }
         Suffix::Base(base) => {
             let Expr::Number(value) = &quantity.value else {
-                return Err(parser.error("a base behind something that is no number"));
+                return Err(parser.error("a base after something that is no number"));
             };
             let digits = value.to_string();
             let Some(value) = number::in_base(&digits, base) else {
@@ -328,7 +328,7 @@ fn compound(parser: &mut Parser<'_>, quantity: &mut Quantity) -> Parsed<()> {
     Ok(())
 }
 
-/// `15'` and `20''` behind degrees: the value, how many make a degree, and where they end.
+/// `15'` and `20''` after degrees: the value, how many make a degree, and where they end.
 fn minutes(parser: &Parser<'_>) -> Option<(Expr, u32, usize)> {
     let value = number::value(parser.numeral_at(parser.pos())?)?.expr;
     let mut at = parser.pos() + 1;

@@ -155,7 +155,6 @@ impl Out {
         }
     }
 
-    /// An answer inside another one.
     fn grouped(&mut self, answer: &Answer) {
         let loose = matches!(answer, Answer::List(_) | Answer::Relation(_));
         if loose {
@@ -440,7 +439,6 @@ impl Out {
 /// How a term shows that it is negative.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Sign {
-    /// It is not.
     Plus,
     /// By a factor −1 in front.
     One,

@@ -9,7 +9,6 @@ use super::token::{Bracket, Kind, digit};
 use crate::lexicon::units::currency;
 use crate::lexicon::words;
 
-/// A run of letters.
 pub(super) fn letters(lexer: &mut Lexer<'_>) -> Result<(), ParseError> {
     let start = lexer.pos();
     let mut end = start;

@@ -257,7 +257,6 @@ pub(super) fn as_interval(answer: &mut Answer) {
     }
 }
 
-/// Rows in brackets as a matrix.
 fn rows(entries: &[Answer]) -> Option<crate::answer::Matrix> {
     let mut rows = Vec::with_capacity(entries.len());
     for entry in entries {

@@ -9,7 +9,6 @@ use super::token::{Bracket, Kind, Side, Space, digit, inside};
 use crate::algebra::Constant;
 use crate::answer::Operator;
 
-/// ASCII signs.
 pub(super) fn ascii<'t>(lexer: &mut Lexer<'t>, byte: u8) -> Result<(), ParseError> {
     let start = lexer.pos();
     let next = lexer.byte(1);
@@ -140,7 +139,7 @@ pub(super) fn ascii<'t>(lexer: &mut Lexer<'t>, byte: u8) -> Result<(), ParseErro
     lexer.push(kind, start)
 }
 
-/// A relation behind `\not` is its opposite.
+/// A relation after `\not` is its opposite.
 pub(super) fn negate<'t>(lexer: &mut Lexer<'t>, kind: Kind<'t>) -> Kind<'t> {
     if !std::mem::take(&mut lexer.next.negated) {
         return kind;
@@ -231,7 +230,6 @@ pub(super) fn square(
     }
 }
 
-/// Characters beyond ASCII.
 pub(super) fn beyond_ascii(lexer: &mut Lexer<'_>) -> Result<(), ParseError> {
     let start = lexer.pos();
     let Some(character) = lexer.rest().chars().next() else {

@@ -52,7 +52,7 @@ pub(super) fn number(words: &[&str]) -> Option<(Rational, usize)> {
             {
                 break;
             }
-            // Only behind a hundred or a thousand does "and" go on a number.
+            // Only after a hundred or a thousand does "and" go on a number.
             if !matches!(
                 lower.get(at - 1).map(String::as_str),
                 Some("hundred" | "thousand" | "million")

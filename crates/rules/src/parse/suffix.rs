@@ -1,4 +1,4 @@
-//! What stands behind a value: where it begins, where it ends, and what it is.
+//! What stands after a value: where it begins, where it ends, and what it is.
 
 use super::letters::is_wordlike;
 use super::parser::Parser;
@@ -13,14 +13,13 @@ use crate::lexicon::words;
 /// How many tokens before a term are looked at.
 const MOST_BACK: usize = 64;
 
-/// What stands behind a value.
+/// What stands after a value.
 #[derive(Debug, Clone)]
 pub(super) enum Suffix {
     /// A percent sign or word.
     Percent,
     /// A currency: its code, and how many of what is named make one.
     Currency(&'static str, u32),
-    /// A unit or a label.
     Unit(Unit),
     /// `base 5`.
     Base(u32),
@@ -49,7 +48,6 @@ pub(super) fn ends_quantity(parser: &Parser<'_>, at: usize) -> bool {
         )
 }
 
-/// Is there a suffix from a token on?
 pub(super) fn suffix_follows(parser: &Parser<'_>, at: usize, strict: bool) -> bool {
     read_suffix(parser, at, strict).is_some()
 }
@@ -75,7 +73,7 @@ pub(super) fn is_unit_letter(parser: &Parser<'_>, start: usize) -> bool {
     let run = usize::from(token.run);
     let letters = parser.source(parser.pos(), parser.pos() + run);
     let known = if run == 1 {
-        // Only right behind a plain number.
+        // Only right after a plain number.
         let plain = parser.pos() == start + 1 || is_power_of_ten_before(parser);
         plain && is_bare_unit(letters, spaced) && !is_term_of_formula(parser, start)
     } else {
@@ -106,7 +104,7 @@ fn is_term_of_formula(parser: &Parser<'_>, start: usize) -> bool {
     in_group || summed && (2..MOST_BACK).any(|back| matches!(before(back), Some(Kind::Letter(_))))
 }
 
-/// The power of ten of the letter that is next, right behind a sum of money: `$120k`, `$1.5M`.
+/// The power of ten of the letter that is next, right after a sum of money: `$120k`, `$1.5M`.
 pub(super) fn scale_letter(parser: &Parser<'_>, start: usize) -> Option<u64> {
     let token = parser.at(parser.pos())?;
     let priced = matches!(

@@ -9,7 +9,6 @@ use super::token::{Bracket, Environment, Kind, Side};
 use crate::algebra::Expr;
 use crate::answer::{Answer, Matrix};
 
-/// The table that is next.
 pub(super) fn table(parser: &mut Parser<'_>) -> Parsed<Answer> {
     match parser.peek() {
         Some(Kind::Begin(Environment::Matrix)) => {
@@ -91,7 +90,6 @@ pub(super) fn wraps_table(parser: &Parser<'_>) -> bool {
     ) && parser.mate(parser.pos() + 1) + 1 == parser.mate(parser.pos())
 }
 
-/// The table in a bracket.
 pub(super) fn wrapped_table(parser: &mut Parser<'_>) -> Parsed<Answer> {
     let table = parser.within(table)?;
     if let Answer::Matrix(matrix) = &table
@@ -112,7 +110,6 @@ pub(super) fn wrapped_table(parser: &mut Parser<'_>) -> Parsed<Answer> {
     Ok(table)
 }
 
-/// A table behind a factor.
 pub(super) fn scaled_table(parser: &mut Parser<'_>, factor: &Expr) -> Parsed<Answer> {
     let mut matrix = matrix(parser)?;
     for cell in matrix.rows.iter_mut().flatten() {

@@ -51,7 +51,7 @@ pub(super) fn parse(text: &str) -> Result<Answer, ParseError> {
     }
 }
 
-/// The text without quotes, emphasis, and punctuation behind it.
+/// The text without quotes, emphasis, and punctuation after it.
 fn without_surroundings(text: &str) -> &str {
     let mut text = text.trim();
     for _ in 0..8 {

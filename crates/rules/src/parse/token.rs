@@ -66,7 +66,6 @@ pub(super) enum Named {
     OneOver(Function),
     /// cos θ + i sin θ.
     Cis,
-    /// A root of this degree.
     Root(u8),
     /// One without a meaning here.
     Opaque(&'static str),
@@ -93,7 +92,6 @@ pub(super) enum Structure {
     Overset,
 }
 
-/// One token.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Kind<'t> {
     /// A written number: its place among the lexer's numerals.
@@ -129,7 +127,6 @@ pub(super) enum Kind<'t> {
     /// `\\`.
     Row,
     Open(Bracket),
-    /// A closing bracket.
     Close(Bracket),
     /// `|`.
     Bar(Side),
@@ -165,7 +162,6 @@ pub(super) enum Kind<'t> {
     Or,
     /// `…`.
     Dots,
-    /// A full stop.
     Stop,
     Relation(Operator),
     Union,
@@ -183,7 +179,6 @@ pub(super) enum Kind<'t> {
 /// How much room stands before a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Space {
-    /// None.
     Tight,
     /// White space of any kind.
     Some,
@@ -193,26 +188,20 @@ pub(super) enum Space {
 
 /// What stands directly inside a bracket.
 pub(super) mod inside {
-    /// A comma.
     pub(in super::super) const COMMA: u8 = 1;
-    /// A semicolon.
     pub(in super::super) const SEMICOLON: u8 = 2;
-    /// A relation.
     pub(in super::super) const RELATION: u8 = 4;
     /// A bar or a colon.
     pub(in super::super) const SUCH_THAT: u8 = 8;
-    /// Words.
     pub(in super::super) const WORDS: u8 = 16;
 }
 
-/// A token with its place.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Token<'t> {
-    /// What it is.
     pub(super) kind: Kind<'t>,
     /// First byte.
     pub(super) start: u32,
-    /// One behind the last byte.
+    /// One after the last byte.
     pub(super) end: u32,
     /// What stands before it.
     pub(super) space: Space,
@@ -231,7 +220,7 @@ pub(super) struct Numeral<'t> {
     pub(super) text: &'t str,
     /// Where in `text` the decimal separator is.
     pub(super) point: Option<u32>,
-    /// The power of ten behind an `e`.
+    /// The power of ten after an `e`.
     pub(super) exponent: i64,
     /// The digits that repeat; empty if none do.
     pub(super) repeat: &'t str,

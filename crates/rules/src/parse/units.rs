@@ -164,7 +164,7 @@ fn longest(text: &str) -> Option<((Dimension, Rational), usize)> {
     Some((word(one)?, first))
 }
 
-/// The exponent behind a unit, given the power that words before it name.
+/// The exponent after a unit, given the power that words before it name.
 fn exponent(text: &str, power: i8) -> Option<(i8, &str)> {
     for (words, named) in [(" squared", 2), (" cubed", 3)] {
         if let Some(rest) = text.strip_prefix(words) {

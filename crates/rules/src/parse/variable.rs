@@ -20,7 +20,6 @@ pub(super) fn bare_letter(parser: &Parser<'_>, letter: char) -> Expr {
     }
 }
 
-/// The letter that is next.
 pub(super) fn letter(parser: &mut Parser<'_>, letter: char) -> Parsed<Expr> {
     parser.skip(1);
     match parser.peek() {
@@ -45,7 +44,6 @@ pub(super) fn letter(parser: &mut Parser<'_>, letter: char) -> Parsed<Expr> {
     Ok(bare_letter(parser, letter))
 }
 
-/// A Greek letter.
 pub(super) fn greek(parser: &mut Parser<'_>, name: &str) -> Parsed<Expr> {
     parser.skip(1);
     if name == "Gamma" && parser.opens(Bracket::Round) && !parser.has_entries(parser.pos()) {
@@ -62,7 +60,6 @@ pub(super) fn greek(parser: &mut Parser<'_>, name: &str) -> Parsed<Expr> {
     named(parser, name.to_owned())
 }
 
-/// An upright name.
 pub(super) fn name(parser: &mut Parser<'_>, name: &str) -> Parsed<Expr> {
     parser.skip(1);
     let mut letters = name.chars();
@@ -169,7 +166,7 @@ fn raised_function(parser: &mut Parser<'_>, name: &str) -> Option<Expr> {
         })
 }
 
-/// What brackets behind a name hold, if it is a function there.
+/// What brackets after a name hold, if it is a function there.
 fn application(parser: &mut Parser<'_>, name: &str) -> Option<Expr> {
     let mut letters = name.chars();
     let first = letters.next()?;
@@ -197,7 +194,8 @@ fn application(parser: &mut Parser<'_>, name: &str) -> Option<Expr> {
     let Some(arguments) = arguments else {
         // Events and such: P(A | B).
         if matches!(name, "P" | "E" | "Pr" | "Var") && close > open && close < parser.limit() {
-            let inner: String = parser.source(open + 1, close).split_whitespace().collect();
+            let inner = parser.source(open + 1, close).replace("\\mid", "|");
+            let inner: String = inner.split_whitespace().collect();
             parser.seek(close + 1);
             return Some(Expr::Symbol(format!("{name}({inner})").into()));
         }
@@ -366,7 +364,7 @@ pub(super) fn accent(parser: &mut Parser<'_>, tag: &str) -> Parsed<Expr> {
     named(parser, format!("{tag}({name})"))
 }
 
-/// ∠ and △ with the points behind them.
+/// ∠ and △ with the points after them.
 pub(super) fn object(parser: &mut Parser<'_>, sign: &str) -> Parsed<Expr> {
     parser.skip(1);
     let mut name = sign.to_owned();

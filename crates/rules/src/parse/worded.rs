@@ -1,12 +1,13 @@
-//! Answers in words: choices, truths, times, "no solution", "all real numbers", and formulas behind a word or two.
+//! Answers in words: choices, truths, times, "no solution", "all real numbers", and formulas after a word or two.
 
+use super::parser::negate;
 use super::plain::plain_text;
 use super::prose::{is_words, substance};
 use super::quantity::bare;
 use super::text::formula;
 use super::{choice, clock};
 use crate::algebra::Expr;
-use crate::answer::{Answer, Operator};
+use crate::answer::{Answer, Operator, Quantity};
 use crate::lexicon::{numbers, words};
 
 /// Choices, truths, times, dates and plain words, which are no formulas.
@@ -24,6 +25,9 @@ pub(super) fn worded(text: &str) -> Option<Answer> {
     }
     if !lettered {
         return None;
+    }
+    if let Some(answer) = negated(&plain) {
+        return Some(answer);
     }
     if let Some(substance) = substance(text, &plain) {
         return Some(Answer::Text(substance));
@@ -50,6 +54,22 @@ pub(super) fn worded(text: &str) -> Option<Answer> {
     } else {
         Answer::Text(plain)
     })
+}
+
+/// "minus 7", with the sign in words.
+fn negated(plain: &str) -> Option<Answer> {
+    let (sign, rest) = plain.split_once(' ')?;
+    let negative = sign.eq_ignore_ascii_case("minus") || sign.eq_ignore_ascii_case("negative");
+    if !negative || !rest.starts_with(|it: char| it.is_ascii_digit()) {
+        return None;
+    }
+    match formula(rest).ok()? {
+        Answer::Quantity(quantity) => Some(Answer::Quantity(Quantity {
+            value: negate(quantity.value),
+            ..quantity
+        })),
+        _ => None,
+    }
 }
 
 /// "all real numbers except 0".
@@ -82,7 +102,7 @@ fn all_but(plain: &str) -> Option<Answer> {
     Some(Answer::Difference(Box::new((line, Answer::Set(points)))))
 }
 
-/// A formula behind words that only say what it is: "the point (2, 3)".
+/// A formula after words that only say what it is: "the point (2, 3)".
 pub(super) fn announced(text: &str) -> Option<Answer> {
     let near = text.get(..24.min(text.len()))?.to_ascii_lowercase();
     let (lead, behind) = words::KIND_OF_ANSWER.begin(&near)?;

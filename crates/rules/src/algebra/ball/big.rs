@@ -25,7 +25,6 @@ pub(crate) struct Big {
 const LARGEST: i64 = 1 << 44;
 
 impl Big {
-    /// Rounded to its bits.
     fn new(mantissa: IBig, exponent: i64, radius: Radius, bits: u32) -> Self {
         let excess = magnitude_bits(&mantissa).saturating_sub(bits as usize);
         if excess == 0 {

@@ -12,7 +12,6 @@ use crate::algebra::budget::{Failure, Outcome};
 use crate::algebra::expr::{Constant, Expr, Rational};
 use crate::algebra::{rational, work};
 
-/// The value of an expression.
 pub(super) fn evaluate<R: Real>(at: &mut Evaluation<'_>, expr: &Expr) -> Outcome<Value<R>> {
     let arithmetic = at.arithmetic();
     at.spend(R::cost(arithmetic.bits))?;

@@ -36,7 +36,6 @@ pub(crate) trait Real: Clone {
     fn hull(&self, other: &Self) -> Self;
     /// The floor, where it is certain.
     fn floor(&self) -> Option<IBig>;
-    /// The middle as a double.
     fn middle(&self) -> f64;
     /// Is the radius below 2^−`bits` times max(1, |`scale`|)?
     fn within(&self, bits: u32, scale: &Self) -> bool;

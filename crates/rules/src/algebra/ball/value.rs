@@ -8,12 +8,10 @@ use crate::algebra::expr::Rational;
 use crate::algebra::rational;
 use crate::algebra::work;
 
-/// A value.
 #[derive(Debug, Clone)]
 pub(crate) enum Value<R> {
     /// Known exactly.
     Exact(Rational),
-    /// A real number.
     Real(R),
     /// A complex number, real part and imaginary part.
     Complex(R, R),
@@ -22,7 +20,6 @@ pub(crate) enum Value<R> {
 /// Rational values are exact up to this many bits.
 const EXACT_BITS: usize = 256;
 
-/// Arithmetic at one precision.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Arithmetic {
     pub(crate) bits: u32,
@@ -38,7 +35,6 @@ impl Arithmetic {
         }
     }
 
-    /// Real and imaginary part.
     pub(super) fn parts<R: Real>(self, value: &Value<R>) -> (R, R) {
         let zero = || R::rational(&Rational::ZERO, self.bits);
         match value {
@@ -165,7 +161,6 @@ impl<R: Real> Value<R> {
         }
     }
 
-    /// The sign of a real value.
     pub(crate) fn sign(&self) -> Outcome<Ordering> {
         match self {
             Self::Exact(value) => Ok(value.cmp(&Rational::ZERO)),

@@ -48,7 +48,6 @@ pub(super) fn derivative(body: &Expr, variable: &str, budget: &mut Budget) -> Ou
     Ok(from_coefficients(&derivative, variable))
 }
 
-/// The limit at a point.
 pub(super) fn limit(
     body: &Expr,
     variable: &str,

@@ -68,7 +68,6 @@ fn is_infinity(expr: &Expr) -> bool {
     matches!(expr, Expr::Constant(Constant::Infinity))
 }
 
-/// One term of a sum.
 fn closed(
     term: &Expr,
     variable: &str,

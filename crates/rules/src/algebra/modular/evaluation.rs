@@ -23,7 +23,6 @@ pub(crate) struct Assumptions<'e> {
     pub(crate) positive: Vec<&'e str>,
     /// Variables that can only be integers: arguments of factorials.
     pub(crate) integral: Vec<&'e str>,
-    /// No variables at all?
     pub(crate) constant: bool,
     /// Are variables complex numbers (conjugates and the like are taken of them)?
     pub(crate) complex: bool,

@@ -186,7 +186,6 @@ fn basis_value(at: &mut Evaluation<'_>, basis: Basis) -> Element {
     }
 }
 
-/// The value of a sum of terms.
 pub(super) fn linear_value(at: &mut Evaluation<'_>, sum: &Linear) -> Outcome<Gaussian> {
     let field = at.field();
     let mut value = Gaussian::from(Element::ZERO);

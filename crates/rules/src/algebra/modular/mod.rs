@@ -41,7 +41,6 @@ pub(super) enum Congruence {
     Different,
     /// A denominator is 0, whatever the variables.
     Undefined,
-    /// Not decided.
     Open,
 }
 

@@ -83,7 +83,6 @@ pub(super) fn integer_power(
     Ok(field.g_power(base, magnitude))
 }
 
-/// A power with a rational exponent.
 pub(super) fn rational_power(
     at: &mut Evaluation<'_>,
     base: &Expr,

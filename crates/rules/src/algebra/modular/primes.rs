@@ -17,7 +17,6 @@ pub(super) struct Prime {
 /// The order of the roots of unity.
 pub(super) const ORDER: u64 = 32 * 9 * 5 * 7 * 11 * 13 * 17 * 19 * 23;
 
-/// How many there are.
 const COUNT: usize = 40;
 
 /// The primes: `primes.tsv` holds p and the two parts of the root of unity.

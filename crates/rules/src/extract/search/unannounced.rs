@@ -61,7 +61,7 @@ impl Search<'_, '_, '_> {
         }
     }
 
-    /// The total whose parts are listed behind it.
+    /// The total whose parts are listed after it.
     pub(super) fn total(&mut self) {
         let text = self.source.text;
         let Some((line, list)) = aside::last_list(text) else {
@@ -88,7 +88,6 @@ impl Search<'_, '_, '_> {
         }
     }
 
-    /// What the last sentences state.
     pub(super) fn last_sentences(&mut self) {
         let mut end = self.source.text.len();
         for depth in 0..MAX_SENTENCES {
@@ -97,18 +96,29 @@ impl Search<'_, '_, '_> {
                 return;
             };
             end = range.start;
+            if aside::is_bracketed(&self.source.text[range.clone()]) {
+                continue;
+            }
             let method = method_of(&self.source.text[range.clone()]);
             let text = self.source.text;
-            let parts = aside::before_parts(&text[range.clone()]);
+            let parts = aside::before_parts(&text[range.clone()])
+                .or_else(|| aside::before_bracket(&text[range.clone()]));
             let range = range.start..parts.map_or(range.end, |at| range.start + at);
             if let Some(reading) = sentence(self.source, range.clone()) {
                 let (from, to) = (reading.range.start, reading.range.end);
                 let before = &text[range.start.min(from)..from];
                 let after = &text[to..range.end.max(to)];
-                let qualified = reading.kind != Form::Words
-                    && (qualifiers::change_near(before, after)
-                        || qualifiers::is_one_of_several(before, after)
-                        || qualifiers::is_argument(before));
+                let qualified = match reading.kind {
+                    Form::Words => false,
+                    Form::Choice => qualifiers::change_choice(before, after),
+                    _ => {
+                        qualifiers::change_near(before, after)
+                            || qualifiers::change_spaceless_near(before, after)
+                            || qualifiers::supposes(&text[range.clone()])
+                            || qualifiers::is_one_of_several(before, after)
+                            || qualifiers::is_argument(before)
+                    }
+                };
                 let option = (reading.kind == Form::Choice)
                     .then(|| choice::text(before, after).map(str::to_owned))
                     .flatten();

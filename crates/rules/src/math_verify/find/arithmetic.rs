@@ -12,7 +12,6 @@ use crate::math_verify::chars::{
 /// What must hold where a match ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Condition {
-    /// Nothing.
     Anything,
     /// No equals sign follows.
     NoEquals,
@@ -31,7 +30,7 @@ impl Condition {
     }
 }
 
-/// White space or an equals sign with something behind it that could be a number, or the start of the text.
+/// White space or an equals sign with something after it that could be a number, or the start of the text.
 #[derive(Debug, Clone, Copy)]
 struct Start {
     at: u32,
@@ -43,7 +42,7 @@ struct Start {
 pub(super) struct Numbers<'s, 't> {
     source: &'s Source<'t>,
     starts: Vec<Start>,
-    /// The equals signs with a start behind them.
+    /// The equals signs with a start after them.
     equals: OnceCell<Vec<u32>>,
     run: Cell<Run>,
     operator: Cell<NextOperator>,
@@ -61,11 +60,11 @@ struct Run {
 /// Where arithmetic ends, and where the match does.
 #[derive(Debug, Clone, Copy)]
 struct Ending {
-    /// The operators and what is behind them end here.
+    /// The operators and what is after them end here.
     body: usize,
-    /// The same, or behind a closing parenthesis.
+    /// The same, or after a closing parenthesis.
     group: usize,
-    /// Behind the character that must follow.
+    /// After the character that must follow.
     whole: usize,
 }
 
@@ -146,13 +145,13 @@ impl<'s, 't> Numbers<'s, 't> {
             .find_map(|start| self.either(*start, Condition::NoEquals))
     }
 
-    /// A number behind white space, the last of which it takes for itself unless an equals sign follows.
+    /// A number after white space, the last of which it takes for itself unless an equals sign follows.
     fn behind_spaces(&self, at: usize, condition: Condition) -> Option<Match> {
         self.starts_behind(at)
             .find_map(|start| self.either(start, condition))
     }
 
-    /// The starts behind white space: the equals sign there, and the last of the white space.
+    /// The starts after white space: the equals sign there, and the last of the white space.
     fn starts_behind(&self, at: usize) -> impl Iterator<Item = Start> {
         let text = self.source.text;
         let end = self.source.spaces_end(at);
@@ -193,7 +192,7 @@ impl<'s, 't> Numbers<'s, 't> {
         })
     }
 
-    /// Digits and operators: as much as can be, with at least one operator and something behind it, up to a character
+    /// Digits and operators: as much as can be, with at least one operator and something after it, up to a character
     /// that may follow.
     fn arithmetic(&self, start: Start, condition: Condition) -> Option<Match> {
         let text = self.source.text;
@@ -309,13 +308,12 @@ impl Target for Numbers<'_, '_> {
         self.either(self.start_at(self.behind_colon(at))?, Condition::Anything)
     }
 
-    /// Behind the last equals sign that stands near and leads to a number, or else the first number that stands near;
-    /// none with an equals sign behind it.
+    /// After the last equals sign that stands near and leads to a number, or else the first number that stands near;
+    /// none with an equals sign after it.
     fn near(&self, at: usize) -> Option<Match> {
         self.behind_equals(at).or_else(|| self.first_near(at))
     }
 
-    /// Arithmetic.
     fn anywhere(&self) -> Vec<Match> {
         self.all(|start| self.arithmetic(start, Condition::Anything))
     }

@@ -31,7 +31,7 @@ impl<'s, 't> Choices<'s, 't> {
         self.alone(0, 0).into_iter().collect()
     }
 
-    /// Every place at which a string stands behind white space or at the start.
+    /// Every place at which a string stands after white space or at the start.
     fn collect(&self) -> Vec<Match> {
         let text = self.source.text;
         let first = self.alone(0, 0);
@@ -47,7 +47,7 @@ impl<'s, 't> Choices<'s, 't> {
         first.into_iter().chain(behind_spaces).collect()
     }
 
-    /// A string at `at`, perhaps emphasised, with an end behind it.
+    /// A string at `at`, perhaps emphasised, with an end after it.
     fn alone(&self, start: usize, at: usize) -> Option<Match> {
         let text = self.source.text;
         let emphasised = goes_on(text, at, "**").then_some(at + 2);
@@ -78,7 +78,7 @@ impl<'s, 't> Choices<'s, 't> {
         self.keys.iter().filter(move |key| goes_on(text, at, key))
     }
 
-    /// The first place behind an optional colon and white space at which `find` finds something: the furthest one.
+    /// The first place after an optional colon and white space at which `find` finds something: the furthest one.
     fn behind_colon<T>(&self, at: usize, find: impl Fn(usize) -> Option<T>) -> Option<T> {
         let text = self.source.text;
         let colon = (byte_at(text, at) == b':').then_some(at + 1);
@@ -122,7 +122,7 @@ impl Target for Choices<'_, '_> {
         })
     }
 
-    /// A string by itself behind at most fifty characters of the line.
+    /// A string by itself after at most fifty characters of the line.
     fn near(&self, at: usize) -> Option<Match> {
         let next = self
             .all

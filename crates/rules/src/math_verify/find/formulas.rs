@@ -11,7 +11,6 @@ use crate::math_verify::chars::{
 /// How many formulas may follow the first of a row.
 const MOST_NEXT: usize = 5;
 
-/// A formula in its delimiters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Formula {
     start: u32,
@@ -32,14 +31,13 @@ pub(super) struct Formulas<'s, 't> {
     boxed: OnceCell<Vec<u32>>,
 }
 
-/// The kind of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Row {
     /// Of any formulas.
     Plain,
     /// Of formulas with boxes.
     Boxed,
-    /// Of any formulas, with "I hope" behind it.
+    /// Of any formulas, with "I hope" after it.
     Hoped,
 }
 
@@ -56,7 +54,6 @@ impl<'s, 't> Formulas<'s, 't> {
         }
     }
 
-    /// Rows of formulas with boxes.
     pub(super) fn boxed_rows(&self) -> Vec<Match> {
         let first = self.boxed().iter().map(|first| *first as usize);
         disjoint(first.map(|first| (self.start(first), first)), |first| {
@@ -115,13 +112,13 @@ impl<'s, 't> Formulas<'s, 't> {
         })
     }
 
-    /// The formula behind `is`, a colon and white space.
+    /// The formula after `is`, a colon and white space.
     fn behind_is(&self, mut at: usize) -> Option<usize> {
         at += usize::from(byte_at(self.source.text, at) == b':');
         self.behind_spaces(at)
     }
 
-    /// The formula behind white space, which may take the last of the white space for itself.
+    /// The formula after white space, which may take the last of the white space for itself.
     fn behind_spaces(&self, at: usize) -> Option<usize> {
         if self.all.is_empty() {
             return None;
@@ -218,7 +215,7 @@ impl Target for Formulas<'_, '_> {
         self.found(self.behind_is(at)?, Row::Plain)
     }
 
-    /// A row behind at most fifty characters.
+    /// A row after at most fifty characters.
     fn near(&self, at: usize) -> Option<Match> {
         let next = self
             .all
@@ -262,7 +259,7 @@ fn percent_end(text: &str, at: usize, longest: bool) -> Option<usize> {
 }
 
 /// One pass over the text that finds all formulas. An open one waits for the first delimiter that could close it;
-/// nothing behind that can.
+/// nothing after that can.
 #[derive(Debug, Default)]
 struct Scan {
     all: Vec<Formula>,

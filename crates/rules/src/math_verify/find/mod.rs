@@ -67,13 +67,11 @@ enum Announcement {
     Start,
     /// Formulas, arithmetic, strings.
     Anywhere,
-    /// Plain numbers.
     NumberAnywhere,
     Boxed,
     RawBox,
 }
 
-/// One pattern of one target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Pattern {
     /// The index of the target in [`Config::extract`].
@@ -125,13 +123,12 @@ pub(super) fn patterns(config: &Config) -> Vec<Pattern> {
     patterns
 }
 
-/// What a target looks for.
 trait Target {
-    /// What stands at `at`, behind "final answer is", with "I hope" behind it.
+    /// What stands at `at`, after "final answer is", with "I hope" after it.
     fn hoped(&self, at: usize) -> Option<Match>;
-    /// What stands at `at`, behind "is".
+    /// What stands at `at`, after "is".
     fn stated(&self, at: usize) -> Option<Match>;
-    /// What stands near `at`, behind "answer".
+    /// What stands near `at`, after "answer".
     fn near(&self, at: usize) -> Option<Match>;
     /// Everything, from left to right.
     fn anywhere(&self) -> Vec<Match>;

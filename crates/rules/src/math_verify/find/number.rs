@@ -9,7 +9,7 @@ use crate::math_verify::chars::{byte_at, char_before, digit_len, digits_end, goe
 pub(in crate::math_verify) struct Number {
     /// Sign, digits, separators of thousands. May be empty.
     pub(in crate::math_verify) integer: (u32, u32),
-    /// The point (or comma) and what is behind it. May be empty.
+    /// The point (or comma) and what is after it. May be empty.
     pub(in crate::math_verify) decimal: (u32, u32),
     /// Does a percent sign or a word for it follow?
     pub(in crate::math_verify) percent: bool,
@@ -137,7 +137,7 @@ impl Reader<'_, '_> {
     }
 }
 
-/// The ends that leave at least one character behind `start`, from `end` down.
+/// The ends that leave at least one character after `start`, from `end` down.
 fn shorter(text: &str, start: usize, end: usize) -> impl Iterator<Item = usize> {
     std::iter::successors((end > start).then_some(end), move |end| {
         let shorter = end - char_before(text, *end)?.len_utf8();

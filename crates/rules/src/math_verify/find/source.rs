@@ -19,7 +19,7 @@ pub(super) struct Anchor {
     pub(super) final_start: Option<usize>,
 }
 
-/// White space with "is" behind it.
+/// White space with "is" after it.
 #[derive(Debug, Clone, Copy)]
 struct Statement {
     spaces: usize,
@@ -111,7 +111,7 @@ impl<'t> Source<'t> {
             && (between.len() <= most || characters_on(self.text, from, most) >= to)
     }
 
-    /// The end of "I hope" if it follows, behind at most a full stop and one space.
+    /// The end of "I hope" if it follows, after at most a full stop and one space.
     pub(super) fn hope_end(&self, mut at: usize) -> Option<usize> {
         if byte_at(self.text, at) == b'.' {
             at += 1;

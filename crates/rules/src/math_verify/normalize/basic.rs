@@ -5,14 +5,14 @@ use crate::math_verify::chars::{
     byte_at, byte_before, char_at, char_before, goes_on, is_word, space_len, spaces_end,
 };
 
-/// Left delimiters, as they stand behind `\left`.
+/// Left delimiters, as they stand after `\left`.
 #[rustfmt::skip]
 const LEFT: [&str; 17] = [
     "\\{", "{", "\\|", "|", "[", "(", "\\rbracl", "\\lgroup", "\\lbrace", "\\lbrack", "\\vert", "\\lvert", "\\lceil",
     "\\lfloor", "\\langle", "\\llcorner", "\\ulcorner",
 ];
 
-/// Right delimiters, as they stand behind `\right`.
+/// Right delimiters, as they stand after `\right`.
 #[rustfmt::skip]
 const RIGHT: [&str; 16] = [
     "\\}", "}", "\\|", "|", "]", ")", "\\rbrack", "\\rgroup", "\\rbrace", "\\vert", "\\rvert", "\\rceil", "\\rfloor",
@@ -266,7 +266,7 @@ fn behind_space(
         .then_some((next + 4, "\\sqrt"))
 }
 
-/// A comma with the word or the dots behind it.
+/// A comma with the word or the dots after it.
 fn behind_comma(text: &str, at: usize) -> Option<(usize, &'static str)> {
     let after = spaces_end(text, at + 1);
     if let Some(end) = and_or(text, after)
@@ -334,7 +334,7 @@ fn braced_comma(text: &str, at: usize) -> Option<usize> {
     (byte_at(text, close) == b'}').then_some(close + 1)
 }
 
-/// The end of "and" or "or", no letter behind it.
+/// The end of "and" or "or", no letter after it.
 fn and_or(text: &str, at: usize) -> Option<usize> {
     first_of(text, at, &["and", "or"]).filter(|end| !byte_at(text, *end).is_ascii_alphabetic())
 }
@@ -346,7 +346,6 @@ fn and_or_text(text: &str, at: usize) -> Option<usize> {
     (byte_at(text, close) == b'}').then_some(close + 1)
 }
 
-/// The end of a word for percent.
 fn percent_word(text: &str, at: usize) -> Option<usize> {
     first_of(text, at, &["percentage", "percent", "pct"])
         .filter(|end| !char_at(text, *end).is_some_and(is_word))

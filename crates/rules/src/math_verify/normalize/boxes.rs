@@ -7,7 +7,6 @@ use crate::math_verify::chars::{byte_at, goes_on, is_word, spaces_end, strip};
 /// Which of several boxes count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::math_verify) enum Boxes {
-    /// All of them.
     All,
     /// The last one, and those before it as long as the next one stands near.
     Last,

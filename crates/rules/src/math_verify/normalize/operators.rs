@@ -25,12 +25,11 @@ pub(super) fn with_braces(text: &mut String) {
     apply(text, slash);
 }
 
-/// Behind at most one white-space character.
+/// After at most one white-space character.
 fn after_space(text: &str, at: usize) -> usize {
     at + space_len(text, at)
 }
 
-/// Behind one digit.
 fn after_digit(text: &str, at: usize) -> Option<usize> {
     match digit_len(text, at) {
         0 => None,
@@ -88,7 +87,7 @@ fn add_groups(new: &mut Rewriting<'_>, first: &str, second: &str) {
     }
 }
 
-/// `\frac{…}2` to `\frac{…}{2}`: up to the first brace with a digit behind it, whatever it closes.
+/// `\frac{…}2` to `\frac{…}{2}`: up to the first brace with a digit after it, whatever it closes.
 fn braces_and_digit(text: &str) -> Option<String> {
     let mut new = Rewriting::of(text);
     let mut done = 0;
@@ -151,7 +150,7 @@ fn sqrt_digit(text: &str) -> Option<String> {
     new.finish()
 }
 
-/// The one character behind `\sqrt` into braces.
+/// The one character after `\sqrt` into braces.
 fn sqrt_one(text: &str) -> Option<String> {
     let mut new = Rewriting::of(text);
     for at in places(text, "\\sqrt") {
@@ -171,7 +170,7 @@ fn sqrt_one(text: &str) -> Option<String> {
     new.finish()
 }
 
-/// The two characters behind `\frac` into braces; nothing at all if they are missing somewhere.
+/// The two characters after `\frac` into braces; nothing at all if they are missing somewhere.
 fn frac_two(text: &str) -> Option<String> {
     let mut pieces = text.split("\\frac");
     let mut new = pieces.next()?.to_owned();

@@ -1,4 +1,4 @@
-//! Units behind an answer, which Math-Verify drops without a look: its own list, not that of the lexicon.
+//! Units after an answer, which Math-Verify drops without a look: its own list, not that of the lexicon.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -62,7 +62,7 @@ fn last_brace(text: &str) -> Option<usize> {
     Some(before.len())
 }
 
-/// Drops a unit at the end that stands behind a digit, a brace or a space.
+/// Drops a unit at the end that stands after a digit, a brace or a space.
 fn without_unit(text: &str) -> &str {
     let bare = text.trim_end_matches(is_space);
     let mut kept = None;
@@ -103,8 +103,8 @@ fn unit_start(text: &str, unit: &str) -> Option<usize> {
     fits.then_some(rest.as_str().len())
 }
 
-/// The end of what is kept if a unit begins at `start`: behind the digit or the brace before the white space, or else
-/// behind the first white space.
+/// The end of what is kept if a unit begins at `start`: after the digit or the brace before the white space, or else
+/// after the first white space.
 fn end_before(text: &str, start: usize) -> Option<usize> {
     let spaces = spaces_start(text, start);
     match char_before(text, spaces) {

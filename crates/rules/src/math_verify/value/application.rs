@@ -96,7 +96,6 @@ pub(super) fn common(terms: &[Expr], divisor: bool) -> Option<Expr> {
     Some(Expr::Number(RBig::from(total)))
 }
 
-/// A function by its command.
 pub(super) fn function(
     name: &str,
     argument: Expr,

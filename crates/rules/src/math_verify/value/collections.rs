@@ -230,7 +230,6 @@ impl Grammar<'_> {
     }
 }
 
-/// One item more of a list.
 fn list(list: NodeId, separator: Token, item: NodeId) -> Node {
     Node::List(Some(list), separator, item)
 }

@@ -17,7 +17,6 @@ pub(super) fn text(value: &Value) -> String {
     shortened(out)
 }
 
-/// The text of a term.
 pub(super) fn term(term: &Expr) -> String {
     let mut out = String::new();
     write_term(term, &mut out, 0);

@@ -163,7 +163,6 @@ fn round_exact(value: &RBig, places: u32) -> RBig {
     RBig::from(whole) / scale
 }
 
-/// Is the difference zero?
 pub(super) fn difference(gold: &Expr, pred: &Expr) -> Judgement {
     difference_within(gold, pred, 0.0)
 }

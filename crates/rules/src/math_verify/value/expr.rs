@@ -24,7 +24,6 @@ pub(super) fn is_complex(name: &str) -> bool {
     name.ends_with(COMPLEX)
 }
 
-/// The name as it is written.
 pub(super) fn spelling(name: &str) -> &str {
     name.trim_end_matches(COMPLEX)
 }
@@ -68,7 +67,6 @@ impl Expr {
         }
     }
 
-    /// The value of an integer.
     pub(super) fn as_integer(&self) -> Option<&IBig> {
         self.as_rational()
             .filter(|value| value.is_int())
@@ -171,7 +169,6 @@ impl Expr {
         }
     }
 
-    /// A hundredth of it.
     pub(super) fn percent(self) -> Self {
         Self::Multiply(vec![self, hundredth().held()])
     }
@@ -210,7 +207,7 @@ fn hundredth() -> Expr {
     Expr::Number(RBig::from_parts(IBig::ONE, 100_u8.into()))
 }
 
-/// What it costs to put the items of `other` behind those of another sum or product.
+/// What it costs to put the items of `other` after those of another sum or product.
 fn moved(other: &Expr) -> u64 {
     match other {
         Expr::Add(more) | Expr::Multiply(more) => more.len() as u64,

@@ -22,7 +22,7 @@ impl Grammar<'_> {
         })
     }
 
-    /// Products and quotients with a sign. In the argument of a function without parentheses (`bare`) factors behind
+    /// Products and quotients with a sign. In the argument of a function without parentheses (`bare`) factors after
     /// the first are no functions.
     pub(super) fn product(&mut self, at: u32, bare: bool) -> Ends {
         let start = self.signed(at, bare);
@@ -74,7 +74,7 @@ impl Grammar<'_> {
         )
     }
 
-    /// A power with what stands behind it.
+    /// A power with what stands after it.
     fn suffixed(&mut self, at: u32, bare: bool) -> Ends {
         let start = self.power(at, bare);
         self.repeat(
@@ -321,7 +321,6 @@ impl Grammar<'_> {
         }
     }
 
-    /// A name with its scripts.
     pub(super) fn name(&mut self, at: u32) -> Ends {
         if !self.kind(at).is_some_and(Token::begins_name) {
             return Ends::default();

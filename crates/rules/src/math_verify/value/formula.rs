@@ -17,7 +17,6 @@ use crate::algebra::{Binder, BinderKind, Constant, Expr, Function};
 /// Quotients of quotients nest no deeper.
 const MAX_QUOTIENTS: usize = 60;
 
-/// What a factor may be.
 enum Factor {
     Term(Expr),
     /// `\frac{d}{dx}`: waits for what it is applied to.
@@ -432,7 +431,7 @@ impl Interpreter<'_, '_> {
     }
 }
 
-/// The variable of a differential: what stands behind the d.
+/// The variable of a differential: what stands after the d.
 fn differential(text: &str) -> &str {
     let rest = text.strip_prefix('d').unwrap_or(text).trim_start();
     rest.strip_prefix('\\').unwrap_or(rest)

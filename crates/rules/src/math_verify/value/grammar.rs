@@ -55,7 +55,7 @@ impl<'t> Grammar<'t> {
         self.spent
     }
 
-    /// The kind of a token; `None` behind the last.
+    /// The kind of a token; `None` after the last.
     pub(super) fn kind(&self, at: u32) -> Option<Token> {
         self.tokens.get(at as usize).map(|token| token.kind)
     }
@@ -64,7 +64,6 @@ impl<'t> Grammar<'t> {
         self.kind(at) == Some(kind)
     }
 
-    /// Keeps a node.
     pub(super) fn node(&mut self, node: Node) -> NodeId {
         if self.nodes.len() >= MAX_NODES || !work::afford(10) {
             self.spent = true;
@@ -100,7 +99,6 @@ impl<'t> Grammar<'t> {
         self.spent
     }
 
-    /// Reads one level deeper.
     pub(super) fn deeper(&mut self, read: impl FnOnce(&mut Self) -> Ends) -> Ends {
         if self.is_too_deep() {
             return Ends::default();
@@ -112,7 +110,7 @@ impl<'t> Grammar<'t> {
     }
 
     /// Continues each of `start` by `step` as often as it goes. Where `may_stop` says so the shorter readings stay
-    /// possible too, behind the longer ones.
+    /// possible too, after the longer ones.
     pub(super) fn repeat(
         &mut self,
         start: &Ends,
@@ -155,7 +153,7 @@ impl<'t> Grammar<'t> {
         found
     }
 
-    /// Continues each of `start` by separators and operands behind them, as far as it goes.
+    /// Continues each of `start` by separators and operands after them, as far as it goes.
     pub(super) fn chain(
         &mut self,
         start: &Ends,
@@ -174,7 +172,7 @@ impl<'t> Grammar<'t> {
         self.repeat(start, step, |_, _| false)
     }
 
-    /// Those of `ends` behind which `close` stands, beyond it.
+    /// Those of `ends` after which `close` stands, beyond it.
     pub(super) fn closed(&self, ends: &Ends, close: Token) -> Ends {
         let mut found = Ends::default();
         for (node, end) in ends.iter() {
@@ -199,7 +197,6 @@ impl<'t> Grammar<'t> {
         self.enclosed(at, Token::OpenBrace, Token::CloseBrace)
     }
 
-    /// One way.
     pub(super) fn one(&mut self, node: Node, end: u32) -> Ends {
         let mut found = Ends::default();
         found.push(self.node(node), end);

@@ -10,7 +10,6 @@ const MAX_SIZE: u64 = 400;
 /// Products of matrices take at most this many steps.
 const MAX_STEPS: usize = 4_000;
 
-/// A matrix of these rows.
 pub(super) fn matrix(rows: Vec<Vec<Expr>>) -> Expr {
     let row = |entries| Expr::Call(Function::Row, entries);
     Expr::Call(Function::Matrix, rows.into_iter().map(row).collect())

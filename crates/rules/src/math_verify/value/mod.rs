@@ -87,7 +87,6 @@ pub(crate) struct Interval {
     pub upper_open: bool,
 }
 
-/// Sets with a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum NamedSet {
     Empty,

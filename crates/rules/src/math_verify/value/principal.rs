@@ -39,7 +39,6 @@ pub(super) fn is_heavy(term: &Expr) -> bool {
     })
 }
 
-/// A value of a variable.
 pub(super) fn coordinate(re: f64) -> PointValue {
     PointValue {
         real: RBig::try_from(re).unwrap_or_default(),
@@ -89,7 +88,6 @@ pub(super) fn at(term: &Expr, point: &[(&str, PointValue)]) -> Option<Near> {
     }
 }
 
-/// The value of a constant.
 pub(super) fn constant(term: &Expr) -> Option<Near> {
     at(term, &[])
 }

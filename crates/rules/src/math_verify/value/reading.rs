@@ -111,7 +111,7 @@ fn looks_complex(text: &str) -> bool {
             .any(|(at, found)| ends_word(&text[at + found.len()..]))
 }
 
-/// The part behind the last plain `=` of a chain; the whole where there is a comma, a semicolon, or no chain.
+/// The part after the last plain `=` of a chain; the whole where there is a comma, a semicolon, or no chain.
 fn last_side(text: &str) -> &str {
     if text.contains([',', ';']) {
         return text;
@@ -147,7 +147,6 @@ impl Interpreter<'_, '_> {
         self.nodes.get(id as usize).copied()
     }
 
-    /// The token at a place.
     pub(super) fn token(&self, at: u32) -> Option<&Lexeme<'_>> {
         self.tokens.get(at as usize)
     }
@@ -180,7 +179,6 @@ impl Interpreter<'_, '_> {
         result
     }
 
-    /// The value of a node of any kind.
     pub(super) fn value(&self, id: NodeId) -> Option<Value> {
         self.deeper(|reading| reading.value_now(id))
     }
@@ -286,7 +284,6 @@ impl Interpreter<'_, '_> {
         }))
     }
 
-    /// One name or a tuple of names.
     fn names(&self, id: NodeId) -> Option<Value> {
         let list = match self.node(id)? {
             Node::Names(list) => list,

@@ -60,11 +60,10 @@ fn collect(value: &Value, found: &mut Vec<Expr>) -> Option<()> {
 #[derive(Clone, Copy)]
 enum Place<'e> {
     On(&'e Expr),
-    /// Behind this end and before the next; `None` before the first.
+    /// After this end and before the next; `None` before the first.
     Behind(Option<&'e Expr>),
 }
 
-/// Is the place in the region?
 fn holds(value: &Value, place: Place<'_>) -> bool {
     match value {
         Value::FiniteSet(items) => match place {

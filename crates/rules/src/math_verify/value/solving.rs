@@ -39,7 +39,6 @@ pub(super) fn same_solutions(a: &Expr, b: &Expr) -> Judgement {
     Judgement::decided(zero_sets, "zero sets")
 }
 
-/// Is the one a constant multiple of the other?
 fn is_multiple(a: &Expr, b: &Expr, symbols: &[Box<str>]) -> bool {
     let quotient = a.clone().divided_by(b.clone());
     let mut ratios = POINTS
@@ -76,7 +75,6 @@ fn numerator(term: &Expr) -> Option<Expr> {
     Some(algebra::fraction(&plain(term)?).0)
 }
 
-/// A term with values for its variables.
 fn filled<'s>(term: &Expr, point: impl IntoIterator<Item = &'s (&'s str, PointValue)>) -> Expr {
     point.into_iter().fold(term.clone(), |term, (name, value)| {
         let value = Expr::Number(value.real.clone());

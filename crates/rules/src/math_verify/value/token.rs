@@ -84,7 +84,7 @@ static VOCABULARY: LazyLock<Vec<Vec<(&'static str, Token)>>> = LazyLock::new(|| 
     buckets
 });
 
-/// The first byte of a text; behind a backslash the second.
+/// The first byte of a text; after a backslash the second.
 fn bucket(text: &str) -> usize {
     match text.as_bytes() {
         [b'\\', second, ..] => 256 + usize::from(*second),
@@ -155,7 +155,7 @@ fn number(rest: &str) -> Option<(Token, usize)> {
     Some((Token::Number, length))
 }
 
-/// `d` and the variable behind it: a letter or a command.
+/// `d` and the variable after it: a letter or a command.
 fn differential(rest: &str) -> usize {
     let Some(behind) = rest.strip_prefix('d') else {
         return 0;

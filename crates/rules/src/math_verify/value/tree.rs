@@ -8,7 +8,7 @@ pub(super) type NodeId = u32;
 /// A stretch of tokens, from and up to.
 pub(super) type Span = (u32, u32);
 
-/// What is written behind an expression.
+/// What is written after an expression.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Suffix {
     Factorial,
@@ -16,7 +16,6 @@ pub(super) enum Suffix {
     Degree,
 }
 
-/// One node.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Node {
     /// Sum or difference (`Plus` or `Minus`).
@@ -27,7 +26,6 @@ pub(super) enum Node {
     Negated(NodeId),
     /// The first of factors that stand side by side.
     Factors(NodeId, NodeId),
-    /// An expression with a suffix.
     Suffixed(NodeId, Suffix),
     Power(NodeId, NodeId),
     Absolute(NodeId),
@@ -147,7 +145,6 @@ impl Ends {
         }
     }
 
-    /// Is there none?
     pub(super) fn is_empty(&self) -> bool {
         self.first.is_none()
     }
