@@ -197,7 +197,10 @@ impl Collector<'_, '_> {
 
     fn maths(&mut self, text: &str, at: usize, first: char) -> usize {
         let rest = &text[at..];
-        let glued = rest.find(words::is_spaceless).filter(|_| self.spaceless);
+        // Within reach only, so that many places cost no more than their number.
+        let near = &rest[..rest.floor_char_boundary(WINDOW)];
+        let glued = self.spaceless.then(|| near.find(words::is_spaceless));
+        let glued = glued.flatten();
         let text = &text[..glued.map_or(text.len(), |length| at + length)];
         let rest = &text[at..];
         // A dash or a bullet in front of words.
