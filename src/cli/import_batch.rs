@@ -242,7 +242,7 @@ fn resolve(arguments: ImportBatchArguments) -> Result<(Session, BadLines), Failu
             require_process: arguments.require_process,
             ..RunOptions::default()
         },
-        source: VerdictSource::Answers(answers),
+        source: VerdictSource::Answers(Box::new(answers)),
         protocol: identity(protocol.as_ref(), &template),
         model_name: arguments.model.unwrap_or_else(|| "answers".to_owned()),
         outputs,

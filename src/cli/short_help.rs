@@ -37,9 +37,9 @@ const GROUPS: [(&str, &[&str]); 5] = [
 ];
 
 /// The arguments of `juror judge` that `-h` shows.
-const OF_JUDGE: [&str; 12] = [
+const OF_JUDGE: [&str; 11] = [
     "inputs", "output", "model", "protocol", "columns", "limit", "rules", "reward", "reason",
-    "keep", "eval", "quiet",
+    "keep", "eval",
 ];
 
 const EXAMPLES: &str = "\

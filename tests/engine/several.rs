@@ -44,7 +44,7 @@ fn the_second_judge_is_asked_where_the_first_is_unsure() {
     ] {
         (cascade.unsure, cascade.audit) = (unsure, audit);
         let (verdicts, report) = cascade
-            .judge(("small", &mut one), ("large", &mut other), &samples)
+            .judge(["small", "large"], &mut one, &mut other, &samples)
             .unwrap();
         let asked = |verdict: &&Verdict| verdict.judge.as_deref() == Some("large");
         let count = verdicts.iter().filter(asked).count();

@@ -51,7 +51,7 @@ pub enum BatchError {
     Model(#[from] ModelError),
     /// An engine could not be built.
     #[error(transparent)]
-    Load(#[from] LoadError),
+    Load(Box<LoadError>),
     /// An engine failed.
     #[error(transparent)]
     Judge(#[from] JudgeError),
@@ -76,6 +76,12 @@ pub enum BatchError {
         /// The files of answers.
         files: String,
     },
+}
+
+impl From<LoadError> for BatchError {
+    fn from(error: LoadError) -> Self {
+        Self::Load(Box::new(error))
+    }
 }
 
 impl BatchError {

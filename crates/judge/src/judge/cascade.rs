@@ -92,18 +92,19 @@ impl Cascade {
         Ok(asked)
     }
 
-    /// Judges samples with the first of two named judges, and with the second those that the first is unsure of: a verdict for
+    /// Judges samples with the first of two judges, and with the second those that the first is unsure of: a verdict for
     /// each trial, with the name of the judge whose it is, in the samples' order.
     ///
     /// # Errors
     /// As [`Judge::judge`].
     pub fn judge(
         &self,
-        first: (&str, &mut Judge),
-        second: (&str, &mut Judge),
+        names: [&str; 2],
+        first: &mut Judge,
+        second: &mut Judge,
         samples: &[Sample],
     ) -> Result<(Vec<Verdict>, CascadeReport), JudgeError> {
-        let verdicts = first.1.judge(samples)?;
+        let verdicts = first.judge(samples)?;
         let asked = self.escalate(verdicts.iter().cloned().map(Ok::<_, JudgeError>))?;
         let escalated: Vec<Sample> = samples
             .iter()
@@ -111,9 +112,8 @@ impl Cascade {
             .filter(|(index, _)| asked.contains(*index))
             .map(|(_, sample)| sample.clone())
             .collect();
-        let mut others = second.1.judge(&escalated)?.into_iter();
+        let mut others = second.judge(&escalated)?.into_iter();
         let mut report = CascadeReport::default();
-        let names = [first.0, second.0];
         let merged = verdicts.into_iter().map(|verdict| {
             let other = asked.contains(verdict.index).then(|| others.next());
             report.add(&asked, names, verdict, other.flatten())

@@ -67,7 +67,7 @@ pub enum VerdictSource {
     /// A model.
     Model(Box<ModelRun>),
     /// The answers of another engine to every trial.
-    Answers(Answers),
+    Answers(Box<Answers>),
     /// The rules alone.
     Rules,
 }

@@ -153,7 +153,6 @@ impl Owner {
             let stop = self.life.stop;
             match &self.life.state {
                 State::Over(end) => return Some(end.clone()),
-                State::Building { .. } => return None,
                 State::Unbuilt | State::Pausing(_) | State::Asleep if stop.is_some() => {
                     self.life.state = State::Over(Phase::Stopped);
                 }
@@ -174,7 +173,11 @@ impl Owner {
                 State::Ending(_) if self.backends.iter().all(|one| one.has_ended) => {
                     self.all_ended();
                 }
-                State::Pausing(_) | State::Ready | State::Asleep | State::Ending(_) => return None,
+                State::Building { .. }
+                | State::Pausing(_)
+                | State::Ready
+                | State::Asleep
+                | State::Ending(_) => return None,
             }
         }
     }

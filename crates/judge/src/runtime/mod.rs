@@ -36,9 +36,12 @@ use std::time::Duration;
 pub use backend::{DeviceEngine, DeviceStats};
 pub(crate) use backend::{IdleBackend, local};
 pub use life::Phase;
+#[cfg(any(feature = "serve", test))]
 pub(crate) use life::{CommandError, Done};
 use owner::{Message, Owner};
-pub(crate) use queue::{ClientName, FairQueue, Turn};
+#[cfg(feature = "serve")]
+pub(crate) use queue::Turn;
+pub(crate) use queue::{ClientName, FairQueue};
 
 use crate::judge::cache::AnswerKey;
 use crate::judge::guide::Guided;

@@ -70,7 +70,7 @@ pub(super) struct Running {
     /// Requests that it has.
     outstanding: usize,
     /// Of these, those in its batch.
-    running: usize,
+    in_batch: usize,
     pub(super) has_ended: bool,
 }
 
@@ -179,7 +179,7 @@ impl Owner {
         match message {
             Message::Submit(submission) => self.admit(*submission),
             Message::Answered(at, stats, completions) => {
-                self.backends[at].running = stats.running;
+                self.backends[at].in_batch = stats.running;
                 self.note(at, stats, completions.len());
                 for completion in completions {
                     self.answered(at, completion);
@@ -207,7 +207,7 @@ impl Owner {
             self.backends.push(Running {
                 backend: start(reports)?,
                 outstanding: 0,
-                running: 0,
+                in_batch: 0,
                 has_ended: false,
             });
             devices.push(DeviceStats {
@@ -351,10 +351,10 @@ impl Owner {
     fn load(&self, at: usize) -> Option<usize> {
         let Running {
             outstanding,
-            running,
+            in_batch,
             ..
         } = self.backends[at];
-        (outstanding < running + self.options.ahead).then_some(outstanding)
+        (outstanding < in_batch + self.options.ahead).then_some(outstanding)
     }
 
     /// The backend to take a request of this question, if any has room: that with the fewest, so that a slow one delays no other.

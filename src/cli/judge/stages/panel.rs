@@ -117,12 +117,7 @@ pub(super) fn run(arguments: &JudgeArguments, file: &Path) -> Result<u8, Failure
         keep = session.loaded.keep;
     }
     let verdict = &arguments.verdict;
-    let mut voting = Panel::new(
-        panel.rule,
-        members,
-        verdict.reward.clone(),
-        verdict.require_process,
-    );
+    let mut voting = Panel::new(panel.rule, members, verdict.reward, verdict.require_process);
     let mut summary = Summary::default();
     let fill = |writer: &mut dyn Write| {
         let of_each = judges
