@@ -46,9 +46,12 @@ pub(super) struct Candidate<'t> {
 impl Candidate<'_> {
     /// What words before it make negative, in `range` with them; `None` where it does not begin with a number.
     pub(super) fn negative(self, range: Range<usize>) -> Option<Self> {
+        let worded = ["\\text", "\\math"]
+            .iter()
+            .any(|it| self.text.starts_with(it));
         let begins = self
             .text
-            .starts_with(|it: char| it.is_ascii_digit() || it == '\\');
+            .starts_with(|it: char| it.is_ascii_digit() || it == '\\' && !worded);
         let number = begins || words::is_number_word(words::first_word(&self.text));
         number.then(|| Candidate {
             text: Cow::Owned(format!("-{}", self.text)),
@@ -92,6 +95,7 @@ pub(super) fn items(source: Source<'_, '_>, range: Range<usize>) -> Vec<Item> {
         aside: false,
         segment: 0,
         barren: 0,
+        wasted: 0,
         spaceless: source.text[range.clone()].contains(words::is_spaceless),
     };
     let mut at = range.start;
@@ -137,6 +141,9 @@ fn is_age(before: &str, after: &str) -> bool {
     })
 }
 
+/// How many bytes may be read as maths to no end, beside those of the text.
+const MOST_WASTED: usize = 200_000;
+
 /// From this length on a run that states nothing is not read again from within.
 const BARREN: usize = 500;
 
@@ -149,6 +156,8 @@ struct Collector<'t, 'm> {
     segment: usize,
     /// The end of a long run of maths that states nothing: read again from each of its words it would be quadratic.
     barren: usize,
+    /// How many bytes were read as maths and stated nothing: each place may begin a run that reads far.
+    wasted: usize,
     /// Is it in a script without spaces, which glues words to numbers?
     spaceless: bool,
 }
@@ -195,6 +204,16 @@ impl Collector<'_, '_> {
         Some(at + width)
     }
 
+    /// The run of maths at `at`, as long as runs that state nothing cost no more than a few readings of the text.
+    fn run(&mut self, text: &str, at: usize) -> Option<maths::Run> {
+        if self.wasted > MOST_WASTED + text.len() {
+            return None;
+        }
+        let (run, end) = maths::reach(text, at);
+        self.wasted += end - run.map_or(at, |run| run.end);
+        run
+    }
+
     fn maths(&mut self, text: &str, at: usize, first: char) -> usize {
         let rest = &text[at..];
         // Within reach only, so that many places cost no more than their number.
@@ -215,7 +234,7 @@ impl Collector<'_, '_> {
         {
             return at + first.len_utf8();
         }
-        let run = maths::run(text, at).filter(|run| {
+        let run = self.run(text, at).filter(|run| {
             let taken = &text[at..run.end];
             let useful = has_digit(taken)
                 || taken.contains(symbols::is_vulgar)
@@ -334,7 +353,7 @@ impl Collector<'_, '_> {
         let takes_argument = words::FUNCTION_WITH_ARGUMENT.contains(word);
         if (word.len() <= 3 || words::FUNCTION.contains(word))
             && (at >= self.barren || takes_argument)
-            && let Some(run) = maths::run(text, at)
+            && let Some(run) = self.run(text, at)
         {
             let taken = &text[at..run.end];
             if (run.relation && (has_digit(taken) || taken.len() > 4))

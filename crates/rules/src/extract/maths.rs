@@ -47,15 +47,20 @@ const PROSE_DEPTH: usize = 16;
 
 /// Reads bare maths from `start` in the middle of prose. `None` where there is none.
 pub(super) fn run(text: &str, start: usize) -> Option<Run> {
+    reach(text, start).0
+}
+
+/// The same, and where reading ended, which may be far after the run.
+pub(super) fn reach(text: &str, start: usize) -> (Option<Run>, usize) {
     bounded(text, start, PROSE_DEPTH)
 }
 
 /// Reads bare maths from `start`, however deeply it nests. `None` where there is none.
 pub(super) fn deep_run(text: &str, start: usize) -> Option<Run> {
-    bounded(text, start, usize::MAX)
+    bounded(text, start, usize::MAX).0
 }
 
-fn bounded(text: &str, start: usize, depth: usize) -> Option<Run> {
+fn bounded(text: &str, start: usize, depth: usize) -> (Option<Run>, usize) {
     let mut reader = Reader {
         text,
         lexemes: Lexemes::new(text, start),
@@ -79,7 +84,7 @@ fn bounded(text: &str, start: usize, depth: usize) -> Option<Run> {
             });
         }
     }
-    run
+    (run, reader.lexemes.at())
 }
 
 fn begins_with_digit(text: &str) -> bool {

@@ -33,6 +33,9 @@ pub(super) fn begins_operand(text: &str) -> bool {
     false
 }
 
+/// How deeply the braces of a group nest at most.
+const MOST_NESTED: usize = 64;
+
 /// The length of the braced group that `text` begins with; 0 if none.
 pub(super) fn group(text: &str) -> usize {
     let bytes = text.as_bytes();
@@ -44,6 +47,7 @@ pub(super) fn group(text: &str) -> usize {
     while let Some(&byte) = bytes.get(at) {
         match byte {
             b'\\' => at += 1,
+            b'{' if depth == MOST_NESTED => return 0,
             b'{' => depth += 1,
             b'}' => {
                 depth -= 1;
