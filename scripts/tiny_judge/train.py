@@ -250,7 +250,7 @@ def run(rank: int, options: argparse.Namespace, together: Together | None) -> No
     """One worker; the first also evaluates, prints and saves."""
     torch.set_num_threads(1)
     if options.device == "cpu" and not fused.install() and rank == 0:
-        print("no AMX or no g++: training with torch's own operations, about three times slower", flush=True)
+        print("no AVX-512 for bf16 or no g++: training with torch's own operations, about three times slower", flush=True)
     trainer = Trainer(options, rank, together)
     first = rank == 0
     watched = {}
