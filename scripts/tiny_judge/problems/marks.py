@@ -186,6 +186,8 @@ class Equation:
     mark: bool = True
     linked: bool = True
     """Whether the line has `=` before the mark."""
+    percent: str = ""
+    """The sign behind a result in percent."""
 
 
 @dataclass(frozen=True)
@@ -208,7 +210,6 @@ class Solution:
 
 _MARK = re.compile(r"<<([^<>]*)>>")
 _NUMBER = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+")
-_BARE = re.compile(r"((?:[$€£(\s]*(?:\d[\d,]*\.?\d*|\.\d+)[)%\s]*[-+*/xX×÷–−·]\s*)+[$€£(\s]*(?:\d[\d,]*\.?\d*|\.\d+)[)%]*)\s*=\s*[$€£]?\s*(\d[\d,]*\.?\d*)")
 
 
 _LABEL = re.compile(r"(?:^|[.,;:!?]\s)[^\d=.,;:!?]*=")
@@ -263,7 +264,7 @@ def _left(text: str, tree) -> tuple[str, tuple, tuple] | None:
     between.append(text[at:])
     if "." in "".join(between).replace(". ", "") or any(re.search(r"[.;!?]\s", gap) for gap in between[1:]) or "=" in "".join(between):
         return None
-    signs = len(re.findall(r"[-+*/x×÷–−·]", "".join(between)))
+    signs = len(re.findall(r"[-+*/xX×÷–−·]", "".join(between))) + sum(gap.startswith("(") for gap in between[1:])
     if signs < len(wanted) - 1:
         return None
     return text[:start], tuple(between), tuple(m[0] for m in found)
@@ -307,21 +308,47 @@ def _line(text: str) -> Line:
     return Line(tuple(p for p in whole if p != ""))
 
 
+_RESULT = re.compile(r"\s*([$€£]?)\s*(" + _NUMBER.pattern + r")(\s*%)?(?!\s*[-+*/×÷–−(]\s*[$€£(]*[\d.])(?!\s*[xX]\s*\d)")
+
+
+def _plain(tree):
+    """Percentages as plain numbers: 100% - 70% is 100 - 70."""
+    if isinstance(tree, Leaf):
+        return Leaf(exact(Fraction(tree.value) * 100)) if tree.percent else tree
+    return Tree(tree.op, _plain(tree.left), _plain(tree.right))
+
+
 def _unmarked(text: str) -> list:
     """Equations that carry no mark."""
     found, at = [], 0
-    for m in _BARE.finditer(text):
-        tree = parse(re.sub(r"[$€£]", "", m[1]).translate(_SIGNS))
-        split = _left(m[1], tree)
-        claimed = number(m[2])
-        if not split or not fits(tree, claimed):
+    for m in re.finditer("=", text):
+        if m.start() < at or not _open(text[at:m.start()] + "=1"):
+            continue  # the `=` of a name
+        right = _RESULT.match(text, m.end())
+        left = text[at:m.start()]
+        if re.search(r"(?:^|[\s($])(?:" + _NUMBER.pattern + r")\s+[A-Za-z][A-Za-z\s]*$", left) and not re.search(r"[-+*/×÷]\s*[$(]?[\d.,]+[^-+*/×÷.;:!?]*$", left) and right:
+            continue  # 20 gallons = 160 pints
+        if not right:
+            if text[m.end():].strip(" $€£") == "":
+                continue  # that of the mark behind
             raise Lost(text)
-        found += [text[at:m.start()] + split[0], Equation(tree, claimed, split[1], split[2], "$" if "$" in m[0][len(m[1]):] else "", False)]
-        at = m.end()
-    rest = text[at:]
-    if any(_open(p + " ") for p in found if isinstance(p, str)) or _open(rest):
-        raise Lost(text)
-    return [*found, rest]
+        claimed = number(right[2])
+        tree = _visible(left, claimed)
+        if right[3] and not tree:
+            tree = _visible(left, exact(Fraction(claimed) / 100))
+            if not tree:  # 100% - 70% = 30%
+                tree = _visible(left.replace("%", ""), claimed)
+            else:
+                claimed = exact(Fraction(claimed) / 100)
+        if not tree:
+            raise Lost(text)
+        split = _left(left, tree)
+        if not split:
+            raise Lost(text)
+        suffix = right[3] or ""
+        found += [split[0], Equation(tree, claimed, split[1], split[2], right[1], False, True, suffix)]
+        at = right.end()
+    return [*found, text[at:]]
 
 
 _UNKNOWN = re.compile(r"\b[xXyYnN]\b\s*[-+*/=]|[-+*/=]\s*\b[xyXYnN]\b(?!\s*[$\d])|\d[xyn]\b(?!\s*\d)|\b[Ll]et\b.{0,30}\b(be|=)")

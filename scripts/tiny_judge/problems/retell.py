@@ -148,6 +148,8 @@ class Voice:
     grouped: bool = False
     keep: bool = True
     """Whether left sides keep the words between their numbers."""
+    chained: list = field(default_factory=list)
+    """Expressions between the left side and the value of what was written last."""
 
     @classmethod
     def draw(cls, rng: random.Random) -> Voice:
@@ -197,7 +199,8 @@ def _original(e: Equation, w: Work, voice: Voice) -> str:
     rng = voice.rng
     before = [leaf.value for leaf in leaves(e.tree)]
     after = [leaf.value for leaf in leaves(w.tree)]
-    result = digits(w.claimed, None, "", "," in "".join(e.numbers) or voice.grouped and w.claimed >= 10_000)
+    hundredfold = e.percent and any(leaf.percent for leaf in leaves(e.tree))
+    result = digits(exact(Fraction(w.claimed) * 100) if hundredfold else w.claimed, None, "", "," in "".join(e.numbers) or voice.grouped and w.claimed >= 10_000) + e.percent
     mark = _mark(w.tree, w.claimed, rng) if voice.marks and (e.mark or rng.random() < 0.3) else ""
     if e.between is None:
         return f"{mark}{result}"
@@ -234,10 +237,32 @@ def _said(w: Work, voice: Voice, money: str) -> str:
     return f"{voice.tree(t)} = {digits(w.claimed, voice.rng, money, voice.grouped)}"
 
 
+def _simpler(tree):
+    """The expression with its first inner operation carried out, None where there is none."""
+    if isinstance(tree, Leaf):
+        return Leaf(tree.value) if tree.percent else None
+    for side in ("left", "right"):
+        inner = getattr(tree, side)
+        if isinstance(inner, Tree) and isinstance(inner.left, Leaf) and isinstance(inner.right, Leaf):
+            found = value(inner)
+            if not writable(found) or found < 0:
+                return None
+            return replace(tree, **{side: Leaf(found)})
+        simpler = _simpler(inner)
+        if simpler is not None:
+            return replace(tree, **{side: simpler})
+    return None
+
+
 def _formula(w: Work, voice: Voice, money: str, unit: str = "") -> str:
     """An equation in signs, sometimes with a line between."""
     rng = voice.rng
+    between = _simpler(w.tree) if rng.random() < 0.3 and not voice.marks else None
+    if between is not None:
+        voice.chained.append(Work(between, w.claimed, w.error))
     left, result = voice.tree(w.tree, money if rng.random() < 0.5 else ""), digits(w.claimed, rng, money.replace("$", "\\$") if voice.latex else money, voice.grouped)
+    if between is not None:
+        left += f" = {voice.tree(between)}"
     if voice.latex:
         unit = f" \\text{{ {unit}}}" if unit and rng.random() < 0.5 else ""
         if rng.random() < 0.15:
@@ -346,6 +371,8 @@ def retold(s: Solution, works: list[Work], voice: Voice, moved: dict) -> Told:
                 continue
             w = works[at]
             at += 1
+            order += voice.chained
+            voice.chained = []
             order.append(w)
             before = _swap(line.parts[index - 1], moved, rng) if index and isinstance(line.parts[index - 1], str) else ""
             after = _swap(line.parts[index + 1], moved, rng) if index + 1 < len(line.parts) and isinstance(line.parts[index + 1], str) else ""
@@ -366,6 +393,8 @@ def retold(s: Solution, works: list[Work], voice: Voice, moved: dict) -> Told:
                 link = rng.choice((": ", " is ", " = ", ": ")) if topic else ""
                 tail = after if last else ","
                 pieces.append(f"{topic}{link}{_formula(w, voice, money)}{tail}")
+        order += voice.chained
+        voice.chained = []
         text = " ".join(p.strip() for p in pieces)
         if style in ("steps", "headed", "mixed") and rng.random() < 0.85:
             number = head.replace("{n}", str(count))
@@ -527,7 +556,7 @@ def _tell(s: Solution, rng: random.Random, kind: str, style: str | None) -> Exam
             checked = _check(works[i], voice) if works[i].error is None else None
             if checked:
                 tail.append(rng.choice(_CHECKS).format(_formula(checked, voice, "")))
-                order.append(checked)
+                order += [checked, *voice.chained]
         if long and rng.random() < 0.35:
             rows = [f"- {rng.choice(('Result', 'Step', 'Amount', 'Value'))} {i}: {digits(w.claimed, rng, '', voice.grouped)}" for i, w in enumerate(told.order, 1)]
             tail.append(rng.choice(("Summary:", "**Summary**", "To sum up:", "Putting it all together:")) + "\n" + "\n".join(rows))
