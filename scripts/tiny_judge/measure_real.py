@@ -141,7 +141,7 @@ def main() -> None:
     parser.add_argument("--binary", default="target/release/juror")
     parser.add_argument("--model", nargs="+", default=["tiny"])
     parser.add_argument("--models", type=int, default=600, help="how many of the models' rollouts")
-    parser.add_argument("--count", type=int, default=400, help="how many of the kept-out questions; the styles and faults have a half or a quarter of it")
+    parser.add_argument("--count", type=int, default=160, help="how many of the kept-out questions; the styles and faults have a half or a quarter of it")
     parser.add_argument("--only", default="", help="groups whose name begins so")
     parser.add_argument("--show", type=int, default=0, help="print this many rows a group that are judged wrongly")
     options = parser.parse_args()

@@ -351,7 +351,7 @@ def _unmarked(text: str) -> list:
     return [*found, text[at:]]
 
 
-_UNKNOWN = re.compile(r"\b[xXyYnN]\b\s*[-+*/=]|[-+*/=]\s*\b[xyXYnN]\b(?!\s*[$\d])|\d[xyn]\b(?!\s*\d)|\b[Ll]et\b.{0,30}\b(be|=)")
+_UNKNOWN = re.compile(r"\b[xXyYnN]\b\s*[-+*/=]|[-+*/=]\s*\b[xyXYnN]\b(?!\s*[$\d])|\d[xyn]\b(?!\s*\d)|\b[Ll]et\b.{0,30}\b(be|=)|\b[B-HJ-WYZ]\b\s*[-+*/=]|[-+*/=]\s*\b[B-HJ-WYZ]\b(?![\w'’])")
 
 
 def solution(question: str, answer: str) -> Solution:

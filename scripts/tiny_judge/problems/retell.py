@@ -40,7 +40,7 @@ def _origin(trees: list[Equation], at: int, place: int, given: list) -> int | No
     return None
 
 
-def _near(v, rng: random.Random, others=()):
+def near(v, rng: random.Random, others=()):
     """A plausible wrong value."""
     for _ in range(60):
         u = rng.random()
@@ -88,7 +88,7 @@ def works_of(s: Solution, faults: dict[int, str], rng: random.Random) -> list[Wo
         tree, kind = with_leaves(e.tree, list(numbers)), faults.get(index)
         if kind == "number":
             place = rng.randrange(len(numbers))
-            new = _near(numbers[place], rng, [n for n in given if isinstance(n, int) and type(n) is int])
+            new = near(numbers[place], rng, [n for n in given if isinstance(n, int) and type(n) is int])
             numbers[place], error, bad = new, "copied", place
             tree = with_leaves(e.tree, list(numbers))
         elif kind == "sign" and isinstance(tree, Tree):
@@ -101,7 +101,7 @@ def works_of(s: Solution, faults: dict[int, str], rng: random.Random) -> list[Wo
                 raise Lost("fault")
         claimed = right
         if kind in ("value", "stay"):
-            claimed, error = _near(right, rng, numbers), "calculation"
+            claimed, error = near(right, rng, numbers), "calculation"
             if rng.random() < 0.1 and isinstance(tree, Tree):
                 other = apply(value(tree.left), rng.choice("+-*/"), value(tree.right))
                 if writable(other) and other > 0 and other != right:
@@ -146,6 +146,9 @@ class Voice:
     marks: bool = False
     latex: bool = False
     grouped: bool = False
+    point: bool = False
+    """Whether a zero before a decimal point is left out: .5."""
+    cents: bool = False
     keep: bool = True
     """Whether left sides keep the words between their numbers."""
     chained: list = field(default_factory=list)
@@ -155,7 +158,7 @@ class Voice:
     def draw(cls, rng: random.Random) -> Voice:
         times = rng.choice(("*", "*", "×", "×", "x", "x", "·"))
         return cls(rng, times, rng.choice(("/", "/", "÷")), rng.choice(("-", "-", "-", "–", "−")), rng.random() < 0.8, False,
-                   False, rng.random() < 0.5, rng.random() < 0.5)
+                   False, rng.random() < 0.5, rng.random() < 0.2, rng.random() < 0.15, rng.random() < 0.5)
 
     def sign(self, op: str) -> str:
         if self.latex:
@@ -166,6 +169,10 @@ class Voice:
         if node.percent:
             return digits(exact(Fraction(node.value) * 100)) + ("\\%" if self.latex else "%")
         text = digits(node.value, None, money.replace("$", "\\$") if self.latex else money, self.grouped)
+        if self.point and 0 < node.value < 1:
+            text = text.replace("0.", ".", 1)
+        elif isinstance(node.value, int) and money and self.cents:
+            text += ".00"
         return f"({text})" if node.value < 0 else text
 
     def tree(self, node, money: str = "", top: bool = True) -> str:
@@ -189,8 +196,10 @@ _PLAIN = {"*": "*", "/": "/", "+": "+", "-": "-"}
 def _mark(tree, claimed, rng: random.Random) -> str:
     voice = Voice(rng, gaps=False)
     shown = digits(claimed)
-    if isinstance(claimed, int) and rng.random() < 0.1:
-        shown += ".0"
+    if isinstance(claimed, int) and rng.random() < 0.15:
+        shown += rng.choice((".0", ".0", ".0", ".00", ".00000000000001"))
+    elif rng.random() < 0.05 and claimed > 0:
+        shown = repr(float(claimed) + rng.choice((-1, 1)) * 2e-15 * float(claimed))
     return f"<<{voice.tree(tree)}={shown}>>"
 
 
@@ -524,7 +533,7 @@ def _tell(s: Solution, rng: random.Random, kind: str, style: str | None) -> Exam
         flags.add("contradiction")
         process = False
     elif kind == "final":
-        final = _near(reached, rng, [w.claimed for w in works])
+        final = near(reached, rng, [w.claimed for w in works])
     elif kind == "shape":
         final = rng.choice((-reached, exact(Fraction(reached) / 10), exact(Fraction(reached) * 10), exact(Fraction(reached) / 100), exact(Fraction(reached) * 100)))
         if not writable(final) or final == reached:
@@ -533,7 +542,7 @@ def _tell(s: Solution, rng: random.Random, kind: str, style: str | None) -> Exam
         final = None
     elif kind == "bare":
         told, flags = Told("", []), {"no_steps"}
-        final, process = (reached if rng.random() < 0.5 else _near(reached, rng)), True
+        final, process = (reached if rng.random() < 0.5 else near(reached, rng)), True
     elif kind == "twist":  # a result and a reference of other sign
         final = reached
     reference = -s.reference if kind == "twist" and s.reference else s.reference
