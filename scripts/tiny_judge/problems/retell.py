@@ -149,6 +149,8 @@ class Voice:
     point: bool = False
     """Whether a zero before a decimal point is left out: .5."""
     cents: bool = False
+    notes: bool = False
+    """Whether numbers of equations are explained behind them."""
     keep: bool = True
     """Whether left sides keep the words between their numbers."""
     chained: list = field(default_factory=list)
@@ -158,7 +160,7 @@ class Voice:
     def draw(cls, rng: random.Random) -> Voice:
         times = rng.choice(("*", "*", "×", "×", "x", "x", "·"))
         return cls(rng, times, rng.choice(("/", "/", "÷")), rng.choice(("-", "-", "-", "–", "−")), rng.random() < 0.8, False,
-                   False, rng.random() < 0.5, rng.random() < 0.2, rng.random() < 0.15, rng.random() < 0.5)
+                   False, rng.random() < 0.5, rng.random() < 0.2, rng.random() < 0.15, rng.random() < 0.1, rng.random() < 0.5)
 
     def sign(self, op: str) -> str:
         if self.latex:
@@ -168,12 +170,15 @@ class Voice:
     def leaf(self, node: Leaf, money: str = "") -> str:
         if node.percent:
             return digits(exact(Fraction(node.value) * 100)) + ("\\%" if self.latex else "%")
+        note = ""
+        if self.notes and self.rng.random() < 0.7:
+            note = " " + (f"\\text{{ {self.rng.choice(_NOTES)}}}" if self.latex else self.rng.choice(("({})", "({})", "{}", "[{}]")).format(self.rng.choice(_NOTES)))
         text = digits(node.value, None, money.replace("$", "\\$") if self.latex else money, self.grouped)
         if self.point and 0 < node.value < 1:
             text = text.replace("0.", ".", 1)
         elif isinstance(node.value, int) and money and self.cents:
             text += ".00"
-        return f"({text})" if node.value < 0 else text
+        return (f"({text})" if node.value < 0 else text) + note
 
     def tree(self, node, money: str = "", top: bool = True) -> str:
         if isinstance(node, Leaf):
@@ -186,6 +191,8 @@ class Voice:
             left = f"({left})"
         if isinstance(node.right, Tree) and (node.op in "*/" or node.op == "-" and node.right.op in "+-"):
             right = f"({right})"
+        if node.op == "*" and isinstance(node.left, Leaf) and node.left.percent and isinstance(node.right, Leaf) and not self.latex and self.rng.random() < 0.4:
+            return f"{left} of {right}"
         gap = " " if self.gaps or self.latex else ""
         return f"{left}{gap}{self.sign(node.op)}{gap}{right}"
 
@@ -228,6 +235,8 @@ def _original(e: Equation, w: Work, voice: Voice) -> str:
     return f"{left}{gap}={gap or ' ' * left.endswith(' ')}{money}{mark}{result}"
 
 
+_NOTES = ("items", "total", "per day", "each", "people", "hours", "cost", "price", "given", "eggs", "boxes", "left over", "from before", "per item", "miles", "dollars", "already used", "first part", "second part", "the rest", "weeks", "students", "days in a week", "minutes per hour", "original amount", "bought", "sold")
+_NAMES = ("Total", "Number of items", "Cost", "Total cost", "Price per item", "Amount", "Time", "Number left", "Remaining", "Earnings", "Distance", "First amount", "Second amount", "Number of people", "Rate", "Change", "Profit", "Original amount", "Weekly amount", "Total number")
 _VERBS = {
     "+": ("adding {a} and {b} gives {r}", "{a} plus {b} is {r}", "the sum of {a} and {b} is {r}", "if we add {b} to {a} we get {r}", "{a} and {b} together make {r}", "{a} plus {b} equals {r}"),
     "-": ("subtracting {b} from {a} gives {r}", "{a} minus {b} is {r}", "{a} less {b} leaves {r}", "taking {b} away from {a} leaves {r}", "the difference between {a} and {b} is {r}", "{a} minus {b} equals {r}"),
@@ -280,6 +289,11 @@ def _formula(w: Work, voice: Voice, money: str, unit: str = "") -> str:
         return rng.choice(("\\[ {} \\]", "\\[\n{}\n\\]", "\\( {} \\)", "$${}$$", "${}$")).format(body) if "\\$" not in body else f"\\[ {body} \\]"
     if unit:
         result += f" {unit}"
+    if rng.random() < 0.14 and not voice.marks and isinstance(w.tree, Tree):
+        sign = voice.sign(w.tree.op)
+        name, first, second = rng.sample(_NAMES, 3)
+        lead = rng.choice((f"{name} = ", f"{name} = {first} {sign} {second}\n{name} = ", f"{name} = {first} {sign} {second}\n= ", f"{name}: ", f"{first} {sign} {second} = {name}\n", f"{name} = {first} {sign} {second} = "))
+        return lead + left + rng.choice((" = ", "\n= ", " = ")) + result
     equals = " = " if voice.gaps or rng.random() < 0.7 else "="
     mark = _mark(w.tree, w.claimed, rng) if voice.marks else ""
     if rng.random() < 0.1 and not mark:
@@ -296,6 +310,8 @@ _OPENERS = ("Let's think step by step.", "Let's solve this step by step.", "Let'
 _FINALS = ("The answer is {f}.", "The answer is {f}", "A: {f}", "A: {f}", "#### {f}", "#### {f}", "#### {f}", "Answer: {f}", "**Answer: {f}**", "**Answer:** {f}", "\\boxed{{{f}}}", "The final answer is $\\boxed{{{f}}}$.", "Final answer: {f}", "**Final Answer:** {f}", "**{f}**", "So the answer is {f}.",
            "Therefore, the answer is {f}.", "Therefore, the final answer is {f}.", "The final answer is: $\\boxed{{{f}}}$", "\\[ \\boxed{{{f}}} \\]", "### Answer\n{f}", "So, the answer is **{f}**.", "Hence, the answer is {f}.", "Thus the result is {f}.", "ANSWER: {f}", "Final answer: **{f}**",
            "**Final answer:** $\\boxed{{{f}}}$", "I hope it is correct. The answer is {f}.", "# Answer\n\n{f}", "So the final answer is {f}.", "The correct answer is {f}.")
+_SENTENCES = ("Therefore, there are {f}{u} in total.", "So, the result is {f}{u}.", "Therefore, {n} has {f}{u}.", "So {n} needs {f}{u}.", "In total that makes {f}{u}.", "Therefore, {n} will have **{f}{u}**.", "So, the total is **{f}{u}**.", "Thus, {n} gets {f}{u}.", "{f}{u}",
+              "**{f}{u}**", "\\boxed{{{f}\\text{{{u}}}}}", "$\\boxed{{{f}}}${u}", "Therefore, it takes {f}{u}.", "So it comes to {f}{u} in the end.", "Hence {n} has {f}{u} left.", "This means that {f}{u} is the answer.", "Final answer: {f}{u}", "The answer is {f}{u}.", "Answer: {f}{u}", "A: {f}{u}")
 _STEPHEADS = ("Step {n}:", "**Step {n}:**", "### Step {n}", "{n}.", "{n}.", "{n})", "Step {n}.", "**Step {n}**", "({n})", "## Step {n}:", "-", "-", "*", "•")
 _HEADS = {"+": ("Add them up", "Find the total", "Calculate the sum", "Add the amounts"), "-": ("Subtract", "Find the difference", "Calculate what remains", "Find what is left"),
           "*": ("Multiply", "Find the product", "Calculate the total amount", "Work out the amount"), "/": ("Divide", "Find the share", "Calculate the amount of each", "Work out each part")}
@@ -388,6 +404,10 @@ def retold(s: Solution, works: list[Work], voice: Voice, moved: dict) -> Told:
             money, topic, unit = _money(part, line), _topic(before), _unit(after)
             last = index == len(line.parts) - 1 or not any(isinstance(p, Equation) for p in line.parts[index + 1:])
             kind = style if style != "mixed" else rng.choice(("steps", "headed", "prose", "bare"))
+            if kind != "prose" and not voice.latex and part.between is not None and w.error != "operation" and rng.random() < 0.3 and len("".join(part.between)) > 8:
+                kept = _original(part, w, voice)
+                pieces.append((f"{topic}{rng.choice((': ', chr(10), ':' + chr(10)))}" if topic and kind != "bare" else "") + kept + (after if last else ","))
+                continue
             if kind == "bare":
                 pieces.append(_formula(w, voice, money, unit if rng.random() < 0.4 else ""))
                 continue
@@ -574,6 +594,11 @@ def _tell(s: Solution, rng: random.Random, kind: str, style: str | None) -> Exam
         shown = _stated(final, s, voice, money)
         frame = rng.choice(("#### {f}", "#### {f}", "#### {f}", "A: {f}", "A: {f}", rng.choice(_FINALS))) if style == "people" else rng.choice(_FINALS)
         if style == "people" or rng.random() < 0.93 or kind in ("final", "shape", "contradiction", "bare") or not same(order[-1].claimed, final):
+            if style == "model" and rng.random() < 0.3:
+                after = next((line.parts[i + 1] for line in reversed(s.lines) for i, p in enumerate(line.parts[:-1]) if isinstance(p, Equation) and same(p.claimed, s.reference) and isinstance(line.parts[i + 1], str)), "")
+                unit = _unit(after)
+                name = re.search(r"\b(?<![.?!] )(?<!^)[A-Z][a-z]{2,}\b", s.question)
+                frame = rng.choice(_SENTENCES).replace("{u}", f" {unit}" if unit else "").replace("{n}", name[0] if name else rng.choice(("he", "she", "everyone", "the group")))
             closing = frame.format(f=shown.replace("$", "\\$") if "boxed" in frame and "$" in shown else shown)
             if style == "model" and rng.random() < 0.15:
                 asked = re.split(r"(?<=[.!?])\s+", s.question.strip())[-1]
