@@ -34,7 +34,8 @@ class Case:
     """A row to judge."""
 
     group: str
-    sound: bool
+    sound: bool | None
+    """None where the derivation is not known to be right or wrong, and the judge is to abstain."""
     question: str
     response: str
     answer: str
@@ -107,10 +108,10 @@ def strange(folder: Path, count: int) -> list[Case]:
             e = unfollowed(rng.choice(held), rng)
         except Lost:
             continue
-        cases.append(Case("with unknowns", False, e.question, e.student_answer, e.reference_answer))
+        cases.append(Case("with unknowns", None, e.question, e.student_answer, e.reference_answer))
     for _ in range(count):
         e = outside(rng, "heldout")
-        cases.append(Case("outside, held out", False, e.question, e.student_answer, e.reference_answer))
+        cases.append(Case("outside, held out", None, e.question, e.student_answer, e.reference_answer))
     return cases
 
 
@@ -148,11 +149,11 @@ def main() -> None:
     cases = of_people(options.data) + of_models(options.data, options.models) + of_expressions(options.data) + told(options.data, options.count) + strange(options.data, options.count)
     cases = [c for c in cases if c.group.startswith(options.only)]
     for model in options.model:
-        counts: dict[tuple[str, bool], Counter] = {}
+        counts: dict[tuple[str, bool | None], Counter] = {}
         found, shown = judge(options.binary, model, cases), Counter()
         for case, (state, verdict) in zip(cases, found, strict=True):
             counts.setdefault((case.group, case.sound), Counter())[state] += 1
-            good = state == ("paid" if case.sound else "refused") or state == "abstained" and case.group in ("with unknowns", "outside, held out")
+            good = state == ("abstained" if case.sound is None else "paid" if case.sound else "refused")
             if not good and shown[case.group] < options.show:
                 shown[case.group] += 1
                 print(f"--- {case.group}, {state}\nQ {case.question}\n>> {case.response}\n== {case.answer}\n{(verdict.get('raw') or {}).get('completion')}\n")
@@ -160,9 +161,9 @@ def main() -> None:
         wrong = Counter()
         for (group, sound), c in counts.items():
             total = sum(c.values())
-            if not sound:
+            if sound is False:
                 wrong += c
-            print(f"| {group}{'' if sound else ' (wrong)'} | {total} | " + " | ".join(f"{100 * c[s] / total:.1f}" for s in ("paid", "refused", "abstained")) + " |", flush=True)
+            print(f"| {group}{' (wrong)' if sound is False else ' (to abstain)' if sound is None else ''} | {total} | " + " | ".join(f"{100 * c[s] / total:.1f}" for s in ("paid", "refused", "abstained")) + " |", flush=True)
         print(f"| all wrong ones | {sum(wrong.values())} | " + " | ".join(f"{100 * wrong[s] / max(1, sum(wrong.values())):.2f}" for s in ("paid", "refused", "abstained")) + " |\n", flush=True)
 
 
