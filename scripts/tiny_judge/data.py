@@ -14,6 +14,8 @@ import drills
 import layout
 import tokenizer as vocabulary
 from problems import Example, generate, outside
+from problems.marks import Lost, Solution, unknown
+from problems.retell import tell, unfollowed
 
 ROLES = (
     "", "form", "domain_in", "domain_out", "numbers", "read", "source", "nowhere", "part", "sum", "redo", "redo_wrong",
@@ -26,7 +28,7 @@ SPARSE = ("skipped_step", "skipped_step", "no_final", "cut_off", "bare_correct",
 """Kinds of answers with fewer steps than the plan: they teach to read rather than to expect."""
 PAIRS = ("two_answers", "two_answers", "chosen_answer")
 """Kinds of answers that state two results."""
-LENGTHS = (96, 128, 160, 192, 224, 256, 288, 320, 352, 416, 512)
+LENGTHS = (96, 128, 160, 192, 224, 256, 288, 320, 352, 416, 512, 608, 704, 832, 1024, 1280, 1536)
 """The lengths rows are padded to: few, so that rows of like length soon fill a batch."""
 PROTECTED = frozenset(
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"
@@ -68,6 +70,10 @@ class Mix:
     merged: float = 0.15
     bare: float = 0.0
     pairs: float = 0.0
+    real: float = 0.0
+    """Share of rows that tell a real solution (`Encoder.real`)."""
+    unfollowed: float = 0.06
+    """Share among those of responses that cannot be followed."""
     reason: float = 0.15
 
 
@@ -124,6 +130,7 @@ class Encoder:
         self.between = [self._ids(part) for part in full[1:]]
         self.end = self.trusted.token_to_id("<|im_end|>")
         self.stop = self.trusted.token_to_id("</perfect>")
+        self.real: list[Solution] = []
 
     def _ids(self, text: str) -> list[int]:
         return self.trusted.encode(text, add_special_tokens=False).ids
@@ -151,6 +158,8 @@ class Encoder:
 
     def training_row(self, rng: random.Random, mix: Mix) -> Row:
         """A random row for training."""
+        if rng.random() < mix.real:
+            return self.real_row(rng, mix)
         if rng.random() < mix.drill:
             return self.row([], drills.row(rng))
         u = rng.random()
@@ -171,6 +180,18 @@ class Encoder:
             example = scramble(example, rng)
         with_reason = rng.random() < mix.reason
         return self.row(self.prompt(example), layout.target(example, with_reason))
+
+    def real_row(self, rng: random.Random, mix: Mix) -> Row:
+        """A real solution told in some way."""
+        while True:
+            s = rng.choice(self.real)
+            try:
+                example = unfollowed(s, rng) if rng.random() < mix.unfollowed or s.lost and unknown(s) else tell(s, rng)
+            except Lost:
+                continue
+            if rng.random() < mix.scramble / 4:
+                example = scramble(example, rng)
+            return self.row(self.prompt(example), layout.target(example, rng.random() < mix.reason))
 
 
 def collate(rows: list[Row], pad: int, length: int | None = None) -> Batch:

@@ -12,7 +12,8 @@ from fractions import Fraction
 
 from layout import Piece, product_pieces
 from problems.core import CENTS, PERCENTS
-from problems.numbers import Clock, apply, exact, form, known, same, workable
+from problems.numbers import Clock, apply, exact, followable, form, known, same, workable, writable
+from problems.retell import near
 from problems.students import slip
 
 
@@ -26,7 +27,7 @@ def number(rng: random.Random, top: int, decimals: bool):
     return n // 10 * 10 if n > 99 and rng.random() < 0.3 else n
 
 
-def operation(rng: random.Random, given: list, results: list, top: int, decimals: bool):
+def operation(rng: random.Random, given: list, results: list, top: int, decimals: bool, wide: bool = False):
     """A random operation that the judge can check, and where its operands are from."""
     while True:
         op = rng.choice("++--***/")
@@ -50,7 +51,7 @@ def operation(rng: random.Random, given: list, results: list, top: int, decimals
                 a = a // b * b
         elif op in "+-" and u < 0.05:
             a, b = Clock(rng.randint(13, 130) * 5), rng.randint(1, 90)
-        if workable(a, op, b) and a and b:
+        if a and b and (workable(a, op, b) or wide and not isinstance(a, Clock) and followable(a, op, b) and apply(a, op, b) >= 0):
             return a, op, b
 
 
@@ -67,16 +68,24 @@ def row(rng: random.Random, lines: int = 12) -> list[Piece]:
     """A packed row."""
     top = rng.choice((60, 99, 99, 300, 999, 999, 4999))
     decimals = rng.random() < 0.35
+    wide = rng.random() < 0.3  # as in real text: larger numbers, more decimals, three digits times three
+    if wide:
+        top = rng.choice((99, 999, 9999, 99_999, 999_999))
     given = [number(rng, top, decimals) for _ in range(rng.randint(4, 8))]
     given = list(dict.fromkeys(n for n in given if n))
     results: list = []
     pieces = [Piece("<think>", ""), Piece("domain in\n", ""), Piece(f"num {','.join(map(form, given))}\n", "")]
     for _ in range(lines):
-        a, op, b = operation(rng, given, results, top, decimals)
+        a, op, b = operation(rng, given, results, top, decimals, wide)
         true = apply(a, op, b)
-        claimed = true if rng.random() < 0.5 else slip(true, a, op, b, rng)
-        if op == "/" and not workable(claimed, "*", b) or not known(claimed):
-            claimed = true
+        if wide and not isinstance(true, Clock) and true > 0:
+            claimed = true if rng.random() < 0.5 else near(true, rng)
+            if not writable(claimed) or not followable(a, op, b, claimed):
+                claimed = true
+        else:
+            claimed = true if rng.random() < 0.5 or not known(true) else slip(true, a, op, b, rng)
+            if op == "/" and not workable(claimed, "*", b) or not wide and not known(claimed):
+                claimed = true
         right = same(claimed, true)
         verdict = Piece(" ok\n" if right else " no\n", "same" if right else "differs")
         for value, after in ((a, op), (b, "")):

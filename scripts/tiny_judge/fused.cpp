@@ -1,4 +1,4 @@
-// Fused kernels of the tiny judge's training on CPUs with AMX: attention behind a shared prefix, norms, SwiGLU.
+// Fused kernels of the tiny judge's training on CPUs with AMX, or with AVX-512 for bf16 alone: attention behind a shared prefix, norms, SwiGLU.
 // Shapes: head_dim 32, 4 query heads, 2 key heads. All activations bf16, all sums f32.
 #include <immintrin.h>
 #include <cmath>
@@ -26,6 +26,7 @@ static inline __m512 exp2(__m512 x) {
     p = _mm512_fmadd_ps(p, f, _mm512_set1_ps(1.f));
     return _mm512_scalef_ps(p, n);
 }
+#ifdef __AMX_BF16__
 struct Config { uint8_t palette = 1, start = 0, reserved[14] = {}; uint16_t bytes[16] = {}; uint8_t rows[16] = {}; };
 static void tiles() {
     static thread_local bool asked = false;
@@ -34,6 +35,37 @@ static void tiles() {
     for (int i = 0; i < 8; i++) { c.bytes[i] = 64; c.rows[i] = 16; }
     _tile_loadconfig(&c);
 }
+#else
+// Without AMX the same tiles lie in the first-level cache, and AVX-512's bf16 products work on them.
+struct alignas(64) Tile { uint32_t rows[16][16]; };
+static thread_local Tile T[8];
+static inline void tiles() {}
+static inline void tile_load(Tile& t, const void* from, size_t stride) {
+    for (int i = 0; i < 16; i++) _mm512_store_si512(t.rows[i], _mm512_loadu_si512((const char*)from + i * stride));
+}
+static inline void tile_store(const Tile& t, void* to, size_t stride) {
+    for (int i = 0; i < 16; i++) _mm512_storeu_si512((char*)to + i * stride, _mm512_load_si512(t.rows[i]));
+}
+static inline void tile_clear(Tile& t) {
+    for (int i = 0; i < 16; i++) _mm512_store_si512(t.rows[i], _mm512_setzero_si512());
+}
+static inline void tile_multiply(Tile& c, const Tile& a, const Tile& b) {
+    for (int from = 0; from < 16; from += 8) {
+        __m512 sum[8];
+        for (int i = 0; i < 8; i++) sum[i] = _mm512_load_ps(c.rows[from + i]);
+        for (int k = 0; k < 16; k++) {
+            __m512bh right = (__m512bh)_mm512_load_si512(b.rows[k]);
+            for (int i = 0; i < 8; i++) sum[i] = _mm512_dpbf16_ps(sum[i], (__m512bh)_mm512_set1_epi32(a.rows[from + i][k]), right);
+        }
+        for (int i = 0; i < 8; i++) _mm512_store_ps(c.rows[from + i], sum[i]);
+    }
+}
+#define _tile_loadd(n, from, stride) tile_load(T[n], from, stride)
+#define _tile_stored(n, to, stride) tile_store(T[n], to, stride)
+#define _tile_zero(n) tile_clear(T[n])
+#define _tile_dpbf16ps(c, a, b) tile_multiply(T[c], T[a], T[b])
+#define _tile_release()
+#endif
 // [16 keys, 32] -> 16 rows of pairs of dims by key
 static void transpose(const bf* x, int stride, bf* out) {
     const __m512i lanes = _mm512_mullo_epi32(_mm512_set1_epi32(stride / 2), _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));

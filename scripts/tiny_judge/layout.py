@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from problems import Example, StudentStep
-from problems.numbers import Clock, apply, exact, form, partials, same
+from problems.numbers import Clock, apply, exact, form, partials, rounded, same
 from problems.reading import listed
 
 PROMPT = (Path(__file__).resolve().parents[2] / "prompts" / "prime.txt").read_text().rstrip("\n")
@@ -73,6 +73,7 @@ def segments(short: bool = False) -> list[str]:
 def sources(example: Example) -> list[tuple[str, str]]:
     """Where the operands of every step come from: q, s, k or x."""
     given = listed(example.question)
+    given += [int(n) // 60 for n in given if isinstance(n, Clock) and n % 60 == 0]  # 5:00 is 5 too
     results, found = [], []
     for step in example.student_steps:
         pair = []
@@ -91,11 +92,16 @@ def sources(example: Example) -> list[tuple[str, str]]:
     return found
 
 
+def agrees(step: StudentStep) -> bool:
+    """Whether a step's value is right; a quotient that does not end may be rounded."""
+    return same(step.claimed, step.true) or step.op == "/" and not isinstance(step.claimed, Clock) and rounded(step.a, step.b, step.claimed)
+
+
 def flaw(example: Example) -> tuple[int, str] | None:
     """The first step with a definite error (calc: its value, copy: a number from nowhere), else one that does not fit."""
     marks = sources(example)
     for index, (step, pair) in enumerate(zip(example.student_steps, marks, strict=True)):
-        if not same(step.claimed, step.true):
+        if not agrees(step):
             return index, "calc"
         if "x" in pair:
             return index, "copy"
@@ -107,7 +113,7 @@ def flaw(example: Example) -> tuple[int, str] | None:
 
 def product_pieces(a, b) -> list[Piece]:
     """``=P1+P2=S+P3=S``: the partial products and their running sum; the value alone where one is enough."""
-    parts = partials(a, b)
+    parts = partials(a, b) or partials(a, b, 3)
     pieces, total = [Piece("=", "form"), Piece(form(parts[0]), "part")], parts[0]
     for part in parts[1:]:
         total = exact(total + part)
@@ -118,7 +124,7 @@ def product_pieces(a, b) -> list[Piece]:
 
 def step_pieces(step: StudentStep, marks: tuple[str, str]) -> list[Piece]:
     """One step of the student, redone."""
-    right = same(step.claimed, step.true)
+    right = agrees(step)
     claimed = form(step.claimed) if step.shown else "-"
     verdict = Piece(" ok\n" if right else " no\n", "same" if right else "differs")
     pieces = []
@@ -137,9 +143,12 @@ def step_pieces(step: StudentStep, marks: tuple[str, str]) -> list[Piece]:
 def end_pieces(example: Example, reference) -> list[Piece]:
     """Derivation and final answer against the reference; the first flaw; the flags."""
     steps, final = example.student_steps, example.final
-    last = form(steps[-1].claimed) if steps else "-"
+    reached = steps[-1].claimed if steps else None
+    if any(same(step.claimed, final) for step in steps):  # a check may follow the result
+        reached = final
+    last = form(reached) if steps else "-"
     stated = "?" if final is None else form(final)
-    reaches = "ok" if steps and same(steps[-1].claimed, reference) else "no"
+    reaches = "ok" if steps and same(reached, reference) else "no"
     matches = "ok" if final is not None and same(final, reference) else "no"
     found = flaw(example)
     flags = " ".join(flag for flag in FLAGS if flag in example.flags) or "none"

@@ -35,6 +35,8 @@ from layout import target
 from model import Config, Judge
 from muon import Muon
 from problems import generate, outside
+from problems.marks import Lost, solutions
+from problems.retell import tell
 
 WATCHED = (
     "domain_in", "domain_out", "numbers", "read", "source", "nowhere", "part", "sum", "redo", "redo_wrong", "quotient",
@@ -70,6 +72,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--adam", type=float, default=2e-3, help="learning rate of all else")
     parser.add_argument("--shape", type=json.loads, default={}, help="JSON over model.Config")
     parser.add_argument("--mix", type=json.loads, default={}, help="JSON over data.Mix")
+    parser.add_argument("--real", type=Path, help="GSM8K's training set with calculator marks; a third of its questions is kept out")
     parser.add_argument("--workers", type=int, default=1, help="processes of one thread")
     parser.add_argument("--device", default="cpu", help="cpu or cuda")
     parser.add_argument("--feeders", type=int, default=0, help="processes that draw the batches (for a GPU)")
@@ -81,6 +84,7 @@ def feed(options: argparse.Namespace, seed: int, queue) -> None:
     """A feeder: draws batches for ever."""
     torch.set_num_threads(1)
     encoder = Encoder(options.tokenizer)
+    encoder.real = solutions(options.real) if options.real else []
     for batch in batches(encoder, random.Random(seed), Mix(**options.mix), options.tokens):
         queue.put(tuple(part.numpy() for part in (batch.ids, batch.where, batch.labels, batch.roles)))
 
@@ -126,6 +130,7 @@ class Trainer:
         torch.manual_seed(options.seed)
         self.options, self.rank, self.together = options, rank, together
         self.encoder = Encoder(options.tokenizer)
+        self.encoder.real = solutions(options.real) if options.real else []
         state = torch.load(options.init, weights_only=True, map_location="cpu") if options.init else None
         shape = state["config"] if state else options.shape
         shape = {"vocab_size": self.encoder.trusted.get_vocab_size(), **shape}
@@ -229,17 +234,31 @@ def gate_rows(encoder: Encoder, split: str, count: int, seed: int) -> list[Row]:
     return sorted(rows, key=lambda row: len(row.ids))
 
 
+def real_rows(encoder: Encoder, path: Path, count: int, seed: int) -> list[Row]:
+    """Fixed tellings of questions that are kept out of training."""
+    rng, rows, held = random.Random(seed), [], solutions(path, held=True)
+    while len(rows) < count:
+        try:
+            example = tell(rng.choice(held), rng)
+        except Lost:
+            continue
+        rows.append(encoder.row(encoder.prompt(example), target(example, with_reason=False)))
+    return sorted(rows, key=lambda row: len(row.ids))
+
+
 def run(rank: int, options: argparse.Namespace, together: Together | None) -> None:
     """One worker; the first also evaluates, prints and saves."""
     torch.set_num_threads(1)
     if options.device == "cpu" and not fused.install() and rank == 0:
-        print("no AMX or no g++: training with torch's own operations, about three times slower", flush=True)
+        print("no AVX-512 for bf16 or no g++: training with torch's own operations, about three times slower", flush=True)
     trainer = Trainer(options, rank, together)
     first = rank == 0
     watched = {}
     if first:
         splits = ("domain", "heldout")
-        watched = {split: gate_rows(trainer.encoder, split, 144, 77) for split in splits}
+        watched = {split: gate_rows(trainer.encoder, split, 72, 77) for split in splits}
+        if options.real:
+            watched["real"] = real_rows(trainer.encoder, options.real, 96, 77)
         parameters = sum(p.numel() for p in trainer.model.parameters())
         print(f"{parameters / 1e6:.2f} M parameters, prefix {trainer.prefix.shape[1]}", flush=True)
     rng = random.Random(1000 * options.seed + rank)

@@ -1,10 +1,12 @@
-"""Exact values: integers, fractions with at most two decimals, and times of day."""
+"""Exact values: integers, fractions with at most four decimals (two in problems of our own making), and times of day."""
 from __future__ import annotations
 
 from fractions import Fraction
 
 LIMIT = 9999
-"""The largest value the judge knows."""
+"""The largest value in problems of our own making."""
+LARGEST = 9_999_999
+"""The largest value the judge writes, in real text."""
 
 
 class Clock(int):
@@ -36,15 +38,16 @@ def apply(a, op: str, b):
 
 
 def form(value) -> str:
-    """The one form in which the judge writes a value: 37, 37.50 or 9:45."""
+    """The one form in which the judge writes a value: 37, -4, 37.50, 0.125 or 9:45."""
     if isinstance(value, Clock):
         return f"{value // 60}:{value % 60:02d}"
     if isinstance(value, int):
         return str(value)
-    cents = value * 100
-    if cents.denominator != 1:
-        raise ValueError(f"{value} has more than two decimals")
-    return f"{int(cents) // 100}.{int(cents) % 100:02d}"
+    parts = value * 10_000
+    if parts.denominator != 1:
+        raise ValueError(f"{value} has more than four decimals")
+    whole, rest = divmod(abs(int(parts)), 10_000)
+    return f"{'-' * (value < 0)}{whole}.{(f'{rest:04d}'.rstrip('0')).ljust(2, '0')}"
 
 
 def same(a, b) -> bool:
@@ -54,24 +57,24 @@ def same(a, b) -> bool:
 
 def _digits(value) -> tuple[int, Fraction]:
     """Significant digits and scale: 0.35 is (35, 1/100), 2400 is (24, 100)."""
-    whole, scale = Fraction(value) * 100, Fraction(1, 100)
+    whole, scale = Fraction(value) * 10_000, Fraction(1, 10_000)
     number = int(whole)
     while number and number % 10 == 0:
         number, scale = number // 10, scale * 10
     return number, scale
 
 
-def partials(a, b) -> list | None:
+def partials(a, b, digits: int = 2) -> list | None:
     """The partial products of a * b in the judge's long multiplication, or None where it knows no way.
 
-    The factor with fewer significant digits (at most two) is taken digit by digit, the other in pairs of digits.
+    The factor with fewer significant digits (at most `digits`) is taken digit by digit, the other in pairs of digits.
     """
     (x, sx), (y, sy) = _digits(a), _digits(b)
     if not x or not y:
         return [0]
     if len(str(x)) < len(str(y)):
         (x, sx), (y, sy) = (y, sy), (x, sx)
-    if len(str(y)) > 2 or len(str(x)) > 5:
+    if len(str(y)) > digits or len(str(x)) > 5:
         return None
     result = []
     for i, digit in enumerate(str(y)):
@@ -85,7 +88,7 @@ def partials(a, b) -> list | None:
             chunk = int(text[start:end])
             if chunk:
                 value = exact(chunk * sx * 10 ** (len(text) - end) * int(digit) * power)
-                if isinstance(value, Fraction) and (value * 100).denominator != 1:
+                if isinstance(value, Fraction) and (value * (100 if digits == 2 else 10_000)).denominator != 1:
                     return None
                 result.append(value)
     return result
@@ -112,3 +115,29 @@ def workable(a, op: str, b) -> bool:
     if op == "/":
         return partials(result, b) is not None
     return True
+
+
+def writable(value) -> bool:
+    """Whether the judge can write this value in real text: at most four decimals, up to ten million, a sign."""
+    return isinstance(value, int | Fraction) and abs(value) <= LARGEST and (Fraction(value) * 10_000).denominator == 1
+
+
+def followable(a, op: str, b, claimed=None) -> bool:
+    """Whether the judge can check ``a op b`` in real text; a quotient by multiplying what the student found."""
+    result = apply(a, op, b)
+    if result is None or not writable(a) or not writable(b):
+        return False
+    if op == "/":
+        result = result if claimed is None else claimed
+        return writable(result) and min(result, b) >= 0 and partials(result, b, 3) is not None
+    return writable(result) and (op != "*" or min(a, b) >= 0 and partials(a, b, 3) is not None)
+
+
+def rounded(a, b, claimed) -> bool:
+    """Whether `claimed` is ``a / b``, rounded to at least two decimals where it does not end."""
+    if claimed is None or not b:
+        return False
+    true = Fraction(a) / Fraction(b)
+    places = next((n for n in range(5) if (Fraction(claimed) * 10**n).denominator == 1), 5)
+    ends = (true * 10_000).denominator == 1
+    return true == claimed or not ends and 2 <= places <= 4 and abs(true - Fraction(claimed)) < Fraction(1, 10**places)

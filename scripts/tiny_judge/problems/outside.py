@@ -115,8 +115,8 @@ def _oversized(rng: random.Random, split: str) -> Example:
     from .kinds import build
 
     e = build(rng, split, None, False, None, None)
-    tail = rng.choice(("{}", "{}{}", "000", "{}00", ".{}{}{}", ".{}{}{}{}"))
-    share = 1.0 if tail == "000" else 0.8
+    tail = rng.choice(("{}{}{}{}{}{}", "{}{}0000{}", "0000000", "{}000000", ".{}{}{}{}{}", ".{}{}{}{}{}{}"))
+    share = 1.0 if tail == "0000000" else 0.8
 
     def grow(found: re.Match) -> str:
         text = found[0].replace(",", "")
@@ -125,12 +125,12 @@ def _oversized(rng: random.Random, split: str) -> Example:
         while len(text) < 3 and "." not in tail:
             text += str(rng.randint(0, 9))
         text += re.sub(r"\{\}", lambda _: str(rng.randint(1, 9)), tail)
-        text = text if "." in text or len(text) > 4 else text + "000"
+        text = text if "." in text or len(text) > 7 else text + "000000"
         return f"{int(text):,}" if "." not in text and rng.random() < 0.4 else text
 
     number = re.compile(r"(?<![\d:.])\d[\d,]*\d(?![\d:.%]*[:%])")
     question, answer, ref = (number.sub(grow, t) for t in (e.question, e.student_answer, e.reference_answer))
-    big = re.search(r"\d{5}|\d,\d{3},|\d\d,\d{3}|\.\d{3}", question)
+    big = re.search(r"\d{8}|\d\d,\d{3},\d|\.\d{5}", question)
     if not big:
         return _oversized(rng, split)
     return _example(rng, "size", question, answer, ref)

@@ -5,13 +5,13 @@ import re
 from fractions import Fraction
 
 from . import words
-from .numbers import LIMIT, Clock, exact
+from .numbers import LARGEST, Clock, exact
 
 _WORDS = {words.spelled(n): n for n in range(2, 100)} | {"twice": 2, "double": 2, "doubles": 2, "half": 2, "thrice": 3, "triple": 3, "dozen": 12}
 _NUMBER = re.compile(
-    r"(?P<clock>(?<![\d:])\d{1,2}:[0-5]\d(?![\d:]))|(?P<grouped>\d{1,3}(?:,\d{3})+(?:\.\d+)?)|(?P<plain>\d+(?:\.\d+)?)"
+    r"(?P<clock>(?<![\d:])\d{1,2}:[0-5]\d(?![\d:]))|(?P<grouped>\d{1,3}(?:,\d{3})+(?:\.\d+)?)|(?P<plain>\d+(?:\.\d+)?|(?<!\d)\.\d+)"
     r"|\b(?P<word>" + "|".join(sorted(_WORDS, key=len, reverse=True)) + r")\b", re.IGNORECASE)
-MOST = 14
+MOST = 20
 """How many numbers are listed at most."""
 
 
@@ -26,6 +26,6 @@ def listed(question: str) -> list:
             value = _WORDS[m["word"].lower()]
         else:
             value = exact(Fraction(m[0].replace(",", "")))
-        if value <= LIMIT and (isinstance(value, int) or (value * 100).denominator == 1) and value not in found:
+        if value <= LARGEST and (isinstance(value, int) or (value * 10_000).denominator == 1) and value not in found:
             found.append(value)
     return found[:MOST]
