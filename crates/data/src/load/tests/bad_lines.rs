@@ -72,7 +72,7 @@ fn every_kind_of_bad_line_says_what_is_wrong() {
         ),
         (
             br#"{"question": "q", "answer": "1", "response": "\ud800"}"#,
-            "`response` (the response) is not valid JSON: unexpected end of hex escape at column 53",
+            "`response` (the response) is not valid JSON: half a pair of surrogates, which no text can hold, at column 53",
         ),
         (
             b"{\"question\": \"q\xff\", \"answer\": \"1\", \"response\": \"r\"}",
