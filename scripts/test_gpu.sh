@@ -55,21 +55,21 @@ rows() {
     local eight="--synthetic qwen3-8b $judge"
     cat <<EOF
 smoke | 10 | 4 | --synthetic $root/scripts/smoke-config.json --samples 8 --template-tokens 100 --input-tokens 60 --output-tokens 8
-8b-300 | 60 | 60 | $eight --samples 512 --output-tokens 300
-8b-0 | 40 | 60 | $eight --samples 512 --output-tokens 0
-8b-300-fp8-kv | 60 | 60 | $eight --samples 512 --output-tokens 300 --kv-dtype fp8
-8b-2500 | 140 | 80 | $eight --samples 256 --output-tokens 2500
-8b-300-fp8 | 55 | 60 | $eight --samples 512 --output-tokens 300 --quantize fp8
-8b-300-plain | 70 | 60 | $eight --samples 64 --output-tokens 300 --plain-operations
-8b-2500-fp8-kv | 110 | 80 | $eight --samples 256 --output-tokens 2500 --kv-dtype fp8
-8b-300-unshared | 65 | 60 | $eight --samples 512 --output-tokens 300 --no-shared-prefix
+8b-300 | 60 | 45 | $eight --samples 512 --output-tokens 300
+8b-0 | 40 | 45 | $eight --samples 512 --output-tokens 0
+8b-300-fp8-kv | 60 | 45 | $eight --samples 512 --output-tokens 300 --kv-dtype fp8
+8b-2500 | 140 | 70 | $eight --samples 256 --output-tokens 2500
+8b-300-fp8 | 55 | 45 | $eight --samples 512 --output-tokens 300 --quantize fp8
+8b-300-plain | 70 | 45 | $eight --samples 64 --output-tokens 300 --plain-operations
+8b-2500-fp8-kv | 110 | 70 | $eight --samples 256 --output-tokens 2500 --kv-dtype fp8
+8b-300-unshared | 65 | 45 | $eight --samples 512 --output-tokens 300 --no-shared-prefix
 0.6b-300 | 30 | 40 | --synthetic qwen3-0.6b $judge --samples 1024 --output-tokens 300
-8b-0-fp8 | 35 | 60 | $eight --samples 512 --output-tokens 0 --quantize fp8
-30b-a3b-300 | 90 | 100 | --synthetic qwen3-30b-a3b $judge --samples 512 --output-tokens 300
-8b-2500-fp8-all | 100 | 80 | $eight --samples 256 --output-tokens 2500 --quantize fp8 --kv-dtype fp8
-0.6b-2500 | 60 | 60 | --synthetic qwen3-0.6b $judge --samples 512 --output-tokens 2500
-30b-a3b-0 | 60 | 100 | --synthetic qwen3-30b-a3b $judge --samples 512 --output-tokens 0
-8b-2500-unshared | 160 | 80 | $eight --samples 256 --output-tokens 2500 --no-shared-prefix
+8b-0-fp8 | 35 | 45 | $eight --samples 512 --output-tokens 0 --quantize fp8
+30b-a3b-300 | 90 | 70 | --synthetic qwen3-30b-a3b $judge --samples 512 --output-tokens 300
+8b-2500-fp8-all | 100 | 70 | $eight --samples 256 --output-tokens 2500 --quantize fp8 --kv-dtype fp8
+0.6b-2500 | 60 | 45 | --synthetic qwen3-0.6b $judge --samples 512 --output-tokens 2500
+30b-a3b-0 | 60 | 70 | --synthetic qwen3-30b-a3b $judge --samples 512 --output-tokens 0
+8b-2500-unshared | 160 | 70 | $eight --samples 256 --output-tokens 2500 --no-shared-prefix
 EOF
 }
 row_field() { rows | awk -F ' \\| ' -v name="$1" -v field="$2" '$1 == name { print $field }'; }
@@ -136,6 +136,8 @@ check_needs() {
     # shellcheck source=scripts/cuda_libraries.sh
     source "$root/scripts/cuda_libraries.sh"
     unpack "$juror" && unpack "$tests" || return 1
+    # The driver compiles the kernels once for all parts, also where HOME cannot be written.
+    export CUDA_CACHE_PATH=${CUDA_CACHE_PATH:-${TMPDIR:-/tmp}/juror-compiled-kernels} CUDA_CACHE_MAXSIZE=1073741824
     # The CUDA runtime comes along; the stand-ins beside it are for machines without a GPU.
     [[ ! -d $home/lib ]] || export LD_LIBRARY_PATH="${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$home/lib"
     find_cuda_libraries "$juror" || {
@@ -182,6 +184,14 @@ step() {
         note "$name" ok $((SECONDS - began)) "$(tail -1 "$results/$name.log")"
     else
         failed=$((failed + 1))
+        # An error of a kernel is told by whatever asks next. Once more with every launch waited for, and the log names the kernel.
+        if has_time "$estimate" && grep -q 'CUDA_ERROR\|DriverError' "$results/$name.log"; then
+            limit=$(limit_of "$estimate")
+            (
+                set -e
+                CUDA_LAUNCH_BLOCKING=1 "$@"
+            ) >"$results/$name.blocking.log" 2>&1 || true
+        fi
         note "$name" FAILED $((SECONDS - began)) "exit $status: $(grep -v '^ *[0-9]*:\|^ *at ' "$results/$name.log" | tail -1)"
         tail -15 "$results/$name.log" >&2
     fi
@@ -193,7 +203,7 @@ essence() { sed -E 's/,"reason":.*//'; }
 # judge FILE DEVICE: exit code 3 says that a sample has no verdict, which is the judge's business and not the device's.
 judge() {
     local status=0
-    timeout "$limit" "$juror" judge "$1" --device "$2" --quiet >"$results/verdicts.$2" || status=$?
+    timeout -k 10 "$limit" "$juror" judge "$1" --device "$2" --quiet >"$results/verdicts.$2" || status=$?
     [[ $status -eq 0 || $status -eq 3 ]] || return "$status"
 }
 same_verdicts() {
@@ -220,7 +230,7 @@ rollouts() {
     }' "$root/examples/rollouts.jsonl" >"$results/rollouts.jsonl"
 }
 rust_tests() {
-    CARGO_MANIFEST_DIR=$root timeout "$limit" "$tests" --test-threads=1 --nocapture "$@" | tee "$results/tests.part"
+    CARGO_MANIFEST_DIR=$root timeout -k 10 "$limit" "$tests" --test-threads=1 --nocapture "$@" | tee "$results/tests.part"
     local passed
     passed=$(sed -n 's/^test result: ok\. \([1-9][0-9]*\) passed.*/\1/p' "$results/tests.part")
     rm "$results/tests.part"
@@ -228,7 +238,7 @@ rust_tests() {
     echo "$passed tests passed: $*"
 }
 sanitized() {
-    CARGO_MANIFEST_DIR=$root timeout "$limit" "$sanitizer" --tool "$1" --error-exitcode 9 --print-limit 20 "$tests" --test-threads=1 "$2"
+    CARGO_MANIFEST_DIR=$root timeout -k 10 "$limit" "$sanitizer" --tool "$1" --error-exitcode 9 --print-limit 20 "$tests" --test-threads=1 "$2"
     echo "compute-sanitizer $1 finds nothing in $2"
 }
 correctness() {
@@ -286,20 +296,20 @@ measure() {
 bench_row() {
     local name=$1 file=$results/bench/$1.json
     shift
-    timeout "$limit" "$juror" bench --device cuda --no-breakdown "$@" --json "$file.part" \
+    timeout -k 10 "$limit" "$juror" bench --device cuda --no-breakdown "$@" --json "$file.part" \
         >"$results/bench/$name.log" 2>&1 && mv "$file.part" "$file"
 }
 bench_said() { echo "$(number "$results/bench/$1.json" verdicts_per_second) verdicts/s"; }
 profiles_row() {
     local name=$1 file=$results/profiles/$1
     shift
-    timeout "$limit" "$juror" bench --device cuda "$@" --profile "$file.trace.json" \
+    timeout -k 10 "$limit" "$juror" bench --device cuda "$@" --profile "$file.trace.json" \
         >"$file.log" 2>&1 || return
     gzip -f "$file.trace.json"
     if [[ -n $profiler ]]; then
         local few
         read -ra few <<<"$(sed -E 's/--samples [0-9]+/--samples 32/' <<<"$*")"
-        timeout "$limit" "$profiler" profile --stats=true --force-overwrite=true -o "$file" \
+        timeout -k 10 "$limit" "$profiler" profile --stats=true --force-overwrite=true -o "$file" \
             "$juror" bench --device cuda --no-breakdown "${few[@]}" >"$file.nsys.txt" 2>&1 \
             || say "nsys failed: $(tail -1 "$file.nsys.txt")"
         rm -f "$file".nsys-rep "$file".sqlite
@@ -309,8 +319,8 @@ profiles_row() {
 # Both with the same, smaller number of samples, one after the other.
 peer() {
     local workload=(--samples 64 --template-tokens 1300 --input-tokens 1500 --output-tokens 300)
-    step peer 150 timeout 400 python3 "$root/scripts/compare_gpu.py" --shape qwen3-8b "${workload[@]}"
-    step peer-juror 45 timeout 200 "$juror" bench --device cuda --no-breakdown --synthetic qwen3-8b "${workload[@]}"
+    step peer 150 timeout -k 10 400 python3 "$root/scripts/compare_gpu.py" --shape qwen3-8b "${workload[@]}"
+    step peer-juror 45 timeout -k 10 200 "$juror" bench --device cuda --no-breakdown --synthetic qwen3-8b "${workload[@]}"
 }
 profiles_said() { grep -m 1 'verdicts/s' "$results/profiles/$1.txt" || true; }
 

@@ -468,6 +468,26 @@ mod tests {
     }
 
     #[test]
+    fn a_damaged_answer_never_hides_the_one_that_replaced_it() {
+        for _ in 0..16 {
+            let folder = tempfile::tempdir().unwrap();
+            let write = |token| {
+                let cache =
+                    AnswerCache::open(folder.path(), "model".into(), CACHE_SIZE).unwrap();
+                cache.put(&[1; 32], &answer(token));
+            };
+            write(1);
+            let damaged = segments(folder.path()).unwrap().remove(0);
+            let text = fs::read_to_string(&damaged).unwrap();
+            fs::write(&damaged, text.replace("[1]", "[7]")).unwrap();
+            // In the same second.
+            write(2);
+            let cache = AnswerCache::open(folder.path(), "model".into(), CACHE_SIZE).unwrap();
+            assert_eq!(cache.get(&[1; 32]).unwrap().completion.tokens, [2]);
+        }
+    }
+
+    #[test]
     fn a_segment_that_is_removed_while_it_is_written_loses_nothing_that_follows() {
         let folder = tempfile::tempdir().unwrap();
         let cache = AnswerCache::open(folder.path(), "model".into(), CACHE_SIZE).unwrap();

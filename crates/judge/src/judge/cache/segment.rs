@@ -168,10 +168,12 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    /// A new segment, under a name that no other process takes.
+    /// A new segment, under a name that no other process takes. Names sort by the time of making: of two lines for one key the
+    /// later counts, so that an answer which was asked again comes before the damaged one it replaces.
     pub(super) fn create(folder: &Path) -> io::Result<Self> {
         let time = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-        let prefix = format!("{:x}-", time.unwrap_or_default().as_secs());
+        let time = time.unwrap_or_default();
+        let prefix = format!("{:x}-{:08x}-", time.as_secs(), time.subsec_nanos());
         let mut builder = tempfile::Builder::new();
         builder
             .prefix(&prefix)
