@@ -259,7 +259,7 @@ correctness() {
 }
 thorough() {
     step attention 20 rust_tests cuda_attention
-    step fp8 20 rust_tests fast::logits_in_fp8
+    step fp8 20 rust_tests fast::logits_in_fp8 fast::keys_and_values_beyond_e4m3
     step plain-attention 20 rust_tests plain_attention
     step engine 30 rust_tests greedy_tokens_however examples_get
 }

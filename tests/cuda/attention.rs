@@ -67,7 +67,7 @@ impl CudaAttention {
         let there = Device::Cuda(device.clone());
         let half = shape.head_dim / 2;
         Ok(Self {
-            cache: PagedCache::new(device, &mut kernels, &settings)?,
+            cache: PagedCache::new(device, &mut kernels, &settings, &[])?,
             operations: Operations::load(&mut kernels, dtype)?,
             cos: Array::of(&Tensor::ones(half, DType::F32, &there)?)?,
             sin: Array::of(&Tensor::zeros(half, DType::F32, &there)?)?,

@@ -12,8 +12,11 @@ use serde_json::json;
 
 use super::engines::{generate_with, logits_after, prompts, requests, run, same_but_for_ties};
 use super::paged::{Blocks, Sequence, step};
-use super::random_model::{BLOCK, Random, families};
+use super::random_model::{BLOCK, Random, Stretch, families};
 use super::{BF16, Difference, Tolerance, floats, gpu};
+
+/// What FP8 may cost: logits of ±5 may differ by this, and all of them on average by an eighth of it.
+const FP8: f32 = 1.5;
 
 fn on_gpu(
     random: &Random,
@@ -139,6 +142,43 @@ fn logits_of_every_family() {
     }
 }
 
+/// Keys and values far beyond e4m3's 448, whose scales come from the weights; and biases that no scale helps, which are refused.
+#[test]
+fn keys_and_values_beyond_e4m3() {
+    let precision = Precision {
+        kv: KvType::F8E4M3,
+        ..Precision::all(DType::BF16)
+    };
+    let stretched = |keys_and_values, key_biases| {
+        let stretch = Stretch {
+            keys_and_values,
+            key_biases,
+        };
+        Random::stretched(
+            "LlamaForCausalLM",
+            &json!({"attention_bias": true}),
+            stretch,
+        )
+    };
+    for factor in [1.0, 256.0] {
+        let random = stretched(factor, 1.0);
+        let mut model = on_gpu(&random, precision, true, false);
+        let name = format!("Llama, keys and values times {factor} in e4m3");
+        compare(&name, &random, &mut *model, FP8);
+    }
+    let random = stretched(1.0, 400.0);
+    let error = load_model(&random.config, &random.weights, &gpu(), precision, false)
+        .err()
+        .unwrap()
+        .to_string();
+    assert!(
+        error.contains(
+            "no keys and values in FP8 for this model: in layer 0 key head 0 has a bias of"
+        ) && error.contains("leave out --kv-dtype fp8"),
+        "{error}"
+    );
+}
+
 #[test]
 fn logits_in_fp8() {
     for (name, random) in families(&json!({})) {
@@ -147,7 +187,7 @@ fn logits_in_fp8() {
             ..Precision::all(DType::BF16)
         };
         let mut model = on_gpu(&random, cache, true, false);
-        compare(&format!("{name}, cache in e4m3"), &random, &mut *model, 3.0);
+        compare(&format!("{name}, cache in e4m3"), &random, &mut *model, FP8);
         let weights = Precision {
             weights: WeightType::F8E4M3,
             ..Precision::all(DType::BF16)
@@ -158,7 +198,7 @@ fn logits_in_fp8() {
         }
         let mut model = on_gpu(&random, weights, true, false);
         let name = format!("{name}, weights in e4m3");
-        compare(&name, &random, &mut *model, 3.0);
+        compare(&name, &random, &mut *model, FP8);
     }
 }
 

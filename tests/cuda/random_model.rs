@@ -15,8 +15,25 @@ pub(crate) struct Random {
     _folder: tempfile::TempDir,
 }
 
+/// What the numbers of a Llama's keys and values are multiplied by.
+#[derive(Clone, Copy)]
+pub(crate) struct Stretch {
+    /// Keys and values, while queries and the output's weights are divided by it: the logits stay. A power of two is exact.
+    pub(crate) keys_and_values: f64,
+    /// The biases of keys, further.
+    pub(crate) key_biases: f64,
+}
+
 impl Random {
     pub(crate) fn new(family: &str, changes: &Value) -> Self {
+        let stretch = Stretch {
+            keys_and_values: 1.0,
+            key_biases: 1.0,
+        };
+        Self::stretched(family, changes, stretch)
+    }
+
+    pub(crate) fn stretched(family: &str, changes: &Value, stretch: Stretch) -> Self {
         let mut config = json!({
             "architectures": [family],
             "hidden_size": 256, "intermediate_size": 512, "num_hidden_layers": 3,
@@ -66,6 +83,19 @@ impl Random {
             } else {
                 (tensor * 3.0).unwrap()
             };
+            let mut factor = match name.as_str() {
+                _ if name.contains(".k_proj.") || name.contains(".v_proj.") => {
+                    stretch.keys_and_values
+                }
+                _ if name.contains(".q_proj.") || name.ends_with(".o_proj.weight") => {
+                    stretch.keys_and_values.recip()
+                }
+                _ => 1.0,
+            };
+            if name.ends_with(".k_proj.bias") {
+                factor *= stretch.key_biases;
+            }
+            let tensor = (tensor * factor).unwrap();
             (name, tensor.to_dtype(DType::BF16).unwrap())
         });
         let tensors: std::collections::HashMap<String, Tensor> = tensors.collect();

@@ -43,7 +43,7 @@ fn sinks_take_their_share() {
         shared_prefix: true,
         tokens: 1024,
     };
-    let cache = PagedCache::new(cuda, &mut kernels, &settings).unwrap();
+    let cache = PagedCache::new(cuda, &mut kernels, &settings, &[]).unwrap();
     // Every key and value is there: one long row has written them, in the order of the blocks.
     let slots: Vec<u32> = (0..400 * BLOCK as u32).collect();
     let width = (HEADS + 2 * KV_HEADS) * HEAD_DIM;

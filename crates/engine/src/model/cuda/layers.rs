@@ -6,6 +6,7 @@ use super::array::Array;
 use super::buffers::StepLimits;
 use super::expert_weights::{ExpertLoader, ExpertWeights};
 use super::gemm::Weight;
+use super::kv_scales::{KvProjection, KvScales};
 use super::linear::Products;
 use super::operations::Operations;
 use crate::checkpoint::config::Experts;
@@ -59,6 +60,8 @@ pub(super) struct Parts {
     pub(super) layers: Vec<Layer>,
     pub(super) norm: Array,
     pub(super) head: Weight,
+    /// For each layer; of a cache in e4m3 alone, else empty.
+    pub(super) kv_scales: Vec<KvScales>,
 }
 
 /// Reads a checkpoint to a device.
@@ -70,6 +73,8 @@ pub(super) struct Loader<'a> {
     pub(super) operations: &'a Operations,
     /// Whether the layers' weights are quantised to e4m3. Embeddings, head and routers never are.
     pub(super) fp8: bool,
+    /// Whether keys and values will be stored in e4m3.
+    pub(super) fp8_cache: bool,
 }
 
 impl Loader<'_> {
@@ -88,11 +93,13 @@ impl Loader<'_> {
         };
         // Rows of logits then begin at multiples of 32 bytes for any vocabulary.
         head.stride = config.vocab.next_multiple_of(8);
+        let mut kv_scales = Vec::new();
         Ok(Parts {
             embedding: Array::of(&table)?,
             layers: (0..config.layers)
-                .map(|index| self.layer(index))
+                .map(|index| self.layer(index, &mut kv_scales))
                 .collect::<Result<_, _>>()?,
+            kv_scales,
             norm: Array::of(&checkpoint.vector(names.norm)?)?,
             head,
         })
@@ -110,20 +117,39 @@ impl Loader<'_> {
         }
     }
 
-    fn layer(&self, index: usize) -> Result<Layer, ModelError> {
+    /// Reads a layer; with a cache in e4m3 adds its scales to `kv_scales`.
+    fn layer(&self, index: usize, kv_scales: &mut Vec<KvScales>) -> Result<Layer, ModelError> {
         let checkpoint = self.checkpoint();
         let names = LayerNames::new(self.config, index);
+        let attention_norm = checkpoint.vector(&names.attention_norm)?;
+        let qkv = checkpoint.qkv(&names.qkv)?;
+        let head_norms = match &names.head_norms {
+            Some([q, k]) => Some((checkpoint.head_norm(q)?, checkpoint.head_norm(k)?)),
+            None => None,
+        };
+        if self.fp8_cache {
+            let projection = KvProjection {
+                weight: &qkv.0,
+                bias: qkv.1.as_ref(),
+                norm: &attention_norm,
+                key_norm: head_norms.as_ref().map(|(_, k)| k),
+                kv_heads: self.config.kv_heads,
+                head_dim: self.config.head_dim,
+            };
+            kv_scales.push(projection.scales()?.map_err(|why| {
+                ModelError::Unsupported(format!(
+                    "no keys and values in FP8 for this model: in layer {index} {why}; leave out --kv-dtype fp8"
+                ))
+            })?);
+        }
         let vector = |name: &str| Array::of(&checkpoint.vector(name)?);
         let optional = |name: &Option<String>| name.as_deref().map(vector).transpose();
         let output = [names.output];
         Ok(Layer {
-            attention_norm: vector(&names.attention_norm)?,
-            qkv: self.linear(checkpoint.qkv(&names.qkv)?)?,
-            qk_norms: match &names.head_norms {
-                Some([q, k]) => Some((
-                    Array::of(&checkpoint.head_norm(q)?)?,
-                    Array::of(&checkpoint.head_norm(k)?)?,
-                )),
+            attention_norm: Array::of(&attention_norm)?,
+            qkv: self.linear(qkv)?,
+            qk_norms: match &head_norms {
+                Some((q, k)) => Some((Array::of(q)?, Array::of(k)?)),
                 None => None,
             },
             sinks: match &names.sinks {

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`plan`] | which thread block attends to which keys: pure host code, compiled and tested everywhere |
 //! | [`mxfp4`] | experts in MXFP4 in the order of the kernels, the same |
+//! | `kv_scales` | what keys and values are divided by in a cache in FP8, the same |
 //! | `device` | settings of a device when it is opened; how much memory is free |
 //! | `array`, `pinned`, `kernel` | device memory; locked host memory; kernels found, loaded, launched |
 //! | `operations`, `experts` | one function around each kernel, which checks what it gives to it |
@@ -19,6 +20,8 @@
 //! This is the one room with `unsafe` code. All kernels are launched by one function and all matrix products by another;
 //! around them are functions that check types, lengths and alignment.
 
+#[cfg(any(test, feature = "cuda"))]
+pub mod kv_scales;
 pub mod mxfp4;
 pub mod plan;
 

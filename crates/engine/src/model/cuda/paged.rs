@@ -7,6 +7,7 @@ use candle_core::{CudaDevice, DType};
 use super::array::{Array, Slice};
 use super::error::driver;
 use super::kernel::{Arg, Function, Grid, Kernels};
+use super::kv_scales::KvScales;
 use super::operations::suffix;
 use super::plan::{
     AttentionPlan, PlanSettings, THREADS, decode_shared_bytes, prefill_shared_bytes,
@@ -38,8 +39,8 @@ pub struct PagedCache {
     kv: DType,
     /// For each layer keys and values, `[blocks, block_size, kv_heads, head_dim]`.
     layers: Vec<(Array, Array)>,
-    /// For a cache in e4m3: one scale for each key head, f32.
-    scales: Option<Array>,
+    /// For each layer of a cache in e4m3: the scales of keys and of values, f32 `[kv_heads]`. Otherwise empty.
+    scales: Vec<(Array, Array)>,
     settings: PlanSettings,
     prefill: Function,
     decode: Function,
@@ -93,7 +94,7 @@ impl CacheSettings {
 }
 
 impl PagedCache {
-    /// Allocates the cache and loads the kernels.
+    /// Allocates the cache and loads the kernels. `scales` are those of the layers of a cache in e4m3; of what is missing they are one.
     ///
     /// # Errors
     /// [`ModelError::Unsupported`] for what [`CacheSettings::obstacle`] names; [`ModelError::OutOfMemory`].
@@ -101,6 +102,7 @@ impl PagedCache {
         device: &CudaDevice,
         kernels: &mut Kernels,
         settings: &CacheSettings,
+        scales: &[KvScales],
     ) -> Result<Self, ModelError> {
         if let Some(obstacle) = settings.obstacle() {
             return Err(ModelError::Unsupported(format!(
@@ -138,9 +140,9 @@ impl PagedCache {
             layers: Vec::new(),
             kv,
             scales: if fp8 {
-                Some(ones(device, kv_heads)?)
+                upload_scales(device, scales, (shape.layers, kv_heads))?
             } else {
-                None
+                Vec::new()
             },
             settings: PlanSettings {
                 heads,
@@ -231,10 +233,8 @@ impl PagedCache {
                 self.layers.len()
             )));
         };
-        let scales = self
-            .scales
-            .as_ref()
-            .map(|scales| (scales.all(), scales.all()));
+        let scales = self.scales.get(layer);
+        let scales = scales.map(|(keys, values)| (keys.all(), values.all()));
         Ok((keys.all(), values.all(), scales))
     }
 
@@ -361,13 +361,19 @@ pub struct AttendedLayer<'a> {
     pub lse: Slice<'a>,
 }
 
-/// Scales of an e4m3 cache, all one: keys, normed, and values lie well within ±448, and other scales gain nothing in a
-/// floating-point type.
-fn ones(device: &CudaDevice, count: usize) -> Result<Array, ModelError> {
-    let ones = candle_core::Tensor::ones(
-        count,
-        DType::F32,
-        &candle_core::Device::Cuda(device.clone()),
-    )?;
-    Array::of(&ones)
+/// The scales of each layer on the device.
+fn upload_scales(
+    device: &CudaDevice,
+    scales: &[KvScales],
+    (layers, kv_heads): (usize, usize),
+) -> Result<Vec<(Array, Array)>, ModelError> {
+    let there = candle_core::Device::Cuda(device.clone());
+    let upload = |scales: &[f32]| Array::of(&candle_core::Tensor::new(scales, &there)?);
+    let ones = KvScales::ones(kv_heads);
+    (0..layers)
+        .map(|layer| {
+            let scales = scales.get(layer).unwrap_or(&ones);
+            Ok((upload(&scales.keys)?, upload(&scales.values)?))
+        })
+        .collect()
 }

@@ -16,7 +16,7 @@ use crate::model::cuda::operations::Operations;
 use crate::model::cuda::paged::{CacheSettings, PagedCache};
 use crate::model::cuda::sampling::Sampler;
 use crate::model::cuda::upload::{Packer, Upload};
-use crate::model::precision::{Precision, WeightType};
+use crate::model::precision::{KvType, Precision, WeightType};
 use crate::model::profile::Profile;
 use crate::model::rope::RotaryTable;
 
@@ -111,6 +111,7 @@ impl CudaModel {
             cuda: &cuda,
             operations: &operations,
             fp8,
+            fp8_cache: precision.kv == KvType::F8E4M3,
         }
         .load()?;
         Ok(Self {
@@ -173,7 +174,7 @@ impl CudaModel {
         Ok(CudaDecoder {
             buffers: Buffers::new(cuda, config, &limits, dtype, fp8, stride)?,
             sampler: Sampler::new(cuda, kernels, limits.rows)?,
-            cache: PagedCache::new(cuda, kernels, &settings)?,
+            cache: PagedCache::new(cuda, kernels, &settings, &self.parts.kv_scales)?,
             upload: Upload::new(cuda, words)?,
             cos: Array::of(cos)?,
             sin: Array::of(sin)?,
