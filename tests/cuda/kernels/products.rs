@@ -78,15 +78,17 @@ fn matrix_products_in_fp8() {
             return;
         }
         let mut products = Products::new(cuda).unwrap();
-        products.prepare_fp8(cuda, dtype, 300, 3072).unwrap();
         for (rows, inputs, outputs) in [(1, 256, 512), (17, 1024, 3072), (300, 4096, 272)] {
             let room = Gemm::padded(rows);
             let (x, x_there) = gpu.random(12, rows, inputs);
             let (weight, weight_there) = gpu.random(13, outputs, inputs);
             let (bias, bias_there) = gpu.random(14, 1, outputs);
             let bias_there = bias_there.flatten_all().unwrap();
-            let weight_fp8 =
+            let mut weight_fp8 =
                 Weight::fp8(cuda, &gpu.operations, &weight_there, Some(&bias_there)).unwrap();
+            products
+                .prepare(cuda, &mut weight_fp8, dtype, rows)
+                .unwrap();
             let values = array(&gpu.zeros(room, inputs, DType::F8E4M3));
             let scales = array(&gpu.zeros(1, room, DType::F32));
             let x_fp8 = Quantised {

@@ -109,6 +109,12 @@ fn sampling_equals_the_host() {
         mask: None,
         logits: false,
     };
+    // A mask that allows nothing has room of its own, though it is as empty as the choices.
+    let masked = SampleRequest {
+        mask: Some(&[]),
+        ..request
+    };
+    assert_eq!(PackedRequests::new(&[masked], 1000).lists, [0; 32]);
     let packed = PackedRequests::new(&[request], 1000);
     let mut sampler = Sampler::new(cuda, &mut Kernels::new(cuda), 1).unwrap();
     let words = array(&gpu.words(&packed.requests));

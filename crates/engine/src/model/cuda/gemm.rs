@@ -26,6 +26,8 @@ pub struct Weight {
     pub(crate) values: Array,
     /// e4m3: the factor of each output's row, f32 `[outputs]`.
     pub(crate) scales: Option<Array>,
+    /// Whether the scales are multiplied in by a kernel of ours, because cuBLAS has no such product with them.
+    pub(crate) scaled_afterwards: bool,
     /// `[outputs]`, in the type of the product.
     pub(crate) bias: Option<Array>,
     pub(crate) outputs: usize,
@@ -159,26 +161,6 @@ impl Gemm {
             }
         }
         Ok(())
-    }
-
-    /// Whether products in e4m3 support scales by row and by output, with a bias and without; cuBLAS has them on Hopper.
-    ///
-    /// # Errors
-    /// The driver's refusal.
-    pub fn takes_scales(&self, out: DType) -> Result<bool, ModelError> {
-        self.bind()?;
-        let key = |bias| Key {
-            rows: 64,
-            inputs: 256,
-            outputs: 256,
-            operands: DType::F8E4M3,
-            stride: 256,
-            out,
-            bias,
-            scaled: true,
-        };
-        let found = [false, true].map(|bias| Plan::new(&self.handle, key(bias), self.workspace()));
-        Ok(found.iter().all(Result::is_ok))
     }
 
     /// `out = x · weightᵀ + bias`, `[rows, stride]`. Operands of e4m3 are multiplied as they are if `x` has no scales, and

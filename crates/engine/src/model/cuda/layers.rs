@@ -217,41 +217,26 @@ impl Loader<'_> {
 impl Parts {
     /// Prepares the products of steps within `limits`; activations are `dtype`, routers' results `router`.
     pub(super) fn prepare(
-        &self,
+        &mut self,
+        device: &CudaDevice,
         products: &mut Products,
         limits: &StepLimits,
         (dtype, router): (DType, DType),
     ) -> Result<(), ModelError> {
-        for layer in &self.layers {
-            products.prepare(&layer.qkv, dtype, limits.tokens)?;
-            products.prepare(&layer.output, dtype, limits.tokens)?;
-            match &layer.feed_forward {
+        let mut prepare =
+            |weight: &mut Weight, out| products.prepare(device, weight, out, limits.tokens);
+        for layer in &mut self.layers {
+            prepare(&mut layer.qkv, dtype)?;
+            prepare(&mut layer.output, dtype)?;
+            match &mut layer.feed_forward {
                 FeedForward::Gated { gate_up, down } => {
-                    products.prepare(gate_up, dtype, limits.tokens)?;
-                    products.prepare(down, dtype, limits.tokens)?;
+                    prepare(gate_up, dtype)?;
+                    prepare(down, dtype)?;
                 }
-                FeedForward::Mixture(mixture) => {
-                    products.prepare(&mixture.router, router, limits.tokens)?;
-                }
+                FeedForward::Mixture(mixture) => prepare(&mut mixture.router, router)?,
             }
         }
-        products.prepare(&self.head, DType::F32, limits.rows)
-    }
-
-    /// The most outputs of any layer's product.
-    pub(super) fn widest(&self) -> usize {
-        let widths = self.layers.iter().map(|layer| {
-            let feed_forward = match &layer.feed_forward {
-                FeedForward::Gated { gate_up, down } => gate_up.outputs.max(down.outputs),
-                FeedForward::Mixture(mixture) => mixture.router.outputs,
-            };
-            layer
-                .qkv
-                .outputs
-                .max(layer.output.outputs)
-                .max(feed_forward)
-        });
-        widths.max().unwrap_or(0)
+        products.prepare(device, &mut self.head, DType::F32, limits.rows)
     }
 }
 

@@ -14,7 +14,7 @@ const FP8_CAPABILITY: (i32, i32) = (8, 9);
 /// Products with weights.
 pub struct Products {
     gemm: Gemm,
-    /// If cuBLAS takes no scales by row: the buffer for products of e4m3 in f32, before scaling.
+    /// If cuBLAS takes no scales by row for some weight: the buffer for products of e4m3 in f32, before scaling.
     unscaled: Option<Array>,
 }
 
@@ -30,54 +30,33 @@ impl Products {
         })
     }
 
-    /// Prepares products of e4m3 of up to `rows` rows and `outputs` outputs, with results of `dtype`.
-    ///
-    /// # Errors
-    /// [`ModelError::OutOfMemory`].
-    pub fn prepare_fp8(
-        &mut self,
-        device: &CudaDevice,
-        dtype: DType,
-        rows: usize,
-        outputs: usize,
-    ) -> Result<(), ModelError> {
-        if self.gemm.takes_scales(dtype)? {
-            return Ok(());
-        }
-        self.scale_afterwards(device, rows, outputs)
-    }
-
-    /// Switches to computing products of e4m3 in f32 and scaling them afterwards.
-    ///
-    /// # Errors
-    /// [`ModelError::OutOfMemory`].
-    pub(crate) fn scale_afterwards(
-        &mut self,
-        device: &CudaDevice,
-        rows: usize,
-        outputs: usize,
-    ) -> Result<(), ModelError> {
-        self.unscaled = Some(Array::zeros(
-            device,
-            Gemm::padded(rows) * outputs,
-            DType::F32,
-            "FP8 products before their scales",
-        )?);
-        Ok(())
-    }
-
     /// Prepares products with `weight` of up to `rows` rows and with results of `out`, so that no step has to choose an
-    /// algorithm.
+    /// algorithm. A weight in e4m3 for which cuBLAS takes no scales by row is multiplied in f32 and scaled afterwards: outside
+    /// Hopper, and for some products with a bias.
     ///
     /// # Errors
-    /// See [`Gemm::prepare`].
-    pub fn prepare(&mut self, weight: &Weight, out: DType, rows: usize) -> Result<(), ModelError> {
+    /// [`ModelError::Unsupported`] for a product that this GPU does not have; [`ModelError::OutOfMemory`].
+    pub fn prepare(
+        &mut self,
+        device: &CudaDevice,
+        weight: &mut Weight,
+        out: DType,
+        rows: usize,
+    ) -> Result<(), ModelError> {
         let fp8 = weight.is_fp8();
-        if fp8 && self.unscaled.is_some() {
-            self.gemm.prepare(weight, DType::F32, (false, false), rows)
-        } else {
-            self.gemm.prepare(weight, out, (true, fp8), rows)
+        match self.gemm.prepare(weight, out, (true, fp8), rows) {
+            Err(ModelError::Unsupported(_)) if fp8 => {}
+            prepared => return prepared,
         }
+        weight.scaled_afterwards = true;
+        let size = Gemm::padded(rows) * weight.outputs;
+        let room = self.unscaled.as_ref().map_or(0, Array::elements);
+        if room < size {
+            self.unscaled = None;
+            let what = "FP8 products before their scales";
+            self.unscaled = Some(Array::zeros(device, size, DType::F32, what)?);
+        }
+        self.gemm.prepare(weight, DType::F32, (false, false), rows)
     }
 
     /// `out = x · weightᵀ + bias` for `count` rows; arrays have room for [`Gemm::padded`] rows.
@@ -96,7 +75,8 @@ impl Products {
             Target::Plain(values) => (values, None),
             Target::Fp8(x) => (x.values, Some(x.scales)),
         };
-        let (Some(unscaled), Some(row)) = (&self.unscaled, scales) else {
+        let unscaled = self.unscaled.as_ref().filter(|_| weight.scaled_afterwards);
+        let (Some(unscaled), Some(row)) = (unscaled, scales) else {
             let rows = Rows {
                 values,
                 scales,
@@ -156,6 +136,7 @@ impl Weight {
         Ok(Self {
             values: Array::of(weight)?,
             scales: None,
+            scaled_afterwards: false,
             bias: bias.map(Array::of).transpose()?,
             outputs,
             inputs,
@@ -193,6 +174,7 @@ impl Weight {
         Ok(Self {
             values,
             scales: Some(scales),
+            scaled_afterwards: false,
             bias: bias.map(Array::of).transpose()?,
             outputs,
             inputs,

@@ -72,29 +72,29 @@ impl PackedRequests {
     pub fn new(requests: &[SampleRequest], vocab: usize) -> Self {
         let mut packed = Self::default();
         // The rows of one judge share their lists, so the same slices occur again and again.
-        let mut known: Vec<(*const u32, usize, u32)> = Vec::new();
-        let mut place = |lists: &mut Vec<u32>, key: &[u32], push: &dyn Fn(&mut Vec<u32>)| {
-            let found = known
-                .iter()
-                .find(|(start, length, _)| (*start, *length) == (key.as_ptr(), key.len()));
-            if let Some((.., place)) = found {
-                return *place;
-            }
-            let place = lists.len() as u32;
-            push(lists);
-            known.push((key.as_ptr(), key.len(), place));
-            place
-        };
+        // A mask is not a list of choices, though both may be empty.
+        let mut known: Vec<((bool, *const u32, usize), u32)> = Vec::new();
+        let mut place =
+            |lists: &mut Vec<u32>, mask: bool, list: &[u32], push: &dyn Fn(&mut Vec<u32>)| {
+                let key = (mask, list.as_ptr(), list.len());
+                if let Some((_, place)) = known.iter().find(|(known, _)| *known == key) {
+                    return *place;
+                }
+                let place = lists.len() as u32;
+                push(lists);
+                known.push((key, place));
+                place
+            };
         for (row, request) in requests.iter().enumerate() {
             if request.logits {
                 packed.with_logits.push(row);
             }
-            let choices = place(&mut packed.lists, request.choices, &|lists| {
+            let choices = place(&mut packed.lists, false, request.choices, &|lists| {
                 lists.extend_from_slice(request.choices);
                 lists.extend(request.numbers.iter().map(|number| number.to_bits()));
             });
             let mask = request.mask.map(|mask| {
-                place(&mut packed.lists, mask, &|lists| {
+                place(&mut packed.lists, true, mask, &|lists| {
                     let end = lists.len() + vocab.div_ceil(32);
                     lists.extend_from_slice(mask);
                     lists.resize(end, 0);

@@ -141,12 +141,6 @@ impl CudaModel {
     ) -> Result<CudaDecoder, ModelError> {
         let (cuda, config, kernels) = (&self.cuda, &self.config, &mut self.kernels);
         let dtype = self.precision.compute;
-        let fp8 = self.precision.weights == WeightType::F8E4M3;
-        if fp8 {
-            let widest = self.parts.widest();
-            self.products
-                .prepare_fp8(cuda, dtype, limits.tokens, widest)?;
-        }
         let experts = match config.experts {
             Some(_) => Some(ExpertKernels::load(cuda, kernels, config, &limits, dtype)?),
             None => None,
@@ -155,21 +149,14 @@ impl CudaModel {
             .as_ref()
             .map_or(dtype, |experts| experts.logits().dtype());
         let types = (dtype, router);
-        match self.parts.prepare(&mut self.products, &limits, types) {
-            // cuBLAS lacks some product with scales by row, though it has the one tried first.
-            Err(ModelError::Unsupported(_)) if fp8 => {
-                let widest = self.parts.widest();
-                self.products
-                    .scale_afterwards(cuda, limits.tokens, widest)?;
-                self.parts.prepare(&mut self.products, &limits, types)?;
-            }
-            prepared => prepared?,
-        }
+        self.parts
+            .prepare(cuda, &mut self.products, &limits, types)?;
         let stride = self.parts.head.stride;
         let (precision, tokens) = (self.precision, limits.tokens);
         let settings = cache_settings(config, precision, block_size, shared_prefix, tokens);
         // The numbers of a step: a few words for each token, its share of the block tables, and the items of the plan.
         let words = 32 * limits.tokens.max(1024);
+        let fp8 = precision.weights == WeightType::F8E4M3;
         let (cos, sin) = self.rope.tables();
         Ok(CudaDecoder {
             buffers: Buffers::new(cuda, config, &limits, dtype, fp8, stride)?,
