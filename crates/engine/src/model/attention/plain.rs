@@ -1,16 +1,17 @@
 //! Attention made of candle's tensor operations: runs on any device, and is what CUDA and Metal use until they have kernels of
 //! their own.
 //!
-//! Rows are put together into rectangles of similar size, their keys and values gathered by block table, scores masked, and
-//! the softmax taken in f32.
+//! Rows, long ones in pieces, are put together into rectangles of similar size, their keys and values gathered by block table,
+//! scores masked, and the softmax taken in f32.
 
 use candle_core::{D, DType, Device, Tensor};
 
 use super::{Attention, AttentionOutput, AttentionShape, ModelError};
 use crate::model::StepBatch;
 
-/// The most scores of a rectangle, so that memory stays bounded: 64 Mi numbers are 256 MiB in f32.
-const MAX_SCORES: usize = 1 << 26;
+/// The most scores of a rectangle, so that memory stays bounded: of 16 Mi numbers the five copies that live at a time are
+/// 320 MiB.
+const MAX_SCORES: usize = 1 << 24;
 /// The most numbers of gathered keys in a rectangle.
 const MAX_GATHERED: usize = 1 << 27;
 /// A rectangle may be this many times as large as its rows need.
@@ -25,6 +26,8 @@ pub(super) struct Plain {
     dtype: DType,
     /// For each layer keys and values, `[blocks · block_size, kv_heads · head_dim]`.
     layers: Vec<(Tensor, Tensor)>,
+    /// [`MAX_SCORES`], but in tests.
+    most_scores: usize,
     step: Option<Step>,
 }
 
@@ -38,7 +41,15 @@ struct Step {
     order: Tensor,
 }
 
-/// Rows of a step padded to the same number of queries and of blocks.
+/// Consecutive queries of a row, and the keys that the last of them sees.
+struct Piece<'a> {
+    query_start: usize,
+    query_len: usize,
+    context_len: usize,
+    blocks: &'a [u32],
+}
+
+/// Pieces of a step's rows padded to the same number of queries and of blocks.
 struct Rectangle {
     rows: usize,
     queries: usize,
@@ -101,71 +112,81 @@ impl Plain {
             device: device.clone(),
             dtype,
             layers,
+            most_scores: MAX_SCORES,
             step: None,
         })
     }
 
-    /// Groups rows of similar lengths.
-    fn rectangles(&self, batch: &StepBatch) -> Vec<Vec<usize>> {
-        let mut order: Vec<usize> = (0..batch.rows.len()).collect();
-        order.sort_by_key(|&row| {
-            let row = &batch.rows[row];
-            (row.query_len, row.context_len, row.query_start)
-        });
-        let area = |row: usize| batch.rows[row].query_len * batch.rows[row].context_len;
+    /// The rows, each in as many pieces as keep a piece's scores below [`MAX_SCORES`].
+    fn pieces<'a>(&self, batch: &'a StepBatch) -> Vec<Piece<'a>> {
+        let mut pieces = Vec::with_capacity(batch.rows.len());
+        for row in &batch.rows {
+            let most = (self.most_scores / (row.context_len * self.shape.heads).max(1)).max(1);
+            let first = row.context_len - row.query_len;
+            for start in (0..row.query_len).step_by(most) {
+                let end = row.query_len.min(start + most);
+                pieces.push(Piece {
+                    query_start: row.query_start + start,
+                    query_len: end - start,
+                    context_len: first + end,
+                    blocks: &row.blocks,
+                });
+            }
+        }
+        pieces
+    }
+
+    /// Groups pieces of similar lengths.
+    fn rectangles<'p, 'a>(&self, pieces: &'p [Piece<'a>]) -> Vec<Vec<&'p Piece<'a>>> {
+        let mut order: Vec<&Piece> = pieces.iter().collect();
+        order.sort_by_key(|piece| (piece.query_len, piece.context_len, piece.query_start));
         let width = self.shape.kv_heads * self.shape.head_dim;
-        let mut groups: Vec<Vec<usize>> = Vec::new();
+        let mut groups: Vec<Vec<&Piece>> = Vec::new();
         let mut needed = 0;
-        for row in order {
-            let (queries, keys) = (batch.rows[row].query_len, batch.rows[row].context_len);
+        for piece in order {
+            let (queries, keys) = (piece.query_len, piece.context_len);
+            let area = queries * keys;
             if let Some(group) = groups.last_mut() {
                 // Queries are sorted in ascending order, contexts are not.
-                let longest = group
-                    .iter()
-                    .map(|&row| batch.rows[row].context_len)
-                    .max()
-                    .unwrap_or(0)
-                    .max(keys);
+                let longest = group.iter().map(|piece| piece.context_len).max();
+                let longest = longest.unwrap_or(0).max(keys);
                 let padded = (group.len() + 1) * queries * longest;
-                if padded as f64 <= MAX_WASTE * (needed + area(row)) as f64
-                    && padded * self.shape.heads <= MAX_SCORES
+                if padded as f64 <= MAX_WASTE * (needed + area) as f64
+                    && padded * self.shape.heads <= self.most_scores
                     && (group.len() + 1) * longest * width <= MAX_GATHERED
                 {
-                    group.push(row);
-                    needed += area(row);
+                    group.push(piece);
+                    needed += area;
                     continue;
                 }
             }
-            groups.push(vec![row]);
-            needed = area(row);
+            groups.push(vec![piece]);
+            needed = area;
         }
         groups
     }
 
-    fn rectangle(&self, batch: &StepBatch, group: &[usize]) -> Result<Rectangle, ModelError> {
-        let rows: Vec<_> = group.iter().map(|&row| &batch.rows[row]).collect();
-        let queries = rows.iter().map(|row| row.query_len).max().unwrap_or(0);
-        let keys = rows.iter().map(|row| row.context_len).max().unwrap_or(0);
+    fn rectangle(&self, group: &[&Piece]) -> Result<Rectangle, ModelError> {
+        let queries = group.iter().map(|piece| piece.query_len).max();
+        let keys = group.iter().map(|piece| piece.context_len).max();
+        let (queries, keys) = (queries.unwrap_or(0), keys.unwrap_or(0));
         let blocks = keys.div_ceil(self.block_size);
-        let mut tokens = Vec::with_capacity(rows.len() * queries);
-        let mut table = Vec::with_capacity(rows.len() * blocks);
-        let mut seen = Vec::with_capacity(rows.len() * queries);
-        for row in &rows {
+        let mut tokens = Vec::with_capacity(group.len() * queries);
+        let mut table = Vec::with_capacity(group.len() * blocks);
+        let mut seen = Vec::with_capacity(group.len() * queries);
+        for piece in group {
             for i in 0..queries {
-                let i = i.min(row.query_len - 1);
-                tokens.push((row.query_start + i) as u32);
-                seen.push(row.context_len - row.query_len + i + 1);
+                let i = i.min(piece.query_len - 1);
+                tokens.push((piece.query_start + i) as u32);
+                seen.push(piece.context_len - piece.query_len + i + 1);
             }
             table.extend((0..blocks).map(|j| {
-                row.blocks
-                    .get(j)
-                    .or(row.blocks.first())
-                    .copied()
-                    .unwrap_or(0)
+                let block = piece.blocks.get(j).or(piece.blocks.first());
+                block.copied().unwrap_or(0)
             }));
         }
         Ok(Rectangle {
-            rows: rows.len(),
+            rows: group.len(),
             queries,
             blocks,
             tokens: Tensor::new(tokens, &self.device)?,
@@ -256,12 +277,12 @@ impl Attention for Plain {
         let mut order = vec![0u32; n];
         let mut rectangles = Vec::new();
         let mut next = 0;
-        for group in self.rectangles(batch) {
-            let rectangle = self.rectangle(batch, &group)?;
-            for (index, &row) in group.iter().enumerate() {
-                let row = &batch.rows[row];
-                for i in 0..row.query_len {
-                    order[row.query_start + i] = (next + index * rectangle.queries + i) as u32;
+        let pieces = self.pieces(batch);
+        for group in self.rectangles(&pieces) {
+            let rectangle = self.rectangle(&group)?;
+            for (index, piece) in group.iter().enumerate() {
+                for i in 0..piece.query_len {
+                    order[piece.query_start + i] = (next + index * rectangle.queries + i) as u32;
                 }
             }
             next += rectangle.rows * rectangle.queries;
@@ -342,5 +363,77 @@ impl Plain {
             output: Tensor::cat(&outputs, 0)?.index_select(&step.order, 0)?,
             lse: Tensor::cat(&lses, 0)?.index_select(&step.order, 0)?,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::BatchRow;
+
+    /// Two rows, one behind 20 tokens that are there already.
+    fn batch() -> StepBatch {
+        let mut batch = StepBatch::default();
+        for (first, query_len, blocks) in [(20, 37, [0, 1, 2, 3]), (0, 9, [4, 5, 6, 7])] {
+            let query_start = batch.tokens.len();
+            batch.rows.push(BatchRow {
+                query_start,
+                query_len,
+                context_len: first + query_len,
+                blocks: blocks.to_vec(),
+                long: false,
+            });
+            for position in first..first + query_len {
+                batch.tokens.push(1);
+                batch.positions.push(position as u32);
+                batch
+                    .slots
+                    .push(blocks[position / 16] * 16 + position as u32 % 16);
+            }
+        }
+        batch
+    }
+
+    #[test]
+    fn rows_in_pieces_see_what_whole_rows_see() {
+        let shape = AttentionShape {
+            layers: 1,
+            heads: 4,
+            kv_heads: 2,
+            head_dim: 8,
+        };
+        let batch = batch();
+        let n = batch.tokens.len();
+        let numbers = |heads: usize, salt: f64| {
+            let count = (n * heads * 8) as u32;
+            let index = Tensor::arange(0, count, &Device::Cpu).unwrap();
+            let index = index.to_dtype(DType::F32).unwrap();
+            let numbers = ((index * 1.7).unwrap() + salt).unwrap().sin().unwrap();
+            numbers.reshape((n, heads, 8)).unwrap()
+        };
+        let (q, k, v) = (numbers(4, 1.0), numbers(2, 2.0), numbers(2, 3.0));
+        let attend = |most_scores, window| {
+            let mut plain = Plain::new(shape, 8, 16, &Device::Cpu, DType::F32).unwrap();
+            plain.most_scores = most_scores;
+            plain.prepare(&batch).unwrap();
+            let largest = plain.step.as_ref().map(|step| {
+                let scores = |part: &Rectangle| part.rows * part.queries * part.blocks * 16 * 4;
+                step.rectangles.iter().map(scores).max().unwrap_or(0)
+            });
+            let output = plain.forward(0, window, &q, &k, &v).unwrap();
+            let output = output.output.flatten_all().unwrap();
+            (output.to_vec1::<f32>().unwrap(), largest.unwrap())
+        };
+        for window in [None, Some(11)] {
+            let (whole, _) = attend(MAX_SCORES, window);
+            for most_scores in [1, 1000, 3000] {
+                let (pieces, largest) = attend(most_scores, window);
+                // Keys come in whole blocks, and a query at least.
+                assert!(largest <= most_scores.max(4 * 64) * 4 / 3, "{largest}");
+                for (ours, expected) in pieces.iter().zip(&whole) {
+                    assert!((ours - expected).abs() < 1e-5, "{ours} {expected}");
+                }
+            }
+        }
     }
 }
