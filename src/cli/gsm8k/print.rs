@@ -27,6 +27,17 @@ pub(super) fn notes(report: &Report) {
             "{count} responses are to questions that --data does not have, and are left out"
         ));
     }
+    let sets = report.test_sets.values();
+    let sets = sets.filter_map(|set| set.identity.as_ref());
+    let sets = sets.map(|identity| (identity.file.as_str(), &identity.disputed));
+    for (file, disputed) in std::iter::once(("these responses", &report.disputed)).chain(sets) {
+        if let [first, ..] = &*disputed.examples {
+            let count = disputed.questions;
+            notes.push(format!(
+                "questions left out because rows of {file} give them different answers: {count}, as {first:?}"
+            ));
+        }
+    }
     for (name, set) in &report.test_sets {
         if let (Some(identity), missing @ 1..) = (&set.identity, set.without_response) {
             let file = &identity.file;

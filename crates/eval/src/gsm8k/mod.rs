@@ -56,18 +56,6 @@ pub enum Gsm8kError {
         /// What was given.
         file: String,
     },
-    /// A question occurs with two answers.
-    #[error(
-        "{file}: row {row} has the question of row {earlier} with another answer: keep the row that is right"
-    )]
-    TwoAnswers {
-        /// The file.
-        file: String,
-        /// The second row, from 1.
-        row: usize,
-        /// The first row.
-        earlier: usize,
-    },
     /// A response's own reference is missing, and no test set was given.
     #[error(
         "response {id:?} has no reference answer: give the questions with their answers, `--data test.jsonl`, or name the key with \
@@ -77,14 +65,14 @@ pub enum Gsm8kError {
         /// The response's id.
         id: String,
     },
-    /// Responses to a question have different references.
+    /// The responses to each question bring different references.
     #[error(
-        "response {id:?} has another reference answer than an earlier response to its question: give the questions with their \
+        "the rows of each question name different reference answers, as do those of {question:?}: give the questions with their \
          answers, `--data test.jsonl`"
     )]
-    References {
-        /// The response's id.
-        id: String,
+    Disputed {
+        /// The beginning of the first question.
+        question: String,
     },
     /// No response is to a question of the test set.
     #[error(

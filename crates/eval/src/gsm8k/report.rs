@@ -10,7 +10,7 @@ use super::against::Against;
 use super::method::Method;
 use super::responses::{Disagreements, Labels, Responses, SET_NAMES};
 use super::statistics::Scores;
-use super::test_set::{Audit, SetIdentity};
+use super::test_set::{Audit, Disputed, SetIdentity};
 
 /// How responses were made. A solver's run writes it into its rows; of other responses the user states it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -118,6 +118,8 @@ pub struct Report {
     pub responses: usize,
     /// Responses to questions that the original labels do not have: left out.
     pub unknown_questions: usize,
+    /// Questions whose responses bring different references: left out.
+    pub disputed: Disputed,
     /// Blank responses among those that are scored.
     pub blank_responses: usize,
     /// Responses cut off at the longest length; null where the rows do not tell.
@@ -211,8 +213,9 @@ impl Report {
             version: Self::VERSION,
             files,
             rows: responses.rows,
-            responses: responses.count - responses.unknown,
+            responses: responses.count - responses.unknown - responses.disputed_responses,
             unknown_questions: responses.unknown,
+            disputed: responses.disputed.clone(),
             blank_responses: responses.blank,
             cut_off_responses: responses.cut_off,
             unasked_rows: responses.errors,

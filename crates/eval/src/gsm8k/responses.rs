@@ -1,6 +1,6 @@
 //! Responses grouped by question, read by every method.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 
 use rayon::prelude::*;
@@ -11,7 +11,7 @@ use super::Gsm8kError;
 use super::method::{Method, Reading};
 use super::report::Made;
 use super::statistics::{Votes, groups};
-use super::test_set::{TestSet, question_key, same_answers};
+use super::test_set::{Disputed, TestSet, question_key, same_answers};
 use juror_data::{ColumnsUsed, Keep, LoadOptions, Needs, Sample, each};
 
 /// Sets of labels: the original one, and an audited one.
@@ -68,6 +68,10 @@ pub struct Responses {
     pub(crate) rows: usize,
     /// Responses to questions that the original labels do not have, which are left out.
     pub(crate) unknown: usize,
+    /// Questions whose responses bring different references, and which are left out.
+    pub(crate) disputed: Disputed,
+    /// Their responses.
+    pub(crate) disputed_responses: usize,
     /// The number of blank responses.
     pub(crate) blank: usize,
     /// Responses that were cut off at the longest length, if the rows tell.
@@ -104,6 +108,7 @@ impl Responses {
             places: HashMap::new(),
             last_row: None,
             waiting: Vec::new(),
+            disputed: BTreeSet::new(),
             failure: None,
         };
         let loaded = each(inputs, &options, &mut |sample| reader.take(sample))?;
@@ -112,8 +117,28 @@ impl Responses {
             return Err(failure);
         }
         let mut responses = reader.responses;
+        if !reader.disputed.is_empty() {
+            let questions = reader.disputed.iter();
+            let questions: Vec<&Question> = questions
+                .map(|place| &responses.questions[*place])
+                .collect();
+            let texts: Vec<&str> = questions.iter().map(|one| one.question.as_str()).collect();
+            responses.disputed = Disputed::of(&texts);
+            responses.disputed_responses = questions.iter().map(|one| one.responses.len()).sum();
+            let mut place = 0..;
+            responses.questions.retain(|_| {
+                place
+                    .next()
+                    .is_some_and(|place| !reader.disputed.contains(&place))
+            });
+        }
         responses.columns = loaded.columns;
         responses.rows = loaded.lines_read - responses.columns.repeated;
+        if let ([], [question, ..]) = (&*responses.questions, &*responses.disputed.examples) {
+            return Err(Gsm8kError::Disputed {
+                question: question.clone(),
+            });
+        }
         if responses.questions.is_empty() {
             let files: Vec<String> = inputs
                 .iter()
@@ -173,6 +198,8 @@ struct Reader<'l> {
     last_row: Option<(String, usize)>,
     /// Responses that the methods have not read yet: their question, id and text.
     waiting: Vec<(usize, String, String)>,
+    /// The indices of questions whose responses bring different references.
+    disputed: BTreeSet<usize>,
     failure: Option<Gsm8kError>,
 }
 
@@ -241,9 +268,7 @@ impl Reader<'_> {
             let references = self.responses.questions[*place].references[0].iter();
             let references = references.flatten().map(String::as_str);
             if set.is_none() && !same_answers(references, sample.references()) {
-                return Err(Gsm8kError::References {
-                    id: sample.id.clone(),
-                });
+                self.disputed.insert(*place);
             }
             return Ok(Some(*place));
         }

@@ -1,6 +1,6 @@
 //! A file of questions with their right answers: GSM8K's rows, or rows of the same shape.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fs::File;
 use std::io;
 use std::path::PathBuf;
@@ -45,6 +45,45 @@ pub struct SetIdentity {
     pub cleaning_status: BTreeMap<String, usize>,
     /// Rows that repeat an earlier row's question and answer.
     pub(crate) repeated: usize,
+    /// Questions that are left out because rows give them different answers.
+    #[serde(skip_serializing_if = "Disputed::is_empty")]
+    pub disputed: Disputed,
+}
+
+/// Questions with different answers in different rows: which is right is not known, so no response to them is scored.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Disputed {
+    /// How many there are.
+    pub questions: usize,
+    /// The beginnings of the first three.
+    pub examples: Vec<String>,
+}
+
+impl Disputed {
+    /// How many are shown, and how many characters of each.
+    const SHOWN: (usize, usize) = (3, 60);
+
+    /// Of so many questions those that have been noted.
+    pub(super) fn of(questions: &[&str]) -> Self {
+        let shown = |question: &&str| {
+            let mut characters = question.chars();
+            let text: String = characters.by_ref().take(Self::SHOWN.1).collect();
+            let rest = if characters.next().is_some() {
+                "…"
+            } else {
+                ""
+            };
+            text + rest
+        };
+        Self {
+            questions: questions.len(),
+            examples: questions.iter().take(Self::SHOWN.0).map(shown).collect(),
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.questions == 0
+    }
 }
 
 impl SetIdentity {
@@ -71,6 +110,7 @@ impl SetIdentity {
                 .map(|(_, name)| name),
             cleaning_status: BTreeMap::new(),
             repeated: 0,
+            disputed: Disputed::default(),
         })
     }
 }
@@ -137,7 +177,7 @@ impl TestSet {
     /// Reads files, and folders of files, with a question and an answer in each row, as one set called `name`.
     ///
     /// # Errors
-    /// When a file cannot be read, a row lacks a question or an answer, or a question has two answers.
+    /// When a file cannot be read, or a row lacks a question or an answer.
     pub fn read(name: &str, paths: &[PathBuf], columns: ColumnMap) -> Result<Self, Gsm8kError> {
         let files = sources(paths, None)?
             .into_iter()
@@ -163,6 +203,7 @@ impl TestSet {
             samples: Vec::new(),
             places: HashMap::new(),
         };
+        let mut disputed = BTreeSet::new();
         for sample in rows {
             let status = sample.kept.get(CLEANING_STATUS).and_then(Value::as_str);
             if let Some(status) = status {
@@ -174,18 +215,28 @@ impl TestSet {
             }
             let key = question_key(&sample.question);
             if let Some(place) = set.places.get(key) {
-                if !same_answers(set.samples[*place].references(), sample.references()) {
-                    return Err(Gsm8kError::TwoAnswers {
-                        file: set.identity.file,
-                        row: sample.index + 1,
-                        earlier: set.samples[*place].index + 1,
-                    });
+                if same_answers(set.samples[*place].references(), sample.references()) {
+                    set.identity.repeated += 1;
+                } else {
+                    disputed.insert(*place);
                 }
-                set.identity.repeated += 1;
                 continue;
             }
             set.places.insert(key.to_owned(), set.samples.len());
             set.samples.push(sample);
+        }
+        if !disputed.is_empty() {
+            let samples = disputed.iter().map(|place| &set.samples[*place]);
+            let questions: Vec<&str> = samples.map(|sample| sample.question.trim()).collect();
+            set.identity.disputed = Disputed::of(&questions);
+            let mut place = 0..;
+            set.samples
+                .retain(|_| place.next().is_some_and(|place| !disputed.contains(&place)));
+            let keys = set
+                .samples
+                .iter()
+                .map(|sample| question_key(&sample.question));
+            set.places = keys.map(str::to_owned).zip(0..).collect();
         }
         Ok(set)
     }
