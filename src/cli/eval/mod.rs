@@ -303,19 +303,8 @@ impl Labels {
 fn notes(judged: &[Judged], samples: &Samples) {
     for one in judged {
         let evaluation = &one.evaluation;
-        for (count, what) in [
-            (
-                evaluation.without_label,
-                "verdicts are on samples without a label, and are left out",
-            ),
-            (
-                evaluation.without_verdict,
-                "labelled samples have no verdict, and are left out",
-            ),
-        ] {
-            if count > 0 {
-                say(&format!("note: {}: {count} {what}", one.path.display()));
-            }
+        for sentence in evaluation.left_out() {
+            say(&format!("note: {}: {sentence}", one.path.display()));
         }
         if evaluation.all.samples < FEW && !one.verdicts.scored.is_empty() {
             say(&format!(

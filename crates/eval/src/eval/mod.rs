@@ -198,6 +198,24 @@ pub const MOST_PARTS: usize = 200;
 const LENGTHS: usize = 4;
 
 impl Evaluation {
+    /// What the figures leave out, a sentence each without its full stop.
+    pub fn left_out(&self) -> impl Iterator<Item = String> {
+        [
+            (
+                self.without_label,
+                "verdicts are on samples without a label, and are left out",
+            ),
+            (
+                self.without_verdict,
+                "labelled samples have no verdict, and are left out; a run judges the longest samples first, so what it judged before it \
+                 was stopped is no fair sample of the rest",
+            ),
+        ]
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!("{count} {what}"))
+    }
+
     /// Evaluates verdicts.
     pub fn of(path: &Path, verdicts: &Verdicts, samples: &Samples, activated: Option<f64>) -> Self {
         let scored = verdicts.scored.as_slice();

@@ -263,20 +263,8 @@ fn notes(contents: &Contents<'_>, names: &[String]) -> Vec<String> {
     for (judge, name) in contents.judges.iter().zip(names) {
         let sentences = no_better(judge.evaluation);
         notes.extend(sentences.iter().map(|one| format!("{name}: {one}.")));
-        for (count, what) in [
-            (
-                judge.evaluation.without_label,
-                "verdicts are on samples without a label, and are left out",
-            ),
-            (
-                judge.evaluation.without_verdict,
-                "labelled samples have no verdict, and are left out",
-            ),
-        ] {
-            if count > 0 {
-                notes.push(format!("{name}: {} {what}.", grouped(count)));
-            }
-        }
+        let left_out = judge.evaluation.left_out();
+        notes.extend(left_out.map(|sentence| format!("{name}: {sentence}.")));
     }
     let contradictory = contents
         .judges
