@@ -1,12 +1,11 @@
 #!/usr/bin/env bash
-# Builds juror for NVIDIA GPUs, on a machine that need not have one, and puts all that a GPU machine needs into dist/cuda.
+# Builds juror for NVIDIA GPUs, on a machine that need not have one, and puts all that a GPU machine needs into dist/cuda, and
+# that into dist/juror-cuda.tar.xz (25 MB: the program and its tests have most of their bytes in common).
 #
 #     scripts/build_cuda.sh
 #
 # CUDA_COMPUTE_CAP   the GPU to build for: 90 (default; H100, H200), 80 A100, 86, 89, 100, 120
 # CUDA_HOME          a CUDA toolkit; without one scripts/cuda_toolkit.sh gets one into target/cuda-toolkit
-#
-# The programs are stripped and packed (23 MB each), so that dist/cuda stays below 64 MB; what starts them unpacks them.
 #
 # From scratch 18 minutes of one core's work, most of it candle's kernels; about one when only juror has changed.
 set -euo pipefail
@@ -18,6 +17,7 @@ fail() {
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
+command -v xz >/dev/null || fail "xz is missing (Debian's package xz-utils)"
 # shellcheck source=scripts/cuda_libraries.sh
 source scripts/cuda_libraries.sh
 
@@ -54,7 +54,7 @@ cp "$program" "$dist/bin/juror"
 cp "$tests" "$dist/bin/test-cuda"
 cp -r tests/data/checkpoints "$dist/tests/data/"
 cp examples/*.jsonl "$dist/examples/"
-cp scripts/test_gpu.sh scripts/cuda_libraries.sh scripts/compare_gpu.py scripts/smoke-config.json "$dist/scripts/"
+cp scripts/test_gpu.sh scripts/cuda_libraries.sh scripts/compare_gpu.py scripts/step_model.py scripts/smoke-config.json "$dist/scripts/"
 cp -L "$CUDA_HOME/lib64/libcudart.so.13" "$dist/lib/"
 for stub in "$CUDA_HOME"/lib/stubs/*.so.*; do
     # NVIDIA's own toolkit has no such names; then the folder stays empty and only GPU machines can start the program.
@@ -69,7 +69,6 @@ set -euo pipefail
 here=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")" && pwd)
 # shellcheck disable=SC1091
 source "$here/scripts/cuda_libraries.sh"
-unpack "$here/bin/juror"
 find_cuda_libraries "$here/bin/juror" "$here"
 exec "$here/bin/juror" "$@"
 EOF
@@ -116,10 +115,11 @@ else
     grep -q -e '--device cpu' "$scratch/message" || fail "the message above should name \`--device cpu\`"
     echo "no GPU here, and the program says so" >&2
 fi
-gzip -9 -f "$dist/bin/juror" "$dist/bin/test-cuda"
+# A dictionary as large as both programs together.
+tar -C "$root/dist" -cf - cuda | xz -T0 --lzma2=preset=3,dict=256MiB >"$root/dist/juror-cuda.tar.xz"
 cat >&2 <<EOF
-dist/cuda is ready ($(du -sh "$dist" | cut -f1)). On a GPU machine, without Rust or CUDA toolkit:
-    dist/cuda/juror judge rollouts.jsonl -o verdicts.jsonl --device cuda
-    dist/cuda/scripts/test_gpu.sh check        what is missing there; its parts test and measure
-To send it there: tar -C dist -cf juror-cuda.tar cuda
+dist/juror-cuda.tar.xz is ready ($(du -sh "$root/dist/juror-cuda.tar.xz" | cut -f1)). On a GPU machine, without Rust or CUDA toolkit:
+    tar -xJf juror-cuda.tar.xz
+    cuda/juror judge rollouts.jsonl -o verdicts.jsonl --device cuda
+    cuda/scripts/test_gpu.sh check        what is missing there; its parts test and measure
 EOF

@@ -2,18 +2,6 @@
 # Sourced. A program built with the feature `cuda` is linked to the driver and to cuBLAS, cuRAND, NVRTC and the CUDA
 # runtime, and the system refuses to start it where one of them is not found: not even `--help` would work.
 
-# unpack PROGRAM: makes it from PROGRAM.gz, which scripts/build_cuda.sh leaves, unless it is there and newer.
-unpack() {
-    [[ -e $1.gz ]] || return 0
-    [[ ! -x $1 || $1.gz -nt $1 ]] || return 0
-    command -v gzip >/dev/null || {
-        echo "gzip is not installed, and is needed to unpack $1.gz" >&2
-        return 1
-    }
-    # Under another name first: an interrupted copy must not look whole.
-    gzip -dc "$1.gz" >"$1.part" && chmod +x "$1.part" && mv "$1.part" "$1"
-}
-
 # Libraries that a program needs and the system does not find, one a line.
 missing_libraries() {
     { ldd "$1" 2>/dev/null || true; } | awk '/=> not found/ { print $1 }'

@@ -114,10 +114,8 @@ check_needs() {
     [[ -d $root/bin ]] || home=$root/dist/cuda
     juror=${JUROR_BIN:-$home/bin/juror} tests=${JUROR_TEST_BIN:-$home/bin/test-cuda}
     for program in "$juror" "$tests"; do
-        if [[ -e $program.gz ]]; then
-            command -v gzip >/dev/null || need "gzip, to unpack $program.gz"
-        elif [[ ! -x $program ]]; then
-            need "$program: run scripts/build_cuda.sh, here or elsewhere, and copy dist/cuda to this machine"
+        if [[ ! -x $program ]]; then
+            need "$program: run scripts/build_cuda.sh, here or elsewhere, and unpack dist/juror-cuda.tar.xz on this machine"
         fi
     done
     built=$(sed -n 's/^compute capability: //p' "$home/BUILD" 2>/dev/null || true)
@@ -135,7 +133,6 @@ check_needs() {
     fi
     # shellcheck source=scripts/cuda_libraries.sh
     source "$root/scripts/cuda_libraries.sh"
-    unpack "$juror" && unpack "$tests" || return 1
     # The driver compiles the kernels once for all parts, also where HOME cannot be written.
     export CUDA_CACHE_PATH=${CUDA_CACHE_PATH:-${TMPDIR:-/tmp}/juror-compiled-kernels} CUDA_CACHE_MAXSIZE=1073741824
     # The CUDA runtime comes along; the stand-ins beside it are for machines without a GPU.
@@ -348,9 +345,13 @@ report() {
     if cat "$results"/{families,goldens,lag-and-preemption,fp8,attention,plain-attention,engine}.log 2>/dev/null >"$results/compared"; then :; fi
     if grep -q 'measured |' "$results/compared"; then
         echo
+        echo "<details><summary>$(grep -c 'measured |' "$results/compared") comparisons</summary>"
+        echo
         echo "| compared | found | allowed |"
         echo "|---|---|---|"
         grep -o 'measured |.*' "$results/compared" | sed 's/^measured //; s/$/ |/'
+        echo
+        echo "</details>"
     fi
     if [[ -s $results/peer-juror.log ]]; then
         printf '\n## Beside transformers\n\n```\n'
@@ -375,6 +376,12 @@ report() {
                 printf "%.2f | %.0f | %.0f | %.1f %% | %.0f %% | %.0f %%", x[1], x[2], x[3], 100 * x[4], 100 * x[5], 100 * x[6] }')" \
                 "$(row_field "$name" 4)"
         done
+        if command -v python3 >/dev/null; then
+            echo
+            echo "By the bytes and operations of the steps (\`scripts/step_model.py\`):"
+            echo
+            python3 "$root/scripts/step_model.py" "$results"
+        fi
     fi
     for name in $(row_names); do
         [[ -s $results/profiles/$name.txt ]] || continue
