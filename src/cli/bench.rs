@@ -25,7 +25,7 @@ use juror_data::output::Mark;
 use juror_data::{LineLimit, LoadOptions, load};
 use juror_engine::checkpoint::{ModelConfig, Weights};
 use juror_engine::engine::{EngineConfig, Sampling};
-use juror_engine::model::ModelError;
+use juror_engine::model::{ModelError, describe_device};
 use juror_engine::model::cpu::instructions::InstructionSet;
 use juror_hub::Want;
 use juror_judge::catalog::shapes;
@@ -266,7 +266,7 @@ pub(super) fn run(arguments: &BenchArguments) -> Result<u8, Failure> {
                 .duration_since(UNIX_EPOCH)
                 .map_or(0, |since| since.as_secs()),
             machine: machine(),
-            device: device_name(&bench),
+            device: describe_device(&bench.subject().device),
             model_id: &bench.subject().name,
             parameters: bench.subject().config.parameters(),
             precision: bench.subject().precision.to_string(),
@@ -289,10 +289,6 @@ pub(super) fn run(arguments: &BenchArguments) -> Result<u8, Failure> {
     }
     std::io::stdout().write_all(table.as_bytes()).or_fail()?;
     Ok(DONE)
-}
-
-fn device_name(bench: &Bench) -> String {
-    format!("{:?}", bench.subject().device.location())
 }
 
 /// The figures for people; after a sweep with the flags that give them.

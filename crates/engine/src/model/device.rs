@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use candle_core::Device;
+use candle_core::{Device, DeviceLocation};
 use candle_core::utils::{cuda_is_available, metal_is_available};
 
 use super::ModelError;
@@ -35,6 +35,24 @@ impl DeviceChoice {
             Self::Auto => Ok(open_cuda(0)
                 .or_else(|_| open_metal())
                 .unwrap_or(Device::Cpu)),
+        }
+    }
+}
+
+/// A device as `--device` names it, an NVIDIA GPU with its own name too: `cuda:0 (NVIDIA H200)`.
+pub fn describe(device: &Device) -> String {
+    match device.location() {
+        DeviceLocation::Cpu => DeviceChoice::Cpu.to_string(),
+        DeviceLocation::Metal { .. } => DeviceChoice::Metal.to_string(),
+        DeviceLocation::Cuda { gpu_id } => {
+            let choice = DeviceChoice::Cuda(gpu_id);
+            #[cfg(feature = "cuda")]
+            if let Ok(cuda) = device.as_cuda_device()
+                && let Ok(name) = cuda.cuda_stream().context().name()
+            {
+                return format!("{choice} ({name})");
+            }
+            choice.to_string()
         }
     }
 }
@@ -130,6 +148,7 @@ impl fmt::Display for DeviceChoice {
         }
     }
 }
+
 /// When dropped, makes a device current on the dropping thread: memory of an NVIDIA GPU can be freed only on a thread where
 /// its context is current.
 pub struct CurrentOnDrop {

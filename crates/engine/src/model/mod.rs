@@ -42,6 +42,6 @@ mod tensor_reader;
 
 pub use batch::{BatchRow, StepBatch};
 pub use decoder::Decoder;
-pub use device::{CurrentOnDrop, DeviceChoice};
+pub use device::{CurrentOnDrop, DeviceChoice, describe as describe_device};
 pub use error::ModelError;
 pub use precision::{Precision, PrecisionChoice};
