@@ -119,6 +119,7 @@ def check(e, text: str, exact_text: bool) -> None:
     need((reaches == "ok") == (reached != "-" and number(reached) == number(reference)), "reaches")
     need((matches == "ok") == (final != "?" and number(final) == number(reference)), "matches")
     need((reached == "-") == (not results) and (reached == "-" or number(reached) in results), "the end of the derivation is a result")
+    need(e.kind != "correct" or reaches == matches == "ok", "a sound solution reaches the reference")
     if final != "?" and exact_text:
         need(abs(number(final)) in there, "the final answer stands in the response")
     flaw = lines[at + 2].removeprefix("flaw ")
