@@ -110,6 +110,8 @@ def works_of(s: Solution, faults: dict[int, str], rng: random.Random) -> list[Wo
                     claimed = other
         if kind == "back":  # ends where the sound solution does
             claimed, error = e.claimed, "calculation" if right != e.claimed else error
+        if error == "calculation" and fits(tree, claimed):
+            raise Lost("rounded, not wrong")
         if claimed != e.claimed and kind != "stay":
             changed[index] = claimed
         works.append(Work(tree, claimed, error, bad))
