@@ -17,7 +17,7 @@ import tokenizer as vocabulary
 from problems import Example, generate, outside
 from problems.made import made, stated
 from problems.marks import Lost, Solution, leaves, unknown
-from problems.retell import equations_of, tell, unfollowed
+from problems.retell import equations_of, renumbered, tell, unfollowed
 
 ROLES = (
     "", "form", "domain_in", "domain_out", "numbers", "read", "source", "nowhere", "part", "sum", "redo", "redo_wrong",
@@ -76,6 +76,8 @@ class Mix:
     """Share of rows that tell a real solution (`Encoder.real`)."""
     unfollowed: float = 0.06
     """Share among those of responses that cannot be followed."""
+    renumbered: float = 0.0
+    """Share among those that are tried with other numbers."""
     made: float = 0.0
     """Share of rows on signs, points, long sums, percentages and fractions (`problems/made.py`)."""
     stated: float = 0.0
@@ -147,6 +149,8 @@ class Encoder:
         self.stop = self.trusted.token_to_id("</perfect>")
         self.real: list[Solution] = []
         self.chances: list[float] = []
+        self.known: dict[str, list[int]] = {}
+        """Tokens of pieces that were met before."""
 
     def _ids(self, text: str) -> list[int]:
         return self.trusted.encode(text, add_special_tokens=False).ids
@@ -162,14 +166,15 @@ class Encoder:
 
     def row(self, prompt: list[int], pieces: list[layout.Piece]) -> Row:
         """A prompt without loss and the pieces with their roles."""
-        ids, roles = list(prompt), [0] * len(prompt)
-        for piece, encoded in zip(
-            pieces,
-            self.trusted.encode_batch_fast([p.text for p in pieces], add_special_tokens=False),
-            strict=True,
-        ):
-            ids += encoded.ids
-            roles += [ROLE[piece.role]] * len(encoded.ids)
+        ids, roles, known = list(prompt), [0] * len(prompt), self.known
+        for text, role in pieces:
+            own = known.get(text)
+            if own is None:
+                own = self._ids(text)
+                if len(known) < 200_000 and len(text) < 24:
+                    known[text] = own
+            ids += own
+            roles += [ROLE[role]] * len(own)
         return Row(ids, roles)
 
     def training_row(self, rng: random.Random, mix: Mix) -> Row:
@@ -209,14 +214,17 @@ class Encoder:
                 self.chances = list(accumulate(weight(s) for s in self.real))
             s = rng.choices(self.real, cum_weights=self.chances)[0]
             try:
-                example = unfollowed(s, rng) if rng.random() < mix.unfollowed or s.lost and unknown(s) else tell(s, rng)
+                if rng.random() < mix.unfollowed or s.lost and unknown(s):
+                    example = unfollowed(s, rng)
+                else:
+                    example = tell(renumbered(s, rng) if rng.random() < mix.renumbered else s, rng)
             except Lost:
                 continue
             return self.told_row(example, rng, mix)
 
     def told_row(self, example: Example, rng: random.Random, mix: Mix) -> Row:
         """The row of a telling."""
-        if rng.random() < mix.scramble / 4:
+        if rng.random() < mix.scramble / 3:
             example = scramble(example, rng)
         return self.row(self.prompt(example), layout.target(example, rng.random() < mix.reason))
 

@@ -81,6 +81,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--workers", type=int, default=1, help="processes of one thread")
     parser.add_argument("--device", default="cpu", help="cpu or cuda")
     parser.add_argument("--feeders", type=int, default=0, help="processes that draw the batches (for a GPU)")
+    parser.add_argument("--attention", choices=("fastest", *ATTENTIONS), default="fastest", help="on a GPU; `fastest` tries all")
     parser.add_argument("--slim", action="store_true", help="checkpoints without the optimizers' state")
     parser.add_argument("--every", type=int, default=500, help="steps between evaluations")
     return parser.parse_args()  # fmt: skip
@@ -342,8 +343,10 @@ def run(rank: int, options: argparse.Namespace, together: Together | None) -> No
             watched["real"] = real_rows(encoder, options.real, 96, 77)
         parameters = sum(p.numel() for p in trainer.model.parameters())
         print(f"{parameters / 1e6:.2f} M parameters, prefix {trainer.prefix.shape[1]}", flush=True)
-    if options.device != "cpu":
+    if options.device != "cpu" and options.attention == "fastest":
         trainer.choose_attention()
+    elif options.attention != "fastest":
+        trainer.model.attend_by(options.attention)
     stopped: list[int] = []
     signal.signal(signal.SIGTERM, lambda number, _: stopped.append(number))  # ends with a checkpoint
     batch = next(stream)

@@ -118,6 +118,66 @@ def works_of(s: Solution, faults: dict[int, str], rng: random.Random) -> list[Wo
     return works
 
 
+_DIGITS = re.compile(r"(?<![\d.,])\d[\d,]*(?:\.\d+)?(?![\d,]*\d)")
+
+
+def _another(n: int, rng: random.Random) -> int:
+    """Another number of about this size, and as round."""
+    by = next(k for k in (1000, 100, 50, 10, 5, 1) if n % k == 0 and n > k)
+    return rng.randint(max(1 if by > 1 else 2, n // by // 2), max(3, n * 2 // by)) * by
+
+
+def renumbered(s: Solution, rng: random.Random) -> Solution:
+    """The same solution with other numbers, in question, texts and equations; `Lost` where the results are not alike."""
+    written_out = [m[0].replace(",", "") for m in _DIGITS.finditer(s.question)]
+    given = listed(s.question)
+    free = sorted({int(n) for n in written_out if n.isdigit() and 3 <= int(n) <= 9999 and int(n) != 100})
+    if s.lost or not free or re.search(r"\d:\d|\d/\d|\d(?:st|nd|rd|th)\b", s.question):
+        raise Lost("nothing to change")
+    swap: dict = {n: _another(n, rng) for n in free if rng.random() < 0.7}
+    moved = {str(n): str(new) for n, new in swap.items()}
+    known = set(given) | {exact(Fraction(n, 100)) for n in given if type(n) is int}
+    equations, fresh, claims = equations_of(s), [], []
+    for index, e in enumerate(equations):
+        numbers, texts = [], list(e.numbers)
+        for place, leaf in enumerate(leaves(e.tree)):
+            origin, old = _origin(equations, index, place, given), leaf.value
+            new = claims[origin] if origin is not None else swap.get(old, old)
+            if origin is None and new == old and 0 < old < 1:
+                hundredfold = exact(Fraction(old) * 100)
+                new = exact(Fraction(swap.get(hundredfold, hundredfold)) / 100)
+            numbers.append(new)
+            if new != old and texts:
+                texts[place] = digits(exact(Fraction(new) * 100)) if leaf.percent else digits(new, None, "", "," in texts[place])
+        tree = with_leaves(e.tree, list(numbers))
+        right = value(tree)
+        if value(e.tree) != e.claimed or right <= 0 or not writable(right) or isinstance(right, int) < isinstance(e.claimed, int) or not fits(tree, right):
+            raise Lost("another result")
+        if isinstance(right, Fraction) and (right * 100).denominator != 1:
+            raise Lost("long decimals")
+        old, new = digits(e.claimed), digits(right)
+        if moved.setdefault(old, new) != new:
+            raise Lost("two meanings")
+        claims.append(right)
+        known.add(e.claimed)
+        fresh.append(replace(e, tree=tree, claimed=right, numbers=tuple(texts)))
+    rest = iter(fresh)
+    lines = []
+    for line in s.lines:
+        parts = []
+        for part in line.parts:
+            if isinstance(part, str):
+                if any(exact(Fraction(m[0].replace(",", "").rstrip("."))) not in known for m in _DIGITS.finditer(part)):
+                    raise Lost("a number of unknown origin")
+                part = _swap(part, moved, rng)
+            else:
+                part = next(rest)
+            parts.append(part)
+        lines.append(Line(tuple(parts)))
+    question = _swap(s.question, {str(n): str(new) for n, new in swap.items()}, rng)
+    return Solution(question, "", tuple(lines), claims[-1])
+
+
 # how it is written -------------------------------------------------------------------
 
 def digits(v, rng: random.Random | None = None, money: str = "", grouped: bool = False) -> str:
