@@ -91,12 +91,16 @@ def feed(encoder: Encoder, mix: Mix, tokens: int, seed: int, channel) -> None:
     """A feeder: draws batches for ever."""
     torch.set_num_threads(1)
     os.nice(5)
-    try:
-        for batch in batches(encoder, random.Random(seed), mix, tokens):
-            ids, where, labels, roles = (part.numpy() for part in (batch.ids, batch.where, batch.labels, batch.roles))
-            channel.put((ids.astype("uint16"), where.astype("int32"), labels.astype("uint16"), roles.astype("uint8")))
-    except (BrokenPipeError, KeyboardInterrupt):
-        pass
+    while True:
+        try:
+            for batch in batches(encoder, random.Random(seed), mix, tokens):
+                ids, where, labels, roles = (part.numpy() for part in (batch.ids, batch.where, batch.labels, batch.roles))
+                channel.put((ids.astype("uint16"), where.astype("int32"), labels.astype("uint16"), roles.astype("uint8")))
+        except (BrokenPipeError, KeyboardInterrupt):
+            return
+        except Exception as problem:  # noqa: BLE001 - a row that cannot be drawn must not cost the run a feeder
+            print(f"a feeder begins anew after {problem!r}", flush=True)
+            seed += 10_007
 
 
 class Feeders:

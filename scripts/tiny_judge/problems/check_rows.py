@@ -63,6 +63,19 @@ def rounded(true: Fraction, claimed: Fraction) -> bool:
     return any((claimed * 10**n).denominator == 1 and abs(true - claimed) < Fraction(1, 10**n) for n in (2, 3, 4))
 
 
+_WRITTEN = re.compile(r"(?<![\d.,%/*x×·÷+($\-−–])(?<![-+*/x×·÷−–(] )(?<![)\]}] [-+*/x×·÷−–] )\$?(\d[\d,]*(?:\.\d+)?|\.\d+)\s?([-+*/x×·÷−–])\s?\$?(\d[\d,]*(?:\.\d+)?|\.\d+) ?= ?\$?(-?)\$?(\d[\d,]*(?:\.\d+)?|\.\d+)(?![\d%])")
+_SIGNS = {"x": "*", "×": "*", "·": "*", "÷": "/", "−": "-", "–": "-"}
+
+
+def followed(response: str, steps: list[tuple]) -> None:
+    """Every plain equation of two numbers in the response is among the steps."""
+    for a, op, b, minus, result in _WRITTEN.findall(re.sub(r"<<.*?>>", "", response)):
+        a, b, result = (Fraction(n.replace(",", "").rstrip(".")) for n in (a, b, result))
+        step = (a, _SIGNS.get(op, op), b, -result if minus else result)
+        if result.denominator <= 10_000:
+            need(step in steps, f"not followed: {step}")
+
+
 def check(e, text: str, exact_text: bool) -> None:
     """All that must hold for one target; with `exact_text` the values that are claimed must stand in the response."""
     lines = text.removeprefix("<think>").split("</think>")[0].strip("\n").split("\n")
@@ -75,6 +88,7 @@ def check(e, text: str, exact_text: bool) -> None:
     hours = {n / 60 for n in given if n % 60 == 0}
     there = values(e.student_answer)
     results: list[Fraction] = []
+    written: list[tuple] = []
     flaws: list[str | None] = []
     at = 2
     while m := _STEP.match(lines[at]):
@@ -105,10 +119,13 @@ def check(e, text: str, exact_text: bool) -> None:
         if exact_text and op != "/" and shown != "-":
             need(abs(claimed) in there or abs(claimed) * 100 in there, f"{claimed} is not in the response")
         results.append(claimed)
+        written.append((a, op, b, claimed))
         flaws.append(None if right else "calc")
         if right and "x" in (ma, mb):
             flaws[-1] = "copy"
         at += 1
+    if exact_text:
+        followed(e.student_answer, written)
     reached, reference, reaches = re.match(r"^last (\S+),(\S+) (ok|no)$", lines[at]).groups()
     final, again, matches = re.match(r"^end (\S+),(\S+) (ok|no)$", lines[at + 1]).groups()
     need(reference == again, "the reference, twice")

@@ -279,11 +279,16 @@ def _line(text: str) -> Line:
         tree, claimed = parse(left), number(right)
         if not writable(claimed) or isinstance(tree, Tree) and not fits(tree, claimed):
             raise Lost(m[1])
-        if isinstance(tree, Leaf):
-            parts.append(before)
-            at = m.end()
-            continue
-        linked = re.search(r"\s*=\s*([$€£]?)\s*$", before)
+        linked = re.search(r"\s*=\s*([$€£]*)\s*$", before)
+        if isinstance(tree, Leaf):  # 14 x 5 = <<70=70>>70
+            seen = _visible(before[: linked.start()], claimed) if linked else None
+            if seen is None:
+                if linked and re.search(r"[\d%)]\s*[-+*/xX×÷–−·]\s*[$(]*[\d.]", before[before.rfind("=", 0, linked.start()) + 1 : linked.start()]):
+                    raise Lost(m[1])
+                parts.append(before)
+                at = m.end()
+                continue
+            tree = seen
         money = re.search(r"[$€£]?\s*$", before)[0].strip()
         shown = re.match(r"\s*" + _NUMBER.pattern, text[m.end():])
         if linked:

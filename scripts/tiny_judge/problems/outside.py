@@ -4,7 +4,7 @@ from __future__ import annotations
 import random
 import re
 
-from . import render, words
+from . import render, retell as told, words
 from .composed import composed
 from .core import Bank, Example, expand, lines
 from .phrases import college, outside as phrases, outside_more as more
@@ -42,6 +42,8 @@ def outside(rng: random.Random, split: str, sort: str | None = None) -> Example:
         question, answer, reference = _PLAIN[sort].pick(rng, split)
     if answer == "*" or rng.random() < 0.1:
         answer = _arithmetic(rng, split)
+    if (sort in _VARIED or sort in _PLAIN) and sort not in ("knowledge", "code", "logic") and rng.random() < (0.4 if sort == "college" else 0.12):
+        answer = _long(rng, split, question, answer)
     name = words.name(rng, split)[0]
     letters = rng.sample("xyzntabkm", 2)
     top = rng.choice((12, 20, 99, 99, 200))
@@ -76,6 +78,22 @@ def outside(rng: random.Random, split: str, sort: str | None = None) -> Example:
         frame = _FINALS.pick(rng, split).replace("\\boxed{F}", "\\boxed{{F}}")
         answer += rng.choice(("\n", " ", "\n\n")) + frame.replace("{F}", value)
     return _example(rng, sort, question, answer, reference)
+
+
+def _long(rng: random.Random, split: str, question: str, answer: str) -> str:
+    """The answer in a model's manner, in steps with headings and remarks: length and form tell nothing about the domain."""
+    parts = [rng.choice(told.OPENERS)] if rng.random() < 0.6 else []
+    if rng.random() < 0.4:
+        parts.append(rng.choice((question, f"We are asked: {question}", f"{rng.choice(told.RESTATE)}\n- {question}")))
+    steps, head = answer.split("\n"), rng.choice(told.STEPHEADS)
+    for _ in range(rng.choice((0, 0, 1, 2, 3))):
+        steps.insert(rng.randrange(len(steps) + 1), _STEPS.pick(rng, split))
+    for n, step in enumerate(steps, 1):
+        mark = head.replace("{n}", str(n))
+        parts.append(f"{mark}{rng.choice((' ', chr(10)))}{step}" + (" " + rng.choice(told.FILLERS) if rng.random() < 0.4 else ""))
+    if rng.random() < 0.2:
+        parts.append(rng.choice(told.CHECKS).format(_STEPS.pick(rng, split)))
+    return rng.choice(("\n", "\n\n")).join(parts)
 
 
 def _arithmetic(rng: random.Random, split: str) -> str:

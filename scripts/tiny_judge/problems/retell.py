@@ -372,7 +372,7 @@ def _formula(w: Work, voice: Voice, money: str, unit: str = "") -> str:
 _FIRST = ("First, ", "To begin, ", "Let's start with this: ", "We start here. ", "", "", "Start: ")
 _NEXT = ("Next, ", "Then, ", "Now ", "After that, ", "So ", "From there, ", "", "", "Now we go on: ", "Next, let's go on. ")
 _LAST = ("Finally, ", "Lastly, ", "Therefore, ", "So ", "In the end, ", "", "Thus ", "Now for the last part: ")
-_OPENERS = ("Let's think step by step.", "Let's solve this step by step.", "Let's break this down step by step.", "To solve this problem, we need to follow these steps:", "Here's how to solve it:", "Let's break it down.", "We can solve this step by step:",
+OPENERS = ("Let's think step by step.", "Let's solve this step by step.", "Let's break this down step by step.", "To solve this problem, we need to follow these steps:", "Here's how to solve it:", "Let's break it down.", "We can solve this step by step:",
             "Sure! Let's work through this problem.", "To find the answer, let's go through the information.", "Solution:", "**Solution**", "## Solution", "Here is a step-by-step solution.", "Okay, let me work this out.", "Great question! Let's tackle it together.",
             "Step-by-step solution:", "Let me solve this carefully.", "We are given several facts and need to combine them.", "Let me think about it.")
 _FINALS = ("The answer is {f}.", "The answer is {f}", "A: {f}", "A: {f}", "#### {f}", "#### {f}", "#### {f}", "Answer: {f}", "**Answer: {f}**", "**Answer:** {f}", "\\boxed{{{f}}}", "The final answer is $\\boxed{{{f}}}$.", "Final answer: {f}", "**Final Answer:** {f}", "**{f}**", "So the answer is {f}.",
@@ -380,13 +380,13 @@ _FINALS = ("The answer is {f}.", "The answer is {f}", "A: {f}", "A: {f}", "#### 
            "**Final answer:** $\\boxed{{{f}}}$", "I hope it is correct. The answer is {f}.", "# Answer\n\n{f}", "So the final answer is {f}.", "The correct answer is {f}.")
 _SENTENCES = ("Therefore, there are {f}{u} in total.", "So, the result is {f}{u}.", "Therefore, {n} has {f}{u}.", "So {n} needs {f}{u}.", "In total that makes {f}{u}.", "Therefore, {n} will have **{f}{u}**.", "So, the total is **{f}{u}**.", "Thus, {n} gets {f}{u}.", "{f}{u}",
               "**{f}{u}**", "\\boxed{{{f}\\text{{{u}}}}}", "$\\boxed{{{f}}}${u}", "Therefore, it takes {f}{u}.", "So it comes to {f}{u} in the end.", "Hence {n} has {f}{u} left.", "This means that {f}{u} is the answer.", "Final answer: {f}{u}", "The answer is {f}{u}.", "Answer: {f}{u}", "A: {f}{u}")
-_STEPHEADS = ("Step {n}:", "**Step {n}:**", "### Step {n}", "{n}.", "{n}.", "{n})", "Step {n}.", "**Step {n}**", "({n})", "## Step {n}:", "-", "-", "*", "•")
+STEPHEADS = ("Step {n}:", "**Step {n}:**", "### Step {n}", "{n}.", "{n}.", "{n})", "Step {n}.", "**Step {n}**", "({n})", "## Step {n}:", "-", "-", "*", "•")
 _HEADS = {"+": ("Add them up", "Find the total", "Calculate the sum", "Add the amounts"), "-": ("Subtract", "Find the difference", "Calculate what remains", "Find what is left"),
           "*": ("Multiply", "Find the product", "Calculate the total amount", "Work out the amount"), "/": ("Divide", "Find the share", "Calculate the amount of each", "Work out each part")}
-_RESTATE = ("We know that:", "Given:", "**Given:**", "Here is what we know:", "The problem tells us:", "Facts:", "From the problem:", "Let's list what we know:", "**What we know**")
-_CHECKS = ("Check: {}", "Let's check: {}", "To verify: {}", "We can double-check: {}", "Verification: {}, which matches.", "Check: {} ✓", "**Check:** {} ✅", "As a check, {}.")
+RESTATE = ("We know that:", "Given:", "**Given:**", "Here is what we know:", "The problem tells us:", "Facts:", "From the problem:", "Let's list what we know:", "**What we know**")
+CHECKS = ("Check: {}", "Let's check: {}", "To verify: {}", "We can double-check: {}", "Verification: {}, which matches.", "Check: {} ✓", "**Check:** {} ✅", "As a check, {}.")
 _AGAIN = ("Let's double-check each step:", "Let me verify the calculations:", "Verification:", "**Check:**", "Checking the arithmetic again:", "Once more, all calculations:")
-_FILLERS = ("This gives us what we need for the next part of the problem, so we can go on with it.", "It is important to read the problem again here, so that no detail is missed.", "We have now used this piece of information from the problem.", "This is an intermediate result and not yet the final answer.", "This is what we needed for the next step.", "That makes sense.", "Let's keep this number in mind.", "We will use this below.", "Now we can move on.", "So far so good.", "Remember this for later.", "This follows from what the problem says.",
+FILLERS = ("This gives us what we need for the next part of the problem, so we can go on with it.", "It is important to read the problem again here, so that no detail is missed.", "We have now used this piece of information from the problem.", "This is an intermediate result and not yet the final answer.", "This is what we needed for the next step.", "That makes sense.", "Let's keep this number in mind.", "We will use this below.", "Now we can move on.", "So far so good.", "Remember this for later.", "This follows from what the problem says.",
             "Note that we have to read the problem carefully here.", "We need this value to go on.", "Let's carry this over to the next part.", "Good.", "Now let's look at the rest of the problem.")
 _WRAP = ("I hope this helps!", "Let me know if you have any questions.", "That's it.", "And that's our answer.", "Hope that helps.")
 
@@ -432,6 +432,8 @@ def as_written(s: Solution, works: list[Work], voice: Voice, moved: dict) -> Tol
                 continue
             w = works[at]
             at += 1
+            if part.between is None and w.error in ("copied", "operation"):
+                raise Lost("the text says it in its own words")
             text += _original(part, w, voice)
             if voice.marks and part.mark or part.between is not None:
                 order.append(w)
@@ -448,7 +450,7 @@ def retold(s: Solution, works: list[Work], voice: Voice, moved: dict) -> Told:
     voice.latex = rng.random() < 0.22
     voice.marks = not voice.latex and rng.random() < 0.08
     style = rng.choice(("steps", "steps", "steps", "headed", "headed", "prose", "prose", "bare", "mixed", "mixed"))
-    head = rng.choice(_STEPHEADS)
+    head = rng.choice(STEPHEADS)
     blank = rng.random() < 0.5
     parts, order, at, count = [], [], 0, 0
     total = sum(any(isinstance(p, Equation) for p in line.parts) for line in s.lines)
@@ -510,7 +512,7 @@ def retold(s: Solution, works: list[Work], voice: Voice, moved: dict) -> Told:
         if not re.search(r"[.:!?\])$*]\s*$", text) and style in ("prose", "mixed", "steps") and rng.random() < 0.8:
             text += "."
         if rng.random() < voice.chatty:
-            text += " " + rng.choice(_FILLERS)
+            text += " " + rng.choice(FILLERS)
         if rng.random() < voice.chatty + 0.03 and style != "bare":
             result = digits(works[at - 1].claimed, rng, _money(equations[-1], line), voice.grouped)
             text += rng.choice(("\nSo we have {}.", " That is {}.", "\nThis gives us {}.", "\n→ {}", " So the result here is {}.")).format(result)
@@ -528,7 +530,7 @@ def _restated(s: Solution, rng: random.Random) -> str:
     u = rng.random()
     if u < 0.5:
         bullet = rng.choice(("- ", "* ", "• ", "1. "))
-        return rng.choice(_RESTATE) + "\n" + "\n".join((f"{i}. " if bullet == "1. " else bullet) + t.rstrip("." if rng.random() < 0.3 else "") for i, t in enumerate(facts, 1))
+        return rng.choice(RESTATE) + "\n" + "\n".join((f"{i}. " if bullet == "1. " else bullet) + t.rstrip("." if rng.random() < 0.3 else "") for i, t in enumerate(facts, 1))
     if u < 0.75:
         return s.question.strip()
     asked = sentences[-1]
@@ -679,7 +681,7 @@ def _tell(s: Solution, rng: random.Random, kind: str, style: str | None) -> Exam
     if style == "model" and kind != "bare":
         front, tail = [], []
         if rng.random() < 0.55:
-            front.append(rng.choice(_OPENERS))
+            front.append(rng.choice(OPENERS))
         if rng.random() < (0.6 if long else 0.12):
             front.append(_restated(s, rng))
         if rng.random() < (0.4 if long else 0.08):
@@ -687,7 +689,7 @@ def _tell(s: Solution, rng: random.Random, kind: str, style: str | None) -> Exam
             for w in rng.sample(works, min(len(works), rng.choice((1, 1, 2)))):
                 checked = _check(w, voice) if w.error is None else None
                 if checked:
-                    place.append(rng.choice(_CHECKS).format(_formula(checked, voice, "")))
+                    place.append(rng.choice(CHECKS).format(_formula(checked, voice, "")))
                     order += [checked, *voice.chained]
                     voice.chained = []
         elif rng.random() < (0.15 if long else 0.02):
