@@ -69,7 +69,8 @@ _SIGNS = {"x": "*", "×": "*", "·": "*", "÷": "/", "−": "-", "–": "-"}
 
 def followed(response: str, steps: list[tuple]) -> None:
     """Every plain equation of two numbers in the response is among the steps."""
-    for a, op, b, minus, result in _WRITTEN.findall(re.sub(r"<<.*?>>", "", response)):
+    plain = re.sub(r"<<.*?>>", "", response).replace("\\times", "*").replace("\\div", "/")
+    for a, op, b, minus, result in _WRITTEN.findall(plain):
         a, b, result = (Fraction(n.replace(",", "").rstrip(".")) for n in (a, b, result))
         step = (a, _SIGNS.get(op, op), b, -result if minus else result)
         if result.denominator <= 10_000:

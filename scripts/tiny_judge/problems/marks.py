@@ -233,7 +233,7 @@ def _visible(text: str, claimed):
         start = m.start()
         while start and text[start - 1] in "$€£( ":
             start -= 1
-        plain = re.sub(r"[A-Za-z’'\"\[\]&,]{2,}|[$€£]|(?<=[a-z])/(?=[a-z])", " ", re.sub(r"(?<=[A-Za-z)])\s*/\s*(?=[A-Za-z])|\b[xX]\b(?=[a-z])|(?<=[A-Za-z])-(?=[A-Za-z])", " ", text[start:].replace(" per ", " "))).translate(_SIGNS)
+        plain = re.sub(r"[A-Za-z’'\"\[\]&,]{2,}|[$€£]|(?<=[a-z])/(?=[a-z])", " ", re.sub(r"(?<=[A-Za-z)])\s*/\s*(?=[A-Za-z])|\b[xX]\b(?=[a-z])|(?<=[A-Za-z\d])-(?=[A-Za-z])", " ", text[start:].replace(" per ", " "))).translate(_SIGNS)
         try:
             tree = parse(re.sub(r"(?<=[\d%)])\s*[a-zA-Z]\b", " ", plain))
         except (Lost, ValueError, IndexError):
