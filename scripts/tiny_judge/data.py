@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from pathlib import Path
 
 import torch
@@ -14,8 +15,9 @@ import drills
 import layout
 import tokenizer as vocabulary
 from problems import Example, generate, outside
-from problems.marks import Lost, Solution, unknown
-from problems.retell import tell, unfollowed
+from problems.made import made, stated
+from problems.marks import Lost, Solution, leaves, unknown
+from problems.retell import equations_of, renumbered, tell, unfollowed
 
 ROLES = (
     "", "form", "domain_in", "domain_out", "numbers", "read", "source", "nowhere", "part", "sum", "redo", "redo_wrong",
@@ -74,7 +76,22 @@ class Mix:
     """Share of rows that tell a real solution (`Encoder.real`)."""
     unfollowed: float = 0.06
     """Share among those of responses that cannot be followed."""
+    renumbered: float = 0.0
+    """Share among those that are tried with other numbers."""
+    made: float = 0.0
+    """Share of rows on signs, points, long sums, percentages and fractions (`problems/made.py`)."""
+    stated: float = 0.0
+    """Share of rows of unrelated equations, mostly wrong, that teach to read what stands there."""
     reason: float = 0.15
+
+
+def weight(s: Solution) -> float:
+    """How often a real solution is told: oftener with long sums, fractions, percentages and decimals, which are refused most."""
+    if s.lost:
+        return 1.0
+    numbers = [leaves(e.tree) for e in equations_of(s)]
+    hard = any(len(found) > 2 for found in numbers) + any(leaf.percent or not isinstance(leaf.value, int) for found in numbers for leaf in found)
+    return 1.0 + 0.7 * hard
 
 
 def pseudo_word(rng: random.Random) -> str:
@@ -131,6 +148,9 @@ class Encoder:
         self.end = self.trusted.token_to_id("<|im_end|>")
         self.stop = self.trusted.token_to_id("</perfect>")
         self.real: list[Solution] = []
+        self.chances: list[float] = []
+        self.known: dict[str, list[int]] = {}
+        """Tokens of pieces that were met before."""
 
     def _ids(self, text: str) -> list[int]:
         return self.trusted.encode(text, add_special_tokens=False).ids
@@ -146,20 +166,26 @@ class Encoder:
 
     def row(self, prompt: list[int], pieces: list[layout.Piece]) -> Row:
         """A prompt without loss and the pieces with their roles."""
-        ids, roles = list(prompt), [0] * len(prompt)
-        for piece, encoded in zip(
-            pieces,
-            self.trusted.encode_batch_fast([p.text for p in pieces], add_special_tokens=False),
-            strict=True,
-        ):
-            ids += encoded.ids
-            roles += [ROLE[piece.role]] * len(encoded.ids)
+        ids, roles, known = list(prompt), [0] * len(prompt), self.known
+        for text, role in pieces:
+            own = known.get(text)
+            if own is None:
+                own = self._ids(text)
+                if len(known) < 200_000 and len(text) < 24:
+                    known[text] = own
+            ids += own
+            roles += [ROLE[role]] * len(own)
         return Row(ids, roles)
 
     def training_row(self, rng: random.Random, mix: Mix) -> Row:
         """A random row for training."""
-        if rng.random() < mix.real:
+        u = rng.random()
+        if u < mix.real:
             return self.real_row(rng, mix)
+        if u < mix.real + mix.made:
+            return self.told_row(made(rng), rng, mix)
+        if u < mix.real + mix.made + mix.stated:
+            return self.stated_row(rng)
         if rng.random() < mix.drill:
             return self.row([], drills.row(rng))
         u = rng.random()
@@ -184,14 +210,31 @@ class Encoder:
     def real_row(self, rng: random.Random, mix: Mix) -> Row:
         """A real solution told in some way."""
         while True:
-            s = rng.choice(self.real)
+            if not self.chances:
+                self.chances = list(accumulate(weight(s) for s in self.real))
+            s = rng.choices(self.real, cum_weights=self.chances)[0]
             try:
-                example = unfollowed(s, rng) if rng.random() < mix.unfollowed or s.lost and unknown(s) else tell(s, rng)
+                if rng.random() < mix.unfollowed or s.lost and unknown(s):
+                    example = unfollowed(s, rng)
+                else:
+                    example = tell(renumbered(s, rng) if rng.random() < mix.renumbered else s, rng)
             except Lost:
                 continue
-            if rng.random() < mix.scramble / 4:
-                example = scramble(example, rng)
-            return self.row(self.prompt(example), layout.target(example, rng.random() < mix.reason))
+            return self.told_row(example, rng, mix)
+
+    def told_row(self, example: Example, rng: random.Random, mix: Mix) -> Row:
+        """The row of a telling."""
+        if rng.random() < mix.scramble / 3:
+            example = scramble(example, rng)
+        return self.row(self.prompt(example), layout.target(example, rng.random() < mix.reason))
+
+    def stated_row(self, rng: random.Random) -> Row:
+        """A row that teaches to read; whether its derivation makes sense is not asked."""
+        example = stated(rng)
+        pieces = layout.target(example, False)
+        if example.process:
+            pieces = [piece._replace(role="") if piece.role in ("flaw", "flags", "process", "perfect") else piece for piece in pieces]
+        return self.row(self.prompt(example), pieces)
 
 
 def collate(rows: list[Row], pad: int, length: int | None = None) -> Batch:

@@ -12,7 +12,7 @@ The thinking is a fixed little protocol:
     39s*12k=390+78=468,468 ok       long multiplication by partial products
     468s/3q,156*3=450+18=468 ok     a quotient is checked by multiplication
     156s-40x=116,115 no             q from the question, s an earlier step, k known, x from nowhere
-    last 115,50 no                  the last step's value, the reference
+    last 115,50 no                  the value of the last step before a check, the reference
     end 50,50 ok                    the final answer, the reference
     flaw 4 copy                     none, or the first step that is wrong: calc, copy, fit
     flags none                      or: no_steps missing cut repeat extra contradiction
@@ -80,7 +80,7 @@ def sources(example: Example) -> list[tuple[str, str]]:
         for side, value in (("a", step.a), ("b", step.b)):
             if results and same(results[-1], value):
                 mark = "s"
-            elif any(same(value, n) for n in given) or not isinstance(value, Clock) and exact(value * 100) in given and value < 1:
+            elif any(same(value, n) for n in given) or not isinstance(value, Clock) and (exact(value * 100) in given and 0 <= value < 1 or -value in given):
                 mark = "q"
             elif any(same(value, r) for r in results):
                 mark = "s"
@@ -143,9 +143,7 @@ def step_pieces(step: StudentStep, marks: tuple[str, str]) -> list[Piece]:
 def end_pieces(example: Example, reference) -> list[Piece]:
     """Derivation and final answer against the reference; the first flaw; the flags."""
     steps, final = example.student_steps, example.final
-    reached = steps[-1].claimed if steps else None
-    if any(same(step.claimed, final) for step in steps):  # a check may follow the result
-        reached = final
+    reached = example.reached
     last = form(reached) if steps else "-"
     stated = "?" if final is None else form(final)
     reaches = "ok" if steps and same(reached, reference) else "no"

@@ -4,7 +4,7 @@ The parameters carry the names of transformers' `Qwen3ForCausalLM` without the l
 `model.`, so that an export is a rename.  Two things differ from the reference code, not
 the mathematics: the rows of a batch may share one prefix (the prompt template) whose keys
 and values are computed once, and the attention keeps grouped heads together, so that keys
-are never repeated.
+are never repeated.  On a GPU torch's fused attention takes its place (`ATTENTIONS`).
 """
 
 from __future__ import annotations
@@ -14,6 +14,10 @@ from dataclasses import asdict, dataclass
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
+from torch.nn.attention.bias import causal_lower_right
+
+ATTENTIONS = ("plain", "corner", "masked")
+"""Ways to attend behind a prefix: scores in full; fused kernels with a causal mask in the lower right corner, or with a mask in full."""
 
 KV = tuple[Tensor, Tensor]
 """Keys and values of one layer, each [rows, kv heads, positions, head_dim]."""
@@ -85,6 +89,7 @@ class Attention(nn.Module):
         self.o_proj = Linear(self.heads * self.dim, c.hidden_size)
         self.q_norm = RMSNorm(self.dim, c.rms_norm_eps)
         self.k_norm = RMSNorm(self.dim, c.rms_norm_eps)
+        self.way = "plain"
 
     def project(self, x: Tensor, cos: Tensor, sin: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Queries (scaled), keys and values, each [rows, heads, length, dim]."""
@@ -98,6 +103,12 @@ class Attention(nn.Module):
     def attend(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
         """The output for all queries; `mask` covers the last keys and broadcasts over [rows, kv, group, length, keys]."""
         rows, heads, length, dim = q.shape
+        if self.way != "plain":
+            group = heads // self.kv_heads
+            k, v = k.repeat_interleave(group, 1), v.repeat_interleave(group, 1)
+            bias = causal_lower_right(length, k.shape[2]) if self.way == "corner" else F.pad(mask, (k.shape[2] - length, 0))
+            out = F.scaled_dot_product_attention(q, k, v, attn_mask=bias, scale=1.0)
+            return self.o_proj(out.transpose(1, 2).reshape(rows, length, heads * dim))
         # All queries that look at one key head go together, so that keys are not repeated.
         grouped = q.reshape(rows, self.kv_heads, -1, dim)
         scores = grouped @ k.transpose(-1, -2)
@@ -164,6 +175,11 @@ class Judge(nn.Module):
         self.register_buffer("sin", angles.sin(), persistent=False)
         self.precision = torch.float32
         self.apply(self._initialise)
+
+    def attend_by(self, way: str) -> None:
+        """Choose one of `ATTENTIONS`."""
+        for layer in self.layers:
+            layer.self_attn.way = way
 
     def _initialise(self, module: nn.Module) -> None:
         if isinstance(module, nn.Linear):

@@ -4,20 +4,25 @@
         --out runs/short.pt
     python train.py --stage full --workers 2 --steps 2000 --rate 0.75 0.0 --seed 2 \\
         --init runs/short.pt --out runs/full.pt
-    python train.py --stage full --device cuda --feeders 14 --tokens 65536 --minutes 9 --rate 1.0 0.0 \\
+    python train.py --stage full --device cuda --feeders 14 --tokens 32768 --minutes 5 --rate 1.0 0.0 \\
         --init runs/short.pt --out runs/full.pt
 
 Stage `short` leaves the instruction part of the prompt out, which halves the cost of an
 example; stage `full` ends the training behind the whole template, whose keys and values
 are computed once per batch, without gradient, and shared by the rows.  With `--workers 2`
 two processes of one thread each draw their own batches and average their gradients.  A run
-is determined by its options and its seed.  Checkpoints are written every few minutes.
+is determined by its options and its seed.  Checkpoints are written every minute, at the end and
+on SIGTERM.  With `--feeders` other processes draw the batches; they are forked before the GPU is
+touched, so that they start at once, and `--minutes` counts from the first step.
 """
 
 from __future__ import annotations
 
 import argparse
+import gc
 import json
+import os
+import queue
 import random
 import signal
 import time
@@ -32,7 +37,7 @@ import fused
 import tokenizer as vocabulary
 from data import ROLES, Batch, Encoder, Mix, Row, batches, collate
 from layout import target
-from model import Config, Judge
+from model import ATTENTIONS, Config, Judge
 from muon import Muon
 from problems import generate, outside
 from problems.marks import Lost, solutions
@@ -76,27 +81,59 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--workers", type=int, default=1, help="processes of one thread")
     parser.add_argument("--device", default="cpu", help="cpu or cuda")
     parser.add_argument("--feeders", type=int, default=0, help="processes that draw the batches (for a GPU)")
+    parser.add_argument("--attention", choices=("fastest", *ATTENTIONS), default="fastest", help="on a GPU; `fastest` tries all")
+    parser.add_argument("--slim", action="store_true", help="checkpoints without the optimizers' state")
     parser.add_argument("--every", type=int, default=500, help="steps between evaluations")
     return parser.parse_args()  # fmt: skip
 
 
-def feed(options: argparse.Namespace, seed: int, queue) -> None:
+def feed(encoder: Encoder, mix: Mix, tokens: int, seed: int, channel) -> None:
     """A feeder: draws batches for ever."""
     torch.set_num_threads(1)
-    encoder = Encoder(options.tokenizer)
-    encoder.real = solutions(options.real) if options.real else []
-    for batch in batches(encoder, random.Random(seed), Mix(**options.mix), options.tokens):
-        queue.put(tuple(part.numpy() for part in (batch.ids, batch.where, batch.labels, batch.roles)))
-
-
-def fed(options: argparse.Namespace, seed: int):
-    """An endless stream of batches from several processes, in the order in which they come."""
-    context = multiprocessing.get_context("spawn")
-    queue = context.Queue(4 * options.feeders)
-    for index in range(options.feeders):
-        context.Process(target=feed, args=(options, seed + 101 * index, queue), daemon=True).start()
+    os.nice(5)
     while True:
-        yield Batch(*(torch.from_numpy(part) for part in queue.get()))
+        try:
+            for batch in batches(encoder, random.Random(seed), mix, tokens):
+                ids, where, labels, roles = (part.numpy() for part in (batch.ids, batch.where, batch.labels, batch.roles))
+                channel.put((ids.astype("uint16"), where.astype("int32"), labels.astype("uint16"), roles.astype("uint8")))
+        except (BrokenPipeError, KeyboardInterrupt):
+            return
+        except Exception as problem:  # noqa: BLE001 - a row that cannot be drawn must not cost the run a feeder
+            print(f"a feeder begins anew after {problem!r}", flush=True)
+            seed += 10_007
+
+
+class Feeders:
+    """An endless stream of batches from several processes, in the order in which they come."""
+
+    def __init__(self, options: argparse.Namespace, encoder: Encoder, seed: int):
+        os.environ["TOKENIZERS_PARALLELISM"] = "false"
+        gc.collect()
+        gc.freeze()  # what is loaded stays shared
+        context = multiprocessing.get_context("fork")
+        self.channel = context.Queue(4 * options.feeders)
+        self.processes = [
+            context.Process(target=feed, args=(encoder, Mix(**options.mix), options.tokens, seed + 101 * index, self.channel), daemon=True)
+            for index in range(options.feeders)
+        ]
+        for process in self.processes:
+            process.start()
+
+    def __iter__(self):
+        return self
+
+    def __next__(self) -> Batch:
+        while True:
+            try:
+                return Batch(*(torch.from_numpy(part.astype("int64")) for part in self.channel.get(timeout=10)))
+            except queue.Empty:
+                if not any(process.is_alive() for process in self.processes):
+                    raise RuntimeError("every feeder has ended") from None
+
+    def stop(self) -> None:
+        """End the processes."""
+        for process in self.processes:
+            process.terminate()
 
 
 class Together:
@@ -121,16 +158,22 @@ class Together:
         return progress
 
 
+def encoder_of(options: argparse.Namespace) -> Encoder:
+    """The encoder with the real solutions."""
+    encoder = Encoder(options.tokenizer)
+    encoder.real = solutions(options.real) if options.real else []
+    return encoder
+
+
 class Trainer:
     """Model, optimizers and prefix of one run."""
 
     def __init__(
-        self, options: argparse.Namespace, rank: int = 0, together: Together | None = None
+        self, options: argparse.Namespace, rank: int = 0, together: Together | None = None, encoder: Encoder | None = None
     ):
         torch.manual_seed(options.seed)
         self.options, self.rank, self.together = options, rank, together
-        self.encoder = Encoder(options.tokenizer)
-        self.encoder.real = solutions(options.real) if options.real else []
+        self.encoder = encoder or encoder_of(options)
         state = torch.load(options.init, weights_only=True, map_location="cpu") if options.init else None
         shape = state["config"] if state else options.shape
         shape = {"vocab_size": self.encoder.trusted.get_vocab_size(), **shape}
@@ -169,6 +212,44 @@ class Trainer:
         self.age += 1
         hidden, _ = self.model(batch.ids, self.past, self.prefix.shape[1])
         return self.model.logits(hidden.flatten(0, 1)[batch.where])
+
+    def choose_attention(self, rows: int = 64, length: int = 320) -> None:
+        """Take the fastest way to attend that gives what the plain one does, forward and backward."""
+        device, layer = self.options.device, self.model.layers[0].self_attn
+        generator = torch.Generator("cpu").manual_seed(1)
+        prefix = self.prefix.shape[1]
+
+        def normal(*shape):
+            return torch.randn(*shape, generator=generator).to(device, torch.bfloat16)
+
+        q, k, v = (normal(rows, heads, at, layer.dim) * by for heads, at, by in
+                   ((layer.heads, length, layer.dim**-0.5), (layer.kv_heads, prefix + length, 1), (layer.kv_heads, prefix + length, 1)))
+        mask = torch.full((length, length), -1e4, dtype=q.dtype, device=device).triu(1)
+        found, wanted, times = [], None, {}
+        for way in ATTENTIONS:
+            layer.way = way
+            try:
+                inputs = [part.clone().requires_grad_() for part in (q, k, v)]
+                out = layer.attend(*inputs, mask)
+                out.float().square().mean().backward()
+                got = [out.detach().float(), *(part.grad.float() for part in inputs)]
+                wanted = wanted or got
+                error = max(((g - w).norm() / w.norm()).item() for g, w in zip(got, wanted, strict=True))
+                torch.cuda.synchronize()
+                begun = time.time()
+                for _ in range(10):
+                    layer.attend(*inputs, mask).float().square().mean().backward()
+                torch.cuda.synchronize()
+                times[way] = (time.time() - begun) / 10
+                print(f"attention {way}: {1000 * times[way]:.2f} ms, differs by {error:.1e}", flush=True)
+                if error < 0.02:
+                    found.append(way)
+            except RuntimeError as problem:
+                print(f"attention {way}: {problem}", flush=True)
+        self.model.zero_grad()
+        best = min(found, key=times.get, default="plain")
+        self.model.attend_by(best)
+        print(f"attention: {best}", flush=True)
 
     def here(self, batch: Batch) -> Batch:
         """The batch on the device of the model."""
@@ -217,9 +298,10 @@ class Trainer:
         state = {
             "config": self.model.config.to_dict(),
             "model": {name: value.cpu() for name, value in self.model.state_dict().items()},
-            "optimizers": [optimizer.state_dict() for optimizer in self.optimizers],
             "step": step,
         }
+        if not self.options.slim:
+            state["optimizers"] = [optimizer.state_dict() for optimizer in self.optimizers]
         torch.save(state, path.with_suffix(".tmp"))
         path.with_suffix(".tmp").rename(path)
 
@@ -251,31 +333,40 @@ def run(rank: int, options: argparse.Namespace, together: Together | None) -> No
     torch.set_num_threads(1)
     if options.device == "cpu" and not fused.install() and rank == 0:
         print("no AVX-512 for bf16 or no g++: training with torch's own operations, about three times slower", flush=True)
-    trainer = Trainer(options, rank, together)
+    started = time.time()
+    encoder = encoder_of(options)
+    feeders = Feeders(options, encoder, 1000 * options.seed + 17 * rank) if options.feeders else None
+    stream = feeders or batches(encoder, random.Random(1000 * options.seed + rank), Mix(**options.mix), options.tokens)
+    trainer = Trainer(options, rank, together, encoder)
     first = rank == 0
     watched = {}
     if first:
         splits = ("domain", "heldout")
-        watched = {split: gate_rows(trainer.encoder, split, 72, 77) for split in splits}
+        watched = {split: gate_rows(encoder, split, 72, 77) for split in splits}
         if options.real:
-            watched["real"] = real_rows(trainer.encoder, options.real, 96, 77)
+            watched["real"] = real_rows(encoder, options.real, 96, 77)
         parameters = sum(p.numel() for p in trainer.model.parameters())
         print(f"{parameters / 1e6:.2f} M parameters, prefix {trainer.prefix.shape[1]}", flush=True)
-    rng = random.Random(1000 * options.seed + rank)
-    if options.feeders:
-        stream = fed(options, 1000 * options.seed + 17 * rank)
-    else:
-        stream = batches(trainer.encoder, rng, Mix(**options.mix), options.tokens)
+    if options.device != "cpu" and options.attention == "fastest":
+        trainer.choose_attention()
+    elif options.attention != "fastest":
+        trainer.model.attend_by(options.attention)
     stopped: list[int] = []
     signal.signal(signal.SIGTERM, lambda number, _: stopped.append(number))  # ends with a checkpoint
+    batch = next(stream)
     begun = saved = time.time()
-    losses, rows, step, progress = [], 0, 0, 0.0
+    if first:
+        print(f"first batch after {begun - started:.1f} s", flush=True)
+    losses, rows, waited, step, progress = [], 0, 0.0, 0, 0.0
     while progress < 1:
         step += 1
+        now = time.time()
+        if step > 1:
+            batch = next(stream)
+            waited += time.time() - now
         elapsed = (time.time() - begun) / 60
         progress = step / options.steps if options.steps else elapsed / options.minutes
         progress = 1.0 if stopped else progress
-        batch = next(stream)
         rows += len(batch.ids) * options.workers
         loss, progress = trainer.step(batch, step, progress)
         losses.append(loss)
@@ -285,18 +376,20 @@ def run(rank: int, options: argparse.Namespace, together: Together | None) -> No
             speed = rows / (time.time() - begun)
             print(
                 f"{step} rows {rows} loss {torch.stack(losses).mean().item():.4f} {speed:.1f}/s"
-                f" progress {progress:.3f}",
+                f" progress {progress:.3f} waited {100 * waited / (time.time() - begun):.0f} %",
                 flush=True,
             )
             losses = []
+        if time.time() - saved > 60 or progress >= 1:
+            trainer.save(options.out, step)
+            saved = time.time()
         if step % options.every == 0 or progress >= 1 and not stopped:
             for split, fixed in watched.items():
                 shares, whole = trainer.gate(fixed)
                 line = " ".join(f"{r} {100 * shares[r]:.1f}" for r in WATCHED if r in shares)
                 print(f"  {split}: whole {100 * whole:.1f} | {line}", flush=True)
-        if time.time() - saved > 120 or progress >= 1:
-            trainer.save(options.out, step)
-            saved = time.time()
+    if feeders:
+        feeders.stop()
 
 
 def main() -> None:

@@ -75,9 +75,9 @@ def check(e, noisy: bool = False) -> None:
     if e.final is not None:
         need(states(e.student_answer, e.final), "the final answer is stated")
     if e.kind in ("correct", "irrelevant", "lucky_cancelling"):
-        need(same(e.student_steps[-1].claimed, answer), "the derivation ends right")
+        need(same(e.reached, answer), "the derivation ends right")
     if e.kind == "lucky_contradiction" or e.kind.startswith(("miscalculated", "wrong_op", "wrong_number")):
-        need(not same(e.student_steps[-1].claimed, answer), "the derivation ends elsewhere")
+        need(not same(e.reached, answer), "the derivation ends elsewhere")
     if e.kind == "cut_off":
         need(e.student_answer[-1] not in ".!?" and e.flags == {"cut"}, "plainly cut")
     if e.kind.startswith("bare"):

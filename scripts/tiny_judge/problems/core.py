@@ -61,6 +61,13 @@ class Example:
     flags: frozenset[str]
     topic: str = ""
     inside: bool = True
+    last: int | None = None
+    """Which of the student's steps ends the derivation, where a check follows it; None for the last."""
+
+    @property
+    def reached(self) -> Value | None:
+        """The value in which the derivation ends: that of its last step before a check, None without steps."""
+        return self.student_steps[-1 if self.last is None else self.last].claimed if self.student_steps else None
 
 
 @dataclass

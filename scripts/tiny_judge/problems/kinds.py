@@ -2,10 +2,11 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 from . import finals as F, render as R
 from .core import Example, Problem, StudentStep, Value, fill
-from .numbers import Clock, form, known, same
+from .numbers import Clock, apply, form, known, same, workable
 from .questions import problem as draw_problem
 from .phrases import pairs
 from .phrases.styles import EMOJI
@@ -120,22 +121,29 @@ def _right_works(p: Problem, rng) -> list[Work]:
 _INVERSE = {"+": "-", "-": "+", "*": "/", "/": "*"}
 
 
-def _checked(works: list[Work], style) -> list[str]:
-    """The inverse of the last step, as a check after the answer."""
+def _checked(works: list[Work], style) -> tuple[str, StudentStep] | None:
+    """The inverse of the last step, as a check after the answer, None where the judge cannot follow it."""
     w = works[-1]
-    if not w.shown or isinstance(w.a, Clock) or w.percents != (None, None) or w.op in "*/" and not w.b:
-        return []
+    if not w.shown or isinstance(w.a, Clock) or isinstance(w.claimed, Clock) or w.percents != (None, None) or w.op in "*/" and not w.b:
+        return None
+    inverse = _INVERSE[w.op]
+    if not workable(w.claimed, inverse, w.b) or not same(apply(w.claimed, inverse, w.b), w.a):
+        return None
     equation = f"{style.side(style.show(w.claimed), _INVERSE[w.op], style.show(w.b))} = {style.show(w.a)}"
-    return [R.CHECKS.pick(style.rng, style.split).replace("{E}", f"${equation}$" if style.latex else equation)]
+    text = R.CHECKS.pick(style.rng, style.split).replace("{E}", f"${equation}$" if style.latex else equation)
+    return text, StudentStep(w.claimed, inverse, w.b, w.a, w.a, None, True)
 
 
 def _correct(rng, split, kind, p):
     style = R.Style(p, rng, split)
     works = _right_works(p, rng)
-    checked = rng.random() < 0.03
-    parts = _write(p, works, style, p.answer, not checked) + (_checked(works, style) if checked else [])
+    check = _checked(works, style) if rng.random() < 0.05 else None
+    parts = _write(p, works, style, p.answer, not check) + ([check[0]] if check else [])
     text = R.assemble(parts, style)
-    return _done(p, kind, _noise(text, rng), works, p.answer, rng)
+    example = _done(p, kind, _noise(text, rng), works, p.answer, rng)
+    if check:
+        example = replace(example, last=len(example.student_steps) - 1, student_steps=(*example.student_steps, check[1]))
+    return example
 
 
 def _wrong_works(p, rng, error: str) -> list[Work]:

@@ -233,7 +233,7 @@ def _visible(text: str, claimed):
         start = m.start()
         while start and text[start - 1] in "$€£( ":
             start -= 1
-        plain = re.sub(r"[A-Za-z’'\"\[\]&,]{2,}|[$€£]|(?<=[a-z])/(?=[a-z])", " ", re.sub(r"(?<=[A-Za-z)])\s*/\s*(?=[A-Za-z])|\b[xX]\b(?=[a-z])|(?<=[A-Za-z])-(?=[A-Za-z])", " ", text[start:].replace(" per ", " "))).translate(_SIGNS)
+        plain = re.sub(r"[A-Za-z’'\"\[\]&,]{2,}|[$€£]|(?<=[a-z])/(?=[a-z])", " ", re.sub(r"(?<=[A-Za-z)])\s*/\s*(?=[A-Za-z])|\b[xX]\b(?=[a-z])|(?<=[A-Za-z\d])-(?=[A-Za-z])", " ", text[start:].replace(" per ", " "))).translate(_SIGNS)
         try:
             tree = parse(re.sub(r"(?<=[\d%)])\s*[a-zA-Z]\b", " ", plain))
         except (Lost, ValueError, IndexError):
@@ -279,11 +279,16 @@ def _line(text: str) -> Line:
         tree, claimed = parse(left), number(right)
         if not writable(claimed) or isinstance(tree, Tree) and not fits(tree, claimed):
             raise Lost(m[1])
-        if isinstance(tree, Leaf):
-            parts.append(before)
-            at = m.end()
-            continue
-        linked = re.search(r"\s*=\s*([$€£]?)\s*$", before)
+        linked = re.search(r"\s*=\s*([$€£]*)\s*$", before)
+        if isinstance(tree, Leaf):  # 14 x 5 = <<70=70>>70
+            seen = _visible(before[: linked.start()], claimed) if linked else None
+            if seen is None:
+                if linked and re.search(r"[\d%)]\s*[-+*/xX×÷–−·]\s*[$(]*[\d.]", before[before.rfind("=", 0, linked.start()) + 1 : linked.start()]):
+                    raise Lost(m[1])
+                parts.append(before)
+                at = m.end()
+                continue
+            tree = seen
         money = re.search(r"[$€£]?\s*$", before)[0].strip()
         shown = re.match(r"\s*" + _NUMBER.pattern, text[m.end():])
         if linked:

@@ -57,6 +57,11 @@ def same(a, b) -> bool:
 
 def _digits(value) -> tuple[int, Fraction]:
     """Significant digits and scale: 0.35 is (35, 1/100), 2400 is (24, 100)."""
+    if isinstance(value, int):
+        number, scale = int(value), 1
+        while number and number % 10 == 0:
+            number, scale = number // 10, scale * 10
+        return number, scale
     whole, scale = Fraction(value) * 10_000, Fraction(1, 10_000)
     number = int(whole)
     while number and number % 10 == 0:

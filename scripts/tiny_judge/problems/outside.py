@@ -4,19 +4,19 @@ from __future__ import annotations
 import random
 import re
 
-from . import render, words
+from . import render, retell as told, words
 from .composed import composed
 from .core import Bank, Example, expand, lines
-from .phrases import outside as phrases, outside_more as more
+from .phrases import college, outside as phrases, outside_more as more
 
-SORTS = (*dict.fromkeys((*phrases.SORTS, *more.SORTS)), "size", "composed")
+SORTS = (*dict.fromkeys((*phrases.SORTS, *more.SORTS, *college.SORTS)), "size", "composed")
 
 
 def _banks(sorts: dict[str, str]) -> dict[str, Bank]:
     return {sort: Bank([re.split(r"\s+##\s+", line) for line in lines(text)], key=lambda parts: parts[0]) for sort, text in sorts.items()}
 
 
-_PLAIN, _VARIED = _banks(phrases.SORTS), _banks(more.SORTS)
+_PLAIN, _VARIED = _banks(phrases.SORTS), _banks(more.SORTS | college.SORTS)
 _STEPS = Bank(lines(more.STEPS))
 _PREFIXES, _REMARKS = Bank(lines(phrases.PREFIXES)), Bank(lines(phrases.REMARKS))
 _FINALS = Bank(["The answer is {F}.", "\\boxed{F}", "#### {F}", "Answer: {F}", "**{F}**", "So {F}.", "Therefore, the answer is $\\boxed{F}$.",
@@ -25,7 +25,7 @@ _FINALS = Bank(["The answer is {F}.", "\\boxed{F}", "#### {F}", "Answer: {F}", "
 
 def outside(rng: random.Random, split: str, sort: str | None = None) -> Example:
     """A problem that is none of the judge's business."""
-    sort = sort or rng.choice(SORTS + ("size",) + ("composed",) * 6)
+    sort = sort or rng.choice(SORTS + ("size",) + ("composed",) * 6 + ("college",) * 7)
     if sort == "size":
         return _oversized(rng, split)
     if sort == "composed":
@@ -36,17 +36,22 @@ def outside(rng: random.Random, split: str, sort: str | None = None) -> Example:
     if sort in _VARIED and (sort not in _PLAIN or rng.random() < 0.7):
         question, answer, reference = _VARIED[sort].pick(rng, split)
         question = expand(question, rng)
+        if sort == "college":
+            answer, reference = expand(answer, rng), expand(reference, rng)
     else:
         question, answer, reference = _PLAIN[sort].pick(rng, split)
     if answer == "*" or rng.random() < 0.1:
         answer = _arithmetic(rng, split)
+    if (sort in _VARIED or sort in _PLAIN) and sort not in ("knowledge", "code", "logic") and rng.random() < (0.4 if sort == "college" else 0.12):
+        answer = _long(rng, split, question, answer)
     name = words.name(rng, split)[0]
     letters = rng.sample("xyzntabkm", 2)
     top = rng.choice((12, 20, 99, 99, 200))
     numbers = {c: str(rng.randint(2, top)) for c in "abcdefvw"}
+    large = str(rng.randint(201, 999)) if sort == "college" else ""
 
     def fill(text: str) -> str:
-        text = re.sub(r"\{L\}", lambda _: str(rng.randint(201, 999)), text)
+        text = re.sub(r"\{L\}", lambda _: large or str(rng.randint(201, 999)), text)
         return re.sub(r"\{([a-fv-yN])\}", lambda m: name if m[1] == "N" else letters["xy".index(m[1])] if m[1] in "xy" else numbers[m[1]], text)
 
     question, answer, reference = (fill(t) for t in (question, answer, reference))
@@ -73,6 +78,22 @@ def outside(rng: random.Random, split: str, sort: str | None = None) -> Example:
         frame = _FINALS.pick(rng, split).replace("\\boxed{F}", "\\boxed{{F}}")
         answer += rng.choice(("\n", " ", "\n\n")) + frame.replace("{F}", value)
     return _example(rng, sort, question, answer, reference)
+
+
+def _long(rng: random.Random, split: str, question: str, answer: str) -> str:
+    """The answer in a model's manner, in steps with headings and remarks: length and form tell nothing about the domain."""
+    parts = [rng.choice(told.OPENERS)] if rng.random() < 0.6 else []
+    if rng.random() < 0.4:
+        parts.append(rng.choice((question, f"We are asked: {question}", f"{rng.choice(told.RESTATE)}\n- {question}")))
+    steps, head = answer.split("\n"), rng.choice(told.STEPHEADS)
+    for _ in range(rng.choice((0, 0, 1, 2, 3))):
+        steps.insert(rng.randrange(len(steps) + 1), _STEPS.pick(rng, split))
+    for n, step in enumerate(steps, 1):
+        mark = head.replace("{n}", str(n))
+        parts.append(f"{mark}{rng.choice((' ', chr(10)))}{step}" + (" " + rng.choice(told.FILLERS) if rng.random() < 0.4 else ""))
+    if rng.random() < 0.2:
+        parts.append(rng.choice(told.CHECKS).format(_STEPS.pick(rng, split)))
+    return rng.choice(("\n", "\n\n")).join(parts)
 
 
 def _arithmetic(rng: random.Random, split: str) -> str:

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
+from functools import lru_cache
 
 from . import words
 from .numbers import LARGEST, Clock, exact
@@ -17,6 +18,11 @@ MOST = 20
 
 def listed(question: str) -> list:
     """The numbers of a question in their order, at most `MOST`; those beyond the judge's range are left out."""
+    return list(_listed(question))
+
+
+@lru_cache(maxsize=64)
+def _listed(question: str) -> tuple:
     found = []
     for m in _NUMBER.finditer(question):
         if m["clock"]:
@@ -28,4 +34,4 @@ def listed(question: str) -> list:
             value = exact(Fraction(m[0].replace(",", "")))
         if value <= LARGEST and (isinstance(value, int) or (value * 10_000).denominator == 1) and value not in found:
             found.append(value)
-    return found[:MOST]
+    return tuple(found[:MOST])

@@ -27,7 +27,7 @@ class Work:
     """Which number of the expression is from nowhere."""
 
 
-def _equations(s: Solution) -> list[Equation]:
+def equations_of(s: Solution) -> list[Equation]:
     return [part for line in s.lines for part in line.parts if isinstance(part, Equation)]
 
 
@@ -42,6 +42,8 @@ def _origin(trees: list[Equation], at: int, place: int, given: list) -> int | No
 
 def near(v, rng: random.Random, others=()):
     """A plausible wrong value."""
+    if v < 0:  # the sign is lost, or the digits are wrong
+        return -v if rng.random() < 0.35 else -near(-v, rng)
     for _ in range(60):
         u = rng.random()
         unit = 1 if isinstance(v, int) else Fraction(1, rng.choice((1, 10, 100)))
@@ -75,7 +77,7 @@ def near(v, rng: random.Random, others=()):
 
 def works_of(s: Solution, faults: dict[int, str], rng: random.Random) -> list[Work]:
     """The student's equations with faults: 'value' (carried on), 'stay' (all else stays), 'number', 'sign'."""
-    equations, given = _equations(s), listed(s.question)
+    equations, given = equations_of(s), listed(s.question)
     works: list[Work] = []
     changed: dict[int, object] = {}
     for index, e in enumerate(equations):
@@ -97,7 +99,7 @@ def works_of(s: Solution, faults: dict[int, str], rng: random.Random) -> list[Wo
         right = e.claimed
         if error:
             right = value(tree)
-            if not writable(right) or right < 0 or right == e.claimed and kind:
+            if not writable(right) or right < 0 <= e.claimed or right == e.claimed and kind:
                 raise Lost("fault")
         claimed = right
         if kind in ("value", "stay"):
@@ -108,10 +110,72 @@ def works_of(s: Solution, faults: dict[int, str], rng: random.Random) -> list[Wo
                     claimed = other
         if kind == "back":  # ends where the sound solution does
             claimed, error = e.claimed, "calculation" if right != e.claimed else error
+        if error == "calculation" and fits(tree, claimed):
+            raise Lost("rounded, not wrong")
         if claimed != e.claimed and kind != "stay":
             changed[index] = claimed
         works.append(Work(tree, claimed, error, bad))
     return works
+
+
+_DIGITS = re.compile(r"(?<![\d.,])\d[\d,]*(?:\.\d+)?(?![\d,]*\d)")
+
+
+def _another(n: int, rng: random.Random) -> int:
+    """Another number of about this size, and as round."""
+    by = next(k for k in (1000, 100, 50, 10, 5, 1) if n % k == 0 and n > k)
+    return rng.randint(max(1 if by > 1 else 2, n // by // 2), max(3, n * 2 // by)) * by
+
+
+def renumbered(s: Solution, rng: random.Random) -> Solution:
+    """The same solution with other numbers, in question, texts and equations; `Lost` where the results are not alike."""
+    written_out = [m[0].replace(",", "") for m in _DIGITS.finditer(s.question)]
+    given = listed(s.question)
+    free = sorted({int(n) for n in written_out if n.isdigit() and 3 <= int(n) <= 9999 and int(n) != 100})
+    if s.lost or not free or re.search(r"\d:\d|\d/\d|\d(?:st|nd|rd|th)\b", s.question):
+        raise Lost("nothing to change")
+    swap: dict = {n: _another(n, rng) for n in free if rng.random() < 0.7}
+    moved = {str(n): str(new) for n, new in swap.items()}
+    known = set(given) | {exact(Fraction(n, 100)) for n in given if type(n) is int}
+    equations, fresh, claims = equations_of(s), [], []
+    for index, e in enumerate(equations):
+        numbers, texts = [], list(e.numbers)
+        for place, leaf in enumerate(leaves(e.tree)):
+            origin, old = _origin(equations, index, place, given), leaf.value
+            new = claims[origin] if origin is not None else swap.get(old, old)
+            if origin is None and new == old and 0 < old < 1:
+                hundredfold = exact(Fraction(old) * 100)
+                new = exact(Fraction(swap.get(hundredfold, hundredfold)) / 100)
+            numbers.append(new)
+            if new != old and texts:
+                texts[place] = digits(exact(Fraction(new) * 100)) if leaf.percent else digits(new, None, "", "," in texts[place])
+        tree = with_leaves(e.tree, list(numbers))
+        right = value(tree)
+        if value(e.tree) != e.claimed or right <= 0 or not writable(right) or isinstance(right, int) < isinstance(e.claimed, int) or not fits(tree, right):
+            raise Lost("another result")
+        if isinstance(right, Fraction) and (right * 100).denominator != 1:
+            raise Lost("long decimals")
+        old, new = digits(e.claimed), digits(right)
+        if moved.setdefault(old, new) != new:
+            raise Lost("two meanings")
+        claims.append(right)
+        known.add(e.claimed)
+        fresh.append(replace(e, tree=tree, claimed=right, numbers=tuple(texts)))
+    rest = iter(fresh)
+    lines = []
+    for line in s.lines:
+        parts = []
+        for part in line.parts:
+            if isinstance(part, str):
+                if any(exact(Fraction(m[0].replace(",", "").rstrip("."))) not in known for m in _DIGITS.finditer(part)):
+                    raise Lost("a number of unknown origin")
+                part = _swap(part, moved, rng)
+            else:
+                part = next(rest)
+            parts.append(part)
+        lines.append(Line(tuple(parts)))
+    question = _swap(s.question, {str(n): str(new) for n, new in swap.items()}, rng)
+    return Solution(question, "", tuple(lines), claims[-1])
 
 
 # how it is written -------------------------------------------------------------------
@@ -153,6 +217,8 @@ class Voice:
     """Whether numbers of equations are explained behind them."""
     keep: bool = True
     """Whether left sides keep the words between their numbers."""
+    chatty: float = 0.12
+    """How often a remark or the result again follows a line."""
     chained: list = field(default_factory=list)
     """Expressions between the left side and the value of what was written last."""
 
@@ -277,7 +343,9 @@ def _formula(w: Work, voice: Voice, money: str, unit: str = "") -> str:
     rng = voice.rng
     between = _simpler(w.tree) if rng.random() < 0.3 and not voice.marks else None
     if between is not None:
-        voice.chained.append(Work(between, w.claimed, w.error))
+        foreign = None if w.bad is None else leaves(w.tree)[w.bad].value
+        places = [place for place, leaf in enumerate(leaves(between)) if foreign is not None and leaf.value == foreign]
+        voice.chained.append(Work(between, w.claimed, w.error, places[0] if places else None))
     left, result = voice.tree(w.tree, money if rng.random() < 0.5 else ""), digits(w.claimed, rng, money.replace("$", "\\$") if voice.latex else money, voice.grouped)
     if between is not None:
         left += f" = {voice.tree(between)}"
@@ -304,7 +372,7 @@ def _formula(w: Work, voice: Voice, money: str, unit: str = "") -> str:
 _FIRST = ("First, ", "To begin, ", "Let's start with this: ", "We start here. ", "", "", "Start: ")
 _NEXT = ("Next, ", "Then, ", "Now ", "After that, ", "So ", "From there, ", "", "", "Now we go on: ", "Next, let's go on. ")
 _LAST = ("Finally, ", "Lastly, ", "Therefore, ", "So ", "In the end, ", "", "Thus ", "Now for the last part: ")
-_OPENERS = ("Let's think step by step.", "Let's solve this step by step.", "Let's break this down step by step.", "To solve this problem, we need to follow these steps:", "Here's how to solve it:", "Let's break it down.", "We can solve this step by step:",
+OPENERS = ("Let's think step by step.", "Let's solve this step by step.", "Let's break this down step by step.", "To solve this problem, we need to follow these steps:", "Here's how to solve it:", "Let's break it down.", "We can solve this step by step:",
             "Sure! Let's work through this problem.", "To find the answer, let's go through the information.", "Solution:", "**Solution**", "## Solution", "Here is a step-by-step solution.", "Okay, let me work this out.", "Great question! Let's tackle it together.",
             "Step-by-step solution:", "Let me solve this carefully.", "We are given several facts and need to combine them.", "Let me think about it.")
 _FINALS = ("The answer is {f}.", "The answer is {f}", "A: {f}", "A: {f}", "#### {f}", "#### {f}", "#### {f}", "Answer: {f}", "**Answer: {f}**", "**Answer:** {f}", "\\boxed{{{f}}}", "The final answer is $\\boxed{{{f}}}$.", "Final answer: {f}", "**Final Answer:** {f}", "**{f}**", "So the answer is {f}.",
@@ -312,12 +380,13 @@ _FINALS = ("The answer is {f}.", "The answer is {f}", "A: {f}", "A: {f}", "#### 
            "**Final answer:** $\\boxed{{{f}}}$", "I hope it is correct. The answer is {f}.", "# Answer\n\n{f}", "So the final answer is {f}.", "The correct answer is {f}.")
 _SENTENCES = ("Therefore, there are {f}{u} in total.", "So, the result is {f}{u}.", "Therefore, {n} has {f}{u}.", "So {n} needs {f}{u}.", "In total that makes {f}{u}.", "Therefore, {n} will have **{f}{u}**.", "So, the total is **{f}{u}**.", "Thus, {n} gets {f}{u}.", "{f}{u}",
               "**{f}{u}**", "\\boxed{{{f}\\text{{{u}}}}}", "$\\boxed{{{f}}}${u}", "Therefore, it takes {f}{u}.", "So it comes to {f}{u} in the end.", "Hence {n} has {f}{u} left.", "This means that {f}{u} is the answer.", "Final answer: {f}{u}", "The answer is {f}{u}.", "Answer: {f}{u}", "A: {f}{u}")
-_STEPHEADS = ("Step {n}:", "**Step {n}:**", "### Step {n}", "{n}.", "{n}.", "{n})", "Step {n}.", "**Step {n}**", "({n})", "## Step {n}:", "-", "-", "*", "•")
+STEPHEADS = ("Step {n}:", "**Step {n}:**", "### Step {n}", "{n}.", "{n}.", "{n})", "Step {n}.", "**Step {n}**", "({n})", "## Step {n}:", "-", "-", "*", "•")
 _HEADS = {"+": ("Add them up", "Find the total", "Calculate the sum", "Add the amounts"), "-": ("Subtract", "Find the difference", "Calculate what remains", "Find what is left"),
           "*": ("Multiply", "Find the product", "Calculate the total amount", "Work out the amount"), "/": ("Divide", "Find the share", "Calculate the amount of each", "Work out each part")}
-_RESTATE = ("We know that:", "Given:", "**Given:**", "Here is what we know:", "The problem tells us:", "Facts:", "From the problem:", "Let's list what we know:", "**What we know**")
-_CHECKS = ("Check: {}", "Let's check: {}", "To verify: {}", "We can double-check: {}", "Verification: {}, which matches.", "Check: {} ✓", "**Check:** {} ✅", "As a check, {}.")
-_FILLERS = ("This is what we needed for the next step.", "That makes sense.", "Let's keep this number in mind.", "We will use this below.", "Now we can move on.", "So far so good.", "Remember this for later.", "This follows from what the problem says.",
+RESTATE = ("We know that:", "Given:", "**Given:**", "Here is what we know:", "The problem tells us:", "Facts:", "From the problem:", "Let's list what we know:", "**What we know**")
+CHECKS = ("Check: {}", "Let's check: {}", "To verify: {}", "We can double-check: {}", "Verification: {}, which matches.", "Check: {} ✓", "**Check:** {} ✅", "As a check, {}.")
+_AGAIN = ("Let's double-check each step:", "Let me verify the calculations:", "Verification:", "**Check:**", "Checking the arithmetic again:", "Once more, all calculations:")
+FILLERS = ("This gives us what we need for the next part of the problem, so we can go on with it.", "It is important to read the problem again here, so that no detail is missed.", "We have now used this piece of information from the problem.", "This is an intermediate result and not yet the final answer.", "This is what we needed for the next step.", "That makes sense.", "Let's keep this number in mind.", "We will use this below.", "Now we can move on.", "So far so good.", "Remember this for later.", "This follows from what the problem says.",
             "Note that we have to read the problem carefully here.", "We need this value to go on.", "Let's carry this over to the next part.", "Good.", "Now let's look at the rest of the problem.")
 _WRAP = ("I hope this helps!", "Let me know if you have any questions.", "That's it.", "And that's our answer.", "Hope that helps.")
 
@@ -363,6 +432,8 @@ def as_written(s: Solution, works: list[Work], voice: Voice, moved: dict) -> Tol
                 continue
             w = works[at]
             at += 1
+            if part.between is None and w.error in ("copied", "operation"):
+                raise Lost("the text says it in its own words")
             text += _original(part, w, voice)
             if voice.marks and part.mark or part.between is not None:
                 order.append(w)
@@ -379,7 +450,7 @@ def retold(s: Solution, works: list[Work], voice: Voice, moved: dict) -> Told:
     voice.latex = rng.random() < 0.22
     voice.marks = not voice.latex and rng.random() < 0.08
     style = rng.choice(("steps", "steps", "steps", "headed", "headed", "prose", "prose", "bare", "mixed", "mixed"))
-    head = rng.choice(_STEPHEADS)
+    head = rng.choice(STEPHEADS)
     blank = rng.random() < 0.5
     parts, order, at, count = [], [], 0, 0
     total = sum(any(isinstance(p, Equation) for p in line.parts) for line in s.lines)
@@ -440,9 +511,9 @@ def retold(s: Solution, works: list[Work], voice: Voice, moved: dict) -> Told:
                 text = word + text
         if not re.search(r"[.:!?\])$*]\s*$", text) and style in ("prose", "mixed", "steps") and rng.random() < 0.8:
             text += "."
-        if rng.random() < 0.12:
-            text += " " + rng.choice(_FILLERS)
-        if rng.random() < 0.15 and style != "bare":
+        if rng.random() < voice.chatty:
+            text += " " + rng.choice(FILLERS)
+        if rng.random() < voice.chatty + 0.03 and style != "bare":
             result = digits(works[at - 1].claimed, rng, _money(equations[-1], line), voice.grouped)
             text += rng.choice(("\nSo we have {}.", " That is {}.", "\nThis gives us {}.", "\n→ {}", " So the result here is {}.")).format(result)
         parts.append(text)
@@ -459,7 +530,7 @@ def _restated(s: Solution, rng: random.Random) -> str:
     u = rng.random()
     if u < 0.5:
         bullet = rng.choice(("- ", "* ", "• ", "1. "))
-        return rng.choice(_RESTATE) + "\n" + "\n".join((f"{i}. " if bullet == "1. " else bullet) + t.rstrip("." if rng.random() < 0.3 else "") for i, t in enumerate(facts, 1))
+        return rng.choice(RESTATE) + "\n" + "\n".join((f"{i}. " if bullet == "1. " else bullet) + t.rstrip("." if rng.random() < 0.3 else "") for i, t in enumerate(facts, 1))
     if u < 0.75:
         return s.question.strip()
     asked = sentences[-1]
@@ -476,10 +547,21 @@ def _check(w: Work, voice: Voice) -> Work | None:
     return Work(tree, claimed.value) if fits(tree, claimed.value) and claimed.value > 0 else None
 
 
-def _stated(v, s: Solution, voice: Voice, money: bool) -> str:
-    rng = voice.rng
-    text = digits(v, rng, "$" if money and rng.random() < 0.5 else "", rng.random() < 0.4)
-    return text + ".0" if isinstance(v, int) and "." not in text and rng.random() < 0.03 else text
+def written(v, rng: random.Random, money: bool = False) -> str:
+    """A stated value in one of the ways in which people write it: 1,200, 3.50, .5, -$18, −18, 12.0."""
+    text = digits(abs(v), rng, "", rng.random() < 0.4)
+    if isinstance(v, int):
+        text += rng.choice((".0", ".00")) if rng.random() < 0.06 else ""
+    elif rng.random() < 0.12:
+        text += "0"
+    sign = "" if v >= 0 else rng.choice(("-", "-", "-", "−"))
+    if money and rng.random() < 0.5:
+        if isinstance(v, int) and rng.random() < 0.3 and "." not in text:
+            text += ".00"
+        elif re.search(r"\.\d$", text) and rng.random() < 0.8:
+            text += "0"
+        return f"${sign}{text}" if sign and rng.random() < 0.2 else f"{sign}${text}"
+    return sign + text
 
 
 def _student_steps(order: list[Work]) -> tuple[StudentStep, ...]:
@@ -494,7 +576,14 @@ def _student_steps(order: list[Work]) -> tuple[StudentStep, ...]:
     return tuple(found)
 
 
-KINDS = {"sound": 52, "stay": 14, "value": 7, "cancel": 6, "number": 6, "sign": 4, "final": 7, "contradiction": 4, "shape": 3, "noisy": 9, "bare": 3, "cut": 1, "no_final": 2, "twist": 2}
+KINDS = {"sound": 50, "stay": 14, "value": 7, "cancel": 6, "number": 6, "sign": 4, "final": 7, "contradiction": 9, "astray": 4, "shape": 5, "noisy": 9, "bare": 3, "no_final": 3, "twist": 3}
+"""Kinds of tellings and how often each is drawn.
+
+`sound`; a wrong value from which all else `stay`s as it was, or that is carried on (`value`); two that `cancel`; a wrong `number` or `sign`; many of
+these (`noisy`); a `final` answer that differs from the derivation's sound end; a derivation that goes wrong while the final answer is the reference
+(`contradiction`) or a third value (`astray`); an end with another sign or decimal point (`shape`), or a reference with one (`twist`); no derivation
+(`bare`); its last line left out (`no_final`).
+"""
 
 
 def tell(s: Solution, rng: random.Random, kind: str | None = None, style: str | None = None) -> Example:
@@ -509,113 +598,141 @@ def tell(s: Solution, rng: random.Random, kind: str | None = None, style: str | 
     raise Lost("no telling")
 
 
-def _tell(s: Solution, rng: random.Random, kind: str, style: str | None) -> Example:
-    equations = _equations(s)
-    main = next(i for i in range(len(equations) - 1, -1, -1) if same(equations[i].claimed, s.reference))
-    faults: dict[int, str] = {}
-    trees = [i for i, e in enumerate(equations) if isinstance(e.tree, Tree)]
-    if not trees:
-        raise Lost("no operation")
-    if kind in ("value", "number", "sign"):
-        faults[rng.choice(trees)] = kind
-    elif kind == "stay":
-        faults[rng.choice(trees)] = "stay"
-    elif kind == "cancel":
-        faults[rng.choice(trees)] = "value"
-        faults[main] = "back"
+def _faults(kind: str, trees: list[int], main: int, rng: random.Random) -> dict[int, str]:
+    """Which equations get which fault."""
+    if kind in ("value", "number", "sign", "stay"):
+        return {rng.choice(trees): kind}
+    if kind in ("contradiction", "astray"):
+        return {rng.choice(trees): rng.choice(("value", "value", "number", "sign"))}
+    if kind == "cancel":
+        faults = {rng.choice(trees): "value"} | {main: "back"}
         if len(faults) < 2:
             raise Lost("one equation")
-    elif kind == "noisy":
-        for i in trees:
-            if rng.random() < 0.5:
-                faults[i] = rng.choice(("stay", "value", "value", "number"))
-    elif kind == "contradiction":
-        faults[rng.choice(trees)] = rng.choice(("value", "number", "sign"))
+        return faults
+    if kind == "noisy":
+        return {i: rng.choice(("stay", "value", "value", "number")) for i in trees if rng.random() < 0.5}
+    return {}
+
+
+def _shorter(s: Solution, works: list[Work]) -> tuple[Solution, list[Work]]:
+    """The solution without its last line that holds an equation, and what follows it."""
+    places = [i for i, line in enumerate(s.lines) if any(isinstance(p, Equation) for p in line.parts)]
+    if len(places) < 2:
+        raise Lost("one line")
+    short = replace(s, lines=s.lines[: places[-1]])
+    kept = works[: len(equations_of(short))]
+    if same(kept[-1].claimed, s.reference) or not isinstance(kept[-1].tree, Tree):
+        raise Lost("ends as before")
+    return short, kept
+
+
+def _tell(s: Solution, rng: random.Random, kind: str, style: str | None) -> Example:
+    equations = equations_of(s)
+    main = len(equations) - 1
+    trees = [i for i, e in enumerate(equations) if isinstance(e.tree, Tree)]
+    if not trees or not same(equations[main].claimed, s.reference):
+        raise Lost("no operation, or none that gives the end")
+    faults = _faults(kind, trees, main, rng)
     works = works_of(s, faults, rng)
-    reached = works[main].claimed
+    moved = {digits(e.claimed): digits(w.claimed) for e, w in zip(equations, works, strict=True) if e.claimed != w.claimed and faults}
+    moved = {} if kind == "stay" else moved
+    if kind == "no_final":
+        s, works = _shorter(s, works)
+    reached = works[-1].claimed
     voice = Voice.draw(rng)
     style = style or rng.choice(("people", "people", "model", "model", "model"))
-    moved = {digits(e.claimed): digits(w.claimed) for e, w in zip(equations, works, strict=True) if e.claimed != w.claimed and faults}
-    if kind == "stay":
-        moved = {}
+    long = style == "model" and rng.random() < 0.5
     if style == "people":
         voice.marks = rng.random() < 0.5
         told = as_written(s, works, voice, moved)
     else:
+        voice.chatty = 0.4 if long else 0.12
         told = retold(s, works, voice, moved)
     money = any(isinstance(p, Equation) and _money(p, line) for line in s.lines for p in line.parts)
-    final, flags = reached, set()
+    final, flags, reference = reached, set(), s.reference
     process = not any(w.error not in (None, "carried") for w in told.order)
     if kind == "contradiction":
         final = s.reference
-        if same(reached, final):
-            raise Lost("no contradiction")
-        flags.add("contradiction")
-        process = False
     elif kind == "final":
         final = near(reached, rng, [w.claimed for w in works])
+    elif kind == "astray":
+        final = near(rng.choice((reached, reference)), rng, [w.claimed for w in works])
     elif kind == "shape":
-        final = rng.choice((-reached, exact(Fraction(reached) / 10), exact(Fraction(reached) * 10), exact(Fraction(reached) / 100), exact(Fraction(reached) * 100)))
-        if not writable(final) or final == reached:
-            raise Lost("shape")
+        final = rng.choice((-reached, -reached, *(exact(Fraction(reached) * by) for by in (10, Fraction(1, 10), 100, Fraction(1, 100)))))
     elif kind == "no_final":
         final = None
     elif kind == "bare":
         told, flags = Told("", []), {"no_steps"}
         final, process = (reached if rng.random() < 0.5 else near(reached, rng)), True
-    elif kind == "twist":  # a result and a reference of other sign
-        final = reached
-    reference = -s.reference if kind == "twist" and s.reference else s.reference
+    elif kind == "twist":  # a reference of other sign or with another decimal point
+        reference = exact(rng.choice((Fraction(-1), Fraction(-1), Fraction(10), Fraction(1, 10))) * reference)
+    if kind in ("contradiction", "astray"):
+        if same(reached, final) or same(reached, reference) or kind == "astray" and same(final, reference):
+            raise Lost("no contradiction")
+        flags.add("contradiction")
+        process = False
+    if final is not None and not writable(final) or not writable(reference) or kind in ("shape", "twist") and same(final, reference):
+        raise Lost("shape")
     text, order = told.text, list(told.order)
-    if kind == "cut":
-        lines = text.split("\n")
-        if len(lines) < 2 or len(text) < 80:
-            raise Lost("short")
-        raise Lost("cut")
+    if kind != "bare" and not (order and same(order[-1].claimed, reached)):
+        raise Lost("the end is not shown")
+    ends = len(_student_steps(order))
+    behind: list[str] = []
     if style == "model" and kind != "bare":
-        long = rng.random() < 0.4
-        front = []
+        front, tail = [], []
         if rng.random() < 0.55:
-            front.append(rng.choice(_OPENERS))
+            front.append(rng.choice(OPENERS))
         if rng.random() < (0.6 if long else 0.12):
             front.append(_restated(s, rng))
-        tail = []
-        if rng.random() < (0.3 if long else 0.06):
-            i = rng.randrange(len(works))
-            checked = _check(works[i], voice) if works[i].error is None else None
-            if checked:
-                tail.append(rng.choice(_CHECKS).format(_formula(checked, voice, "")))
-                order += [checked, *voice.chained]
+        if rng.random() < (0.4 if long else 0.08):
+            place = behind if rng.random() < 0.35 and final is not None else tail
+            for w in rng.sample(works, min(len(works), rng.choice((1, 1, 2)))):
+                checked = _check(w, voice) if w.error is None else None
+                if checked:
+                    place.append(rng.choice(CHECKS).format(_formula(checked, voice, "")))
+                    order += [checked, *voice.chained]
+                    voice.chained = []
+        elif rng.random() < (0.15 if long else 0.02):
+            lines = []
+            for w in works:
+                if isinstance(w.tree, Tree):
+                    lines.append(rng.choice(("- {}", "* {}", "{}", "{} ✓")).format(_formula(w, voice, "")))
+                    order += [w, *voice.chained]
+                    voice.chained = []
+            tail.append(rng.choice(_AGAIN) + "\n" + "\n".join(lines))
         if long and rng.random() < 0.35:
             rows = [f"- {rng.choice(('Result', 'Step', 'Amount', 'Value'))} {i}: {digits(w.claimed, rng, '', voice.grouped)}" for i, w in enumerate(told.order, 1)]
             tail.append(rng.choice(("Summary:", "**Summary**", "To sum up:", "Putting it all together:")) + "\n" + "\n".join(rows))
         text = rng.choice(("\n", "\n\n")).join([*front, text, *tail])
     if final is not None:
-        shown = _stated(final, s, voice, money)
+        shown = written(final, rng, money)
         frame = rng.choice(("#### {f}", "#### {f}", "#### {f}", "A: {f}", "A: {f}", rng.choice(_FINALS))) if style == "people" else rng.choice(_FINALS)
-        if style == "people" or rng.random() < 0.93 or kind in ("final", "shape", "contradiction", "bare") or not same(order[-1].claimed, final):
+        if style == "people" or behind or rng.random() < 0.93 or kind != "sound" or not same(order[-1].claimed, final):
             if style == "model" and rng.random() < 0.3:
                 after = next((line.parts[i + 1] for line in reversed(s.lines) for i, p in enumerate(line.parts[:-1]) if isinstance(p, Equation) and same(p.claimed, s.reference) and isinstance(line.parts[i + 1], str)), "")
                 unit = _unit(after)
                 name = re.search(r"\b(?<![.?!] )(?<!^)[A-Z][a-z]{2,}\b", s.question)
                 frame = rng.choice(_SENTENCES).replace("{u}", f" {unit}" if unit else "").replace("{n}", name[0] if name else rng.choice(("he", "she", "everyone", "the group")))
             closing = frame.format(f=shown.replace("$", "\\$") if "boxed" in frame and "$" in shown else shown)
+            if long and not behind and rng.random() < 0.12:  # the end is stated twice
+                closing = rng.choice(_SENTENCES).replace("{u}", "").replace("{n}", "that").format(f=shown) + rng.choice(("\n", "\n\n", " ")) + closing if "boxed" not in closing else closing
             if style == "model" and rng.random() < 0.15:
                 asked = re.split(r"(?<=[.!?])\s+", s.question.strip())[-1]
                 closing = f"{asked} {closing}" if rng.random() < 0.5 else f"{closing}\n{rng.choice(_WRAP)}"
             text += ("\n" if style == "people" else rng.choice(("\n", "\n\n", " "))) + closing
-    text = text.strip()
+    text = "\n".join([text, *behind]).strip()
     found = _student_steps(order)
-    if kind != "bare" and not found or len(found) > 24:
+    if kind != "bare" and not found or len(found) > 30:
         raise Lost("no steps")
     outcome = same(final, reference)
-    written = digits(reference, None, "", rng.random() < 0.1)
+    shown = written(reference, rng) if rng.random() < 0.25 else digits(reference)
     u = rng.random()
-    written = f"#### {written}" if u < 0.06 else f"A: {written}" if u < 0.1 else f"${written}" if u < 0.12 and reference > 0 else written
+    shown = f"#### {shown}" if u < 0.06 else f"A: {shown}" if u < 0.1 else f"${shown}" if u < 0.12 and reference > 0 else shown
     named = {"sound": "correct"}.get(kind, kind)
     plan = (Step(reference, "+", 0, reference),)
-    perfect = process and outcome
-    return Example(s.question, text, written, named, process, outcome, perfect, plan, found, final, frozenset(flags), TOPIC)
+    perfect = process and outcome and kind != "bare"
+    last = ends - 1 if 0 < ends < len(found) else None
+    return Example(s.question, text, shown, named, process, outcome, perfect, plan, found, final, frozenset(flags), TOPIC, last=last)
 
 
 _ALGEBRA = ("Let {x} be what we look for.", "Let {x} = the answer.", "Let's say the answer is {x}.", "Let {x} represent the unknown number.", "We call the unknown {x}.")
@@ -627,7 +744,7 @@ def unfollowed(s: Solution, rng: random.Random) -> Example:
         raise Lost("unclear")
     answer = s.answer if s.lost else ""
     if not answer:
-        equations = [e for e in _equations(s) if isinstance(e.tree, Tree) and isinstance(e.tree.left, Leaf) and isinstance(e.tree.right, Leaf)]
+        equations = [e for e in equations_of(s) if isinstance(e.tree, Tree) and isinstance(e.tree.left, Leaf) and isinstance(e.tree.right, Leaf)]
         if not equations:
             raise Lost("no algebra")
         e, x, voice = equations[-1], rng.choice("xynwzab"), Voice.draw(rng)

@@ -46,12 +46,7 @@ Pipe A fills a tank in {a} hours and pipe B in {b} hours. How long do both take 
 How many liters of a {a}% solution must be mixed with {b} liters of a {c}% solution to get a {d}% solution? ## Let {x} be the liters ... ## {e}
 """,
     "numbers": r"""
-What is {a} - {L}? ## {a} - {L} = -{b} ## -{b}
-The temperature was {a} degrees and fell by {L} degrees. What is it now? ## {a} - {L} = -{b} ## -{b}
-Compute {L}{L} + {L}{L}. ## {L}{L} + {L}{L} = {L}{L} ## {L}{L}
-A country has {L},{L} inhabitants and another {L},{L}. How many in total? ## {L},{L} + {L},{L} = {L},{L} ## {L},{L}
 What is {a}/{b} + {c}/{d}? ## common denominator: {e}/{f} ## {e}/{f}
-What is {a} divided by 7, rounded to three decimals? ## {a}/7 = 0.{L} ## 0.{L}
 {a} children go on a trip. Each car has room for {b}. How many cars are needed? ## {a}/{b} = {c}.{d}, so we need {e} cars ## {e}
 What is the remainder when {L} is divided by {b}? ## {L} = {b} * {c} + {d}, remainder {d} ## {d}
 Find the greatest common divisor of {a} and {b}. ## gcd = {c} ## {c}

@@ -204,20 +204,17 @@ How many [divisors|factors] does {L} have? ## (1+1)(2+1) = {a} ## {a}
 [What is|Compute|Add] {a}/{b} [+|-|*] {c}/{d}? ## = {e}/{f} ## {e}/{f}
 [What is|Simplify|Reduce] {a}/{b}[ in lowest terms|as a mixed number]? ## {c}/{d} ## {c}/{d}
 [Convert|Write|Express] {a}/{b} [to|as] a [decimal|percentage]. ## {c}.{L} ## {c}.{L}
-What is {a} - {L}? ## -{b} ## -{b}
-[Compute|What is|Evaluate] -{a} [+|-|*] {b}[.|?] ## -{c} ## -{c}
-What is (-{a}) [*|+|-] (-{b})? ## {c} ## {c}
+[Compute|What is|Evaluate] -{a} * {b}[.|?] ## -{c} ## -{c}
+What is (-{a}) [*|times] (-{b})? ## {c} ## {c}
 [Round|Truncate] {a}.{L} to [one decimal place|the nearest tenth|the nearest whole number|two significant figures]. ## {a}.{b} ## {a}.{b}
 [Write|Convert|Express] {L} [in|to] [binary|hexadecimal|base {b}|Roman numerals|words|octal]. ## 1011010 ## 1011010
 Convert 1011{a} from binary to decimal. ## 8 + 2 + 1 = 11 ## 11
 [Multiply|What is] {L}{a} [by|times] {L}? ## {L}{b}{L} ## {L}{b}{L}
-[Add|Sum] {L}{L} and {L}{a}. ## {L}{b} ## {L}{b}
-What is {L},{L} [+|-] {L},{L}? ## {L},{L} ## {L},{L}
 {L}{L} × {a} = ## {L}{L}{b} ## {L}{L}{b}
 [What is|Find] the [last digit|units digit|digit sum] of {a}^{L}? ## the pattern repeats every 4 ## {b}
 [What comes next|Find the next term|Continue the sequence]: {a}, {b}, {c}, {d}, ... ## the difference grows ## {e}
 [Order|Sort|Arrange] from smallest to largest: {a}, -{b}, {c}/{d}, 0.{L} ## -{b}, {c}/{d}, ... ## -{b}
-[What is|Find] the [mean|median|mode|variance|standard deviation|range] of {a}, {b}, {c}, {d}, {e}, {f}, {a}? ## sorted: ... ## {c}
+[What is|Find] the [median|mode|variance|standard deviation|range] of {a}, {b}, {c}, {d}, {e}, {f}, {a}? ## sorted: ... ## {c}
 Which is [bigger|larger|smaller], {a}/{b} or {c}/{d}? ## cross-multiply ## {a}/{b}
 How many [zeros|digits] are [at the end of|in] {a}^{b}? ## {c} ## {c}
 What is the [next|following|missing] number in the [pattern|series|sequence]: {a}, {b}, {c}, ...? ## the rule is +{d} ## {e}
@@ -236,9 +233,6 @@ What is 1/{a} as a decimal? ## 0.{L} ## 0.{L}
 [Write|Turn] {a}.{b} [as|into] a fraction. ## {a}{b}/100 ## {a}{b}/100
 [What is|Work out] {a} 1/2 [+|-] {b} 3/4? ## {c} 1/4 ## {c} 1/4
 How many [thirds|quarters|eighths] are there in {a} 1/2? ## {b} ## {b}
--{a} + {b} = ## -{c} ## -{c}
-[It is|The temperature is] -{a} degrees and rises by {b}. What is it then? ## -{a} + {b} = {c} ## {c}
-{a} less {L} is? ## {a} - {L} = -{b} ## -{b}
 [What is|Find] {a} cubed[?|.] ## {a} * {a} * {a} = {b} ## {b}
 2 to the power of {a}[?| =] ## * ## {b}
 Which whole number is closest to sqrt({a})? ## {b} ## {b}
