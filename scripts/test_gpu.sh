@@ -189,7 +189,9 @@ step() {
                 CUDA_LAUNCH_BLOCKING=1 "$@"
             ) >"$results/$name.blocking.log" 2>&1 || true
         fi
-        note "$name" FAILED $((SECONDS - began)) "exit $status: $(grep -v '^ *[0-9]*:\|^ *at ' "$results/$name.log" | tail -1)"
+        local what="exit $status"
+        [[ $status -ne 124 && $status -ne 137 ]] || what="ended after its limit of $limit s, and before that"
+        note "$name" FAILED $((SECONDS - began)) "$what: $(grep -v '^ *[0-9]*:\|^ *at ' "$results/$name.log" | tail -1)"
         tail -15 "$results/$name.log" >&2
     fi
 }
@@ -255,9 +257,9 @@ correctness() {
     fi
 }
 thorough() {
-    step attention 20 rust_tests cuda_attention
+    step attention 60 rust_tests cuda_attention
     step fp8 50 rust_tests fast::logits_in_fp8 fast::keys_and_values_beyond_e4m3
-    step plain-attention 20 rust_tests plain_attention
+    step plain-attention 60 rust_tests plain_attention
     step engine 30 rust_tests greedy_tokens_however examples_get
 }
 
@@ -339,7 +341,7 @@ report() {
     echo "|---|---|--:|---|"
     # The last word on each step counts.
     awk -F '\t' '{ last[$1] = $0; if (!seen[$1]++) order[++n] = $1 } END {
-        for (i = 1; i <= n; i++) { split(last[order[i]], x, "\t"); printf "| %s | %s | %s | %s |\n", x[1], x[2], x[3], x[4] }
+        for (i = 1; i <= n; i++) { split(last[order[i]], x, "\t"); gsub(/\|/, ";", x[4]); printf "| %s | %s | %s | %s |\n", x[1], x[2], x[3], x[4] }
     }' "$results/correctness.tsv" 2>/dev/null || true
     # Of whole models; single kernels, hundreds of lines, stay in the logs.
     if cat "$results"/{families,goldens,lag-and-preemption,fp8,attention,plain-attention,engine}.log 2>/dev/null >"$results/compared"; then :; fi
