@@ -8,6 +8,7 @@ use crate::compare::{Comparison, Options};
 use crate::config::{Config, ExtractionMode, FallbackMode, Profile};
 use crate::extract::{Found, Role};
 use crate::format::AnswerFormat;
+use crate::lexicon::words;
 use crate::parse::ParseError;
 use crate::verification::{Reading, Status, Verification, shortened};
 use crate::{algebra::work, compare, extract, math_verify, parse};
@@ -245,6 +246,9 @@ fn strict(
                 Some(true) if compare::reordered(&gold.statement, &pred.statement) => {
                     "the same letters in another order"
                 }
+                Some(true) if compare::joined_otherwise(a, b, [&gold.text, &pred.text]) => {
+                    "the same parts, joined in another way"
+                }
                 Some(false) if gold.doubtful || pred.doubtful => {
                     "the answer may be another part of what was said"
                 }
@@ -304,8 +308,11 @@ fn ends_in(pred: &str, read: &Result<Side, String>, gold: &Side) -> bool {
     let worded = !numbered || matches!(answer, Ok(Answer::Text(_)));
     let bare = extract::bare(&gold.text);
     let bare = bare.strip_prefix("the ").unwrap_or(bare);
+    // Co is no CO.
+    let symbol = words::ELEMENT.contains_exactly(bare);
     let is = |text: &str| {
-        text.eq_ignore_ascii_case(bare)
+        !symbol && text.eq_ignore_ascii_case(bare)
+            || text == bare
             || worded && parse::parse(text).is_ok_and(|it| answer == Ok(&it))
     };
     lettered && extract::ends_in(pred, is)
@@ -530,17 +537,24 @@ fn same_digits(a: &str, b: &str) -> bool {
             && rest.iter().all(|pair| pair.len() == 2)
     };
     let in_thousands = |text: &str| text.ends_with(['K', 'k']);
+    let (a, b) = (without_rupees(a), without_rupees(b));
     let digits = |text: &str| {
         let text = text.strip_suffix(['K', 'k']).unwrap_or(text);
         !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit() || it == b',')
     };
     let bare = |text: &str| text.replace(',', "").replace(['K', 'k'], "000");
-    a != b
-        && digits(a)
+    digits(a)
         && digits(b)
         && a.len().max(b.len()) < 40
         && (in_lakhs(a) || in_lakhs(b) || in_thousands(a) != in_thousands(b))
         && bare(a) == bare(b)
+}
+
+/// A sum without the sign of rupees, in which people count in lakhs.
+fn without_rupees(text: &str) -> &str {
+    let mut signs = ["₹", "Rs.", "Rs"].into_iter();
+    let rest = signs.find_map(|sign| text.strip_prefix(sign));
+    rest.map_or(text, str::trim_start)
 }
 
 /// Do two texts differ in nothing but spaces and dollar signs? Texts without a letter or digit never count as alike.

@@ -40,8 +40,22 @@ static STRUCTURES: LazyLock<Vec<(&str, Structure)>> = LazyLock::new(|| {
 /// The first byte of `◁`.
 const MARK: u8 = 0xe2;
 
+/// Which bytes, in either case, stand second in one of them.
+static SECOND_BYTES: LazyLock<[bool; 256]> = LazyLock::new(|| {
+    let mut second = [false; 256];
+    for (mark, _) in STRUCTURES.iter() {
+        let byte = mark.as_bytes()[1];
+        second[usize::from(byte.to_ascii_lowercase())] = true;
+        second[usize::from(byte.to_ascii_uppercase())] = true;
+    }
+    second
+});
+
 /// The structural mark that begins at `at`: its end, and what it does.
 fn structure(bytes: &[u8], at: usize) -> Option<(usize, Structure)> {
+    if !SECOND_BYTES[usize::from(*bytes.get(at + 1)?)] {
+        return None;
+    }
     STRUCTURES.iter().find_map(|(mark, structure)| {
         let part = bytes.get(at..at + mark.len())?;
         part.eq_ignore_ascii_case(mark.as_bytes())

@@ -362,7 +362,14 @@ pub(crate) fn deny(text: &str) -> bool {
 pub(super) fn supposes(sentence: &str) -> bool {
     let sentence = sentence.rsplit(" but ").next().unwrap_or(sentence);
     let any = |test: &dyn Fn(&str) -> bool| words_of(sentence).any(test);
-    any(&|word| words::ONLY_SUPPOSES.contains(word))
+    let words: Vec<&str> = words_of(sentence).collect();
+    // "Some would say 20."
+    let said_by_others = words.windows(3).any(|three| {
+        let says = |word: &str| words::SAYS.contains(word);
+        words::OTHERS.contains(three[0]) && (says(three[1]) || says(three[2]))
+    });
+    said_by_others
+        || any(&|word| words::ONLY_SUPPOSES.contains(word))
         || any(&|word| words::CONDITION.contains(word))
             && any(&|word| words::among(word, &["would", "were"]))
 }
@@ -374,10 +381,7 @@ pub(super) fn suppose(announcement: &str) -> bool {
 
 /// A sign that joins a value to what stands beside it.
 fn is_operator(sign: char) -> bool {
-    matches!(
-        sign,
-        '<' | '>' | '≤' | '≥' | '+' | '-' | '–' | '−' | '/' | '^' | '×' | '÷'
-    )
+    "<>≤≥≠≪≫+-–−/^×÷".contains(sign)
 }
 
 /// Does a sign follow that joins more to the value? A dash before words sets them off.
@@ -417,6 +421,13 @@ pub(super) fn takes_back(text: &str) -> bool {
 /// Does what follows an answer take it back: "Actually no.", "Wait, that is wrong", "it should be 43"?
 pub(crate) fn retracted(after: &str) -> bool {
     let near = &after[..after.floor_char_boundary(RETRACTION)];
+    // "20? Or 30?"
+    if let Some(rest) = near.strip_prefix('?') {
+        let next = words::first_word(rest.trim_start_matches(['?', ' ', '*']));
+        if words::among(next, &["or", "maybe", "perhaps"]) {
+            return true;
+        }
+    }
     let clauses = near.split(['.', '!', '?', '\n', ';', '(', ')', '—', '…']);
     let said = clauses.filter(|it| it.contains(char::is_alphabetic));
     said.enumerate().any(|(index, clause)| {

@@ -182,5 +182,5 @@ pub(crate) fn ends_in(text: &str, is: impl Fn(&str) -> bool) -> bool {
     if words::among(article, &["the", "a", "an"]) {
         rest = rest[article.len()..].strip_prefix(' ').unwrap_or(rest);
     }
-    !super::qualifies(before) && is(trim_markup(rest))
+    !super::qualifies(before) && !super::supposes(before) && is(trim_markup(rest))
 }

@@ -77,6 +77,8 @@ lists! {
     CHOICE_NOUN: "choice noun",
     TAKES_CHOICE: "takes choice",
     SETTLES_NOTHING: "settles nothing",
+    OTHERS: "others",
+    SAYS: "says",
     TAKES_BACK: "takes back",
     OPENS_CORRECTION: "opens a correction",
     SAYS_NO: "says no",
