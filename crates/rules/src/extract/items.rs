@@ -178,26 +178,11 @@ impl Collector<'_, '_> {
             return Some(at + width);
         }
         let starts_maths = first.is_ascii_digit()
-            || matches!(
-                first,
-                '-' | '+'
-                    | '±'
-                    | '.'
-                    | '('
-                    | '['
-                    | '{'
-                    | '\\'
-                    | '√'
-                    | 'π'
-                    | '∞'
-                    | '∅'
-                    | '≈'
-                    | '|'
-                    | '<'
-                    | '>'
-                    | '≤'
-                    | '≥'
-            )
+            || [
+                '-', '+', '±', '.', '(', '[', '{', '\\', '√', 'π', '∞', '∅', '≈', '|', '<', '>',
+                '≤', '≥',
+            ]
+            .contains(&first)
             || symbols::is_currency(first);
         if starts_maths || (!first.is_ascii() && first.is_numeric()) {
             return Some(self.maths(text, at, first));
