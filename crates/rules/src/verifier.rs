@@ -246,11 +246,16 @@ fn strict(
                 Some(true) if compare::reordered(&gold.statement, &pred.statement) => {
                     "the same letters in another order"
                 }
-                Some(true) if compare::joined_otherwise(a, b, [&gold.text, &pred.text]) => {
+                Some(true)
+                    if compare::joined_otherwise(a, b, [&gold.statement, &pred.statement]) =>
+                {
                     "the same parts, joined in another way"
                 }
                 Some(false) if gold.doubtful || pred.doubtful => {
                     "the answer may be another part of what was said"
+                }
+                Some(false) if same_but_for_comma(&gold.text, &pred.text) => {
+                    "the comma may be a decimal one"
                 }
                 _ => "",
             };
@@ -270,24 +275,8 @@ fn strict(
                 "written alike, though not understood",
             )
         }
-        (Err(error), _) => {
-            let status = status_of(error, Status::UnparsedGold);
-            unread(
-                status,
-                &[&gold.text],
-                &[&pred.text],
-                with_rest(error, &gold.text),
-            )
-        }
-        (_, Err(error)) => {
-            let status = status_of(error, Status::UnparsedPred);
-            unread(
-                status,
-                &[&gold.text],
-                &[&pred.text],
-                with_rest(error, &pred.text),
-            )
-        }
+        (Err(error), _) => unreadable(error, Status::UnparsedGold, &gold.text, [&gold, &pred]),
+        (_, Err(error)) => unreadable(error, Status::UnparsedPred, &pred.text, [&gold, &pred]),
     }
 }
 
@@ -515,12 +504,14 @@ fn with_rest(error: &ParseError, text: &str) -> String {
     }
 }
 
-/// What is too long or nested too deeply is not misread but too complex.
-fn status_of(error: &ParseError, unparsed: Status) -> Status {
-    match error {
+/// No verdict, since `text` of one side cannot be read. What is too long or nested too deeply is not misread but too complex.
+fn unreadable(error: &ParseError, unparsed: Status, text: &str, sides: [&Side; 2]) -> Verification {
+    let status = match error {
         ParseError::TooDeep { .. } | ParseError::TooLong { .. } => Status::TooComplex,
         ParseError::Empty | ParseError::Syntax { .. } => unparsed,
-    }
+    };
+    let [gold, pred] = sides;
+    unread(status, &[&gold.text], &[&pred.text], with_rest(error, text))
 }
 
 /// Are these one number, grouped as in 1,23,456 on one side and in threes or not at all on the other, or with a K for its
@@ -548,6 +539,22 @@ fn same_digits(a: &str, b: &str) -> bool {
         && a.len().max(b.len()) < 40
         && (in_lakhs(a) || in_lakhs(b) || in_thousands(a) != in_thousands(b))
         && bare(a) == bare(b)
+}
+
+/// Is one of these a number with a decimal comma, if that is what its comma is, and the other the same number?
+fn same_but_for_comma(a: &str, b: &str) -> bool {
+    let is_decimal = |text: &str, point: char| {
+        let parts = text.split_once(point);
+        parts.is_some_and(|(whole, fraction)| {
+            let digits =
+                |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+            digits(whole) && digits(fraction)
+        })
+    };
+    let pointed = |one: &str, other: &str| {
+        is_decimal(one, ',') && is_decimal(other, '.') && one.replace(',', ".") == other
+    };
+    pointed(a, b) || pointed(b, a)
 }
 
 /// A sum without the sign of rupees, in which people count in lakhs.

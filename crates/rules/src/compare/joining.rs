@@ -11,7 +11,7 @@ const DOT: [&str; 2] = ["\\cdot", "·"];
 const VECTOR: [&str; 4] = ["\\vec", "\\mathbf", "\\overrightarrow", "\\hat"];
 
 /// Are the parts of two answers, of which `texts` are the statements, joined in ways that exclude each other: "x > 1 and x < 3" and
-/// "x > 1 or x < 3", p ∧ q and p ∨ q, a vector product and a scalar product?
+/// "x > 1 or x < 3", "A and B" and "A or B", p ∧ q and p ∨ q, a vector product and a scalar product?
 pub(crate) fn joined_otherwise(gold: &Answer, pred: &Answer, texts: [&str; 2]) -> bool {
     let has = |text: &str, signs: &[&str]| signs.iter().any(|sign| text.contains(sign));
     let only = |text: &str, one: &[&str], other: &[&str]| has(text, one) && !has(text, other);
@@ -21,17 +21,33 @@ pub(crate) fn joined_otherwise(gold: &Answer, pred: &Answer, texts: [&str; 2]) -
     };
     differ(&AND, &OR)
         || has(a, &VECTOR) && differ(&CROSS, &DOT)
-        || is_bounded(gold) && is_bounded(pred) && differ(&WORDS[0], &WORDS[1])
+        || says_how(gold) && says_how(pred) && differ(&WORDS[0], &WORDS[1])
+        || is_choice(pred) && only(b, &WORDS[1], &WORDS[0]) && !has(a, &WORDS[1])
 }
 
-/// Is this a list with an inequality in it?
-fn is_bounded(answer: &Answer) -> bool {
-    let bounds = |part: &Answer| match part {
-        Answer::Relation(relation) => relation.operators.iter().any(|operator| {
-            use Operator::{Greater, GreaterOrEqual, Less, LessOrEqual};
-            matches!(operator, Less | LessOrEqual | Greater | GreaterOrEqual)
-        }),
-        _ => false,
+fn is_choice(answer: &Answer) -> bool {
+    matches!(answer, Answer::Choice(_))
+}
+
+/// Does it matter how the parts are joined: is one of them an inequality or a text, or are they equations about different things? Values
+/// of one unknown are listed either way.
+fn says_how(answer: &Answer) -> bool {
+    let Answer::List(parts) = answer else {
+        return false;
     };
-    matches!(answer, Answer::List(parts) if parts.iter().any(bounds))
+    let subject = |part: &Answer| match part {
+        Answer::Relation(relation) => relation.sides.first().cloned(),
+        _ => None,
+    };
+    let first = parts.first().and_then(subject);
+    parts.iter().any(|part| match part {
+        Answer::Text(_) => true,
+        Answer::Relation(relation) => {
+            use Operator::{Greater, GreaterOrEqual, Less, LessOrEqual};
+            let mut operators = relation.operators.iter();
+            operators.any(|it| matches!(it, Less | LessOrEqual | Greater | GreaterOrEqual))
+                || subject(part) != first
+        }
+        _ => false,
+    })
 }

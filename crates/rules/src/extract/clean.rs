@@ -391,6 +391,17 @@ fn shifted(character: char, from: u32, to: char) -> Replacement {
     char::from_u32(code).map_or(Replacement::Keep, Replacement::Become)
 }
 
+/// The bytes that are plain characters whatever stands around them.
+const STAYS: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0_u8;
+    while byte < 0x7f {
+        table[byte as usize] = (byte >= b' ' || matches!(byte, b'\n' | b'\t')) && byte != b'x';
+        byte += 1;
+    }
+    table
+};
+
 /// The text in plain characters; borrowed where nothing changes.
 pub(super) fn plain(text: &str) -> Cow<'_, str> {
     let bytes = text.as_bytes();
@@ -414,7 +425,16 @@ pub(super) fn plain(text: &str) -> Cow<'_, str> {
     let mut out = String::with_capacity(text.len());
     out.push_str(&text[..first]);
     let mut rest = text[first..].chars();
-    while let Some(character) = rest.next() {
+    loop {
+        // What stays as it is, at once.
+        let stays = rest.as_str();
+        let length = stays.bytes().position(|byte| !STAYS[usize::from(byte)]);
+        let (stays, after) = stays.split_at(length.unwrap_or(stays.len()));
+        out.push_str(stays);
+        rest = after.chars();
+        let Some(character) = rest.next() else {
+            break;
+        };
         match character {
             '\r' => {
                 if !rest.as_str().starts_with('\n') {

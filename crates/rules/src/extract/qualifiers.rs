@@ -1,6 +1,7 @@
 //! Words and signs beside an answer that make it another: a part of "at least 12", "12 or more" or "3 in 4" is no answer.
 
 use super::words::{self, words_of};
+use crate::lexicon::units::currency;
 use crate::lexicon::words::APPROXIMATELY;
 
 /// How many words after a value are looked at for phrases that bound it, and how many bytes for opposites.
@@ -125,7 +126,9 @@ fn is_part_of_number(after: &str) -> bool {
 
 /// Does "a minimum of" or "anything but" end here?
 fn ends_in_bound(before: &str) -> bool {
-    let mut words = words_of(before).rev();
+    // "up to Rs. 5"
+    let is_money = |word: &&str| currency(word).is_some();
+    let mut words = words_of(before).rev().skip_while(is_money);
     let of: &[&str] = match words.next() {
         Some("to") => &["up"],
         Some("of") => &[
@@ -263,13 +266,15 @@ fn up_to<'t>(text: &'t str, signs: &[char]) -> &'t str {
 }
 
 /// The same for the letter of a choice, whose text may follow.
-pub(super) fn change_choice(before: &str, after: &str) -> bool {
+pub(super) fn change_choice(before: &str, letter: &str, after: &str) -> bool {
+    // "B: to the left" has a text.
+    let text = letter.ends_with([':', '.', ')']);
     let joined = words_of(after).next();
     has(before, &words::CHANGES_CHOICE_BEFORE)
         || deny(before)
         // The text of an option may be "False" or "Not enough information".
         || (words_of(after).next().is_some_and(is_verb) && denied_after(after))
-        || has_phrase(up_to(after, &[',', ';', ':', '(', '.']))
+        || !text && has_phrase(up_to(after, &[',', ';', ':', '(', '.']))
         || joined.is_some_and(|word| words::CHANGES_AFTER.contains(word))
 }
 

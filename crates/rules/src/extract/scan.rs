@@ -424,12 +424,13 @@ fn is_currency(text: &str, content: usize, next: usize) -> bool {
         || inner.ends_with("**")
 }
 
-/// How many words of prose a would-be formula holds, those of `\text{…}` and names of functions not counted.
+/// How many words of prose a would-be formula holds, those of `\text{…}` and names of functions not counted; more than five are not told
+/// apart.
 fn prose_words(inner: &str) -> usize {
     let bytes = inner.as_bytes();
     let mut count = 0;
     let mut at = 0;
-    while at < bytes.len() {
+    while at < bytes.len() && count <= 5 {
         match bytes[at] {
             b'\\' => {
                 let name = bytes[at + 1..]

@@ -150,7 +150,7 @@ impl<'t> Search<'t, '_, '_> {
         let qualified = before.len() + after.len() > MAX_STATEMENT
             || match reading.kind {
                 Form::Words => qualifiers::change_words(before, after),
-                Form::Choice => qualifiers::change_choice(before, after),
+                Form::Choice => qualifiers::change_choice(before, &all[from..to], after),
                 _ => qualifiers::change(before, after) || qualifiers::is_argument(before),
             }
             || qualifiers::is_place(&reading.text)

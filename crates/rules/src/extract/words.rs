@@ -100,6 +100,7 @@ lists! {
     OTHER_CHANNEL: "other channel",
     TURN_ENDS: "turn ends",
     TEXT_BEGINS: "text begins",
+    COMMA_LANGUAGE: "comma language",
     COMMA_ANNOUNCEMENT: "comma announcement",
     COMMA_FINAL: "comma final announcement",
     COMMA_OPTION: "comma option announcement",
