@@ -541,20 +541,21 @@ fn same_digits(a: &str, b: &str) -> bool {
         && bare(a) == bare(b)
 }
 
-/// Is one of these a number with a decimal comma, if that is what its comma is, and the other the same number?
+/// Are these the same number, if the comma of one or both is a decimal one: "3,5" and "3.5", "1.250,50 €" and "1250,50"?
 fn same_but_for_comma(a: &str, b: &str) -> bool {
-    let is_decimal = |text: &str, point: char| {
-        let parts = text.split_once(point);
-        parts.is_some_and(|(whole, fraction)| {
-            let digits =
-                |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-            digits(whole) && digits(fraction)
-        })
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let pointed = |text: &str| {
+        let text = text.trim_matches([' ', '€']);
+        let (whole, fraction) = text.rsplit_once([',', '.'])?;
+        let whole = match text.contains(',') {
+            true => whole.replace('.', ""),
+            false => whole.to_owned(),
+        };
+        // Three digits are a group of thousands.
+        let decimal = digits(&whole) && digits(fraction) && fraction.len() != 3;
+        decimal.then(|| whole + "." + fraction)
     };
-    let pointed = |one: &str, other: &str| {
-        is_decimal(one, ',') && is_decimal(other, '.') && one.replace(',', ".") == other
-    };
-    pointed(a, b) || pointed(b, a)
+    (a.contains(',') || b.contains(',')) && pointed(a).is_some_and(|it| Some(it) == pointed(b))
 }
 
 /// A sum without the sign of rupees, in which people count in lakhs.

@@ -5,7 +5,8 @@ use crate::answer::{Answer, Operator};
 /// Signs of logic, which mean what they say; words, which between values only list them; products of vectors.
 const AND: [&str; 3] = ["\\land", "\\wedge", "∧"];
 const OR: [&str; 3] = ["\\lor", "\\vee", "∨"];
-const WORDS: [[&str; 1]; 2] = [[" and "], [" or "]];
+const AND_WORD: [&str; 1] = [" and "];
+const OR_WORD: [&str; 1] = [" or "];
 const CROSS: [&str; 2] = ["\\times", "×"];
 const DOT: [&str; 2] = ["\\cdot", "·"];
 const VECTOR: [&str; 4] = ["\\vec", "\\mathbf", "\\overrightarrow", "\\hat"];
@@ -19,14 +20,15 @@ pub(crate) fn joined_otherwise(gold: &Answer, pred: &Answer, texts: [&str; 2]) -
     let differ = |one: &[&str], other: &[&str]| {
         only(a, one, other) && only(b, other, one) || only(a, other, one) && only(b, one, other)
     };
-    differ(&AND, &OR)
-        || has(a, &VECTOR) && differ(&CROSS, &DOT)
-        || says_how(gold) && says_how(pred) && differ(&WORDS[0], &WORDS[1])
-        || is_choice(pred) && only(b, &WORDS[1], &WORDS[0]) && !has(a, &WORDS[1])
+    let symbolic = |text: &str| text.contains('\\') || !text.is_ascii();
+    symbolic(a) && symbolic(b) && (differ(&AND, &OR) || has(a, &VECTOR) && differ(&CROSS, &DOT))
+        || says_how(gold) && says_how(pred) && differ(&AND_WORD, &OR_WORD)
+        || has_letters(pred) && only(b, &OR_WORD, &AND_WORD) && !has(a, &OR_WORD)
 }
 
-fn is_choice(answer: &Answer) -> bool {
-    matches!(answer, Answer::Choice(_))
+/// Is this a choice of several letters?
+fn has_letters(answer: &Answer) -> bool {
+    matches!(answer, Answer::Choice(letters) if letters.len() > 1)
 }
 
 /// Does it matter how the parts are joined: is one of them an inequality or a text, or are they equations about different things? Values

@@ -367,11 +367,16 @@ pub(crate) fn deny(text: &str) -> bool {
 pub(super) fn supposes(sentence: &str) -> bool {
     let sentence = sentence.rsplit(" but ").next().unwrap_or(sentence);
     let any = |test: &dyn Fn(&str) -> bool| words_of(sentence).any(test);
-    let words: Vec<&str> = words_of(sentence).collect();
     // "Some would say 20."
-    let said_by_others = words.windows(3).any(|three| {
-        let says = |word: &str| words::SAYS.contains(word);
-        words::OTHERS.contains(three[0]) && (says(three[1]) || says(three[2]))
+    let mut near = 0_usize;
+    let said_by_others = words_of(sentence).any(|word| {
+        let says = near > 0 && words::SAYS.contains(word);
+        near = if words::OTHERS.contains(word) {
+            2
+        } else {
+            near.saturating_sub(1)
+        };
+        says
     });
     said_by_others
         || any(&|word| words::ONLY_SUPPOSES.contains(word))
