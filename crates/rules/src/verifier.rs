@@ -547,9 +547,10 @@ fn same_but_for_comma(a: &str, b: &str) -> bool {
     let pointed = |text: &str| {
         let text = text.trim_matches([' ', '€']);
         let (whole, fraction) = text.rsplit_once([',', '.'])?;
-        let whole = match text.contains(',') {
-            true => whole.replace('.', ""),
-            false => whole.to_owned(),
+        let whole = if text.contains(',') {
+            whole.replace('.', "")
+        } else {
+            whole.to_owned()
         };
         // Three digits are a group of thousands.
         let decimal = digits(&whole) && digits(fraction) && fraction.len() != 3;

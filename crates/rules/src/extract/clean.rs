@@ -21,8 +21,8 @@ enum Structure {
     Neutral,
 }
 
-/// The structural marks and what each does.
-static STRUCTURES: LazyLock<Vec<(&str, Structure)>> = LazyLock::new(|| {
+/// The structural marks and what each does, by their second byte in lower case.
+static STRUCTURES: LazyLock<Vec<Vec<(&str, Structure)>>> = LazyLock::new(|| {
     let lists = [
         (&words::THINKING_BEGINS, Structure::ThinkOpen),
         (&words::THINKING_ENDS, Structure::ThinkClose),
@@ -31,32 +31,24 @@ static STRUCTURES: LazyLock<Vec<(&str, Structure)>> = LazyLock::new(|| {
         (&words::TURN_ENDS, Structure::End),
         (&words::TEXT_BEGINS, Structure::Neutral),
     ];
-    let listed = lists
-        .iter()
-        .flat_map(|(list, structure)| list.iter().map(|mark| (mark, *structure)));
-    listed.collect()
+    let mut marks = vec![Vec::new(); 256];
+    for (list, structure) in lists {
+        for mark in list.iter() {
+            let second = mark.as_bytes()[1].to_ascii_lowercase();
+            marks[usize::from(second)].push((mark, structure));
+        }
+    }
+    marks
 });
 
 /// The first byte of `◁`.
 const MARK: u8 = 0xe2;
 
-/// Which bytes, in either case, stand second in one of them.
-static SECOND_BYTES: LazyLock<[bool; 256]> = LazyLock::new(|| {
-    let mut second = [false; 256];
-    for (mark, _) in STRUCTURES.iter() {
-        let byte = mark.as_bytes()[1];
-        second[usize::from(byte.to_ascii_lowercase())] = true;
-        second[usize::from(byte.to_ascii_uppercase())] = true;
-    }
-    second
-});
-
 /// The structural mark that begins at `at`: its end, and what it does.
 fn structure(bytes: &[u8], at: usize) -> Option<(usize, Structure)> {
-    if !SECOND_BYTES[usize::from(*bytes.get(at + 1)?)] {
-        return None;
-    }
-    STRUCTURES.iter().find_map(|(mark, structure)| {
+    let second = bytes.get(at + 1)?.to_ascii_lowercase();
+    let marks = &STRUCTURES[usize::from(second)];
+    marks.iter().find_map(|(mark, structure)| {
         let part = bytes.get(at..at + mark.len())?;
         part.eq_ignore_ascii_case(mark.as_bytes())
             .then_some((at + mark.len(), *structure))
@@ -253,6 +245,9 @@ fn without_calculator_marks(text: &str) -> Option<String> {
     (out.len() + rest.len() < text.len()).then(|| out + rest)
 }
 
+/// How long what is struck out is at most, in bytes.
+const LONGEST_STRUCK: usize = 2_000;
+
 /// The text without what Markdown strikes out, `~~12~~`; `None` where nothing is. In a formula tildes are spaces.
 fn without_struck(text: &str) -> Option<String> {
     let mut out = String::new();
@@ -264,7 +259,8 @@ fn without_struck(text: &str) -> Option<String> {
             && inner.starts_with(|it: char| {
                 it.is_alphanumeric() || matches!(it, '*' | '$' | '\\' | '-')
             });
-        let line = &inner[..inner.find('\n').unwrap_or(inner.len())];
+        let near = &inner[..inner.floor_char_boundary(LONGEST_STRUCK)];
+        let line = &near[..near.find('\n').unwrap_or(near.len())];
         out.push_str(&rest[..at]);
         rest = if let Some(end) = line.find("~~").filter(|_| opens) {
             &inner[end + 2..]

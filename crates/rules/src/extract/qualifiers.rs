@@ -37,7 +37,7 @@ pub(super) fn change(before: &str, after: &str) -> bool {
         || before.trim_end().ends_with(is_operator)
         || operator_follows(clause)
         || number_goes_on(clause)
-        || has_phrase(near)
+        || has_phrase(near, false)
         || may_be_another(after)
         || words_of(near).any(|word| word.eq_ignore_ascii_case("than"))
 }
@@ -184,8 +184,9 @@ fn before_contrast(after: &str) -> &str {
     &after[..end.unwrap_or(after.len())]
 }
 
-/// Is there a phrase after a value that bounds it, as "at most" and "and above"?
-fn has_phrase(after: &str) -> bool {
+/// Is there a phrase after a value that bounds it, as "at most" and "and above"? `doubts`: only one such as "or perhaps" counts, since a text
+/// may follow.
+fn has_phrase(after: &str, doubts: bool) -> bool {
     // "at the very least" is "at least".
     let very = after.contains(" very ");
     let words = words_of(after).take(FAR);
@@ -194,9 +195,11 @@ fn has_phrase(after: &str) -> bool {
         .collect();
     words.windows(2).any(|pair| {
         words::PHRASE_AFTER.iter().any(|phrase| {
-            phrase.split_once(' ').is_some_and(|(first, second)| {
-                first.eq_ignore_ascii_case(pair[0]) && second.eq_ignore_ascii_case(pair[1])
-            })
+            let counts = !doubts || phrase.starts_with("or ");
+            counts
+                && phrase.split_once(' ').is_some_and(|(first, second)| {
+                    first.eq_ignore_ascii_case(pair[0]) && second.eq_ignore_ascii_case(pair[1])
+                })
         })
     })
 }
@@ -274,7 +277,7 @@ pub(super) fn change_choice(before: &str, letter: &str, after: &str) -> bool {
         || deny(before)
         // The text of an option may be "False" or "Not enough information".
         || (words_of(after).next().is_some_and(is_verb) && denied_after(after))
-        || !text && has_phrase(up_to(after, &[',', ';', ':', '(', '.']))
+        || has_phrase(up_to(after, &[',', ';', ':', '(', '.']), text)
         || joined.is_some_and(|word| words::CHANGES_AFTER.contains(word))
 }
 
@@ -322,7 +325,7 @@ pub(super) fn change_near(before: &str, after: &str) -> bool {
         || ends_in_bound(before) && (alone || before.trim_end().ends_with("to"))
         || joined
         || changes(after)
-        || has_phrase(after)
+        || has_phrase(after, false)
         || deny(after)
         || before.trim_end().ends_with(is_operator)
         || operator_follows(after)

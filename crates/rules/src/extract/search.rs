@@ -403,7 +403,9 @@ impl<'t> Search<'t, '_, '_> {
             };
             let Some(reading) = reading else {
                 let end = reach::sentence_end(self.source, said_until);
-                if tried == 0 && qualifiers::deny(&self.source.text[anchor.start..end]) {
+                let said = &self.source.text[anchor.start..end];
+                let said = &said[..said.floor_char_boundary(MAX_STATEMENT)];
+                if tried == 0 && qualifiers::deny(said) {
                     self.denied = end;
                 }
                 continue;
@@ -426,9 +428,10 @@ impl<'t> Search<'t, '_, '_> {
             let denied = qualifiers::deny(announcement)
                 || qualifiers::suppose(announcement)
                 || contrast == 0
-                    && qualifiers::deny_announcement(
-                        &self.source.text[anchor.start..reading.range.start.max(said_until)],
-                    );
+                    && (reading.range.start > said_until + MAX_STATEMENT
+                        || qualifiers::deny_announcement(
+                            &self.source.text[anchor.start..reading.range.start.max(said_until)],
+                        ));
             let start = if denied { anchor.start } else { anchor.end };
             let text = self.source.text;
             let near = text.ceil_char_boundary(anchor.start.saturating_sub(80));

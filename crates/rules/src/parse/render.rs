@@ -393,7 +393,7 @@ impl Out {
         self.push(name);
         self.push("(");
         self.list(arguments, ", ", |out, argument| {
-            out.expr(argument, Tightness::Sum)
+            out.expr(argument, Tightness::Sum);
         });
         self.push(")");
     }
