@@ -260,9 +260,9 @@ fn without_struck(text: &str) -> Option<String> {
                 it.is_alphanumeric() || matches!(it, '*' | '$' | '\\' | '-')
             });
         let near = &inner[..inner.floor_char_boundary(LONGEST_STRUCK)];
-        let line = &near[..near.find('\n').unwrap_or(near.len())];
+        let line = || near.lines().next().unwrap_or("");
         out.push_str(&rest[..at]);
-        rest = if let Some(end) = line.find("~~").filter(|_| opens) {
+        rest = if let Some(end) = opens.then(|| line().find("~~")).flatten() {
             &inner[end + 2..]
         } else {
             out.push_str("~~");

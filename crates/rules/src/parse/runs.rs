@@ -27,6 +27,9 @@ pub(super) fn letters(lexer: &mut Lexer<'_>) -> Result<(), ParseError> {
             break;
         }
         end += 1;
+        if end - start > MOST_TOKENS {
+            return Err(TOO_LONG);
+        }
     }
     // Letters beyond ASCII make it a word, whole.
     if let Some(next) = lexer.text().get(end..).and_then(|rest| rest.chars().next())
