@@ -4,8 +4,9 @@
 //! cargo run --release -p juror-rules --example hostile_inputs -- 50
 //! ```
 //!
-//! Prints each verification that takes more milliseconds of processor time than the first argument says (50 without one), least of three
-//! runs, with what it is slowest by at the end. A second argument names a profile, a third a part of the names of the inputs to try.
+//! Prints each verification that takes at least so many milliseconds of processor time as the first argument says (50 without one), the
+//! least of three runs, then how many there were and the longest. A second argument names a profile (strict, compat, both), a third a
+//! part of the names of the inputs to try. Where `/proc` does not tell the processor time of a thread it is an error.
 
 use std::error::Error;
 
