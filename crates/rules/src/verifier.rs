@@ -8,6 +8,7 @@ use crate::compare::{Comparison, Options};
 use crate::config::{Config, ExtractionMode, FallbackMode, Profile};
 use crate::extract::{Found, Role};
 use crate::format::AnswerFormat;
+use crate::lexicon::words;
 use crate::parse::ParseError;
 use crate::verification::{Reading, Status, Verification, shortened};
 use crate::{algebra::work, compare, extract, math_verify, parse};
@@ -245,8 +246,16 @@ fn strict(
                 Some(true) if compare::reordered(&gold.statement, &pred.statement) => {
                     "the same letters in another order"
                 }
+                Some(true)
+                    if compare::joined_otherwise(a, b, [&gold.statement, &pred.statement]) =>
+                {
+                    "the same parts, joined in another way"
+                }
                 Some(false) if gold.doubtful || pred.doubtful => {
                     "the answer may be another part of what was said"
+                }
+                Some(false) if same_but_for_comma(&gold.text, &pred.text) => {
+                    "the comma may be a decimal one"
                 }
                 _ => "",
             };
@@ -266,24 +275,8 @@ fn strict(
                 "written alike, though not understood",
             )
         }
-        (Err(error), _) => {
-            let status = status_of(error, Status::UnparsedGold);
-            unread(
-                status,
-                &[&gold.text],
-                &[&pred.text],
-                with_rest(error, &gold.text),
-            )
-        }
-        (_, Err(error)) => {
-            let status = status_of(error, Status::UnparsedPred);
-            unread(
-                status,
-                &[&gold.text],
-                &[&pred.text],
-                with_rest(error, &pred.text),
-            )
-        }
+        (Err(error), _) => unreadable(error, Status::UnparsedGold, &gold.text, [&gold, &pred]),
+        (_, Err(error)) => unreadable(error, Status::UnparsedPred, &pred.text, [&gold, &pred]),
     }
 }
 
@@ -304,8 +297,11 @@ fn ends_in(pred: &str, read: &Result<Side, String>, gold: &Side) -> bool {
     let worded = !numbered || matches!(answer, Ok(Answer::Text(_)));
     let bare = extract::bare(&gold.text);
     let bare = bare.strip_prefix("the ").unwrap_or(bare);
+    // Co is no CO.
+    let symbol = words::ELEMENT.contains_exactly(bare);
     let is = |text: &str| {
-        text.eq_ignore_ascii_case(bare)
+        !symbol && text.eq_ignore_ascii_case(bare)
+            || text == bare
             || worded && parse::parse(text).is_ok_and(|it| answer == Ok(&it))
     };
     lettered && extract::ends_in(pred, is)
@@ -508,12 +504,14 @@ fn with_rest(error: &ParseError, text: &str) -> String {
     }
 }
 
-/// What is too long or nested too deeply is not misread but too complex.
-fn status_of(error: &ParseError, unparsed: Status) -> Status {
-    match error {
+/// No verdict, since `text` of one side cannot be read. What is too long or nested too deeply is not misread but too complex.
+fn unreadable(error: &ParseError, unparsed: Status, text: &str, sides: [&Side; 2]) -> Verification {
+    let status = match error {
         ParseError::TooDeep { .. } | ParseError::TooLong { .. } => Status::TooComplex,
         ParseError::Empty | ParseError::Syntax { .. } => unparsed,
-    }
+    };
+    let [gold, pred] = sides;
+    unread(status, &[&gold.text], &[&pred.text], with_rest(error, text))
 }
 
 /// Are these one number, grouped as in 1,23,456 on one side and in threes or not at all on the other, or with a K for its
@@ -530,17 +528,42 @@ fn same_digits(a: &str, b: &str) -> bool {
             && rest.iter().all(|pair| pair.len() == 2)
     };
     let in_thousands = |text: &str| text.ends_with(['K', 'k']);
+    let (a, b) = (without_rupees(a), without_rupees(b));
     let digits = |text: &str| {
         let text = text.strip_suffix(['K', 'k']).unwrap_or(text);
         !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit() || it == b',')
     };
     let bare = |text: &str| text.replace(',', "").replace(['K', 'k'], "000");
-    a != b
-        && digits(a)
+    digits(a)
         && digits(b)
         && a.len().max(b.len()) < 40
         && (in_lakhs(a) || in_lakhs(b) || in_thousands(a) != in_thousands(b))
         && bare(a) == bare(b)
+}
+
+/// Are these the same number, if the comma of one or both is a decimal one: "3,5" and "3.5", "1.250,50 €" and "1250,50"?
+fn same_but_for_comma(a: &str, b: &str) -> bool {
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let pointed = |text: &str| {
+        let text = text.trim_matches([' ', '€']);
+        let (whole, fraction) = text.rsplit_once([',', '.'])?;
+        let whole = if text.contains(',') {
+            whole.replace('.', "")
+        } else {
+            whole.to_owned()
+        };
+        // Three digits are a group of thousands.
+        let decimal = digits(&whole) && digits(fraction) && fraction.len() != 3;
+        decimal.then(|| whole + "." + fraction)
+    };
+    (a.contains(',') || b.contains(',')) && pointed(a).is_some_and(|it| Some(it) == pointed(b))
+}
+
+/// A sum without the sign of rupees, in which people count in lakhs.
+fn without_rupees(text: &str) -> &str {
+    let mut signs = ["₹", "Rs.", "Rs"].into_iter();
+    let rest = signs.find_map(|sign| text.strip_prefix(sign));
+    rest.map_or(text, str::trim_start)
 }
 
 /// Do two texts differ in nothing but spaces and dollar signs? Texts without a letter or digit never count as alike.

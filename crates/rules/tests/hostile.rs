@@ -150,97 +150,94 @@ fn what_is_too_costly_is_left_open() {
     }
 }
 
-/// Derivations of 4.5 MB, as a model writes them that does not stop.
-fn derivations() -> Vec<(String, String)> {
-    let lines = [
-        (
-            "steps",
-            "Step 3: 12 + 7 = 19, so x = 19 and the total is $19.\n",
-        ),
-        (
-            "formulas",
-            r"Then $\frac{x^2 - 1}{x - 1} = x + 1$, and \(y = 2x\). ",
-        ),
-        (
-            "answers",
-            "The answer is 12. Wait, that is wrong: the answer is 13.\n",
-        ),
-        ("boxes", r"So \boxed{12}, or rather \boxed{13}. "),
-        ("one line", "and then 12 more of them, which is 4 times 3, "),
-        ("choices", "Option (B) cannot be right, since A is (C). "),
-        ("table", "| 12 | apples | 3.5 kg |\n"),
-        ("code", "assert f([1, 2], 'ab') == {'a': 3}\n"),
-        ("Chinese", "所以她一共有12个苹果，答案是12。"),
-    ];
-    let long = |line: &str| line.repeat(4_500_000 / line.len());
-    let ends = ["", "The answer is 19.", r"\boxed{19}"];
-    lines
-        .iter()
-        .flat_map(|(name, line)| {
-            ends.map(|end| (format!("{name}, {end:?}"), format!("{}\n{end}", long(line))))
-        })
-        .collect()
+/// The least time of three verifications, in milliseconds.
+fn least(strict: &Verifier, gold: &str, pred: &str) -> Option<f64> {
+    let mut least = f64::MAX;
+    for _ in 0..3 {
+        let from = processor_time()?;
+        strict.verify(gold, pred);
+        least = least.min(processor_time()? - from);
+    }
+    Some(least)
 }
 
-/// Prints what takes longer than 50 ms of a quiet core in a release build: `cargo test --release -p juror-rules --test hostile -- --ignored --nocapture`.
+/// Four times the text may take about four times as long, whatever is repeated in it and wherever it stands: reading again from every
+/// place, or looking back from it to the beginning, would take sixteen times as long.
 #[test]
-#[ignore = "measures, and is for a release build on a quiet machine"]
-fn what_takes_long() {
-    let Some(_) = processor_time() else { return };
-    let digits = |piece: &str, count: usize| piece.repeat(count / piece.len());
-    let numbers = [
-        ("a million digits", digits("1234567890", 1_000_000)),
-        ("4.5 million digits", digits("1234567890", 4_500_000)),
-        (
-            "a million decimals",
-            format!("0.{}", digits("1234567890", 1_000_000)),
-        ),
-        (
-            "grouped",
-            format!(
-                "1,{}",
-                digits("234,567,890,", 1_000_000).trim_end_matches(',')
-            ),
-        ),
-        (
-            "a fraction of them",
-            format!("{0}/{0}1", digits("1234567890", 500_000)),
-        ),
-        (
-            "a sum of them",
-            format!("{0}+{0}", digits("1234567890", 500_000)),
-        ),
-        ("in words", digits("one hundred million ", 1_000_000)),
+fn time_grows_with_the_text() {
+    let pieces = [
+        r"\frac",
+        r"\not",
+        r"\sqrt{",
+        r"\left(",
+        "f(",
+        "1%",
+        "1<",
+        "x=",
+        "²",
+        "é",
+        "½",
+        "$1$ and ",
+        r"\(1\) ",
+        r"\boxed{1} ",
+        "**",
+        "`",
+        "~~ ",
+        "a~~b ",
+        "//",
+        "<<",
+        "&",
+        "\"",
+        "'",
+        "| 1 ",
+        "the answer is ",
+        "answer: 1\n",
+        "(a) 1, ",
+        "A, ",
+        "1, ",
+        "12",
+        "1.",
+        "no, ",
+        "所以",
+        "12个",
+        "🎉",
+        "one ",
+        "abc",
+        "$",
+        "{",
+        "- 1\n",
     ];
-    let numbers = numbers.map(|(name, text)| (name.to_owned(), text));
-    let all = hostile::inputs()
-        .into_iter()
-        .chain(derivations())
-        .chain(numbers);
-    for (name, text) in all {
-        for profile in [Profile::Strict, Profile::Compat] {
-            let verifier = verifier(profile);
-            for (how, gold, pred) in [
-                ("itself", text.as_str(), text.clone()),
-                ("as a gold", text.as_str(), "5".to_owned()),
-                ("as a response", "5", text.clone()),
-                ("announced", "5", format!("The final answer is {text}")),
-                ("boxed", text.as_str(), format!(r"\boxed{{{text}}}")),
-                ("less one", text.as_str(), format!("{text}1")),
+    with_small_stack(move || {
+        let strict = verifier(Profile::Strict);
+        for piece in pieces {
+            let text = |length: usize| piece.repeat(length / piece.len());
+            for (how, before) in [
+                ("itself", ""),
+                ("announced", "The final answer is "),
+                ("boxed", r"\boxed{"),
             ] {
-                let mut least = f64::MAX;
-                for _ in 0..3 {
-                    let from = processor_time().unwrap();
-                    verifier.verify(gold, &pred);
-                    least = least.min(processor_time().unwrap() - from);
-                    if least < 50.0 {
-                        break;
-                    }
-                }
-                if least >= 50.0 {
-                    println!("{least:6.1} ms  {profile:?}  {how}  {name}");
-                }
+                let time =
+                    |length: usize| least(&strict, "5", &format!("{before}{}", text(length)));
+                let (Some(short), Some(long)) = (time(60_000), time(240_000)) else {
+                    return;
+                };
+                assert!(
+                    long < 9.0 * short + 40.0,
+                    "{piece:?} {how}: {short} ms, of four times as much {long} ms"
+                );
             }
         }
+    });
+}
+
+/// What stands far beside an announced value is not accounted for, and the value left open.
+#[test]
+fn a_statement_without_end_is_open() {
+    let strict = verifier(Profile::Strict);
+    for filler in ["and then ", "1% ", "so it goes, "] {
+        let pred = format!("The answer is 12 {}", filler.repeat(20_000 / filler.len()));
+        assert_ne!(strict.verify("12", &pred).equal, Some(true), "{filler}");
     }
+    let pred = format!("The answer is 12. {}", "It was a long way. ".repeat(1_000));
+    assert_eq!(strict.verify("12", &pred).equal, Some(true));
 }

@@ -119,6 +119,22 @@ pub(crate) fn reordered(gold: &str, pred: &str) -> bool {
         let mut stated = words.filter_map(|it| sequence(it.trim_matches([' ', '.', '*'])));
         return stated.any(|it| it != own);
     }
+    let sorted = |text: &str| {
+        let mut letters = text.as_bytes().to_vec();
+        letters.sort_unstable();
+        letters
+    };
+    // "The order is A, C, B."
+    let mut words = pred.split(|it: char| !it.is_ascii_alphabetic());
+    if gold.len() <= MOST_LETTERS && words.any(|it| matches!(it, "order" | "sequence" | "ranking"))
+    {
+        let single =
+            words.filter(|it| it.len() == 1 && it.bytes().all(|it| it.is_ascii_uppercase()));
+        let stated: String = single.collect();
+        if stated != gold && sorted(&stated) == sorted(gold) {
+            return true;
+        }
+    }
     let gold = gold
         .trim_start_matches(|it: char| !it.is_ascii_alphabetic())
         .trim_end_matches(|it: char| !it.is_ascii_alphabetic());
@@ -130,11 +146,6 @@ pub(crate) fn reordered(gold: &str, pred: &str) -> bool {
     {
         return false;
     }
-    let sorted = |text: &str| {
-        let mut letters = text.as_bytes().to_vec();
-        letters.sort_unstable();
-        letters
-    };
     let own = sorted(gold);
     let runs = || pred.split(|it: char| !it.is_ascii_alphabetic());
     runs().all(|run| run != gold) && runs().any(|run| run.len() == gold.len() && sorted(run) == own)

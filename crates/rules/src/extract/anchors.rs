@@ -213,7 +213,12 @@ fn phrase(text: &str, start: usize, end: usize, said: Phrase) -> Option<Anchor> 
     let supposed = sentence
         .split_whitespace()
         .any(|word| words::SUPPOSITION.contains(word.trim_matches(|it: char| !it.is_alphabetic())));
-    if supposed || words::BEFORE_NO_ANNOUNCEMENT.contains(last) || last.ends_with("'ll") {
+    // "The least likely answer is A."
+    let mut before = words::words_of(sentence).rev();
+    let first = before.next().unwrap_or("");
+    let least = words::among(first, &["worst", "weakest"])
+        || before.next().is_some_and(|it| words::among(it, &["least"]));
+    if supposed || least || words::BEFORE_NO_ANNOUNCEMENT.contains(last) || last.ends_with("'ll") {
         return None;
     }
     let how = match said.how {

@@ -191,6 +191,11 @@ pub(super) fn before_bracket(sentence: &str) -> Option<usize> {
     let explains = words::words_of(inner).any(|it| it.len() > 2 && !words::OPTION.contains(it))
         && inner.contains([' '])
         && has_digit(inner);
+    let read = |text: &str| crate::parse::parse(text).ok();
+    // "35 (thirty-five)"
+    if words::is_number_word(inner) && read(before).is_some_and(|it| Some(it) == read(inner)) {
+        return Some(at);
+    }
     let changes = super::qualifiers::change("", &sentence[at..]);
     (explains && has_digit(before) && !inner.contains(')') && !changes).then_some(at)
 }

@@ -14,6 +14,8 @@ use super::words;
 
 /// How long an answer in words is at most, in bytes.
 const MAX_WORDS: usize = 120;
+/// How much of a clause is searched for the end of such an answer.
+const FAR: usize = 4 * MAX_WORDS;
 
 /// What is read after an announcement that ends at `from`, if it ends within `reach` bytes. `named`: is it a choice?
 pub(super) fn read<'t>(
@@ -222,7 +224,11 @@ fn date(text: &str) -> Option<usize> {
 /// Does the clause begin with a name or a few words that are set off, as in "Evelyn, who ran 5 miles"?
 fn is_short_text(clause: &str) -> bool {
     let bare = clause.trim_start_matches(['*', '_', '"', '“', ' ']);
-    let length = bare.find([',', '(', '*', '"', '”']).unwrap_or(bare.len());
+    let near = &bare[..bare.floor_char_boundary(FAR)];
+    let length = match near.find([',', '(', '*', '"', '”']) {
+        None if near.len() < bare.len() => return false,
+        length => length.unwrap_or(near.len()),
+    };
     let head = bare[..length].trim();
     let count = head.split_whitespace().count();
     let digits = head.contains(|it: char| it.is_ascii_digit()) || head.contains(['$', '\\']);
@@ -240,6 +246,7 @@ pub(super) fn words_only<'t>(
     end: usize,
 ) -> Option<Candidate<'t>> {
     let clause = &source.text[start..end];
+    let clause = &clause[..clause.floor_char_boundary(FAR)];
     let mut length = clause.find([',', ';', '\n', '(']).unwrap_or(clause.len());
     for stop in [
         " because ",
@@ -333,7 +340,8 @@ fn next_content(text: &str, from: usize) -> Option<usize> {
         }
         if let Some(rest) = rest.strip_prefix("```") {
             // A fence may name a language.
-            let line = rest.find('\n').unwrap_or(0);
+            let near = &rest[..rest.floor_char_boundary(MAX_WORDS)];
+            let line = near.find('\n').unwrap_or(0);
             if line > 0
                 && rest[..line]
                     .trim()

@@ -21,8 +21,8 @@ enum Structure {
     Neutral,
 }
 
-/// The structural marks and what each does.
-static STRUCTURES: LazyLock<Vec<(&str, Structure)>> = LazyLock::new(|| {
+/// The structural marks and what each does, by their second byte in lower case.
+static STRUCTURES: LazyLock<Vec<Vec<(&str, Structure)>>> = LazyLock::new(|| {
     let lists = [
         (&words::THINKING_BEGINS, Structure::ThinkOpen),
         (&words::THINKING_ENDS, Structure::ThinkClose),
@@ -31,10 +31,14 @@ static STRUCTURES: LazyLock<Vec<(&str, Structure)>> = LazyLock::new(|| {
         (&words::TURN_ENDS, Structure::End),
         (&words::TEXT_BEGINS, Structure::Neutral),
     ];
-    let listed = lists
-        .iter()
-        .flat_map(|(list, structure)| list.iter().map(|mark| (mark, *structure)));
-    listed.collect()
+    let mut marks = vec![Vec::new(); 256];
+    for (list, structure) in lists {
+        for mark in list.iter() {
+            let second = mark.as_bytes()[1].to_ascii_lowercase();
+            marks[usize::from(second)].push((mark, structure));
+        }
+    }
+    marks
 });
 
 /// The first byte of `◁`.
@@ -42,7 +46,9 @@ const MARK: u8 = 0xe2;
 
 /// The structural mark that begins at `at`: its end, and what it does.
 fn structure(bytes: &[u8], at: usize) -> Option<(usize, Structure)> {
-    STRUCTURES.iter().find_map(|(mark, structure)| {
+    let second = bytes.get(at + 1)?.to_ascii_lowercase();
+    let marks = &STRUCTURES[usize::from(second)];
+    marks.iter().find_map(|(mark, structure)| {
         let part = bytes.get(at..at + mark.len())?;
         part.eq_ignore_ascii_case(mark.as_bytes())
             .then_some((at + mark.len(), *structure))
@@ -239,6 +245,9 @@ fn without_calculator_marks(text: &str) -> Option<String> {
     (out.len() + rest.len() < text.len()).then(|| out + rest)
 }
 
+/// How long what is struck out is at most, in bytes.
+const LONGEST_STRUCK: usize = 2_000;
+
 /// The text without what Markdown strikes out, `~~12~~`; `None` where nothing is. In a formula tildes are spaces.
 fn without_struck(text: &str) -> Option<String> {
     let mut out = String::new();
@@ -250,9 +259,10 @@ fn without_struck(text: &str) -> Option<String> {
             && inner.starts_with(|it: char| {
                 it.is_alphanumeric() || matches!(it, '*' | '$' | '\\' | '-')
             });
-        let line = &inner[..inner.find('\n').unwrap_or(inner.len())];
+        let near = &inner[..inner.floor_char_boundary(LONGEST_STRUCK)];
+        let line = || near.lines().next().unwrap_or("");
         out.push_str(&rest[..at]);
-        rest = if let Some(end) = line.find("~~").filter(|_| opens) {
+        rest = if let Some(end) = opens.then(|| line().find("~~")).flatten() {
             &inner[end + 2..]
         } else {
             out.push_str("~~");
@@ -377,6 +387,17 @@ fn shifted(character: char, from: u32, to: char) -> Replacement {
     char::from_u32(code).map_or(Replacement::Keep, Replacement::Become)
 }
 
+/// The bytes that are plain characters whatever stands around them.
+const STAYS: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0_u8;
+    while byte < 0x7f {
+        table[byte as usize] = (byte >= b' ' || matches!(byte, b'\n' | b'\t')) && byte != b'x';
+        byte += 1;
+    }
+    table
+};
+
 /// The text in plain characters; borrowed where nothing changes.
 pub(super) fn plain(text: &str) -> Cow<'_, str> {
     let bytes = text.as_bytes();
@@ -400,7 +421,16 @@ pub(super) fn plain(text: &str) -> Cow<'_, str> {
     let mut out = String::with_capacity(text.len());
     out.push_str(&text[..first]);
     let mut rest = text[first..].chars();
-    while let Some(character) = rest.next() {
+    loop {
+        // What stays as it is, at once.
+        let stays = rest.as_str();
+        let length = stays.bytes().position(|byte| !STAYS[usize::from(byte)]);
+        let (stays, after) = stays.split_at(length.unwrap_or(stays.len()));
+        out.push_str(stays);
+        rest = after.chars();
+        let Some(character) = rest.next() else {
+            break;
+        };
         match character {
             '\r' => {
                 if !rest.as_str().starts_with('\n') {

@@ -11,6 +11,8 @@ use super::words;
 
 /// How much of a sentence is read, in bytes.
 pub(super) const WINDOW: usize = 2_000;
+/// In how much of a clause things that it states begin, in bytes.
+const MAX_SPAN: usize = 32_000;
 /// How many things a sentence states at most.
 const MAX_ITEMS: usize = 1_024;
 
@@ -99,7 +101,8 @@ pub(super) fn items(source: Source<'_, '_>, range: Range<usize>) -> Vec<Item> {
         spaceless: source.text[range.clone()].contains(words::is_spaceless),
     };
     let mut at = range.start;
-    while at < range.end && collector.items.len() < MAX_ITEMS {
+    let last = range.end.min(range.start + MAX_SPAN);
+    while at < last && collector.items.len() < MAX_ITEMS {
         if let Some((_, formula)) = source.regions.formula_from(at) {
             let end = formula.end.max(at + 1);
             let boxed = source.regions.has_box(&(formula.start..formula.end));
@@ -141,8 +144,9 @@ fn is_age(before: &str, after: &str) -> bool {
     })
 }
 
-/// How many bytes may be read as maths to no end, beside those of the text.
-const MOST_WASTED: usize = 200_000;
+/// How many bytes may be read as maths to no end, and what beginning to read counts as.
+const MOST_WASTED: usize = 100_000;
+const BEGINNING: usize = 16;
 
 /// From this length on a run that states nothing is not read again from within.
 const BARREN: usize = 500;
@@ -174,26 +178,11 @@ impl Collector<'_, '_> {
             return Some(at + width);
         }
         let starts_maths = first.is_ascii_digit()
-            || matches!(
-                first,
-                '-' | '+'
-                    | '±'
-                    | '.'
-                    | '('
-                    | '['
-                    | '{'
-                    | '\\'
-                    | '√'
-                    | 'π'
-                    | '∞'
-                    | '∅'
-                    | '≈'
-                    | '|'
-                    | '<'
-                    | '>'
-                    | '≤'
-                    | '≥'
-            )
+            || [
+                '-', '+', '±', '.', '(', '[', '{', '\\', '√', 'π', '∞', '∅', '≈', '|', '<', '>',
+                '≤', '≥',
+            ]
+            .contains(&first)
             || symbols::is_currency(first);
         if starts_maths || (!first.is_ascii() && first.is_numeric()) {
             return Some(self.maths(text, at, first));
@@ -204,13 +193,13 @@ impl Collector<'_, '_> {
         Some(at + width)
     }
 
-    /// The run of maths at `at`, as long as runs that state nothing cost no more than a few readings of the text.
+    /// The run of maths at `at`, as long as runs that state nothing do not cost much, however long the text is.
     fn run(&mut self, text: &str, at: usize) -> Option<maths::Run> {
-        if self.wasted > MOST_WASTED + text.len() {
+        if self.wasted > MOST_WASTED {
             return None;
         }
         let (run, end) = maths::reach(text, at);
-        self.wasted += end - run.map_or(at, |run| run.end);
+        self.wasted += end - at + BEGINNING;
         run
     }
 
@@ -312,6 +301,7 @@ impl Collector<'_, '_> {
         number: bool,
     ) -> usize {
         let text = self.source.text;
+        self.wasted = self.wasted.saturating_sub(value.len());
         let before = &text[self.start..value.start];
         let word = words::last_word(before);
         let end = value.end + tail.end;

@@ -129,6 +129,11 @@ pub(crate) use markup::trim_markup as bare;
 pub(crate) use qualifiers::{deny as denies, opposed, retracted};
 pub(crate) use sentences::ends_in;
 
+/// Do words before a value only suppose it?
+fn supposes(before: &str) -> bool {
+    qualifiers::suppose(before) || qualifiers::supposes(before)
+}
+
 /// Do words before a value change or doubt it?
 pub(crate) fn qualifies(before: &str) -> bool {
     qualifiers::change(before, "") || qualifiers::doubt(before)

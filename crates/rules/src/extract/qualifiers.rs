@@ -1,6 +1,7 @@
 //! Words and signs beside an answer that make it another: a part of "at least 12", "12 or more" or "3 in 4" is no answer.
 
 use super::words::{self, words_of};
+use crate::lexicon::units::currency;
 use crate::lexicon::words::APPROXIMATELY;
 
 /// How many words after a value are looked at for phrases that bound it, and how many bytes for opposites.
@@ -36,7 +37,7 @@ pub(super) fn change(before: &str, after: &str) -> bool {
         || before.trim_end().ends_with(is_operator)
         || operator_follows(clause)
         || number_goes_on(clause)
-        || has_phrase(near)
+        || has_phrase(near, false)
         || may_be_another(after)
         || words_of(near).any(|word| word.eq_ignore_ascii_case("than"))
 }
@@ -125,7 +126,9 @@ fn is_part_of_number(after: &str) -> bool {
 
 /// Does "a minimum of" or "anything but" end here?
 fn ends_in_bound(before: &str) -> bool {
-    let mut words = words_of(before).rev();
+    // "up to Rs. 5"
+    let is_money = |word: &&str| currency(word).is_some();
+    let mut words = words_of(before).rev().skip_while(is_money);
     let of: &[&str] = match words.next() {
         Some("to") => &["up"],
         Some("of") => &[
@@ -181,8 +184,9 @@ fn before_contrast(after: &str) -> &str {
     &after[..end.unwrap_or(after.len())]
 }
 
-/// Is there a phrase after a value that bounds it, as "at most" and "and above"?
-fn has_phrase(after: &str) -> bool {
+/// Is there a phrase after a value that bounds it, as "at most" and "and above"? `doubts`: only one such as "or perhaps" counts, since a text
+/// may follow.
+fn has_phrase(after: &str, doubts: bool) -> bool {
     // "at the very least" is "at least".
     let very = after.contains(" very ");
     let words = words_of(after).take(FAR);
@@ -191,9 +195,11 @@ fn has_phrase(after: &str) -> bool {
         .collect();
     words.windows(2).any(|pair| {
         words::PHRASE_AFTER.iter().any(|phrase| {
-            phrase.split_once(' ').is_some_and(|(first, second)| {
-                first.eq_ignore_ascii_case(pair[0]) && second.eq_ignore_ascii_case(pair[1])
-            })
+            let counts = !doubts || phrase.starts_with("or ");
+            counts
+                && phrase.split_once(' ').is_some_and(|(first, second)| {
+                    first.eq_ignore_ascii_case(pair[0]) && second.eq_ignore_ascii_case(pair[1])
+                })
         })
     })
 }
@@ -263,13 +269,15 @@ fn up_to<'t>(text: &'t str, signs: &[char]) -> &'t str {
 }
 
 /// The same for the letter of a choice, whose text may follow.
-pub(super) fn change_choice(before: &str, after: &str) -> bool {
+pub(super) fn change_choice(before: &str, letter: &str, after: &str) -> bool {
+    // "B: to the left" has a text.
+    let text = letter.ends_with([':', '.', ')']);
     let joined = words_of(after).next();
     has(before, &words::CHANGES_CHOICE_BEFORE)
         || deny(before)
         // The text of an option may be "False" or "Not enough information".
         || (words_of(after).next().is_some_and(is_verb) && denied_after(after))
-        || has_phrase(up_to(after, &[',', ';', ':', '(', '.']))
+        || has_phrase(up_to(after, &[',', ';', ':', '(', '.']), text)
         || joined.is_some_and(|word| words::CHANGES_AFTER.contains(word))
 }
 
@@ -317,7 +325,7 @@ pub(super) fn change_near(before: &str, after: &str) -> bool {
         || ends_in_bound(before) && (alone || before.trim_end().ends_with("to"))
         || joined
         || changes(after)
-        || has_phrase(after)
+        || has_phrase(after, false)
         || deny(after)
         || before.trim_end().ends_with(is_operator)
         || operator_follows(after)
@@ -362,7 +370,19 @@ pub(crate) fn deny(text: &str) -> bool {
 pub(super) fn supposes(sentence: &str) -> bool {
     let sentence = sentence.rsplit(" but ").next().unwrap_or(sentence);
     let any = |test: &dyn Fn(&str) -> bool| words_of(sentence).any(test);
-    any(&|word| words::ONLY_SUPPOSES.contains(word))
+    // "Some would say 20."
+    let mut near = 0_usize;
+    let said_by_others = words_of(sentence).any(|word| {
+        let says = near > 0 && words::SAYS.contains(word);
+        near = if words::OTHERS.contains(word) {
+            2
+        } else {
+            near.saturating_sub(1)
+        };
+        says
+    });
+    said_by_others
+        || any(&|word| words::ONLY_SUPPOSES.contains(word))
         || any(&|word| words::CONDITION.contains(word))
             && any(&|word| words::among(word, &["would", "were"]))
 }
@@ -374,10 +394,7 @@ pub(super) fn suppose(announcement: &str) -> bool {
 
 /// A sign that joins a value to what stands beside it.
 fn is_operator(sign: char) -> bool {
-    matches!(
-        sign,
-        '<' | '>' | '≤' | '≥' | '+' | '-' | '–' | '−' | '/' | '^' | '×' | '÷'
-    )
+    "<>≤≥≠≪≫+-–−/^×÷".contains(sign)
 }
 
 /// Does a sign follow that joins more to the value? A dash before words sets them off.
@@ -417,6 +434,13 @@ pub(super) fn takes_back(text: &str) -> bool {
 /// Does what follows an answer take it back: "Actually no.", "Wait, that is wrong", "it should be 43"?
 pub(crate) fn retracted(after: &str) -> bool {
     let near = &after[..after.floor_char_boundary(RETRACTION)];
+    // "20? Or 30?"
+    if let Some(rest) = near.strip_prefix('?') {
+        let next = words::first_word(rest.trim_start_matches(['?', ' ', '*']));
+        if words::among(next, &["or", "maybe", "perhaps"]) {
+            return true;
+        }
+    }
     let clauses = near.split(['.', '!', '?', '\n', ';', '(', ')', '—', '…']);
     let said = clauses.filter(|it| it.contains(char::is_alphabetic));
     said.enumerate().any(|(index, clause)| {

@@ -404,13 +404,12 @@ fn is_currency(text: &str, content: usize, next: usize) -> bool {
     if inner.trim().is_empty() {
         return true;
     }
-    let words = prose_words(inner);
     let first = inner.bytes().next().unwrap_or(b' ');
     let sum = first.is_ascii_digit()
         || (matches!(first, b'.' | b'-')
             && inner.as_bytes().get(1).is_some_and(u8::is_ascii_digit));
     if !sum {
-        return words > 4 && !inner.contains(['\\', '^', '_', '=']);
+        return !inner.contains(['\\', '^', '_', '=']) && prose_words(inner) > 4;
     }
     let after_letter = text[..content - 1].ends_with(|last: char| last.is_ascii_alphabetic());
     let next_digit = text
@@ -420,16 +419,17 @@ fn is_currency(text: &str, content: usize, next: usize) -> bool {
     after_letter
         || inner.ends_with(char::is_whitespace)
         || next_digit
-        || words > 1
         || inner.ends_with("**")
+        || prose_words(inner) > 1
 }
 
-/// How many words of prose a would-be formula holds, those of `\text{…}` and names of functions not counted.
+/// How many words of prose a would-be formula holds, those of `\text{…}` and names of functions not counted; more than five are not told
+/// apart.
 fn prose_words(inner: &str) -> usize {
     let bytes = inner.as_bytes();
     let mut count = 0;
     let mut at = 0;
-    while at < bytes.len() {
+    while at < bytes.len() && count <= 5 {
         match bytes[at] {
             b'\\' => {
                 let name = bytes[at + 1..]

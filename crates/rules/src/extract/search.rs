@@ -25,6 +25,9 @@ use crate::config::{Config, ExtractionTarget};
 /// How many candidates are named at most.
 const MAX_FOUND: usize = 8;
 
+/// How much of a statement may stand beside its answer, in bytes: more is not accounted for, so it may change the answer.
+const MAX_STATEMENT: usize = 8_000;
+
 /// What announced an answer after "A:", which may be a choice and its text too.
 pub(super) const ANSWER_LETTER: &str = "answer letter";
 
@@ -144,12 +147,12 @@ impl<'t> Search<'t, '_, '_> {
         let (from, to) = (reading.range.start, reading.range.end);
         let before = &all[statement.start.min(from)..from];
         let after = &all[to..statement.end.max(to)];
-        let qualified = match reading.kind {
-            Form::Words => qualifiers::change_words(before, after),
-            Form::Choice => qualifiers::change_choice(before, after),
-            _ => qualifiers::change(before, after) || qualifiers::is_argument(before),
-        };
-        let qualified = qualified
+        let qualified = before.len() + after.len() > MAX_STATEMENT
+            || match reading.kind {
+                Form::Words => qualifiers::change_words(before, after),
+                Form::Choice => qualifiers::change_choice(before, &all[from..to], after),
+                _ => qualifiers::change(before, after) || qualifiers::is_argument(before),
+            }
             || qualifiers::is_place(&reading.text)
             || qualifiers::change_spaceless(before, after);
         let option = (reading.kind == Form::Choice)
@@ -400,7 +403,9 @@ impl<'t> Search<'t, '_, '_> {
             };
             let Some(reading) = reading else {
                 let end = reach::sentence_end(self.source, said_until);
-                if tried == 0 && qualifiers::deny(&self.source.text[anchor.start..end]) {
+                let said = &self.source.text[anchor.start..end];
+                let said = &said[..said.floor_char_boundary(MAX_STATEMENT)];
+                if tried == 0 && qualifiers::deny(said) {
                     self.denied = end;
                 }
                 continue;
@@ -423,9 +428,10 @@ impl<'t> Search<'t, '_, '_> {
             let denied = qualifiers::deny(announcement)
                 || qualifiers::suppose(announcement)
                 || contrast == 0
-                    && qualifiers::deny_announcement(
-                        &self.source.text[anchor.start..reading.range.start.max(said_until)],
-                    );
+                    && (reading.range.start > said_until + MAX_STATEMENT
+                        || qualifiers::deny_announcement(
+                            &self.source.text[anchor.start..reading.range.start.max(said_until)],
+                        ));
             let start = if denied { anchor.start } else { anchor.end };
             let text = self.source.text;
             let near = text.ceil_char_boundary(anchor.start.saturating_sub(80));
@@ -440,6 +446,7 @@ impl<'t> Search<'t, '_, '_> {
                     let before = &all[start.min(from)..from];
                     let said = Said {
                         qualified: denied
+                            || end.saturating_sub(to) > MAX_STATEMENT
                             || qualifiers::scaled(&text)
                             || qualifiers::change(before, &all[to..end.max(to)]),
                         statement: Cow::Borrowed(&all[statement]),

@@ -9,6 +9,9 @@ use super::words;
 /// How much of a sentence is looked at for the answer that it ends in, in bytes.
 const MAX_ENDING: usize = 200;
 
+/// How long a sentence is at most, in bytes: of a longer one the end is looked at.
+const MAX_SENTENCE: usize = 20_000;
+
 /// Where the sentence that `from` lies in ends: at its punctuation or its line's end. `None` where that is not before
 /// `limit`.
 pub(super) fn end(text: &str, regions: &Regions, from: usize, limit: usize) -> Option<usize> {
@@ -124,6 +127,7 @@ pub(super) fn last_before(text: &str, regions: &Regions, end: usize) -> Option<R
     if end == 0 {
         return None;
     }
+    let far = end.saturating_sub(MAX_SENTENCE);
     let mut at = end - 1;
     // Its own punctuation.
     while at > 0
@@ -151,6 +155,7 @@ pub(super) fn last_before(text: &str, regions: &Regions, end: usize) -> Option<R
                     }
                 }
                 b'.' | b'!' | b'?' if ends_here(text, at) => return Some(at + 1..end),
+                b' ' if at < far => return Some(at + 1..end),
                 0xe3 if text.get(at..).is_some_and(|it| it.starts_with('。')) => {
                     return Some(at + '。'.len_utf8()..end);
                 }
@@ -182,5 +187,5 @@ pub(crate) fn ends_in(text: &str, is: impl Fn(&str) -> bool) -> bool {
     if words::among(article, &["the", "a", "an"]) {
         rest = rest[article.len()..].strip_prefix(' ').unwrap_or(rest);
     }
-    !super::qualifies(before) && is(trim_markup(rest))
+    !super::qualifies(before) && !super::supposes(before) && is(trim_markup(rest))
 }

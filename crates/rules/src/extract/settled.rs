@@ -180,8 +180,11 @@ fn is_taken(choice: &Choice, before: &str, after: &str) -> bool {
         || words::CONCLUDING.contains(last) && (choice.marked || head.trim().is_empty());
     let rest = after.trim_start_matches(['*', '_', ')', '"', '$', '`']);
     let word = words::first_word(rest.trim_start());
-    let over = rest.trim_start().is_empty()
-        || rest.starts_with(['.', ',', ';', '!', ':'])
+    let ends =
+        |text: &str| text.trim_start().is_empty() || text.starts_with(['.', ',', ';', '!', ':']);
+    let over = ends(rest)
+        // "I pick B here."
+        || words::CHOICE_FILLER.contains(word) && ends(&rest.trim_start()[word.len()..])
         || words::SUBORDINATING.contains(word)
         || words::REASON.contains(word);
     taken && (over || choice.marked)

@@ -256,7 +256,7 @@ pub(super) fn whole_in<'t>(source: Source<'t, '_>, range: Range<usize>) -> Optio
     {
         return Some(plain(source, offset..offset + count.len()));
     }
-    if is_product(trimmed) {
+    if is_product(trimmed) || is_pointed(trimmed) {
         return Some(plain(source, offset..limit));
     }
     if let Some(reading) = mathematics(source, offset..limit) {
@@ -303,6 +303,15 @@ pub(super) fn is_product(text: &str) -> bool {
         }
     }
     letters > 1 || letters == 1 && text.contains(|it: char| it.is_ascii_digit())
+}
+
+/// Is this a vector between angles, as in "<1, 2>"?
+fn is_pointed(text: &str) -> bool {
+    let inner = text.strip_prefix('<').and_then(|it| it.strip_suffix('>'));
+    inner.is_some_and(|it| {
+        let plain = |it: char| it.is_ascii_digit() || "., -/".contains(it);
+        it.len() <= MAX_PRODUCT && it.contains(',') && it.chars().all(plain)
+    })
 }
 
 /// The number of an ordinal: 5 of "5th". "5st" is a product.

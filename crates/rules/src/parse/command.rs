@@ -21,11 +21,8 @@ pub(super) enum Action {
     Text,
     /// `\mathrm`: an upright name.
     Name,
-    /// `\begin`.
     Begin,
-    /// `\end`.
     End,
-    /// `\not`.
     Not,
 }
 

@@ -14,6 +14,9 @@ use crate::answer::Operator;
 /// How many tokens an answer may have.
 pub(super) const MOST_TOKENS: usize = 20_000;
 
+/// How many steps reading takes at most: what yields no token, as spaces and commands about looks, costs time too.
+const MOST_STEPS: usize = 5 * MOST_TOKENS;
+
 /// What the parser works on.
 #[derive(Debug)]
 pub(super) struct Lexed<'t> {
@@ -55,6 +58,7 @@ pub(super) struct Lexer<'t> {
     tokens: Vec<Token<'t>>,
     numerals: Vec<Numeral<'t>>,
     opened: Vec<Opened>,
+    steps: usize,
     /// White space before the next token.
     space: Space,
     pub(super) next: Next,
@@ -141,6 +145,7 @@ impl<'t> Lexer<'t> {
             tokens: Vec::new(),
             numerals: Vec::new(),
             opened: Vec::new(),
+            steps: 0,
             space: Space::Tight,
             next: Next::default(),
             pending: 0,
@@ -368,6 +373,10 @@ impl<'t> Lexer<'t> {
 
     /// Reads one token, or skips what is none.
     pub(super) fn step(&mut self) -> Result<(), ParseError> {
+        self.steps += 1;
+        if self.steps > MOST_STEPS {
+            return Err(ParseError::TooLong { limit: MOST_TOKENS });
+        }
         let start = self.pos;
         let byte = self.bytes()[start];
         match byte {

@@ -55,23 +55,10 @@ pub(super) fn is_words(plain: &str) -> bool {
 fn is_prose(character: char) -> bool {
     is_word_letter(character)
         || character.is_whitespace()
-        || matches!(
-            character,
-            '-' | '–'
-                | '—'
-                | '\''
-                | '’'
-                | ','
-                | '.'
-                | ';'
-                | ':'
-                | '!'
-                | '?'
-                | '('
-                | ')'
-                | '&'
-                | '/'
-        )
+        || [
+            '-', '–', '—', '\'', '’', ',', '.', ';', ':', '!', '?', '(', ')', '&', '/',
+        ]
+        .contains(&character)
 }
 
 /// Does a letter stand right before a bracket, as in `abs(x)`?

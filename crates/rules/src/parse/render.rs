@@ -96,9 +96,7 @@ impl Out {
                     self.grouped(side);
                 }
                 if let Some(modulus) = &relation.modulus {
-                    self.push(" (mod ");
-                    self.expr(modulus, Tightness::Sum);
-                    self.push(")");
+                    self.enclosed(" (mod ", modulus, ")");
                 }
             }
             Answer::Set(parts) if parts.is_empty() => self.push("∅"),
@@ -117,11 +115,10 @@ impl Out {
                 self.push(")");
             }
             Answer::Interval(interval) => {
-                self.push(if interval.lower.closed { "[" } else { "(" });
-                self.expr(&interval.lower.value, Tightness::Sum);
-                self.push(", ");
-                self.expr(&interval.upper.value, Tightness::Sum);
-                self.push(if interval.upper.closed { "]" } else { ")" });
+                let open = if interval.lower.closed { "[" } else { "(" };
+                let close = if interval.upper.closed { "]" } else { ")" };
+                self.enclosed(open, &interval.lower.value, ", ");
+                self.enclosed("", &interval.upper.value, close);
             }
             Answer::Union(parts) => self.list(parts, " ∪ ", Self::grouped),
             Answer::Intersection(parts) => self.list(parts, " ∩ ", Self::grouped),
@@ -157,13 +154,7 @@ impl Out {
 
     fn grouped(&mut self, answer: &Answer) {
         let loose = matches!(answer, Answer::List(_) | Answer::Relation(_));
-        if loose {
-            self.push("(");
-        }
-        self.answer(answer);
-        if loose {
-            self.push(")");
-        }
+        self.brackets(loose, |out| out.answer(answer));
     }
 
     fn time(&mut self, seconds: u32, afternoon: Option<bool>) {
@@ -205,6 +196,12 @@ impl Out {
             self.push(" ");
             self.push(currency);
         }
+    }
+
+    fn enclosed(&mut self, open: &str, expr: &Expr, close: &str) {
+        self.push(open);
+        self.expr(expr, Tightness::Sum);
+        self.push(close);
     }
 
     fn brackets(&mut self, needed: bool, write: impl FnOnce(&mut Self)) {
@@ -278,14 +275,7 @@ impl Out {
                 self.brackets(around > Tightness::Power, |out| out.power(&pair.0, &pair.1));
             }
             Expr::Call(function, arguments) => self.call(*function, arguments),
-            Expr::Apply(name, arguments) => {
-                self.push(name);
-                self.push("(");
-                self.list(arguments, ", ", |out, argument| {
-                    out.expr(argument, Tightness::Sum);
-                });
-                self.push(")");
-            }
+            Expr::Apply(name, arguments) => self.named(name, arguments),
             Expr::Binder(binder) => {
                 self.push(match binder.kind {
                     BinderKind::Sum => "sum",
@@ -294,13 +284,10 @@ impl Out {
                     BinderKind::Derivative => "d/d",
                     BinderKind::Limit => "lim",
                 });
-                self.push("(");
-                self.expr(&binder.body, Tightness::Sum);
-                self.push(", ");
+                self.enclosed("(", &binder.body, ", ");
                 self.push(&binder.variable);
                 for bound in [&binder.lower, &binder.upper].into_iter().flatten() {
-                    self.push(", ");
-                    self.expr(bound, Tightness::Sum);
+                    self.enclosed(", ", bound, "");
                 }
                 self.push(")");
             }
@@ -372,55 +359,31 @@ impl Out {
     fn call(&mut self, function: Function, arguments: &[Expr]) {
         match (function, arguments) {
             (Function::Root, [radicand, degree]) if *degree == Expr::integer(2) => {
-                self.push("sqrt(");
-                self.expr(radicand, Tightness::Sum);
-                self.push(")");
+                self.enclosed("sqrt(", radicand, ")");
             }
             (Function::Root, [radicand, degree]) if *degree == Expr::integer(3) => {
-                self.push("cbrt(");
-                self.expr(radicand, Tightness::Sum);
-                self.push(")");
+                self.enclosed("cbrt(", radicand, ")");
             }
             (Function::Root, [radicand, degree]) => {
-                self.push("\\sqrt[");
-                self.expr(degree, Tightness::Sum);
-                self.push("]{");
-                self.expr(radicand, Tightness::Sum);
-                self.push("}");
+                self.enclosed("\\sqrt[", degree, "]");
+                self.enclosed("{", radicand, "}");
             }
-            (Function::Absolute, [inner]) => {
-                self.push("abs(");
-                self.expr(inner, Tightness::Sum);
-                self.push(")");
-            }
-            (Function::Logarithm, [argument, base]) => {
-                match base {
-                    Expr::Constant(Constant::E) => self.push("ln("),
-                    _ if *base == Expr::integer(10) => self.push("log("),
-                    _ => {
-                        self.push("log_{");
-                        self.expr(base, Tightness::Sum);
-                        self.push("}(");
-                    }
+            (Function::Logarithm, [argument, base]) => match base {
+                Expr::Constant(Constant::E) => self.enclosed("ln(", argument, ")"),
+                _ if *base == Expr::integer(10) => self.enclosed("log(", argument, ")"),
+                _ => {
+                    self.enclosed("log_{", base, "}");
+                    self.enclosed("(", argument, ")");
                 }
-                self.expr(argument, Tightness::Sum);
-                self.push(")");
-            }
-            (Function::Factorial, [inner]) => {
+            },
+            (Function::Factorial | Function::DoubleFactorial, [inner]) => {
                 self.expr(inner, Tightness::Atom);
-                self.push("!");
+                let twice = function == Function::DoubleFactorial;
+                self.push(if twice { "!!" } else { "!" });
             }
-            (Function::DoubleFactorial, [inner]) => {
-                self.expr(inner, Tightness::Atom);
-                self.push("!!");
-            }
-            (Function::Binomial, [_, _]) => self.named("binom", arguments),
             (Function::Modulo, [value, modulus]) => {
-                self.push("(");
-                self.expr(value, Tightness::Sum);
-                self.push(" mod ");
-                self.expr(modulus, Tightness::Sum);
-                self.push(")");
+                self.enclosed("(", value, " mod ");
+                self.enclosed("", modulus, ")");
             }
             _ => self.named(name(function), arguments),
         }

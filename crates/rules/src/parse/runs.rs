@@ -4,10 +4,14 @@ use super::ParseError;
 use super::command;
 use super::digits;
 use super::letters::{self, Run};
-use super::lexer::Lexer;
+use super::lexer::{Lexer, MOST_TOKENS};
 use super::token::{Bracket, Kind, digit};
 use crate::lexicon::units::currency;
 use crate::lexicon::words;
+
+/// How long a word with letters beyond ASCII or an exponent in raised digits is at most, in bytes.
+const LONGEST_RUN: usize = 4_000;
+const TOO_LONG: ParseError = ParseError::TooLong { limit: MOST_TOKENS };
 
 pub(super) fn letters(lexer: &mut Lexer<'_>) -> Result<(), ParseError> {
     let start = lexer.pos();
@@ -23,6 +27,9 @@ pub(super) fn letters(lexer: &mut Lexer<'_>) -> Result<(), ParseError> {
             break;
         }
         end += 1;
+        if end - start > MOST_TOKENS {
+            return Err(TOO_LONG);
+        }
     }
     // Letters beyond ASCII make it a word, whole.
     if let Some(next) = lexer.text().get(end..).and_then(|rest| rest.chars().next())
@@ -123,10 +130,12 @@ pub(super) fn currency_prefix(
 /// A word in another script, or with accents.
 pub(super) fn foreign_word(lexer: &mut Lexer<'_>) -> Result<(), ParseError> {
     let start = lexer.pos();
-    let length = lexer
-        .rest()
-        .find(|c: char| !is_word_letter(c) && c != '\'' && c != '’')
-        .unwrap_or(lexer.rest().len());
+    let near = &lexer.rest()[..lexer.rest().floor_char_boundary(LONGEST_RUN)];
+    let length = near.find(|c: char| !is_word_letter(c) && c != '\'' && c != '’');
+    let length = match length {
+        None if near.len() < lexer.rest().len() => return Err(TOO_LONG),
+        length => length.unwrap_or(near.len()),
+    };
     lexer.skip(length.max(1));
     while !lexer.text().is_char_boundary(lexer.pos()) {
         lexer.skip(1);
@@ -155,8 +164,12 @@ pub(super) fn shifted(
             .sum()
     };
     let is_digit = |kind| matches!(kind, Kind::Number(_));
-    let end = start + of(lexer.rest(), |_| true);
-    let digits = of(lexer.rest(), is_digit);
+    let near = &lexer.rest()[..lexer.rest().floor_char_boundary(LONGEST_RUN)];
+    let end = start + of(near, |_| true);
+    if near.len() < lexer.rest().len() && end == start + near.len() {
+        return Err(TOO_LONG);
+    }
+    let digits = of(near, is_digit);
     if start + digits == end {
         return digits::digits(lexer, start, end);
     }

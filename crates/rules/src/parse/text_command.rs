@@ -58,7 +58,12 @@ pub(super) fn words(lexer: &mut Lexer<'_>, start: usize, name: bool) -> Result<(
         lexer.seek(end);
         return lexer.push(sign, start);
     }
-    if name {
+    // `\text{Var}(X)`: a name, too.
+    let called = words.len() > 1
+        && words.bytes().all(|it| it.is_ascii_alphabetic())
+        && words.starts_with(|it: char| it.is_ascii_uppercase())
+        && lexer.bytes().get(end) == Some(&b'(');
+    if name || called {
         return upright_name(lexer, words, start, end);
     }
     if words.starts_with(|c: char| c.is_ascii_digit() || "+-=<>$\\(.".contains(c))

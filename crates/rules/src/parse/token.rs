@@ -6,21 +6,15 @@ use crate::answer::Operator;
 /// Pairs that enclose something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Bracket {
-    /// `( )`.
     Round,
-    /// `[ ]`.
     Square,
     /// `] [`, as some countries write the open end of an interval.
     Outward,
     /// Bare `{ }`: LaTeX groups, and sets in plain text.
     Group,
-    /// `\{ \}`.
     Set,
-    /// ⟨ ⟩.
     Angle,
-    /// ⌊ ⌋.
     Floor,
-    /// ⌈ ⌉.
     Ceiling,
     /// `\begin{…}` and `\end{…}`.
     Environment,
@@ -74,19 +68,13 @@ pub(super) enum Named {
 /// Commands that take arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Structure {
-    /// `\frac`.
     Fraction,
     /// `\sqrt`, √.
     Root,
-    /// ∛.
     CubeRoot,
-    /// ∜.
     FourthRoot,
-    /// `\binom`.
     Binomial,
-    /// `\over`.
     Over,
-    /// `\choose`.
     Choose,
     /// `\overset`, `\underset`: the first argument is a mark on the second.
     Overset,
@@ -100,7 +88,6 @@ pub(super) enum Kind<'t> {
     Vulgar(u8, u8),
     /// One letter, a factor of its own.
     Letter(char),
-    /// A Greek letter, by its name.
     Greek(&'static str),
     Constant(Constant),
     /// A run of letters that is a word and no product.
@@ -118,9 +105,7 @@ pub(super) enum Kind<'t> {
     Accent(&'static str),
     /// ∠, △: what follows names one thing.
     Object(&'static str),
-    /// ℝ, ℤ, ….
     Domain(char),
-    /// `\begin{…}`.
     Begin(Environment),
     /// `&`.
     Cell,
@@ -128,17 +113,13 @@ pub(super) enum Kind<'t> {
     Row,
     Open(Bracket),
     Close(Bracket),
-    /// `|`.
     Bar(Side),
-    /// `\|`.
     Norm,
     Plus,
     Minus,
     PlusMinus,
     MinusPlus,
-    /// An explicit sign of multiplication.
     Times,
-    /// `/` or ÷.
     Divide,
     Caret,
     Underscore,
@@ -146,12 +127,10 @@ pub(super) enum Kind<'t> {
     Bang(u8),
     /// `'`, several counted.
     Prime(u8),
-    /// The degree sign.
     Circle,
     Percent,
     /// `mod` as an operator.
     Modulo,
-    /// `\pmod`.
     Congruence,
     /// A currency, by its ISO code.
     Currency(&'static str),
@@ -160,7 +139,6 @@ pub(super) enum Kind<'t> {
     Colon,
     And,
     Or,
-    /// `…`.
     Dots,
     Stop,
     Relation(Operator),
@@ -168,9 +146,7 @@ pub(super) enum Kind<'t> {
     Intersection,
     SetMinus,
     EmptySet,
-    /// →.
     Tends,
-    /// ∂.
     Partial,
     /// Something that has no place in an answer.
     Other,

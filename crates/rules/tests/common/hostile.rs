@@ -183,6 +183,11 @@ pub fn inputs() -> Vec<(String, String)> {
         "**",
         "*",
         "`",
+        "~~ ",
+        "a~~b ",
+        "<<",
+        "// ",
+        "&amp",
         "\"",
         "'",
         ":",
@@ -270,4 +275,123 @@ pub fn inputs() -> Vec<(String, String)> {
     add("nothing", String::new());
     add("spaces", "   \n\t ".to_owned());
     inputs
+}
+
+/// Derivations of 4.5 MB, as a model writes them that does not stop: with an answer at the end, at the beginning, or none.
+pub fn derivations() -> impl Iterator<Item = (String, String)> {
+    let lines = [
+        (
+            "steps",
+            "Step 3: 12 + 7 = 19, so x = 19 and the total is $19.\n",
+        ),
+        ("equations", r"$$x^2 - 5x + 6 = (x - 2)(x - 3) = 0$$ "),
+        (
+            "aligned equations",
+            "\\begin{align*} a &= 2b + 3 \\\\ b &= \\frac{a - 3}{2} \\end{align*}\n",
+        ),
+        (
+            "formulas",
+            r"Then $\frac{x^2 - 1}{x - 1} = x + 1$, and \(y = 2x\). ",
+        ),
+        (
+            "answers",
+            "The answer is 12. Wait, that is wrong: the answer is 13.\n",
+        ),
+        ("final answers", "**Final Answer:** (B) 12 cm\n\n"),
+        ("hashes", "48/2=<<48/2=24>>24 clips.\n#### 24\n"),
+        ("boxes", r"So \boxed{12}, or rather \boxed{13}. "),
+        ("nested boxes", r"\boxed{\text{a } \boxed{12} \frac{1}{2}} "),
+        ("one line", "and then 12 more of them, which is 4 times 3, "),
+        ("choices", "Option (B) cannot be right, since A is (C). "),
+        ("labelled parts", "(a) 3, (b) 5; "),
+        ("table", "| 12 | apples | 3.5 kg |\n"),
+        ("cells without lines", "| 12 "),
+        ("code", "assert f([1, 2], 'ab') == {'a': 3}\n"),
+        ("fences", "```python\nprint(12)\n```\n"),
+        ("prices", "It costs $12 and then $15 more. "),
+        ("quotes", "\"12\" said 'he', \u{201c}not 13\u{201d}. "),
+        ("numbered list", "1. **Cubes**: 3\n2. *Spheres*: 7\n"),
+        ("corrections", "No, wait. Actually, that is not right. "),
+        ("thoughts", "<think>so 12?</think> "),
+        ("tags", "<p>so <b>12</b>&nbsp;of them</p>\n"),
+        ("Chinese", "所以她一共有12个苹果，答案是12。"),
+        ("German", "Die Antwort ist 1.234,5 Euro, also nicht 12. "),
+        ("Hindi", "उत्तर १२ है। "),
+        ("emoji", "🎉 12 ✅ \u{200d}"),
+        ("combining marks", "e\u{301}a\u{308}12 "),
+        ("a word", "abcdefghij"),
+        ("a word of capitals", "ABCD"),
+        ("letters and digits", "a1b2"),
+    ];
+    lines.into_iter().flat_map(|(name, line)| {
+        let text = line.repeat(4_500_000 / line.len());
+        [
+            ("then an announcement", format!("{text}\nThe answer is 19.")),
+            ("then a box", format!("{text}\n\\boxed{{19}}")),
+            (
+                "behind an announcement",
+                format!("The answer is 19.\n{text}"),
+            ),
+            ("behind a box", format!("\\boxed{{19}}\n\n{text}")),
+            ("alone", text),
+        ]
+        .map(|(place, text)| (format!("{name}, {place}"), text))
+    })
+}
+
+/// Numbers of a million digits and more.
+pub fn numbers() -> Vec<(String, String)> {
+    let digits = |piece: &str, count: usize| piece.repeat(count / piece.len());
+    [
+        ("a million digits", digits("1234567890", 1_000_000)),
+        ("4.5 million digits", digits("1234567890", 4_500_000)),
+        (
+            "a million decimals",
+            format!("0.{}", digits("1234567890", 1_000_000)),
+        ),
+        (
+            "a million digits, a million decimals",
+            format!("{0}.{0}", digits("1234567890", 1_000_000)),
+        ),
+        (
+            "grouped",
+            format!(
+                "1,{}",
+                digits("234,567,890,", 1_000_000).trim_end_matches(',')
+            ),
+        ),
+        (
+            "grouped by spaces",
+            format!("1 {}", digits("234 567 890 ", 1_000_000).trim_end()),
+        ),
+        (
+            "a negative one",
+            format!("-{}", digits("1234567890", 1_000_000)),
+        ),
+        (
+            "a fraction of them",
+            format!("{0}/{0}1", digits("1234567890", 500_000)),
+        ),
+        (
+            "a sum of them",
+            format!("{0}+{0}", digits("1234567890", 500_000)),
+        ),
+        (
+            "a power of ten",
+            format!("1.{} \\times 10^{{5}}", digits("1234567890", 1_000_000)),
+        ),
+        (
+            "a percentage",
+            format!("{}%", digits("1234567890", 1_000_000)),
+        ),
+        ("money", format!("${}", digits("1234567890", 1_000_000))),
+        ("metres", format!("{} m", digits("1234567890", 1_000_000))),
+        (
+            "hexadecimal",
+            format!("0x{}", digits("12345abcde", 1_000_000)),
+        ),
+        ("in words", digits("one hundred million ", 1_000_000)),
+    ]
+    .map(|(name, text)| (name.to_owned(), text))
+    .into()
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::super::items::{Candidate, Form, Source};
 use super::super::whole::{last_cell, opening, opening_value, sentence};
-use super::super::{aside, choice, qualifiers, sentences, settled, words};
+use super::super::{aside, choice, decimal, qualifiers, sentences, settled, words};
 use super::{Said, Search};
 
 /// How many sentences are looked at, from the last on, where nothing is announced.
@@ -104,13 +104,25 @@ impl Search<'_, '_, '_> {
             let parts = aside::before_parts(&text[range.clone()])
                 .or_else(|| aside::before_bracket(&text[range.clone()]));
             let range = range.start..parts.map_or(range.end, |at| range.start + at);
-            if let Some(reading) = sentence(self.source, range.clone()) {
+            if let Some(mut reading) = sentence(self.source, range.clone()) {
+                let mut doubtful = aside::restates(&text[range.clone()]);
+                let comma = || {
+                    words::words_of(&text[range.clone()])
+                        .any(|it| words::COMMA_LANGUAGE.contains(it))
+                };
+                if reading.kind == Form::Plain
+                    && let Some((pointed, unsure)) = decimal::points(&reading.text)
+                    && comma()
+                {
+                    reading.text = Cow::Owned(pointed);
+                    doubtful |= unsure;
+                }
                 let (from, to) = (reading.range.start, reading.range.end);
                 let before = &text[range.start.min(from)..from];
                 let after = &text[to..range.end.max(to)];
                 let qualified = match reading.kind {
                     Form::Words => false,
-                    Form::Choice => qualifiers::change_choice(before, after),
+                    Form::Choice => qualifiers::change_choice(before, &text[from..to], after),
                     _ => {
                         qualifiers::change_near(before, after)
                             || qualifiers::change_spaceless_near(before, after)
@@ -123,7 +135,7 @@ impl Search<'_, '_, '_> {
                     .then(|| choice::text(before, after).map(str::to_owned))
                     .flatten();
                 let said = Said {
-                    doubtful: aside::restates(&text[range.clone()]),
+                    doubtful,
                     statement: Cow::Borrowed(&text[last_cell(text, range)]),
                     qualified,
                     option,

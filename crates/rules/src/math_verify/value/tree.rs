@@ -22,7 +22,6 @@ pub(super) enum Node {
     Additive(NodeId, Token, NodeId),
     /// Product, quotient or remainder.
     Product(NodeId, Token, NodeId),
-    /// −a.
     Negated(NodeId),
     /// The first of factors that stand side by side.
     Factors(NodeId, NodeId),
