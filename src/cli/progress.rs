@@ -221,10 +221,16 @@ pub(super) fn print_summary(summary: &Summary) {
     if judged {
         let refused = summary.lucky_guesses;
         let all = summary.right_outcomes;
+        let why = match summary.likely_lucky() {
+            Some(lucky) => {
+                format!("by this judge's measured errors about {lucky:.0} of them lucky guesses")
+            }
+            None => "lucky guesses, and the judge's errors".to_owned(),
+        };
         rows.push((
             "right results",
             format!(
-                "{refused} of {all} refused for their derivation ({}): lucky guesses, and the judge's errors",
+                "{refused} of {all} refused for their derivation ({}): {why}",
                 percent(refused, all)
             ),
         ));

@@ -9,6 +9,7 @@
 //!     "rules_must_agree": true
 //!   },
 //!   "protocols": ["prime"],
+//!   "refuses": {"sound": 0.06, "lucky": 0.97},
 //!   "calibration": {"process": {"temperature": 1.8}, "outcome": {"temperature": 1.2}}
 //! }
 //! ```
@@ -31,6 +32,39 @@ pub struct JudgeFile {
     pub(crate) protocols: Vec<String>,
     /// How its confidences are calibrated.
     pub(crate) calibration: Calibration,
+    /// How often it refuses the derivation of a right result.
+    pub(crate) refuses: Option<RefusalRates>,
+}
+
+/// How often a judge refuses the derivation of a right result, as its makers measured it.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RefusalRates {
+    /// Of sound derivations: its errors.
+    sound: f64,
+    /// Of flawed ones: lucky guesses.
+    lucky: f64,
+}
+
+impl RefusalRates {
+    /// How many lucky guesses there are likely to be among `refused` of `all` right results (Rogan and Gladen 1978, "Estimating
+    /// prevalence from the results of a screening test").
+    pub(crate) fn lucky_guesses(self, refused: usize, all: usize) -> f64 {
+        let guesses = (refused as f64 - self.sound * all as f64) / (self.lucky - self.sound);
+        // No more than there are, and of those refused the ones that it recognises.
+        (self.lucky * guesses).clamp(0.0, refused as f64)
+    }
+
+    fn check(self) -> Result<(), String> {
+        let is_share = |rate: f64| (0.0..=1.0).contains(&rate);
+        if is_share(self.sound) && is_share(self.lucky) && self.sound < self.lucky {
+            return Ok(());
+        }
+        Err(format!(
+            "refuses: sound {} and lucky {} must be shares, the first below the second",
+            self.sound, self.lucky
+        ))
+    }
 }
 
 /// What a judge can judge, and how it says that a sample is something else.
@@ -67,6 +101,9 @@ impl JudgeFile {
         let file: Self = serde_json::from_str(&source.read_text(JUDGE_FILE)?)
             .map_err(|error| fail(error.to_string()))?;
         file.calibration.check().map_err(fail)?;
+        if let Some(rates) = file.refuses {
+            rates.check().map_err(fail)?;
+        }
         if let Some(domain) = &file.domain
             && domain.outside.trim().is_empty()
         {
@@ -89,5 +126,27 @@ impl Domain {
     pub(super) fn is_outside(&self, written: &str, answer: Option<&str>) -> bool {
         let begins = |text: &str| text.trim_start().starts_with(self.outside.trim_start());
         begins(written) || answer.is_some_and(begins)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RefusalRates;
+
+    #[test]
+    fn lucky_guesses_are_what_errors_do_not_explain() {
+        let rates = RefusalRates {
+            sound: 0.1,
+            lucky: 0.9,
+        };
+        // Of 100 right results 20 are lucky: 18 of them are refused, and 8 of the others.
+        assert!((rates.lucky_guesses(26, 100) - 18.0).abs() < 1e-9);
+        // Errors alone explain them; or nothing else could have been refused.
+        assert!(rates.lucky_guesses(9, 100).abs() < f64::EPSILON);
+        assert!((rates.lucky_guesses(3, 3) - 3.0).abs() < f64::EPSILON);
+        assert!(rates.check().is_ok());
+        for (sound, lucky) in [(0.9, 0.1), (0.1, 1.1), (f64::NAN, 0.9), (0.5, 0.5)] {
+            assert!(RefusalRates { sound, lucky }.check().is_err());
+        }
     }
 }

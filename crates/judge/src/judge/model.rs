@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::RunOptions;
 use super::calibration::Calibration;
-use super::domain::{Domain, JudgeFile};
+use super::domain::{Domain, JudgeFile, RefusalRates};
 use super::generation::GenerationDefaults;
 use super::model_text::{ModelText, guarded, optional};
 use super::prompt::{PromptBuilder, PromptError, PromptTokens, TokenCount, TooLong};
@@ -57,6 +57,8 @@ pub struct JudgeText {
     pub domain: Option<Domain>,
     /// How its confidences are calibrated.
     pub calibration: Calibration,
+    /// How often it refuses the derivation of a right result, if its makers say so.
+    pub(super) refuses: Option<RefusalRates>,
     /// What the user should know before the first verdict.
     pub notes: Vec<String>,
     /// Whether the protocol gives answers a form that this model can follow.
@@ -173,7 +175,7 @@ impl JudgeText {
             mut domain,
             protocols,
             calibration,
-            ..
+            refuses,
         } = JudgeFile::load(source)?;
         let mut answer_start = String::new();
         if settings.force_domain {
@@ -230,6 +232,7 @@ impl JudgeText {
             generation,
             domain,
             calibration,
+            refuses,
             chat: identity(settings, &chat),
             notes,
             has_form: false,

@@ -304,7 +304,10 @@ impl Session {
         let samples = &self.loaded.samples;
         let trials = self.options.trials;
         check_memory(samples.count(), trials)?;
-        let mut summary = Summary::default();
+        let mut summary = Summary {
+            refuses: self.text().and_then(|text| text.refuses),
+            ..Summary::default()
+        };
         let mut groups = Groups::default();
         let mut finished = Finished::new(samples.count(), trials);
         let mut note = |verdict: Verdict, line| {

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::DeviceStats;
 use super::consensus::ConsensusSummary;
+use super::domain::RefusalRates;
 use super::groups::GroupSummary;
 use juror_data::verdict::{OutcomeSource, Status, Usage, Verdict};
 use juror_engine::engine::Stats;
@@ -125,6 +126,8 @@ pub struct Summary {
     pub lucky_guesses: usize,
     /// Right final answers whose derivation it judges.
     pub right_outcomes: usize,
+    /// How often the judge refuses such a derivation, if its makers say so.
+    pub(super) refuses: Option<RefusalRates>,
     /// Verdicts with a score.
     pub scored: usize,
     /// Of each criterion with a name: how often it was graded, and the sum of the scores.
@@ -230,6 +233,12 @@ impl Summary {
         }
     }
 
+    /// How many of [`Self::lucky_guesses`] are likely to be that, by the rates that the judge's makers measured; `None` without them.
+    pub fn likely_lucky(&self) -> Option<f64> {
+        let refuses = self.refuses?;
+        Some(refuses.lucky_guesses(self.lucky_guesses, self.right_outcomes))
+    }
+
     /// The summary as JSON, for programs: counts, no text to be shown. `schema` changes when a key changes its meaning.
     pub fn to_json(&self) -> Value {
         let share = |share: Share| json!({"true": share.count, "known": share.known});
@@ -245,6 +254,7 @@ impl Summary {
             "reward": {"known": rewarded, "mean": (rewarded > 0).then(|| sum / rewarded as f64)},
             "lucky_guesses": self.lucky_guesses,
             "right_outcomes": self.right_outcomes,
+            "likely_lucky": self.likely_lucky(),
             "criteria": self.criteria.iter().map(|(name, (count, sum))| {
                 (name.clone(), json!({"known": count, "mean": sum / *count as f64}))
             }).collect::<serde_json::Map<_, _>>(),
