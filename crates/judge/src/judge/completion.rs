@@ -268,8 +268,7 @@ impl<'a> VerdictBuilder<'a> {
         answer: &ModelAnswer,
         is_reused: bool,
     ) -> Verdict {
-        let ModelAnswer { completion, guided } = answer;
-        let mut verdict = self.of_completion(text, subject, trial, guided, completion);
+        let mut verdict = self.of_completion(text, subject, trial, answer);
         if is_reused {
             verdict.reused = true;
             verdict.usage.cached_tokens = verdict.usage.prompt_tokens;
@@ -283,9 +282,13 @@ impl<'a> VerdictBuilder<'a> {
         text: &JudgeText,
         subject: &Subject,
         trial: u32,
-        guided: &Guided,
-        completion: &Completion,
+        answer: &ModelAnswer,
     ) -> Verdict {
+        let ModelAnswer {
+            completion,
+            guided,
+            weakest,
+        } = answer;
         let sample = &subject.sample;
         if let FinishReason::Rejected(why) = &completion.finish {
             return self.without_completion(subject, trial, Status::Failed, why.clone());
@@ -312,7 +315,13 @@ impl<'a> VerdictBuilder<'a> {
         let written = Written {
             answer: &answer,
             confidence: match &parsed {
-                Ok(parsed) => self.confidence_of(text, guided, completion, parsed),
+                Ok(parsed) => {
+                    let confidence = self.confidence_of(text, guided, completion, parsed);
+                    match weakest.filter(|_| text.weighs_thinking) {
+                        Some(weakest) => drawn_to_doubt(confidence, weakest),
+                        None => confidence,
+                    }
+                }
                 Err(_) => Confidence::default(),
             },
             expected: expected_of_choices(guided, completion)
@@ -471,8 +480,15 @@ impl<'a> VerdictBuilder<'a> {
 
     /// Gives up a verdict that the judge is not sure enough of.
     fn check_certainty(&self, verdict: &mut Verdict, text: &JudgeText) {
-        let Some(least) = self.options.min_confidence else {
-            return;
+        let refuses_right = verdict.outcome == Some(true) && verdict.process == Some(false);
+        let own = text.unsure_refusals_below.filter(|_| refuses_right);
+        let (least, of) = match (self.options.min_confidence, own) {
+            (Some(least), _) => (least, "--min-confidence"),
+            (None, Some(least)) => (
+                least,
+                "what this judge asks of itself to refuse a right result (--min-confidence 0.5 takes it):",
+            ),
+            (None, None) => return,
         };
         // What was not asked for, because the reward was known without it, need not be sure.
         let decided = self.options.decide_only;
@@ -487,8 +503,10 @@ impl<'a> VerdictBuilder<'a> {
                 Some(certainty) => {
                     // Rounded down, so that it is never shown as what it is below.
                     let shown = (certainty * 1e6).floor() / 1e6;
-                    format!("the calibrated confidence {shown} is below --min-confidence {least}")
+                    format!("the calibrated confidence {shown} is below {of} {least}")
                 }
+                // Nothing is known of an answer from elsewhere: the verdict stands, unless a bound was asked for.
+                None if self.options.min_confidence.is_none() => return,
                 None => {
                     "how sure the judge is was not recorded, and --min-confidence is set".to_owned()
                 }
@@ -562,4 +580,14 @@ pub fn is_drawn(share: f64, seed: u64, id: &str) -> bool {
     let mut first = [0; 4];
     first.copy_from_slice(&hasher.finalize().as_bytes()[..4]);
     f64::from(u32::from_le_bytes(first)) < share * 4_294_967_296.0
+}
+
+/// The probability of the process, drawn towards one half as far as the weakest token of the thinking is doubtful.
+fn drawn_to_doubt(confidence: Confidence, weakest: f32) -> Confidence {
+    let drawn = |probability: f32| 0.5 + (probability - 0.5) * weakest;
+    Confidence {
+        process: confidence.process.map(drawn),
+        perfect: confidence.perfect.map(drawn),
+        ..confidence
+    }
 }

@@ -9,6 +9,8 @@
 //!     "rules_must_agree": true
 //!   },
 //!   "protocols": ["prime"],
+//!   "weighs_thinking": true,
+//!   "unsure_refusals_below": 0.7,
 //!   "refuses": {"sound": 0.06, "lucky": 0.97},
 //!   "calibration": {"process": {"temperature": 1.8}, "outcome": {"temperature": 1.2}}
 //! }
@@ -32,6 +34,12 @@ pub struct JudgeFile {
     pub(crate) protocols: Vec<String>,
     /// How its confidences are calibrated.
     pub(crate) calibration: Calibration,
+    /// Whether its thinking, which its verdict only sums up, says how sure it is: the probability of the process is then drawn towards
+    /// one half by the least probability with which a token of the thinking was written.
+    pub(crate) weighs_thinking: bool,
+    /// A right result whose derivation is refused with less calibrated confidence than this is `unsure`, unless
+    /// [`RunOptions::min_confidence`](super::RunOptions) is set.
+    pub(crate) unsure_refusals_below: Option<f64>,
     /// How often it refuses the derivation of a right result.
     pub(crate) refuses: Option<RefusalRates>,
 }
@@ -39,7 +47,7 @@ pub struct JudgeFile {
 /// How often a judge refuses the derivation of a right result, as its makers measured it.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct RefusalRates {
+pub(crate) struct RefusalRates {
     /// Of sound derivations: its errors.
     sound: f64,
     /// Of flawed ones: lucky guesses.
@@ -101,6 +109,13 @@ impl JudgeFile {
         let file: Self = serde_json::from_str(&source.read_text(JUDGE_FILE)?)
             .map_err(|error| fail(error.to_string()))?;
         file.calibration.check().map_err(fail)?;
+        if let Some(least) = file
+            .unsure_refusals_below
+            .filter(|p| !(0.5..=1.0).contains(p))
+        {
+            let why = format!("unsure_refusals_below {least} must be from 0.5 to 1");
+            return Err(fail(why));
+        }
         if let Some(rates) = file.refuses {
             rates.check().map_err(fail)?;
         }

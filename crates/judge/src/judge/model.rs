@@ -57,6 +57,10 @@ pub struct JudgeText {
     pub domain: Option<Domain>,
     /// How its confidences are calibrated.
     pub calibration: Calibration,
+    /// Whether its thinking says how sure it is of the process ([`JudgeFile::weighs_thinking`]).
+    pub(super) weighs_thinking: bool,
+    /// See [`JudgeFile::unsure_refusals_below`].
+    pub(super) unsure_refusals_below: Option<f64>,
     /// How often it refuses the derivation of a right result, if its makers say so.
     pub(super) refuses: Option<RefusalRates>,
     /// What the user should know before the first verdict.
@@ -175,6 +179,8 @@ impl JudgeText {
             mut domain,
             protocols,
             calibration,
+            weighs_thinking,
+            unsure_refusals_below,
             refuses,
         } = JudgeFile::load(source)?;
         let mut answer_start = String::new();
@@ -232,6 +238,8 @@ impl JudgeText {
             generation,
             domain,
             calibration,
+            weighs_thinking,
+            unsure_refusals_below,
             refuses,
             chat: identity(settings, &chat),
             notes,

@@ -96,6 +96,17 @@ pub(crate) struct Answered {
 pub(crate) struct Answer {
     pub(crate) completion: Completion,
     pub(crate) guided: Guided,
+    /// See [`weakest`].
+    pub(crate) weakest: Option<f32>,
+}
+
+/// The least probability with which a token before the first choice was written; `None` where probabilities were not asked for.
+pub(crate) fn weakest(completion: &Completion) -> Option<f32> {
+    let first = completion.expected.first();
+    let end = first.map_or(usize::MAX, |(token, _)| *token);
+    let written = completion.logprobs.iter().take(end).flatten();
+    let probabilities = written.map(|token| token.logprob.exp());
+    probabilities.min_by(f32::total_cmp)
 }
 
 /// Why there is no answer.

@@ -10,7 +10,7 @@ use super::life::{Built, Done, Life};
 use super::queue::Turn;
 use super::{
     Answer, Answered, BackendFailure, Board, FairQueue, GuideNotes, Phase, Reply, RuntimeOptions,
-    Stop, Submission, Supply, Unanswered,
+    Stop, Submission, Supply, Unanswered, weakest,
 };
 use crate::judge::cache::AnswerKey;
 use juror_base::panics;
@@ -399,6 +399,7 @@ impl Owner {
         }
         let guided = notes.guided.lock();
         let answer = Answer {
+            weakest: weakest(&completion),
             completion,
             guided: guided.unwrap_or_else(PoisonError::into_inner).clone(),
         };
@@ -423,6 +424,7 @@ impl Owner {
                 ..answer.completion.clone()
             },
             guided: answer.guided.clone(),
+            weakest: answer.weakest,
         };
         self.known.insert(key, Known::Answer(Arc::new(kept)));
         self.answers.push_back(key);

@@ -464,6 +464,7 @@ mod tests {
         Answer {
             completion: segment::completion(vec![token], Vec::new(), FinishReason::Stop),
             guided: Guided::default(),
+            weakest: Some(0.5),
         }
     }
 
@@ -472,8 +473,7 @@ mod tests {
         for _ in 0..16 {
             let folder = tempfile::tempdir().unwrap();
             let write = |token| {
-                let cache =
-                    AnswerCache::open(folder.path(), "model".into(), CACHE_SIZE).unwrap();
+                let cache = AnswerCache::open(folder.path(), "model".into(), CACHE_SIZE).unwrap();
                 cache.put(&[1; 32], &answer(token));
             };
             write(1);

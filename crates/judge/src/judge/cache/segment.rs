@@ -38,6 +38,8 @@ struct Line {
     expected: Vec<(usize, f32)>,
     finish: Finish,
     guided: Guided,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    weakest: Option<f32>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -128,6 +130,7 @@ fn parse(mut line: Vec<u8>, key: &AnswerKey) -> Result<Answer, &'static str> {
     Ok(Answer {
         completion: completion(line.tokens, line.expected, finish),
         guided: line.guided,
+        weakest: line.weakest,
     })
 }
 
@@ -221,6 +224,7 @@ impl Writer {
                 FinishReason::Rejected(_) => return Ok(None),
             },
             guided: answer.guided.clone(),
+            weakest: answer.weakest,
         };
         let mut line = serde_json::to_vec(&line)?;
         checksum().add(&mut line);
