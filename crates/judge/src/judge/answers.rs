@@ -134,6 +134,7 @@ impl Answers {
             confidence: Confidence::default(),
             expected: Vec::new(),
             usage: answer.usage,
+            doubts_domain: false,
         };
         let domain = reader.judge.as_ref().and_then(|text| text.domain.as_ref());
         let mut verdict = verdicts.of_written(domain, subject, trial, written);

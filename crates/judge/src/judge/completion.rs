@@ -10,7 +10,7 @@ use super::request::wants_of;
 use super::{JudgeText, RulesMode, RunOptions, guarded};
 use crate::protocol::{ChoiceField, ParsedVerdict, Unreadable, Yields};
 use crate::reward::reward;
-use crate::runtime::{Answer as ModelAnswer, Answered, Unanswered};
+use crate::runtime::{Answer as ModelAnswer, Answered, Doubt, Unanswered};
 use juror_data::Sample;
 use juror_data::rubric::{expected_score, weighted_score};
 use juror_data::verdict::{Confidence, OutcomeSource, ParseRule, Raw, Status, Usage, Verdict};
@@ -50,6 +50,8 @@ pub(super) struct Written<'a> {
     /// The grade that was expected of each criterion, where that was recorded.
     pub(super) expected: Vec<Option<f64>>,
     pub(super) usage: Usage,
+    /// The judge was not sure enough that it knows such samples.
+    pub(super) doubts_domain: bool,
 }
 
 /// What is asked of a verdict where no judge is asked.
@@ -287,7 +289,7 @@ impl<'a> VerdictBuilder<'a> {
         let ModelAnswer {
             completion,
             guided,
-            weakest,
+            doubts,
         } = answer;
         let sample = &subject.sample;
         if let FinishReason::Rejected(why) = &completion.finish {
@@ -317,8 +319,8 @@ impl<'a> VerdictBuilder<'a> {
             confidence: match &parsed {
                 Ok(parsed) => {
                     let confidence = self.confidence_of(text, guided, completion, parsed);
-                    match weakest.filter(|_| text.weighs_thinking) {
-                        Some(weakest) => drawn_to_doubt(confidence, weakest),
+                    match doubts.as_ref().filter(|_| text.weighs_thinking) {
+                        Some(doubts) => drawn_to_doubt(confidence, doubts),
                         None => confidence,
                     }
                 }
@@ -339,6 +341,7 @@ impl<'a> VerdictBuilder<'a> {
                 known_tokens: guided.appended,
                 left_out_tokens: guided.left_out,
             },
+            doubts_domain: text.doubts_domain(completion, doubts.as_deref()),
         };
         let mut verdict = self.of_written(text.domain.as_ref(), subject, trial, written);
         if verdict.status == Status::Ok {
@@ -364,8 +367,12 @@ impl<'a> VerdictBuilder<'a> {
         let says_outside = domain
             .is_some_and(|domain| domain.is_outside(&answer.written, answer.visible.as_deref()));
         match written.parsed {
-            _ if says_outside => {
-                let why = "the judge says that it does not know such samples";
+            _ if says_outside || written.doubts_domain => {
+                let why = if says_outside {
+                    "the judge says that it does not know such samples"
+                } else {
+                    "the judge is not sure that it knows such samples"
+                };
                 Self::abstain(&mut verdict, Status::OutOfDomain, why.to_owned());
             }
             Ok(parsed) => {
@@ -583,7 +590,8 @@ pub fn is_drawn(share: f64, seed: u64, id: &str) -> bool {
 }
 
 /// The probability of the process, drawn towards one half as far as the weakest token of the thinking is doubtful.
-fn drawn_to_doubt(confidence: Confidence, weakest: f32) -> Confidence {
+fn drawn_to_doubt(confidence: Confidence, doubts: &[Doubt]) -> Confidence {
+    let weakest = doubts.iter().fold(1.0, |least, (_, p)| p.min(least));
     let drawn = |probability: f32| 0.5 + (probability - 0.5) * weakest;
     Confidence {
         process: confidence.process.map(drawn),

@@ -6,6 +6,7 @@
 //!     "description": "everyday arithmetic in English",
 //!     "outside": "<think>domain out",
 //!     "inside": "<think>domain in\n",
+//!     "least": 0.99,
 //!     "rules_must_agree": true
 //!   },
 //!   "protocols": ["prime"],
@@ -19,6 +20,7 @@
 use serde::Deserialize;
 
 use super::calibration::Calibration;
+use crate::runtime::Doubt;
 use juror_engine::checkpoint::{CheckpointError, ModelSource};
 
 /// The file's name.
@@ -76,7 +78,7 @@ impl RefusalRates {
 }
 
 /// What a judge can judge, and how it says that a sample is something else.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Domain {
     /// The domain in a few words, for messages.
@@ -87,6 +89,9 @@ pub struct Domain {
     /// part of every prompt.
     #[serde(default)]
     pub(crate) inside: String,
+    /// Counts a sample as outside, too, where a token of `inside` was written with less probability than this.
+    #[serde(default)]
+    pub(crate) least: f32,
     /// Counts a sample as outside, too, where the rules decide the outcome and the judge says the opposite. For a judge
     /// that is wrong about final answers mostly on samples that it does not know.
     #[serde(default)]
@@ -141,6 +146,13 @@ impl Domain {
     pub(super) fn is_outside(&self, written: &str, answer: Option<&str>) -> bool {
         let begins = |text: &str| text.trim_start().starts_with(self.outside.trim_start());
         begins(written) || answer.is_some_and(begins)
+    }
+
+    /// Is the judge not sure enough that the sample is inside? `begins` tells whether the first so many tokens of its completion
+    /// already say so.
+    pub(super) fn is_doubtful(&self, doubts: &[Doubt], begins: impl Fn(usize) -> bool) -> bool {
+        let mut doubts = doubts.iter().filter(|(_, p)| *p < self.least);
+        doubts.any(|(at, _)| !begins(*at))
     }
 }
 

@@ -12,10 +12,11 @@ use super::prompt::{PromptBuilder, PromptError, PromptTokens, TokenCount, TooLon
 use crate::catalog::known_judges::{self, KnownJudge};
 use crate::protocol::{PromptTemplate, Protocol, ScaffoldWants};
 use crate::reward::RewardPolicy;
+use crate::runtime::Doubt;
 use juror_data::Sample;
 use juror_data::journal::{ChatIdentity, Identity};
 use juror_engine::checkpoint::{CheckpointError, ModelConfig, ModelSource, Weights};
-use juror_engine::engine::{Choices, TokenSet};
+use juror_engine::engine::{Choices, Completion, TokenSet};
 use juror_engine::grammar::{GrammarError, Grammars};
 use juror_engine::text::TextError;
 use juror_engine::text::chat_template::{ChatOptions, ChatTemplate, Moment};
@@ -73,6 +74,25 @@ pub struct JudgeText {
 }
 
 impl JudgeText {
+    /// Whether the probabilities of all tokens say something of its verdicts.
+    pub(super) fn wants_probabilities(&self) -> bool {
+        let asks = |domain: &Domain| domain.least > 0.0;
+        self.weighs_thinking || self.domain.as_ref().is_some_and(asks)
+    }
+
+    /// Whether the judge was not sure enough that it knows such samples, by the doubtful tokens of a completion.
+    pub(super) fn doubts_domain(&self, completion: &Completion, doubts: Option<&[Doubt]>) -> bool {
+        let (Some(domain), Some(doubts)) = (&self.domain, doubts) else {
+            return false;
+        };
+        let inside = domain.inside.trim();
+        domain.is_doubtful(doubts, |count| {
+            let tokens = completion.tokens.get(..count).unwrap_or_default();
+            let written = self.prompts.tokenizer().decode(tokens);
+            written.trim_start().starts_with(inside)
+        })
+    }
+
     /// The prompt of a sample, if the context has room for it and `max_new_tokens` more.
     ///
     /// # Errors

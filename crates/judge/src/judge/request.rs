@@ -154,7 +154,7 @@ impl<'a> RequestBuilder<'a> {
             eos: self.text.eos.clone(),
             guide,
             choices: Some(self.text.choices.clone()),
-            logprobs: self.text.weighs_thinking.then_some(0),
+            logprobs: self.text.wants_probabilities().then_some(0),
         };
         Trial::Ask(Box::new(Ask {
             request,
@@ -226,11 +226,15 @@ fn hash_of_run(text: &JudgeText, options: &RunOptions) -> blake3::Hasher {
         "thinking_budget": options.thinking_budget,
         "reason": options.wants_reason,
     });
-    let weighs = if text.weighs_thinking { " weighed" } else { "" };
+    let weighed = if text.wants_probabilities() {
+        " weighed"
+    } else {
+        ""
+    };
     let mut hasher = blake3::Hasher::new();
     hasher.update(settings.to_string().as_bytes());
-    // Answers of judges that do not are kept under the names that they have.
-    hasher.update(weighs.as_bytes());
+    // Answers without probabilities would not do. Those of other judges keep their keys.
+    hasher.update(weighed.as_bytes());
     hasher
 }
 

@@ -96,17 +96,26 @@ pub(crate) struct Answered {
 pub(crate) struct Answer {
     pub(crate) completion: Completion,
     pub(crate) guided: Guided,
-    /// See [`weakest`].
-    pub(crate) weakest: Option<f32>,
+    /// See [`doubts`].
+    pub(crate) doubts: Option<Vec<Doubt>>,
 }
 
-/// The least probability with which a token before the first choice was written; `None` where probabilities were not asked for.
-pub(crate) fn weakest(completion: &Completion) -> Option<f32> {
+/// A token's place and the probability with which it was written.
+pub(crate) type Doubt = (usize, f32);
+
+/// A token that was written with at least this probability is no doubt.
+const CERTAIN: f32 = 0.999;
+
+/// The doubtful tokens before the first choice; `None` where probabilities were not asked for.
+pub(crate) fn doubts(completion: &Completion) -> Option<Vec<Doubt>> {
+    if completion.logprobs.is_empty() {
+        return None;
+    }
     let first = completion.expected.first();
     let end = first.map_or(usize::MAX, |(token, _)| *token);
-    let written = completion.logprobs.iter().take(end).flatten();
-    let probabilities = written.map(|token| token.logprob.exp());
-    probabilities.min_by(f32::total_cmp)
+    let written = completion.logprobs.iter().take(end).enumerate();
+    let probabilities = written.filter_map(|(at, token)| Some((at, token.as_ref()?.logprob.exp())));
+    Some(probabilities.filter(|(_, p)| *p < CERTAIN).collect())
 }
 
 /// Why there is no answer.

@@ -10,7 +10,7 @@ use super::life::{Built, Done, Life};
 use super::queue::Turn;
 use super::{
     Answer, Answered, BackendFailure, Board, FairQueue, GuideNotes, Phase, Reply, RuntimeOptions,
-    Stop, Submission, Supply, Unanswered, weakest,
+    Stop, Submission, Supply, Unanswered, doubts,
 };
 use crate::judge::cache::AnswerKey;
 use juror_base::panics;
@@ -399,7 +399,7 @@ impl Owner {
         }
         let guided = notes.guided.lock();
         let answer = Answer {
-            weakest: weakest(&completion),
+            doubts: doubts(&completion),
             completion,
             guided: guided.unwrap_or_else(PoisonError::into_inner).clone(),
         };
@@ -424,7 +424,7 @@ impl Owner {
                 ..answer.completion.clone()
             },
             guided: answer.guided.clone(),
-            weakest: answer.weakest,
+            doubts: answer.doubts.clone(),
         };
         self.known.insert(key, Known::Answer(Arc::new(kept)));
         self.answers.push_back(key);

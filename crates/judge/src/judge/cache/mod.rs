@@ -464,7 +464,7 @@ mod tests {
         Answer {
             completion: segment::completion(vec![token], Vec::new(), FinishReason::Stop),
             guided: Guided::default(),
-            weakest: Some(0.5),
+            doubts: Some(vec![(1, 0.5)]),
         }
     }
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::AnswerKey;
 use crate::judge::guide::Guided;
-use crate::runtime::Answer;
+use crate::runtime::{Answer, Doubt};
 use juror_data::journal::Checksum;
 use juror_engine::engine::{Completion, FinishReason, Timing};
 
@@ -39,7 +39,7 @@ struct Line {
     finish: Finish,
     guided: Guided,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    weakest: Option<f32>,
+    doubts: Option<Vec<Doubt>>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -130,7 +130,7 @@ fn parse(mut line: Vec<u8>, key: &AnswerKey) -> Result<Answer, &'static str> {
     Ok(Answer {
         completion: completion(line.tokens, line.expected, finish),
         guided: line.guided,
-        weakest: line.weakest,
+        doubts: line.doubts,
     })
 }
 
@@ -224,7 +224,7 @@ impl Writer {
                 FinishReason::Rejected(_) => return Ok(None),
             },
             guided: answer.guided.clone(),
-            weakest: answer.weakest,
+            doubts: answer.doubts.clone(),
         };
         let mut line = serde_json::to_vec(&line)?;
         checksum().add(&mut line);
