@@ -158,7 +158,23 @@ impl Domain {
 
 #[cfg(test)]
 mod tests {
-    use super::RefusalRates;
+    use super::{Domain, RefusalRates};
+
+    #[test]
+    fn doubts_of_the_domain_are_those_before_it_is_said() {
+        let domain = Domain {
+            description: String::new(),
+            outside: "domain out".into(),
+            inside: "domain in".into(),
+            least: 0.9,
+            rules_must_agree: false,
+        };
+        // Two tokens say that it is inside.
+        let begins = |count| count >= 2;
+        assert!(domain.is_doubtful(&[(1, 0.8)], begins));
+        assert!(!domain.is_doubtful(&[(1, 0.95), (2, 0.1)], begins));
+        assert!(!domain.is_doubtful(&[], begins));
+    }
 
     #[test]
     fn lucky_guesses_are_what_errors_do_not_explain() {
