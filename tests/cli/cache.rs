@@ -60,6 +60,9 @@ fn equal_prompts_are_answered_once() {
             "--restart",
             "--summary-json",
             "s.json",
+            // However unsure.
+            "--min-confidence",
+            "0.5",
         ];
         folder
             .run(&[&judge[..], sampling].concat())

@@ -43,7 +43,8 @@ fn a_constrained_judge_says_what_it_would_write() {
     // What was not asked for need not be sure.
     let sure = judge(&["--decide-only", "--min-confidence", "0.6"], "sure.jsonl");
     assert!(sure.iter().any(|line| line["outcome"].is_null()));
-    let hurried = judge(&["--thinking-budget", "12"], "hurried.jsonl");
+    let hurried = ["--thinking-budget", "12", "--min-confidence", "0.5"];
+    let hurried = judge(&hurried, "hurried.jsonl");
     for line in &hurried {
         let written = line["raw"]["completion"].as_str().unwrap();
         assert!(written.contains("\n</think>\n\n<process>"), "{written}");

@@ -160,7 +160,7 @@ fn what_is_missing_is_said_before_anything_starts() {
         JUROR,
         TESTS,
     );
-    let (code, said) = machine.run(&["bench", "smoke", "8b-300", "--seconds", "5"]);
+    let (code, said) = machine.run(&["bench", "smoke", "8b-300", "--seconds", "4"]);
     assert!(
         code == 3 && said.contains("left  smoke") && said.contains("left out  8b-300"),
         "{said}"

@@ -143,6 +143,18 @@ fn both_ways(input: &str, limit: &str) {
             "{line}"
         );
     }
+    // What its own probabilities make the judge leave open is not in a text.
+    let doubted = |line: &Value| {
+        let why = line["error"].as_str().unwrap_or_default();
+        line["status"] == "unsure" || why.contains("is not sure that it knows")
+    };
+    let pairs = imported.into_iter().zip(judged);
+    let (imported, judged): (Vec<_>, Vec<_>) = pairs.filter(|(_, line)| !doubted(line)).unzip();
+    assert!(
+        judged.len() * 10 > outputs.len() * 9,
+        "{} left",
+        judged.len()
+    );
     assert_eq!(verdicts(imported), verdicts(judged));
 }
 
