@@ -3,8 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use candle_core::{Device, DeviceLocation};
 use candle_core::utils::{cuda_is_available, metal_is_available};
+use candle_core::{Device, DeviceLocation};
 
 use super::ModelError;
 
