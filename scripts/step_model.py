@@ -4,7 +4,7 @@
     python3 scripts/step_model.py gpu-results
 
 Prints a Markdown table of the rows with a dense model. The rates are those of an H200: products as the bench's own ceiling
-allows them, attention and memory as the first profile on one showed (docs/benchmarks/gpu.md). A row that is much slower than
+allows them, attention and memory as the first profile on one showed (docs/decisions/cuda.md). A row that is much slower than
 predicted has lost its time somewhere that the model does not know; one that is faster shows that a rate is too low.
 """
 
@@ -103,7 +103,7 @@ def main() -> None:
         plain = {"--plain-operations", "--no-shared-prefix"} & set(row["command"])
         if shape is None or plain:
             continue
-        weights, cache = row["precision"].split(",")
+        weights, _, cache = row["precision"].partition(",")
         found = row["verdicts_per_second"]
         expected = predicted(shape, row["workload"], Rates(), "fp8" in weights, "fp8" in cache, row["max_sequences"], row["token_budget"])
         print(f"| {path.stem} | {expected:.1f} | {found:.1f} | {found / expected:.2f} |")

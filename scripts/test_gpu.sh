@@ -181,6 +181,9 @@ step() {
         note "$name" ok $((SECONDS - began)) "$(tail -1 "$results/$name.log")"
     else
         failed=$((failed + 1))
+        local what="exit $status" took=$((SECONDS - began))
+        # What has compared nothing wrong until its limit is not finished, and not wrong.
+        [[ $status -ne 124 && $status -ne 137 ]] || what="not finished in $limit s, $(grep -c 'measured |' "$results/$name.log" || true) comparisons until then within their tolerances"
         # An error of a kernel is told by whatever asks next. Once more with every launch waited for, and the log names the kernel.
         if has_time "$estimate" && grep -q 'CUDA_ERROR\|DriverError' "$results/$name.log"; then
             limit=$(limit_of "$estimate")
@@ -189,9 +192,8 @@ step() {
                 CUDA_LAUNCH_BLOCKING=1 "$@"
             ) >"$results/$name.blocking.log" 2>&1 || true
         fi
-        local what="exit $status"
-        [[ $status -ne 124 && $status -ne 137 ]] || what="ended after its limit of $limit s, and before that"
-        note "$name" FAILED $((SECONDS - began)) "$what: $(grep -v '^ *[0-9]*:\|^ *at ' "$results/$name.log" | tail -1)"
+        [[ $what == not* ]] || what+=": $(grep -v '^ *[0-9]*:\|^ *at ' "$results/$name.log" | tail -1)"
+        note "$name" FAILED "$took" "$what"
         tail -15 "$results/$name.log" >&2
     fi
 }
@@ -337,7 +339,7 @@ report() {
     echo
     echo "## Right?"
     echo
-    echo "| step of \`scripts/test_gpu.sh correctness\` | | seconds | found |"
+    echo "| step of \`scripts/test_gpu.sh correctness\` and \`thorough\` | | seconds | found |"
     echo "|---|---|--:|---|"
     # The last word on each step counts.
     awk -F '\t' '{ last[$1] = $0; if (!seen[$1]++) order[++n] = $1 } END {
@@ -380,9 +382,9 @@ report() {
         done
         if command -v python3 >/dev/null; then
             echo
-            echo "By the bytes and operations of the steps (\`scripts/step_model.py\`):"
+            echo "By the bytes and operations of the steps, with rates taken from such a GPU (\`scripts/step_model.py\`):"
             echo
-            python3 "$root/scripts/step_model.py" "$results"
+            python3 "$root/scripts/step_model.py" "$results" || true
         fi
     fi
     for name in $(row_names); do

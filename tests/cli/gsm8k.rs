@@ -879,6 +879,7 @@ fn questions_with_two_answers_are_left_out() {
         ran.expect(0, &[left_out]);
         let report = report(&folder);
         assert_eq!(report["responses"], 2);
+        assert_eq!(report["unknown_questions"], 0);
         assert_eq!(report["test_sets"]["original"]["questions"], 1);
         assert_eq!(report["methods"]["multi"]["original"]["accuracy"]["all"], 2);
     }

@@ -67,7 +67,9 @@ fn one_gguf_file_of_a_repository_is_a_model() {
         for verdict in &mut verdicts {
             // A file of weights has no `judge.json`: neither how an answer begins nor that thinking tells how sure it is.
             verdict["usage"]["known_tokens"].take();
-            verdict["confidence"].take();
+            for field in ["process", "perfect"] {
+                verdict["confidence"][field].take();
+            }
         }
         verdicts
     };

@@ -213,7 +213,7 @@ impl Report {
             version: Self::VERSION,
             files,
             rows: responses.rows,
-            responses: responses.count - responses.unknown - responses.disputed_responses,
+            responses: responses.count - responses.unknown - responses.left_out,
             unknown_questions: responses.unknown,
             disputed: responses.disputed.clone(),
             blank_responses: responses.blank,

@@ -70,8 +70,8 @@ pub struct Responses {
     pub(crate) unknown: usize,
     /// Questions whose responses bring different references, and which are left out.
     pub(crate) disputed: Disputed,
-    /// Their responses.
-    pub(crate) disputed_responses: usize,
+    /// Responses to questions with different answers, here or in the test set.
+    pub(crate) left_out: usize,
     /// The number of blank responses.
     pub(crate) blank: usize,
     /// Responses that were cut off at the longest length, if the rows tell.
@@ -108,6 +108,7 @@ impl Responses {
             places: HashMap::new(),
             last_row: None,
             waiting: Vec::new(),
+            blank: Vec::new(),
             disputed: BTreeSet::new(),
             failure: None,
         };
@@ -117,6 +118,8 @@ impl Responses {
             return Err(failure);
         }
         let mut responses = reader.responses;
+        let scored = |place: &&usize| !reader.disputed.contains(*place);
+        responses.blank = reader.blank.iter().filter(scored).count();
         if !reader.disputed.is_empty() {
             let questions = reader.disputed.iter();
             let questions: Vec<&Question> = questions
@@ -124,7 +127,8 @@ impl Responses {
                 .collect();
             let texts: Vec<&str> = questions.iter().map(|one| one.question.as_str()).collect();
             responses.disputed = Disputed::of(&texts);
-            responses.disputed_responses = questions.iter().map(|one| one.responses.len()).sum();
+            let left_out = questions.iter().map(|one| one.responses.len());
+            responses.left_out += left_out.sum::<usize>();
             let mut place = 0..;
             responses.questions.retain(|_| {
                 place
@@ -198,6 +202,8 @@ struct Reader<'l> {
     last_row: Option<(String, usize)>,
     /// Responses that the methods have not read yet: their question, id and text.
     waiting: Vec<(usize, String, String)>,
+    /// For each blank response its question.
+    blank: Vec<usize>,
     /// The indices of questions whose responses bring different references.
     disputed: BTreeSet<usize>,
     failure: Option<Gsm8kError>,
@@ -213,7 +219,12 @@ impl Reader<'_> {
         let place = match self.place(sample) {
             Ok(Some(place)) => place,
             Ok(None) => {
-                self.responses.unknown += 1;
+                let set = self.labels.original.as_ref();
+                let count = match set.is_some_and(|set| set.is_disputed(&sample.question)) {
+                    true => &mut self.responses.left_out,
+                    false => &mut self.responses.unknown,
+                };
+                *count += 1;
                 return;
             }
             Err(failure) => {
@@ -221,7 +232,9 @@ impl Reader<'_> {
                 return;
             }
         };
-        self.responses.blank += usize::from(sample.student_answer.trim().is_empty());
+        if sample.student_answer.trim().is_empty() {
+            self.blank.push(place);
+        }
         let waiting = (place, sample.id.clone(), sample.student_answer.clone());
         self.waiting.push(waiting);
         if self.waiting.len() >= AT_ONCE {

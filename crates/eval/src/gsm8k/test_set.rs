@@ -63,7 +63,7 @@ impl Disputed {
     /// How many are shown, and how many characters of each.
     const SHOWN: (usize, usize) = (3, 60);
 
-    /// Of so many questions those that have been noted.
+    /// Counts the questions and keeps the beginnings of the first few.
     pub(super) fn of(questions: &[&str]) -> Self {
         let shown = |question: &&str| {
             let mut characters = question.chars();
@@ -123,6 +123,8 @@ pub struct TestSet {
     /// The rows, without responses, in the file's order.
     pub samples: Vec<Sample>,
     places: HashMap<String, usize>,
+    /// The texts of questions that rows give different answers.
+    disputed: HashSet<String>,
 }
 
 /// The key that questions are found by: their text, without the space around it.
@@ -202,6 +204,7 @@ impl TestSet {
             identity: SetIdentity::of(name, &files, rows.len())?,
             samples: Vec::new(),
             places: HashMap::new(),
+            disputed: HashSet::new(),
         };
         let mut disputed = BTreeSet::new();
         for sample in rows {
@@ -227,8 +230,10 @@ impl TestSet {
         }
         if !disputed.is_empty() {
             let samples = disputed.iter().map(|place| &set.samples[*place]);
-            let questions: Vec<&str> = samples.map(|sample| sample.question.trim()).collect();
+            let questions = samples.map(|sample| question_key(&sample.question));
+            let questions: Vec<&str> = questions.collect();
             set.identity.disputed = Disputed::of(&questions);
+            set.disputed = questions.into_iter().map(str::to_owned).collect();
             let mut place = 0..;
             set.samples
                 .retain(|_| place.next().is_some_and(|place| !disputed.contains(&place)));
@@ -244,6 +249,11 @@ impl TestSet {
     /// The row with this question.
     pub(crate) fn find(&self, question: &str) -> Option<&Sample> {
         self.samples.get(*self.places.get(question_key(question))?)
+    }
+
+    /// Whether rows give the question different answers.
+    pub(super) fn is_disputed(&self, question: &str) -> bool {
+        self.disputed.contains(question_key(question))
     }
 
     /// What an audited set changed of this one.

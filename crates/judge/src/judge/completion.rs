@@ -320,7 +320,10 @@ impl<'a> VerdictBuilder<'a> {
                 Ok(parsed) => {
                     let confidence = self.confidence_of(text, guided, completion, parsed);
                     match doubts.as_ref().filter(|_| text.weighs_thinking) {
-                        Some(doubts) => drawn_to_doubt(confidence, doubts),
+                        Some(doubts) => {
+                            let thinking = text.tokens_of_thinking(completion, &answer);
+                            drawn_to_doubt(confidence, doubts, thinking)
+                        }
                         None => confidence,
                     }
                 }
@@ -504,6 +507,15 @@ impl<'a> VerdictBuilder<'a> {
             outcome: self.yields.outcome && !(decided && verdict.outcome.is_none()),
             ..self.yields
         };
+        let asked = if self.options.min_confidence.is_some() {
+            asked
+        } else {
+            // The refusal is the process's.
+            Yields {
+                outcome: false,
+                ..asked
+            }
+        };
         let certainty = text.calibration.certainty(&verdict.confidence, asked);
         if certainty.is_none_or(|certainty| certainty < least) {
             let why = match certainty {
@@ -589,9 +601,10 @@ pub fn is_drawn(share: f64, seed: u64, id: &str) -> bool {
     f64::from(u32::from_le_bytes(first)) < share * 4_294_967_296.0
 }
 
-/// The probability of the process, drawn towards one half as far as the weakest token of the thinking is doubtful.
-fn drawn_to_doubt(confidence: Confidence, doubts: &[Doubt]) -> Confidence {
-    let weakest = doubts.iter().fold(1.0, |least, (_, p)| p.min(least));
+/// The probability of the process, drawn towards one half as far as the least likely of the first `thinking` tokens is doubtful.
+fn drawn_to_doubt(confidence: Confidence, doubts: &[Doubt], thinking: usize) -> Confidence {
+    let doubts = doubts.iter().filter(|(at, _)| *at < thinking);
+    let weakest = doubts.fold(1.0, |least, (_, p)| p.min(least));
     let drawn = |probability: f32| 0.5 + (probability - 0.5) * weakest;
     Confidence {
         process: confidence.process.map(drawn),

@@ -20,7 +20,7 @@
 use serde::Deserialize;
 
 use super::calibration::Calibration;
-use crate::runtime::Doubt;
+use crate::runtime::{CERTAIN, Doubt};
 use juror_engine::checkpoint::{CheckpointError, ModelSource};
 
 /// The file's name.
@@ -125,6 +125,16 @@ impl JudgeFile {
             rates.check().map_err(fail)?;
         }
         if let Some(domain) = &file.domain
+            && !(domain.least == 0.0
+                || (0.0..=CERTAIN).contains(&domain.least) && !domain.inside.trim().is_empty())
+        {
+            let least = domain.least;
+            let why = format!(
+                "domain.least {least} must be from 0 to {CERTAIN}, and needs domain.inside"
+            );
+            return Err(fail(why));
+        }
+        if let Some(domain) = &file.domain
             && domain.outside.trim().is_empty()
         {
             return Err(fail(
@@ -148,11 +158,10 @@ impl Domain {
         begins(written) || answer.is_some_and(begins)
     }
 
-    /// Is the judge not sure enough that the sample is inside? `begins` tells whether the first so many tokens of its completion
-    /// already say so.
-    pub(super) fn is_doubtful(&self, doubts: &[Doubt], begins: impl Fn(usize) -> bool) -> bool {
-        let mut doubts = doubts.iter().filter(|(_, p)| *p < self.least);
-        doubts.any(|(at, _)| !begins(*at))
+    /// Is the judge not sure enough that the sample is inside, which it says in the first `spelt` tokens?
+    pub(super) fn is_doubtful(&self, doubts: &[Doubt], spelt: usize) -> bool {
+        let mut doubts = doubts.iter().filter(|(at, _)| *at < spelt);
+        doubts.any(|(_, p)| *p < self.least)
     }
 }
 

@@ -20,7 +20,7 @@ use juror_engine::engine::{Choices, Completion, TokenSet};
 use juror_engine::grammar::{GrammarError, Grammars};
 use juror_engine::text::TextError;
 use juror_engine::text::chat_template::{ChatOptions, ChatTemplate, Moment};
-use juror_engine::text::reasoning::ThinkingStyle;
+use juror_engine::text::reasoning::{Answer, ThinkingStyle};
 use juror_engine::text::tokenizer::{Place, Tokenizer};
 
 /// The user's settings of the chat template and of the thinking style; by default none.
@@ -80,17 +80,40 @@ impl JudgeText {
         self.weighs_thinking || self.domain.as_ref().is_some_and(asks)
     }
 
-    /// Whether the judge was not sure enough that it knows such samples, by the doubtful tokens of a completion.
+    /// Whether the judge was not sure enough that it knows such samples, by the doubtful tokens of a completion that begins with
+    /// the text of those inside.
     pub(super) fn doubts_domain(&self, completion: &Completion, doubts: Option<&[Doubt]>) -> bool {
+        /// The most tokens that spell that text.
+        const SPELT: usize = 64;
         let (Some(domain), Some(doubts)) = (&self.domain, doubts) else {
             return false;
         };
         let inside = domain.inside.trim();
-        domain.is_doubtful(doubts, |count| {
-            let tokens = completion.tokens.get(..count).unwrap_or_default();
+        let begins = |count: &usize| {
+            let tokens = completion.tokens.get(..*count).unwrap_or_default();
             let written = self.prompts.tokenizer().decode(tokens);
             written.trim_start().starts_with(inside)
-        })
+        };
+        let most = completion.tokens.len().min(SPELT);
+        let spelt = (1..=most).find(begins);
+        spelt.is_some_and(|count| domain.is_doubtful(doubts, count))
+    }
+
+    /// How many tokens of a completion stand before its answer.
+    pub(super) fn tokens_of_thinking(&self, completion: &Completion, answer: &Answer) -> usize {
+        let Some(visible) = &answer.visible else {
+            return completion.tokens.len();
+        };
+        // Thinking is blank in what is visible.
+        let start = visible.len() - visible.trim_start().len();
+        let counts: Vec<usize> = (0..=completion.tokens.len()).collect();
+        let length = |count: &usize| {
+            let tokens = completion.tokens.get(..*count).unwrap_or_default();
+            self.prompts.tokenizer().decode(tokens).len()
+        };
+        counts
+            .partition_point(|count| length(count) <= start)
+            .saturating_sub(1)
     }
 
     /// The prompt of a sample, if the context has room for it and `max_new_tokens` more.

@@ -305,7 +305,11 @@ impl Session {
         let trials = self.options.trials;
         check_memory(samples.count(), trials)?;
         let mut summary = Summary {
-            refuses: self.text().and_then(|text| text.refuses),
+            refuses: self
+                .text()
+                .and_then(|text| text.refuses)
+                // Measured of what is left where the judge's own bound holds.
+                .filter(|_| self.options.min_confidence.is_none() && !self.options.decide_only),
             ..Summary::default()
         };
         let mut groups = Groups::default();

@@ -104,16 +104,14 @@ pub(crate) struct Answer {
 pub(crate) type Doubt = (usize, f32);
 
 /// A token that was written with at least this probability is no doubt.
-const CERTAIN: f32 = 0.999;
+pub(crate) const CERTAIN: f32 = 0.999;
 
-/// The doubtful tokens before the first choice; `None` where probabilities were not asked for.
+/// The doubtful tokens of a completion; `None` where probabilities were not asked for.
 pub(crate) fn doubts(completion: &Completion) -> Option<Vec<Doubt>> {
     if completion.logprobs.is_empty() {
         return None;
     }
-    let first = completion.expected.first();
-    let end = first.map_or(usize::MAX, |(token, _)| *token);
-    let written = completion.logprobs.iter().take(end).enumerate();
+    let written = completion.logprobs.iter().enumerate();
     let probabilities = written.filter_map(|(at, token)| Some((at, token.as_ref()?.logprob.exp())));
     Some(probabilities.filter(|(_, p)| *p < CERTAIN).collect())
 }

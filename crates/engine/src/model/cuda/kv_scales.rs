@@ -5,14 +5,17 @@
 //! `|W ∘ g| · √hidden + |b|` whatever the text is. A scale from that bound loses nothing: e4m3 is a floating-point type, and
 //! the bound may be 2¹⁵ times what is usual before precision goes.
 //!
-//! What no scale mends is a bias beside which the rest of a key disappears: e4m3 keeps four bits of a number. Such layers are refused.
+//! What no scale mends is a bias beside which the rest of a key or value disappears: e4m3 keeps four bits of a number. Such layers are
+//! refused.
 
-use candle_core::{D, DType, Result, Tensor};
+use candle_core::{D, DType, Device, Result, Tensor};
 
-/// The largest magnitude that is stored: below e4m3's 448, as activations in bf16 and weights in FP8 are rounded.
+/// The largest magnitude that is stored: below e4m3's 448, as activations in bf16 and weights in FP8 are rounded, and as YaRN and
+/// LongRoPE multiply keys by up to 1.4.
 const LARGEST: f32 = 256.0;
 
-/// A bias may be this many times as large as the deviation of what is added to it: e4m3's numbers lie a sixteenth to an eighth apart.
+/// A head's largest bias may be this many times as large as the largest deviation of what is added to its numbers: those of e4m3 lie a
+/// sixteenth to an eighth apart.
 const BIAS: f32 = 16.0;
 
 /// What a layer's keys and values are made of.
@@ -54,40 +57,35 @@ impl KvProjection<'_> {
     /// The scales under which no key or value exceeds e4m3; or why keys in e4m3 would say nothing.
     ///
     /// # Errors
-    /// A failure of the device on which the tensors are.
+    /// When a tensor cannot be copied from its device.
     pub fn scales(&self) -> Result<std::result::Result<KvScales, String>> {
         let rows = self.kv_heads * self.head_dim;
         let from = self.weight.dim(0)? - 2 * rows;
-        let weight = self.weight.narrow(0, from, 2 * rows)?;
-        let norm = self.norm.to_dtype(DType::F32)?;
-        let scaled = weight.to_dtype(DType::F32)?.broadcast_mul(&norm)?;
+        // A model is loaded once, and the host can do this too.
+        let here = |tensor: &Tensor| tensor.to_device(&Device::Cpu)?.to_dtype(DType::F32);
+        let weight = here(self.weight)?.narrow(0, from, 2 * rows)?;
+        let scaled = weight.broadcast_mul(&here(self.norm)?)?;
         // The deviation of each output where the numbers of `n` are independent and of deviation 1.
         let deviations: Vec<f32> = scaled.sqr()?.sum(D::Minus1)?.sqrt()?.to_vec1()?;
         let biases = match self.bias {
-            Some(bias) => bias.narrow(0, from, 2 * rows)?.to_dtype(DType::F32)?,
-            None => Tensor::zeros(2 * rows, DType::F32, weight.device())?,
+            Some(bias) => here(bias)?.narrow(0, from, 2 * rows)?,
+            None => Tensor::zeros(2 * rows, DType::F32, &Device::Cpu)?,
         };
         let biases: Vec<f32> = biases.abs()?.to_vec1()?;
         let reach = (self.norm.dim(0)? as f32).sqrt();
+        if let Some(why) = self.hidden_behind_biases(&deviations, &biases) {
+            return Ok(Err(why));
+        }
         let mut bounds: Vec<f32> = deviations
             .iter()
             .zip(&biases)
             .map(|(deviation, bias)| deviation * reach + bias)
             .collect();
         if let Some(norm) = self.key_norm {
-            let norm: Vec<f32> = norm.to_dtype(DType::F32)?.abs()?.to_vec1()?;
+            let norm: Vec<f32> = here(norm)?.abs()?.to_vec1()?;
             let most = norm.into_iter().fold(0.0, f32::max) * (self.head_dim as f32).sqrt();
             bounds[..rows].fill(most);
         } else {
-            let keys = biases.iter().zip(&deviations).take(rows).enumerate();
-            for (row, (bias, deviation)) in keys {
-                if *bias > BIAS * deviation {
-                    return Ok(Err(format!(
-                        "key head {} has a bias of {bias:.0}, beside which what a token adds ({deviation:.1}) is lost in FP8",
-                        row / self.head_dim
-                    )));
-                }
-            }
             // Rotation can bring two numbers of a key together.
             bounds[..rows]
                 .iter_mut()
@@ -98,6 +96,31 @@ impl KvProjection<'_> {
             keys: scales.by_ref().take(self.kv_heads).collect(),
             values: scales.collect(),
         }))
+    }
+}
+
+impl KvProjection<'_> {
+    /// Whether a head has a bias beside which all that its tokens differ in is lost. Keys that are normed by head may have any.
+    fn hidden_behind_biases(&self, deviations: &[f32], biases: &[f32]) -> Option<String> {
+        let largest = |numbers: &[f32]| numbers.iter().copied().fold(0.0, f32::max);
+        let heads = deviations
+            .chunks_exact(self.head_dim)
+            .zip(biases.chunks_exact(self.head_dim))
+            .enumerate();
+        for (head, (deviations, biases)) in heads {
+            let (what, head) = match head.checked_sub(self.kv_heads) {
+                None if self.key_norm.is_some() => continue,
+                None => ("key", head),
+                Some(head) => ("value", head),
+            };
+            let (bias, deviation) = (largest(biases), largest(deviations));
+            if bias > BIAS * deviation {
+                return Some(format!(
+                    "{what} head {head} has a bias of {bias:.3}, beside which what a token adds ({deviation:.3}) is lost in FP8"
+                ));
+            }
+        }
+        None
     }
 }
 

@@ -31,8 +31,8 @@ impl Products {
     }
 
     /// Prepares products with `weight` of up to `rows` rows and with results of `out`, so that no step has to choose an
-    /// algorithm. A weight in e4m3 for which cuBLAS takes no scales by row is multiplied in f32 and scaled afterwards: outside
-    /// Hopper, and for some products with a bias.
+    /// algorithm. A weight in e4m3 for which cuBLAS takes no scales by row, as outside Hopper, is multiplied in f32 and scaled
+    /// afterwards.
     ///
     /// # Errors
     /// [`ModelError::Unsupported`] for a product that this GPU does not have; [`ModelError::OutOfMemory`].
@@ -44,6 +44,7 @@ impl Products {
         rows: usize,
     ) -> Result<(), ModelError> {
         let fp8 = weight.is_fp8();
+        weight.scaled_afterwards = false;
         match self.gemm.prepare(weight, out, (true, fp8), rows) {
             Err(ModelError::Unsupported(_)) if fp8 => {}
             prepared => return prepared,

@@ -10,10 +10,9 @@ fn doubts_of_the_domain_are_those_before_it_is_said() {
         rules_must_agree: false,
     };
     // Two tokens say that it is inside.
-    let begins = |count| count >= 2;
-    assert!(domain.is_doubtful(&[(1, 0.8)], begins));
-    assert!(!domain.is_doubtful(&[(1, 0.95), (2, 0.1)], begins));
-    assert!(!domain.is_doubtful(&[], begins));
+    assert!(domain.is_doubtful(&[(1, 0.8)], 2));
+    assert!(!domain.is_doubtful(&[(1, 0.95), (2, 0.1)], 2));
+    assert!(!domain.is_doubtful(&[], 2));
 }
 
 #[test]

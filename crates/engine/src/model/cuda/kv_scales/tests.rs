@@ -1,5 +1,4 @@
 use super::*;
-use candle_core::Device;
 
 const HIDDEN: usize = 64;
 const HEAD: usize = 8;
@@ -93,4 +92,7 @@ fn a_bias_that_hides_the_keys_is_named() {
         "{reason}"
     );
     assert!(scales(30.0, 400.0, None).is_ok());
+    // A norm by head takes keys' biases away, and not those of values.
+    let reason = scales(0.1, 400.0, Some(1.0)).unwrap_err();
+    assert!(reason.contains("value head 0 has a bias of"), "{reason}");
 }
