@@ -192,7 +192,7 @@ step() {
                 CUDA_LAUNCH_BLOCKING=1 "$@"
             ) >"$results/$name.blocking.log" 2>&1 || true
         fi
-        [[ $what == not* ]] || what+=": $(grep -v '^ *[0-9]*:\|^ *at ' "$results/$name.log" | tail -1)"
+        [[ $what == not* ]] || what+=": $({ grep -v '^ *[0-9]*:\|^ *at ' "$results/$name.log" || true; } | tail -1)"
         note "$name" FAILED "$took" "$what"
         tail -15 "$results/$name.log" >&2
     fi

@@ -354,6 +354,7 @@ fn an_alias_is_an_id() {
         "out.jsonl",
         "--model",
         "compass-7b",
+        "--force-domain",
     ];
     // Asked under its own protocol, for which the weights behind the alias here were not made.
     run(&folder, &hub, &judged).expect(0, &["knows no other prompt"]);

@@ -101,18 +101,14 @@ impl JudgeText {
 
     /// How many tokens of a completion stand before its answer.
     pub(super) fn tokens_of_thinking(&self, completion: &Completion, answer: &Answer) -> usize {
-        let Some(visible) = &answer.visible else {
-            return completion.tokens.len();
-        };
-        // Thinking is blank in what is visible.
-        let start = visible.len() - visible.trim_start().len();
+        let bytes = answer.thinking_bytes();
         let counts: Vec<usize> = (0..=completion.tokens.len()).collect();
         let length = |count: &usize| {
             let tokens = completion.tokens.get(..*count).unwrap_or_default();
             self.prompts.tokenizer().decode(tokens).len()
         };
         counts
-            .partition_point(|count| length(count) <= start)
+            .partition_point(|count| length(count) <= bytes)
             .saturating_sub(1)
     }
 

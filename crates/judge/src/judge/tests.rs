@@ -100,16 +100,35 @@ fn only_the_final_channel_is_the_answer() {
         stopped_after(&thinking, &tokenizer, &tokens),
         Some(tokens.len())
     );
+    let answer = thinking.read(&tokenizer, &tokens);
+    assert_eq!(&answer.written[answer.thinking_bytes()..], VERDICT);
     let Answer {
         written: all,
         visible,
-    } = thinking.read(&tokenizer, &tokens);
+    } = answer;
     let visible = visible.unwrap();
     assert_eq!(visible.trim(), VERDICT);
     // Every byte keeps its place, so that a value's token is found.
     assert_eq!(visible.len(), all.len());
     assert!(all.ends_with(VERDICT) && all.contains(&forged));
     assert_eq!(all, tokenizer.decode(&tokens));
+}
+
+#[test]
+fn thinking_in_tags_that_readers_know_stands_before_the_answer() {
+    let answer = |text: &str| Answer {
+        written: text.to_owned(),
+        visible: Some(text.to_owned()),
+    };
+    let written = format!("<think>is it true?</think>\n{VERDICT}");
+    let thought = answer(&written);
+    assert_eq!(thought.written[thought.thinking_bytes()..].trim(), VERDICT);
+    assert_eq!(answer(VERDICT).thinking_bytes(), 0);
+    let unfinished = Answer {
+        visible: None,
+        ..answer("<think>true")
+    };
+    assert_eq!(unfinished.thinking_bytes(), "<think>true".len());
 }
 
 #[test]

@@ -121,6 +121,21 @@ pub struct Answer {
     pub visible: Option<String>,
 }
 
+impl Answer {
+    /// How many bytes of what was written stand before the answer: thinking that is masked, or whose tags the protocols' readers know.
+    pub fn thinking_bytes(&self) -> usize {
+        let Some(visible) = &self.visible else {
+            return self.written.len();
+        };
+        let masked = visible.len() - visible.trim_start().len();
+        let closing = READER_TAGS.iter().filter_map(|(_, closing)| {
+            let at = visible.find(closing)?;
+            Some(at + closing.len())
+        });
+        closing.max().unwrap_or(0).max(masked)
+    }
+}
+
 impl Thinking {
     /// Finds the style from the chat template and the tokenizer, unless it is given, and where the prompt leaves the
     /// judge: `generation_prompt` is what the chat template writes for the judge to go on from.
