@@ -220,11 +220,12 @@ impl Reader<'_> {
             Ok(Some(place)) => place,
             Ok(None) => {
                 let set = self.labels.original.as_ref();
-                let count = match set.is_some_and(|set| set.is_disputed(&sample.question)) {
-                    true => &mut self.responses.left_out,
-                    false => &mut self.responses.unknown,
-                };
-                *count += 1;
+                let is_disputed = set.is_some_and(|set| set.is_disputed(&sample.question));
+                if is_disputed {
+                    self.responses.left_out += 1;
+                } else {
+                    self.responses.unknown += 1;
+                }
                 return;
             }
             Err(failure) => {

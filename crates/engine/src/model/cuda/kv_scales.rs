@@ -10,8 +10,8 @@
 
 use candle_core::{D, DType, Device, Result, Tensor};
 
-/// The largest magnitude that is stored: below e4m3's 448, as activations in bf16 and weights in FP8 are rounded, and as YaRN and
-/// LongRoPE multiply keys by up to 1.4.
+/// The largest magnitude that is stored: below e4m3's 448, as activations in bf16 and weights in FP8 are rounded, and as the angles of long
+/// contexts (`YaRN`, `LongRoPE`) come with a factor of up to 1.4.
 const LARGEST: f32 = 256.0;
 
 /// A head's largest bias may be this many times as large as the largest deviation of what is added to its numbers: those of e4m3 lie a
