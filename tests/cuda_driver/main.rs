@@ -99,13 +99,18 @@ fn the_hosts_side() {
     }
 }
 
-/// The tests that a GPU runs too, each kernel by itself: what they say of a kernel there was tried here.
+/// The tests that a GPU runs too, each kernel by itself, and a cache in FP8: what they say there was tried here.
 #[test]
 fn the_tests_for_a_gpu() {
     let imitation = Imitation::get();
     let mut command = imitation.command(&imitation.cuda_tests, "memory=2048");
     println!(
         "{}",
-        succeed(command.args(["--test-threads=1", "kernels::", "sinks::"]))
+        succeed(command.args([
+            "--test-threads=1",
+            "kernels::",
+            "sinks::",
+            "fast::keys_and_values",
+        ]))
     );
 }
