@@ -40,10 +40,25 @@ fn verdicts(folder: &Folder, out: &str, arguments: &[&str]) -> Vec<Json> {
     assert!(matches!(ran.code, Some(0 | 3)), "{}", ran.stderr);
     let mut verdicts = folder.lines(out);
     for verdict in &mut verdicts {
-        // A file of weights has no `judge.json`: how an answer begins is not known.
+        // A file of weights has no `judge.json`: neither how an answer begins is known nor that thinking tells how sure the judge is.
         verdict["usage"]["known_tokens"].take();
+        for field in ["process", "perfect"] {
+            verdict["confidence"][field].take();
+        }
     }
     verdicts
+}
+
+/// Whether the verdicts are those of the embedded judge, but for what it leaves open.
+fn same(embedded: &[Json], file: &[Json]) -> bool {
+    let given = embedded.iter().zip(file);
+    let given: Vec<_> = given.filter(|(one, _)| one["status"] == "ok").collect();
+    assert!(
+        given.len() * 4 > embedded.len() * 3,
+        "{} given",
+        given.len()
+    );
+    given.iter().all(|(one, other)| one == other)
 }
 
 #[test]
@@ -54,10 +69,10 @@ fn a_file_judges_as_the_embedded_model_does() {
     tiny(GgmlDType::Q8_0).write(&folder.path("small.gguf"));
     let built_in = verdicts(&folder, "a.jsonl", &[]);
     let wide = verdicts(&folder, "b.jsonl", &["--model", "wide.gguf"]);
-    assert!(built_in == wide, "f32");
+    assert!(same(&built_in, &wide), "f32");
     let at_load = verdicts(&folder, "c.jsonl", &["--quantize", "q8_0"]);
     let small = verdicts(&folder, "d.jsonl", &["--model", "small.gguf"]);
-    assert!(at_load == small, "Q8_0");
+    assert!(same(&at_load, &small), "Q8_0");
     let small = folder.path("small.gguf").display().to_string();
     folder
         .run(&[
