@@ -8,6 +8,9 @@ import { join } from "node:path";
 
 import { write } from "./samples.mjs";
 
+/// Milliseconds after which a page of another site is taken to have asked nothing.
+const ASKED_WITHIN = 5000;
+
 /// Ids that a form's field would not give back as they are.
 const IDS = ["lines\r\nof\nan id", "nothing\u0000", " spaces ", "\u202eturned\u2066", "<b>\"'&amp;{{id}}"];
 
@@ -138,14 +141,16 @@ export default async function label({ juror, folder, check, open, PHONE, fits, s
       const { page, context } = await open("about:blank");
       const isOurs = (request) => request.url() === cleo.address;
       const [request] = await Promise.all([
-        // What a script of another site may not see counts as failed.
+        // What a script of another site may not see counts as failed; a browser may not even ask.
         new Promise((resolve) => {
+          setTimeout(resolve, ASKED_WITHIN, null);
           for (const event of ["requestfinished", "requestfailed"]) page.on(event, (request) => { if (isOurs(request)) resolve(request); });
         }),
         page.goto(`http://${site}:${evil.address().port}/${way}`).catch(() => {}),
       ]);
-      const status = request.failure()?.errorText ?? (await request.response()).status();
-      check(`${way} of http://${site} is refused (${status})`, (request.failure() !== null || status === 403) && keys("cleo").length === 0);
+      const status = request === null ? "not asked" : (request.failure()?.errorText ?? (await request.response()).status());
+      const isRefused = request === null || request.failure() !== null || status === 403;
+      check(`${way} of http://${site} is refused (${status})`, isRefused && keys("cleo").length === 0);
       await context.close();
     }
   }
