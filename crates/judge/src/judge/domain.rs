@@ -11,8 +11,8 @@
 //!   },
 //!   "protocols": ["prime"],
 //!   "weighs_thinking": true,
-//!   "unsure_refusals_below": 0.7,
-//!   "refuses": {"sound": 0.06, "lucky": 0.97},
+//!   "unsure_refusals_below": 0.75,
+//!   "refuses": {"sound": 0.045, "lucky": 0.99},
 //!   "calibration": {"process": {"temperature": 1.8}, "outcome": {"temperature": 1.2}}
 //! }
 //! ```
@@ -36,8 +36,8 @@ pub struct JudgeFile {
     pub(crate) protocols: Vec<String>,
     /// How its confidences are calibrated.
     pub(crate) calibration: Calibration,
-    /// Whether its thinking, which its verdict only sums up, says how sure it is: the probability of the process is then drawn towards
-    /// one half by the least probability with which a token of the thinking was written.
+    /// Whether its thinking, which its verdict only sums up, says how sure it is: the probabilities of the process and of perfect are
+    /// then drawn towards one half by the least probability with which a token of the thinking was written.
     pub(crate) weighs_thinking: bool,
     /// A right result whose derivation is refused with less calibrated confidence than this is `unsure`, unless
     /// [`RunOptions::min_confidence`](super::RunOptions) is set.

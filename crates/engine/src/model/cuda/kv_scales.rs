@@ -54,7 +54,7 @@ impl KvScales {
 }
 
 impl KvProjection<'_> {
-    /// The scales under which no key or value exceeds e4m3; or why keys in e4m3 would say nothing.
+    /// The scales under which no key or value exceeds e4m3; or why keys or values in e4m3 would say nothing.
     ///
     /// # Errors
     /// When a tensor cannot be copied from its device.
@@ -97,9 +97,7 @@ impl KvProjection<'_> {
             values: scales.collect(),
         }))
     }
-}
 
-impl KvProjection<'_> {
     /// Whether a head has a bias beside which all that its tokens differ in is lost. Keys that are normed by head may have any.
     fn hidden_behind_biases(&self, deviations: &[f32], biases: &[f32]) -> Option<String> {
         let largest = |numbers: &[f32]| numbers.iter().copied().fold(0.0, f32::max);
