@@ -6,12 +6,13 @@ use std::sync::Arc;
 
 use anyhow::anyhow;
 use clap::Args;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::{ArgPredicate, PossibleValue, PossibleValuesParser, TypedValueParser};
 use serde_json::{Value, json};
 
 use super::chat::ChatArguments;
 use super::columns::ColumnArguments;
 use super::download;
+use super::endpoint::EndpointArguments;
 use super::engine::{EngineArguments, JUDGE, ModelArguments};
 use super::inputs::{self, Inputs};
 use super::judge::JudgeChoice;
@@ -23,11 +24,11 @@ use super::{
 };
 use juror_data::output::{Mark, OutputFile};
 use juror_data::{Field, LineLimit, LoadOptions, Sample, load};
-use juror_engine::checkpoint::ModelSource;
 use juror_hub::Want;
 use juror_judge::attack::{
     Family, FamilyReport, Subject, Target, attacks, one_row_a_question, shortened,
 };
+use juror_judge::catalog::JudgeModel;
 use juror_judge::judge::JudgeText;
 use juror_judge::protocol::PromptTemplate;
 
@@ -40,7 +41,7 @@ pub(super) struct AttackArguments {
     inputs: Vec<PathBuf>,
 
     /// The judge's model, as for `juror judge`
-    #[arg(short, long, value_name = "MODEL", default_value = "tiny", help_heading = JUDGE)]
+    #[arg(short, long, value_name = "MODEL", default_value = "tiny", default_value_if("endpoint", ArgPredicate::IsPresent, Some("")), help_heading = JUDGE)]
     model: String,
     /// Protocols to attack the judge under, each by itself, as `prime,compass`: names that `juror prompts list` shows, or your own
     /// files [default: that of a known judge, else prime]
@@ -54,6 +55,8 @@ pub(super) struct AttackArguments {
     few_shots: Option<PathBuf>,
     #[command(flatten)]
     model_arguments: ModelArguments,
+    #[command(flatten)]
+    endpoint: EndpointArguments,
     /// Let the judge write its answers freely, instead of choosing the words of the verdict alone
     #[arg(long, help_heading = JUDGE)]
     free: bool,
@@ -129,10 +132,12 @@ pub(super) fn run(arguments: &AttackArguments) -> Result<u8, Failure> {
         .into_iter()
         .filter(|family| arguments.family.is_empty() || arguments.family.contains(family))
         .collect();
-    let source = download::resolve(&arguments.model, Want::Everything)?;
+    let model = arguments
+        .endpoint
+        .find(&arguments.model, Want::Everything)?;
     let mut texts = Vec::new();
     for judge in &judges {
-        texts.push(load_text(judge, &source)?);
+        texts.push(load_text(judge, &model)?);
     }
     let rows = rows(arguments, &inputs)?;
     let interrupted = catch_interrupts().or_fail()?;
@@ -144,7 +149,7 @@ pub(super) fn run(arguments: &AttackArguments) -> Result<u8, Failure> {
         let attacks = attacks(&rows, &families, &target, yields, arguments.seed);
         if !arguments.quiet {
             say(&format!(
-                "{name}: {} attacks on {source}, made of {} questions",
+                "{name}: {} attacks on {model}, made of {} questions",
                 attacks.len(),
                 rows.len()
             ));
@@ -153,7 +158,7 @@ pub(super) fn run(arguments: &AttackArguments) -> Result<u8, Failure> {
             say(&format!("note: {note}"));
         }
         let subject = Subject {
-            source: source.clone(),
+            model: model.clone(),
             text: Arc::new(text),
             device: arguments.model_arguments.device,
             engine: arguments.engine.options(&arguments.model_arguments),
@@ -223,10 +228,10 @@ fn named(arguments: &AttackArguments) -> Result<Vec<JudgeChoice>, Failure> {
 /// The text side of a judge, and the text that it is asked with.
 fn load_text(
     judge: &JudgeChoice,
-    source: &ModelSource,
+    model: &JudgeModel,
 ) -> Result<(JudgeText, PromptTemplate), Failure> {
     let named = judge.named_protocol().or_usage()?;
-    let (protocol, template) = judge.prompt_for(named, Some(source)).or_usage()?;
+    let (protocol, template) = judge.prompt_for(named, Some(model)).or_usage()?;
     if protocol.yields().score {
         return Err(anyhow!(
             "protocol {} gives a score: there is no verdict that an attack could get",
@@ -235,9 +240,11 @@ fn load_text(
         .or_usage();
     }
     let chat = judge.chat.settings(None).or_usage()?;
-    let mut text = JudgeText::load_with(source, &protocol, &template, &chat).or_usage()?;
+    let mut text = model.text(&protocol, &template, &chat).or_usage()?;
     judge.chat.check(&text).or_usage()?;
-    text.settle_head(source).map_err(download::failure)?;
+    if let Some(source) = model.files() {
+        text.settle_head(source).map_err(download::failure)?;
+    }
     Ok((text, template))
 }
 

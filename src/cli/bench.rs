@@ -421,7 +421,7 @@ fn real_jobs(arguments: &BenchArguments) -> Result<(Vec<u32>, Vec<Job>), Failure
     let source = download::resolve(&arguments.judge.model, Want::Description)?;
     let (protocol, template) = arguments
         .judge
-        .prompt_for(named, Some(&source))
+        .prompt_for(named, Some(&source.clone().into()))
         .or_usage()?;
     let chat = arguments.judge.chat.settings(None).or_usage()?;
     let text = JudgeText::load_with(&source, &protocol, &template, &chat).or_usage()?;
@@ -450,7 +450,7 @@ fn real_jobs(arguments: &BenchArguments) -> Result<(Vec<u32>, Vec<Job>), Failure
                 anyhow!(
                     "the prompt of {} has {tokens} tokens, the model's context {}: leave it out",
                     sample.id,
-                    text.config.max_positions
+                    text.context
                 )
             });
         let prompt = prompt.or_usage()?;

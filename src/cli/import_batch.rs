@@ -244,6 +244,7 @@ fn resolve(arguments: ImportBatchArguments) -> Result<(Session, BadLines), Failu
         },
         source: VerdictSource::Answers(Box::new(answers)),
         protocol: identity(protocol.as_ref(), &template),
+        price: None,
         model_name: arguments.model.unwrap_or_else(|| "answers".to_owned()),
         outputs,
     };

@@ -11,6 +11,7 @@ mod chat;
 mod columns;
 mod correlate;
 mod download;
+mod endpoint;
 mod engine;
 mod eval;
 mod export_batch;

@@ -206,7 +206,8 @@ mod tests {
     const TABLE: &str = include_str!("../../tests/data/outputs.tsv");
 
     /// Paths that are read. Whoever adds an argument with a path puts it here or into `WRITTEN` and the table.
-    const READ: [&str; 25] = [
+    const READ: [&str; 26] = [
+        "endpoint_key_file",
         "inputs",
         "input",
         "outputs",

@@ -368,6 +368,9 @@ pub(super) fn print_summary(summary: &Summary) {
                 let _ = write!(text, ", {} {what}", HumanCount(count as u64));
             }
         }
+        if let Some(cost) = summary.cost() {
+            let _ = write!(text, "; cost {cost:.2}");
+        }
         rows.push(("tokens", text));
     }
     if summary.engine.out_of_memory > 0 {

@@ -119,7 +119,9 @@ pub(super) fn run(action: PromptsAction) -> Result<u8, Failure> {
             // Columns that cannot be are found before a model is fetched.
             columns.map().or_usage()?;
             let source = download::resolve(&judge.model, Want::Description)?;
-            let (protocol, template) = judge.prompt_for(named, Some(&source)).or_usage()?;
+            let (protocol, template) = judge
+                .prompt_for(named, Some(&source.clone().into()))
+                .or_usage()?;
             let columns = judge
                 .prompt
                 .columns(&columns, protocol.as_ref())
@@ -137,7 +139,7 @@ pub(super) fn run(action: PromptsAction) -> Result<u8, Failure> {
             let text = JudgeText::load_with(&source, &protocol, &template, &chat).or_usage()?;
             judge.chat.check(&text).or_usage()?;
             say_notes(&text);
-            let context = text.config.max_positions;
+            let context = text.context;
             let ids = match text.prompts.tokens_within(&sample, context).or_fail()? {
                 PromptTokens::Whole(ids) => ids,
                 PromptTokens::AtLeast(count) => {

@@ -200,7 +200,7 @@ impl Settings<'_> {
         let mut model = ChatModel::load(self.model, &source, style.clone()).or_usage()?;
         // As many as are meant for any model are fewer where the context is short.
         if self.max_new_tokens != MAX_NEW_TOKENS {
-            check_new_tokens(self.max_new_tokens, &model.config).or_usage()?;
+            check_new_tokens(self.max_new_tokens, model.config.max_positions).or_usage()?;
         }
         model.settle_head(&source).map_err(download::failure)?;
         let engine = self.engine.options(self.place);

@@ -4,7 +4,6 @@ use anyhow::bail;
 use clap::Args;
 use clap::builder::RangedI64ValueParser;
 
-use juror_engine::checkpoint::ModelConfig;
 use juror_engine::engine::Sampling;
 use juror_judge::judge::RunOptions;
 
@@ -57,9 +56,9 @@ pub(super) struct SamplingArguments {
 
 impl SamplingArguments {
     /// Refuses more new tokens than the model's context has room for beside a prompt, where the user says how many.
-    pub(super) fn check_context(&self, config: &ModelConfig) -> anyhow::Result<()> {
+    pub(super) fn check_context(&self, context: usize) -> anyhow::Result<()> {
         self.max_new_tokens
-            .map_or(Ok(()), |tokens| check_new_tokens(tokens as usize, config))
+            .map_or(Ok(()), |tokens| check_new_tokens(tokens as usize, context))
     }
 
     /// How tokens are chosen, and how many at most: as the user says, else as recommended.
@@ -87,8 +86,7 @@ impl SamplingArguments {
 }
 
 /// Refuses more new tokens than the model's context has room for beside a prompt.
-pub(super) fn check_new_tokens(tokens: usize, config: &ModelConfig) -> anyhow::Result<()> {
-    let context = config.max_positions;
+pub(super) fn check_new_tokens(tokens: usize, context: usize) -> anyhow::Result<()> {
     if tokens >= context {
         bail!(
             "--max-new-tokens {tokens} leaves no room for a prompt: the model's context has {context} tokens, for the prompt and the \

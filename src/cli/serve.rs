@@ -10,6 +10,7 @@ use anyhow::{Context as _, anyhow, bail};
 use clap::Args;
 use serde_json::json;
 
+use super::endpoint::EndpointArguments;
 use super::engine::{EngineArguments, GpusArgument, ModelArguments};
 use super::judge::{JudgeChoice, ResolvedJudge, VerdictArguments, identity, parse_size};
 use super::sampling::SamplingArguments;
@@ -64,6 +65,8 @@ pub(super) struct ServeArguments {
 
     #[command(flatten)]
     judge: JudgeChoice,
+    #[command(flatten)]
+    endpoint: EndpointArguments,
     #[command(flatten)]
     model: ModelArguments,
     #[command(flatten)]
@@ -151,17 +154,21 @@ fn resolve(arguments: ServeArguments) -> Result<ServerSetup, Failure> {
     let devices = arguments.gpus.devices(&arguments.model).or_usage()?;
     let resolved = ResolvedJudge::new(
         &arguments.judge,
+        &arguments.endpoint,
         &arguments.verdict,
         &arguments.sampling,
         Want::Everything,
         None,
     )?;
-    let Some((source, text)) = resolved.judge else {
+    let Some((model, text)) = resolved.judge else {
         return Err(anyhow!(
             "--rules only needs no server: the rules run within your program (the Python package juror-rs, the crate juror-rules) \
              or on files (`juror verify`)"
         ))
         .or_usage();
+    };
+    let Some(source) = model.files().cloned() else {
+        return Err(anyhow!("a server of an endpoint is not built yet")).or_usage();
     };
     let protocol = resolved.protocol.as_ref();
     let columns = arguments
@@ -175,9 +182,12 @@ fn resolve(arguments: ServeArguments) -> Result<ServerSetup, Failure> {
     if let Some(folder) = &arguments.cache {
         let opened: Result<Vec<_>, _> = devices.iter().map(|device| device.open()).collect();
         let opened = opened.or_usage()?;
-        let model = cache::identity(&source, &engine, opened.iter()).map_err(download::failure)?;
+        let identity =
+            cache::identity(&model, &engine, opened.iter()).map_err(download::failure)?;
         let size = arguments.cache_size.unwrap_or(CACHE_SIZE);
-        options.cache = Some(Arc::new(AnswerCache::open(folder, model, size).or_usage()?));
+        options.cache = Some(Arc::new(
+            AnswerCache::open(folder, identity, size).or_usage()?,
+        ));
     }
     let name = arguments.judge.model;
     let style = arguments.judge.chat.style();
@@ -211,7 +221,7 @@ fn resolve(arguments: ServeArguments) -> Result<ServerSetup, Failure> {
         },
         chat: Arc::new(chat),
         service: ServiceSetup {
-            source,
+            model,
             text,
             options,
             devices,

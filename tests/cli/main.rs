@@ -17,6 +17,7 @@ mod compare;
 mod constrained;
 mod correlate;
 mod documentation;
+mod endpoint;
 mod eval;
 mod exit_codes;
 #[cfg(target_os = "linux")]

@@ -37,7 +37,7 @@ fn service() -> JudgeService {
     let text = JudgeText::load(&source, &protocol, &template).unwrap();
     let options = text.run_options(1);
     let setup = ServiceSetup {
-        source,
+        model: source.into(),
         text: Arc::new(text),
         options,
         devices: vec![DeviceChoice::Cuda(0)],

@@ -229,7 +229,7 @@ impl LogitsModel for Mortal {
 
 fn mortal(text: &JudgeText, steps_left: usize, end: End) -> Engine {
     let model = Mortal {
-        vocab: text.config.vocab,
+        vocab: text.config.as_ref().unwrap().vocab,
         eos: text.eos[0],
         steps_left,
         end,
@@ -241,7 +241,7 @@ fn mortal(text: &JudgeText, steps_left: usize, end: End) -> Engine {
         max_sequences: 2,
         token_budget: 2000,
         max_prefill_chunk: 2000,
-        context_length: text.config.max_positions,
+        context_length: text.context,
         prefix_cache: true,
         pinned_prefix: Vec::new(),
     };

@@ -378,7 +378,7 @@ enum Method {
 }
 
 /// Certificates to trust, from a PEM file.
-fn read_certificates(file: &Path) -> Result<RootCerts, Fault> {
+pub(crate) fn read_certificates(file: &Path) -> Result<RootCerts, Fault> {
     let pem = fs::read(file).map_err(|source| Fault::io(file, source))?;
     let items = parse_pem(&pem).filter_map(|item| match item {
         Ok(PemItem::Certificate(certificate)) => Some(certificate),

@@ -7,6 +7,7 @@
 //! | `client`, `url` | the hub's requests over HTTP, its redirects |
 //! | `error_response`, `retry` | what an error status means, and when to try again |
 //! | `download`, `hash` | files in parallel, each resumable, each checked against the hash that names it |
+//! | [`http`] | certificates, addresses and waits, for clients of other servers too |
 //! | `cache` | the folders `blobs`, `refs`, `snapshots` and their locks |
 //! | [`layout`], `needed` | a model's files: their names, which a judge needs, which cannot be run |
 //! | `data_set`, `splits` | data sets: the name, and the Parquet files of one split |
@@ -21,6 +22,7 @@ mod download;
 mod error;
 mod error_response;
 mod hash;
+pub mod http;
 pub mod layout;
 mod name;
 mod needed;

@@ -118,7 +118,7 @@ pub(crate) fn with_retries<T>(
 
 /// The time that a `Retry-After` header asks for: seconds, or a date, which is compared with the server's own clock if it
 /// tells its date. `None` for any other text.
-pub(crate) fn retry_after(text: &str, date: Option<&str>) -> Option<Duration> {
+pub fn retry_after(text: &str, date: Option<&str>) -> Option<Duration> {
     let text = text.trim();
     if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
         // A number with more digits than fit is longer than any limit.

@@ -1,19 +1,21 @@
 //! URLs: hosts, redirects, joining.
 
 /// Scheme and authority of a URL.
-pub(crate) fn origin(url: &str) -> &str {
+pub fn origin(url: &str) -> &str {
     let start = url.find("://").map_or(0, |at| at + 3);
     let rest = &url[start..];
     &url[..start + rest.find(['/', '?', '#']).unwrap_or(rest.len())]
 }
 
-pub(crate) fn host(url: &str) -> &str {
+/// Host and port of a URL.
+pub fn host(url: &str) -> &str {
     let origin = origin(url);
     let host = origin.find("://").map_or(origin, |at| &origin[at + 3..]);
     host.rsplit_once('@').map_or(host, |(_, host)| host)
 }
 
-pub(crate) fn without_query(url: &str) -> &str {
+/// A URL without its query, which may hold a signature.
+pub fn without_query(url: &str) -> &str {
     url.split(['?', '#']).next().unwrap_or(url)
 }
 

@@ -8,6 +8,7 @@
 //! |---|---|
 //! | [`protocol`] | what a judge is asked, as text: prompt template and fields; how its verdict is read |
 //! | [`catalog`] | what `--model` may name: built in, a path, an alias of a known judge, an id on the hub (the crate `juror-hub`) |
+//! | [`endpoint`] | a judge that runs elsewhere, behind a server of OpenAI's API (`--endpoint`) |
 //! | [`judge`] | the pipeline, the only place that knows the whole way: a sample's prompt as tokens, resuming a run, a completion into a verdict |
 //! | [`runtime`] | the one owner of what is asked of a model: who waits for what, which engine has it, sleep and failure |
 //! | [`reward`] | what a verdict is worth |
@@ -24,6 +25,7 @@
 pub mod attack;
 pub mod batch;
 pub mod catalog;
+pub mod endpoint;
 pub mod judge;
 pub mod openai;
 pub mod protocol;

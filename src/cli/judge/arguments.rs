@@ -4,18 +4,19 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
+use clap::builder::ArgPredicate;
 
 use crate::cli::EXIT_CODES;
 use crate::cli::chat::ChatArguments;
 use crate::cli::columns::ColumnArguments;
+use crate::cli::endpoint::EndpointArguments;
 use crate::cli::engine::{EngineArguments, GpusArgument, JUDGE, ModelArguments};
 use crate::cli::output::OutputArguments;
 use crate::cli::prompt_choice::PromptChoice;
 use crate::cli::rows::RowsArguments;
 use crate::cli::rules::RulesArguments;
 use crate::cli::sampling::SamplingArguments;
-use juror_engine::checkpoint::ModelSource;
-use juror_judge::judge::default_protocol;
+use juror_judge::catalog::JudgeModel;
 use juror_judge::protocol::{self, PromptTemplate, Protocol};
 use juror_judge::reward::RewardPolicy;
 
@@ -39,6 +40,8 @@ pub(in crate::cli) struct JudgeArguments {
 
     #[command(flatten)]
     pub(super) judge: JudgeChoice,
+    #[command(flatten)]
+    pub(super) endpoint: EndpointArguments,
     #[command(flatten)]
     pub(super) model: ModelArguments,
     #[command(flatten)]
@@ -198,12 +201,14 @@ OUT holds all verdicts in the order of the input.
 #[derive(Debug, Clone, Default, Args)]
 pub(in crate::cli) struct JudgeChoice {
     /// `tiny` (built in, no download), a folder with config.json, tokenizer.json and *.safetensors, a GGUF file, an id on the Hugging
-    /// Face hub (`org/name`, `org/name/FILE.gguf`, with `@revision` or without), or an alias that `juror models list --known` shows
+    /// Face hub (`org/name`, `org/name/FILE.gguf`, with `@revision` or without), an alias that `juror models list --known` shows, or
+    /// a model behind a server, as `http://HOST:8000/v1#MODEL`
     #[arg(
         short,
         long,
         value_name = "MODEL",
         default_value = "tiny",
+        default_value_if("endpoint", ArgPredicate::IsPresent, Some("")),
         help_heading = JUDGE
     )]
     pub(in crate::cli) model: String,
@@ -223,11 +228,11 @@ impl JudgeChoice {
     pub(in crate::cli) fn prompt_for(
         &self,
         named: Option<Arc<dyn Protocol>>,
-        source: Option<&ModelSource>,
+        model: Option<&JudgeModel>,
     ) -> anyhow::Result<(Arc<dyn Protocol>, PromptTemplate)> {
-        let protocol = match (named, source) {
+        let protocol = match (named, model) {
             (Some(protocol), _) => protocol,
-            (None, Some(source)) => protocol::resolve(default_protocol(source)?)?,
+            (None, Some(model)) => protocol::resolve(model.default_protocol()?)?,
             (None, None) => protocol::resolve("prime")?,
         };
         self.prompt.with_template(protocol)

@@ -10,14 +10,14 @@ use crate::bench::{Ceiling, Estimate, Seconds, Tokens};
 use crate::cli::for_output;
 use juror_base::terminal::escaped;
 use juror_data::Samples;
-use juror_engine::checkpoint::Weights;
+use juror_engine::checkpoint::{ModelConfig, ModelSource, Weights};
 use juror_engine::model::memory::{MemoryFootprint, free_memory};
 use juror_engine::model::precision::WeightType;
-use juror_judge::judge::Session;
 use juror_judge::judge::build::{WorkloadLengths, engine_config, packed_numbers};
 use juror_judge::judge::jobs::{self, cut_positions};
 use juror_judge::judge::prompt::{TokenCount, TooLong};
 use juror_judge::judge::session::ModelRun;
+use juror_judge::judge::{JudgeText, Session};
 
 /// Samples that a dry run reads at a time.
 const DRY_RUN_AT_ONCE: usize = 256;
@@ -41,7 +41,7 @@ pub(super) fn print(session: &Session) -> anyhow::Result<()> {
     if samples.count() == 0 {
         return Ok(());
     }
-    let context = text.config.max_positions;
+    let context = text.context;
     let most = session.options.max_new_tokens;
     let mut sorted: Vec<usize> = Vec::with_capacity(samples.count());
     let (mut too_long, mut uncounted) = (0, 0);
@@ -80,9 +80,15 @@ pub(super) fn print(session: &Session) -> anyhow::Result<()> {
     let own: usize = total - shared * sorted.len();
     let last = sorted.len() - 1;
     let generated = most.saturating_mul(sorted.len()).saturating_mul(trials);
+    let unit = if text.is_elsewhere() && text.config.is_none() {
+        // The server's tokens are not known here.
+        "bytes"
+    } else {
+        "tokens"
+    };
     writeln!(
         out,
-        "prompt tokens: {total} in all; {} least, {} median, {} most; the first {shared} are the same in all",
+        "prompt {unit}: {total} in all; {} least, {} median, {} most; the first {shared} are the same in all",
         sorted[0],
         sorted[last / 2],
         sorted[last]
@@ -93,14 +99,17 @@ pub(super) fn print(session: &Session) -> anyhow::Result<()> {
             "too long: {too_long} samples do not fit the context of {context} with {most} new tokens"
         )?;
     }
+    let Some((source, config)) = model.model.files().zip(text.config.as_ref()) else {
+        return first_prompt(&mut out, session, text);
+    };
     writeln!(
         out,
         "estimate: {} prompt tokens to compute (the shared ones once), up to {} to generate; at {:.1} M parameters up \
          to {:.3} TFLOP beside attention",
         shared + own,
         generated,
-        text.config.parameters() as f64 / 1e6,
-        2.0 * text.config.parameters() as f64 * ((shared + own) as f64 + generated as f64) / 1e12,
+        config.parameters() as f64 / 1e6,
+        2.0 * config.parameters() as f64 * ((shared + own) as f64 + generated as f64) / 1e12,
     )?;
     let judged = (sorted.len() + uncounted).saturating_sub(too_long);
     let generations = judged.saturating_mul(trials);
@@ -110,10 +119,14 @@ pub(super) fn print(session: &Session) -> anyhow::Result<()> {
         prompt_length: sorted[last / 2],
         outputs: most.saturating_mul(generations),
     };
-    for line in estimate(session, model, tokens) {
+    for line in estimate(session, model, (source, config), tokens) {
         writeln!(out, "{}", escaped(&line))?;
     }
-    let first = &samples.fetch(&[0])?[0];
+    first_prompt(&mut out, session, text)
+}
+
+fn first_prompt(out: &mut impl Write, session: &Session, text: &JudgeText) -> anyhow::Result<()> {
+    let first = &session.loaded.samples.fetch(&[0])?[0];
     writeln!(
         out,
         "\nthe first prompt ({}):\n\n{}",
@@ -124,12 +137,17 @@ pub(super) fn print(session: &Session) -> anyhow::Result<()> {
 }
 
 /// What time and memory the run will take, in lines: from what the device does in a short measurement.
-fn estimate(session: &Session, model: &ModelRun, tokens: Tokens) -> Vec<String> {
+fn estimate(
+    session: &Session,
+    model: &ModelRun,
+    (source, config): (&ModelSource, &ModelConfig),
+    tokens: Tokens,
+) -> Vec<String> {
     let text = model.text.as_ref();
     let estimated = || -> anyhow::Result<Vec<String>> {
         let choice = model.devices.first().copied().unwrap_or_default();
         let device = choice.open()?;
-        let weights = Weights::open(&model.source);
+        let weights = Weights::open(source);
         // A model on the hub may have come without its weights: then they are mostly bf16.
         let stored = weights
             .as_ref()
@@ -137,7 +155,7 @@ fn estimate(session: &Session, model: &ModelRun, tokens: Tokens) -> Vec<String> 
         let precision = model.engine.precision.resolve(&device, stored)?;
         let packed = weights.as_ref().map_or(0, |weights| {
             let plain = model.engine.plain_operations;
-            packed_numbers(&text.config, weights, &device, precision, plain)
+            packed_numbers(config, weights, &device, precision, plain)
         });
         let jobs = jobs::by_question(&session.loaded.samples, session.options.trials, |_, _| {
             false
@@ -145,7 +163,7 @@ fn estimate(session: &Session, model: &ModelRun, tokens: Tokens) -> Vec<String> 
         let most = session.options.max_new_tokens;
         let lengths = WorkloadLengths::of(&session.loaded.samples, &jobs, text, most)?;
         let engine = engine_config(
-            &text.config,
+            config,
             precision,
             &device,
             &lengths,
@@ -153,15 +171,9 @@ fn estimate(session: &Session, model: &ModelRun, tokens: Tokens) -> Vec<String> 
             Vec::new(),
         );
         let ceiling = Ceiling::measure(&device, precision)?;
-        let footprint = MemoryFootprint::new(&text.config, precision, &device);
+        let footprint = MemoryFootprint::new(config, precision, &device);
         let estimate = Estimate::new(
-            &tokens,
-            &text.config,
-            precision,
-            packed,
-            &engine,
-            ceiling,
-            &footprint,
+            &tokens, config, precision, packed, &engine, ceiling, &footprint,
         );
         Ok(vec![
             format!(

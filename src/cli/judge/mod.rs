@@ -188,6 +188,7 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
         options,
     } = ResolvedJudge::new(
         &arguments.judge,
+        &arguments.endpoint,
         &arguments.verdict,
         &arguments.sampling,
         want,
@@ -198,8 +199,8 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
         .cache
         .map(|folder| (folder, arguments.cache_size.unwrap_or(CACHE_SIZE)));
     let source = match judge {
-        Some((source, text)) => VerdictSource::Model(Box::new(ModelRun {
-            source,
+        Some((model, text)) => VerdictSource::Model(Box::new(ModelRun {
+            model,
             text,
             devices,
             engine,
@@ -229,6 +230,10 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
             output: out.clone(),
         },
     )?;
+    let model_name = match &source {
+        VerdictSource::Model(run) => run.model.endpoint().map(|one| one.model().to_owned()),
+        VerdictSource::Answers(_) | VerdictSource::Rules => None,
+    };
     let session = Session {
         loaded,
         data_origins: arguments.data_origins,
@@ -237,7 +242,8 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
         options,
         source,
         protocol: identity(protocol.as_ref(), &template),
-        model_name: arguments.judge.model,
+        price: arguments.endpoint.price,
+        model_name: model_name.unwrap_or(arguments.judge.model),
         outputs,
     };
     Ok(session)

@@ -6,11 +6,12 @@ use std::sync::Arc;
 use anyhow::{Context as _, anyhow};
 
 use super::{JudgeChoice, ONLY_SCORE, VerdictArguments, refuse_meaningless};
+use crate::cli::endpoint::EndpointArguments;
 use crate::cli::sampling::SamplingArguments;
 use crate::cli::{Failure, OrFail, download};
 use juror_data::read_text;
-use juror_engine::checkpoint::ModelSource;
 use juror_hub::Want;
+use juror_judge::catalog::JudgeModel;
 use juror_judge::judge::calibration::Calibration;
 use juror_judge::judge::model::MAX_NEW_TOKENS;
 use juror_judge::judge::{GenerationDefaults, JudgeText, RulesMode, RunOptions};
@@ -23,7 +24,7 @@ const FREE: &str = "its answers are not constrained";
 /// A judge as the user wants it.
 pub(in crate::cli) struct ResolvedJudge {
     /// The model's files and its text side; none under `--rules only`.
-    pub(in crate::cli) judge: Option<(ModelSource, Arc<JudgeText>)>,
+    pub(in crate::cli) judge: Option<(JudgeModel, Arc<JudgeText>)>,
     pub(in crate::cli) protocol: Arc<dyn Protocol>,
     pub(in crate::cli) template: PromptTemplate,
     /// What decides the verdicts; without a cache.
@@ -37,6 +38,7 @@ impl ResolvedJudge {
     /// What the user has said that cannot be, or a model that cannot be had.
     pub(in crate::cli) fn new(
         choice: &JudgeChoice,
+        endpoint: &EndpointArguments,
         verdict: &VerdictArguments,
         sampling_arguments: &SamplingArguments,
         want: Want,
@@ -62,13 +64,13 @@ impl ResolvedJudge {
                 let own = Some(Arc::clone(protocol));
                 choice.prompt_for(own, None).or_usage()?;
             }
-            let source = download::resolve(&choice.model, want)?;
-            let (protocol, template) = choice.prompt_for(named, Some(&source)).or_usage()?;
+            let model = endpoint.find(&choice.model, want)?;
+            let (protocol, template) = choice.prompt_for(named, Some(&model)).or_usage()?;
             let mut chat = choice.chat.settings(begun).or_usage()?;
             chat.force_domain = verdict.force_domain;
-            let mut text = JudgeText::load_with(&source, &protocol, &template, &chat).or_usage()?;
+            let mut text = model.text(&protocol, &template, &chat).or_usage()?;
             choice.chat.check(&text).or_usage()?;
-            sampling_arguments.check_context(&text.config).or_usage()?;
+            sampling_arguments.check_context(text.context).or_usage()?;
             if let Some(path) = &verdict.calibration {
                 let read =
                     read_text(path).with_context(|| format!("could not read {}", path.display()));
@@ -79,10 +81,10 @@ impl ResolvedJudge {
                 let notes = notes.map(|note| format!("{}: {note}", path.display()));
                 text.notes.extend(notes);
             }
-            if want == Want::Everything {
-                text.settle_head(&source).map_err(download::failure)?;
+            if let (Want::Everything, Some(source)) = (want, model.files()) {
+                text.settle_head(source).map_err(download::failure)?;
             }
-            (Some((source, Arc::new(text))), protocol, template)
+            (Some((model, Arc::new(text))), protocol, template)
         };
 
         let recommended = if let Some((_, text)) = &judge {
@@ -106,7 +108,21 @@ impl ResolvedJudge {
             let of_outcome = verdict.rules.audit.filter(|_| !yields.outcome);
             let only_score = |given: bool| (given && yields.score).then_some(ONLY_SCORE);
             let is_soft = reward == RewardPolicy::Soft;
+            let unknown = text.endpoint_without_probabilities();
+            let unsteered = text
+                .is_elsewhere()
+                .then_some("a server's answers cannot be steered token by token");
             let why_not = [
+                ("--reward soft", unknown.filter(|_| is_soft)),
+                (
+                    "--min-confidence",
+                    unknown.filter(|_| verdict.min_confidence.is_some()),
+                ),
+                ("--decide-only", unsteered.filter(|_| verdict.decide_only)),
+                (
+                    "--thinking-budget",
+                    unsteered.filter(|_| verdict.thinking_budget.is_some()),
+                ),
                 (
                     "--require-process",
                     (verdict.require_process && !yields.process)

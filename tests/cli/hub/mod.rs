@@ -9,7 +9,7 @@ mod gguf_writer;
 mod patience;
 mod refusals;
 mod resumption;
-mod server;
+pub(crate) mod server;
 
 use std::fs;
 use std::path::{Path, PathBuf};

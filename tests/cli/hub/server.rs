@@ -233,7 +233,7 @@ fn serve(shared: &Shared, server: &'static str, stream: &TcpStream) -> Option<()
     }
 }
 
-fn read(reader: &mut BufReader<TcpStream>, server: &'static str) -> Option<Request> {
+pub(crate) fn read(reader: &mut BufReader<TcpStream>, server: &'static str) -> Option<Request> {
     let mut line = String::new();
     (reader.read_line(&mut line).ok()? > 0).then_some(())?;
     let mut words = line.split_whitespace();
@@ -255,7 +255,7 @@ fn read(reader: &mut BufReader<TcpStream>, server: &'static str) -> Option<Reque
     })
 }
 
-fn write(mut stream: &TcpStream, request: &Request, reply: &Reply) -> Option<()> {
+pub(crate) fn write(mut stream: &TcpStream, request: &Request, reply: &Reply) -> Option<()> {
     let mut head = format!("HTTP/1.1 {} Some\r\n", reply.status);
     let mut headers = reply.headers.clone();
     let told = ["Content-Length", "Transfer-Encoding"];

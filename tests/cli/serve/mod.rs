@@ -23,7 +23,7 @@ use crate::common::Folder;
 const PATIENCE: Duration = Duration::from_mins(2);
 
 /// A running server; killed when it is dropped.
-pub(super) struct Server {
+pub(crate) struct Server {
     child: Child,
     client: Client,
     stderr: Option<JoinHandle<String>>,
@@ -81,7 +81,7 @@ impl Answer {
 
 impl Server {
     /// Starts a server with the embedded judge at a free port.
-    fn start(folder: &Folder, more: &[&str]) -> Self {
+    pub(crate) fn start(folder: &Folder, more: &[&str]) -> Self {
         let mut arguments = vec!["serve", "--port", "0"];
         arguments.extend(more);
         Self::spawn(folder, &arguments, |line| {

@@ -65,6 +65,9 @@ pub enum EngineError {
         /// The model's error.
         reason: String,
     },
+    /// An engine elsewhere answers no more.
+    #[error("{0}; finished verdicts are in the journal, run the same command again to go on")]
+    Elsewhere(String),
     /// An error of our own in the engine's thread.
     #[error(
         "an error of juror itself in the engine ({0}); please report it. Finished verdicts are in the journal, run the same \

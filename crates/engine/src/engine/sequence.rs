@@ -78,6 +78,9 @@ pub struct Completion {
     pub finish: FinishReason,
     /// Prompt tokens found in the prefix cache when the request was first admitted.
     pub cached_tokens: usize,
+    /// Tokens of the prompt and of the completion as an engine elsewhere counts them, whose tokens are not those of `prompt` and
+    /// `tokens`.
+    pub counted: Option<(usize, usize)>,
     /// When it was queued, admitted and answered.
     pub timing: Timing,
 }
@@ -488,6 +491,7 @@ impl Sequence {
             logprobs: self.logprobs,
             finish,
             cached_tokens,
+            counted: None,
             timing: Timing {
                 finished: Instant::now(),
                 ..self.timing

@@ -7,20 +7,20 @@ use std::time::Instant;
 use super::family::Family;
 use super::generator::Attack;
 use super::report::FamilyReport;
+use crate::catalog::JudgeModel;
 use crate::judge::{
     EngineOptions, Judge, JudgeError, JudgeText, RulesMode, RunEnd, RunOptions, SessionError, Sink,
     Summary, WorkloadLengths, jobs,
 };
 use juror_data::Sample;
 use juror_data::verdict::Verdict;
-use juror_engine::checkpoint::ModelSource;
 use juror_engine::engine::Stats;
 use juror_engine::model::DeviceChoice;
 
 /// The judge that is attacked.
 pub struct Subject {
-    /// The model's files.
-    pub source: ModelSource,
+    /// The model.
+    pub model: JudgeModel,
     /// Its text side under the protocol.
     pub text: Arc<JudgeText>,
     /// Where it runs.
@@ -69,16 +69,22 @@ impl Subject {
         if attacks.is_empty() {
             return Ok(Some(counter.reports));
         }
-        let device = (self.device.to_string(), self.device.open()?);
-        let lengths = WorkloadLengths::of(samples, &jobs, &self.text, options.max_new_tokens)?;
+        let most = options.max_new_tokens;
+        let (devices, lengths) = match self.model.files() {
+            Some(_) => (
+                vec![(self.device.to_string(), self.device.open()?)],
+                WorkloadLengths::of(samples, &jobs, &self.text, most)?,
+            ),
+            None => (Vec::new(), WorkloadLengths::unknown(&self.text, most)),
+        };
         let mut loaded = |share| {
             counter.summary.loaded = share;
             (counter.observer)(&counter.summary);
         };
         let mut judge = Judge::build(
-            &self.source,
+            &self.model,
             Arc::clone(&self.text),
-            vec![device],
+            devices,
             &self.engine,
             &lengths,
             &mut loaded,

@@ -308,6 +308,7 @@ impl BatchRun {
                                     client: Arc::clone(&client),
                                     question: 0,
                                     request,
+                                    form: None,
                                     notes,
                                     key: None,
                                     reply: Box::new(SendReply {

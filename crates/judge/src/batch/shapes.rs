@@ -103,7 +103,7 @@ fn answer_in(line: &Value) -> Result<Result<EngineAnswer, String>, String> {
 }
 
 /// The answer in a completion.
-fn completion(body: &Value) -> Result<Result<EngineAnswer, String>, String> {
+pub(crate) fn completion(body: &Value) -> Result<Result<EngineAnswer, String>, String> {
     let choice = match only(body, "choices")? {
         Some(choice) => Some(choice),
         None => only(body, "outputs")?,

@@ -338,9 +338,13 @@ impl<'a> VerdictBuilder<'a> {
                 self.unreadable(&why, is_cut)
             }),
             usage: Usage {
-                prompt_tokens: completion.prompt.len(),
+                prompt_tokens: completion
+                    .counted
+                    .map_or(completion.prompt.len(), |(prompt, _)| prompt),
                 cached_tokens: completion.cached_tokens,
-                completion_tokens: completion.tokens.len(),
+                completion_tokens: completion
+                    .counted
+                    .map_or(completion.tokens.len(), |(_, written)| written),
                 known_tokens: guided.appended,
                 left_out_tokens: guided.left_out,
             },
@@ -572,11 +576,13 @@ impl<'a> VerdictBuilder<'a> {
         completion: &Completion,
     ) -> Option<Raw> {
         if self.options.raw {
+            // The tokens of a server that is asked in text are not known.
+            let are_known = text.endpoint.as_ref().is_none_or(|one| !one.takes_text());
             Some(Raw {
                 prompt: Some(text.prompts.text(sample)),
-                prompt_tokens: Some(completion.prompt.clone()),
+                prompt_tokens: are_known.then(|| completion.prompt.clone()),
                 completion: written,
-                completion_tokens: Some(completion.tokens.clone()),
+                completion_tokens: are_known.then(|| completion.tokens.clone()),
             })
         } else {
             (status == Status::Unparsed).then(|| Raw {

@@ -11,6 +11,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::protocol::Reserved;
+use crate::protocol::control_text;
 use crate::protocol::reserved::{Breaches, replace};
 use juror_engine::text::TextError;
 use juror_engine::text::tokenizer::{Place, TextStream, Tokenizer};
@@ -97,6 +98,11 @@ impl FieldText {
             Ok((text, _)) => text,
             Err(_) => self.neutralised(text, before, after),
         }
+    }
+
+    /// The text for somebody whose tokenizer is not known: without any known family's control tokens.
+    pub(super) fn for_others<'t>(&self, text: &'t str, before: &str, after: &str) -> Cow<'t, str> {
+        control_text::neutralise(&self.reserved, before, text, after)
     }
 
     /// The text without the delimiters that stand in it, before the tokenizer's part is looked at.

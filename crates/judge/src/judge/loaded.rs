@@ -14,17 +14,19 @@ use super::{
     AnswerCache, ChatSettings, DeviceEngine, Job, JudgeError, JudgeText, RulesMode, RunEnd,
     RunOptions, Sink, jobs, run, run_rules,
 };
-use crate::judge::model::default_protocol;
+use crate::catalog::{self, JudgeModel};
+use crate::endpoint::{EndpointError, EndpointSettings};
 use crate::judge::prompt::PromptError;
 use crate::protocol::{self, DeclarationError, PromptTemplate, TemplateError};
 use juror_base::panics;
 use juror_base::threads::{self, ThreadError};
 use juror_data::verdict::Verdict;
 use juror_data::{DatasetError, Outline, Sample, Samples};
+use juror_engine::checkpoint::CheckpointError;
 use juror_engine::checkpoint::weights::LoadProgress;
-use juror_engine::checkpoint::{CheckpointError, ModelSource};
 use juror_engine::engine::{Engine, EngineError, Stats};
 use juror_engine::model::{DeviceChoice, ModelError, PrecisionChoice};
+use juror_hub::Want;
 
 /// How often it is checked whether the weights are loaded.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
@@ -65,12 +67,24 @@ pub enum LoadError {
         /// Why not.
         source: Box<EngineError>,
     },
+    /// The server that has the model cannot be asked.
+    #[error(transparent)]
+    Endpoint(#[from] EndpointError),
     /// The cache cannot be used.
     #[error(transparent)]
     Cache(#[from] CacheError),
     /// A thread could not be started.
     #[error(transparent)]
     Thread(#[from] ThreadError),
+}
+
+impl From<catalog::ModelError> for LoadError {
+    fn from(error: catalog::ModelError) -> Self {
+        match error {
+            catalog::ModelError::Files(error) => error.into(),
+            catalog::ModelError::Endpoint(error) => error.into(),
+        }
+    }
 }
 
 impl LoadError {
@@ -81,6 +95,7 @@ impl LoadError {
             Self::Engine(error) => error.is_usage(),
             Self::Device { source, .. } => source.is_usage(),
             Self::Model(error) => error.is_usage(),
+            Self::Endpoint(error) => error.is_usage(),
             Self::Thread(_) => false,
             Self::Cache(error) => matches!(error, CacheError::NotACache { .. }),
             Self::Protocol(_) | Self::NoPrompt { .. } | Self::Template(_) | Self::Prompt(_) => true,
@@ -125,6 +140,7 @@ pub struct JudgeBuilder {
     chat: ChatSettings,
     engine: EngineOptions,
     cache: Option<(PathBuf, u64)>,
+    endpoint: EndpointSettings,
 }
 
 impl JudgeBuilder {
@@ -179,6 +195,13 @@ impl JudgeBuilder {
         self
     }
 
+    /// How a server is asked, where the model's name is the address of one (`http://HOST:PORT/v1#MODEL`).
+    #[must_use]
+    pub fn endpoint(mut self, settings: EndpointSettings) -> Self {
+        self.endpoint = settings;
+        self
+    }
+
     /// Keeps answers in a folder of at most `size` bytes, and looks for them there before the model is asked: for other runs and
     /// other processes.
     #[must_use]
@@ -197,33 +220,36 @@ impl JudgeBuilder {
             .as_deref()
             .map(protocol::resolve)
             .transpose()?;
-        let source = crate::catalog::resolve(&self.model)?;
+        let model = JudgeModel::find(&self.model, Want::Everything, &self.endpoint, &|_| {})?;
         let protocol = match named {
             Some(protocol) => protocol,
-            None => protocol::resolve(default_protocol(&source)?)?,
+            None => protocol::resolve(model.default_protocol()?)?,
         };
         let text = self.prompt.as_deref().or(protocol.template_text());
         let template = PromptTemplate::parse(text.ok_or_else(|| LoadError::NoPrompt {
             protocol: protocol.name().to_owned(),
         })?)?;
-        let mut text = JudgeText::load_with(&source, &protocol, &template, &self.chat)?;
-        text.settle_head(&source)?;
+        let mut text = model.text(&protocol, &template, &self.chat)?;
+        if let Some(source) = model.files() {
+            text.settle_head(source)?;
+        }
         let options = text.run_options(1);
         let mut devices = Vec::new();
-        for device in &self.devices {
+        let here = model.files().map_or(&[][..], |_| &self.devices);
+        for device in here {
             devices.push((device.to_string(), device.open()?));
         }
         let lengths = WorkloadLengths::unknown(&text, options.max_new_tokens);
         let cache = match &self.cache {
             Some((folder, size)) => {
                 let devices = devices.iter().map(|(_, device)| device);
-                let model = cache::identity(&source, &self.engine, devices)?;
-                Some(Arc::new(AnswerCache::open(folder, model, *size)?))
+                let identity = cache::identity(&model, &self.engine, devices)?;
+                Some(Arc::new(AnswerCache::open(folder, identity, *size)?))
             }
             None => None,
         };
         let text = Arc::new(text);
-        let mut judge = Judge::build(&source, text, devices, &self.engine, &lengths, &mut |_| {})?;
+        let mut judge = Judge::build(&model, text, devices, &self.engine, &lengths, &mut |_| {})?;
         judge.options.cache = cache;
         Ok(judge)
     }
@@ -249,23 +275,32 @@ impl Judge {
             chat: ChatSettings::default(),
             engine: EngineOptions::default(),
             cache: None,
+            endpoint: EndpointSettings::default(),
         }
     }
 
     /// An engine for each device; the weights are loaded on all devices at once. `observe` is called with the share that
     /// is loaded.
     pub(crate) fn build(
-        source: &ModelSource,
+        model: &JudgeModel,
         text: Arc<JudgeText>,
         devices: Vec<(String, Device)>,
         options: &EngineOptions,
         lengths: &WorkloadLengths,
         observe: &mut dyn FnMut(f64),
     ) -> Result<Self, LoadError> {
-        let build = |device: &Device, progress| {
-            build_engine(source, &text, device, options, lengths, progress)
+        let engines = match model {
+            JudgeModel::Here(source) => {
+                let build = |device: &Device, progress| {
+                    build_engine(source, &text, device, options, lengths, progress)
+                };
+                build_engines(devices, &build, observe)?
+            }
+            JudgeModel::Elsewhere(endpoint) => {
+                endpoint.probe()?;
+                Vec::new()
+            }
         };
-        let engines = build_engines(devices, &build, observe)?;
         let options = text.run_options(1);
         Ok(Self {
             text,
@@ -291,6 +326,9 @@ impl Judge {
 
     /// The engines' sizes in words; of several, each with its device.
     pub fn sizes(&self) -> String {
+        if let Some(endpoint) = &self.text.endpoint {
+            return endpoint.describe();
+        }
         sizes(&self.engines)
     }
 
@@ -343,7 +381,7 @@ impl Judge {
         interrupted: &AtomicBool,
         sink: &mut dyn Sink,
     ) -> Result<RunEnd, JudgeError> {
-        if self.engines.is_empty() {
+        if self.engines.is_empty() && self.text.endpoint.is_none() {
             // An earlier call lost them.
             return Err(EngineError::Stopped.into());
         }

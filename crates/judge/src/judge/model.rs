@@ -10,6 +10,7 @@ use super::generation::GenerationDefaults;
 use super::model_text::{ModelText, guarded, optional};
 use super::prompt::{PromptBuilder, PromptError, PromptTokens, TokenCount, TooLong};
 use crate::catalog::known_judges::{self, KnownJudge};
+use crate::endpoint::Endpoint;
 use crate::protocol::{PromptTemplate, Protocol, ScaffoldWants};
 use crate::reward::RewardPolicy;
 use crate::runtime::Doubt;
@@ -48,8 +49,10 @@ pub struct JudgeText {
     pub eos: Arc<[u32]>,
     /// Token variants of True and False, or of the protocol's labels.
     pub(crate) choices: Arc<Choices>,
-    /// The model's sizes.
-    pub config: ModelConfig,
+    /// The model's sizes; none of one whose files are not here.
+    pub config: Option<ModelConfig>,
+    /// Most tokens of prompt and completion together.
+    pub context: usize,
     /// How the model's makers would have it generate.
     pub generation: GenerationDefaults,
     /// The manifest's entry for the chat template; none where all its options are at their defaults.
@@ -71,6 +74,25 @@ pub struct JudgeText {
     blank: OnceLock<TokenSet>,
     /// The forms of constrained answers.
     pub(super) grammars: Grammars,
+    /// The server that answers, where the model runs elsewhere.
+    pub(crate) endpoint: Option<Arc<Endpoint>>,
+}
+
+/// What a judge's text side is made of.
+pub(crate) struct TextParts {
+    /// The model's name in messages.
+    pub(crate) name: String,
+    pub(crate) config: Option<ModelConfig>,
+    pub(crate) context: usize,
+    /// Tokens that end a generation.
+    pub(crate) eos: Vec<u32>,
+    pub(crate) tokenizer: Arc<Tokenizer>,
+    pub(crate) chat: ChatTemplate,
+    pub(crate) judge: JudgeFile,
+    pub(crate) known: Option<&'static KnownJudge>,
+    pub(crate) generation: GenerationDefaults,
+    pub(crate) notes: Vec<String>,
+    pub(crate) endpoint: Option<Arc<Endpoint>>,
 }
 
 impl JudgeText {
@@ -121,7 +143,7 @@ impl JudgeText {
         sample: &Sample,
         max_new_tokens: usize,
     ) -> Result<Result<Vec<u32>, TooLong>, TextError> {
-        let context = self.config.max_positions;
+        let context = self.context;
         let most = context.saturating_sub(max_new_tokens);
         Ok(match self.prompts.tokens_within(sample, most)? {
             PromptTokens::Whole(tokens)
@@ -136,6 +158,20 @@ impl JudgeText {
                 tokens: TokenCount::AtLeast(tokens),
             }),
         })
+    }
+
+    /// Whether a server answers for it.
+    pub fn is_elsewhere(&self) -> bool {
+        self.endpoint.is_some()
+    }
+
+    /// Why probabilities are not known, where they are not.
+    pub fn endpoint_without_probabilities(&self) -> Option<&'static str> {
+        let lacks = self
+            .endpoint
+            .as_ref()
+            .is_some_and(|one| !one.has_probabilities());
+        lacks.then_some("the server does not say how likely the words of its answers were")
     }
 
     /// Whether its answers can be constrained.
@@ -214,6 +250,53 @@ impl JudgeText {
         if let Some(moment) = settings.moment {
             chat.clock().set(moment);
         }
+        let eos = model.eos(Some(&chat));
+        let ModelText {
+            config,
+            tokenizer,
+            generation,
+            notes,
+            ..
+        } = model;
+        let parts = TextParts {
+            name: source.to_string(),
+            eos,
+            context: config.max_positions,
+            config: Some(config),
+            tokenizer,
+            chat,
+            judge: JudgeFile::load(source)?,
+            known: known_judge(source)?,
+            generation,
+            notes,
+            endpoint: None,
+        };
+        Self::of_parts(parts, protocol, template, settings)
+    }
+
+    /// Puts the text side together.
+    ///
+    /// # Errors
+    /// When the prompt does not pass through the chat template, or the template has no use for an option.
+    pub(crate) fn of_parts(
+        parts: TextParts,
+        protocol: &Arc<dyn Protocol>,
+        template: &PromptTemplate,
+        settings: &ChatSettings,
+    ) -> Result<Self, PromptError> {
+        let TextParts {
+            name,
+            config,
+            context,
+            eos,
+            tokenizer,
+            chat,
+            judge,
+            known,
+            mut generation,
+            mut notes,
+            endpoint,
+        } = parts;
         let JudgeFile {
             mut domain,
             protocols,
@@ -221,36 +304,33 @@ impl JudgeText {
             weighs_thinking,
             unsure_refusals_below,
             refuses,
-        } = JudgeFile::load(source)?;
+        } = judge;
         let mut answer_start = String::new();
         if settings.force_domain {
-            let stated = domain.take().ok_or_else(|| PromptError::NoDomain {
-                model: source.to_string(),
-            })?;
+            let model = name.clone();
+            let stated = domain.take().ok_or(PromptError::NoDomain { model })?;
             answer_start = stated.inside;
         }
+        let is_text = endpoint.as_ref().is_some_and(|one| one.takes_text());
+        // Whoever renders the messages applies them.
+        let none = ChatOptions::default();
+        let options = if is_text { &none } else { &settings.options };
         let prompts = PromptBuilder::new(
-            Arc::clone(&model.tokenizer),
+            Arc::clone(&tokenizer),
             &chat,
             template,
             protocol.view(),
-            &settings.options,
+            options,
             settings.style.clone(),
             &answer_start,
         )?;
-        let eos = model.eos(Some(&chat));
-        let ModelText {
-            config,
-            tokenizer,
-            mut generation,
-            mut notes,
-            ..
-        } = model;
-        // A known judge's settings are for its own protocol; under another, that protocol's come first.
-        let known = known_judge(source)?;
-        // A prompt needs room too.
-        let most = config.max_positions / 2;
-        generation = with_known(generation, known, protocol.as_ref(), most);
+        let prompts = if is_text {
+            prompts.for_others()
+        } else {
+            prompts
+        };
+        // A known judge's settings are for its own protocol; under another, that protocol's come first. A prompt needs room too.
+        generation = with_known(generation, known, protocol.as_ref(), context / 2);
         notes.extend_from_slice(prompts.notes());
         let own_text = protocol
             .template_text()
@@ -260,7 +340,7 @@ impl JudgeText {
         let trained = protocols.iter().any(|name| name == protocol.name()) && own_text && built_in;
         if !(protocols.is_empty() || trained) {
             notes.push(format!(
-                "{source} knows no other prompt than that of protocol {}: with this one its verdicts mean nothing; use another \
+                "{name} knows no other prompt than that of protocol {}: with this one its verdicts mean nothing; use another \
                  --model",
                 protocols.join(", ")
             ));
@@ -274,6 +354,7 @@ impl JudgeText {
             prompts,
             choices,
             config,
+            context,
             generation,
             domain,
             calibration,
@@ -284,7 +365,13 @@ impl JudgeText {
             notes,
             has_form: false,
             blank: OnceLock::new(),
+            endpoint,
         };
+        if let Some(endpoint) = &text.endpoint {
+            let has_form = endpoint.can_ask_for_form_of(protocol.as_ref());
+            text.has_form = has_form;
+            return Ok(text);
+        }
         match text.form() {
             None => {}
             Some(Ok(())) => text.has_form = true,
@@ -294,6 +381,13 @@ impl JudgeText {
             )),
         }
         Ok(text)
+    }
+
+    /// The same of a model behind a server, which is asked in the tokens of these files.
+    pub(crate) fn at_endpoint(mut self, endpoint: &Arc<Endpoint>) -> Self {
+        self.has_form = endpoint.can_ask_for_form_of(self.protocol.as_ref());
+        self.endpoint = Some(Arc::clone(endpoint));
+        self
     }
 
     /// The options of a run where the user says nothing: sampling and length as the model's makers recommend.
@@ -306,11 +400,14 @@ impl JudgeText {
     /// # Errors
     /// When the weights cannot be read.
     pub fn settle_head(&mut self, source: &ModelSource) -> Result<(), CheckpointError> {
-        let settled = Weights::open(source)?.settle(&self.config)?.into_owned();
-        if settled.tie_embeddings != self.config.tie_embeddings {
+        let Some(config) = &self.config else {
+            return Ok(());
+        };
+        let settled = Weights::open(source)?.settle(config)?.into_owned();
+        if settled.tie_embeddings != config.tie_embeddings {
             self.notes.push(format!("output head: {OWN_HEAD}"));
         }
-        self.config = settled;
+        self.config = Some(settled);
         Ok(())
     }
 }
@@ -319,7 +416,7 @@ impl JudgeText {
 pub const MAX_NEW_TOKENS: usize = 2048;
 
 /// The chat template of a prompt that goes without one.
-const BARE: &str = "{{ messages[-1].content }}";
+pub(crate) const BARE: &str = "{{ messages[-1].content }}";
 
 /// The tokens whose odds are recorded: those of True and False, or those with which the spellings of the protocol's labels
 /// begin. A token with which labels of different numbers begin tells nothing.

@@ -35,6 +35,11 @@ pub enum PromptError {
         /// The model.
         model: String,
     },
+    /// A chat template is given for messages that a server renders.
+    #[error(
+        "--chat-template: the server renders the messages with its own; with --tokenizer MODEL prompts are rendered here"
+    )]
+    RenderedElsewhere,
     /// The tokenizer or the chat template failed.
     #[error(transparent)]
     Text(#[from] TextError),
@@ -116,6 +121,8 @@ pub struct PromptBuilder {
     thinking: Thinking,
     notes: Vec<String>,
     switch: ThinkingSwitch,
+    /// Whoever tokenises the prompt takes any known family's control tokens for such.
+    is_for_others: bool,
 }
 
 impl PromptBuilder {
@@ -208,7 +215,27 @@ impl PromptBuilder {
             thinking,
             notes,
             switch: chat.thinking_switch(&marked, options),
+            is_for_others: false,
         })
+    }
+
+    /// The same, for prompts that are handed over as text: control tokens of all known families are broken in the fields, for it
+    /// is not known which the model has.
+    pub(crate) fn for_others(self) -> Self {
+        Self {
+            is_for_others: true,
+            ..self
+        }
+    }
+
+    /// A field's text as it goes in.
+    fn shown<'s>(&self, sample: &'s Sample, own: &OwnStretch) -> Cow<'s, str> {
+        let text = shown_field(sample, self.view, own.name);
+        if !self.is_for_others {
+            return text;
+        }
+        let safe = self.fields.for_others(&text, &own.before, &own.after);
+        Cow::Owned(safe.into_owned())
     }
 
     /// What the user should know of the prompt: which fields nothing protects.
@@ -250,7 +277,7 @@ impl PromptBuilder {
             let Stretch::Own(own) = stretch else {
                 continue;
             };
-            let text = shown_field(sample, self.view, own.name);
+            let text = self.shown(sample, own);
             let text = self.fields.neutralised(&text, &own.before, &own.after);
             if text.len() > tokenised
                 && let Some(least) = self.tokenizer.more_tokens_than(left, &text)
@@ -262,7 +289,7 @@ impl PromptBuilder {
     }
 
     fn own(&self, sample: &Sample, own: &OwnStretch) -> Result<Vec<u32>, TextError> {
-        let text = shown_field(sample, self.view, own.name);
+        let text = self.shown(sample, own);
         self.fields
             .tokens(&text, own.place, &own.before, &own.after)
             .map_err(|error| TextError::Tokenizer(format!("{}: {error}", own.name)))
@@ -278,9 +305,9 @@ impl PromptBuilder {
         for segment in &self.segments {
             match segment {
                 Segment::Trusted(text) => prompt.push_str(text),
-                Segment::Field(name) => {
-                    let text = shown_field(sample, self.view, *name);
+                Segment::Field(_) => {
                     if let Some(own) = stretches.next() {
+                        let text = self.shown(sample, own);
                         prompt.push_str(&self.fields.text(
                             &text,
                             own.place,

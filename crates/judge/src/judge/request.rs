@@ -9,6 +9,7 @@ use super::completion::{Subject, VerdictBuilder};
 use super::guide::{Decides, GuideOptions, Guided, VerdictGuide};
 use super::prompt::TooLong;
 use super::{JudgeText, RunOptions, guarded};
+use crate::endpoint::AnswerForm;
 use crate::protocol::view::paragraphs;
 use crate::protocol::{ScaffoldWants, StopMatcher};
 use crate::runtime::GuideNotes;
@@ -33,6 +34,8 @@ pub(super) enum Trial {
 /// What the model is to be asked.
 pub(super) struct Ask {
     pub(super) request: Request,
+    /// The form of the answer, where a server is asked.
+    pub(super) form: Option<Arc<AnswerForm>>,
     /// What its guide will note.
     pub(super) notes: GuideNotes,
     /// What the answer depends on.
@@ -87,7 +90,7 @@ impl<'a> RequestBuilder<'a> {
                 let error = format!(
                     "{tokens} prompt tokens and up to {max_new} new ones exceed the model's context of {}; a smaller \
                      --max-new-tokens leaves more room",
-                    self.text.config.max_positions
+                    self.text.context
                 );
                 NotAsked::Without(Status::TooLong, error)
             })
@@ -131,6 +134,7 @@ impl<'a> RequestBuilder<'a> {
             return Trial::Judged(Box::new(verdict));
         }
         let notes = GuideNotes::default();
+        let form = self.form(sample);
         let guide = match self.guide(sample, prompt, Arc::clone(&notes.guided)) {
             Ok(guide) => guide,
             Err(why) => {
@@ -158,6 +162,7 @@ impl<'a> RequestBuilder<'a> {
         };
         Trial::Ask(Box::new(Ask {
             request,
+            form,
             notes,
             key,
         }))
@@ -179,6 +184,21 @@ impl<'a> RequestBuilder<'a> {
         *hasher.finalize().as_bytes()
     }
 
+    /// The form that a server is asked to keep the answer to.
+    fn form(&self, sample: &Sample) -> Option<Arc<AnswerForm>> {
+        let is_asked = self.options.constrained && self.text.endpoint.is_some();
+        let wants = ScaffoldWants {
+            reason: self.options.wants_reason,
+            ..wants_of(sample)
+        };
+        let scaffold = self
+            .text
+            .protocol
+            .scaffold(wants)
+            .filter(|_| is_asked && self.text.has_scaffold())?;
+        AnswerForm::of(&scaffold).map(Arc::new)
+    }
+
     /// What steers the generation: the protocol's scaffold, or what ends it once all that is wanted was written.
     fn guide(
         &self,
@@ -187,6 +207,9 @@ impl<'a> RequestBuilder<'a> {
         result: Arc<Mutex<Guided>>,
     ) -> Result<Option<Box<dyn Guide>>, TextError> {
         let options = self.options;
+        if self.text.endpoint.is_some() {
+            return Ok(None);
+        }
         if options.constrained {
             let options = GuideOptions {
                 wants: ScaffoldWants {

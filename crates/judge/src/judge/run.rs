@@ -64,7 +64,7 @@ pub fn run<S: Samples + ?Sized>(
     sink: &mut dyn Sink,
 ) -> Result<RunEnd, JudgeError> {
     let several = engines.len() > 1;
-    let working = Working::start(engines)?;
+    let working = Working::start(engines, text)?;
     let run = &Run {
         samples,
         jobs,
@@ -120,10 +120,19 @@ struct Working<'e> {
 }
 
 impl<'e> Working<'e> {
-    fn start(engines: &'e mut Vec<DeviceEngine>) -> Result<Self, JudgeError> {
+    fn start(
+        engines: &'e mut Vec<DeviceEngine>,
+        text: &Arc<JudgeText>,
+    ) -> Result<Self, JudgeError> {
         let (returns, returned) = channel();
-        let (runtime, most) =
-            Runtime::of_engines(std::mem::take(engines), KEPT_ANSWERS, Some(&returns))?;
+        let (runtime, most) = match &text.endpoint {
+            Some(endpoint) => {
+                let most = endpoint.most_at_once();
+                let backend = endpoint.backend(text);
+                (Runtime::of_one(backend, most, KEPT_ANSWERS)?, 2 * most)
+            }
+            None => Runtime::of_engines(std::mem::take(engines), KEPT_ANSWERS, Some(&returns))?,
+        };
         Ok(Self {
             runtime,
             window: Window::of(most + VERDICTS_AHEAD),
@@ -285,6 +294,7 @@ impl<S: Samples + ?Sized> Run<'_, S> {
                     Trial::Ask(ask) => {
                         let Ask {
                             request,
+                            form,
                             notes,
                             key,
                         } = *ask;
@@ -298,6 +308,7 @@ impl<S: Samples + ?Sized> Run<'_, S> {
                             client: Arc::clone(&client),
                             question: self.samples.outline(job.position()).question,
                             request,
+                            form,
                             notes,
                             key: Some(key),
                             reply: Box::new(SendReply { asked, events }),

@@ -19,6 +19,7 @@ use super::completion::{Subject, VerdictBuilder};
 use super::request::{Ask, RequestBuilder, Trial};
 use super::run::keep_answer;
 use super::{EngineOptions, Judge, JudgeText, LoadError, RunOptions, WorkloadLengths};
+use crate::catalog::JudgeModel;
 use crate::runtime::{
     Answered, ClientName, FairQueue, GuideNotes, IdleBackend, Observer, Phase, Reply, Runtime,
     RuntimeOptions, Stop, Submission, Supply, Turn, Unanswered, local,
@@ -27,7 +28,6 @@ use juror_base::panics;
 use juror_base::threads::{self, ThreadError};
 use juror_data::Sample;
 use juror_data::verdict::Verdict;
-use juror_engine::checkpoint::ModelSource;
 use juror_engine::engine::Request;
 use juror_engine::model::DeviceChoice;
 
@@ -55,8 +55,8 @@ pub trait TakeVerdict: Send + Sync {
 
 /// What a service is made of.
 pub struct ServiceSetup {
-    /// The model's files.
-    pub source: ModelSource,
+    /// The model.
+    pub model: JudgeModel,
     /// Its text side under a protocol.
     pub text: Arc<JudgeText>,
     /// What decides the verdicts; one trial each.
@@ -275,6 +275,7 @@ impl JudgeService {
             client: client.into(),
             question: 0,
             request,
+            form: None,
             notes,
             key: None,
             reply,
@@ -395,6 +396,7 @@ impl Shared {
                 Trial::Ask(ask) => {
                     let Ask {
                         request,
+                        form,
                         notes,
                         key,
                     } = *ask;
@@ -411,6 +413,7 @@ impl Shared {
                         // question lie together.
                         question: 0,
                         request,
+                        form,
                         notes,
                         key: Some(key),
                         reply: Box::new(ToWorker { asked, work }),
@@ -431,6 +434,10 @@ fn build(setup: &ServiceSetup) -> Result<(Vec<IdleBackend>, String), LoadError> 
         // What was answered before is on disk by now; a cache that cannot be written costs no verdict.
         let _ = cache.sync();
     }
+    if let JudgeModel::Elsewhere(endpoint) = &setup.model {
+        endpoint.probe()?;
+        return Ok((vec![endpoint.backend(&setup.text)], endpoint.describe()));
+    }
     let mut devices = Vec::new();
     for device in &setup.devices {
         devices.push((device.to_string(), device.open()?));
@@ -438,7 +445,7 @@ fn build(setup: &ServiceSetup) -> Result<(Vec<IdleBackend>, String), LoadError> 
     let text = Arc::clone(&setup.text);
     let lengths = WorkloadLengths::of_any(&text, setup.options.max_new_tokens);
     let judge = Judge::build(
-        &setup.source,
+        &setup.model,
         text,
         devices,
         &setup.engine,

@@ -21,6 +21,7 @@ use super::{
     Job, Judge, JudgeError, JudgeText, LoadError, RulesMode, RunEnd, RunOptions, Summary, jobs,
     run_rules,
 };
+use crate::catalog::JudgeModel;
 use crate::reward::RewardPolicy;
 use juror_data::journal::{
     Finished, Identity, InputIdentity, Journal, JournalError, LinePlace, Manifest, Noted,
@@ -32,7 +33,7 @@ use juror_data::output::{
 };
 use juror_data::verdict::Verdict;
 use juror_data::{DatasetError, Loaded, Rows, Sample, Samples, Shard, id_hash, write_rejected};
-use juror_engine::checkpoint::{CheckpointError, ModelSource, Weights};
+use juror_engine::checkpoint::{CheckpointError, Weights};
 use juror_engine::engine::Sampling;
 use juror_engine::model::memory::host;
 use juror_engine::model::{DeviceChoice, ModelError, PrecisionChoice};
@@ -58,6 +59,8 @@ pub struct Session {
     pub protocol: Identity,
     /// The model's name, as the user gave it.
     pub model_name: String,
+    /// What a million tokens of prompts and of answers cost, if that is known.
+    pub price: Option<(f64, f64)>,
     /// Where everything goes.
     pub outputs: RunOutputs,
 }
@@ -74,8 +77,8 @@ pub enum VerdictSource {
 
 /// A model that judges, and how it runs.
 pub struct ModelRun {
-    /// Its files.
-    pub source: ModelSource,
+    /// It.
+    pub model: JudgeModel,
     /// Its text side.
     pub text: Arc<JudgeText>,
     /// Where it runs: one engine for each.
@@ -185,7 +188,7 @@ impl Session {
     pub(crate) fn manifest(&self) -> Result<Manifest, CheckpointError> {
         let options = &self.options;
         let hash = match &self.source {
-            VerdictSource::Model(model) => Some(model.source.hash()?),
+            VerdictSource::Model(model) => Some(model.model.hash()?),
             VerdictSource::Answers(answers) => Some(answers.hash.clone()),
             VerdictSource::Rules => None,
         };
@@ -212,7 +215,7 @@ impl Session {
             format: Manifest::FORMAT,
             juror: env!("CARGO_PKG_VERSION").into(),
             model,
-            model_origin: asked.and_then(|model| model.source.origin()),
+            model_origin: asked.and_then(|asked| asked.model.origin()),
             protocol: self.protocol.clone(),
             chat: asked.and_then(|model| model.text.chat.clone()),
             sampling: sampling_settings(options.sampling, options.max_new_tokens),
@@ -295,9 +298,11 @@ impl Session {
     ) -> Result<(RunEnd, Summary), SessionError> {
         // An error of the device or the weights is found before a journal is touched.
         let mut devices = Vec::new();
-        if let Some(model) = self.model() {
-            Weights::open(&model.source)?;
-            for device in &model.devices {
+        if let Some(run) = self.model()
+            && let Some(source) = run.model.files()
+        {
+            Weights::open(source)?;
+            for device in &run.devices {
                 devices.push((device.to_string(), device.open()?));
             }
         }
@@ -310,6 +315,7 @@ impl Session {
                 .and_then(|text| text.refuses)
                 // Measured of what is left where the judge's own bound holds.
                 .filter(|_| self.options.min_confidence.is_none() && !self.options.decide_only),
+            price: self.price,
             ..Summary::default()
         };
         let mut groups = Groups::default();
@@ -519,13 +525,13 @@ impl Session {
         let trials = self.options.trials;
         let finished = |position, trial| keeper.finished.contains(position, trial);
         let ModelRun {
-            source,
+            model,
             text,
             engine,
             cache,
             ..
         } = match &self.source {
-            VerdictSource::Model(model) => model.as_ref(),
+            VerdictSource::Model(run) => run.as_ref(),
             VerdictSource::Answers(answers) => {
                 let jobs = jobs::in_input_order(samples, trials, finished);
                 return Ok(answers.run(samples, &jobs, &self.options, interrupted, keeper)?);
@@ -550,17 +556,21 @@ impl Session {
         let mut options = self.options.clone();
         if let Some((folder, size)) = cache {
             let devices = devices.iter().map(|(_, device)| device);
-            let model = identity(source, engine, devices)?;
-            options.cache = Some(Arc::new(AnswerCache::open(folder, model, *size)?));
+            let identity = identity(model, engine, devices)?;
+            options.cache = Some(Arc::new(AnswerCache::open(folder, identity, *size)?));
         }
         let new_tokens = self.options.max_new_tokens;
-        let lengths = WorkloadLengths::of(samples, &jobs, text, new_tokens)?;
+        // Of a server's memory nothing is planned here.
+        let lengths = match model.files() {
+            Some(_) => WorkloadLengths::of(samples, &jobs, text, new_tokens)?,
+            None => WorkloadLengths::unknown(text, new_tokens),
+        };
         let mut observe = |share| {
             keeper.summary.loaded = share;
             (keeper.observer)(&keeper.summary);
         };
         let text = Arc::clone(text);
-        let mut judge = Judge::build(source, text, devices, engine, &lengths, &mut observe)?;
+        let mut judge = Judge::build(model, text, devices, engine, &lengths, &mut observe)?;
         keeper.summary.sizes = Some(judge.sizes());
         (keeper.observer)(&keeper.summary);
         keeper.started = Instant::now();

@@ -156,6 +156,8 @@ pub struct Summary {
     pub groups: Option<GroupSummary>,
     /// Tokens of all verdicts.
     pub tokens: Usage,
+    /// What a million tokens of prompts and of answers cost, if that is known.
+    pub price: Option<(f64, f64)>,
     /// Why answers were not kept in the cache, if they were not.
     pub cache_failure: Option<String>,
     /// Verdicts that an earlier run had finished.
@@ -283,10 +285,22 @@ impl Summary {
                 "all_1": groups.all_1,
             })),
             "usage": self.tokens,
+            "cost": self.cost(),
             "resumed": self.resumed,
             "seconds": self.elapsed.as_secs_f64(),
             "verdicts_per_second": self.verdicts_per_second(),
         })
+    }
+
+    /// What the tokens of all verdicts cost, where their price is known; of those that a server had in its cache too.
+    pub fn cost(&self) -> Option<f64> {
+        let (prompt, answer) = self.price?;
+        let Usage {
+            prompt_tokens,
+            completion_tokens,
+            ..
+        } = self.tokens;
+        Some((prompt_tokens as f64 * prompt + completion_tokens as f64 * answer) / 1e6)
     }
 
     /// Verdicts of a status.

@@ -196,6 +196,7 @@ mod tests {
             tokens: tokens.clone(),
             finish: FinishReason::EndOfSequence,
             cached_tokens: 0,
+            counted: None,
             timing: Timing {
                 queued: now,
                 admitted: None,

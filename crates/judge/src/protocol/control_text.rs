@@ -58,7 +58,7 @@ pub(crate) fn tokens_in(text: &str) -> Vec<&str> {
 
 /// A field's text in which no control token of a known family and no delimiter of the prompt stands, disguised or not.
 /// `before` and `after` are the prompt's own text beside it.
-pub(super) fn neutralise<'t>(
+pub(crate) fn neutralise<'t>(
     reserved: &Reserved,
     before: &str,
     field: &'t str,

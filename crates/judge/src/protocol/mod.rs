@@ -29,7 +29,7 @@
 //! Adding a protocol is a TOML file and a template in `prompts/`, and one line in `declared`.
 
 mod block;
-mod control_text;
+pub(crate) mod control_text;
 pub(crate) mod declaration;
 pub(crate) mod declared;
 pub(crate) mod delimiters;

@@ -1,8 +1,10 @@
-//! What answers requests: an engine on a device here.
+//! What answers requests: an engine on a device here, or a server elsewhere (`crate::endpoint`).
 
+use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
 use super::owner::Message;
+use crate::endpoint::AnswerForm;
 use juror_base::threads::ThreadError;
 use juror_engine::engine::{
     Completion, Engine, EngineError, EngineReport, EngineThread, Request, Stats,
@@ -29,8 +31,8 @@ pub struct DeviceStats {
 
 /// What answers requests. It takes as many as it is given, and tells by its [`Reports`] what comes of them.
 pub(crate) trait Backend: Send {
-    /// Takes a request.
-    fn submit(&mut self, request: Request);
+    /// Takes a request. Of a form is what cannot follow a guide: the answer must be of it.
+    fn submit(&mut self, request: Request, form: Option<Arc<AnswerForm>>);
 
     /// Has it end, once it has answered what it has or, `at_once`, without doing so. Its last report says that it has.
     fn end(&mut self, at_once: bool);
@@ -44,8 +46,15 @@ pub(crate) struct IdleBackend {
     pub(crate) start: StartBackend,
 }
 
+impl IdleBackend {
+    pub(crate) fn new(name: String, start: StartBackend) -> Self {
+        Self { name, start }
+    }
+}
+
 /// Starts a backend, which tells by these reports what it does.
-type StartBackend = Box<dyn FnOnce(Reports) -> Result<Box<dyn Backend>, ThreadError> + Send>;
+pub(crate) type StartBackend =
+    Box<dyn FnOnce(Reports) -> Result<Box<dyn Backend>, ThreadError> + Send>;
 
 /// By what a backend tells what it does.
 #[derive(Clone)]
@@ -105,7 +114,7 @@ pub(crate) fn local(
 struct LocalBackend(Option<EngineThread>);
 
 impl Backend for LocalBackend {
-    fn submit(&mut self, request: Request) {
+    fn submit(&mut self, request: Request, _: Option<Arc<AnswerForm>>) {
         if let Some(thread) = &self.0 {
             thread.send(request);
         }

@@ -33,8 +33,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+pub(crate) use backend::{Backend, IdleBackend, Reports, local};
 pub use backend::{DeviceEngine, DeviceStats};
-pub(crate) use backend::{IdleBackend, local};
 pub use life::Phase;
 #[cfg(any(feature = "serve", test))]
 pub(crate) use life::{CommandError, Done};
@@ -43,6 +43,7 @@ use owner::{Message, Owner};
 pub(crate) use queue::Turn;
 pub(crate) use queue::{ClientName, FairQueue};
 
+use crate::endpoint::AnswerForm;
 use crate::judge::cache::AnswerKey;
 use crate::judge::guide::Guided;
 use juror_base::threads::{self, ThreadError};
@@ -56,6 +57,8 @@ pub(crate) struct Submission {
     pub(crate) question: u64,
     /// What is asked; its id is set by the runtime.
     pub(crate) request: Request,
+    /// The form of the answer, for a backend that cannot follow a guide.
+    pub(crate) form: Option<Arc<AnswerForm>>,
     /// What the request's guide notes.
     pub(crate) notes: GuideNotes,
     /// What the answer depends on: equal keys are answered once. Without one it is asked whoever has asked the same.
@@ -242,6 +245,24 @@ impl Runtime {
             at_end: None,
         };
         Ok((Self::start(Supply::Given(backends), options)?, most))
+    }
+
+    /// One that keeps this backend busy, which takes `ahead` requests more than it works on.
+    ///
+    /// # Errors
+    /// [`ThreadError`] where the system refuses to start a thread.
+    pub(crate) fn of_one(
+        backend: IdleBackend,
+        ahead: usize,
+        kept_answers: usize,
+    ) -> Result<Self, ThreadError> {
+        let options = RuntimeOptions {
+            ahead,
+            kept_answers,
+            observer: None,
+            at_end: None,
+        };
+        Self::start(Supply::Given(vec![backend]), options)
     }
 
     /// Asks something. Its reply is dropped where the runtime has ended.

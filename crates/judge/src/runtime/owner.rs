@@ -12,6 +12,7 @@ use super::{
     Answer, Answered, BackendFailure, Board, FairQueue, GuideNotes, Phase, Reply, RuntimeOptions,
     Stop, Submission, Supply, Unanswered, doubts,
 };
+use crate::endpoint::AnswerForm;
 use crate::judge::cache::AnswerKey;
 use juror_base::panics;
 use juror_base::threads::ThreadError;
@@ -40,6 +41,7 @@ pub(super) enum Message {
 struct Pending {
     /// Until a backend has it.
     request: Option<Request>,
+    form: Option<Arc<AnswerForm>>,
     question: u64,
     notes: GuideNotes,
     key: Option<AnswerKey>,
@@ -262,6 +264,7 @@ impl Owner {
             client,
             question,
             request,
+            form,
             notes,
             key,
             reply,
@@ -298,6 +301,7 @@ impl Owner {
         self.next_id += 1;
         let pending = Pending {
             request: Some(Request { id, ..request }),
+            form,
             question,
             notes,
             key,
@@ -337,7 +341,8 @@ impl Owner {
             if let Some(request) = pending.request.take() {
                 pending.backend = Some(at);
                 self.backends[at].outstanding += 1;
-                self.backends[at].backend.submit(request);
+                let form = pending.form.take();
+                self.backends[at].backend.submit(request, form);
                 let in_row = match self.last {
                     Some((last, of, count)) if (last, of) == (at, question) => count,
                     _ => 0,

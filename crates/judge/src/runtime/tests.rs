@@ -13,6 +13,7 @@ use super::{
     Answered, Build, CommandError, GuideNotes, IdleBackend, Phase, Reply, Runtime, RuntimeOptions,
     Stop, Submission, Supply, Unanswered,
 };
+use crate::endpoint::AnswerForm;
 use juror_engine::engine::{
     Completion, EngineError, FinishReason, RandomKey, Request, Sampling, Stats, Timing,
 };
@@ -45,6 +46,7 @@ impl Begun {
             logprobs: Vec::new(),
             finish: FinishReason::Stop,
             cached_tokens: 0,
+            counted: None,
             timing: Timing {
                 queued: now,
                 admitted: Some(now),
@@ -85,7 +87,7 @@ struct Scripted {
 }
 
 impl Backend for Scripted {
-    fn submit(&mut self, request: Request) {
+    fn submit(&mut self, request: Request, _: Option<Arc<AnswerForm>>) {
         self.requests.send(request).unwrap();
     }
 
@@ -177,6 +179,7 @@ fn ask(runtime: &Runtime, client: &str, prompt: u32, joins: bool) -> (Heard, Arc
     runtime.submit(Submission {
         client: client.into(),
         question: u64::from(prompt),
+        form: None,
         request: Request {
             id: 0,
             prompt: vec![prompt],
@@ -272,6 +275,7 @@ fn what_a_guide_could_not_do_is_known_to_nobody() {
     runtime.submit(Submission {
         client: "a".into(),
         question: 0,
+        form: None,
         request: Request {
             guide: None,
             ..template

@@ -11,8 +11,9 @@ use crate::cli::judge::{Ran, code_of, run_one};
 use crate::cli::progress::percent;
 use crate::cli::{Failure, INTERRUPTED, OrFail};
 use juror_data::Samples;
+use juror_engine::checkpoint::ModelConfig;
 use juror_judge::judge::cascade::{Cascade, CascadeReport};
-use juror_judge::judge::{JudgeText, RulesMode, Summary};
+use juror_judge::judge::{RulesMode, Summary};
 
 /// Runs the first judge, and the second where the first is unsure.
 pub(super) fn run(arguments: &JudgeArguments, small: &str, large: &str) -> Result<u8, Failure> {
@@ -176,14 +177,22 @@ pub(super) fn run(arguments: &JudgeArguments, small: &str, large: &str) -> Resul
     if let Some(Ran { session, .. }) = &of_large
         && let Some(large_text) = session.text()
     {
-        let cost = |text: &JudgeText, tokens: usize| {
-            text.config.active_layer_parameters() as f64 * tokens as f64
+        let sizes = text.config.as_ref().zip(large_text.config.as_ref());
+        let cost = |config: Option<&ModelConfig>, tokens: usize| {
+            // What a server does for a token is not known: each counts as one.
+            config.map_or(1.0, |config| config.active_layer_parameters() as f64) * tokens as f64
         };
-        let (of_small, of_large) = (cost(text, tokens[0]), cost(large_text, tokens[1]));
+        let (small_size, large_size) = sizes.unzip();
+        let (of_small, of_large) = (cost(small_size, tokens[0]), cost(large_size, tokens[1]));
         // Had it been asked about all samples, each as long as those it was asked about.
         let alone = of_large * all as f64 / asked.max(1) as f64;
         rows.push(format!(
-            "cost, in active parameters times tokens: {:.0} % of {large_name} alone ({small_name} {:.0} %)",
+            "cost, in {}: {:.0} % of {large_name} alone ({small_name} {:.0} %)",
+            if sizes.is_some() {
+                "active parameters times tokens"
+            } else {
+                "tokens, of whatever size the models are"
+            },
             100.0 * (of_small + of_large) / alone,
             100.0 * of_small / alone
         ));

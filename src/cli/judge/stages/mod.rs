@@ -139,11 +139,13 @@ pub(super) fn run(arguments: &JudgeArguments) -> Option<Result<u8, Failure>> {
 /// Finds out whether there is such a judge, before another one has judged for hours.
 fn check(line: &JudgeArguments) -> Result<Arc<dyn Protocol>, Failure> {
     let named = line.judge.named_protocol().or_usage()?;
-    let source = download::resolve(&line.judge.model, Want::Description)?;
-    let (protocol, _) = line.judge.prompt_for(named, Some(&source)).or_usage()?;
-    if line.sampling.max_new_tokens.is_some() {
-        let config = ModelConfig::load(&source).map_err(download::failure)?;
-        line.sampling.check_context(&config).or_usage()?;
+    let model = line.endpoint.find(&line.judge.model, Want::Description)?;
+    let (protocol, _) = line.judge.prompt_for(named, Some(&model)).or_usage()?;
+    if let (Some(_), Some(source)) = (line.sampling.max_new_tokens, model.files()) {
+        let config = ModelConfig::load(source).map_err(download::failure)?;
+        line.sampling
+            .check_context(config.max_positions)
+            .or_usage()?;
     }
     Ok(protocol)
 }

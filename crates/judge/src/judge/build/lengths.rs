@@ -44,7 +44,7 @@ impl WorkloadLengths {
             typical: OWN_PROMPT_TOKENS,
             longest: OWN_PROMPT_TOKENS,
             max_new: max_new_tokens,
-            context: text.config.max_positions,
+            context: text.context,
             sequences: usize::MAX,
         }
     }
@@ -52,7 +52,7 @@ impl WorkloadLengths {
     /// For samples that are not known and may be as long as the context.
     pub(crate) fn of_any(text: &JudgeText, max_new_tokens: usize) -> Self {
         Self {
-            longest: text.config.max_positions,
+            longest: text.context,
             ..Self::unknown(text, max_new_tokens)
         }
     }

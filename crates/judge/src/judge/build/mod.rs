@@ -74,15 +74,8 @@ pub fn build_engine(
     progress: Arc<LoadProgress>,
 ) -> Result<Engine, EngineError> {
     let template = text.prompts.shared_prefix();
-    engine_of(
-        source,
-        &text.config,
-        template,
-        device,
-        options,
-        lengths,
-        progress,
-    )
+    let config = text.config.as_ref().ok_or(EngineError::Stopped)?;
+    engine_of(source, config, template, device, options, lengths, progress)
 }
 
 /// As [`build_engine`], of a model with this configuration whose prompts begin with `template`.

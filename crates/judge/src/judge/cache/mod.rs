@@ -21,8 +21,9 @@ use std::time::{Duration, SystemTime};
 use candle_core::Device;
 
 use super::EngineOptions;
+use crate::catalog::JudgeModel;
 use crate::runtime::Answer;
-use juror_engine::checkpoint::{CheckpointError, ModelSource};
+use juror_engine::checkpoint::CheckpointError;
 use segment::{Place, Writer};
 
 /// The hash by which an answer is found.
@@ -66,7 +67,7 @@ pub enum CacheError {
 /// # Errors
 /// When the model's files cannot be read.
 pub fn identity<'d>(
-    source: &ModelSource,
+    model: &JudgeModel,
     options: &EngineOptions,
     devices: impl Iterator<Item = &'d Device>,
 ) -> Result<String, CheckpointError> {
@@ -74,11 +75,7 @@ pub fn identity<'d>(
     kinds.sort_unstable();
     kinds.dedup();
     let precision = options.precision.describe().unwrap_or_default();
-    Ok(format!(
-        "{} {precision} {}",
-        source.hash()?,
-        kinds.join(" ")
-    ))
+    Ok(format!("{} {precision} {}", model.hash()?, kinds.join(" ")))
 }
 
 fn kind(device: &Device) -> &'static str {

@@ -40,6 +40,9 @@ struct Line {
     guided: Guided,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     doubts: Option<Vec<Doubt>>,
+    /// See [`Completion::counted`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    counted: Option<(usize, usize)>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -128,7 +131,10 @@ fn parse(mut line: Vec<u8>, key: &AnswerKey) -> Result<Answer, &'static str> {
         Finish::Length => FinishReason::Length,
     };
     Ok(Answer {
-        completion: completion(line.tokens, line.expected, finish),
+        completion: Completion {
+            counted: line.counted,
+            ..completion(line.tokens, line.expected, finish)
+        },
         guided: line.guided,
         doubts: line.doubts,
     })
@@ -149,6 +155,7 @@ pub(super) fn completion(
         logprobs: Vec::new(),
         finish,
         cached_tokens: 0,
+        counted: None,
         timing: Timing {
             queued: now,
             admitted: None,
@@ -225,6 +232,7 @@ impl Writer {
             },
             guided: answer.guided.clone(),
             doubts: answer.doubts.clone(),
+            counted: completion.counted,
         };
         let mut line = serde_json::to_vec(&line)?;
         checksum().add(&mut line);

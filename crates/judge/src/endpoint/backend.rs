@@ -1,0 +1,282 @@
+//! Answers the runtime's requests, each on a thread that waits for the server.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::Endpoint;
+use super::client::{Failure, Passing};
+use super::exchange::{Answered, Exchange, begun, read};
+use super::form::AnswerForm;
+use super::pace::{NoTurn, Pace};
+use crate::judge::JudgeText;
+use crate::runtime::{Backend, IdleBackend, Reports};
+use juror_base::panics;
+use juror_base::threads::{self, ThreadError};
+use juror_engine::engine::{Completion, EngineError, FinishReason, Request, Stats};
+
+/// How often a request is made that was reached and not answered.
+const TIMES: u32 = 5;
+
+/// The first pause before a request is made again; each further one is twice as long.
+const FIRST_PAUSE: Duration = Duration::from_millis(250);
+
+/// The longest.
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+
+/// Bytes of a thread's stack: it waits most of the time.
+const STACK: usize = 1 << 20;
+
+/// What answers the requests of a judge.
+pub(super) fn of(endpoint: &Arc<Endpoint>, text: &Arc<JudgeText>) -> IdleBackend {
+    let (endpoint, text) = (Arc::clone(endpoint), Arc::clone(text));
+    let name = endpoint.address().to_owned();
+    let start = move |reports: Reports| {
+        let shared = Arc::new(Shared {
+            exchange: Exchange::new(&endpoint, &text),
+            pace: Pace::new(&endpoint.settings),
+            endpoint,
+            reports,
+            work: Mutex::default(),
+            changed: Condvar::new(),
+            has_ended: AtomicBool::new(false),
+        });
+        // One at least there must be.
+        Shared::hire(&shared)?;
+        Ok(Box::new(Remote(shared)) as Box<dyn Backend>)
+    };
+    IdleBackend::new(name, Box::new(start))
+}
+
+struct Remote(Arc<Shared>);
+
+struct Shared {
+    endpoint: Arc<Endpoint>,
+    exchange: Exchange,
+    pace: Pace,
+    reports: Reports,
+    work: Mutex<Work>,
+    changed: Condvar,
+    has_ended: AtomicBool,
+}
+
+#[derive(Default)]
+struct Work {
+    waiting: VecDeque<(Request, Option<Arc<AnswerForm>>)>,
+    threads: usize,
+    idle: usize,
+    /// Requests that are not answered yet.
+    open: usize,
+    /// It ends once there are none.
+    is_ending: bool,
+    stats: Stats,
+}
+
+impl Backend for Remote {
+    fn submit(&mut self, request: Request, form: Option<Arc<AnswerForm>>) {
+        let shared = &self.0;
+        let mut work = shared.lock();
+        work.open += 1;
+        work.waiting.push_back((request, form));
+        let hires = work.idle < work.waiting.len() && work.threads < shared.endpoint.most_at_once();
+        drop(work);
+        // Where the system gives no more threads, those that there are do it.
+        if hires {
+            let _ = Shared::hire(shared);
+        }
+        shared.changed.notify_one();
+    }
+
+    fn end(&mut self, at_once: bool) {
+        let mut work = self.0.lock();
+        work.is_ending = true;
+        let is_over = at_once || work.open == 0;
+        drop(work);
+        if is_over {
+            self.0.end(Ok(()));
+        }
+        self.0.changed.notify_all();
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Work> {
+        // Nothing panics while it holds the lock.
+        self.work.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn hire(shared: &Arc<Self>) -> Result<(), ThreadError> {
+        let own = Arc::clone(shared);
+        shared.lock().threads += 1;
+        let spawned = std::thread::Builder::new()
+            .name("endpoint".into())
+            .stack_size(STACK)
+            .spawn(move || {
+                if let Err(why) = panics::guarded(|| own.work()) {
+                    own.end(Err(EngineError::Panicked(why)));
+                }
+            });
+        match spawned {
+            Ok(_) => Ok(()),
+            Err(error) => {
+                shared.lock().threads -= 1;
+                Err(threads::refused("asking the endpoint")(error))
+            }
+        }
+    }
+
+    /// It ends: those that wait hear no more.
+    fn end(&self, result: Result<(), EngineError>) {
+        self.pace.end();
+        let first = !self.has_ended.swap(true, Ordering::SeqCst);
+        self.lock().waiting.clear();
+        self.changed.notify_all();
+        if first {
+            self.reports.ended(result);
+        }
+    }
+
+    fn work(&self) {
+        loop {
+            let mut work = self.lock();
+            work.idle += 1;
+            let waited = self.changed.wait_while(work, |work| {
+                work.waiting.is_empty() && !self.has_ended.load(Ordering::SeqCst)
+            });
+            work = waited.unwrap_or_else(PoisonError::into_inner);
+            work.idle -= 1;
+            let Some((request, form)) = work.waiting.pop_front() else {
+                return;
+            };
+            drop(work);
+            match self.answer(request, form.as_deref()) {
+                Ok(completion) => self.report(completion),
+                Err(NoTurn::Ended) => return,
+                Err(NoTurn::Spent(most)) => {
+                    self.end(Err(EngineError::Elsewhere(format!(
+                        "the {most} tokens of --max-total-tokens are spent (a run that goes on counts from 0 again)"
+                    ))));
+                    return;
+                }
+            }
+        }
+    }
+
+    fn report(&self, completion: Completion) {
+        let mut work = self.lock();
+        work.open -= 1;
+        let stats = &mut work.stats;
+        if let Some((prompt, written)) = completion.counted {
+            stats.prompt_tokens += prompt as u64;
+            stats.computed_tokens += prompt.saturating_sub(completion.cached_tokens) as u64;
+            stats.generated_tokens += written as u64;
+            stats.cached_tokens += completion.cached_tokens as u64;
+        }
+        let active = self.pace.active();
+        stats.running = active;
+        stats.most_running = stats.most_running.max(active + 1);
+        let stats = *stats;
+        let is_over = work.is_ending && work.open == 0;
+        drop(work);
+        self.reports.answered(stats, vec![completion]);
+        if is_over {
+            self.end(Ok(()));
+        }
+    }
+
+    /// The answer to a request, however often it must be made.
+    fn answer(&self, request: Request, form: Option<&AnswerForm>) -> Result<Completion, NoTurn> {
+        let (body, name) = self.exchange.body(&request, form);
+        let mut timing = begun();
+        let mut pauses = 0;
+        let mut broken = 0;
+        loop {
+            let made = self.pace.enter()?;
+            let asked = self
+                .endpoint
+                .client
+                .ask(self.exchange.route(), &body, &name);
+            let answered = asked.and_then(|answer| {
+                read(&answer).map_err(|why| Failure::Passing {
+                    why,
+                    after: None,
+                    kind: Passing::Broken,
+                })
+            });
+            let failure = match answered {
+                Ok(answered) => {
+                    self.pace.answered(answered.counted.0, answered.counted.1);
+                    timing.finished = Instant::now();
+                    if let Some(why) = self.is_of_another(&answered) {
+                        self.end(Err(EngineError::Elsewhere(why)));
+                        return Err(NoTurn::Ended);
+                    }
+                    return Ok(self.exchange.completion(request, &answered, timing));
+                }
+                Err(failure) => failure,
+            };
+            let address = self.endpoint.address();
+            let why = failure.why().to_owned();
+            let (is_busy, after) = match &failure {
+                Failure::Passing { kind, after, .. } => (*kind == Passing::Busy, *after),
+                Failure::Refused { .. } | Failure::Lasting(_) => (false, None),
+            };
+            self.pace.failed(made, is_busy, after);
+            match failure {
+                Failure::Lasting(_) => {
+                    self.end(Err(EngineError::Elsewhere(format!("{address}: {why}"))));
+                    return Err(NoTurn::Ended);
+                }
+                Failure::Refused { .. } => return Ok(self.refused(request, &why)),
+                Failure::Passing { kind, .. } => {
+                    let silence = self.pace.silence();
+                    // Where others are answered it is this request that the server cannot answer.
+                    let is_own = kind == Passing::Unreachable && silence < made.elapsed();
+                    broken += u32::from(kind == Passing::Broken || is_own);
+                    if broken >= TIMES {
+                        let why = format!("asked {TIMES} times: {why}");
+                        return Ok(self.refused(request, &why));
+                    }
+                    if kind != Passing::Broken && silence > self.endpoint.settings.patience {
+                        let silence = silence.as_secs();
+                        self.end(Err(EngineError::Elsewhere(format!(
+                            "{address} has answered nothing for {silence} s: {why}"
+                        ))));
+                        return Err(NoTurn::Ended);
+                    }
+                }
+            }
+            let pause = FIRST_PAUSE * 2_u32.saturating_pow(pauses);
+            pauses += 1;
+            // Requests that have failed together are not made again together.
+            let jitter = 0.75
+                + 0.5 * f64::from(blake3::hash(format!("{name}{pauses}").as_bytes()).as_bytes()[0])
+                    / 255.0;
+            if !self.pace.pause(pause.min(LONGEST_PAUSE).mul_f64(jitter)) {
+                return Err(NoTurn::Ended);
+            }
+        }
+    }
+
+    /// Another model than the one that was asked before the run would be another run.
+    fn is_of_another(&self, answered: &Answered) -> Option<String> {
+        let (then, now) = (
+            self.endpoint.abilities().answers_as.as_ref()?,
+            answered.model.as_ref()?,
+        );
+        (then != now).then(|| {
+            let address = self.endpoint.address();
+            format!("{address} answers as the model {now}, and did as {then} when the run began: another model is another run")
+        })
+    }
+
+    fn refused(&self, request: Request, why: &str) -> Completion {
+        let why = format!("{}: {why}", self.endpoint.address());
+        let answered = Answered::default();
+        Completion {
+            finish: FinishReason::Rejected(why),
+            ..self.exchange.completion(request, &answered, begun())
+        }
+    }
+}

@@ -1,0 +1,352 @@
+//! Requests over HTTP, and what their failures mean.
+//!
+//! Redirects are not followed: the key would go where the user has not sent it, and the body with it.
+
+use std::io::Read;
+use std::time::{Duration, Instant};
+
+use serde_json::{Map, Value};
+use ureq::Agent;
+use ureq::http::Response;
+use ureq::tls::TlsConfig;
+
+use super::{EndpointError, EndpointSettings};
+use crate::openai::request::Route;
+use juror_hub::http::{self, retry_after};
+
+const CONNECT: Duration = Duration::from_secs(10);
+
+/// How long what a server says of itself may take.
+const ABOUT: Duration = Duration::from_secs(30);
+
+/// The longest answer that is read, in bytes: far more than any completion has.
+const MOST_BYTES: u64 = 32 << 20;
+
+/// The longest part of a server's message that is told.
+const MOST_TOLD: usize = 300;
+
+/// Why a request has no answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Failure {
+    /// It may pass: the request is made again, not before the time the server asks to wait.
+    Passing {
+        why: String,
+        after: Option<Duration>,
+        kind: Passing,
+    },
+    /// The server refuses this request: with this status, for this reason.
+    Refused { status: u16, why: String },
+    /// No request will be answered.
+    Lasting(String),
+}
+
+/// What may pass.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Passing {
+    /// The server has too much to do.
+    Busy,
+    /// It cannot be reached, or closes connections.
+    Unreachable,
+    /// It was reached, and gave no answer that can be read.
+    Broken,
+}
+
+impl Failure {
+    pub(super) fn why(&self) -> &str {
+        match self {
+            Self::Passing { why, .. } | Self::Refused { why, .. } | Self::Lasting(why) => why,
+        }
+    }
+}
+
+/// A connection to a server of OpenAI's API.
+pub(super) struct Client {
+    agent: Agent,
+    /// Its address, without a slash at its end: `http://host:8000/v1`.
+    base: String,
+    authorization: Option<String>,
+    patience: Duration,
+}
+
+impl Client {
+    /// Asks a server for its list of models, which is given too.
+    pub(super) fn connect(
+        address: &str,
+        settings: &EndpointSettings,
+    ) -> Result<(Self, Value), EndpointError> {
+        let address = address.trim().trim_end_matches('/');
+        let shown = http::origin(address);
+        if shown.contains('@') {
+            return Err(EndpointError::usage(
+                "the address of an endpoint holds no user and no password: give the key in the environment or in a file"
+                    .to_owned(),
+            ));
+        }
+        if address.contains(['?', '#']) || http::host(address).is_empty() {
+            return Err(EndpointError::usage(format!(
+                "{shown}: an endpoint's address is as `http://host:8000/v1`"
+            )));
+        }
+        let key = settings.key.as_deref().map(str::trim);
+        if key.is_some_and(|key| key.is_empty() || !key.bytes().all(|b| b.is_ascii_graphic())) {
+            return Err(EndpointError::usage(
+                "the endpoint's key is empty, or has characters that no key has".to_owned(),
+            ));
+        }
+        let mut config = Agent::config_builder()
+            .http_status_as_error(false)
+            .max_redirects(0)
+            .user_agent(concat!("juror/", env!("CARGO_PKG_VERSION")))
+            .timeout_connect(Some(CONNECT))
+            .max_idle_connections_per_host(settings.most_at_once)
+            .max_idle_connections(settings.most_at_once);
+        let certificates = http::certificates();
+        if let Some(roots) =
+            certificates.map_err(|error| EndpointError::usage(error.to_string()))?
+        {
+            config = config.tls_config(TlsConfig::builder().root_certs(roots).build());
+        }
+        let mut client = Self {
+            agent: config.build().new_agent(),
+            base: address.to_owned(),
+            authorization: key.map(|key| format!("Bearer {key}")),
+            patience: settings.patience,
+        };
+        let first = client.get("/models");
+        let listed = match first {
+            Err(Failure::Refused {
+                status: 404 | 405,
+                why,
+            }) if !address.ends_with("/v1") => {
+                client.base = format!("{address}/v1");
+                client
+                    .get("/models")
+                    .map_err(|_| Failure::Refused { status: 404, why })
+            }
+            other => other,
+        };
+        let listed = listed.map_err(|failure| {
+            let message = format!("{}: {}", client.base, failure.why());
+            match failure {
+                Failure::Passing { .. } => EndpointError::failure(message),
+                Failure::Refused { .. } | Failure::Lasting(_) => EndpointError::usage(message),
+            }
+        })?;
+        Ok((client, listed))
+    }
+
+    pub(super) fn base(&self) -> &str {
+        &self.base
+    }
+
+    /// What version the server says that it is, if it says so.
+    pub(super) fn version(&self) -> Option<String> {
+        let root = self.base.strip_suffix("/v1").unwrap_or(&self.base);
+        let told = self.get_url(&format!("{root}/version")).ok()?;
+        told.get("version")?.as_str().map(str::to_owned)
+    }
+
+    fn get(&self, path: &str) -> Result<Value, Failure> {
+        self.get_url(&format!("{}{path}", self.base))
+    }
+
+    fn get_url(&self, url: &str) -> Result<Value, Failure> {
+        let mut request = self.agent.get(url);
+        if let Some(authorization) = &self.authorization {
+            request = request.header("Authorization", authorization);
+        }
+        let request = request.config().timeout_global(Some(ABOUT)).build();
+        self.read(Instant::now(), ABOUT, request.call())
+    }
+
+    /// Asks for a completion. Requests of equal `name` are the same request: a server that knows it need not answer it again.
+    pub(super) fn ask(
+        &self,
+        route: Route,
+        body: &Map<String, Value>,
+        name: &str,
+    ) -> Result<Value, Failure> {
+        let path = route.path().trim_start_matches("/v1");
+        let mut request = self
+            .agent
+            .post(format!("{}{path}", self.base))
+            .header("Content-Type", "application/json")
+            .header("Idempotency-Key", name);
+        if let Some(authorization) = &self.authorization {
+            request = request.header("Authorization", authorization);
+        }
+        let request = request.config().timeout_global(Some(self.patience)).build();
+        let body = serde_json::to_vec(body).map_err(|error| Failure::Refused {
+            status: 0,
+            why: error.to_string(),
+        })?;
+        self.read(Instant::now(), self.patience, request.send(&body[..]))
+    }
+
+    /// Reads what came of a request that was made at `made`.
+    fn read(
+        &self,
+        made: Instant,
+        patience: Duration,
+        sent: Result<Response<ureq::Body>, ureq::Error>,
+    ) -> Result<Value, Failure> {
+        let response = sent.map_err(|error| Self::transport(&error, patience))?;
+        let status = response.status().as_u16();
+        let header = |name: &str| response.headers().get(name)?.to_str().ok();
+        let after = header("retry-after").and_then(|text| retry_after(text, header("date")));
+        let moved = header("location").map(str::to_owned);
+        if (300..400).contains(&status) {
+            let to = moved.as_deref().map_or("elsewhere", http::without_query);
+            return Err(Failure::Lasting(format!(
+                "the server sends requests on to {to}, where no key is sent: if that is right, give that address"
+            )));
+        }
+        let mut text = Vec::new();
+        let mut reader = response.into_body().into_reader().take(MOST_BYTES + 1);
+        let read = reader.read_to_end(&mut text);
+        let broken = |why: String| Failure::Passing {
+            why,
+            after,
+            kind: Passing::Broken,
+        };
+        if text.len() as u64 > MOST_BYTES {
+            return Err(broken(format!(
+                "an answer of more than {} MB",
+                MOST_BYTES >> 20
+            )));
+        }
+        let json = serde_json::from_slice::<Value>(&text);
+        if !(200..300).contains(&status) {
+            let why = told(status, json.ok().as_ref(), &text);
+            return Err(self.of_status(status, why, after));
+        }
+        read.map_err(|error| {
+            broken(if made.elapsed() >= patience {
+                too_late(patience)
+            } else {
+                format!("the answer broke off: {error}")
+            })
+        })?;
+        json.map_err(|error| broken(format!("the answer is not JSON ({error})")))
+    }
+
+    /// What an answer of this status means.
+    fn of_status(&self, status: u16, why: String, after: Option<Duration>) -> Failure {
+        let has_key = self.authorization.is_some();
+        match status {
+            401 | 403 => Failure::Lasting(format!(
+                "the server {} ({why}): give one in the environment variable JUROR_ENDPOINT_KEY or with --endpoint-key-file",
+                if has_key {
+                    "refuses the key"
+                } else {
+                    "asks for a key"
+                }
+            )),
+            402 => Failure::Lasting(why),
+            429 if why.contains("insufficient_quota") => Failure::Lasting(why),
+            408 | 409 | 425 | 429 | 503 | 529 => Failure::Passing {
+                why,
+                after,
+                kind: Passing::Busy,
+            },
+            500.. => Failure::Passing {
+                why,
+                after,
+                kind: Passing::Broken,
+            },
+            _ => Failure::Refused { status, why },
+        }
+    }
+
+    fn transport(error: &ureq::Error, patience: Duration) -> Failure {
+        let text = error.to_string();
+        match error {
+            ureq::Error::Http(_) | ureq::Error::BadUri(_) => {
+                Failure::Lasting(format!("not an address: {text}"))
+            }
+            ureq::Error::Rustls(_) | ureq::Error::Tls(_) | ureq::Error::Pem(_) => {
+                Failure::Lasting(format!(
+                    "{text} (if the server's certificate is of your own authority, name a file that holds it in SSL_CERT_FILE)"
+                ))
+            }
+            ureq::Error::Io(source) if source.kind() == std::io::ErrorKind::InvalidData => {
+                Failure::Lasting(format!(
+                    "{text} (if the server's certificate is of your own authority, name a file that holds it in SSL_CERT_FILE)"
+                ))
+            }
+            ureq::Error::Timeout(ureq::Timeout::Global) => Failure::Passing {
+                why: too_late(patience),
+                after: None,
+                kind: Passing::Broken,
+            },
+            ureq::Error::Io(source)
+                if matches!(
+                    source.kind(),
+                    std::io::ErrorKind::ConnectionReset
+                        | std::io::ErrorKind::UnexpectedEof
+                        | std::io::ErrorKind::BrokenPipe
+                ) =>
+            {
+                Failure::Passing {
+                    why: format!("it closed the connection without an answer ({text})"),
+                    after: None,
+                    kind: Passing::Unreachable,
+                }
+            }
+            _ => Failure::Passing {
+                why: text,
+                after: None,
+                kind: Passing::Unreachable,
+            },
+        }
+    }
+}
+
+fn too_late(patience: Duration) -> String {
+    format!("no answer within {} s", patience.as_secs())
+}
+
+/// What a server says of an error. It may hold parts of a request: only a little of it is told.
+fn told(status: u16, json: Option<&Value>, text: &[u8]) -> String {
+    let message = json.and_then(|json| {
+        let error = json.get("error").unwrap_or(json);
+        let part = |key: &str| error[key].as_str().map(str::to_owned);
+        let message = part("message").or_else(|| error.as_str().map(str::to_owned));
+        let message = message.or_else(|| Some(json.get("detail")?.to_string()));
+        match (part("code"), message) {
+            (Some(code), Some(message)) => Some(format!("{code}: {message}")),
+            (_, message) => message,
+        }
+    });
+    let message = message.unwrap_or_else(|| String::from_utf8_lossy(text).into_owned());
+    let shown: String = message
+        .chars()
+        .filter(|c| !c.is_control())
+        .take(MOST_TOLD)
+        .collect();
+    if shown.is_empty() {
+        format!("status {status}")
+    } else {
+        format!("status {status}: {shown}")
+    }
+}
+
+/// Waits out what may pass, a few times: for the requests before a run.
+pub(super) fn patiently<T>(mut ask: impl FnMut() -> Result<T, Failure>) -> Result<T, Failure> {
+    const TIMES: u32 = 4;
+    const LONGEST: Duration = Duration::from_secs(20);
+    let begun = Instant::now();
+    let mut times = 0;
+    loop {
+        times += 1;
+        match ask() {
+            Err(Failure::Passing { after, .. })
+                if times < TIMES && begun.elapsed() < LONGEST * 3 =>
+            {
+                let pause = Duration::from_millis(500) * 2_u32.pow(times - 1);
+                std::thread::sleep(after.unwrap_or(pause).min(LONGEST));
+            }
+            other => return other,
+        }
+    }
+}

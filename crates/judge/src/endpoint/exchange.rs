@@ -1,0 +1,445 @@
+//! A request's body, and an answer as a completion.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use serde_json::{Map, Value, json};
+
+use super::Endpoint;
+use super::abilities::Abilities;
+use super::form::AnswerForm;
+use crate::batch::shapes::completion as engine_answer;
+use crate::judge::JudgeText;
+use crate::openai::request::Route;
+use juror_data::journal::ChatIdentity;
+use juror_engine::engine::{Completion, FinishReason, Request, Timing, TokenLogprobs};
+use juror_engine::text::tokenizer::Tokenizer;
+
+/// Seeds of requests are below this: a number that every server takes.
+const SEEDS: u64 = 1 << 31;
+
+/// What a server answered.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Answered {
+    pub(super) text: Option<String>,
+    /// The thinking was taken out of the text.
+    pub(super) thinks_apart: bool,
+    pub(super) is_cut: bool,
+    /// Tokens of prompt and completion, as the server counts them.
+    pub(super) counted: (usize, usize),
+    /// Of the prompt's, those that were in its cache.
+    pub(super) cached: usize,
+    /// The model that it says has answered.
+    pub(super) model: Option<String>,
+    pub(super) has_probabilities: bool,
+    /// What was told of its tokens, those of thinking that was taken out among them.
+    tokens: Vec<ToldToken>,
+}
+
+/// What a server tells of a token.
+#[derive(Debug, Clone, Default, PartialEq)]
+struct ToldToken {
+    bytes: Vec<u8>,
+    logprob: Option<f32>,
+    /// The likeliest tokens in its place with their log-probabilities, it among them.
+    candidates: Vec<(String, f32)>,
+}
+
+impl ToldToken {
+    fn new(
+        text: &str,
+        bytes: Option<Vec<u8>>,
+        logprob: Option<f32>,
+        top: Vec<(String, f32)>,
+    ) -> Self {
+        let mut candidates = top;
+        if let Some(logprob) = logprob
+            && candidates.iter().all(|(other, _)| other != text)
+        {
+            candidates.push((text.to_owned(), logprob));
+        }
+        Self {
+            bytes: bytes.unwrap_or_else(|| text.as_bytes().to_vec()),
+            logprob,
+            candidates,
+        }
+    }
+}
+
+impl Answered {
+    /// Whether the answer to a question for one word is anything but short.
+    pub(super) fn thinks_aloud(&self) -> bool {
+        let text = self.text.as_deref().unwrap_or_default();
+        !self.thinks_apart && (self.is_cut || text.contains("<think") || text.contains("</think"))
+    }
+}
+
+/// Reads an answer.
+///
+/// # Errors
+/// Why it is none.
+pub(super) fn read(answer: &Value) -> Result<Answered, String> {
+    let said = engine_answer(answer)??;
+    let model = answer["model"].as_str().map(str::to_owned);
+    let choice = &answer["choices"][0];
+    let tokens = tokens_of(&choice["logprobs"]);
+    Ok(Answered {
+        has_probabilities: tokens.iter().any(|token| !token.candidates.is_empty()),
+        text: said.text,
+        thinks_apart: said.thinks_apart,
+        is_cut: said.is_cut,
+        counted: (said.usage.prompt_tokens, said.usage.completion_tokens),
+        cached: said.usage.cached_tokens,
+        model,
+        tokens,
+    })
+}
+
+/// What is told of tokens, in a chat's shape or in a raw completion's.
+fn tokens_of(logprobs: &Value) -> Vec<ToldToken> {
+    let number = |value: &Value| value.as_f64().map(|number| number as f32);
+    if let Some(content) = logprobs["content"].as_array() {
+        let one = |entry: &Value| {
+            let bytes = entry["bytes"].as_array().map(|bytes| {
+                let bytes = bytes.iter().filter_map(Value::as_u64);
+                bytes.map(|byte| byte as u8).collect()
+            });
+            let top = entry["top_logprobs"].as_array().into_iter().flatten();
+            let top = top.filter_map(|one| {
+                Some((one["token"].as_str()?.to_owned(), number(&one["logprob"])?))
+            });
+            let text = entry["token"].as_str().unwrap_or_default();
+            ToldToken::new(text, bytes, number(&entry["logprob"]), top.collect())
+        };
+        return content.iter().map(one).collect();
+    }
+    let list = |key: &str| {
+        logprobs[key]
+            .as_array()
+            .map(Vec::as_slice)
+            .unwrap_or_default()
+    };
+    let (tops, own) = (list("top_logprobs"), list("token_logprobs"));
+    let tokens = list("tokens").iter().enumerate().map(|(at, token)| {
+        let top = tops
+            .get(at)
+            .and_then(Value::as_object)
+            .into_iter()
+            .flatten();
+        let top = top.filter_map(|(token, logprob)| Some((token.clone(), number(logprob)?)));
+        let logprob = own.get(at).and_then(number);
+        ToldToken::new(
+            token.as_str().unwrap_or_default(),
+            None,
+            logprob,
+            top.collect(),
+        )
+    });
+    tokens.collect()
+}
+
+impl Abilities {
+    /// Length and probabilities of a request.
+    pub(super) fn settings(
+        &self,
+        route: Route,
+        max_new_tokens: usize,
+        body: &mut Map<String, Value>,
+    ) {
+        let length = match route {
+            Route::Chat => self.length,
+            Route::Completions => "max_tokens",
+        };
+        body.insert(length.to_owned(), json!(max_new_tokens));
+        match (route, self.logprobs) {
+            (_, None) => {}
+            (Route::Chat, Some(count)) => {
+                body.insert("logprobs".to_owned(), json!(true));
+                body.insert("top_logprobs".to_owned(), json!(count));
+            }
+            (Route::Completions, Some(count)) => {
+                body.insert("logprobs".to_owned(), json!(count));
+            }
+        }
+    }
+}
+
+impl Endpoint {
+    /// Adds the user's own keys; null leaves one out.
+    pub(super) fn extend(&self, body: &mut Map<String, Value>) {
+        for (key, value) in &self.settings.body {
+            if value.is_null() {
+                body.remove(key);
+            } else {
+                body.insert(key.clone(), value.clone());
+            }
+        }
+    }
+}
+
+/// Makes bodies of a judge's requests, and completions of the answers.
+pub(super) struct Exchange {
+    endpoint: Arc<Endpoint>,
+    text: Arc<JudgeText>,
+    route: Route,
+    /// Words whose odds are recorded, in small letters, and what each stands for.
+    words: Vec<(String, f32)>,
+}
+
+impl Exchange {
+    pub(super) fn new(endpoint: &Arc<Endpoint>, text: &Arc<JudgeText>) -> Self {
+        let route = if endpoint.takes_text() && text.protocol.chat() {
+            Route::Chat
+        } else {
+            Route::Completions
+        };
+        let words = text.protocol.choices();
+        let words = words.unwrap_or_else(|| vec![("true", 1.0), ("false", 0.0)]);
+        let words = words
+            .into_iter()
+            .map(|(word, number)| (word.to_lowercase(), number));
+        Self {
+            endpoint: Arc::clone(endpoint),
+            text: Arc::clone(text),
+            route,
+            words: words.collect(),
+        }
+    }
+
+    pub(super) fn route(&self) -> Route {
+        self.route
+    }
+
+    fn tokenizer(&self) -> &Tokenizer {
+        self.text.prompts.tokenizer()
+    }
+
+    /// The body of a request, and a name by which equal requests are the same.
+    pub(super) fn body(
+        &self,
+        request: &Request,
+        form: Option<&AnswerForm>,
+    ) -> (Map<String, Value>, String) {
+        let endpoint = &self.endpoint;
+        let abilities = endpoint.abilities();
+        let mut body = Map::new();
+        body.insert("model".to_owned(), json!(endpoint.model));
+        let prompt = || self.tokenizer().decode(&request.prompt);
+        let (key, asked) = match self.route {
+            Route::Chat => ("messages", self.messages(&prompt())),
+            Route::Completions if endpoint.takes_text() => ("prompt", json!(prompt())),
+            Route::Completions => ("prompt", json!(request.prompt)),
+        };
+        body.insert(key.to_owned(), asked);
+        abilities.settings(self.route, request.max_new_tokens, &mut body);
+        let sampling = request.sampling;
+        if abilities.temperature {
+            body.insert("temperature".to_owned(), json!(sampling.temperature));
+        }
+        if sampling.top_p < 1.0 {
+            body.insert("top_p".to_owned(), json!(sampling.top_p));
+        }
+        // Not OpenAI's: only where they are asked for.
+        if sampling.top_k > 0 {
+            body.insert("top_k".to_owned(), json!(sampling.top_k));
+        }
+        if sampling.min_p > 0.0 {
+            body.insert("min_p".to_owned(), json!(sampling.min_p));
+        }
+        if abilities.seed && sampling.temperature > 0.0 {
+            let key = request.random_key;
+            let mut hasher = blake3::Hasher::new();
+            hasher.update(&key.seed.to_le_bytes());
+            hasher.update(&key.sample.to_le_bytes());
+            hasher.update(&key.trial.to_le_bytes());
+            let mut first = [0; 8];
+            first.copy_from_slice(&hasher.finalize().as_bytes()[..8]);
+            body.insert("seed".to_owned(), json!(u64::from_le_bytes(first) % SEEDS));
+        }
+        let stop = self.text.protocol.stop_texts();
+        if let Some((form, key)) = form.zip(abilities.form) {
+            key.set(form, &mut body);
+        } else if !stop.is_empty() {
+            body.insert("stop".to_owned(), json!(stop));
+        }
+        if self.route == Route::Chat
+            && let Some(chat) = &self.text.chat
+        {
+            render_as(chat, &mut body);
+        }
+        endpoint.extend(&mut body);
+        // Trials of chance are different requests without a seed too.
+        let told = format!(
+            "{} {}",
+            request.random_key.trial,
+            Value::Object(body.clone())
+        );
+        let name = format!("juror-{}", &blake3::hash(told.as_bytes()).to_hex()[..32]);
+        (body, name)
+    }
+
+    fn messages(&self, prompt: &str) -> Value {
+        let system = self
+            .text
+            .chat
+            .as_ref()
+            .and_then(|chat| chat.system_prompt.as_ref());
+        let system = system.map(|text| json!({"role": "system", "content": text}));
+        let user = json!({"role": "user", "content": prompt});
+        system.into_iter().chain([user]).collect()
+    }
+
+    /// The completion of an answer.
+    pub(super) fn completion(
+        &self,
+        request: Request,
+        answered: &Answered,
+        timing: Timing,
+    ) -> Completion {
+        let text = answered.text.as_deref().unwrap_or_default();
+        // What cannot be spelled in the tokens at hand is no verdict either.
+        let tokens = self.tokenizer().encode_trusted(text).unwrap_or_default();
+        let expected = self.expected(text, &tokens, answered);
+        let wants = request.logprobs.is_some() && !self.endpoint.takes_text();
+        let logprobs = wants.then(|| logprobs_of(tokens.len(), &answered.tokens));
+        Completion {
+            id: request.id,
+            prompt: request.prompt,
+            tokens,
+            expected,
+            logprobs: logprobs.unwrap_or_default(),
+            finish: if answered.is_cut {
+                FinishReason::Length
+            } else {
+                FinishReason::Stop
+            },
+            cached_tokens: answered.cached,
+            counted: (answered.counted != (0, 0)).then_some(answered.counted),
+            timing,
+        }
+    }
+
+    /// The expected number at each token of the answer that begins a word of the protocol.
+    fn expected(&self, text: &str, tokens: &[u32], answered: &Answered) -> Vec<(usize, f32)> {
+        let written: Vec<u8> = answered
+            .tokens
+            .iter()
+            .flat_map(|token| token.bytes.clone())
+            .collect();
+        // Thinking that was taken out of the text, and what ends a turn, may be among the tokens.
+        let Some(start) = find_last(&written, text.as_bytes()) else {
+            return Vec::new();
+        };
+        let mut expected: Vec<(usize, f32)> = Vec::new();
+        let mut end = 0;
+        for ToldToken {
+            bytes, candidates, ..
+        } in &answered.tokens
+        {
+            let begin = end;
+            end += bytes.len();
+            let blank = bytes
+                .iter()
+                .take_while(|byte| byte.is_ascii_whitespace())
+                .count();
+            let Some(place) = (begin + blank)
+                .checked_sub(start)
+                .filter(|at| *at < text.len())
+            else {
+                continue;
+            };
+            let own = String::from_utf8_lossy(bytes);
+            let Some(number) = self.number(&own).and(self.expected_of(candidates)) else {
+                continue;
+            };
+            let at = if self.endpoint.takes_text() {
+                // Its tokens are bytes.
+                place
+            } else {
+                let length = |count: &usize| self.tokenizer().decode(&tokens[..*count]).len();
+                let counts: Vec<usize> = (0..=tokens.len()).collect();
+                counts
+                    .partition_point(|count| length(count) <= place)
+                    .saturating_sub(1)
+            };
+            if expected.last().is_none_or(|(last, _)| *last < at) {
+                expected.push((at, number));
+            }
+        }
+        expected
+    }
+
+    /// What a token begins a word of, if all words that it begins stand for the same.
+    fn number(&self, token: &str) -> Option<f32> {
+        let token = token.trim().to_lowercase();
+        let mut numbers = self
+            .words
+            .iter()
+            .filter(|(word, _)| !token.is_empty() && word.starts_with(&token));
+        let (_, first) = numbers.next()?;
+        numbers
+            .all(|(_, other)| other.to_bits() == first.to_bits())
+            .then_some(*first)
+    }
+
+    fn expected_of(&self, candidates: &[(String, f32)]) -> Option<f32> {
+        let (mut sum, mut weighted) = (0.0, 0.0);
+        for (token, logprob) in candidates {
+            if let Some(number) = self.number(token) {
+                let probability = logprob.exp();
+                sum += probability;
+                weighted += probability * number;
+            }
+        }
+        (sum > 0.0).then(|| weighted / sum)
+    }
+}
+
+/// How likely each of so many tokens was; nothing where the server's tokens are not the same: what ends a turn may come after them.
+fn logprobs_of(count: usize, told: &[ToldToken]) -> Vec<Option<TokenLogprobs>> {
+    if told.len() != count && told.len() != count + 1 {
+        return Vec::new();
+    }
+    let of = |token: &ToldToken| {
+        let top = Vec::new();
+        token.logprob.map(|logprob| TokenLogprobs { logprob, top })
+    };
+    told[..count].iter().map(of).collect()
+}
+
+/// Where `part` stands in `whole` the last time.
+fn find_last(whole: &[u8], part: &[u8]) -> Option<usize> {
+    if part.is_empty() {
+        return None;
+    }
+    whole.windows(part.len()).rposition(|window| window == part)
+}
+
+/// Settings of the chat template, which the server applies.
+fn render_as(chat: &ChatIdentity, body: &mut Map<String, Value>) {
+    let mut variables = Map::new();
+    if let Some(thinking) = chat.thinking {
+        variables.insert("enable_thinking".to_owned(), json!(thinking));
+    }
+    for (name, value) in &chat.variables {
+        let value = serde_json::from_str(value).unwrap_or_else(|_| json!(value));
+        variables.insert(name.clone(), value);
+    }
+    if !variables.is_empty() {
+        body.insert("chat_template_kwargs".to_owned(), Value::Object(variables));
+    }
+    if let Some(effort) = &chat.reasoning_effort {
+        body.insert("reasoning_effort".to_owned(), json!(effort));
+    }
+}
+
+/// The times of a request that begins now.
+pub(super) fn begun() -> Timing {
+    let now = Instant::now();
+    Timing {
+        queued: now,
+        admitted: Some(now),
+        first_token: None,
+        finished: now,
+    }
+}

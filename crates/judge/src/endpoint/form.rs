@@ -1,0 +1,218 @@
+//! The form of an answer, in the words of servers.
+//!
+//! | key of the body | understood by |
+//! |---|---|
+//! | `structured_outputs` | vLLM from 0.11 on, `juror serve` |
+//! | `guided_choice`, `guided_regex`, `guided_json` | vLLM before it, `juror serve` |
+//! | `regex` | SGLang |
+//! | `grammar` | llama.cpp: GBNF |
+//! | `response_format` | all of them and OpenAI, for JSON alone |
+
+use std::fmt::Write as _;
+
+use serde_json::{Map, Value, json};
+
+use crate::protocol::{Part, Scaffold};
+use juror_engine::grammar::GrammarSource;
+
+/// What an answer must be as a whole.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum AnswerForm {
+    /// Known text, words to choose from, and text up to a mark, one after another.
+    Parts(Vec<FormPart>),
+    /// JSON of this schema.
+    Json(Value),
+    /// A text that this pattern matches.
+    Regex(String),
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum FormPart {
+    Text(String),
+    Words(Vec<String>),
+    /// Any text, and then this, with whose first character it ends.
+    UpTo(String),
+}
+
+/// By which key of a body a form is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum FormKey {
+    StructuredOutputs,
+    Guided,
+    Regex,
+    Grammar,
+    ResponseFormat,
+}
+
+impl AnswerForm {
+    /// The form that a scaffold gives to the whole of an answer. None where a judge writes text of its own first, which no form
+    /// can leave free without a risk that it never ends.
+    pub(crate) fn of(scaffold: &Scaffold) -> Option<Self> {
+        if let [Part::Grammar(source)] = scaffold.parts.as_slice() {
+            return match source.as_ref() {
+                GrammarSource::JsonSchema(schema) => {
+                    Some(Self::Json(serde_json::from_str(schema).ok()?))
+                }
+                GrammarSource::Regex(pattern) => Some(Self::Regex(pattern.clone())),
+                GrammarSource::OneOf(words) => {
+                    Some(Self::Parts(vec![FormPart::Words(words.clone())]))
+                }
+                GrammarSource::Lark(_) => None,
+            };
+        }
+        let parts = scaffold.parts.iter().map(|part| match part {
+            Part::Text(text) => Some(FormPart::Text(text.clone())),
+            Part::Choice { words, .. } => Some(FormPart::Words(words.clone())),
+            Part::Reason(end) => Some(FormPart::UpTo(end.clone())),
+            Part::Analysis | Part::Grammar(_) => None,
+        });
+        Some(Self::Parts(parts.collect::<Option<_>>()?))
+    }
+
+    /// As a pattern that matches the whole answer; none of JSON.
+    fn regex(&self) -> Option<String> {
+        match self {
+            Self::Json(_) => None,
+            Self::Regex(pattern) => Some(pattern.clone()),
+            Self::Parts(parts) => {
+                let mut pattern = String::new();
+                for part in parts {
+                    match part {
+                        FormPart::Text(text) => pattern += &escaped(text),
+                        FormPart::Words(words) => {
+                            let words: Vec<String> =
+                                words.iter().map(|word| escaped(word)).collect();
+                            // Writing to a text does not fail.
+                            let _ = write!(pattern, "({})", words.join("|"));
+                        }
+                        FormPart::UpTo(end) => {
+                            let first = end.chars().next().map(|first| escaped(&first.to_string()));
+                            let _ = write!(
+                                pattern,
+                                "[^{}]*{}",
+                                first.unwrap_or_default(),
+                                escaped(end)
+                            );
+                        }
+                    }
+                }
+                Some(pattern)
+            }
+        }
+    }
+
+    /// As a grammar in GBNF; none of JSON, for which there is another key, nor of a pattern.
+    fn gbnf(&self) -> Option<String> {
+        let Self::Parts(parts) = self else {
+            return None;
+        };
+        let quoted = |text: &str| {
+            let text = text
+                .replace('\\', "\\\\")
+                .replace('"', "\\\"")
+                .replace('\n', "\\n");
+            format!("\"{text}\"")
+        };
+        let rules = parts.iter().map(|part| match part {
+            FormPart::Text(text) => quoted(text),
+            FormPart::Words(words) => {
+                let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+                format!("({})", words.join(" | "))
+            }
+            FormPart::UpTo(end) => {
+                let first = end.chars().next().unwrap_or('\n');
+                format!("[^{first}]* {}", quoted(end))
+            }
+        });
+        Some(format!("root ::= {}", rules.collect::<Vec<_>>().join(" ")))
+    }
+
+    /// The words of a form that is one choice.
+    fn words(&self) -> Option<&[String]> {
+        match self {
+            Self::Parts(parts) => match parts.as_slice() {
+                [FormPart::Words(words)] => Some(words),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+}
+
+/// A text as a pattern, of characters that all dialects read alike.
+fn escaped(text: &str) -> String {
+    let mut pattern = String::new();
+    for character in text.chars() {
+        match character {
+            '\n' => pattern += "\\n",
+            c if "\\.+*?()|[]{}^$".contains(c) => {
+                pattern.push('\\');
+                pattern.push(c);
+            }
+            c => pattern.push(c),
+        }
+    }
+    pattern
+}
+
+impl FormKey {
+    /// All of them, the most usual first.
+    pub(super) const ALL: [Self; 5] = [
+        Self::StructuredOutputs,
+        Self::Guided,
+        Self::Regex,
+        Self::Grammar,
+        Self::ResponseFormat,
+    ];
+
+    /// What it is called.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::StructuredOutputs => "structured_outputs",
+            Self::Guided => "guided_…",
+            Self::Regex => "regex",
+            Self::Grammar => "grammar",
+            Self::ResponseFormat => "response_format",
+        }
+    }
+
+    /// Whether a form can be asked for by it.
+    pub(super) fn can_say(self, form: &AnswerForm) -> bool {
+        self.entry(form).is_some()
+    }
+
+    /// Asks for a form.
+    pub(super) fn set(self, form: &AnswerForm, body: &mut Map<String, Value>) {
+        if let Some((key, value)) = self.entry(form) {
+            body.insert(key.to_owned(), value);
+        }
+    }
+
+    fn entry(self, form: &AnswerForm) -> Option<(&'static str, Value)> {
+        if let AnswerForm::Json(schema) = form {
+            return Some(match self {
+                Self::StructuredOutputs => ("structured_outputs", json!({"json": schema})),
+                Self::Guided => ("guided_json", schema.clone()),
+                Self::Regex | Self::Grammar | Self::ResponseFormat => (
+                    "response_format",
+                    json!({"type": "json_schema",
+                        "json_schema": {"name": "verdict", "schema": schema, "strict": true}}),
+                ),
+            });
+        }
+        match (self, form.words()) {
+            (Self::StructuredOutputs, Some(words)) => {
+                return Some(("structured_outputs", json!({"choice": words})));
+            }
+            (Self::Guided, Some(words)) => return Some(("guided_choice", json!(words))),
+            _ => {}
+        }
+        Some(match self {
+            Self::StructuredOutputs => ("structured_outputs", json!({"regex": form.regex()?})),
+            Self::Guided => ("guided_regex", json!(form.regex()?)),
+            Self::Regex => ("regex", json!(form.regex()?)),
+            Self::Grammar => ("grammar", json!(form.gbnf()?)),
+            Self::ResponseFormat => return None,
+        })
+    }
+}

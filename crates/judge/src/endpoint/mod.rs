@@ -1,0 +1,407 @@
+//! A judge that runs elsewhere: a model behind a server of OpenAI's API, asked live.
+//!
+//! ```text
+//! Request ─▶ pace: waits for its turn ─▶ body ─POST─▶ server ─▶ answer ─▶ Completion ─▶ the runtime, as from an engine here
+//! ```
+//!
+//! | file | what it is for |
+//! |---|---|
+//! | this one | [`Endpoint`]: its address, what the server says of the model, the judge's text side |
+//! | `client` | requests over HTTP; which failures pass, which are of one request, which end a run |
+//! | `abilities` | what the server can do: asked with small requests, never assumed |
+//! | `form` | the form of an answer in the words of servers |
+//! | `exchange` | a request's body; an answer as a completion, with probabilities where they are given |
+//! | `pace` | how many requests at once and a minute: adapts to latency and refusals |
+//! | `backend` | answers the runtime's requests |
+//!
+//! Two ways to ask. As **text**: the prompt is one message, which the server renders and tokenises; control tokens of all known
+//! families are broken in what is judged. Here its tokens are the bytes of its text, so that everything downstream (equal requests,
+//! the cache, thinking, the protocols' readers) is the same as of a model here. As **tokens**, where the model's tokenizer is at
+//! hand: the prompt is rendered and tokenised here, as for a model here, and texts under judgement can spell no control token.
+
+mod abilities;
+mod backend;
+mod client;
+mod exchange;
+mod form;
+mod pace;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+
+use crate::catalog::known_judges::KnownJudge;
+use crate::judge::model::{BARE, TextParts, known_judge_named};
+use crate::judge::prompt::PromptError;
+use crate::judge::{ChatSettings, GenerationDefaults, JudgeFile, JudgeText};
+use crate::protocol::{PromptTemplate, Protocol, ScaffoldWants};
+use crate::runtime::IdleBackend;
+use abilities::Abilities;
+use client::Client;
+pub(crate) use form::AnswerForm;
+use juror_engine::checkpoint::{CheckpointError, ModelSource};
+use juror_engine::text::chat_template::ChatTemplate;
+use juror_engine::text::tokenizer::Tokenizer;
+
+/// Requests at once, at most, where the user does not say.
+pub const MOST_AT_ONCE: usize = 64;
+
+/// How long an answer may take where the user does not say.
+pub const PATIENCE: Duration = Duration::from_mins(10);
+
+/// What stands for the context of a server that does not say how long it is.
+const ANY_CONTEXT: usize = 1 << 30;
+
+/// How a server is asked.
+#[derive(Clone)]
+pub struct EndpointSettings {
+    /// The key that is sent, if one is. It is in no manifest, no journal and no message.
+    pub key: Option<String>,
+    /// Requests at once, at most.
+    pub most_at_once: usize,
+    /// Requests a minute, at most.
+    pub requests_per_minute: Option<u32>,
+    /// Tokens of prompts and completions together after which no more is asked.
+    pub most_tokens: Option<u64>,
+    /// How long an answer may take.
+    pub patience: Duration,
+    /// The files of the model's tokenizer, configuration and chat template: prompts are then sent as tokens.
+    pub tokenizer: Option<ModelSource>,
+    /// Further keys of each request's body; null leaves one out.
+    pub body: Map<String, Value>,
+}
+
+impl Default for EndpointSettings {
+    fn default() -> Self {
+        Self {
+            key: None,
+            most_at_once: MOST_AT_ONCE,
+            requests_per_minute: None,
+            most_tokens: None,
+            patience: PATIENCE,
+            tokenizer: None,
+            body: Map::new(),
+        }
+    }
+}
+
+/// Hides the key.
+impl fmt::Debug for EndpointSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EndpointSettings")
+            .field("key", &self.key.as_ref().map(|_| "(hidden)"))
+            .field("most_at_once", &self.most_at_once)
+            .field("requests_per_minute", &self.requests_per_minute)
+            .field("most_tokens", &self.most_tokens)
+            .field("patience", &self.patience)
+            .field("body", &self.body)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Why a server cannot be asked.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct EndpointError {
+    message: String,
+    is_usage: bool,
+}
+
+impl EndpointError {
+    fn usage(message: String) -> Self {
+        Self {
+            message,
+            is_usage: true,
+        }
+    }
+
+    fn failure(message: String) -> Self {
+        Self {
+            message,
+            is_usage: false,
+        }
+    }
+
+    /// True where what the user has said is at fault: the address, the key, the model's name.
+    pub fn is_usage(&self) -> bool {
+        self.is_usage
+    }
+}
+
+/// A model behind a server of OpenAI's API.
+pub struct Endpoint {
+    client: Client,
+    /// The model's name, as the server knows it.
+    model: String,
+    /// What the server says of itself and of the model, in the order of its keys: another is another model.
+    about: Value,
+    /// Most tokens of prompt and completion together, if the server says so.
+    context: Option<usize>,
+    settings: EndpointSettings,
+    /// Asked for once: an answer needs the server to work.
+    abilities: OnceLock<Abilities>,
+}
+
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} at {}", self.model, self.client.base())
+    }
+}
+
+/// Whether a model's name is the address of a server.
+pub fn is_address(name: &str) -> bool {
+    name.starts_with("http://") || name.starts_with("https://")
+}
+
+impl Endpoint {
+    /// Asks a server what models it has. `name` is its address, `#` and the model's name there behind it; without that it must have
+    /// one model alone.
+    ///
+    /// # Errors
+    /// [`EndpointError`] where it cannot be reached, refuses the key, or has no such model.
+    pub fn connect(name: &str, settings: EndpointSettings) -> Result<Arc<Self>, EndpointError> {
+        let (address, model) = match name.split_once('#') {
+            Some((address, model)) => (address, Some(model).filter(|model| !model.is_empty())),
+            None => (name, None),
+        };
+        let (client, listed) = Client::connect(address, &settings)?;
+        let models: Vec<&Value> = listed["data"].as_array().into_iter().flatten().collect();
+        let id = |entry: &Value| entry["id"].as_str().map(str::to_owned);
+        let named = |wanted: &str| models.iter().find(|entry| entry["id"] == wanted);
+        let entry = match (model, models.as_slice()) {
+            (Some(model), _) => named(model).copied(),
+            (None, [only]) => Some(*only),
+            (None, _) => None,
+        };
+        let names = || {
+            let names: Vec<String> = models.iter().filter_map(|one| id(one)).take(8).collect();
+            match names.as_slice() {
+                [] => "none".to_owned(),
+                names => names.join(", "),
+            }
+        };
+        let base = client.base();
+        let model = match (model, entry.and_then(id)) {
+            (_, Some(id)) => id,
+            // Some list none, or not all that they have.
+            (Some(model), None) if models.is_empty() => model.to_owned(),
+            (Some(model), None) => {
+                return Err(EndpointError::usage(format!(
+                    "{base} has no model `{model}`; it lists {}",
+                    names()
+                )));
+            }
+            (None, None) => {
+                return Err(EndpointError::usage(format!(
+                    "which of the models of {base}? It lists {}: name one with --model",
+                    names()
+                )));
+            }
+        };
+        let context = entry.and_then(|entry| {
+            let said = ["max_model_len", "context_length", "max_context_length"]
+                .iter()
+                .find_map(|key| entry[*key].as_u64());
+            said.or(entry["meta"]["n_ctx_train"].as_u64())
+        });
+        let about = json!({
+            "entry": entry.map(described),
+            "version": client.version(),
+        });
+        let endpoint = Self {
+            model,
+            about,
+            context: context.and_then(|tokens| usize::try_from(tokens).ok()),
+            client,
+            settings,
+            abilities: OnceLock::new(),
+        };
+        Ok(Arc::new(endpoint))
+    }
+
+    /// Asks the server, with a few small requests, what it can do.
+    ///
+    /// # Errors
+    /// [`EndpointError`] where it does not answer them.
+    pub fn probe(&self) -> Result<(), EndpointError> {
+        if self.abilities.get().is_none() {
+            let abilities = Abilities::find(self)?;
+            // Another thread may have been first: both have asked the same.
+            let _ = self.abilities.set(abilities);
+        }
+        Ok(())
+    }
+
+    /// What it can do, as far as that was asked.
+    fn abilities(&self) -> &Abilities {
+        self.abilities.get().unwrap_or(Abilities::unknown())
+    }
+
+    /// The model's name.
+    pub fn model(&self) -> &str {
+        &self.model
+    }
+
+    /// The server's address, as a manifest has it.
+    pub fn address(&self) -> &str {
+        self.client.base()
+    }
+
+    /// What tells the model from others: what the server says of itself and of it, and what of it answers depend on.
+    ///
+    /// # Errors
+    /// When the tokenizer's file cannot be read.
+    pub fn hash(&self) -> Result<String, CheckpointError> {
+        let tokenizer = match &self.settings.tokenizer {
+            Some(source) => source.read_text("tokenizer.json")?,
+            None => String::new(),
+        };
+        let told = json!({
+            "model": self.model,
+            "about": self.about,
+            "answers_as": self.abilities().answers_as,
+            "body": self.settings.body,
+            "tokenizer": blake3::hash(tokenizer.as_bytes()).to_hex().as_str(),
+        });
+        Ok(blake3::hash(told.to_string().as_bytes())
+            .to_hex()
+            .to_string())
+    }
+
+    /// Whether it is asked in text, not in tokens.
+    pub(crate) fn takes_text(&self) -> bool {
+        self.settings.tokenizer.is_none()
+    }
+
+    /// Whether it says how likely tokens were.
+    pub fn has_probabilities(&self) -> bool {
+        self.abilities().logprobs.is_some()
+    }
+
+    /// Whether it keeps answers to the form that a protocol gives them.
+    pub(crate) fn can_ask_for_form_of(&self, protocol: &dyn Protocol) -> bool {
+        let form = protocol.scaffold(ScaffoldWants::default());
+        form.and_then(|scaffold| AnswerForm::of(&scaffold))
+            .is_some_and(|form| self.abilities().asks_for(&form))
+    }
+
+    /// What was found out, in words.
+    pub fn describe(&self) -> String {
+        let Abilities { logprobs, form, .. } = self.abilities();
+        let form = match form {
+            Some(form) => format!("answers kept to their form by `{}`", form.name()),
+            None => "answers in free text".to_owned(),
+        };
+        let known = match logprobs {
+            Some(_) => "with probabilities",
+            None => "without probabilities",
+        };
+        let asked = if self.takes_text() {
+            "prompts as messages"
+        } else {
+            "prompts as tokens"
+        };
+        format!("{self:?}: {asked}, {form}, {known}")
+    }
+
+    /// The text side of the judge.
+    ///
+    /// # Errors
+    /// As [`JudgeText::load_with`].
+    pub fn text(
+        self: &Arc<Self>,
+        protocol: &Arc<dyn Protocol>,
+        template: &PromptTemplate,
+        settings: &ChatSettings,
+    ) -> Result<JudgeText, PromptError> {
+        let mut notes = self.abilities().notes.clone();
+        if let Some(source) = &self.settings.tokenizer {
+            let mut text = JudgeText::load_with(source, protocol, template, settings)?;
+            text.context = self.context.unwrap_or(text.context).min(text.context);
+            text.notes.append(&mut notes);
+            return Ok(text.at_endpoint(self));
+        }
+        if settings.template.is_some() {
+            return Err(PromptError::RenderedElsewhere);
+        }
+        let known = self.known()?;
+        let parts = TextParts {
+            name: format!("{self:?}"),
+            config: None,
+            context: ANY_CONTEXT,
+            eos: Vec::new(),
+            tokenizer: Arc::new(Tokenizer::from_json(&byte_tokenizer())?),
+            chat: ChatTemplate::new("{}", Some(BARE.to_owned()))?,
+            judge: JudgeFile::default(),
+            known,
+            generation: GenerationDefaults::default(),
+            notes,
+            endpoint: Some(Arc::clone(self)),
+        };
+        JudgeText::of_parts(parts, protocol, template, settings)
+    }
+
+    /// The known judge of this name.
+    ///
+    /// # Errors
+    /// When the table of known judges is damaged.
+    pub fn known(&self) -> Result<Option<&'static KnownJudge>, CheckpointError> {
+        known_judge_named(&self.model)
+    }
+
+    /// What answers the runtime's requests for a judge.
+    pub(crate) fn backend(self: &Arc<Self>, text: &Arc<JudgeText>) -> IdleBackend {
+        backend::of(self, text)
+    }
+
+    /// Requests that wait for it beside those that it has.
+    pub(crate) fn most_at_once(&self) -> usize {
+        self.settings.most_at_once
+    }
+}
+
+/// What an entry of a list of models says of the model, without what changes while a server runs.
+fn described(entry: &Value) -> Value {
+    const LASTING: [&str; 6] = ["id", "root", "parent", "owned_by", "max_model_len", "meta"];
+    let lasting = LASTING.iter().filter_map(|key| {
+        let value = entry.get(*key).filter(|value| !value.is_null())?;
+        Some(((*key).to_owned(), value.clone()))
+    });
+    Value::Object(lasting.collect())
+}
+
+/// `tokenizer.json` of a tokenizer whose tokens are bytes: the id of each is its value.
+fn byte_tokenizer() -> String {
+    // The characters that stand for bytes in such a file (Radford et al. 2019, as in GPT-2): printable ones for themselves.
+    let is_printable = |byte: u8| matches!(byte, 33..=126 | 161..=172 | 174..=255);
+    let mut next = 256;
+    let vocabulary: Map<String, Value> = (0..=255_u8)
+        .map(|byte| {
+            let code = if is_printable(byte) {
+                u32::from(byte)
+            } else {
+                next += 1;
+                next - 1
+            };
+            let character = char::from_u32(code).unwrap_or_default();
+            (character.to_string(), json!(byte))
+        })
+        .collect();
+    let bytes = json!({"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": false, "use_regex": false});
+    let tokenizer = json!({
+        "version": "1.0",
+        "truncation": null,
+        "padding": null,
+        "added_tokens": [],
+        "normalizer": null,
+        "pre_tokenizer": bytes,
+        "post_processor": null,
+        "decoder": bytes,
+        "model": {"type": "BPE", "vocab": vocabulary, "merges": []},
+    });
+    tokenizer.to_string()
+}

@@ -1,0 +1,152 @@
+//! Arguments for a judge behind a server of OpenAI's API.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Context as _, anyhow, bail};
+use clap::Args;
+use serde_json::{Map, Value};
+
+use super::engine::JUDGE;
+use super::{Failure, OrFail, download};
+use juror_data::read_text;
+use juror_hub::Want;
+use juror_judge::catalog::JudgeModel;
+use juror_judge::endpoint::{EndpointSettings, MOST_AT_ONCE, PATIENCE, is_address};
+
+/// The environment variable of a server's key.
+const KEY: &str = "JUROR_ENDPOINT_KEY";
+
+/// A judge that runs elsewhere.
+#[derive(Debug, Clone, Default, Args)]
+pub(super) struct EndpointArguments {
+    /// Ask a server of OpenAI's API (vLLM, SGLang, llama.cpp, a closed one) instead of running a model here: `http://HOST:8000/v1`;
+    /// --model names the model there. Its key is read from the environment variable `JUROR_ENDPOINT_KEY`
+    #[arg(long, value_name = "URL", help_heading = JUDGE)]
+    pub(super) endpoint: Option<String>,
+    /// File with the server's key
+    #[arg(long, value_name = "FILE", help_heading = ENDPOINT)]
+    endpoint_key_file: Option<PathBuf>,
+    /// The model whose tokenizer and chat template the server has: prompts are then rendered here and sent as tokens, so that no
+    /// text under judgement can spell a control token
+    #[arg(long, value_name = "MODEL", help_heading = ENDPOINT)]
+    tokenizer: Option<String>,
+    /// Most requests at once; how many there are adapts to how fast the server answers [default: 64]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096), help_heading = ENDPOINT)]
+    max_concurrency: Option<u32>,
+    /// Most requests a minute
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = ENDPOINT)]
+    max_requests_per_minute: Option<u32>,
+    /// Tokens, of prompts and answers together, after which nothing more is asked: the run ends, and can go on later
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = ENDPOINT)]
+    max_total_tokens: Option<u64>,
+    /// How long an answer may take, and how long the server may answer nothing at all before the run ends [default: 600]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400), help_heading = ENDPOINT)]
+    endpoint_timeout: Option<u64>,
+    /// Further keys of each request's body, as JSON; null leaves one out
+    #[arg(long, value_name = "JSON", value_parser = object, help_heading = ENDPOINT)]
+    endpoint_body: Option<Map<String, Value>>,
+    /// What a million tokens of prompts and of answers cost, as `0.5,1.5`: the summary says what was spent
+    #[arg(long, value_name = "IN,OUT", value_parser = price, help_heading = ENDPOINT)]
+    pub(super) price: Option<(f64, f64)>,
+}
+
+const ENDPOINT: &str = "Endpoint (with --endpoint, or where a model is named as URL#MODEL)";
+
+impl EndpointArguments {
+    /// The name under which a model is found.
+    fn name(&self, model: &str) -> String {
+        match &self.endpoint {
+            Some(url) if !is_address(model) => format!("{}#{model}", url.trim()),
+            _ => model.to_owned(),
+        }
+    }
+
+    /// How servers are asked.
+    fn settings(&self) -> anyhow::Result<EndpointSettings> {
+        let key = match &self.endpoint_key_file {
+            None => std::env::var(KEY).ok().filter(|key| !key.trim().is_empty()),
+            Some(path) => {
+                let text =
+                    read_text(path).with_context(|| format!("could not read {}", path.display()));
+                Some(text?.trim().to_owned())
+            }
+        };
+        Ok(EndpointSettings {
+            key,
+            most_at_once: self.max_concurrency.map_or(MOST_AT_ONCE, |n| n as usize),
+            requests_per_minute: self.max_requests_per_minute,
+            most_tokens: self.max_total_tokens,
+            patience: self.endpoint_timeout.map_or(PATIENCE, Duration::from_secs),
+            tokenizer: None,
+            body: self.endpoint_body.clone().unwrap_or_default(),
+        })
+    }
+
+    /// Finds a model, fetching what is wanted of it, or asking the server that has it.
+    pub(super) fn find(&self, model: &str, want: Want) -> Result<JudgeModel, Failure> {
+        let name = self.name(model);
+        if !is_address(&name) {
+            self.check_unused().or_usage()?;
+            return Ok(JudgeModel::Here(download::resolve(&name, want)?));
+        }
+        if !name.starts_with("http") {
+            return Err(anyhow!(
+                "--endpoint {name}: an address begins with http:// or https://"
+            ))
+            .or_usage();
+        }
+        let mut settings = self.settings().or_usage()?;
+        if let Some(tokenizer) = &self.tokenizer {
+            settings.tokenizer = Some(download::resolve(tokenizer, Want::Description)?);
+        }
+        JudgeModel::find(&name, want, &settings, &|_| {}).map_err(|error| {
+            let usage = error.is_usage();
+            Failure::new(error, usage)
+        })
+    }
+
+    /// Refuses what is for servers where none is asked.
+    fn check_unused(&self) -> anyhow::Result<()> {
+        if let Some(url) = &self.endpoint {
+            bail!("--endpoint {url}: an address begins with http:// or https://");
+        }
+        for (name, given) in [
+            ("--endpoint-key-file", self.endpoint_key_file.is_some()),
+            ("--tokenizer", self.tokenizer.is_some()),
+            ("--max-concurrency", self.max_concurrency.is_some()),
+            (
+                "--max-requests-per-minute",
+                self.max_requests_per_minute.is_some(),
+            ),
+            ("--max-total-tokens", self.max_total_tokens.is_some()),
+            ("--endpoint-timeout", self.endpoint_timeout.is_some()),
+            ("--endpoint-body", self.endpoint_body.is_some()),
+            ("--price", self.price.is_some()),
+        ] {
+            if given {
+                bail!("{name} is of a server that is asked: give its address with --endpoint too");
+            }
+        }
+        Ok(())
+    }
+}
+
+fn object(text: &str) -> Result<Map<String, Value>, String> {
+    match serde_json::from_str(text) {
+        Ok(Value::Object(keys)) => Ok(keys),
+        Ok(_) => Err("must be a JSON object, as `{\"top_k\": 20}`".to_owned()),
+        Err(error) => Err(format!("not JSON: {error}")),
+    }
+}
+
+fn price(text: &str) -> Result<(f64, f64), String> {
+    let both = text.split_once(',');
+    let both = both.and_then(|(prompt, answer)| {
+        Some((prompt.trim().parse().ok()?, answer.trim().parse().ok()?))
+    });
+    match both {
+        Some((prompt, answer)) if prompt >= 0.0 && answer >= 0.0 => Ok((prompt, answer)),
+        _ => Err("must be two prices, as `0.5,1.5`".to_owned()),
+    }
+}
