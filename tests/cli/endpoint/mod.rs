@@ -561,3 +561,59 @@ fn a_killed_run_goes_on() {
     let asked = server.judged().len();
     assert!((60..=60 + 4 * 64).contains(&asked), "{asked}");
 }
+
+#[test]
+fn trials_caches_rules_and_comparisons_are_as_with_a_model_here() {
+    let server = Server::new(|_, _| said(RIGHT));
+    let folder = folder(9);
+    let more = ["--trials", "3", "--temperature", "0.7", "--cache", "kept"];
+    folder.run(&judge(&server.url, &more)).expect(0, &[]);
+    assert_eq!(verdicts(&folder).len(), 27);
+    let asked = server.judged();
+    assert_eq!(asked.len(), 27);
+    let mut seeds: Vec<u64> = asked
+        .iter()
+        .map(|one| one.body["seed"].as_u64().unwrap())
+        .collect();
+    seeds.sort_unstable();
+    seeds.dedup();
+    assert_eq!(seeds.len(), 27, "each trial has a seed of its own");
+    // Another run finds the answers in the cache.
+    let mut again = judge(&server.url, &more);
+    again.push("--restart");
+    folder.run(&again).expect(0, &[]);
+    assert_eq!(server.judged().len(), 27);
+
+    // Every third is wrong by the rules: the server is not asked about it.
+    folder
+        .run(&judge(&server.url, &["--restart", "--rules", "first"]))
+        .expect(0, &[]);
+    assert_eq!(server.judged().len(), 27 + 6);
+
+    let choice = Server::new(|_, _| said("A"));
+    let rows: Vec<String> = [2, 3]
+        .iter()
+        .map(|had| {
+            crate::common::row(
+                &format!("r{had}"),
+                "Two and two?",
+                "4",
+                &format!("It is {had}."),
+            )
+        })
+        .collect();
+    folder.write("pairs.jsonl", rows.concat());
+    folder
+        .run(&[
+            "judge",
+            "pairs.jsonl",
+            "-o",
+            "ranks.jsonl",
+            "--compare",
+            "--endpoint",
+            &choice.url,
+        ])
+        .expect(0, &[]);
+    // Both orders.
+    assert_eq!(choice.judged().len(), 2);
+}
