@@ -135,6 +135,16 @@ fn judge(given: &Given) -> anyhow::Result<()> {
             );
         }
     }
+    if given.has("endpoint")
+        && let Some(option) = given.any(
+            &[ENGINE],
+            &["device", "dtype", "quantize", "kv_dtype", "gpus"],
+        )
+    {
+        bail!(
+            "{option} changes nothing beside --endpoint: the model runs on the server; leave it out"
+        );
+    }
     verdicts(given)?;
     if given.has("restart") && given.has("dry_run") {
         bail!("--restart changes nothing beside --dry-run, which leaves the journal as it is");

@@ -17,6 +17,7 @@ use crate::cli::rows::RowsArguments;
 use crate::cli::rules::RulesArguments;
 use crate::cli::sampling::SamplingArguments;
 use juror_judge::catalog::JudgeModel;
+use juror_judge::judge::OwnSolutions;
 use juror_judge::protocol::{self, PromptTemplate, Protocol};
 use juror_judge::reward::RewardPolicy;
 
@@ -49,6 +50,12 @@ pub(in crate::cli) struct JudgeArguments {
     /// Compare every two responses to each question, in both orders, and rank them [default protocol: pairwise]
     #[arg(long, conflicts_with_all = ["panel", "cascade"], help_heading = JUDGE)]
     pub(super) compare: bool,
+    /// Have the judge solve each question by itself before it sees a response, and show it its solution beside the reference
+    #[arg(long, requires = "output", conflicts_with_all = ["compare", "panel", "cascade", "dry_run"], help_heading = JUDGE)]
+    pub(super) own_answer: bool,
+    /// The solutions, once they are made.
+    #[arg(skip)]
+    pub(super) own_solutions: Option<Arc<OwnSolutions>>,
     /// Several judges, from a TOML file: each judges everything, and they vote
     #[arg(long, value_name = "FILE.toml", conflicts_with_all = ["model", "cascade"], help_heading = JUDGE)]
     pub(super) panel: Option<PathBuf>,

@@ -185,7 +185,7 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
         judge,
         protocol,
         template,
-        options,
+        mut options,
     } = ResolvedJudge::new(
         &arguments.judge,
         &arguments.endpoint,
@@ -194,6 +194,7 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
         want,
         begun,
     )?;
+    options.own = arguments.own_solutions;
     let engine = arguments.engine.options(&arguments.model);
     let cache = arguments
         .cache

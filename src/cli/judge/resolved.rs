@@ -203,6 +203,7 @@ impl ResolvedJudge {
             reward,
             require_process: verdict.require_process,
             min_confidence: verdict.min_confidence,
+            own: None,
             cache: None,
         };
         Ok(Self {

@@ -617,3 +617,52 @@ fn trials_caches_rules_and_comparisons_are_as_with_a_model_here() {
     // Both orders.
     assert_eq!(choice.judged().len(), 2);
 }
+
+/// A judge that has solved the question first sees its solution beside the reference, once for all responses to a question.
+#[test]
+fn the_judge_answers_first() {
+    let server = Server::new(|asked, _| {
+        if asked.prompt().contains("Solve the following problem") {
+            said("<think>Two and two.</think>\n2 + 2 = 4.\nAnswer: 4")
+        } else {
+            said(RIGHT)
+        }
+    });
+    let folder = Folder::new();
+    let rows: Vec<String> = ["It is 4.", "It is 5."]
+        .iter()
+        .enumerate()
+        .map(|(at, response)| crate::common::row(&format!("r{at}"), "Two and two?", "4", response))
+        .collect();
+    folder.write("rows.jsonl", rows.concat());
+    folder
+        .run(&judge(&server.url, &["--own-answer", "--keep", "all"]))
+        .expect(0, &["own solutions of 1 of 1 questions"]);
+    let (solving, judging): (Vec<Asked>, Vec<Asked>) = server
+        .judged()
+        .into_iter()
+        .partition(|asked| asked.prompt().contains("Solve the following problem"));
+    assert_eq!((solving.len(), judging.len()), (1, 2));
+    let prompt = solving[0].prompt();
+    assert!(
+        prompt.contains("Two and two?") && !prompt.contains("It is"),
+        "{prompt}"
+    );
+    for asked in &judging {
+        let prompt = asked.prompt();
+        assert!(prompt.contains("2 + 2 = 4.\nAnswer: 4"), "{prompt}");
+        assert!(!prompt.contains("Two and two.</think>"), "{prompt}");
+    }
+    // The rules see the reference alone.
+    let lines = verdicts(&folder);
+    assert_eq!(lines[0]["rule_outcome"], true, "{}", lines[0]);
+    assert_eq!(lines[1]["rule_outcome"], false, "{}", lines[1]);
+    // The same again asks nothing; without it is another run.
+    folder
+        .run(&judge(&server.url, &["--own-answer", "--keep", "all"]))
+        .expect(0, &[]);
+    assert_eq!(server.judged().len(), 3);
+    folder
+        .run(&judge(&server.url, &["--keep", "all"]))
+        .expect(2, &["own_answer"]);
+}

@@ -49,6 +49,9 @@ pub struct Manifest {
     pub constrained: Option<String>,
     /// Whether the judge is asked for its reason.
     pub reason: bool,
+    /// The hash of the judge's own solutions, where it is shown them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_answer: Option<String>,
     /// Whether prompt and completion are kept with every verdict.
     pub raw: bool,
     /// The input.

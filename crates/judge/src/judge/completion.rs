@@ -579,7 +579,7 @@ impl<'a> VerdictBuilder<'a> {
             // The tokens of a server that is asked in text are not known.
             let are_known = text.endpoint.as_ref().is_none_or(|one| !one.takes_text());
             Some(Raw {
-                prompt: Some(text.prompts.text(sample)),
+                prompt: Some(text.prompts.text(&self.options.shown(sample))),
                 prompt_tokens: are_known.then(|| completion.prompt.clone()),
                 completion: written,
                 completion_tokens: are_known.then(|| completion.tokens.clone()),

@@ -22,6 +22,7 @@
 //! | `generation` | how tokens are chosen and how many, where the user does not say |
 //! | [`build`] | from a model's weights to an engine, and how large that is |
 //! | `groups` | the responses to one question together |
+//! | [`own`] | the judge's own solutions, made before it sees a response |
 //! | [`panel`], [`cascade`], [`compare`] | several judges that vote; a larger one where a smaller one is unsure; responses ranked |
 //! | [`summary`] | a run in numbers |
 
@@ -43,6 +44,7 @@ mod keeper;
 pub(crate) mod loaded;
 pub mod model;
 pub(crate) mod model_text;
+pub mod own;
 pub mod panel;
 pub mod prompt;
 mod reading;
@@ -56,6 +58,7 @@ pub(crate) mod summary;
 mod tests;
 mod token_scaffold;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -70,12 +73,13 @@ pub use generation::GenerationDefaults;
 pub(crate) use jobs::Job;
 use juror_base::panics;
 use juror_base::threads::ThreadError;
-use juror_data::DatasetError;
 use juror_data::verdict::Verdict;
+use juror_data::{DatasetError, Sample};
 use juror_engine::engine::{EngineError, Sampling, Stats};
 use juror_rules::OutcomeRules;
 pub use loaded::{Judge, JudgeBuilder, LoadError};
 pub use model::{ChatSettings, JudgeText, OWN_HEAD, default_protocol};
+pub use own::OwnSolutions;
 pub use run::{run, run_rules};
 pub use session::{Session, SessionError};
 pub use summary::{Share, Summary};
@@ -147,6 +151,8 @@ pub struct RunOptions {
     /// Verdicts that the judge is less sure of, process or outcome, become [`Status::Unsure`](juror_data::verdict::Status): a
     /// probability from 0.5 to 1, of the calibrated confidence.
     pub min_confidence: Option<f64>,
+    /// The judge's own solutions of the questions, which it is shown with the reference.
+    pub own: Option<Arc<OwnSolutions>>,
     /// Where answers are looked for before the model is asked, and kept afterwards.
     pub cache: Option<Arc<AnswerCache>>,
 }
@@ -170,12 +176,21 @@ impl Default for RunOptions {
             reward: RewardPolicy::default(),
             require_process: false,
             min_confidence: None,
+            own: None,
             cache: None,
         }
     }
 }
 
 impl RunOptions {
+    /// A sample as the judge sees it.
+    pub(crate) fn shown<'s>(&self, sample: &'s Sample) -> Cow<'s, Sample> {
+        match &self.own {
+            Some(own) => own.shown(sample),
+            None => Cow::Borrowed(sample),
+        }
+    }
+
     /// How the answers of a judge are constrained, in words; `None` where they are free.
     pub(crate) fn constraint(&self, text: &JudgeText) -> Option<String> {
         if !self.constrained || !text.has_scaffold() {

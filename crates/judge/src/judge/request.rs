@@ -84,7 +84,7 @@ impl<'a> RequestBuilder<'a> {
             let max_new = self.options.max_new_tokens;
             let prompt = self
                 .text
-                .prompt(&subject.sample, max_new)
+                .prompt(&self.options.shown(&subject.sample), max_new)
                 .map_err(|error| NotAsked::Without(Status::Failed, error.to_string()))?;
             prompt.map_err(|TooLong { tokens }| {
                 let error = format!(

@@ -229,6 +229,7 @@ impl Session {
                 .describe(),
             constrained: asked.and_then(|model| options.constraint(&model.text)),
             reason: options.wants_reason,
+            own_answer: options.own.as_ref().map(|own| own.hash().to_owned()),
             raw: options.raw,
             input: InputIdentity {
                 fingerprint: self.loaded.fingerprint.clone(),

@@ -26,6 +26,8 @@ pub enum View {
     Tail(usize),
     /// Its paragraphs, numbered from 0: `[0] …`.
     Steps,
+    /// None of it: for a judge's own solution.
+    Nothing,
 }
 
 /// A name that is no view.
@@ -67,6 +69,7 @@ impl fmt::Display for View {
             Self::LastStep => out.write_str("last-step"),
             Self::Extracted => out.write_str("extracted"),
             Self::Steps => out.write_str("steps"),
+            Self::Nothing => out.write_str("nothing"),
             Self::Tail(count) => write!(out, "tail-chars:{count}"),
         }
     }
@@ -92,6 +95,7 @@ impl View {
                 None => response.into(),
             },
             Self::Steps => numbered(paragraphs(response)).into(),
+            Self::Nothing => "".into(),
         }
     }
 }

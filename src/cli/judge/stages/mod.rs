@@ -1,8 +1,9 @@
-//! Runs of several stages: panels and cascades of judges, and comparisons. Each stage judges into an output of its own beside OUT,
+//! Runs of several stages: panels and cascades of judges, comparisons, and a judge that answers first. Each stage judges into an output of its own beside OUT,
 //! with a journal; what comes of it all is in OUT.
 
 mod cascade;
 mod compare;
+mod own_answer;
 mod panel;
 
 use std::fs::{self, File};
@@ -124,6 +125,8 @@ fn beside(path: &Path, name: &str) -> PathBuf {
 pub(super) fn run(arguments: &JudgeArguments) -> Option<Result<u8, Failure>> {
     let result = if arguments.compare {
         compare::run(arguments)
+    } else if arguments.own_answer {
+        own_answer::run(arguments)
     } else if let Some(file) = &arguments.panel {
         panel::run(arguments, file)
     } else if let [small, large] = arguments.cascade.as_slice() {

@@ -35,6 +35,7 @@ fn manifest() -> Manifest {
         rules: "fallback".into(),
         reward: "overall".into(),
         min_confidence: None,
+        own_answer: None,
         precision: None,
         constrained: None,
         reason: false,

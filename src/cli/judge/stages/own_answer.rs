@@ -1,0 +1,145 @@
+//! `juror judge --own-answer`: the judge solves each question before it sees a response to it.
+
+use std::collections::HashSet;
+use std::io;
+use std::sync::Arc;
+
+use anyhow::anyhow;
+use serde_json::json;
+
+use super::{beside, check, verdicts};
+use crate::cli::columns::ColumnArguments;
+use crate::cli::judge::arguments::JudgeArguments;
+use crate::cli::judge::{load_inputs, run_one, shard_in_name};
+use crate::cli::prompt_choice::PromptChoice;
+use crate::cli::rules::RulesArgument;
+use crate::cli::{Failure, INTERRUPTED, OrFail, output, say};
+use juror_data::output::{Mark, has_place_beside};
+use juror_data::{LineLimit, LoadOptions, Samples};
+use juror_judge::judge::jobs::cut_positions;
+use juror_judge::judge::own::{OWN_SOLUTION, OwnSolutions};
+
+/// Samples that are read at a time.
+const AT_ONCE: usize = 256;
+
+/// Has each question solved once, in an output beside OUT, and then judges with the solutions.
+pub(super) fn run(arguments: &JudgeArguments) -> Result<u8, Failure> {
+    let out = arguments.output.output.clone();
+    let Some(out) = out.filter(|out| has_place_beside(out)) else {
+        let why =
+            "--own-answer keeps the judge's solutions beside the verdicts: name a file with `-o`";
+        return Err(anyhow!(why)).or_usage();
+    };
+    let is_stdin = |input: &std::path::PathBuf| input.as_os_str() == "-";
+    if arguments.inputs.iter().any(is_stdin) {
+        let why = "--own-answer reads the input twice: name a file, not standard input";
+        return Err(anyhow!(why)).or_usage();
+    }
+    let out = shard_in_name(out, arguments.rows.shard).or_usage()?;
+    let protocol = check(arguments)?;
+    if protocol.compares() {
+        let why =
+            "--own-answer is for responses that are judged one by one: give it without --compare";
+        return Err(anyhow!(why)).or_usage();
+    }
+    let solved = beside(&out, "solutions");
+    let mut files = output::outputs(arguments.output.force);
+    let mark = || Mark::Journal(solved.clone());
+    files.open(&solved, mark()).or_usage()?;
+    let rows = files.open(&beside(&out, "questions"), mark()).or_usage()?;
+    let columns = &arguments.judge.prompt;
+    let loaded = load_inputs(
+        &arguments.inputs,
+        &LoadOptions {
+            columns: columns
+                .columns(&arguments.columns, protocol.as_ref())
+                .or_usage()?,
+            limit: arguments.rows.limit,
+            shard: arguments.rows.shard,
+            max_line: LineLimit(arguments.rows.max_line_bytes),
+            skip_bad: arguments.output.skip_bad,
+            output: Some(out.clone()),
+            ..LoadOptions::default()
+        },
+    )?;
+    let samples = &loaded.samples;
+    let mut seen = HashSet::new();
+    let first: Vec<usize> = (0..samples.count())
+        .filter(|at| seen.insert(samples.outline(*at).question))
+        .collect();
+    let mut failed = None;
+    let written = rows.write(|writer| {
+        let mut rest = first.as_slice();
+        while !rest.is_empty() {
+            let now = cut_positions(&mut rest, samples, AT_ONCE);
+            let fetched = samples.fetch(now).map_err(|error| {
+                let told = io::Error::other(error.to_string());
+                failed = Some(error);
+                told
+            })?;
+            for sample in fetched {
+                // The response is not shown; a row has one.
+                let row = json!({"id": format!("{:016x}", sample.question_hash()), "question": sample.question,
+                    "reference_answer": "", "response": "-"});
+                serde_json::to_writer(&mut *writer, &row)?;
+                writer.write_all(b"\n")?;
+            }
+        }
+        Ok(())
+    });
+    failed.map_or(Ok(()), Err).or_fail()?;
+    written.or_fail()?;
+    let mut line = arguments.of_one(solved.clone());
+    line.own_answer = false;
+    line.inputs = vec![rows.path().to_owned()];
+    line.data_origins = Vec::new();
+    line.columns = ColumnArguments::of_own_rows();
+    line.rows.limit = None;
+    line.rows.shard = None;
+    line.output.skip_bad = false;
+    line.output.keep = Vec::new();
+    line.output.consensus = None;
+    line.output.hard = None;
+    line.output.advantages = false;
+    line.judge.prompt = PromptChoice {
+        protocol: Some(OWN_SOLUTION.to_owned()),
+        ..Default::default()
+    };
+    line.sampling.trials = 1;
+    let verdict = &mut line.verdict;
+    (verdict.reason, verdict.free, verdict.raw) = (false, true, false);
+    (verdict.decide_only, verdict.require_process) = (false, false);
+    (verdict.thinking_budget, verdict.reward) = (None, None);
+    (verdict.calibration, verdict.min_confidence) = (None, None);
+    verdict.rules.rules = RulesArgument::Off;
+    verdict.rules.audit = None;
+    if !arguments.output.quiet {
+        let count = first.len();
+        say(&format!("solving {count} questions first"));
+    }
+    // Its own summary would be of verdicts that are none.
+    line.output.quiet = true;
+    if run_one(line)?.code == INTERRUPTED {
+        return Ok(INTERRUPTED);
+    }
+    let mut solutions = Vec::new();
+    for verdict in verdicts(&solved).or_fail()? {
+        let verdict = verdict.or_fail()?;
+        let question = u64::from_str_radix(&verdict.id, 16);
+        if let (Ok(question), Some(solution)) = (question, verdict.answer) {
+            solutions.push((question, solution));
+        }
+    }
+    let solutions = OwnSolutions::new(solutions);
+    if !arguments.output.quiet {
+        let (own, all) = (solutions.count(), first.len());
+        say(&format!(
+            "own solutions of {own} of {all} questions, in {}",
+            solved.display()
+        ));
+    }
+    let mut second = arguments.clone();
+    second.own_answer = false;
+    second.own_solutions = Some(Arc::new(solutions));
+    Ok(run_one(second)?.code)
+}
