@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::{Context as _, anyhow, bail};
+use anyhow::{Context as _, bail};
 use clap::Args;
 use serde_json::{Map, Value};
 
@@ -49,17 +49,53 @@ pub(super) struct EndpointArguments {
     /// What a million tokens of prompts and of answers cost, as `0.5,1.5`: the summary says what was spent
     #[arg(long, value_name = "IN,OUT", value_parser = price, help_heading = ENDPOINT)]
     pub(super) price: Option<(f64, f64)>,
+    #[arg(skip)]
+    is_of_several: bool,
 }
 
-const ENDPOINT: &str = "Endpoint (with --endpoint, or where a model is named as URL#MODEL)";
+pub(super) const ENDPOINT: &str =
+    "Endpoint (with --endpoint, or where a model is named as URL#MODEL)";
 
 impl EndpointArguments {
     /// The name under which a model is found.
     fn name(&self, model: &str) -> String {
         match &self.endpoint {
+            Some(url) if model.is_empty() => url.trim().to_owned(),
             Some(url) if !is_address(model) => format!("{}#{model}", url.trim()),
             _ => model.to_owned(),
         }
+    }
+
+    /// Of one judge among several, some of which may run here.
+    pub(super) fn of_several(&mut self) {
+        self.is_of_several = true;
+    }
+
+    /// Refuses judges of which several servers would be given one key.
+    ///
+    /// # Errors
+    /// Which servers.
+    pub(super) fn check_keys<'a>(
+        judges: impl IntoIterator<Item = (&'a Self, &'a str)>,
+    ) -> anyhow::Result<()> {
+        let in_environment = std::env::var_os(KEY).is_some_and(|key| !key.is_empty());
+        let mut known: Vec<(Option<&PathBuf>, String)> = Vec::new();
+        for (arguments, model) in judges {
+            let name = arguments.name(model);
+            let file = arguments.endpoint_key_file.as_ref();
+            if !is_address(&name) || (file.is_none() && !in_environment) {
+                continue;
+            }
+            let origin = juror_hub::http::origin(&name).to_owned();
+            if let Some((_, other)) = known.iter().find(|(of, at)| *of == file && *at != origin) {
+                bail!(
+                    "{other} and {origin} would be given the same key: give each judge of a panel its own, as `options = \
+                     [\"--endpoint-key-file\", \"FILE\"]`"
+                );
+            }
+            known.push((file, origin));
+        }
+        Ok(())
     }
 
     /// How servers are asked.
@@ -87,14 +123,10 @@ impl EndpointArguments {
     pub(super) fn find(&self, model: &str, want: Want) -> Result<JudgeModel, Failure> {
         let name = self.name(model);
         if !is_address(&name) {
-            self.check_unused().or_usage()?;
+            if !self.is_of_several {
+                self.check_unused().or_usage()?;
+            }
             return Ok(JudgeModel::Here(download::resolve(&name, want)?));
-        }
-        if !name.starts_with("http") {
-            return Err(anyhow!(
-                "--endpoint {name}: an address begins with http:// or https://"
-            ))
-            .or_usage();
         }
         let mut settings = self.settings().or_usage()?;
         if let Some(tokenizer) = &self.tokenizer {
@@ -146,7 +178,13 @@ fn price(text: &str) -> Result<(f64, f64), String> {
         Some((prompt.trim().parse().ok()?, answer.trim().parse().ok()?))
     });
     match both {
-        Some((prompt, answer)) if prompt >= 0.0 && answer >= 0.0 => Ok((prompt, answer)),
+        Some((prompt, answer))
+            if [prompt, answer]
+                .iter()
+                .all(|price: &f64| *price >= 0.0 && price.is_finite()) =>
+        {
+            Ok((prompt, answer))
+        }
         _ => Err("must be two prices, as `0.5,1.5`".to_owned()),
     }
 }

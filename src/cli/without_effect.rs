@@ -10,6 +10,7 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, Command};
 
 use super::chat::CHAT;
+use super::endpoint::ENDPOINT;
 use super::engine::{ENGINE, JUDGE};
 use super::output::WRITTEN;
 use super::rules::RulesArgument;
@@ -127,7 +128,7 @@ fn judge(given: &Given) -> anyhow::Result<()> {
             "calibration",
             "cache",
         ];
-        let mut of_a_model = given.all(&[JUDGE, CHAT, ENGINE, SAMPLING], &others);
+        let mut of_a_model = given.all(&[JUDGE, CHAT, ENGINE, ENDPOINT, SAMPLING], &others);
         let option = of_a_model.find(|option| !matches!(*option, "seed" | "trials"));
         if let Some(option) = option {
             bail!(

@@ -194,6 +194,16 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
         want,
         begun,
     )?;
+    if let Some((_, text)) = &judge
+        && let Some(why) = text.endpoint_without_probabilities()
+        && !arguments.cascade.is_empty()
+    {
+        let model = &arguments.judge.model;
+        return Err(anyhow!(
+            "--cascade has no meaning with {model} as its first judge: {why}"
+        ))
+        .or_usage();
+    }
     options.own = arguments.own_solutions;
     let engine = arguments.engine.options(&arguments.model);
     let cache = arguments

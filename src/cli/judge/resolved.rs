@@ -70,7 +70,9 @@ impl ResolvedJudge {
             chat.force_domain = verdict.force_domain;
             let mut text = model.text(&protocol, &template, &chat).or_usage()?;
             choice.chat.check(&text).or_usage()?;
-            sampling_arguments.check_context(text.context).or_usage()?;
+            sampling_arguments
+                .check_context(text.token_context())
+                .or_usage()?;
             if let Some(path) = &verdict.calibration {
                 let read =
                     read_text(path).with_context(|| format!("could not read {}", path.display()));

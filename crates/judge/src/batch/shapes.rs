@@ -54,7 +54,7 @@ impl OutputLine {
 }
 
 /// The error that a line, a response or a body holds.
-fn error_of(holder: &Value) -> Option<String> {
+pub(crate) fn error_of(holder: &Value) -> Option<String> {
     let error = given(holder, "error")?;
     let message = match error {
         Value::String(text) => text.clone(),

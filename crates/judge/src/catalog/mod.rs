@@ -135,10 +135,8 @@ impl JudgeModel {
         if !endpoint::is_address(name) {
             return Ok(Self::Here(resolve_watched(name, want, watch)?));
         }
-        let endpoint = Endpoint::connect(name, settings.clone())?;
-        if want == Want::Everything {
-            endpoint.probe()?;
-        }
+        let is_tried = want == Want::Everything;
+        let endpoint = Endpoint::connect(name, settings.clone(), is_tried)?;
         Ok(Self::Elsewhere(endpoint))
     }
 

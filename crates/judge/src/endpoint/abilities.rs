@@ -1,17 +1,22 @@
-//! What a server can do: found out with small requests, before a run.
+//! What a server can do for a judge: found out with small requests, before a run.
+
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::{Map, Value, json};
 
 use super::client::{Failure, patiently};
-use super::exchange::{Answered, read};
+use super::exchange::{Answered, read, render_as};
 use super::form::{AnswerForm, FormKey, FormPart};
 use super::{Endpoint, EndpointError};
 use crate::openai::request::Route;
+use juror_data::journal::ChatIdentity;
 use juror_engine::text::tokenizer::Tokenizer;
 
 /// What a server can do.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Abilities {
+pub(crate) struct Abilities {
+    /// It was asked.
+    pub(super) is_known: bool,
     /// The key of the longest completion.
     pub(super) length: &'static str,
     /// How many of the likeliest tokens it tells the log-probabilities of; none if it tells none.
@@ -20,10 +25,10 @@ pub(super) struct Abilities {
     pub(super) seed: bool,
     /// It takes a temperature.
     pub(super) temperature: bool,
-    /// How it is asked for a form, which it was seen to keep to.
+    /// How it is asked for the protocol's form, which it was seen to keep to.
     pub(super) form: Option<FormKey>,
-    /// As what model it answers.
-    pub(super) answers_as: Option<String>,
+    /// The model thinks within its answer: one that is cut before its thinking ends holds no verdict.
+    pub(super) thinks_aloud: bool,
     /// What the user should know.
     pub(super) notes: Vec<String>,
 }
@@ -31,39 +36,55 @@ pub(super) struct Abilities {
 /// A question whose answer is one word, so that a judge that thinks aloud is known by what it writes instead.
 const QUESTION: &str = "Reply with the single word: ready";
 
-/// Tokens for the answer to it.
+/// Text that tokenizers cut differently.
+const TELLING: &str = "Reply with the single word: ready\n  3.14159 x² ≤ 10⁻³;\tdef f(a_b):  return \\frac{1}{2}  # 汉字, naïve — 😀";
+
+/// Tokens for the answer to it; and where the thinking is taken out of the answer, which must be over first.
 const SHORT: usize = 64;
+const WITH_THINKING: usize = 2048;
 
 /// Likeliest tokens that are asked for: so many as servers usually allow, and fewer where they do not.
-const LIKELIEST: [u32; 3] = [20, 5, 1];
+const LIKELIEST: [u32; 2] = [20, 5];
+
+/// How a judge is asked beside its prompts.
+pub(super) struct Asking<'a> {
+    pub(super) route: Route,
+    pub(super) chat: Option<&'a ChatIdentity>,
+    /// The form of the protocol's answers, if it has one that can be asked for.
+    pub(super) form: Option<AnswerForm>,
+}
 
 impl Abilities {
     /// Of a server that was not asked.
-    pub(super) fn unknown() -> &'static Self {
-        static UNKNOWN: Abilities = Abilities {
+    pub(super) fn unknown() -> Self {
+        Self {
+            is_known: false,
             length: "max_tokens",
             logprobs: None,
             seed: true,
             temperature: true,
             form: None,
-            answers_as: None,
+            thinks_aloud: false,
             notes: Vec::new(),
-        };
-        &UNKNOWN
+        }
     }
 
-    /// Asks.
+    /// Asks; also gives the model that it says has answered.
     ///
     /// # Errors
-    /// Where the server answers no request at all.
-    pub(super) fn find(endpoint: &Endpoint) -> Result<Self, EndpointError> {
+    /// Where the server does not answer.
+    pub(super) fn find(
+        endpoint: &Endpoint,
+        asking: &Asking,
+    ) -> Result<(Self, Option<String>), EndpointError> {
+        let probe = Probe { endpoint, asking };
         let mut found = Self {
+            is_known: true,
             logprobs: Some(LIKELIEST[0]),
-            ..Self::unknown().clone()
+            ..Self::unknown()
         };
-        let mut probe = Probe { endpoint, asked: 0 };
         let first = loop {
-            match probe.ask(&found, None) {
+            match probe.ask(&found, json!(QUESTION), SHORT, None) {
                 Ok(answered) => break answered,
                 Err(Failure::Refused {
                     status: 400 | 422,
@@ -72,44 +93,45 @@ impl Abilities {
                 Err(failure) => return Err(probe.error(&failure)),
             }
         };
-        if !first.has_probabilities {
+        if !first.has_probabilities() {
             found.logprobs = None;
         }
-        found.answers_as.clone_from(&first.model);
+        if !found.temperature {
+            found.notes.push(format!(
+                "{endpoint:?} takes no temperature: it draws its answers as it likes, and equal requests may be answered differently"
+            ));
+        }
         if let Some(source) = &endpoint.settings.tokenizer {
             let json = source.read_text("tokenizer.json");
-            let tokens = json
+            let tokenizer = json
                 .map_err(|error| error.to_string())
-                .and_then(|json| Tokenizer::from_json(&json).map_err(|error| error.to_string()))
-                .and_then(|tokenizer| {
-                    tokenizer
-                        .encode_trusted(QUESTION)
-                        .map_err(|error| error.to_string())
-                });
-            let tokens = tokens.map_err(EndpointError::usage)?.len();
-            if first.counted.0 > tokens + 1 || (first.counted.0 > 0 && first.counted.0 < tokens) {
-                return Err(EndpointError::usage(format!(
-                    "{endpoint:?} counts {} tokens in a prompt that is sent as {tokens}: --tokenizer is of another model",
-                    first.counted.0
-                )));
-            }
+                .and_then(|json| Tokenizer::from_json(&json).map_err(|error| error.to_string()));
+            let tokenizer = tokenizer.map_err(EndpointError::usage)?;
+            probe.check_tokenizer(&found, &tokenizer)?;
+            // Thinking is told by the model's own files, and no form could leave it free.
+            return Ok((found, first.model));
         }
-        if first.thinks_aloud() {
+        found.thinks_aloud = first.thinks_aloud();
+        if found.thinks_aloud {
             found.notes.push(format!(
                 "{endpoint:?} shows no end of thinking within a short answer: answers are left free; where its server takes the \
                  thinking apart (a reasoning parser), they can be kept to their form"
             ));
-        } else {
-            found.form = FormKey::ALL
-                .into_iter()
-                .find(|key| probe.keeps_to(&found, *key));
+        } else if let Some(form) = &asking.form {
+            let length = if first.thinks_apart {
+                WITH_THINKING
+            } else {
+                SHORT
+            };
+            for key in FormKey::ALL {
+                let is_kept = probe.keeps_to(&found, length, key, form);
+                if is_kept.map_err(|failure| probe.error(&failure))? {
+                    found.form = Some(key);
+                    break;
+                }
+            }
         }
-        Ok(found)
-    }
-
-    /// Whether answers can be kept to a form.
-    pub(super) fn asks_for(&self, form: &AnswerForm) -> bool {
-        self.form.is_some_and(|key| key.can_say(form))
+        Ok((found, first.model))
     }
 
     /// Leaves out what a server complains of; false if nothing of that is known.
@@ -141,62 +163,122 @@ impl Abilities {
 /// The small requests.
 struct Probe<'e> {
     endpoint: &'e Endpoint,
-    asked: usize,
+    asking: &'e Asking<'e>,
 }
 
 impl Probe<'_> {
     fn ask(
-        &mut self,
+        &self,
         abilities: &Abilities,
+        prompt: Value,
+        length: usize,
         form: Option<(FormKey, &AnswerForm)>,
     ) -> Result<Answered, Failure> {
-        let endpoint = self.endpoint;
-        self.asked += 1;
+        let Self { endpoint, asking } = self;
         let mut body = Map::new();
         body.insert("model".to_owned(), json!(endpoint.model));
-        let route = if endpoint.takes_text() {
-            body.insert(
-                "messages".to_owned(),
-                json!([{"role": "user", "content": QUESTION}]),
-            );
-            Route::Chat
-        } else {
-            body.insert("prompt".to_owned(), json!(QUESTION));
-            Route::Completions
-        };
-        abilities.settings(route, SHORT, &mut body);
+        match asking.route {
+            Route::Chat => {
+                let system = asking.chat.and_then(|chat| chat.system_prompt.as_ref());
+                let system = system.map(|text| json!({"role": "system", "content": text}));
+                let user = json!({"role": "user", "content": prompt});
+                body.insert(
+                    "messages".to_owned(),
+                    system.into_iter().chain([user]).collect(),
+                );
+                if let Some(chat) = asking.chat {
+                    render_as(chat, &mut body);
+                }
+            }
+            Route::Completions => {
+                body.insert("prompt".to_owned(), prompt);
+            }
+        }
+        abilities.settings(asking.route, length, &mut body);
         if abilities.temperature {
             body.insert("temperature".to_owned(), json!(0.0));
+        }
+        if abilities.seed {
+            body.insert("seed".to_owned(), json!(1));
         }
         if let Some((key, form)) = form {
             key.set(form, &mut body);
         }
         endpoint.extend(&mut body);
-        let name = format!("juror-probe-{}", self.asked);
-        let answer = patiently(|| endpoint.client.ask(route, &body, &name))?;
-        read(&answer)
-            .map_err(|why| Failure::Lasting(format!("its answer to a small request: {why}")))
+        // Asked anew in every run: what a server can do may have changed.
+        let now = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
+        let told = format!(
+            "{} {now:?} {}",
+            std::process::id(),
+            Value::Object(body.clone())
+        );
+        let name = format!("juror-{}", &blake3::hash(told.as_bytes()).to_hex()[..32]);
+        let answer = patiently(|| endpoint.client.ask(asking.route, &body, length, &name))?;
+        read(&answer).map_err(|unread| unread.failure)
     }
 
-    /// Whether the server was seen to keep an answer to a form that it would not have by itself. An answer that is not of the
-    /// form, or none, is that of a server that does not know the key.
-    fn keeps_to(&mut self, abilities: &Abilities, key: FormKey) -> bool {
+    /// Whether the server was seen to keep answers to forms asked for by this key: to one that no model would follow by itself, and
+    /// then to the protocol's own.
+    fn keeps_to(
+        &self,
+        abilities: &Abilities,
+        length: usize,
+        key: FormKey,
+        own: &AnswerForm,
+    ) -> Result<bool, Failure> {
         const WORDS: [&str; 2] = ["qzxv", "vxzq"];
-        let (form, is_kept): (_, fn(&str) -> bool) = if key == FormKey::ResponseFormat {
-            let schema = json!({"type": "object", "properties": {"qzxv": {"type": "boolean"}}, "required": ["qzxv"],
-                "additionalProperties": false});
-            (AnswerForm::Json(schema), |text| {
-                let read: Result<Value, _> = serde_json::from_str(text.trim());
-                read.is_ok_and(|value| value["qzxv"].is_boolean())
-            })
-        } else {
-            let words = WORDS.map(str::to_owned).into();
-            (AnswerForm::Parts(vec![FormPart::Words(words)]), |text| {
-                WORDS.contains(&text.trim())
-            })
+        if !key.can_say(own) {
+            return Ok(false);
+        }
+        let unlikely = match own {
+            AnswerForm::Json(_) => AnswerForm::Json(
+                json!({"type": "object", "properties": {"qzxv": {"type": "boolean"}}, "required": ["qzxv"],
+                    "additionalProperties": false}),
+            ),
+            AnswerForm::Parts(_) | AnswerForm::Regex(_) => {
+                AnswerForm::Parts(vec![FormPart::Words(WORDS.map(str::to_owned).into())])
+            }
         };
-        let asked = self.ask(abilities, Some((key, &form)));
-        asked.is_ok_and(|answered| answered.text.is_some_and(|text| is_kept(&text)))
+        for form in [&unlikely, own] {
+            let longest = length.max(SHORT * 4);
+            match self.ask(abilities, json!(QUESTION), longest, Some((key, form))) {
+                Ok(answered) if form.matches(answered.text.as_deref().unwrap_or_default()) => {}
+                Ok(_) | Err(Failure::Refused { .. }) => return Ok(false),
+                Err(failure) => return Err(failure),
+            }
+        }
+        Ok(true)
+    }
+
+    /// Whether the server takes tokens for prompts, and has the tokenizer that they are made with.
+    fn check_tokenizer(
+        &self,
+        abilities: &Abilities,
+        tokenizer: &Tokenizer,
+    ) -> Result<(), EndpointError> {
+        let tokens = tokenizer.encode_trusted(TELLING);
+        let tokens = tokens.map_err(|error| EndpointError::usage(error.to_string()))?;
+        let count = |prompt: Value| {
+            let answered = self.ask(abilities, prompt, 1, None);
+            Ok(answered.map_err(|failure| self.error(&failure))?.counted.0)
+        };
+        let as_tokens = count(json!(tokens))?;
+        let as_text = count(json!(TELLING))?;
+        let known = as_tokens > 0 && as_text > 0;
+        // A token may be put before a text.
+        let is_same =
+            as_tokens == tokens.len() && (as_text == as_tokens || as_text == as_tokens + 1);
+        if known && !is_same {
+            return Err(EndpointError::usage(format!(
+                "{:?} counts {as_text} tokens in a text of {} by --tokenizer, and {as_tokens} where it is sent as these: it is of \
+                 another model",
+                self.endpoint,
+                tokens.len()
+            )));
+        }
+        Ok(())
     }
 
     fn error(&self, failure: &Failure) -> EndpointError {
@@ -205,5 +287,21 @@ impl Probe<'_> {
             Failure::Passing { .. } => EndpointError::failure(message),
             Failure::Refused { .. } | Failure::Lasting(_) => EndpointError::usage(message),
         }
+    }
+}
+
+impl Endpoint {
+    /// Whether it answers a question for one word now.
+    pub(super) fn answers(&self, abilities: &Abilities, route: Route) -> bool {
+        let asking = Asking {
+            route,
+            chat: None,
+            form: None,
+        };
+        let probe = Probe {
+            endpoint: self,
+            asking: &asking,
+        };
+        probe.ask(abilities, json!(QUESTION), 1, None).is_ok()
     }
 }

@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::Endpoint;
 use super::client::{Failure, Passing};
 use super::exchange::{Answered, Exchange, begun, read};
 use super::form::AnswerForm;
 use super::pace::{NoTurn, Pace};
+use super::{Endpoint, ServedModel};
 use crate::judge::JudgeText;
 use crate::runtime::{Backend, IdleBackend, Reports};
 use juror_base::panics;
@@ -29,14 +29,14 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 const STACK: usize = 1 << 20;
 
 /// What answers the requests of a judge.
-pub(super) fn of(endpoint: &Arc<Endpoint>, text: &Arc<JudgeText>) -> IdleBackend {
-    let (endpoint, text) = (Arc::clone(endpoint), Arc::clone(text));
-    let name = endpoint.address().to_owned();
+pub(super) fn of(served: &Arc<ServedModel>, text: &Arc<JudgeText>) -> IdleBackend {
+    let (served, text) = (Arc::clone(served), Arc::clone(text));
+    let name = served.endpoint.address().to_owned();
     let start = move |reports: Reports| {
         let shared = Arc::new(Shared {
-            exchange: Exchange::new(&endpoint, &text),
-            pace: Pace::new(&endpoint.settings),
-            endpoint,
+            exchange: Exchange::new(&served, &text),
+            pace: Pace::new(&served.endpoint.settings),
+            served,
             reports,
             work: Mutex::default(),
             changed: Condvar::new(),
@@ -52,7 +52,7 @@ pub(super) fn of(endpoint: &Arc<Endpoint>, text: &Arc<JudgeText>) -> IdleBackend
 struct Remote(Arc<Shared>);
 
 struct Shared {
-    endpoint: Arc<Endpoint>,
+    served: Arc<ServedModel>,
     exchange: Exchange,
     pace: Pace,
     reports: Reports,
@@ -70,6 +70,8 @@ struct Work {
     open: usize,
     /// It ends once there are none.
     is_ending: bool,
+    /// The tokens that may be spent are: it ends once what is under way is answered.
+    spent: Option<u64>,
     stats: Stats,
 }
 
@@ -79,7 +81,7 @@ impl Backend for Remote {
         let mut work = shared.lock();
         work.open += 1;
         work.waiting.push_back((request, form));
-        let hires = work.idle < work.waiting.len() && work.threads < shared.endpoint.most_at_once();
+        let hires = work.idle < work.waiting.len() && work.threads < shared.served.most_at_once();
         drop(work);
         // Where the system gives no more threads, those that there are do it.
         if hires {
@@ -154,12 +156,23 @@ impl Shared {
                 Ok(completion) => self.report(completion),
                 Err(NoTurn::Ended) => return,
                 Err(NoTurn::Spent(most)) => {
-                    self.end(Err(EngineError::Elsewhere(format!(
-                        "the {most} tokens of --max-total-tokens are spent (a run that goes on counts from 0 again)"
-                    ))));
+                    self.lock().spent = Some(most);
+                    self.end_if_spent();
                     return;
                 }
             }
+        }
+    }
+
+    /// Ends where the tokens that may be spent are, and nothing is under way any more.
+    fn end_if_spent(&self) {
+        let spent = self.lock().spent;
+        if let Some(most) = spent
+            && self.pace.active() == 0
+        {
+            self.end(Err(EngineError::Elsewhere(format!(
+                "the {most} tokens of --max-total-tokens are spent (a run that goes on counts from 0 again)"
+            ))));
         }
     }
 
@@ -183,30 +196,32 @@ impl Shared {
         if is_over {
             self.end(Ok(()));
         }
+        self.end_if_spent();
     }
 
     /// The answer to a request, however often it must be made.
     fn answer(&self, request: Request, form: Option<&AnswerForm>) -> Result<Completion, NoTurn> {
         let (body, name) = self.exchange.body(&request, form);
+        let most = request.max_new_tokens;
         let mut timing = begun();
-        let mut pauses = 0;
-        let mut broken = 0;
+        let first = Instant::now();
+        let (mut pauses, mut failures) = (0, 0);
         loop {
             let made = self.pace.enter()?;
-            let asked = self
-                .endpoint
-                .client
-                .ask(self.exchange.route(), &body, &name);
+            let client = &self.endpoint().client;
+            let asked = client.ask(self.exchange.route(), &body, most, &name);
             let answered = asked.and_then(|answer| {
-                read(&answer).map_err(|why| Failure::Passing {
-                    why,
-                    after: None,
-                    kind: Passing::Broken,
+                read(&answer).map_err(|unread| {
+                    self.pace
+                        .spent(self.exchange.spent(&request, unread.counted, ""));
+                    unread.failure
                 })
             });
             let failure = match answered {
                 Ok(answered) => {
-                    self.pace.answered(answered.counted.0, answered.counted.1);
+                    let text = answered.text.as_deref().unwrap_or_default();
+                    let (prompt, written) = self.exchange.spent(&request, answered.counted, text);
+                    self.pace.answered(prompt, written);
                     timing.finished = Instant::now();
                     if let Some(why) = self.is_of_another(&answered) {
                         self.end(Err(EngineError::Elsewhere(why)));
@@ -216,63 +231,93 @@ impl Shared {
                 }
                 Err(failure) => failure,
             };
-            let address = self.endpoint.address();
             let why = failure.why().to_owned();
-            let (is_busy, after) = match &failure {
-                Failure::Passing { kind, after, .. } => (*kind == Passing::Busy, *after),
-                Failure::Refused { .. } | Failure::Lasting(_) => (false, None),
+            let (kind, after) = match &failure {
+                Failure::Passing { kind, after, .. } => (Some(*kind), *after),
+                Failure::Refused { .. } | Failure::Lasting(_) => (None, None),
             };
-            self.pace.failed(made, is_busy, after);
+            // A fault in one answer is no reason for others to wait.
+            let waits = after.filter(|_| kind != Some(Passing::Broken));
+            self.pace.failed(made, kind == Some(Passing::Busy), waits);
             match failure {
-                Failure::Lasting(_) => {
-                    self.end(Err(EngineError::Elsewhere(format!("{address}: {why}"))));
-                    return Err(NoTurn::Ended);
+                Failure::Lasting(_) => return Err(self.fail(&why)),
+                // Some refuse a key so, and some what stands in a request.
+                Failure::Refused { status: 403, .. } if !self.pace.has_answered(None) => {
+                    return Err(self.fail(&why));
                 }
                 Failure::Refused { .. } => return Ok(self.refused(request, &why)),
                 Failure::Passing { kind, .. } => {
-                    let silence = self.pace.silence();
+                    let patience = self.endpoint().settings.patience;
+                    if let Some(after) = after.filter(|after| *after > patience) {
+                        let after = after.as_secs();
+                        let why = format!(
+                            "{why}; it asks to wait {after} s, longer than --endpoint-timeout"
+                        );
+                        return Err(self.fail(&why));
+                    }
                     // Where others are answered it is this request that the server cannot answer.
-                    let is_own = kind == Passing::Unreachable && silence < made.elapsed();
-                    broken += u32::from(kind == Passing::Broken || is_own);
-                    if broken >= TIMES {
-                        let why = format!("asked {TIMES} times: {why}");
+                    let is_own = kind != Passing::Busy && self.pace.has_answered(Some(first));
+                    failures += u32::from(is_own);
+                    if failures >= TIMES {
+                        let why = format!("asked {TIMES} times and more: {why}");
                         return Ok(self.refused(request, &why));
                     }
-                    if kind != Passing::Broken && silence > self.endpoint.settings.patience {
+                    let silence = self.pace.silence();
+                    if silence > patience {
+                        if kind != Passing::Busy && self.answers() {
+                            let why = format!(
+                                "it answers others, but not this for {} s: {why}",
+                                silence.as_secs()
+                            );
+                            return Ok(self.refused(request, &why));
+                        }
                         let silence = silence.as_secs();
-                        self.end(Err(EngineError::Elsewhere(format!(
-                            "{address} has answered nothing for {silence} s: {why}"
-                        ))));
-                        return Err(NoTurn::Ended);
+                        return Err(
+                            self.fail(&format!("every request has failed for {silence} s: {why}"))
+                        );
                     }
                 }
             }
             let pause = FIRST_PAUSE * 2_u32.saturating_pow(pauses);
             pauses += 1;
             // Requests that have failed together are not made again together.
-            let jitter = 0.75
-                + 0.5 * f64::from(blake3::hash(format!("{name}{pauses}").as_bytes()).as_bytes()[0])
-                    / 255.0;
+            let draw = blake3::hash(format!("{name}{pauses}").as_bytes()).as_bytes()[0];
+            let jitter = 0.75 + 0.5 * f64::from(draw) / 255.0;
             if !self.pace.pause(pause.min(LONGEST_PAUSE).mul_f64(jitter)) {
                 return Err(NoTurn::Ended);
             }
         }
     }
 
+    fn endpoint(&self) -> &Endpoint {
+        &self.served.endpoint
+    }
+
+    /// Whether the server answers a small request now.
+    fn answers(&self) -> bool {
+        self.endpoint()
+            .answers(&self.served.abilities, self.exchange.route())
+    }
+
+    /// Nothing will be answered any more.
+    fn fail(&self, why: &str) -> NoTurn {
+        let address = self.endpoint().address();
+        self.end(Err(EngineError::Elsewhere(format!("{address}: {why}"))));
+        NoTurn::Ended
+    }
+
     /// Another model than the one that was asked before the run would be another run.
     fn is_of_another(&self, answered: &Answered) -> Option<String> {
-        let (then, now) = (
-            self.endpoint.abilities().answers_as.as_ref()?,
-            answered.model.as_ref()?,
-        );
+        let then = self.endpoint().answers_as.get()?.as_ref()?;
+        let now = answered.model.as_ref()?;
         (then != now).then(|| {
-            let address = self.endpoint.address();
+            let address = self.endpoint().address();
             format!("{address} answers as the model {now}, and did as {then} when the run began: another model is another run")
         })
     }
 
     fn refused(&self, request: Request, why: &str) -> Completion {
-        let why = format!("{}: {why}", self.endpoint.address());
+        let why = format!("{}: {why}", self.endpoint().address());
         let answered = Answered::default();
         Completion {
             finish: FinishReason::Rejected(why),

@@ -19,8 +19,10 @@ const CONNECT: Duration = Duration::from_secs(10);
 /// How long what a server says of itself may take.
 const ABOUT: Duration = Duration::from_secs(30);
 
-/// The longest answer that is read, in bytes: far more than any completion has.
-const MOST_BYTES: u64 = 32 << 20;
+/// The longest answer that is read, in bytes; of a completion, so many and so many more a token, with the likeliest in its place.
+const MOST_BYTES: u64 = 64 << 20;
+const BYTES: u64 = 1 << 20;
+const BYTES_A_TOKEN: u64 = 8 << 10;
 
 /// The longest part of a server's message that is told.
 const MOST_TOLD: usize = 300;
@@ -45,7 +47,7 @@ pub(super) enum Failure {
 pub(super) enum Passing {
     /// The server has too much to do.
     Busy,
-    /// It cannot be reached, or closes connections.
+    /// It cannot be reached, closes connections, or is away for a while.
     Unreachable,
     /// It was reached, and gave no answer that can be read.
     Broken,
@@ -64,7 +66,7 @@ pub(super) struct Client {
     agent: Agent,
     /// Its address, without a slash at its end: `http://host:8000/v1`.
     base: String,
-    authorization: Option<String>,
+    key: Option<String>,
     patience: Duration,
 }
 
@@ -98,8 +100,8 @@ impl Client {
             .max_redirects(0)
             .user_agent(concat!("juror/", env!("CARGO_PKG_VERSION")))
             .timeout_connect(Some(CONNECT))
-            .max_idle_connections_per_host(settings.most_at_once)
-            .max_idle_connections(settings.most_at_once);
+            .max_idle_connections_per_host(settings.most_at_once.max(1))
+            .max_idle_connections(settings.most_at_once.max(1));
         let certificates = http::certificates();
         if let Some(roots) =
             certificates.map_err(|error| EndpointError::usage(error.to_string()))?
@@ -109,22 +111,21 @@ impl Client {
         let mut client = Self {
             agent: config.build().new_agent(),
             base: address.to_owned(),
-            authorization: key.map(|key| format!("Bearer {key}")),
+            key: key.map(str::to_owned),
             patience: settings.patience,
         };
-        let first = client.get("/models");
-        let listed = match first {
-            Err(Failure::Refused {
-                status: 404 | 405,
-                why,
-            }) if !address.ends_with("/v1") => {
-                client.base = format!("{address}/v1");
-                client
-                    .get("/models")
-                    .map_err(|_| Failure::Refused { status: 404, why })
-            }
-            other => other,
-        };
+        let mut listed = patiently(|| client.get("/models"));
+        // Nothing is there, or a page of the server's own.
+        let is_list = listed
+            .as_ref()
+            .is_ok_and(|listed| listed["data"].is_array());
+        let is_there = !matches!(listed, Err(Failure::Passing { .. }));
+        if is_there && !is_list && !address.ends_with("/v1") {
+            client.base = format!("{address}/v1");
+            listed = client
+                .get("/models")
+                .or_else(|failure| listed.map_err(|_| failure));
+        }
         let listed = listed.map_err(|failure| {
             let message = format!("{}: {}", client.base, failure.why());
             match failure {
@@ -140,10 +141,19 @@ impl Client {
     }
 
     /// What version the server says that it is, if it says so.
-    pub(super) fn version(&self) -> Option<String> {
+    ///
+    /// # Errors
+    /// Where it cannot be reached: as without a version it would be another server.
+    pub(super) fn version(&self) -> Result<Option<String>, EndpointError> {
         let root = self.base.strip_suffix("/v1").unwrap_or(&self.base);
-        let told = self.get_url(&format!("{root}/version")).ok()?;
-        told.get("version")?.as_str().map(str::to_owned)
+        match patiently(|| self.get_url(&format!("{root}/version"))) {
+            Ok(told) => Ok(told["version"].as_str().map(str::to_owned)),
+            Err(Failure::Passing { kind, why, .. }) if kind != Passing::Broken => {
+                Err(EndpointError::failure(format!("{root}/version: {why}")))
+            }
+            // Nothing there, or a page.
+            Err(_) => Ok(None),
+        }
     }
 
     fn get(&self, path: &str) -> Result<Value, Failure> {
@@ -152,11 +162,11 @@ impl Client {
 
     fn get_url(&self, url: &str) -> Result<Value, Failure> {
         let mut request = self.agent.get(url);
-        if let Some(authorization) = &self.authorization {
-            request = request.header("Authorization", authorization);
+        if let Some(key) = &self.key {
+            request = request.header("Authorization", format!("Bearer {key}"));
         }
         let request = request.config().timeout_global(Some(ABOUT)).build();
-        self.read(Instant::now(), ABOUT, request.call())
+        self.read(Instant::now(), ABOUT, MOST_BYTES, request.call())
     }
 
     /// Asks for a completion. Requests of equal `name` are the same request: a server that knows it need not answer it again.
@@ -164,6 +174,7 @@ impl Client {
         &self,
         route: Route,
         body: &Map<String, Value>,
+        most_tokens: usize,
         name: &str,
     ) -> Result<Value, Failure> {
         let path = route.path().trim_start_matches("/v1");
@@ -172,15 +183,17 @@ impl Client {
             .post(format!("{}{path}", self.base))
             .header("Content-Type", "application/json")
             .header("Idempotency-Key", name);
-        if let Some(authorization) = &self.authorization {
-            request = request.header("Authorization", authorization);
+        if let Some(key) = &self.key {
+            request = request.header("Authorization", format!("Bearer {key}"));
         }
         let request = request.config().timeout_global(Some(self.patience)).build();
         let body = serde_json::to_vec(body).map_err(|error| Failure::Refused {
             status: 0,
             why: error.to_string(),
         })?;
-        self.read(Instant::now(), self.patience, request.send(&body[..]))
+        let most = BYTES.saturating_add(BYTES_A_TOKEN.saturating_mul(most_tokens as u64));
+        let (made, sent) = (Instant::now(), request.send(&body[..]));
+        self.read(made, self.patience, most.min(MOST_BYTES), sent)
     }
 
     /// Reads what came of a request that was made at `made`.
@@ -188,6 +201,7 @@ impl Client {
         &self,
         made: Instant,
         patience: Duration,
+        most: u64,
         sent: Result<Response<ureq::Body>, ureq::Error>,
     ) -> Result<Value, Failure> {
         let response = sent.map_err(|error| Self::transport(&error, patience))?;
@@ -202,22 +216,19 @@ impl Client {
             )));
         }
         let mut text = Vec::new();
-        let mut reader = response.into_body().into_reader().take(MOST_BYTES + 1);
+        let mut reader = response.into_body().into_reader().take(most + 1);
         let read = reader.read_to_end(&mut text);
         let broken = |why: String| Failure::Passing {
             why,
             after,
             kind: Passing::Broken,
         };
-        if text.len() as u64 > MOST_BYTES {
-            return Err(broken(format!(
-                "an answer of more than {} MB",
-                MOST_BYTES >> 20
-            )));
+        if text.len() as u64 > most {
+            return Err(broken(format!("an answer of more than {most} bytes")));
         }
         let json = serde_json::from_slice::<Value>(&text);
         if !(200..300).contains(&status) {
-            let why = told(status, json.ok().as_ref(), &text);
+            let why = self.redacted(told(status, json.ok().as_ref(), &text));
             return Err(self.of_status(status, why, after));
         }
         read.map_err(|error| {
@@ -232,29 +243,30 @@ impl Client {
 
     /// What an answer of this status means.
     fn of_status(&self, status: u16, why: String, after: Option<Duration>) -> Failure {
-        let has_key = self.authorization.is_some();
+        let passing = |why, kind| Failure::Passing { why, after, kind };
         match status {
-            401 | 403 => Failure::Lasting(format!(
+            401 => Failure::Lasting(format!(
                 "the server {} ({why}): give one in the environment variable JUROR_ENDPOINT_KEY or with --endpoint-key-file",
-                if has_key {
+                if self.key.is_some() {
                     "refuses the key"
                 } else {
                     "asks for a key"
                 }
             )),
-            402 => Failure::Lasting(why),
+            402 | 404 | 405 => Failure::Lasting(why),
             429 if why.contains("insufficient_quota") => Failure::Lasting(why),
-            408 | 409 | 425 | 429 | 503 | 529 => Failure::Passing {
-                why,
-                after,
-                kind: Passing::Busy,
-            },
-            500.. => Failure::Passing {
-                why,
-                after,
-                kind: Passing::Broken,
-            },
+            429 => passing(why, Passing::Busy),
+            408 | 409 | 425 | 502 | 503 | 504 | 529 => passing(why, Passing::Unreachable),
+            500.. => passing(why, Passing::Broken),
             _ => Failure::Refused { status, why },
+        }
+    }
+
+    /// A text of the server without the key, which some repeat.
+    fn redacted(&self, text: String) -> String {
+        match &self.key {
+            Some(key) if text.contains(key.as_str()) => text.replace(key.as_str(), "(the key)"),
+            _ => text,
         }
     }
 

@@ -1,16 +1,18 @@
 //! A request's body, and an answer as a completion.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Instant;
 
 use serde_json::{Map, Value, json};
 
-use super::Endpoint;
 use super::abilities::Abilities;
+use super::client::{Failure, Passing};
 use super::form::AnswerForm;
-use crate::batch::shapes::completion as engine_answer;
+use super::{Endpoint, ServedModel};
+use crate::batch::shapes::{completion as engine_answer, error_of};
 use crate::judge::JudgeText;
-use crate::openai::request::Route;
+use crate::openai::request::{BYTES_PER_TOKEN, Route};
 use juror_data::journal::ChatIdentity;
 use juror_engine::engine::{Completion, FinishReason, Request, Timing, TokenLogprobs};
 use juror_engine::text::tokenizer::Tokenizer;
@@ -31,9 +33,71 @@ pub(super) struct Answered {
     pub(super) cached: usize,
     /// The model that it says has answered.
     pub(super) model: Option<String>,
-    pub(super) has_probabilities: bool,
     /// What was told of its tokens, those of thinking that was taken out among them.
     tokens: Vec<ToldToken>,
+}
+
+/// An answer that is none.
+pub(super) struct Unread {
+    pub(super) failure: Failure,
+    /// Tokens that were spent on it.
+    pub(super) counted: (usize, usize),
+}
+
+impl Answered {
+    /// Whether the answer to a question for one word is anything but short.
+    pub(super) fn thinks_aloud(&self) -> bool {
+        let text = self.text.as_deref().unwrap_or_default();
+        !self.thinks_apart && (self.is_cut || text.contains("<think") || text.contains("</think"))
+    }
+
+    /// Whether it tells what else was likely: of the written token alone no odds can be made.
+    pub(super) fn has_probabilities(&self) -> bool {
+        self.tokens.iter().any(|token| token.candidates.len() > 1)
+    }
+}
+
+/// Reads an answer.
+///
+/// # Errors
+/// Why it is none.
+pub(super) fn read(answer: &Value) -> Result<Answered, Unread> {
+    let usage = |key: &str| answer["usage"][key].as_u64().unwrap_or(0) as usize;
+    let counted = (usage("prompt_tokens"), usage("completion_tokens"));
+    let unread = |failure| Unread { failure, counted };
+    let broken = |why| {
+        unread(Failure::Passing {
+            why,
+            after: None,
+            kind: Passing::Broken,
+        })
+    };
+    let refused = |why| unread(Failure::Refused { status: 200, why });
+    if let Some(why) = error_of(answer) {
+        // Gateways hand on errors so.
+        let is_busy = ["429", "rate limit", "overloaded", "busy"];
+        let is_busy = is_busy.iter().any(|word| why.to_lowercase().contains(word));
+        let busy = |why| Failure::Passing {
+            why,
+            after: None,
+            kind: Passing::Busy,
+        };
+        return Err(if is_busy {
+            unread(busy(why))
+        } else {
+            refused(why)
+        });
+    }
+    let said = engine_answer(answer).map_err(broken)?.map_err(refused)?;
+    Ok(Answered {
+        text: said.text,
+        thinks_apart: said.thinks_apart,
+        is_cut: said.is_cut,
+        counted,
+        cached: said.usage.cached_tokens,
+        model: answer["model"].as_str().map(str::to_owned),
+        tokens: tokens_of(&answer["choices"][0]["logprobs"]),
+    })
 }
 
 /// What a server tells of a token.
@@ -66,38 +130,13 @@ impl ToldToken {
     }
 }
 
-impl Answered {
-    /// Whether the answer to a question for one word is anything but short.
-    pub(super) fn thinks_aloud(&self) -> bool {
-        let text = self.text.as_deref().unwrap_or_default();
-        !self.thinks_apart && (self.is_cut || text.contains("<think") || text.contains("</think"))
-    }
-}
-
-/// Reads an answer.
-///
-/// # Errors
-/// Why it is none.
-pub(super) fn read(answer: &Value) -> Result<Answered, String> {
-    let said = engine_answer(answer)??;
-    let model = answer["model"].as_str().map(str::to_owned);
-    let choice = &answer["choices"][0];
-    let tokens = tokens_of(&choice["logprobs"]);
-    Ok(Answered {
-        has_probabilities: tokens.iter().any(|token| !token.candidates.is_empty()),
-        text: said.text,
-        thinks_apart: said.thinks_apart,
-        is_cut: said.is_cut,
-        counted: (said.usage.prompt_tokens, said.usage.completion_tokens),
-        cached: said.usage.cached_tokens,
-        model,
-        tokens,
-    })
-}
-
 /// What is told of tokens, in a chat's shape or in a raw completion's.
 fn tokens_of(logprobs: &Value) -> Vec<ToldToken> {
-    let number = |value: &Value| value.as_f64().map(|number| number as f32);
+    // A probability is no more than one, but for rounding.
+    let number = |value: &Value| {
+        let logprob = value.as_f64().map(|number| number as f32)?;
+        (logprob <= 0.01).then_some(logprob.min(0.0))
+    };
     if let Some(content) = logprobs["content"].as_array() {
         let one = |entry: &Value| {
             let bytes = entry["bytes"].as_array().map(|bytes| {
@@ -179,7 +218,7 @@ impl Endpoint {
 
 /// Makes bodies of a judge's requests, and completions of the answers.
 pub(super) struct Exchange {
-    endpoint: Arc<Endpoint>,
+    served: Arc<ServedModel>,
     text: Arc<JudgeText>,
     route: Route,
     /// Words whose odds are recorded, in small letters, and what each stands for.
@@ -187,21 +226,16 @@ pub(super) struct Exchange {
 }
 
 impl Exchange {
-    pub(super) fn new(endpoint: &Arc<Endpoint>, text: &Arc<JudgeText>) -> Self {
-        let route = if endpoint.takes_text() && text.protocol.chat() {
-            Route::Chat
-        } else {
-            Route::Completions
-        };
+    pub(super) fn new(served: &Arc<ServedModel>, text: &Arc<JudgeText>) -> Self {
         let words = text.protocol.choices();
         let words = words.unwrap_or_else(|| vec![("true", 1.0), ("false", 0.0)]);
         let words = words
             .into_iter()
             .map(|(word, number)| (word.to_lowercase(), number));
         Self {
-            endpoint: Arc::clone(endpoint),
+            route: served.endpoint.route(text.protocol.as_ref()),
+            served: Arc::clone(served),
             text: Arc::clone(text),
-            route,
             words: words.collect(),
         }
     }
@@ -220,8 +254,10 @@ impl Exchange {
         request: &Request,
         form: Option<&AnswerForm>,
     ) -> (Map<String, Value>, String) {
-        let endpoint = &self.endpoint;
-        let abilities = endpoint.abilities();
+        let ServedModel {
+            endpoint,
+            abilities,
+        } = self.served.as_ref();
         let mut body = Map::new();
         body.insert("model".to_owned(), json!(endpoint.model));
         let prompt = || self.tokenizer().decode(&request.prompt);
@@ -268,12 +304,10 @@ impl Exchange {
             render_as(chat, &mut body);
         }
         endpoint.extend(&mut body);
-        // Trials of chance are different requests without a seed too.
-        let told = format!(
-            "{} {}",
-            request.random_key.trial,
-            Value::Object(body.clone())
-        );
+        // Draws of chance are different requests without a seed too.
+        let key = request.random_key;
+        let body_text = Value::Object(body.clone());
+        let told = format!("{} {} {body_text}", key.seed, key.trial);
         let name = format!("juror-{}", &blake3::hash(told.as_bytes()).to_hex()[..32]);
         (body, name)
     }
@@ -289,6 +323,24 @@ impl Exchange {
         system.into_iter().chain([user]).collect()
     }
 
+    /// Tokens that were spent on an answer; where the server counts none, so many as texts of such length have.
+    pub(super) fn spent(
+        &self,
+        request: &Request,
+        counted: (usize, usize),
+        text: &str,
+    ) -> (usize, usize) {
+        if counted != (0, 0) {
+            return counted;
+        }
+        let prompt = if self.served.takes_text() {
+            request.prompt.len() / BYTES_PER_TOKEN
+        } else {
+            request.prompt.len()
+        };
+        (prompt, text.len().div_ceil(BYTES_PER_TOKEN))
+    }
+
     /// The completion of an answer.
     pub(super) fn completion(
         &self,
@@ -297,62 +349,81 @@ impl Exchange {
         timing: Timing,
     ) -> Completion {
         let text = answered.text.as_deref().unwrap_or_default();
+        let is_open = self.served.abilities.thinks_aloud
+            && answered.is_cut
+            && !answered.thinks_apart
+            && !text.contains("</think");
+        // Of a model whose chat template opens the thinking, and whose answer was cut before it ended, nothing counts.
+        let text = if is_open {
+            Cow::Owned(format!("<think>{text}"))
+        } else {
+            Cow::Borrowed(text)
+        };
         // What cannot be spelled in the tokens at hand is no verdict either.
-        let tokens = self.tokenizer().encode_trusted(text).unwrap_or_default();
-        let expected = self.expected(text, &tokens, answered);
-        let wants = request.logprobs.is_some() && !self.endpoint.takes_text();
-        let logprobs = wants.then(|| logprobs_of(tokens.len(), &answered.tokens));
+        let tokens = self.tokenizer().encode_trusted(&text).unwrap_or_default();
+        let expected = self.expected(&text, &tokens, answered);
+        let mut finish = if answered.is_cut {
+            FinishReason::Length
+        } else {
+            FinishReason::Stop
+        };
+        let mut logprobs = Vec::new();
+        if request.logprobs.is_some() && !self.served.takes_text() {
+            logprobs = logprobs_of(tokens.len(), &answered.tokens);
+            if logprobs.is_empty() && self.text.wants_probabilities() {
+                finish = FinishReason::Rejected(
+                    "the server does not say how likely each token of its answer was, which this judge weighs".to_owned(),
+                );
+            }
+        }
         Completion {
             id: request.id,
             prompt: request.prompt,
             tokens,
             expected,
-            logprobs: logprobs.unwrap_or_default(),
-            finish: if answered.is_cut {
-                FinishReason::Length
-            } else {
-                FinishReason::Stop
-            },
+            logprobs,
+            finish,
             cached_tokens: answered.cached,
             counted: (answered.counted != (0, 0)).then_some(answered.counted),
             timing,
         }
     }
 
-    /// The expected number at each token of the answer that begins a word of the protocol.
+    /// The expected number at each token of the answer's end that begins a word of the protocol.
     fn expected(&self, text: &str, tokens: &[u32], answered: &Answered) -> Vec<(usize, f32)> {
-        let written: Vec<u8> = answered
-            .tokens
-            .iter()
-            .flat_map(|token| token.bytes.clone())
-            .collect();
+        /// Bytes of the end of an answer in which its verdict is: what stands before may hold what servers cannot spell.
+        const END: usize = 1024;
+        let bytes = answered.tokens.iter().map(|token| token.bytes.as_slice());
+        let written = bytes.collect::<Vec<_>>().concat();
+        let end = &text[text.ceil_char_boundary(text.len().saturating_sub(END))..];
         // Thinking that was taken out of the text, and what ends a turn, may be among the tokens.
-        let Some(start) = find_last(&written, text.as_bytes()) else {
+        let near = written.len().saturating_sub(2 * END);
+        let Some(found) = find_last(&written[near..], end.as_bytes()) else {
             return Vec::new();
         };
+        let (first, own) = (near + found, text.len() - end.len());
         let mut expected: Vec<(usize, f32)> = Vec::new();
-        let mut end = 0;
+        let mut after = 0;
         for ToldToken {
             bytes, candidates, ..
         } in &answered.tokens
         {
-            let begin = end;
-            end += bytes.len();
+            let begin = after;
+            after += bytes.len();
             let blank = bytes
                 .iter()
                 .take_while(|byte| byte.is_ascii_whitespace())
                 .count();
-            let Some(place) = (begin + blank)
-                .checked_sub(start)
-                .filter(|at| *at < text.len())
-            else {
+            let place = (begin + blank).checked_sub(first).map(|at| own + at);
+            let Some(place) = place.filter(|at| *at < text.len()) else {
                 continue;
             };
-            let own = String::from_utf8_lossy(bytes);
-            let Some(number) = self.number(&own).and(self.expected_of(candidates)) else {
+            let written = String::from_utf8_lossy(bytes);
+            let odds = self.number(&written).and(self.expected_of(candidates));
+            let Some(number) = odds else {
                 continue;
             };
-            let at = if self.endpoint.takes_text() {
+            let at = if self.served.takes_text() {
                 // Its tokens are bytes.
                 place
             } else {
@@ -383,6 +454,9 @@ impl Exchange {
     }
 
     fn expected_of(&self, candidates: &[(String, f32)]) -> Option<f32> {
+        if candidates.len() < 2 {
+            return None;
+        }
         let (mut sum, mut weighted) = (0.0, 0.0);
         for (token, logprob) in candidates {
             if let Some(number) = self.number(token) {
@@ -416,7 +490,7 @@ fn find_last(whole: &[u8], part: &[u8]) -> Option<usize> {
 }
 
 /// Settings of the chat template, which the server applies.
-fn render_as(chat: &ChatIdentity, body: &mut Map<String, Value>) {
+pub(super) fn render_as(chat: &ChatIdentity, body: &mut Map<String, Value>) {
     let mut variables = Map::new();
     if let Some(thinking) = chat.thinking {
         variables.insert("enable_thinking".to_owned(), json!(thinking));

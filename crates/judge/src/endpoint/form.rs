@@ -10,6 +10,7 @@
 
 use std::fmt::Write as _;
 
+use regex::Regex;
 use serde_json::{Map, Value, json};
 
 use crate::protocol::{Part, Scaffold};
@@ -110,7 +111,9 @@ impl AnswerForm {
             let text = text
                 .replace('\\', "\\\\")
                 .replace('"', "\\\"")
-                .replace('\n', "\\n");
+                .replace('\n', "\\n")
+                .replace('\r', "\\r")
+                .replace('\t', "\\t");
             format!("\"{text}\"")
         };
         let rules = parts.iter().map(|part| match part {
@@ -120,11 +123,28 @@ impl AnswerForm {
                 format!("({})", words.join(" | "))
             }
             FormPart::UpTo(end) => {
-                let first = end.chars().next().unwrap_or('\n');
-                format!("[^{first}]* {}", quoted(end))
+                let first = end.chars().next().map(|first| escaped(&first.to_string()));
+                format!("[^{}]* {}", first.unwrap_or_default(), quoted(end))
             }
         });
         Some(format!("root ::= {}", rules.collect::<Vec<_>>().join(" ")))
+    }
+
+    /// Whether an answer is of the form; of a schema it is only seen that it is JSON with the required keys.
+    pub(super) fn matches(&self, answer: &str) -> bool {
+        match self {
+            Self::Json(schema) => {
+                let value: Result<Value, _> = serde_json::from_str(answer.trim());
+                let required = schema["required"].as_array().into_iter().flatten();
+                let mut required = required.filter_map(Value::as_str);
+                value.is_ok_and(|value| required.all(|key| value.get(key).is_some()))
+            }
+            Self::Parts(_) | Self::Regex(_) => {
+                let pattern = self.regex().unwrap_or_default();
+                let regex = Regex::new(&format!(r"\A\s*(?:{pattern})\s*\z"));
+                regex.is_ok_and(|regex| regex.is_match(answer))
+            }
+        }
     }
 
     /// The words of a form that is one choice.

@@ -35,12 +35,14 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 
 use crate::catalog::known_judges::KnownJudge;
-use crate::judge::model::{BARE, TextParts, known_judge_named};
+use crate::judge::model::{BARE, MAX_NEW_TOKENS, TextParts, known_judge_named};
 use crate::judge::prompt::PromptError;
 use crate::judge::{ChatSettings, GenerationDefaults, JudgeFile, JudgeText};
+use crate::openai::request::Route;
 use crate::protocol::{PromptTemplate, Protocol, ScaffoldWants};
 use crate::runtime::IdleBackend;
-use abilities::Abilities;
+use abilities::{Abilities, Asking};
+
 use client::Client;
 pub(crate) use form::AnswerForm;
 use juror_engine::checkpoint::{CheckpointError, ModelSource};
@@ -98,7 +100,7 @@ impl fmt::Debug for EndpointSettings {
             .field("requests_per_minute", &self.requests_per_minute)
             .field("most_tokens", &self.most_tokens)
             .field("patience", &self.patience)
-            .field("body", &self.body)
+            .field("body", &self.body.keys())
             .finish_non_exhaustive()
     }
 }
@@ -142,8 +144,10 @@ pub struct Endpoint {
     /// Most tokens of prompt and completion together, if the server says so.
     context: Option<usize>,
     settings: EndpointSettings,
-    /// Asked for once: an answer needs the server to work.
-    abilities: OnceLock<Abilities>,
+    /// What it can do is to be tried.
+    is_tried: bool,
+    /// As what model it answered when it was tried.
+    answers_as: OnceLock<Option<String>>,
 }
 
 impl fmt::Debug for Endpoint {
@@ -159,11 +163,15 @@ pub fn is_address(name: &str) -> bool {
 
 impl Endpoint {
     /// Asks a server what models it has. `name` is its address, `#` and the model's name there behind it; without that it must have
-    /// one model alone.
+    /// one model alone. Only where it `is_tried` it is asked to generate anything before a run.
     ///
     /// # Errors
     /// [`EndpointError`] where it cannot be reached, refuses the key, or has no such model.
-    pub fn connect(name: &str, settings: EndpointSettings) -> Result<Arc<Self>, EndpointError> {
+    pub fn connect(
+        name: &str,
+        settings: EndpointSettings,
+        is_tried: bool,
+    ) -> Result<Arc<Self>, EndpointError> {
         let (address, model) = match name.split_once('#') {
             Some((address, model)) => (address, Some(model).filter(|model| !model.is_empty())),
             None => (name, None),
@@ -210,7 +218,7 @@ impl Endpoint {
         });
         let about = json!({
             "entry": entry.map(described),
-            "version": client.version(),
+            "version": client.version()?,
         });
         let endpoint = Self {
             model,
@@ -218,27 +226,10 @@ impl Endpoint {
             context: context.and_then(|tokens| usize::try_from(tokens).ok()),
             client,
             settings,
-            abilities: OnceLock::new(),
+            is_tried,
+            answers_as: OnceLock::new(),
         };
         Ok(Arc::new(endpoint))
-    }
-
-    /// Asks the server, with a few small requests, what it can do.
-    ///
-    /// # Errors
-    /// [`EndpointError`] where it does not answer them.
-    pub fn probe(&self) -> Result<(), EndpointError> {
-        if self.abilities.get().is_none() {
-            let abilities = Abilities::find(self)?;
-            // Another thread may have been first: both have asked the same.
-            let _ = self.abilities.set(abilities);
-        }
-        Ok(())
-    }
-
-    /// What it can do, as far as that was asked.
-    fn abilities(&self) -> &Abilities {
-        self.abilities.get().unwrap_or(Abilities::unknown())
     }
 
     /// The model's name.
@@ -251,21 +242,34 @@ impl Endpoint {
         self.client.base()
     }
 
-    /// What tells the model from others: what the server says of itself and of it, and what of it answers depend on.
+    /// What tells the model from others: the server's address, what it says of itself and of the model, and what of the user's settings
+    /// answers depend on.
     ///
     /// # Errors
-    /// When the tokenizer's file cannot be read.
+    /// When the tokenizer's files cannot be read.
     pub fn hash(&self) -> Result<String, CheckpointError> {
-        let tokenizer = match &self.settings.tokenizer {
-            Some(source) => source.read_text("tokenizer.json")?,
-            None => String::new(),
-        };
+        const FILES: [&str; 6] = [
+            "config.json",
+            "generation_config.json",
+            "tokenizer.json",
+            "tokenizer_config.json",
+            "chat_template.jinja",
+            "judge.json",
+        ];
+        let mut files = blake3::Hasher::new();
+        if let Some(source) = &self.settings.tokenizer {
+            for file in FILES.iter().filter(|file| source.has(file)) {
+                files.update(file.as_bytes());
+                files.update(source.read_text(file)?.as_bytes());
+            }
+        }
         let told = json!({
+            "address": self.address(),
             "model": self.model,
             "about": self.about,
-            "answers_as": self.abilities().answers_as,
+            "answers_as": self.answers_as.get(),
             "body": self.settings.body,
-            "tokenizer": blake3::hash(tokenizer.as_bytes()).to_hex().as_str(),
+            "files": files.finalize().to_hex().as_str(),
         });
         Ok(blake3::hash(told.to_string().as_bytes())
             .to_hex()
@@ -277,72 +281,85 @@ impl Endpoint {
         self.settings.tokenizer.is_none()
     }
 
-    /// Whether it says how likely tokens were.
-    pub fn has_probabilities(&self) -> bool {
-        self.abilities().logprobs.is_some()
+    /// Most tokens of a completion that leave room for a prompt, as far as the server says how long its context is.
+    fn most_new_tokens(&self) -> usize {
+        self.context.map_or(usize::MAX, |context| context / 2)
     }
 
-    /// Whether it keeps answers to the form that a protocol gives them.
-    pub(crate) fn can_ask_for_form_of(&self, protocol: &dyn Protocol) -> bool {
-        let form = protocol.scaffold(ScaffoldWants::default());
-        form.and_then(|scaffold| AnswerForm::of(&scaffold))
-            .is_some_and(|form| self.abilities().asks_for(&form))
-    }
-
-    /// What was found out, in words.
-    pub fn describe(&self) -> String {
-        let Abilities { logprobs, form, .. } = self.abilities();
-        let form = match form {
-            Some(form) => format!("answers kept to their form by `{}`", form.name()),
-            None => "answers in free text".to_owned(),
-        };
-        let known = match logprobs {
-            Some(_) => "with probabilities",
-            None => "without probabilities",
-        };
-        let asked = if self.takes_text() {
-            "prompts as messages"
-        } else {
-            "prompts as tokens"
-        };
-        format!("{self:?}: {asked}, {form}, {known}")
-    }
-
-    /// The text side of the judge.
+    /// The text side of the judge. Unless only a description is wanted, the server is asked, with a few small requests, what it
+    /// can do.
     ///
     /// # Errors
-    /// As [`JudgeText::load_with`].
+    /// As [`JudgeText::load_with`]; and where the server does not answer.
     pub fn text(
         self: &Arc<Self>,
         protocol: &Arc<dyn Protocol>,
         template: &PromptTemplate,
         settings: &ChatSettings,
     ) -> Result<JudgeText, PromptError> {
-        let mut notes = self.abilities().notes.clone();
-        if let Some(source) = &self.settings.tokenizer {
-            let mut text = JudgeText::load_with(source, protocol, template, settings)?;
-            text.context = self.context.unwrap_or(text.context).min(text.context);
-            text.notes.append(&mut notes);
-            return Ok(text.at_endpoint(self));
-        }
-        if settings.template.is_some() {
-            return Err(PromptError::RenderedElsewhere);
-        }
-        let known = self.known()?;
-        let parts = TextParts {
-            name: format!("{self:?}"),
-            config: None,
-            context: ANY_CONTEXT,
-            eos: Vec::new(),
-            tokenizer: Arc::new(Tokenizer::from_json(&byte_tokenizer())?),
-            chat: ChatTemplate::new("{}", Some(BARE.to_owned()))?,
-            judge: JudgeFile::default(),
-            known,
-            generation: GenerationDefaults::default(),
-            notes,
-            endpoint: Some(Arc::clone(self)),
+        let text = match &self.settings.tokenizer {
+            Some(source) => {
+                let mut text = JudgeText::load_with(source, protocol, template, settings)?;
+                text.context = self.context.unwrap_or(text.context).min(text.context);
+                let most = self.most_new_tokens();
+                text.generation.max_new_tokens = text
+                    .generation
+                    .max_new_tokens
+                    .map(|tokens| tokens.min(most));
+                text
+            }
+            None if settings.template.is_some() => return Err(PromptError::RenderedElsewhere),
+            None => {
+                let parts = TextParts {
+                    name: format!("{self:?}"),
+                    config: None,
+                    context: ANY_CONTEXT,
+                    most_new_tokens: self.most_new_tokens(),
+                    eos: Vec::new(),
+                    tokenizer: Arc::new(Tokenizer::from_json(&byte_tokenizer())?),
+                    chat: ChatTemplate::new("{}", Some(BARE.to_owned()))?,
+                    judge: JudgeFile::default(),
+                    known: self.known()?,
+                    generation: GenerationDefaults {
+                        max_new_tokens: Some(MAX_NEW_TOKENS.min(self.most_new_tokens())),
+                        ..GenerationDefaults::default()
+                    },
+                    notes: Vec::new(),
+                    is_for_others: true,
+                };
+                JudgeText::of_parts(parts, protocol, template, settings)?
+            }
         };
-        JudgeText::of_parts(parts, protocol, template, settings)
+        let form = protocol
+            .scaffold(ScaffoldWants::default())
+            .and_then(|scaffold| AnswerForm::of(&scaffold));
+        let asking = Asking {
+            route: self.route(protocol.as_ref()),
+            chat: text.chat.as_ref(),
+            form,
+        };
+        let abilities = if self.is_tried {
+            let (abilities, answers_as) = Abilities::find(self, &asking)?;
+            // Under another protocol it is the same model.
+            let _ = self.answers_as.set(answers_as);
+            abilities
+        } else {
+            Abilities::unknown()
+        };
+        let served = ServedModel {
+            endpoint: Arc::clone(self),
+            abilities,
+        };
+        Ok(text.served_by(served))
+    }
+
+    /// Which of OpenAI's two routes prompts of a protocol take.
+    fn route(&self, protocol: &dyn Protocol) -> Route {
+        if self.takes_text() && protocol.chat() {
+            Route::Chat
+        } else {
+            Route::Completions
+        }
     }
 
     /// The known judge of this name.
@@ -352,26 +369,104 @@ impl Endpoint {
     pub fn known(&self) -> Result<Option<&'static KnownJudge>, CheckpointError> {
         known_judge_named(&self.model)
     }
+}
 
-    /// What answers the runtime's requests for a judge.
+/// A model behind a server, and what that can do for a judge.
+#[derive(Debug)]
+pub(crate) struct ServedModel {
+    endpoint: Arc<Endpoint>,
+    abilities: Abilities,
+}
+
+impl ServedModel {
+    /// See [`Endpoint::takes_text`].
+    pub(crate) fn takes_text(&self) -> bool {
+        self.endpoint.takes_text()
+    }
+
+    /// The server's context in tokens, if it says how long that is.
+    pub(crate) fn context(&self) -> Option<usize> {
+        self.endpoint.context
+    }
+
+    /// Whether it was found to tell no probabilities.
+    pub(crate) fn lacks_probabilities(&self) -> bool {
+        self.abilities.is_known && self.abilities.logprobs.is_none()
+    }
+
+    /// Whether answers are kept to the protocol's form.
+    pub(crate) fn has_form(&self) -> bool {
+        self.abilities.form.is_some()
+    }
+
+    /// Whether equal requests at temperature 0 may be answered differently.
+    pub(crate) fn draws_anyway(&self) -> bool {
+        !self.abilities.temperature
+    }
+
+    /// What the user should know.
+    pub(crate) fn notes(&self) -> &[String] {
+        &self.abilities.notes
+    }
+
+    /// What answers depend on beside the model: without probabilities, or free, they are others.
+    pub(crate) fn key(&self) -> String {
+        let form = self.abilities.form.map(form::FormKey::name);
+        format!(" {form:?} {}", self.abilities.logprobs.is_some())
+    }
+
+    /// What was found out, in words.
+    pub(crate) fn describe(&self) -> String {
+        let Self {
+            endpoint,
+            abilities,
+        } = self;
+        let form = match abilities.form {
+            Some(form) => format!("answers kept to their form by `{}`", form.name()),
+            None => "answers in free text".to_owned(),
+        };
+        let known = match abilities.logprobs {
+            Some(_) => "with probabilities",
+            None => "without probabilities",
+        };
+        let asked = if endpoint.takes_text() {
+            "prompts as messages"
+        } else {
+            "prompts as tokens"
+        };
+        format!("{endpoint:?}: {asked}, {form}, {known}")
+    }
+
+    /// What answers the runtime's requests for the judge.
     pub(crate) fn backend(self: &Arc<Self>, text: &Arc<JudgeText>) -> IdleBackend {
         backend::of(self, text)
     }
 
-    /// Requests that wait for it beside those that it has.
+    /// Requests at once, at most.
     pub(crate) fn most_at_once(&self) -> usize {
-        self.settings.most_at_once
+        self.endpoint.settings.most_at_once.max(1)
     }
 }
 
 /// What an entry of a list of models says of the model, without what changes while a server runs.
 fn described(entry: &Value) -> Value {
-    const LASTING: [&str; 6] = ["id", "root", "parent", "owned_by", "max_model_len", "meta"];
-    let lasting = LASTING.iter().filter_map(|key| {
-        let value = entry.get(*key).filter(|value| !value.is_null())?;
-        Some(((*key).to_owned(), value.clone()))
-    });
-    Value::Object(lasting.collect())
+    let lasting = |holder: &Value, keys: &[&str]| -> Value {
+        let given = keys.iter().filter_map(|key| {
+            let value = holder.get(*key).filter(|value| !value.is_null())?;
+            Some(((*key).to_owned(), value.clone()))
+        });
+        Value::Object(given.collect())
+    };
+    json!([
+        lasting(
+            entry,
+            &["id", "root", "parent", "owned_by", "max_model_len"]
+        ),
+        lasting(
+            &entry["meta"],
+            &["n_ctx_train", "n_params", "n_vocab", "size"]
+        ),
+    ])
 }
 
 /// `tokenizer.json` of a tokenizer whose tokens are bytes: the id of each is its value.

@@ -56,8 +56,10 @@ struct State {
     /// The last limit, and the tokens a second there.
     before: Option<(f64, f64)>,
     unchanged: u32,
-    /// When a request was last answered.
-    answered: Instant,
+    /// When a request was last answered, if one was.
+    answered: Option<Instant>,
+    /// When the first request failed since.
+    failing: Option<Instant>,
     ended: bool,
 }
 
@@ -78,7 +80,8 @@ impl Pace {
                 tokens: 0,
                 before: None,
                 unchanged: 0,
-                answered: now,
+                answered: None,
+                failing: None,
                 ended: false,
             }),
             changed: Condvar::new(),
@@ -143,11 +146,14 @@ impl Pace {
     pub(super) fn answered(&self, prompt: usize, written: usize) {
         let mut state = self.lock();
         state.active = state.active.saturating_sub(1);
-        state.answered = Instant::now();
-        state.spent += (prompt + written) as u64;
+        state.answered = Some(Instant::now());
+        state.failing = None;
+        state.resumes = None;
+        let tokens = prompt.saturating_add(written) as u64;
+        state.spent = state.spent.saturating_add(tokens);
         state.answers += 1;
         // Of servers that count nothing, answers.
-        state.tokens += (written as u64).max(1);
+        state.tokens = state.tokens.saturating_add((written as u64).max(1));
         if f64::from(state.answers) >= state.limit.max(FIRST) {
             state.measure(self.most);
         }
@@ -155,7 +161,7 @@ impl Pace {
         self.changed.notify_all();
     }
 
-    /// A request that was made at `made` has failed in a way that may pass.
+    /// A request that was made at `made` has failed; `after`: the server asks all to wait so long.
     pub(super) fn failed(&self, made: Instant, is_busy: bool, after: Option<Duration>) {
         let mut state = self.lock();
         state.active = state.active.saturating_sub(1);
@@ -167,6 +173,7 @@ impl Pace {
             state.start_measuring();
             state.before = None;
         }
+        state.failing.get_or_insert(now);
         if let Some(after) = after {
             let until = now.checked_add(after);
             state.resumes = state.resumes.max(until);
@@ -175,9 +182,23 @@ impl Pace {
         self.changed.notify_all();
     }
 
-    /// How long no request was answered.
+    /// How long every request has failed.
     pub(super) fn silence(&self) -> Duration {
-        self.lock().answered.elapsed()
+        let failing = self.lock().failing;
+        failing.map_or(Duration::ZERO, |since| since.elapsed())
+    }
+
+    /// Whether a request was answered since `then`; without one, at all.
+    pub(super) fn has_answered(&self, then: Option<Instant>) -> bool {
+        let answered = self.lock().answered;
+        answered.is_some_and(|answered| then.is_none_or(|then| answered > then))
+    }
+
+    /// Tokens that were spent on what is no answer.
+    pub(super) fn spent(&self, (prompt, written): (usize, usize)) {
+        let tokens = prompt.saturating_add(written) as u64;
+        let mut state = self.lock();
+        state.spent = state.spent.saturating_add(tokens);
     }
 
     /// Waits before a request is made again; false where all is over.

@@ -297,7 +297,7 @@ impl Judge {
                 build_engines(devices, &build, observe)?
             }
             JudgeModel::Elsewhere(endpoint) => {
-                endpoint.probe()?;
+                debug_assert!(text.is_elsewhere(), "{endpoint:?}");
                 Vec::new()
             }
         };

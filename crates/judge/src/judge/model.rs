@@ -10,7 +10,7 @@ use super::generation::GenerationDefaults;
 use super::model_text::{ModelText, guarded, optional};
 use super::prompt::{PromptBuilder, PromptError, PromptTokens, TokenCount, TooLong};
 use crate::catalog::known_judges::{self, KnownJudge};
-use crate::endpoint::Endpoint;
+use crate::endpoint::ServedModel;
 use crate::protocol::{PromptTemplate, Protocol, ScaffoldWants};
 use crate::reward::RewardPolicy;
 use crate::runtime::Doubt;
@@ -75,7 +75,7 @@ pub struct JudgeText {
     /// The forms of constrained answers.
     pub(super) grammars: Grammars,
     /// The server that answers, where the model runs elsewhere.
-    pub(crate) endpoint: Option<Arc<Endpoint>>,
+    pub(crate) endpoint: Option<Arc<ServedModel>>,
 }
 
 /// What a judge's text side is made of.
@@ -84,6 +84,8 @@ pub(crate) struct TextParts {
     pub(crate) name: String,
     pub(crate) config: Option<ModelConfig>,
     pub(crate) context: usize,
+    /// Most tokens of a completion that leave room for a prompt.
+    pub(crate) most_new_tokens: usize,
     /// Tokens that end a generation.
     pub(crate) eos: Vec<u32>,
     pub(crate) tokenizer: Arc<Tokenizer>,
@@ -92,12 +94,13 @@ pub(crate) struct TextParts {
     pub(crate) known: Option<&'static KnownJudge>,
     pub(crate) generation: GenerationDefaults,
     pub(crate) notes: Vec<String>,
-    pub(crate) endpoint: Option<Arc<Endpoint>>,
+    /// Whoever tokenises the prompts is not known.
+    pub(crate) is_for_others: bool,
 }
 
 impl JudgeText {
     /// Whether the probabilities of all tokens say something of its verdicts.
-    pub(super) fn wants_probabilities(&self) -> bool {
+    pub(crate) fn wants_probabilities(&self) -> bool {
         let asks = |domain: &Domain| domain.least > 0.0;
         self.weighs_thinking || self.domain.as_ref().is_some_and(asks)
     }
@@ -170,7 +173,7 @@ impl JudgeText {
         let lacks = self
             .endpoint
             .as_ref()
-            .is_some_and(|one| !one.has_probabilities());
+            .is_some_and(|one| one.lacks_probabilities());
         lacks.then_some("the server does not say how likely the words of its answers were")
     }
 
@@ -262,6 +265,7 @@ impl JudgeText {
             name: source.to_string(),
             eos,
             context: config.max_positions,
+            most_new_tokens: config.max_positions / 2,
             config: Some(config),
             tokenizer,
             chat,
@@ -269,7 +273,7 @@ impl JudgeText {
             known: known_judge(source)?,
             generation,
             notes,
-            endpoint: None,
+            is_for_others: false,
         };
         Self::of_parts(parts, protocol, template, settings)
     }
@@ -288,6 +292,7 @@ impl JudgeText {
             name,
             config,
             context,
+            most_new_tokens,
             eos,
             tokenizer,
             chat,
@@ -295,7 +300,7 @@ impl JudgeText {
             known,
             mut generation,
             mut notes,
-            endpoint,
+            is_for_others,
         } = parts;
         let JudgeFile {
             mut domain,
@@ -311,10 +316,13 @@ impl JudgeText {
             let stated = domain.take().ok_or(PromptError::NoDomain { model })?;
             answer_start = stated.inside;
         }
-        let is_text = endpoint.as_ref().is_some_and(|one| one.takes_text());
         // Whoever renders the messages applies them.
         let none = ChatOptions::default();
-        let options = if is_text { &none } else { &settings.options };
+        let options = if is_for_others {
+            &none
+        } else {
+            &settings.options
+        };
         let prompts = PromptBuilder::new(
             Arc::clone(&tokenizer),
             &chat,
@@ -324,13 +332,13 @@ impl JudgeText {
             settings.style.clone(),
             &answer_start,
         )?;
-        let prompts = if is_text {
+        let prompts = if is_for_others {
             prompts.for_others()
         } else {
             prompts
         };
         // A known judge's settings are for its own protocol; under another, that protocol's come first. A prompt needs room too.
-        generation = with_known(generation, known, protocol.as_ref(), context / 2);
+        generation = with_known(generation, known, protocol.as_ref(), most_new_tokens);
         notes.extend_from_slice(prompts.notes());
         let own_text = protocol
             .template_text()
@@ -365,13 +373,8 @@ impl JudgeText {
             notes,
             has_form: false,
             blank: OnceLock::new(),
-            endpoint,
+            endpoint: None,
         };
-        if let Some(endpoint) = &text.endpoint {
-            let has_form = endpoint.can_ask_for_form_of(protocol.as_ref());
-            text.has_form = has_form;
-            return Ok(text);
-        }
         match text.form() {
             None => {}
             Some(Ok(())) => text.has_form = true,
@@ -383,11 +386,18 @@ impl JudgeText {
         Ok(text)
     }
 
-    /// The same of a model behind a server, which is asked in the tokens of these files.
-    pub(crate) fn at_endpoint(mut self, endpoint: &Arc<Endpoint>) -> Self {
-        self.has_form = endpoint.can_ask_for_form_of(self.protocol.as_ref());
-        self.endpoint = Some(Arc::clone(endpoint));
+    /// The same of a model behind a server.
+    pub(crate) fn served_by(mut self, served: ServedModel) -> Self {
+        self.has_form = served.has_form();
+        self.notes.extend_from_slice(served.notes());
+        self.endpoint = Some(Arc::new(served));
         self
+    }
+
+    /// Most tokens of prompt and completion together, where that is known: of a server that is asked in text, what it says.
+    pub fn token_context(&self) -> usize {
+        let served = self.endpoint.as_ref().filter(|one| one.takes_text());
+        served.and_then(|one| one.context()).unwrap_or(self.context)
     }
 
     /// The options of a run where the user says nothing: sampling and length as the model's makers recommend.

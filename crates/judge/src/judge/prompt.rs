@@ -6,6 +6,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::field_text::FieldText;
+use crate::endpoint::EndpointError;
 use crate::protocol::template::{FieldName, PromptTemplate, Segment, split_marks};
 use crate::protocol::view::numbered;
 use crate::protocol::{Delimiters, TemplateError, View, tokens_in};
@@ -40,6 +41,9 @@ pub enum PromptError {
         "--chat-template: the server renders the messages with its own; with --tokenizer MODEL prompts are rendered here"
     )]
     RenderedElsewhere,
+    /// The server that is to answer cannot be asked.
+    #[error(transparent)]
+    Endpoint(#[from] EndpointError),
     /// The tokenizer or the chat template failed.
     #[error(transparent)]
     Text(#[from] TextError),

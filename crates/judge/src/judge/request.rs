@@ -178,7 +178,8 @@ impl<'a> RequestBuilder<'a> {
             hasher.update(&low.to_le_bytes());
             hasher.update(&high.to_le_bytes());
         }
-        if self.options.sampling.temperature > 0.0 {
+        let served = self.text.endpoint.as_ref();
+        if self.options.sampling.temperature > 0.0 || served.is_some_and(|one| one.draws_anyway()) {
             hasher.update(&trial.to_le_bytes());
         }
         *hasher.finalize().as_bytes()
@@ -258,6 +259,9 @@ fn hash_of_run(text: &JudgeText, options: &RunOptions) -> blake3::Hasher {
     hasher.update(settings.to_string().as_bytes());
     // Answers without probabilities would not do. Those of other judges keep their keys.
     hasher.update(weighed.as_bytes());
+    if let Some(served) = &text.endpoint {
+        hasher.update(served.key().as_bytes());
+    }
     hasher
 }
 

@@ -434,9 +434,8 @@ fn build(setup: &ServiceSetup) -> Result<(Vec<IdleBackend>, String), LoadError> 
         // What was answered before is on disk by now; a cache that cannot be written costs no verdict.
         let _ = cache.sync();
     }
-    if let JudgeModel::Elsewhere(endpoint) = &setup.model {
-        endpoint.probe()?;
-        return Ok((vec![endpoint.backend(&setup.text)], endpoint.describe()));
+    if let Some(served) = &setup.text.endpoint {
+        return Ok((vec![served.backend(&setup.text)], served.describe()));
     }
     let mut devices = Vec::new();
     for device in &setup.devices {

@@ -6,6 +6,7 @@ use anyhow::anyhow;
 
 use super::{Output, check, say_summary, short_name, verdicts};
 use crate::cli::columns::ColumnArguments;
+use crate::cli::endpoint::EndpointArguments;
 use crate::cli::judge::arguments::JudgeArguments;
 use crate::cli::judge::{Ran, code_of, run_one};
 use crate::cli::progress::percent;
@@ -41,6 +42,7 @@ pub(super) fn run(arguments: &JudgeArguments, small: &str, large: &str) -> Resul
     let line = |model: &str, name: &str| {
         let mut line = arguments.of_one(output.beside(name));
         model.clone_into(&mut line.judge.model);
+        line.endpoint.of_several();
         // It draws from what the first judge is sure of.
         line.verdict.rules.audit = None;
         line
@@ -55,6 +57,10 @@ pub(super) fn run(arguments: &JudgeArguments, small: &str, large: &str) -> Resul
     let large_part = format!("{large_name}.{part}");
     let large_out = output.beside(&large_part);
     let mut second = line(large, &large_part);
+    // Of the first alone probabilities are needed.
+    second.cascade.clear();
+    let judges = [&first, &second].map(|line| (&line.endpoint, line.judge.model.as_str()));
+    EndpointArguments::check_keys(judges).or_usage()?;
     for line in [&first, &second] {
         let protocol = check(line)?;
         if !protocol.has_odds() || protocol.yields().score {

@@ -9,6 +9,7 @@ use clap::{CommandFactory as _, FromArgMatches as _};
 use serde::Deserialize;
 
 use super::{Output, check, say_summary, short_name, verdicts};
+use crate::cli::endpoint::EndpointArguments;
 use crate::cli::judge::arguments::JudgeArguments;
 use crate::cli::judge::{Ran, code_of, run_one};
 use crate::cli::progress::percent;
@@ -93,10 +94,15 @@ pub(super) fn run(arguments: &JudgeArguments, file: &Path) -> Result<u8, Failure
         }
         further.extend(judge.options.iter().map(OsString::from));
         let line = of_judge(further).with_context(|| format!("{}: {name}", file.display()));
-        let line = line.or_usage()?.of_one(output.beside(name));
+        let mut line = line.or_usage()?.of_one(output.beside(name));
+        line.endpoint.of_several();
         check(&line)?;
         lines.push(line);
     }
+    let asked = lines
+        .iter()
+        .map(|line| (&line.endpoint, line.judge.model.as_str()));
+    EndpointArguments::check_keys(asked).or_usage()?;
     let mut keep = Vec::new();
     let mut members = Vec::new();
     for (line, (name, weight)) in lines.into_iter().zip(&judges) {
