@@ -122,7 +122,7 @@ fn beside(path: &Path, name: &str) -> PathBuf {
 
 /// Runs comparisons, a panel or a cascade, if one is asked for.
 pub(super) fn run(arguments: &JudgeArguments) -> Option<Result<u8, Failure>> {
-    let result = if arguments.compare {
+    let result = if arguments.rank {
         compare::run(arguments)
     } else if let Some(file) = &arguments.panel {
         panel::run(arguments, file)
