@@ -43,6 +43,10 @@ golden:
 pages *ARGS:
     node scripts/check_pages.mjs {{ ARGS }}
 
+# The guide's pictures of the pages, made anew (needs what `pages` needs).
+pictures *ARGS:
+    node scripts/guide_pictures.mjs {{ ARGS }}
+
 # Type-check the CUDA feature without a CUDA toolkit.
 check-cuda:
     scripts/check_cuda.sh

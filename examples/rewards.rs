@@ -19,16 +19,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     let rollouts = load(&["examples/rollouts.jsonl".into()], &LoadOptions::default())?.samples;
     for (step, batch) in rollouts.chunks(8).enumerate() {
         let verdicts = judge.judge(batch)?;
-        // A verdict that is not `ok` has no reward: leave it out rather than take it for a 0.
-        let rewards: Vec<f64> = verdicts
-            .iter()
-            .filter_map(|verdict| verdict.reward)
-            .collect();
-        let mean = rewards.iter().sum::<f64>() / rewards.len().max(1) as f64;
+        // One for each rollout, in their order. A verdict that is not `ok` has none: a trainer masks that rollout rather than take it
+        // for a 0.
+        let rewards: Vec<Option<f64>> = verdicts.iter().map(|verdict| verdict.reward).collect();
+        let known: Vec<f64> = rewards.iter().copied().flatten().collect();
+        let mean = known.iter().sum::<f64>() / known.len().max(1) as f64;
         println!(
-            "step {step}: {} of {} with a reward, mean {mean:.2}",
-            rewards.len(),
-            batch.len()
+            "step {step}: {} of {} rollouts have a reward, mean {mean:.2}: {rewards:?}",
+            known.len(),
+            rewards.len()
         );
     }
 

@@ -84,6 +84,8 @@ pub(crate) struct Counts {
     pub different: usize,
     /// Rows that are no pair; each has a line with an `error`.
     pub bad: usize,
+    /// Why the first of them is none.
+    pub first_bad: String,
     /// Answered rows by their status.
     pub by_status: HashMap<Status, usize>,
 }
@@ -176,7 +178,7 @@ impl Settings {
             let id = pair.and_then(|pair| pair.id.as_deref());
             let text = self.json(id, index, Err(&error), pair.map(|pair| &pair.kept));
             Answered {
-                verdict: None,
+                verdict: Err(error),
                 text,
                 kept: Vec::new(),
             }
@@ -222,7 +224,7 @@ impl Settings {
         let mut kept = vec![false; self.keep.keys().len()];
         self.keep.mark(&pair.kept, &mut kept);
         Answered {
-            verdict: Some((verification.equal, verification.status)),
+            verdict: Ok((verification.equal, verification.status)),
             text,
             kept,
         }
@@ -275,8 +277,8 @@ impl Settings {
                             let error =
                                 format!("an error of juror itself ({why}); please report this row");
                             Answered {
-                                verdict: None,
                                 text: self.json(None, index, Err(&error), None),
+                                verdict: Err(error),
                                 kept: Vec::new(),
                             }
                         },
@@ -331,8 +333,8 @@ impl Drop for Abandon<'_> {
 
 /// What a row came to.
 struct Answered {
-    /// Verdict and status; none of a row that is no pair.
-    verdict: Option<(Option<bool>, Status)>,
+    /// Verdict and status, or why a row is no pair.
+    verdict: Result<(Option<bool>, Status), String>,
     /// What is written.
     text: Vec<u8>,
     /// Which of the keys to be kept it has.
@@ -340,15 +342,20 @@ struct Answered {
 }
 
 impl Counts {
-    fn add(&mut self, verdict: Option<(Option<bool>, Status)>) {
+    fn add(&mut self, verdict: Result<(Option<bool>, Status), String>) {
         self.rows += 1;
         match verdict {
-            Some((equal, status)) => {
+            Ok((equal, status)) => {
                 self.equal += usize::from(equal == Some(true));
                 self.different += usize::from(equal == Some(false));
                 *self.by_status.entry(status).or_default() += 1;
             }
-            None => self.bad += 1,
+            Err(why) => {
+                if self.bad == 0 {
+                    self.first_bad = why;
+                }
+                self.bad += 1;
+            }
         }
     }
 }

@@ -23,7 +23,7 @@ export default async function label({ juror, folder, check, open, PHONE, fits, s
     writeFileSync(join(folder, `${name}.jsonl`), lines.map((line) => `${JSON.stringify({ ...line, id: renamed.get(line.id) ?? line.id })}\n`).join(""));
   }
   const ids = rows.map((row) => renamed.get(row.id) ?? row.id);
-  const begin = (annotator) => serve(folder, "label", "labels.jsonl", "--verdicts", "small.jsonl", "large.jsonl", "--all", "-o", `by-${annotator}.jsonl`,
+  const begin = (annotator) => serve(folder, "label", "small.jsonl", "large.jsonl", "--rows", "labels.jsonl", "--all", "-o", `by-${annotator}.jsonl`,
     "--annotator", annotator, "--page");
   /// What the file says, as keys.
   const keys = (annotator) => {
@@ -47,6 +47,7 @@ export default async function label({ juror, folder, check, open, PHONE, fits, s
   const desk = await open(ada.address);
   const press = (key) => after("ada", desk.page, () => desk.page.keyboard.press(key));
   await shot(desk.page, "label");
+  check("nothing is there to be undone", (await desk.page.locator("button[value=u]").count()) === 0);
   check("nothing that a judge says is shown before", !(await desk.page.locator("body").innerText()).includes("derivation "));
   check("t is on disk", (await press("t")) === "t");
   check("what the judges say is shown after", await desk.page.locator("section .record").isVisible());

@@ -17,7 +17,8 @@ export default async function view({ folder, check, open, PHONE, fits, shot, acc
   const follow = async (link) => {
     await Promise.all([page.waitForEvent("load"), link.click()]);
   };
-  const link = (name) => page.locator("nav.pages a", { hasText: new RegExp(`^${name}$`) });
+  // Links stand above and below.
+  const link = (name) => page.locator("nav.pages a", { hasText: new RegExp(`^${name}$`) }).last();
   const choose = async (field, value) => {
     await page.locator(`[name=${field}]`).selectOption(value);
     await follow(page.locator("button[type=submit]"));
@@ -26,6 +27,8 @@ export default async function view({ folder, check, open, PHONE, fits, shot, acc
   await until("all is read", () => document.getElementById("summary").innerText.startsWith("101 verdicts"));
   await page.reload();
   await shot(page, "view");
+  check("each row shows its verdict", (await page.locator("main .item .brief").count()) === 20);
+  check("filters are open", await page.locator("[name=status]").isVisible());
   check("twenty are shown", (await shown()).join() === Array.from({ length: 20 }, (_, at) => at + 1).join());
   await follow(link("next"));
   check("and twenty more", (await shown())[0] === "21" && new URL(page.url()).search === "?page=2");
@@ -88,6 +91,8 @@ export default async function view({ folder, check, open, PHONE, fits, shot, acc
     await phone.page.goto(server.address + path);
     await phone.page.evaluate(() => document.querySelectorAll("article details").forEach((one) => { one.open = true; }));
     await fits(phone.page, `/${path}`);
+    if (path === "") check("filters are folded on a phone", !(await phone.page.locator("[name=status]").isVisible()));
+    if (path.includes("kind=any")) check("which says how many are in use", (await phone.page.locator(".more summary").innerText()).includes("2 chosen"));
     await shot(phone.page, `view-phone-${path.replace(/\W+/g, "-")}`);
     if (!["verdict?line=500", "?trial=x", "none"].includes(path)) await phone.close(`/${path} at a phone`);
     else await phone.context.close();

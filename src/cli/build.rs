@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::columns::ColumnArguments;
-use super::inputs::{self, Inputs};
+use super::inputs::{self, Inputs, VerdictsAndRows};
 use super::output::{self, ForceArgument, TableArguments};
 use super::{DONE, Failure, OrFail, say, table};
 use juror_data::output::{Mark, OutputFile};
@@ -37,12 +37,8 @@ pub(super) enum BuildAction {
 /// Rows, the verdicts on them, and where the result goes.
 #[derive(Debug, Args)]
 pub(super) struct BuildArguments {
-    /// The rows that were judged: files, folders of them, or data sets on the Hugging Face hub (`org/name:config:split`)
-    #[arg(value_name = "INPUT", required = true)]
-    inputs: Vec<PathBuf>,
-    /// Verdicts of `juror judge` on these rows, found by the samples' ids: all files are of one judge
-    #[arg(long, value_name = "VERDICTS", required = true, num_args = 1..)]
-    verdicts: Vec<PathBuf>,
+    #[command(flatten)]
+    judged: VerdictsAndRows,
     /// Where the rows go: .jsonl, .csv or .parquet; standard output with `-`
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
@@ -188,14 +184,23 @@ impl BuildArguments {
     }
 
     /// Checks what can be checked before anything is read, and reads rows and verdicts. `mark` tells rows of an earlier run.
-    fn read(&self, mark: Mark) -> Result<(Judged, Files), Failure> {
+    fn read(&self, action: &str, mark: Mark) -> Result<(Judged, Files), Failure> {
         let mut outputs = output::outputs(self.force);
         let files = Files {
             out: output::open(&mut outputs, self.out(), |_| mark)?
                 .map(|file| file.quoting_formulas(self.table.quote_formulas)),
             json: output::open(&mut outputs, self.json.as_ref(), |_| Mark::BUILD)?,
         };
-        let inputs = Inputs::of(&self.inputs)?.paths;
+        let (verdicts, rows) = self.judged.sides(false);
+        if verdicts.is_empty() || rows.is_empty() {
+            return Err(anyhow!(
+                "give the verdicts, of one judge, and the rows that were judged: `juror build {} verdicts.jsonl --rows rows.jsonl -o {}`",
+                action,
+                self.output.display()
+            ))
+            .or_usage();
+        }
+        let inputs = Inputs::of(rows)?.paths;
         Output::check(self.out(), &self.keep).or_usage()?;
         let options = LoadOptions {
             columns: self.columns.map().or_usage()?.with_needs(Needs {
@@ -209,7 +214,7 @@ impl BuildArguments {
             output: self.out().cloned(),
             ..LoadOptions::default()
         };
-        let judged = Judged::read(&inputs, &options, &self.verdicts).map_err(failure)?;
+        let judged = Judged::read(&inputs, &options, verdicts).map_err(failure)?;
         if !self.quiet {
             say(&format!("columns: {}", judged.columns));
         }
@@ -315,7 +320,7 @@ fn notes(coverage: &Coverage) {
 }
 
 fn hard(arguments: &BuildArguments) -> Result<u8, Failure> {
-    let (judged, files) = arguments.read(Mark::HARD)?;
+    let (judged, files) = arguments.read("hard", Mark::HARD)?;
     let hard = Hard::of(&judged);
     let voted: usize = hard.by_c.iter().map(|of_c| of_c.samples).sum();
     if voted == 0 {
@@ -359,7 +364,7 @@ fn hard(arguments: &BuildArguments) -> Result<u8, Failure> {
 
 fn pairs(arguments: &PairsArguments) -> Result<u8, Failure> {
     let common = &arguments.common;
-    let (judged, files) = common.read(Mark::Nothing)?;
+    let (judged, files) = common.read("pairs", Mark::Nothing)?;
     let wanted = WantedPairs {
         by: match arguments.by {
             PairsBy::Overall => By::Overall,
@@ -385,7 +390,7 @@ fn pairs(arguments: &PairsArguments) -> Result<u8, Failure> {
     )];
     if arguments.lucky_first && pairs.lucky_guesses > 0 {
         let why = "note: a right result whose derivation a judge refuses is a lucky guess or the judge's error: before training on these \
-                   pairs label some of them, which `juror label ROWS --verdicts VERDICTS` asks for first";
+                   pairs label some of them, which `juror label VERDICTS --rows ROWS` asks for first";
         facts.push(why.to_owned());
     }
     if pairs.on_both_sides > 0 {
@@ -399,7 +404,7 @@ fn pairs(arguments: &PairsArguments) -> Result<u8, Failure> {
 
 fn best(arguments: &BestArguments) -> Result<u8, Failure> {
     let common = &arguments.common;
-    let (judged, files) = common.read(Mark::Nothing)?;
+    let (judged, files) = common.read("best-of-n", Mark::Nothing)?;
     let best = Best::of(&judged, arguments.min_reward);
     if best.questions == 0 {
         return Err(anyhow!(
@@ -435,7 +440,7 @@ fn best(arguments: &BestArguments) -> Result<u8, Failure> {
 
 fn sft(arguments: &SftArguments) -> Result<u8, Failure> {
     let common = &arguments.common;
-    let (judged, files) = common.read(Mark::Nothing)?;
+    let (judged, files) = common.read("sft", Mark::Nothing)?;
     let per_question = arguments.per_question.map(|most| most as usize);
     let wanted = WantedResponses {
         per_question,

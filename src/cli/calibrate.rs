@@ -30,13 +30,16 @@ pub(super) struct CalibrateArguments {
     /// Rows with the labels, found by the samples' ids [default: the verdicts' own kept keys, `juror judge --keep`]
     #[arg(long, value_name = "DATA", num_args = 1..)]
     labels: Vec<PathBuf>,
+    /// Which key of a row holds what, as in `juror eval`: `outcome=KEY`, `process=KEY`; nothing behind `=` fits no curve for it
+    #[arg(long, value_name = "FIELD=KEY", value_delimiter = ',', conflicts_with_all = ["process", "outcome"])]
+    label_columns: Vec<String>,
     #[command(flatten)]
     columns: ColumnArguments,
-    /// The key with the true process: true or false, or 1 or 0 [default: as `juror eval`, if --outcome is not given either]
-    #[arg(long, value_name = "KEY")]
+    /// `--label-columns process=KEY`, and no other key is read unless it is named
+    #[arg(long, value_name = "KEY", hide = true)]
     process: Option<String>,
-    /// The key with the true outcome
-    #[arg(long, value_name = "KEY")]
+    /// `--label-columns outcome=KEY`, and no other key is read unless it is named
+    #[arg(long, value_name = "KEY", hide = true)]
     outcome: Option<String>,
     /// Fit an ascending curve of many points (isotonic regression) instead of one temperature: for a thousand labels or more
     #[arg(long)]
@@ -77,7 +80,7 @@ pub(super) fn run(arguments: &CalibrateArguments) -> Result<u8, Failure> {
         let named = keys.map(|(task, key)| format!("{}={}", task.name(), key.unwrap_or_default()));
         named.into_iter().chain(others).collect()
     } else {
-        Vec::new()
+        arguments.label_columns.clone()
     };
     let mut labels = Labels::read(&arguments.labels, &arguments.columns, &named)?;
     let verdicts = labels.verdicts(&arguments.verdicts)?;

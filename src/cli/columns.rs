@@ -1,8 +1,11 @@
 //! Where the fields of a sample are in a row, as the user says it.
 
+use std::fmt::Write as _;
+
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
+use super::inputs::quoted;
 use juror_data::{ColumnError, ColumnMap, Preset, presets};
 
 /// Which keys of a row hold what.
@@ -53,6 +56,18 @@ impl ColumnArguments {
             columns: fields.map(str::to_owned).into(),
             preset: Preset::named("plain"),
         }
+    }
+
+    /// What was said, as it stands on a command line, with a space before it.
+    pub(super) fn as_given(&self) -> String {
+        let mut text = String::new();
+        for column in &self.columns {
+            let _ = write!(text, " --columns {}", quoted(column));
+        }
+        if let Some(preset) = self.preset {
+            let _ = write!(text, " --preset {}", preset.name);
+        }
+        text
     }
 
     /// The columns that were named.

@@ -8,6 +8,7 @@ use clap::Args;
 use serde_json::{Map, Value};
 
 use super::engine::JUDGE;
+use super::rows::whole;
 use super::{Failure, OrFail, download};
 use juror_data::read_text;
 use juror_hub::Want;
@@ -32,16 +33,16 @@ pub(super) struct EndpointArguments {
     #[arg(long, value_name = "MODEL", help_heading = ENDPOINT)]
     tokenizer: Option<String>,
     /// Most requests at once; how many there are adapts to how fast the server answers [default: 64]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096), help_heading = ENDPOINT)]
+    #[arg(long, value_name = "N", value_parser = whole(1_u32, 4096), help_heading = ENDPOINT)]
     max_concurrency: Option<u32>,
     /// Most requests a minute
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = ENDPOINT)]
+    #[arg(long, value_name = "N", value_parser = whole(1_u32, u32::MAX), help_heading = ENDPOINT)]
     max_requests_per_minute: Option<u32>,
     /// Tokens, of prompts and answers together, after which nothing more is asked: the run ends, and can go on later
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = ENDPOINT)]
+    #[arg(long, value_name = "N", value_parser = whole(1_u64, u64::MAX), help_heading = ENDPOINT)]
     max_total_tokens: Option<u64>,
     /// How long an answer may take, and how long the server may answer nothing at all before the run ends [default: 600]
-    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400), help_heading = ENDPOINT)]
+    #[arg(long, value_name = "SECONDS", value_parser = whole(1_u64, 86_400), help_heading = ENDPOINT)]
     endpoint_timeout: Option<u64>,
     /// Further keys of each request's body, as JSON; null leaves one out
     #[arg(long, value_name = "JSON", value_parser = object, help_heading = ENDPOINT)]

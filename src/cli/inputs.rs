@@ -1,6 +1,9 @@
 //! Inputs: data sets of the hub among them, and the errors of input files, for every command that reads rows.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
+
+use clap::Args;
 
 use super::download::Download;
 use super::{Failure, say};
@@ -11,6 +14,51 @@ use juror_hub::{DataSetName, Hub, HubError};
 pub(super) fn failure(error: DatasetError) -> Failure {
     let usage = error.is_usage();
     Failure::new(error, usage)
+}
+
+/// Verdicts and the rows that they are on, in the order and by the names that all commands have for them.
+#[derive(Debug, Args)]
+pub(super) struct VerdictsAndRows {
+    /// Verdicts of `juror judge`: JSON lines, CSV or Parquet
+    #[arg(value_name = "VERDICTS")]
+    files: Vec<PathBuf>,
+    /// The rows that were judged, found by the samples' ids: files, folders of them, or data sets on the Hugging Face hub
+    /// (`org/name:config:split`)
+    #[arg(long, value_name = "DATA", num_args = 1..)]
+    rows: Vec<PathBuf>,
+    /// The order of earlier versions, in which the files are the rows
+    #[arg(long, value_name = "VERDICTS", num_args = 1.., hide = true, conflicts_with = "rows")]
+    verdicts: Vec<PathBuf>,
+}
+
+impl VerdictsAndRows {
+    /// The files of verdicts, and the rows. `only_rows`: files without `--rows` and `--verdicts` are rows.
+    pub(super) fn sides(&self, only_rows: bool) -> (&[PathBuf], &[PathBuf]) {
+        if self.verdicts.is_empty() && !(only_rows && self.rows.is_empty()) {
+            (&self.files, &self.rows)
+        } else {
+            (&self.verdicts, &self.files)
+        }
+    }
+}
+
+/// A path as it stands on a command line.
+pub(super) fn quoted(text: &str) -> Cow<'_, str> {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./:=,@%+".contains(c);
+    if !text.is_empty() && text.chars().all(is_plain) {
+        text.into()
+    } else {
+        format!("'{}'", text.replace('\'', "'\\''")).into()
+    }
+}
+
+/// Paths as they stand on a command line.
+pub(super) fn shown(paths: &[PathBuf]) -> String {
+    let paths: Vec<String> = paths
+        .iter()
+        .map(|path| quoted(&path.to_string_lossy()).into_owned())
+        .collect();
+    paths.join(" ")
 }
 
 /// Inputs whose data sets of the hub have been fetched.

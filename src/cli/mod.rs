@@ -3,6 +3,7 @@
 //! Data goes to files or standard output; messages go to standard error.
 
 mod attack;
+mod batch;
 mod bench;
 mod build;
 mod cache;
@@ -14,9 +15,7 @@ mod download;
 mod endpoint;
 mod engine;
 mod eval;
-mod export_batch;
 mod gsm8k;
-mod import_batch;
 mod inputs;
 mod judge;
 mod label;
@@ -29,7 +28,6 @@ mod prompt_choice;
 mod prompts;
 mod rows;
 mod rules;
-mod run_batch;
 mod sampling;
 #[cfg(feature = "serve")]
 mod serve;
@@ -100,12 +98,13 @@ enum Command {
     Judge(Box<judge::JudgeArguments>),
     /// Join the outputs of all shards of one input
     Merge(merge::MergeArguments),
-    /// Write what a judge would be asked as a batch file, for any engine
-    ExportBatch(Box<export_batch::ExportBatchArguments>),
-    /// Answer a batch file with a model here
-    RunBatch(Box<run_batch::RunBatchArguments>),
-    /// Read an engine's answers to a batch file into verdicts
-    ImportBatch(Box<import_batch::ImportBatchArguments>),
+    /// Judge with an engine elsewhere, by batch files: export, run, import
+    Batch {
+        #[command(subcommand)]
+        action: batch::BatchAction,
+    },
+    #[command(flatten)]
+    EarlierBatch(batch::EarlierNames),
     /// Judge over HTTP: for trainers, evaluation harnesses and any client of OpenAI's API
     #[cfg(feature = "serve")]
     Serve(Box<serve::ServeArguments>),
@@ -120,7 +119,7 @@ enum Command {
         #[command(subcommand)]
         action: prompts::PromptsAction,
     },
-    /// Fit a judge's probabilities to labels, from verdicts with the labels in them
+    /// Fit a judge's probabilities to labels
     Calibrate(calibrate::CalibrateArguments),
     /// Score verdicts against labels, and judges against each other
     Eval(Box<eval::EvalArguments>),
@@ -271,9 +270,8 @@ fn run(command: Command) -> Result<u8, Failure> {
     match command {
         Command::Judge(arguments) => judge::run(*arguments),
         Command::Merge(arguments) => merge::run(&arguments),
-        Command::ExportBatch(arguments) => export_batch::run(*arguments),
-        Command::RunBatch(arguments) => run_batch::run(*arguments),
-        Command::ImportBatch(arguments) => import_batch::run(*arguments),
+        Command::Batch { action } => batch::run(action),
+        Command::EarlierBatch(earlier) => batch::run(earlier.into()),
         #[cfg(feature = "serve")]
         Command::Serve(arguments) => serve::run(*arguments),
         Command::Verify(arguments) => verify::run(*arguments),

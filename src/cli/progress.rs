@@ -218,7 +218,7 @@ pub(super) fn print_summary(summary: &Summary) {
             ));
         }
     }
-    if judged {
+    if judged && summary.right_outcomes > 0 {
         let refused = summary.lucky_guesses;
         let all = summary.right_outcomes;
         let why = match summary.likely_lucky() {
@@ -273,8 +273,13 @@ pub(super) fn print_summary(summary: &Summary) {
         rows.push((
             "groups",
             format!(
-                "{} questions with several rewards: {} all 0, {} all 1",
-                groups.groups, groups.all_0, groups.all_1
+                "{} with several rewards: {} all 0, {} all 1",
+                match groups.groups {
+                    1 => "1 question".to_owned(),
+                    many => format!("{many} questions"),
+                },
+                groups.all_0,
+                groups.all_1
             ),
         ));
     }
@@ -306,7 +311,7 @@ pub(super) fn print_summary(summary: &Summary) {
         rows.push((
             "reused",
             format!(
-                "{} of {all} answers ({}), to equal prompts: the model was not asked again",
+                "{} of {all} verdicts ({}) from answers to equal prompts, which are asked once",
                 summary.reused,
                 percent(summary.reused, all)
             ),
@@ -314,17 +319,20 @@ pub(super) fn print_summary(summary: &Summary) {
     }
     if summary.outcomes_by_rules > 0 {
         rows.push((
-            "by the rules",
-            format!(
-                "{} outcomes that the judge did not give",
-                summary.outcomes_by_rules
-            ),
+            "from rules",
+            match summary.outcomes_by_rules {
+                1 => "1 outcome, where the judge gave none".to_owned(),
+                many => format!("{many} outcomes, where the judge gave none"),
+            },
         ));
     }
     if summary.skipped > 0 {
         rows.push((
-            "skipped",
-            format!("{} that the rules found wrong", summary.skipped),
+            "not asked",
+            format!(
+                "{} that the rules found wrong: their reward is 0",
+                summary.skipped
+            ),
         ));
     }
     if let Some((low, high)) = summary.audited.interval() {
@@ -332,7 +340,7 @@ pub(super) fn print_summary(summary: &Summary) {
         rows.push((
             "audited",
             format!(
-                "{} that the rules found wrong, {} right by the judge: {} (95 %: {:.1} to {:.1} %)",
+                "{} that the rules found wrong were judged too: {} right by the judge, {} (95 % interval {:.1} to {:.1} %)",
                 known,
                 count,
                 percent(count, known),
@@ -345,7 +353,7 @@ pub(super) fn print_summary(summary: &Summary) {
         rows.push((
             "inconsistent",
             format!(
-                "{} perfect without process and outcome",
+                "{} called perfect, but not right in both process and outcome",
                 summary.inconsistent
             ),
         ));
@@ -354,15 +362,14 @@ pub(super) fn print_summary(summary: &Summary) {
     if tokens.prompt_tokens > 0 {
         let generated = tokens.completion_tokens.saturating_sub(tokens.known_tokens);
         let mut text = format!(
-            "{} prompt ({} cached, {}), {} generated",
+            "{} in prompts ({} of them cached), {} generated",
             HumanCount(tokens.prompt_tokens as u64),
-            HumanCount(tokens.cached_tokens as u64),
             percent(tokens.cached_tokens, tokens.prompt_tokens),
             HumanCount(generated as u64)
         );
         for (count, what) in [
-            (tokens.known_tokens, "inserted"),
-            (tokens.left_out_tokens, "left out"),
+            (tokens.known_tokens, "put in (the verdict's fixed text)"),
+            (tokens.left_out_tokens, "left out (no longer needed)"),
         ] {
             if count > 0 {
                 let _ = write!(text, ", {} {what}", HumanCount(count as u64));

@@ -1,5 +1,8 @@
 //! Which rows of the inputs are taken.
 
+use std::fmt::Display;
+use std::str::FromStr;
+
 use clap::Args;
 
 use juror_data::{LineLimit, Shard, ShardError};
@@ -34,12 +37,31 @@ fn parse_shard(text: &str) -> Result<Shard, ShardError> {
 }
 
 fn some_samples(text: &str) -> Result<usize, String> {
-    match text.parse() {
-        Ok(0) => Err(
+    if text == "0" {
+        return Err(
             "nothing would be judged: give 1 or more; --dry-run counts the samples and judges none"
                 .into(),
-        ),
-        Ok(number) => Ok(number),
-        Err(error) => Err(format!("{error}")),
+        );
+    }
+    whole(1, usize::MAX)(text)
+}
+
+/// A parser of whole numbers from `least` to `most`, with a sentence of ours for everything else.
+pub(super) fn whole<T>(least: T, most: T) -> impl Fn(&str) -> Result<T, String> + Clone
+where
+    T: FromStr + PartialOrd + Display + Copy,
+{
+    move |text| {
+        let number = text.parse().ok();
+        let number = number.filter(|number| least <= *number && *number <= most);
+        number.ok_or_else(|| {
+            // A bound that is there for the machine alone is not told.
+            let bound = most.to_string();
+            if bound.len() > 9 {
+                format!("must be a whole number, {least} or more")
+            } else {
+                format!("must be a whole number from {least} to {bound}")
+            }
+        })
     }
 }

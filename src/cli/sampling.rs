@@ -2,8 +2,8 @@
 
 use anyhow::bail;
 use clap::Args;
-use clap::builder::RangedI64ValueParser;
 
+use super::rows::whole;
 use juror_engine::engine::Sampling;
 use juror_judge::judge::RunOptions;
 
@@ -11,7 +11,7 @@ use juror_judge::judge::RunOptions;
 #[derive(Debug, Clone, Args)]
 pub(super) struct SamplingArguments {
     /// Generations for each sample
-    #[arg(long, value_name = "K", default_value_t = 1, value_parser = parse_trials(), help_heading = SAMPLING)]
+    #[arg(long, value_name = "K", default_value_t = 1, allow_negative_numbers = true, value_parser = whole(1, MOST_TRIALS), help_heading = SAMPLING)]
     pub(super) trials: u32,
     /// Seed of every random choice
     #[arg(
@@ -50,7 +50,7 @@ pub(super) struct SamplingArguments {
     )]
     pub(super) min_p: Option<f64>,
     /// Longest completion, thinking included [default: the model's recommendation, else the protocol's]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 20), help_heading = SAMPLING)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1_u64, 1 << 20), help_heading = SAMPLING)]
     pub(super) max_new_tokens: Option<u64>,
 }
 
@@ -113,10 +113,8 @@ fn refuse_chance(trials: u32, for_chance: &[(&str, bool)]) -> anyhow::Result<()>
     Ok(())
 }
 
-/// How often each sample is asked about.
-pub(super) fn parse_trials() -> RangedI64ValueParser<u32> {
-    clap::value_parser!(u32).range(1..=1_000_000)
-}
+/// How often each sample may be asked about.
+pub(super) const MOST_TRIALS: u32 = 1_000_000;
 
 /// Heading of what chooses tokens.
 pub(super) const SAMPLING: &str = "Sampling";

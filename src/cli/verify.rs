@@ -443,8 +443,9 @@ fn summarise(counts: &Counts, elapsed: Duration) {
     }
     if counts.bad > 0 {
         say(&format!(
-            "  {} rows are no pair; their lines have an `error`",
-            HumanCount(counts.bad as u64)
+            "  {} rows are no pair; their lines have an `error`, the first: {} (`--columns gold=KEY,pred=KEY` names other keys)",
+            HumanCount(counts.bad as u64),
+            counts.first_bad
         ));
     }
 }

@@ -67,19 +67,22 @@ pub(super) fn refuse(command: &Command, matches: &ArgMatches) -> anyhow::Result<
     let Some(command) = command.find_subcommand(name) else {
         return Ok(());
     };
-    if let Some((action, matches)) = matches.subcommand() {
-        let action = command.find_subcommand(action);
-        return action.map_or(Ok(()), |command| outputs(&Given { command, matches }));
-    }
+    let (action, command, matches) = match matches.subcommand() {
+        Some((action, matches)) => match command.find_subcommand(action) {
+            Some(command) => (action, command, matches),
+            None => return Ok(()),
+        },
+        None => ("", command, matches),
+    };
     let given = Given { command, matches };
     outputs(&given)?;
-    match name {
-        "judge" => judge(&given),
-        "export-batch" => export_batch(&given),
-        "import-batch" => verdicts(&given),
-        "bench" => bench(&given),
-        "verify" => verify(&given),
-        "gsm8k" => gsm8k(&given),
+    match (name, action) {
+        ("judge", _) => judge(&given),
+        ("batch", "export") | ("export-batch", _) => export_batch(&given),
+        ("batch", "import") | ("import-batch", _) => verdicts(&given),
+        ("bench", _) => bench(&given),
+        ("verify", _) => verify(&given),
+        ("gsm8k", _) => gsm8k(&given),
         _ => Ok(()),
     }
 }

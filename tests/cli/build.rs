@@ -519,6 +519,41 @@ fn hard_is_what_a_run_keeps() {
     folder.run(&judge).expect(2, &["hard.jsonl is there"]);
 }
 
+/// Verdicts first, and the rows by their name; and the order of earlier versions.
+#[test]
+fn verdicts_and_rows_are_named_as_everywhere() {
+    let folder = Folder::new();
+    folder.write("rows.jsonl", include_str!("../../examples/groups.jsonl"));
+    let judge = [
+        "judge",
+        "rows.jsonl",
+        "--rules",
+        "only",
+        "--reward",
+        "outcome",
+        "-o",
+        "verdicts.jsonl",
+    ];
+    folder.run(&judge).expect(0, &[]);
+    let build = |arguments: &[&str]| {
+        folder.run(
+            &[
+                &["build", "sft"],
+                arguments,
+                &["-o", "out.jsonl", "--force"],
+            ]
+            .concat(),
+        )
+    };
+    build(&["verdicts.jsonl", "--rows", "rows.jsonl"]).expect(0, &[]);
+    let built = folder.read("out.jsonl");
+    build(&["rows.jsonl", "--verdicts", "verdicts.jsonl"]).expect(0, &[]);
+    assert_eq!(folder.read("out.jsonl"), built);
+    let whole = "`juror build sft verdicts.jsonl --rows rows.jsonl -o out.jsonl`";
+    build(&["verdicts.jsonl"]).expect(2, &["the rows that were judged", whole]);
+    build(&["--rows", "rows.jsonl"]).expect(2, &["give the verdicts", whole]);
+}
+
 #[test]
 fn what_cannot_be_built_is_refused() {
     let folder = Folder::new();
@@ -564,7 +599,11 @@ fn what_cannot_be_built_is_refused() {
     for (arguments, parts) in [
         (
             build("sft", &["others.jsonl", "-o", "x.jsonl"]),
-            vec!["none of the 1 verdicts", "meet by id"],
+            vec![
+                "none of the 1 verdicts",
+                "meet by id",
+                "(ids of verdicts: `z`; of rows: `r0`, `r1`)",
+            ],
         ),
         (
             build("sft", &["twice.jsonl", "-o", "x.jsonl"]),

@@ -105,6 +105,22 @@ fn what_cannot_be_calibrated_is_said() {
     let calibrate = |arguments: &[&str]| folder.run(&[&["calibrate"], arguments].concat());
     calibrate(&["out.jsonl", "--outcome", "truth"]).expect(2, &["judge with `--keep "]);
     calibrate(&["out.jsonl"]).expect(2, &["looked for", "--labels DATA"]);
+    calibrate(&[
+        "out.jsonl",
+        "--labels",
+        "in.jsonl",
+        "--label-columns",
+        "outcome=nowhere",
+    ])
+    .expect(2, &["no row has a label", "truth"]);
+    let by = |option: &[&str]| {
+        let ran = calibrate(&[&["out.jsonl", "--labels", "in.jsonl"], option].concat());
+        (ran.code, ran.stdout)
+    };
+    assert_eq!(
+        by(&["--label-columns", "outcome=truth"]),
+        by(&["--outcome", "truth"])
+    );
     calibrate(&["in.jsonl", "--outcome", "truth"]).expect(2, &["in.jsonl:1: no verdict"]);
     calibrate(&["none.jsonl", "--outcome", "truth"]).expect(2, &["none.jsonl"]);
     let judge = |options: &[&str]| folder.run(&[&["judge", "in.jsonl"], options].concat());

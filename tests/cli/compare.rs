@@ -25,7 +25,7 @@ fn rows() -> String {
 fn every_two_responses_are_compared_in_both_orders() {
     let folder = Folder::new();
     folder.write("in.jsonl", rows());
-    let judge = ["judge", "in.jsonl", "--compare", "-o", "out.jsonl"];
+    let judge = ["judge", "in.jsonl", "--rank", "-o", "out.jsonl"];
     let ran = folder.run(&[&judge[..], &FORCED].concat());
     assert!(matches!(ran.code, Some(0 | 3)), "{}", ran.stderr);
     let pairs = folder.lines("out.pairs.jsonl");
@@ -34,6 +34,12 @@ fn every_two_responses_are_compared_in_both_orders() {
         assert_eq!(two[0]["response"], two[1]["other_response"]);
         assert_eq!(two[0]["other_response"], two[1]["response"]);
     }
+    // By the option's earlier name it is the same run, which is done already.
+    let journal = folder.read("out.comparisons.jsonl.journal");
+    let earlier = ["judge", "in.jsonl", "--compare", "-o", "out.jsonl"];
+    let again = folder.run(&[&earlier[..], &FORCED].concat());
+    assert_eq!(again.code, ran.code, "{}", again.stderr);
+    assert_eq!(folder.read("out.comparisons.jsonl.journal"), journal);
     // The ranking is what the verdicts say.
     let verdicts = folder.lines("out.comparisons.jsonl");
     let mut preference: HashMap<(String, String), f64> = HashMap::new();
@@ -118,18 +124,18 @@ fn what_cannot_be_compared_is_said() {
     let judge = |options: &[&str]| folder.run(&[&["judge"], options].concat());
     judge(&[
         "one.jsonl",
-        "--compare",
+        "--rank",
         "-o",
         "out.jsonl",
         "--protocol",
         "pairwise",
     ])
     .expect(2, &["no question has two responses"]);
-    judge(&["in.jsonl", "--compare"]).expect(2, &["name a file with `-o`"]);
-    judge(&["in.jsonl", "--compare", "-o", "out.csv"]).expect(2, &["ends in .jsonl"]);
+    judge(&["in.jsonl", "--rank"]).expect(2, &["name a file with `-o`"]);
+    judge(&["in.jsonl", "--rank", "-o", "out.csv"]).expect(2, &["ends in .jsonl"]);
     judge(&[
         "in.jsonl",
-        "--compare",
+        "--rank",
         "-o",
         "out.jsonl",
         "--protocol",
@@ -141,30 +147,23 @@ fn what_cannot_be_compared_is_said() {
         &["--keep", "id"],
         &["--summary-json", "s.json"],
     ] {
-        judge(&[&["in.jsonl", "--compare", "-o", "out.jsonl"], option].concat())
-            .expect(2, &[option[0], "no meaning with --compare"]);
+        judge(&[&["in.jsonl", "--rank", "-o", "out.jsonl"], option].concat())
+            .expect(2, &[option[0], "no meaning with --rank"]);
     }
     // Neither an input nor another file is replaced by the pairs.
     folder.write("data.pairs.jsonl", rows());
-    judge(&["data.pairs.jsonl", "--compare", "-o", "data.jsonl"]).expect(2, &["data.pairs.jsonl"]);
+    judge(&["data.pairs.jsonl", "--rank", "-o", "data.jsonl"]).expect(2, &["data.pairs.jsonl"]);
     assert_eq!(folder.read("data.pairs.jsonl"), rows());
     folder.write("mine.pairs.jsonl", "{}\n");
-    judge(&["in.jsonl", "--compare", "-o", "mine.jsonl"]).expect(2, &["--force"]);
+    judge(&["in.jsonl", "--rank", "-o", "mine.jsonl"]).expect(2, &["--force"]);
     assert_eq!(folder.read("mine.pairs.jsonl"), "{}\n");
     // One question with two references is two questions.
     let row = |answer: &str| {
         json!({"question": "Solve the system.", "answer": answer, "response": "x"}).to_string()
     };
     folder.write("two.jsonl", [row("1"), row("2")].join("\n"));
-    judge(&["two.jsonl", "--compare", "-o", "two-out.jsonl"])
+    judge(&["two.jsonl", "--rank", "-o", "two-out.jsonl"])
         .expect(2, &["no question has two responses"]);
-    judge(&[
-        "in.jsonl",
-        "--compare",
-        "-o",
-        "out.jsonl",
-        "--rules",
-        "only",
-    ])
-    .expect(2, &["changes nothing"]);
+    judge(&["in.jsonl", "--rank", "-o", "out.jsonl", "--rules", "only"])
+        .expect(2, &["changes nothing"]);
 }

@@ -218,11 +218,19 @@ fn inputs_that_cannot_be_scored_are_refused() {
     for (arguments, parts) in [
         (
             vec!["first.jsonl"],
-            vec!["no verdict has a label", "--keep KEY", "--labels DATA"],
+            vec![
+                "no verdict has a label among its kept keys, which are: none",
+                "--keep KEY",
+                "--labels DATA",
+            ],
         ),
         (
             vec!["first.jsonl", "--labels", "bare.jsonl"],
-            vec!["no row has a label", "outcome_label"],
+            vec![
+                "no row has a label",
+                "The keys of the first row: id, question, reference_answer, response.",
+                "outcome_label",
+            ],
         ),
         (
             vec!["first.jsonl", "--labels", "odd.jsonl"],
@@ -491,5 +499,53 @@ fn a_judge_no_better_than_a_constant_is_told_so() {
     assert!(
         table.contains(&format!("AUC {shown}")) && page.contains(&shown),
         "{table}"
+    );
+}
+
+/// Rules judge no process: that is a dash beside a judge's figures, and no comparison.
+#[test]
+fn what_nobody_judged_is_a_dash() {
+    let folder = Folder::new();
+    let labelled = rollouts(8);
+    let labelled = labelled.lines().map(|line| {
+        let mut row: Value = serde_json::from_str(line).unwrap();
+        row["outcome_label"] = true.into();
+        row["process_label"] = true.into();
+        format!("{row}\n")
+    });
+    folder.write("in.jsonl", labelled.collect::<String>());
+    for (out, rules) in [("judged.jsonl", "fallback"), ("ruled.jsonl", "only")] {
+        let ran = folder.run(&["judge", "in.jsonl", "--rules", rules, "-o", out, "-q"]);
+        assert!(matches!(ran.code, Some(0 | 3)), "{}", ran.stderr);
+    }
+    let eval = [
+        "eval",
+        "judged.jsonl",
+        "--labels",
+        "in.jsonl",
+        "--compare",
+        "ruled.jsonl",
+        "--json",
+        "report.json",
+    ];
+    let ran = folder.run(&eval);
+    ran.expect(0, &[]);
+    let (judged, ruled) = ran.stdout.split_once("ruled.jsonl: ").unwrap();
+    let process = |text: &str| {
+        let line = text
+            .lines()
+            .find(|line| line.starts_with("process "))
+            .unwrap();
+        line.split_whitespace()
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(process(judged)[1], "8");
+    assert_eq!(process(ruled)[1..], ["–"; 7]);
+    let report: Value = serde_json::from_str(&folder.read("report.json")).unwrap();
+    let against = &report["judges"][1]["against_first"];
+    assert!(
+        against["outcome"].is_object() && against["process"].is_null(),
+        "{against}"
     );
 }

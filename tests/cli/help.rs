@@ -21,9 +21,9 @@ fn help_is_whole_and_fits_a_hundred_columns() {
         &["bench", "--help"],
         &["bench", "-h"],
         &["verify", "--help"],
-        &["export-batch", "--help"],
-        &["import-batch", "--help"],
-        &["run-batch", "--help"],
+        &["batch", "export", "--help"],
+        &["batch", "import", "--help"],
+        &["batch", "run", "--help"],
         &["attack", "--help"],
         &["attack", "-h"],
         &["calibrate", "--help"],
@@ -99,9 +99,7 @@ fn every_command_is_listed() {
     let text = helped(&["--help"]);
     for command in [
         "judge",
-        "export-batch",
-        "run-batch",
-        "import-batch",
+        "batch",
         "verify",
         "bench",
         "attack",
@@ -116,6 +114,30 @@ fn every_command_is_listed() {
             .lines()
             .any(|line| line.trim_start().starts_with(&format!("{command} ")));
         assert!(listed, "{command}: {text}");
+    }
+    let batch = helped(&["batch", "--help"]);
+    for action in ["export", "run", "import"] {
+        let name = format!("  {action} ");
+        assert!(
+            batch.lines().any(|line| line.starts_with(&name)),
+            "{action}: {batch}"
+        );
+        // The names of earlier versions still work, and are not listed.
+        let earlier = format!("{action}-batch");
+        assert!(!text.contains(&earlier), "{text}");
+        let body = |text: &str| {
+            text.split_once("Usage:")
+                .unwrap()
+                .1
+                .split_once('\n')
+                .unwrap()
+                .1
+                .to_owned()
+        };
+        assert_eq!(
+            body(&helped(&[&earlier, "--help"])),
+            body(&helped(&["batch", action, "--help"]))
+        );
     }
     let version = helped(&["--version"]);
     assert_eq!(version, format!("juror {}\n", env!("CARGO_PKG_VERSION")));
@@ -263,8 +285,8 @@ fn completions_and_manual_pages_know_every_command() {
     for (page, part) in [
         ("juror.1", "juror\\-judge(1)"),
         ("juror-judge.1", "rules\\-profile"),
-        ("juror-export-batch.1", "model\\-name"),
-        ("juror-run-batch.1", "max\\-new\\-tokens"),
+        ("juror-batch-export.1", "model\\-name"),
+        ("juror-batch-run.1", "max\\-new\\-tokens"),
         ("juror-prompts-render.1", "max\\-line\\-bytes"),
         ("juror-models-pull.1", "FILE.gguf"),
     ] {

@@ -53,10 +53,10 @@ fn judged(folder: &Folder) {
 
 const QUEUE: [&str; 9] = [
     "label",
-    "rows.jsonl",
-    "--verdicts",
     "first.jsonl",
     "second.jsonl",
+    "--rows",
+    "rows.jsonl",
     "-o",
     "labels.jsonl",
     "--annotator",
@@ -307,7 +307,14 @@ fn files_of_others_are_left_alone() {
     assert_eq!(folder.read("labels.jsonl"), before);
     assert_eq!(folder.read("other.txt"), "no labels, and no newline");
     folder
-        .run(&["label", "rows.jsonl", "-o", "x.jsonl", "--annotator", "ada"])
+        .run(&[
+            "label",
+            "first.jsonl",
+            "-o",
+            "x.jsonl",
+            "--annotator",
+            "ada",
+        ])
         .expect(2, &["--sample N"]);
     folder.write(
         "strange.jsonl",
@@ -317,17 +324,109 @@ fn files_of_others_are_left_alone() {
     );
     let strange = [
         "label",
-        "rows.jsonl",
-        "--verdicts",
         "strange.jsonl",
+        "--rows",
+        "rows.jsonl",
         "-o",
         "x.jsonl",
         "--annotator",
         "ada",
     ];
+    folder.run(&strange).expect(
+        2,
+        &[
+            "none of the verdicts in strange.jsonl is on a row",
+            "(ids of verdicts: `not-c`, `not-f`; of rows: `a`, `b`)",
+        ],
+    );
+}
+
+#[test]
+fn all_that_is_missing_is_said_at_once_with_a_command() {
+    let folder = Folder::new();
+    judged(&folder);
+    let whole = "`juror label verdicts.jsonl --rows rows.jsonl -o labels.jsonl --annotator NAME`";
+    for (given, parts) in [
+        (
+            &[][..],
+            &[
+                "verdicts, whose disagreements",
+                "--all",
+                "the rows",
+                "where the labels go",
+                "who labels",
+                whole,
+            ][..],
+        ),
+        (
+            &["--rows", "my rows.jsonl", "--sample", "5"],
+            &[
+                "missing: where the labels go; who labels. As in",
+                "`juror label --rows 'my rows.jsonl' --sample 5 -o labels.jsonl --annotator NAME`",
+            ],
+        ),
+        (
+            &["first.jsonl", "--annotator", "ada"],
+            &["`juror label first.jsonl --rows rows.jsonl -o labels.jsonl --annotator ada`"],
+        ),
+        (
+            &["--rows", "rows.jsonl", "--all", "--below", "0.9"],
+            &["cannot be used with"],
+        ),
+        (
+            &[
+                "--rows",
+                "rows.jsonl",
+                "--all",
+                "--show-verdict",
+                "-o",
+                "x.jsonl",
+                "--annotator",
+                "ada",
+            ],
+            &["--show-verdict are of verdicts"],
+        ),
+        (
+            &["--rows", "rows.jsonl", "--sample", "-1"],
+            &["must be a whole number, 1 or more"],
+        ),
+    ] {
+        folder.run(&[&["label"], given].concat()).expect(2, parts);
+    }
+}
+
+/// `juror label ROWS --verdicts VERDICTS`, as it was.
+#[test]
+fn the_order_of_earlier_versions_is_understood() {
+    let folder = Folder::new();
+    judged(&folder);
+    let earlier = [
+        "label",
+        "rows.jsonl",
+        "--verdicts",
+        "first.jsonl",
+        "second.jsonl",
+        "-o",
+        "earlier.jsonl",
+        "--annotator",
+        "ada",
+    ];
+    folder.pipe(b"t\nf\n", &earlier).expect(0, &[]);
+    label(&folder, "t\nf\n", &[]).expect(0, &[]);
+    assert_eq!(
+        said(&folder, "earlier.jsonl"),
+        said(&folder, "labels.jsonl")
+    );
     folder
-        .run(&strange)
-        .expect(2, &["none of the verdicts in strange.jsonl is on a row"]);
+        .run(&[
+            "label",
+            "first.jsonl",
+            "--rows",
+            "rows.jsonl",
+            "--verdicts",
+            "second.jsonl",
+        ])
+        .expect(2, &["cannot be used with"]);
 }
 
 #[test]
@@ -373,6 +472,10 @@ fn agreement_is_that_of_the_rows_and_the_rest_goes_to_a_third() {
         "{}",
         ran.stdout
     );
+    folder.write("empty.jsonl", "");
+    folder
+        .run(&["label", "--agreement", "ada.jsonl", "empty.jsonl"])
+        .expect(2, &["empty.jsonl has no labels"]);
     folder
         .run(&[
             "label",
@@ -488,6 +591,10 @@ fn the_page_takes_labels_from_its_own_forms_alone() {
     });
     let page = server.get("/").text;
     assert!(
+        !page.contains("value=\"u\""),
+        "nothing can be undone: {page}"
+    );
+    assert!(
         page.contains("question c") && !page.contains("SECRET"),
         "{page}"
     );
@@ -520,6 +627,14 @@ fn the_page_takes_labels_from_its_own_forms_alone() {
         "{}",
         next.text
     );
+    assert!(next.text.contains("value=\"u\""), "{}", next.text);
+    let ids: Vec<&str> = next
+        .text
+        .split(" id=\"")
+        .skip(1)
+        .map(|part| part.split('"').next().unwrap())
+        .collect();
+    assert_eq!(ids, ["last", "asked"]);
     // Sent once more, the form labels nothing else.
     send(&form(&token, 0, "t", ""));
     assert_eq!(

@@ -219,3 +219,112 @@ fn names_of_other_programs_and_other_cases_are_understood() {
             .expect(2, &["40960"]);
     }
 }
+
+#[test]
+fn numbers_that_are_none_are_told_in_a_sentence() {
+    let folder = prepared();
+    for (option, given, said) in [
+        ("--trials", "-1", "must be a whole number from 1 to 1000000"),
+        (
+            "--trials",
+            "two",
+            "must be a whole number from 1 to 1000000",
+        ),
+        ("--limit", "abc", "must be a whole number, 1 or more"),
+        ("--limit", "-1", "must be a whole number, 1 or more"),
+        ("--limit", "0", "nothing would be judged"),
+        (
+            "--max-new-tokens",
+            "0",
+            "must be a whole number from 1 to 1048576",
+        ),
+        (
+            "--thinking-budget",
+            "-5",
+            "must be a whole number, 1 or more",
+        ),
+    ] {
+        let name = format!("invalid value '{given}' for '{option} <");
+        folder
+            .run(&["judge", "in.jsonl", option, given])
+            .expect(2, &[&name, said]);
+    }
+}
+
+#[test]
+fn a_folder_named_like_a_known_judge_hints_at_its_protocol() {
+    let folder = prepared();
+    fs::rename(folder.path("model"), folder.path("CompassVerifier-7B")).unwrap();
+    let judge = |more: &[&str]| {
+        let ran = folder.run(
+            &[
+                &["judge", "in.jsonl", "--model", "CompassVerifier-7B"],
+                more,
+            ]
+            .concat(),
+        );
+        assert!(matches!(ran.code, Some(0 | 3)), "{}", ran.stderr);
+        ran.stderr
+    };
+    let said = judge(&[]);
+    for part in [
+        "is named like opencompass/CompassVerifier-7B",
+        "give --protocol compass",
+    ] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    for protocol in ["prime", "compass"] {
+        let said = judge(&["--protocol", protocol]);
+        assert!(!said.contains("is named like"), "{said}");
+    }
+}
+
+#[test]
+fn known_judges_are_listed_with_their_size() {
+    let list = Folder::new().run(&["models", "list", "--known"]);
+    let list = list.expect(0, &[]).stdout.clone();
+    let line = |alias: &str| list.lines().find(|line| line.starts_with(alias)).unwrap();
+    for (alias, parts) in [
+        ("qwen3-8b ", ["8.2", "16.4"]),
+        ("qwen3-30b-a3b ", ["30.5 (3.3 active)", "61.0"]),
+        ("gpt-oss-20b ", ["20.9 (3.6 active)", "13.8"]),
+    ] {
+        for part in parts {
+            assert!(line(alias).contains(part), "{part}: {list}");
+        }
+    }
+}
+
+#[test]
+fn a_run_ends_with_what_to_do_next() {
+    let folder = Folder::new();
+    folder.write(
+        "my rows.jsonl",
+        rollouts(2).replace("\"question\"", "\"body\""),
+    );
+    let judge = |more: &[&str]| {
+        let fixed = [
+            "judge",
+            "my rows.jsonl",
+            "--columns",
+            "question=body",
+            "-o",
+            "out.jsonl",
+        ];
+        let ran = folder.run(&[&fixed, more].concat());
+        assert!(matches!(ran.code, Some(0 | 3)), "{}", ran.stderr);
+        ran.stderr
+    };
+    let said = judge(&[]);
+    assert!(
+        said.contains("verdicts in out.jsonl, journal in out.jsonl.journal\n"),
+        "{said}"
+    );
+    #[cfg(feature = "serve")]
+    assert!(
+        said.ends_with("look through them: juror view out.jsonl --rows 'my rows.jsonl' --columns question=body\n"),
+        "{said}"
+    );
+    assert!(!judge(&["--quiet"]).contains("juror view"));
+    assert!(!judge(&["--dry-run"]).contains("juror view"));
+}

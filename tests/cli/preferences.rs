@@ -109,7 +109,7 @@ fn pairs_are_scored_by_the_higher_reward() {
     );
     assert!((all["shared"].as_f64().unwrap() - 0.5).abs() < 1e-12);
 
-    // What `juror judge --compare` writes.
+    // What `juror judge --rank` writes.
     let ranking = |id: &str, first: f64, second: f64| {
         let line = json!({"question": "q", "group": id, "responses": [{"id": format!("{id}:0"), "score": first, "rank": 1},
             {"id": format!("{id}:1"), "score": second, "rank": 2}], "pairs": []});

@@ -113,7 +113,7 @@ fn as_fallback_the_rules_give_the_outcome_and_never_a_reward() {
         &[
             "3 unparsed",
             "mean reward  –",
-            "2 outcomes that the judge did not give",
+            "from rules  2 outcomes, where the judge gave none",
         ],
     );
     let outcomes: Vec<_> = ran
@@ -151,7 +151,7 @@ fn first_the_rules_spare_the_model_what_is_wrong() {
     ran.expect(
         3,
         &[
-            "skipped  2 that the rules found wrong",
+            "not asked  2 that the rules found wrong",
             "mean reward  0.000 over 2",
         ],
     );
@@ -195,7 +195,7 @@ fn off_the_rules_say_nothing() {
             assert!(line[field].is_null(), "{line}");
         }
     }
-    assert!(!ran.stderr.contains("by the rules"), "{}", ran.stderr);
+    assert!(!ran.stderr.contains("from rules"), "{}", ran.stderr);
 }
 
 #[test]
@@ -356,8 +356,8 @@ fn an_audit_judges_a_share_of_what_the_rules_find_wrong() {
         0,
         &[
             "audited",
-            "that the rules found wrong, 0 right by the judge",
-            "95 %: 0.0 to",
+            "that the rules found wrong were judged too: 0 right by the judge",
+            "95 % interval 0.0 to",
         ],
     );
     let quarter = audited(&lines);

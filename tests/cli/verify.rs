@@ -355,7 +355,14 @@ fn a_row_that_is_no_pair_has_its_line_too() {
         pair("1", "2"),
     ];
     let ran = folder.pipe(rows.concat().as_bytes(), &["verify"]);
-    ran.expect(3, &["7 pairs: 1 equal, 1 different", "5 rows are no pair"]);
+    ran.expect(
+        3,
+        &[
+            "7 pairs: 1 equal, 1 different",
+            "5 rows are no pair; their lines have an `error`, the first: ",
+            "--columns gold=KEY,pred=KEY",
+        ],
+    );
     let lines = ran.lines();
     let errors: Vec<&str> = lines
         .iter()

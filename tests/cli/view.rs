@@ -99,6 +99,127 @@ fn labelled(folder: &Folder) {
     folder.write("verdicts.jsonl", lines.concat());
 }
 
+/// The first line of each record, and what a page says of the run.
+#[test]
+fn rows_show_their_verdicts_and_pages_what_was_run() {
+    let folder = Folder::new();
+    labelled(&folder);
+    let server = view(&folder, &["verdicts.jsonl", "--labels", "rows.jsonl"]);
+    let page = server.get("/").text;
+    let briefs: Vec<&str> = page
+        .split("<span class=\"brief\">")
+        .skip(1)
+        .map(|part| part.split("<span class=\"gist\">").next().unwrap())
+        .collect();
+    assert_eq!(briefs.len(), 5, "{page}");
+    for (at, parts) in [
+        (
+            0,
+            &[
+                "\"true\">process",
+                "\"true\">outcome",
+                "reward 1 · sure 0.99",
+            ][..],
+        ),
+        (
+            2,
+            &[
+                "\"false\">process",
+                "\"false\">outcome",
+                "reward 0 · sure 0.80",
+            ],
+        ),
+        (3, &["<span class=\"status\">unparsed</span>", "sure 0.50"]),
+    ] {
+        for part in parts {
+            assert!(briefs[at].contains(part), "{part}: {}", briefs[at]);
+        }
+    }
+    assert!(
+        page.contains("its journal, which says how it was judged, is not beside it · "),
+        "{page}"
+    );
+    // Of how many, and the way on at the top too.
+    let some = server.get("/?kind=no_verdict").text;
+    assert!(some.contains("1 of 5 verdicts"), "{some}");
+    assert!(some.contains("Filters and order (1 chosen)"), "{some}");
+    let pages = server.get("/?size=2&page=2").text;
+    let (before, after) = pages.split_once("<article").unwrap();
+    for half in [before, after] {
+        for link in ["size=2&amp;page=1\">previous", "size=2&amp;page=3\">next"] {
+            assert!(half.contains(link), "{link}: {half}");
+        }
+    }
+    let one = server.get("/verdict?line=2").text;
+    let (before, _) = one.split_once("<article").unwrap();
+    assert!(before.contains("verdict 2 of 5, line 2"), "{before}");
+
+    // Without texts it is said how to give them, and why there is no verdict comes first.
+    let mut failed = verdict("a", 0, None, 0.5);
+    failed["status"] = "failed".into();
+    failed["error"] = "the prompt does not fit".into();
+    folder.write("bare.jsonl", format!("{failed}\n"));
+    let bare = view(&folder, &["bare.jsonl"]).get("/").text;
+    for part in [
+        "without texts",
+        "No texts are here: give the rows that were judged (juror view VERDICTS --rows ROWS)",
+    ] {
+        assert!(bare.contains(part), "{part}: {bare}");
+    }
+    let with = view(&folder, &["bare.jsonl", "--rows", "rows.jsonl"])
+        .get("/")
+        .text;
+    assert!(!with.contains("No texts are here"), "{with}");
+    assert!(
+        with.find("gave no verdict") < with.find(">Question<"),
+        "{with}"
+    );
+}
+
+/// A run's pages and reports say what it was.
+#[test]
+fn the_run_is_told_from_its_journal() {
+    let folder = Folder::new();
+    folder.write(
+        "in.jsonl",
+        rollouts(3).replace("\"id\"", "\"outcome_label\":true,\"id\""),
+    );
+    let judge = [
+        "judge",
+        "in.jsonl",
+        "-o",
+        "out.jsonl",
+        "--reward",
+        "outcome",
+    ];
+    let ran = folder.run(&judge);
+    assert!(matches!(ran.code, Some(0 | 3)), "{}", ran.stderr);
+    let run = "model tiny · protocol prime · rules fallback (";
+    let rest = format!(
+        " · reward outcome · juror {} · 20",
+        env!("CARGO_PKG_VERSION")
+    );
+    let page = view(&folder, &["out.jsonl", "--rows", "in.jsonl"])
+        .get("/")
+        .text;
+    let eval = [
+        "eval",
+        "out.jsonl",
+        "--labels",
+        "in.jsonl",
+        "--html",
+        "report.html",
+    ];
+    folder
+        .run(&eval)
+        .expect(0, &["report in report.html: open it in a browser"]);
+    for page in [page, folder.read("report.html")] {
+        for part in [run, &rest] {
+            assert!(page.contains(part), "{part}: {page}");
+        }
+    }
+}
+
 #[test]
 fn pages_show_what_is_asked_for() {
     let folder = Folder::new();

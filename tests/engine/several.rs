@@ -1,4 +1,4 @@
-//! Several judges from a program, as `juror judge --cascade`, `--panel` and `--compare` do it from the command line.
+//! Several judges from a program, as `juror judge --cascade`, `--panel` and `--rank` do it from the command line.
 
 use std::path::Path;
 

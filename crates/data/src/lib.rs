@@ -20,6 +20,7 @@
 //! Nothing here guesses: a row that cannot be read is reported with its file and line, and by default stops the run
 //! before anything is judged.
 
+mod chat_prompt;
 mod columns;
 mod error;
 mod input;
@@ -44,6 +45,7 @@ mod texts;
 pub mod verdict;
 mod verdict_lines;
 
+pub use chat_prompt::question as prompt_question;
 pub use columns::{ColumnError, ColumnMap, ColumnsUsed, Field, FieldUse};
 pub use error::{BadLines, DatasetError};
 pub use input::{

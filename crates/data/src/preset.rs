@@ -21,6 +21,8 @@ pub struct Preset {
     /// The key whose values tell repeated rows apart: in each file the rows with its first value count, and the others
     /// repeat them.
     pub(super) once: Option<String>,
+    /// Whether its question is the prompt that an engine was given, with a chat template's markup.
+    pub(super) asks_as_engines_do: bool,
     /// The keys that a row of this shape has.
     when: Vec<KeyPath>,
     /// Where each field is looked for; the first path found wins.
@@ -39,6 +41,8 @@ struct Table {
     without_question: Option<String>,
     #[serde(default)]
     once: Option<String>,
+    #[serde(default)]
+    asks_as_engines_do: bool,
     when: Vec<String>,
     question: Vec<String>,
     reference: Vec<String>,
@@ -75,6 +79,7 @@ static PRESETS: LazyLock<Vec<Preset>> = LazyLock::new(|| {
                 name: name.clone(),
                 about: table.about.clone(),
                 without_question: table.without_question.clone(),
+                asks_as_engines_do: table.asks_as_engines_do,
                 once: table.once.clone(),
                 when: paths(&table.when),
                 joined: paths(&table.joined),

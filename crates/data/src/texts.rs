@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value as Json};
 
+use super::chat_prompt::asked;
 use super::columns::{ColumnMap, Field};
 use super::keep::Keep;
 use super::messages::{Messages, Turn, prompt_of};
@@ -259,6 +260,15 @@ impl Row<'_> {
                 "`{key}` (the {noun}) is blank: there is nothing to judge by"
             ));
         }
+        if let (Field::Question, true, [text]) =
+            (field, preset.asks_as_engines_do, read.texts.as_mut_slice())
+        {
+            let asked = asked(text);
+            if !asked.trim().is_empty() && asked != text.trim() {
+                *text = asked;
+                read.how = Some("its chat markers left out".into());
+            }
+        }
         let top = key.split(['.', '[']).next().unwrap_or(key);
         top.clone_into(&mut read.key);
         let key = match &read.how {
@@ -486,7 +496,8 @@ impl Row<'_> {
             advice.clone()
         } else if let (Field::Question, Some(key)) = (field, self.list_of_objects()) {
             format!(
-                "if the rows are the objects in `{key}`, write them one a line, as with `jq -c '.[\"{key}\"][]'`"
+                "name its key with `--columns {field}=KEY`; if the rows are the objects in `{key}`, write them one a line first, as with \
+                 `jq -c '.[\"{key}\"][]'`"
             )
         } else if columns.is_fixed() {
             format!("give it as `{field}`")

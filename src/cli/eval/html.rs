@@ -7,7 +7,7 @@ use anyhow::{Context as _, anyhow};
 use serde_json::Value;
 
 use super::super::inputs::{self, Inputs};
-use super::super::{Failure, OrFail};
+use super::super::{Failure, OrFail, say};
 use super::{EvalArguments, Judged};
 use juror_data::output::OutputFile;
 use juror_eval::eval::{Choices, PrimeRow, Samples};
@@ -95,5 +95,10 @@ pub(super) fn write(
         error => Failure::new(error, false),
     })?;
     file.write(|writer| writer.write_all(page.as_bytes()))
-        .or_fail()
+        .or_fail()?;
+    say(&format!(
+        "report in {}: open it in a browser",
+        file.path().display()
+    ));
+    Ok(())
 }

@@ -19,7 +19,7 @@ use juror_data::output::Mark;
 use juror_data::{LineLimit, LoadOptions};
 use juror_eval::eval::{
     Choices, Comparison, EvalError, Evaluation, Flip, LabelColumns, LabelField, MOST_PARTS,
-    Samples, Task, Verdicts, check_prime, prime_rows,
+    Samples, Task, Verdicts, both_sides, check_prime, prime_rows,
 };
 
 use json::Report;
@@ -198,6 +198,8 @@ pub(super) fn failure(error: EvalError) -> Failure {
 pub(super) struct Labels {
     pub(super) samples: Samples,
     columns: LabelColumns,
+    /// The keys that rows or verdicts have, where none of them has a label.
+    keys: Vec<String>,
     /// Are they kept keys of the verdicts themselves?
     own: bool,
 }
@@ -218,6 +220,7 @@ impl Labels {
         }
         let mut labels = Self {
             samples: Samples::default(),
+            keys: Vec::new(),
             columns: LabelColumns::parse(label_columns)
                 .map_err(|why| anyhow!("--label-columns: {why}"))
                 .or_usage()?,
@@ -230,8 +233,11 @@ impl Labels {
                 max_line: LineLimit::DEFAULT,
                 ..LoadOptions::default()
             };
-            labels.samples =
-                Samples::of_data(&inputs.paths, options, &labels.columns).map_err(failure)?;
+            labels.samples = Samples::of_data(&inputs.paths, options.clone(), &labels.columns)
+                .map_err(failure)?;
+            if labels.samples.count() == 0 {
+                labels.keys = Samples::keys_of(&inputs.paths, options).map_err(failure)?;
+            }
             labels.check()?;
         }
         Ok(labels)
@@ -243,13 +249,15 @@ impl Labels {
         let own = self.own && self.samples.labelled.is_empty();
         let verdicts =
             Verdicts::read(path, &mut self.samples, own, &self.columns).map_err(failure)?;
+        self.keys.clone_from(&verdicts.kept_keys);
         self.check()?;
         if verdicts.scored.is_empty() && verdicts.scores.is_empty() {
             return Err(anyhow!(
                 "none of the {} verdicts in {} is on a labelled sample: verdicts and labels meet by id, so give the rows that were \
-                 judged, with the same `--columns`",
+                 judged, with the same `--columns` ({})",
                 verdicts.without_label,
-                path.display()
+                path.display(),
+                both_sides(verdicts.strangers.iter().map(String::as_str), self.samples.first_ids())
             ))
             .or_usage();
         }
@@ -285,14 +293,19 @@ impl Labels {
             .map(|(name, keys)| format!("{name}: {keys}"))
             .collect();
         let looked_for = looked_for.join("; ");
+        let keys = match self.keys.as_slice() {
+            [] => "none".to_owned(),
+            keys => keys.join(", "),
+        };
         Err(if self.own {
             anyhow!(
-                "no verdict has a label among its kept keys (looked for {looked_for}): judge with `--keep KEY`, or give the rows with \
-                 the labels: `--labels DATA`"
+                "no verdict has a label among its kept keys, which are: {keys} (looked for {looked_for}): give the rows with the labels, \
+                 `--labels DATA`, or judge with `--keep KEY`"
             )
         } else {
             anyhow!(
-                "no row has a label (looked for {looked_for}): name their keys with `--label-columns FIELD=KEY`"
+                "no row has a label: name its key with `--label-columns FIELD=KEY`, as in `--label-columns outcome=KEY`. The keys of the \
+                 first row: {keys}. Looked for {looked_for}"
             )
         })
         .or_usage()

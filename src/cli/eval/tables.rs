@@ -1,5 +1,6 @@
 //! The tables of `juror eval`.
 
+use std::collections::BTreeSet;
 use std::io::{BufWriter, Write};
 
 use serde_json::json;
@@ -139,6 +140,10 @@ pub(super) fn print(
     reference: &[PrimeRow],
 ) -> Result<(), Failure> {
     let mut out = BufWriter::new(std::io::stdout().lock());
+    let tasks = judged
+        .iter()
+        .flat_map(|one| one.evaluation.all.tasks.keys());
+    let tasks: BTreeSet<Task> = tasks.copied().collect();
     for one in judged {
         let evaluation = &one.evaluation;
         let all = &evaluation.all;
@@ -156,7 +161,14 @@ pub(super) fn print(
         );
         table::write_heading(&mut out, &heading)?;
         let mut rows = Vec::new();
-        for (task, scores) in &all.tasks {
+        for task in &tasks {
+            let Some(scores) = all.tasks.get(task) else {
+                // Another judge was asked.
+                let mut unjudged: [String; 8] = std::array::from_fn(|_| DASH.to_owned());
+                task.name().clone_into(&mut unjudged[0]);
+                rows.push(unjudged);
+                continue;
+            };
             rows.push(row(task.name(), scores));
             if let Some(means) = evaluation.over_subjects.get(task) {
                 let mut means_row: [String; 8] = std::array::from_fn(|_| DASH.to_owned());

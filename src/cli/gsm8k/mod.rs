@@ -10,10 +10,11 @@ use anyhow::anyhow;
 use clap::Args;
 use serde_json::json;
 
+use super::batch::run as run_batch;
 use super::columns::ColumnArguments;
 use super::inputs::{self, Inputs};
 use super::output::{self, ForceArgument};
-use super::{DONE, Failure, OrFail, run_batch, say};
+use super::{DONE, Failure, OrFail, say};
 use juror_data::output::Mark;
 use juror_data::{ColumnMap, LineLimit, LoadOptions};
 use juror_eval::eval::{EvalError, LabelColumns, Samples};

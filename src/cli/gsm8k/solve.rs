@@ -7,10 +7,11 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde_json::Value;
 
+use super::super::batch::run as run_batch;
 use super::super::chat::ThinkingArguments;
 use super::super::engine::{EngineArguments, GpusArgument, JUDGE, ModelArguments};
 use super::super::sampling::SAMPLING;
-use super::super::{DONE, Failure, INCOMPLETE, OrFail, run_batch, say};
+use super::super::{DONE, Failure, INCOMPLETE, OrFail, say};
 use super::failure;
 use juror_data::LineLimit;
 use juror_data::journal::Identity;

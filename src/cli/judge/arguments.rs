@@ -13,7 +13,7 @@ use crate::cli::endpoint::EndpointArguments;
 use crate::cli::engine::{EngineArguments, GpusArgument, JUDGE, ModelArguments};
 use crate::cli::output::OutputArguments;
 use crate::cli::prompt_choice::PromptChoice;
-use crate::cli::rows::RowsArguments;
+use crate::cli::rows::{RowsArguments, whole};
 use crate::cli::rules::RulesArguments;
 use crate::cli::sampling::SamplingArguments;
 use juror_judge::catalog::JudgeModel;
@@ -47,11 +47,11 @@ pub(in crate::cli) struct JudgeArguments {
     pub(super) model: ModelArguments,
     #[command(flatten)]
     pub(super) gpus: GpusArgument,
-    /// Compare every two responses to each question, in both orders, and rank them [default protocol: pairwise]
-    #[arg(long, conflicts_with_all = ["panel", "cascade"], help_heading = JUDGE)]
-    pub(super) compare: bool,
+    /// Rank the responses to each question: every two are compared, in both orders [default protocol: pairwise]
+    #[arg(long, alias = "compare", conflicts_with_all = ["panel", "cascade"], help_heading = JUDGE)]
+    pub(super) rank: bool,
     /// Have the judge solve each question by itself before it sees a response, and show it its solution beside the reference
-    #[arg(long, requires = "output", conflicts_with_all = ["compare", "panel", "cascade", "dry_run"], help_heading = JUDGE)]
+    #[arg(long, requires = "output", conflicts_with_all = ["rank", "panel", "cascade", "dry_run"], help_heading = JUDGE)]
     pub(super) own_answer: bool,
     /// The solutions, once they are made.
     #[arg(skip)]
@@ -76,7 +76,7 @@ pub(in crate::cli) struct JudgeArguments {
     pub(super) verdict: VerdictArguments,
 
     /// Score the verdicts against labels in the rows once all are there, as `juror eval` does
-    #[arg(long, requires = "output", conflicts_with_all = ["compare", "dry_run"], help_heading = "Run")]
+    #[arg(long, requires = "output", conflicts_with_all = ["rank", "dry_run"], help_heading = "Run")]
     pub(super) eval: bool,
     /// With --eval: which key of a row holds what, as in `juror eval`
     #[arg(
@@ -132,7 +132,7 @@ pub(in crate::cli) struct VerdictArguments {
     #[arg(long, conflicts_with = "reason", help_heading = JUDGE)]
     pub(in crate::cli) decide_only: bool,
     /// End the judge's thinking after N tokens and go on with the verdict
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = JUDGE)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1, u32::MAX), help_heading = JUDGE)]
     pub(in crate::cli) thinking_budget: Option<u32>,
     #[command(flatten)]
     pub(in crate::cli) rules: RulesArguments,

@@ -14,10 +14,11 @@ use anyhow::{anyhow, bail};
 pub(super) use self::arguments::{JudgeArguments, JudgeChoice, VerdictArguments, parse_size};
 pub(super) use self::resolved::ResolvedJudge;
 use super::eval::Labels;
-use super::inputs::{self, Inputs};
+use super::inputs::{self, Inputs, shown};
 use super::progress::{Progress, print_summary};
 use super::{DONE, Failure, INCOMPLETE, INTERRUPTED, OrFail, catch_interrupts, say};
 use juror_data::journal::{Identity, earlier_input, journal_path};
+use juror_data::output::has_place_beside;
 use juror_data::{Keep, LineLimit, LoadOptions, Loaded, Rows, Samples, Shard, index, sources};
 use juror_hub::Want;
 use juror_judge::judge::cache::CACHE_SIZE;
@@ -26,6 +27,7 @@ use juror_judge::judge::{RunEnd, Session, Summary};
 use juror_judge::protocol::{PromptTemplate, Protocol};
 
 pub(super) fn run(mut arguments: JudgeArguments) -> Result<u8, Failure> {
+    let next = next_command(&arguments);
     fetch_inputs(&mut arguments)?;
     let scoring = if arguments.eval {
         Some(scoring(&arguments)?)
@@ -36,11 +38,31 @@ pub(super) fn run(mut arguments: JudgeArguments) -> Result<u8, Failure> {
         Some(result) => result?,
         None => run_one(arguments)?.code,
     };
+    if let Some(next) = next.filter(|_| code != INTERRUPTED) {
+        say(&format!("look through them: {next}"));
+    }
     match scoring {
         Some((mut labels, out)) if code != INTERRUPTED => labels.score(&out)?,
         _ => {}
     }
     Ok(code)
+}
+
+/// What shows the verdicts of a run with their texts; none where they are in no file.
+fn next_command(arguments: &JudgeArguments) -> Option<String> {
+    let out = arguments.output.output.as_deref();
+    let out = out.filter(|out| out.as_os_str() != "-" && has_place_beside(out))?;
+    if arguments.output.quiet || arguments.dry_run || arguments.rank || !cfg!(feature = "serve") {
+        return None;
+    }
+    let out = shard_in_name(out.to_owned(), arguments.rows.shard).ok()?;
+    let mut command = format!("juror view {}", shown(&[out]));
+    if !arguments.inputs.contains(&"-".into()) {
+        let option = if arguments.eval { "--labels" } else { "--rows" };
+        let (rows, columns) = (shown(&arguments.inputs), arguments.columns.as_given());
+        command.push_str(&format!(" {option} {rows}{columns}"));
+    }
+    Some(command)
 }
 
 /// The labels of the rows, read before anything is judged, and where the verdicts will be.
@@ -158,7 +180,11 @@ pub(super) fn carry_out(session: &Session, quiet: bool) -> Result<u8, Failure> {
     }
     warnings::print(session, &summary, quiet);
     if let (false, Some(out)) = (quiet, &session.outputs.verdicts) {
-        say(&format!("verdicts in {}", out.path().display()));
+        let journal = session.out_with_journal().map(journal_path);
+        let journal = journal.map_or_else(String::new, |path| {
+            format!(", journal in {}", path.display())
+        });
+        say(&format!("verdicts in {}{journal}", out.path().display()));
     }
     Ok(code_of(&summary))
 }

@@ -12,6 +12,7 @@ use crate::cli::{Failure, OrFail, download};
 use juror_data::read_text;
 use juror_hub::Want;
 use juror_judge::catalog::JudgeModel;
+use juror_judge::catalog::known_judges::named_like;
 use juror_judge::judge::calibration::Calibration;
 use juror_judge::judge::model::MAX_NEW_TOKENS;
 use juror_judge::judge::{GenerationDefaults, JudgeText, RulesMode, RunOptions};
@@ -45,6 +46,7 @@ impl ResolvedJudge {
         begun: Option<&Path>,
     ) -> Result<Self, Failure> {
         let rules = RulesMode::from(verdict.rules.rules);
+        let asks_by_default = choice.prompt.protocol.is_none();
         let named = choice.named_protocol().or_usage()?;
         if let (RulesMode::Only, Some(protocol)) = (rules, &named)
             && protocol.yields().score
@@ -82,6 +84,20 @@ impl ResolvedJudge {
                 let notes = text.calibration.notes.iter();
                 let notes = notes.map(|note| format!("{}: {note}", path.display()));
                 text.notes.extend(notes);
+            }
+            let like = match model.origin() {
+                None if asks_by_default => named_like(Path::new(&choice.model)).or_fail()?,
+                _ => None,
+            };
+            if let Some(judge) = like.filter(|judge| judge.protocol != protocol.name()) {
+                text.notes.push(format!(
+                    "{} is named like {}, which is asked under another protocol: if it is that judge, give --protocol {}; it is now asked \
+                     under {}",
+                    choice.model,
+                    judge.id,
+                    judge.protocol,
+                    protocol.name()
+                ));
             }
             if let (Want::Everything, Some(source)) = (want, model.files()) {
                 text.settle_head(source).map_err(download::failure)?;

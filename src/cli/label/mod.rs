@@ -9,8 +9,9 @@ use anyhow::anyhow;
 use clap::Args;
 
 use super::columns::ColumnArguments;
-use super::inputs::Inputs;
+use super::inputs::{Inputs, VerdictsAndRows, shown};
 use super::output::{self, ForceArgument};
+use super::rows::whole;
 use super::{DONE, Failure, INTERRUPTED, OrFail, catch_interrupts, say};
 use juror_data::output::Mark;
 use juror_eval::label::{
@@ -21,12 +22,8 @@ use juror_eval::label::{
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct LabelArguments {
-    /// Rows with question, reference answer and response, as `juror judge` reads them
-    #[arg(value_name = "ROWS")]
-    rows: Vec<PathBuf>,
-    /// Verdicts on them, of one judge or several: what is asked for is what they disagree on
-    #[arg(long, value_name = "VERDICTS", num_args = 1..)]
-    verdicts: Vec<PathBuf>,
+    #[command(flatten)]
+    judged: VerdictsAndRows,
     #[command(flatten)]
     columns: ColumnArguments,
     /// Where the labels go, for `juror eval --labels`; the same command again goes on with them
@@ -39,16 +36,16 @@ pub(super) struct LabelArguments {
     #[arg(long, conflicts_with = "sample")]
     all: bool,
     /// Ask for so many rows, drawn at random
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1, usize::MAX))]
     sample: Option<usize>,
     /// Which rows are drawn
     #[arg(long, value_name = "SEED", default_value_t = 0, requires = "sample")]
     seed: u64,
     /// Ask also for samples of which a judge is less sure than this, from 0.5 to 1
-    #[arg(long, value_name = "PROBABILITY", value_parser = parse_probability, requires = "verdicts", conflicts_with_all = ["all", "sample"])]
+    #[arg(long, value_name = "PROBABILITY", value_parser = parse_probability, conflicts_with_all = ["all", "sample"])]
     below: Option<f64>,
     /// Show what the judges say before the label is given; it sways people
-    #[arg(long, requires = "verdicts")]
+    #[arg(long)]
     show_verdict: bool,
     /// Label on a page in the browser, served to this machine alone
     #[cfg(feature = "serve")]
@@ -59,10 +56,10 @@ pub(super) struct LabelArguments {
     #[arg(long, value_name = "PORT", default_value_t = 0, requires = "page")]
     port: u16,
     /// Print how far the labels of two people agree
-    #[arg(long, value_names = ["A", "B"], num_args = 2, conflicts_with_all = QUEUE, conflicts_with_all = ["rows", "output", "annotator", "adjudicate", "merge"])]
+    #[arg(long, value_names = ["A", "B"], num_args = 2, conflicts_with_all = QUEUE, conflicts_with_all = ["files", "rows", "output", "annotator", "adjudicate", "merge"])]
     agreement: Vec<PathBuf>,
     /// Write the labels that two people agree on
-    #[arg(long, value_names = ["A", "B"], num_args = 2, conflicts_with_all = QUEUE, conflicts_with_all = ["rows", "annotator", "adjudicate"])]
+    #[arg(long, value_names = ["A", "B"], num_args = 2, conflicts_with_all = QUEUE, conflicts_with_all = ["files", "rows", "annotator", "adjudicate"])]
     merge: Vec<PathBuf>,
     /// Take over the labels that two people agree on, and ask for the rest
     #[arg(long, value_names = ["A", "B"], num_args = 2, conflicts_with_all = ["all", "sample", "below"])]
@@ -103,19 +100,28 @@ pub(super) fn run(arguments: &LabelArguments) -> Result<u8, Failure> {
     if let [first, second] = arguments.merge.as_slice() {
         return merge(&pair(first, second)?, arguments);
     }
-    if arguments.rows.is_empty() {
-        return Err(anyhow!("give the rows that are to be labelled, as in `juror label rows.jsonl --verdicts verdicts.jsonl -o labels.jsonl --annotator NAME`")).or_usage();
-    }
-    let output = output(arguments)?;
+    let only_rows = arguments.all || arguments.sample.is_some() || !arguments.adjudicate.is_empty();
+    let (verdicts, rows) = arguments.judged.sides(only_rows);
     let annotator = arguments.annotator.as_deref().map(str::trim);
-    let Some(annotator) = annotator.filter(|name| !name.is_empty()) else {
-        return Err(anyhow!("say who labels: --annotator NAME")).or_usage();
+    let annotator = annotator.filter(|name| !name.is_empty());
+    let (Some(annotator), Some(output)) = (annotator, &arguments.output) else {
+        return Err(missing(arguments, verdicts, rows, annotator)).or_usage();
     };
+    if rows.is_empty() || (verdicts.is_empty() && !only_rows) {
+        return Err(missing(arguments, verdicts, rows, Some(annotator))).or_usage();
+    }
+    if verdicts.is_empty() && (arguments.below.is_some() || arguments.show_verdict) {
+        return Err(anyhow!(
+            "--below and --show-verdict are of verdicts, and none are given"
+        ))
+        .or_usage();
+    }
+    check_output(output)?;
     let (choice, given) = choice(arguments)?;
     let columns = arguments.columns.map().or_usage()?;
     let interrupted = catch_interrupts().or_fail()?;
-    let rows = Inputs::of(&arguments.rows)?.paths;
-    let read = Queue::read(&rows, &columns, &arguments.verdicts, &choice, &interrupted);
+    let rows = Inputs::of(rows)?.paths;
+    let read = Queue::read(&rows, &columns, verdicts, &choice, &interrupted);
     let Some(queue) = read.map_err(failure)? else {
         return Ok(INTERRUPTED);
     };
@@ -133,15 +139,61 @@ pub(super) fn run(arguments: &LabelArguments) -> Result<u8, Failure> {
     Ok(code)
 }
 
-/// Where the labels go.
-fn output(arguments: &LabelArguments) -> Result<&Path, Failure> {
-    let Some(output) = &arguments.output else {
-        return Err(anyhow!("say where the labels go: -o labels.jsonl")).or_usage();
+/// What is missing of all that labelling needs, with a command that has it.
+fn missing(
+    arguments: &LabelArguments,
+    verdicts: &[PathBuf],
+    rows: &[PathBuf],
+    annotator: Option<&str>,
+) -> anyhow::Error {
+    let adjudicates = !arguments.adjudicate.is_empty();
+    let which = match (arguments.sample, verdicts) {
+        (Some(count), _) => format!("--sample {count} "),
+        _ if arguments.all => "--all ".to_owned(),
+        _ if adjudicates => format!("--adjudicate {} ", shown(&arguments.adjudicate)),
+        _ => String::new(),
     };
-    // Labels are added to what is there, and what holds something else is refused when it is read.
+    let missing = [
+        (
+            verdicts.is_empty() && which.is_empty(),
+            "verdicts, whose disagreements are asked for (or --all, or --sample N)",
+        ),
+        (
+            rows.is_empty(),
+            "the rows that were judged (--rows; without verdicts also --all, or --sample N)",
+        ),
+        (arguments.output.is_none(), "where the labels go"),
+        (annotator.is_none(), "who labels"),
+    ];
+    let missing = missing.iter().filter(|(is_missing, _)| *is_missing);
+    let missing: Vec<&str> = missing.map(|(_, what)| *what).collect();
+    let or = |given: &[PathBuf], example: &str| {
+        if given.is_empty() {
+            example.to_owned()
+        } else {
+            shown(given)
+        }
+    };
+    let verdicts = if which.is_empty() {
+        format!("{} ", or(verdicts, "verdicts.jsonl"))
+    } else {
+        String::new()
+    };
+    anyhow!(
+        "missing: {}. As in `juror label {verdicts}--rows {} {which}-o {} --annotator {}`",
+        missing.join("; "),
+        or(rows, "rows.jsonl"),
+        or(arguments.output.as_slice(), "labels.jsonl"),
+        annotator.unwrap_or("NAME")
+    )
+}
+
+/// Refuses an output that no labels can go to. Labels are added to what is there, and what holds something else is refused when it is
+/// read.
+fn check_output(output: &Path) -> Result<(), Failure> {
     let mut outputs = output::outputs(ForceArgument::default());
     outputs.open(output, Mark::Checked).or_usage()?;
-    Ok(output)
+    Ok(())
 }
 
 /// Which samples are asked for, and the labels that there are already.
@@ -153,12 +205,6 @@ fn choice(arguments: &LabelArguments) -> Result<(Choice, Vec<LabelLine>), Failur
     let choice = match arguments.sample {
         Some(count) => Choice::Drawn(count, arguments.seed),
         None if arguments.all => Choice::All,
-        None if arguments.verdicts.is_empty() => {
-            return Err(anyhow!(
-                "say which rows are asked for: --verdicts VERDICTS for those that judges disagree on, --sample N for some, --all for all"
-            ))
-            .or_usage();
-        }
         None => Choice::Doubtful(arguments.below.unwrap_or(0.0)),
     };
     Ok((choice, Vec::new()))
@@ -190,14 +236,26 @@ fn nothing_to_do(
 
 /// The labels of two people.
 fn pair(first: &Path, second: &Path) -> Result<LabelPair, Failure> {
-    let first = read_labels(first).map_err(failure)?;
-    let second = read_labels(second).map_err(failure)?;
-    Ok(LabelPair::of(&first, &second))
+    let read = |path: &Path| {
+        let labels = read_labels(path).map_err(failure)?;
+        if labels.is_empty() {
+            let path = path.display();
+            return Err(anyhow!(
+                "{path} has no labels: give a file that `juror label -o` wrote"
+            ))
+            .or_usage();
+        }
+        Ok(labels)
+    };
+    Ok(LabelPair::of(&read(first)?, &read(second)?))
 }
 
 /// Writes what two people agree on.
 fn merge(pair: &LabelPair, arguments: &LabelArguments) -> Result<u8, Failure> {
-    let output = output(arguments)?;
+    let Some(output) = &arguments.output else {
+        return Err(anyhow!("say where the labels go: -o labels.jsonl")).or_usage();
+    };
+    check_output(output)?;
     let both = pair.annotators.join("+");
     LabelFile::open(output, &both, &pair.agreed).map_err(failure)?;
     say(&format!(

@@ -153,6 +153,8 @@ fn class_of(source: &ModelSource) -> String {
 fn list_known(out: &mut StdoutLock) -> Result<(), Failure> {
     let percent =
         |figure: Option<f64>| figure.map_or_else(|| "–".into(), |figure| format!("{figure:.2}"));
+    let whole =
+        |figure: Option<f64>| figure.map_or_else(|| "–".into(), |figure| format!("{figure:.1}"));
     let mut rows = Vec::new();
     for judge in known_judges::judges().or_fail()? {
         rows.push([
@@ -160,6 +162,11 @@ fn list_known(out: &mut StdoutLock) -> Result<(), Failure> {
             judge.id.clone(),
             judge.base.clone(),
             judge.protocol.clone(),
+            match (judge.total, judge.active) {
+                (Some(total), Some(active)) => format!("{total:.1} ({active:.1} active)"),
+                (_, active) => whole(active),
+            },
+            whole(judge.weights()),
             percent(judge.prime.map(|prime| prime.outcome)),
             percent(judge.prime.map(|prime| prime.overall)),
             percent(judge.prime.map(|prime| prime.f1)),
@@ -171,6 +178,8 @@ fn list_known(out: &mut StdoutLock) -> Result<(), Failure> {
         "on the hub",
         "base",
         "protocol",
+        "billions",
+        "GB",
         "outcome",
         "overall",
         "F1",
@@ -179,7 +188,9 @@ fn list_known(out: &mut StdoutLock) -> Result<(), Failure> {
     table::write(out, header, &rows)?;
     table::write_text(
         out,
-        "The figures are percent on PRIME (arXiv 2602.11570): outcome and overall accuracy, F1, lucky guesses recognised. \
+        "Billions of parameters, and the memory that the weights take as they are published (half of it with --quantize q8_0, or fp8 on \
+         a GPU; a quarter with q4k); keys and values come on top: `juror judge --dry-run` counts all. Figures are percent on PRIME (arXiv \
+         2602.11570): outcome and overall accuracy, F1, lucky guesses recognised. \
          `juror models show ALIAS` has thinking, sampling and licence; `juror models pull ALIAS` fetches one.",
     )?;
     Ok(())

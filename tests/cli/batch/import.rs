@@ -9,7 +9,7 @@ fn import(folder: &Folder, outputs: &[Value], more: &[&str]) -> crate::common::R
     folder.write("outputs.jsonl", lines_of(outputs));
     folder.run(
         &[
-            &["import-batch", "in.jsonl", "--outputs", "outputs.jsonl"],
+            &["batch", "import", "in.jsonl", "--outputs", "outputs.jsonl"],
             more,
         ]
         .concat(),
@@ -131,7 +131,8 @@ fn thinking_never_counts_and_a_cut_answer_is_known_as_cut() {
     );
     // Labels are not read of a cut answer.
     folder.run(&[
-        "export-batch",
+        "batch",
+        "export",
         "in.jsonl",
         "-o",
         "compass.jsonl",
@@ -207,7 +208,7 @@ fn lines_that_belong_to_nothing_stop_the_import_unless_they_may_be_left_out() {
         (all[0].clone(), "outputs.jsonl:5: a second answer"),
         (
             strange("request-1"),
-            "`request-1` is not one that `juror export-batch` wrote",
+            "`request-1` is not one that `juror batch export` wrote",
         ),
         (
             strange(&third.replace("i-b", "i-nobody")),
@@ -245,7 +246,8 @@ fn lines_that_belong_to_nothing_stop_the_import_unless_they_may_be_left_out() {
     }
     folder.write("torn.jsonl", format!("{}{{\"custom", lines_of(&all)));
     let torn = [
-        "import-batch",
+        "batch",
+        "import",
         "in.jsonl",
         "--outputs",
         "torn.jsonl",
@@ -259,7 +261,8 @@ fn lines_that_belong_to_nothing_stop_the_import_unless_they_may_be_left_out() {
     folder.write("first.jsonl", lines_of(&all[..1]));
     folder.write("rest.jsonl", lines_of(&all[1..]));
     let several = [
-        "import-batch",
+        "batch",
+        "import",
         "in.jsonl",
         "--outputs",
         "first.jsonl",

@@ -37,7 +37,14 @@ fn exported(folder: &Folder, ids: &[&str], more: &[&str]) -> Vec<Value> {
         .collect();
     folder.write("in.jsonl", rows);
     let arguments = [
-        &["export-batch", "in.jsonl", "-o", "batch.jsonl", "--force"],
+        &[
+            "batch",
+            "export",
+            "in.jsonl",
+            "-o",
+            "batch.jsonl",
+            "--force",
+        ],
         more,
     ]
     .concat();
@@ -92,7 +99,8 @@ fn both_ways(input: &str, limit: &str) {
     let code = judged.code.unwrap();
     folder
         .run(&[
-            "export-batch",
+            "batch",
+            "export",
             path,
             "--limit",
             limit,
@@ -103,7 +111,8 @@ fn both_ways(input: &str, limit: &str) {
         .expect(0, &["requests for"]);
     folder
         .run(&[
-            "run-batch",
+            "batch",
+            "run",
             "batch.jsonl",
             "-o",
             "outputs.jsonl",
@@ -113,7 +122,8 @@ fn both_ways(input: &str, limit: &str) {
         ])
         .expect(0, &["lines answered"]);
     let arguments = [
-        "import-batch",
+        "batch",
+        "import",
         path,
         "--limit",
         limit,
@@ -172,10 +182,11 @@ fn a_prompt_in_one_text_gives_the_same_verdicts_on_the_examples() {
     let folder = Folder::new();
     let judged = folder.run(&["judge", path, "--free", "-q"]).lines();
     folder
-        .run(&["export-batch", path, "-o", "batch.jsonl", "-q"])
+        .run(&["batch", "export", path, "-o", "batch.jsonl", "-q"])
         .expect(0, &[]);
     let run = [
-        "run-batch",
+        "batch",
+        "run",
         "batch.jsonl",
         "-o",
         "outputs.jsonl",
@@ -185,7 +196,7 @@ fn a_prompt_in_one_text_gives_the_same_verdicts_on_the_examples() {
     ];
     folder.run(&run).expect(0, &[]);
     // Without the judge's files: by the protocol alone.
-    let imported = folder.run(&["import-batch", path, "--outputs", "outputs.jsonl", "-q"]);
+    let imported = folder.run(&["batch", "import", path, "--outputs", "outputs.jsonl", "-q"]);
     assert_eq!(verdicts(imported.expect(0, &[]).lines()), verdicts(judged));
 }
 
@@ -197,7 +208,7 @@ fn raw_prompts_go_both_ways_too() {
         row("a", "What is 3 + 4?", "7", "The answer is 7."),
     );
     let protocol = ["--protocol", "general-verifier"];
-    let export = ["export-batch", "in.jsonl", "-o", "batch.jsonl"];
+    let export = ["batch", "export", "in.jsonl", "-o", "batch.jsonl"];
     folder
         .run(&[&export[..], &protocol].concat())
         .expect(0, &["1 requests"]);
@@ -210,7 +221,8 @@ fn raw_prompts_go_both_ways_too() {
     assert_eq!(prompt, shown.stdout.strip_suffix('\n').unwrap());
     // The model was not made for it, and says something all the same.
     let run = [
-        "run-batch",
+        "batch",
+        "run",
         "batch.jsonl",
         "-o",
         "outputs.jsonl",
@@ -224,7 +236,7 @@ fn raw_prompts_go_both_ways_too() {
             .replace("\"max_tokens\":2048", "\"max_tokens\":8"),
     );
     folder
-        .run(&[&run[..1], &["short.jsonl"], &run[2..]].concat())
+        .run(&[&run[..2], &["short.jsonl"], &run[3..]].concat())
         .expect(0, &[]);
     let output = &folder.lines("outputs.jsonl")[0];
     let choice = &output["response"]["body"]["choices"][0];
@@ -233,7 +245,8 @@ fn raw_prompts_go_both_ways_too() {
         "{output}"
     );
     let import = [
-        "import-batch",
+        "batch",
+        "import",
         "in.jsonl",
         "--outputs",
         "outputs.jsonl",
@@ -260,13 +273,20 @@ fn a_rubric_goes_both_ways_and_another_one_is_noticed() {
     let both = rubric("The answer is 7.") + &rubric("The answer is polite.");
     folder.write("rubric.toml", both);
     folder.write("other.toml", rubric("The answer is 8."));
-    let export = ["export-batch", "in.jsonl", "-q", "--rubric", "rubric.toml"];
+    let export = [
+        "batch",
+        "export",
+        "in.jsonl",
+        "-q",
+        "--rubric",
+        "rubric.toml",
+    ];
     let request = &folder.run(&export).expect(0, &[]).lines()[0];
     let content = request["body"]["messages"][0]["content"].as_str().unwrap();
     assert!(content.contains("The answer is polite."), "{content}");
     let answer = answered(&request["custom_id"], "{\"1\": true, \"2\": false}");
     folder.write("outputs.jsonl", lines_of(&[answer]));
-    let import = ["import-batch", "in.jsonl", "--outputs", "outputs.jsonl"];
+    let import = ["batch", "import", "in.jsonl", "--outputs", "outputs.jsonl"];
     let read = |rubric| folder.run(&[&import[..], &["--rubric", rubric]].concat());
     let verdict = &read("rubric.toml").expect(0, &["(1 ok)"]).lines()[0];
     assert_eq!(

@@ -27,7 +27,8 @@ fn asking(custom_id: &str, content: &Value, more: &Value) -> Value {
 fn run(folder: &Folder, requests: &[Value], more: &[&str]) -> Ran {
     folder.write("batch.jsonl", lines_of(requests));
     let arguments = [
-        "run-batch",
+        "batch",
+        "run",
         "batch.jsonl",
         "-o",
         "outputs.jsonl",
@@ -74,7 +75,8 @@ fn bad_lines_and_unknown_parameters_become_lines_with_an_error() {
     batch.push_str("{\"custom_id\": \"torn\n\nnull\n");
     folder.write("batch.jsonl", &batch);
     let ran = folder.run(&[
-        "run-batch",
+        "batch",
+        "run",
         "batch.jsonl",
         "-o",
         "outputs.jsonl",
@@ -257,7 +259,7 @@ fn an_answer_has_the_form_that_is_asked_for() {
     }
     // Behind its thinking, which is free, of a model that is said to think.
     folder.write("in.jsonl", rollouts(1));
-    let export = ["export-batch", "in.jsonl", "-o", "asked.jsonl"];
+    let export = ["batch", "export", "in.jsonl", "-o", "asked.jsonl"];
     folder.run(&export).expect(0, &[]);
     let mut asked = folder.lines("asked.jsonl")[0].clone();
     asked["body"]["response_format"] = format;
@@ -390,7 +392,8 @@ fn a_run_that_is_killed_goes_on_and_answers_nothing_twice() {
     folder.write("in.jsonl", rollouts(24));
     folder
         .run(&[
-            "export-batch",
+            "batch",
+            "export",
             "in.jsonl",
             "-o",
             "batch.jsonl",
@@ -401,7 +404,8 @@ fn a_run_that_is_killed_goes_on_and_answers_nothing_twice() {
     let bad = folder.read("batch.jsonl") + "{}\n";
     folder.write("batch.jsonl", bad);
     let command = [
-        "run-batch",
+        "batch",
+        "run",
         "batch.jsonl",
         "-o",
         "outputs.jsonl",
@@ -475,10 +479,11 @@ fn an_interrupt_keeps_what_is_answered() {
     let folder = Folder::new();
     folder.write("in.jsonl", rollouts(40));
     folder
-        .run(&["export-batch", "in.jsonl", "-o", "batch.jsonl"])
+        .run(&["batch", "export", "in.jsonl", "-o", "batch.jsonl"])
         .expect(0, &[]);
     let command = [
-        "run-batch",
+        "batch",
+        "run",
         "batch.jsonl",
         "-o",
         "outputs.jsonl",
@@ -542,7 +547,7 @@ fn mistakes_are_told_before_anything_runs() {
         ),
     ] {
         folder
-            .run(&[&["run-batch"], arguments, &["--model", "tiny"]].concat())
+            .run(&[&["batch", "run"], arguments, &["--model", "tiny"]].concat())
             .expect(2, &[said]);
     }
     assert_eq!(folder.read("there.jsonl"), "mine\n");
@@ -561,7 +566,8 @@ fn several_answers_and_several_prompts_are_numbered() {
     let many = line("many", json!([text, "5 + 1 ="]), 3);
     folder.write("batch.jsonl", format!("{alone}\n{many}\n"));
     let ran = folder.run(&[
-        "run-batch",
+        "batch",
+        "run",
         "batch.jsonl",
         "-o",
         "out.jsonl",

@@ -193,7 +193,13 @@ fn other_commands_read_data_sets_too() {
         ),
         (&["prompts", "render", "org/name"], "tokens: template"),
         (
-            &["export-batch", "org/name:default:test", "-o", "batch.jsonl"],
+            &[
+                "batch",
+                "export",
+                "org/name:default:test",
+                "-o",
+                "batch.jsonl",
+            ],
             "6 requests",
         ),
     ] {

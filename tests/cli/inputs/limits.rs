@@ -238,10 +238,10 @@ fn more_new_tokens_than_the_context_holds_are_refused_up_front() {
     for command in [
         format!("judge in.jsonl {given}"),
         format!("judge in.jsonl {given} --dry-run"),
-        format!("judge in.jsonl {given} --compare -o out.jsonl"),
+        format!("judge in.jsonl {given} --rank -o out.jsonl"),
         "judge in.jsonl --panel panel.toml -o out.jsonl".to_owned(),
         format!("serve {given}"),
-        format!("run-batch batch.jsonl --model tiny -o out.jsonl {given}"),
+        format!("batch run batch.jsonl --model tiny -o out.jsonl {given}"),
         format!(
             "gsm8k --solve --model tiny --data test.jsonl -o out.jsonl --config 5-shot {given}"
         ),

@@ -107,7 +107,8 @@ fn prepared() -> Folder {
     }
     folder
         .run(&[
-            "export-batch",
+            "batch",
+            "export",
             "in.jsonl",
             "--trials",
             "2",
@@ -305,7 +306,7 @@ fn what_another_command_wrote_is_somebodys() {
     let folder = prepared();
     let before = folder.read("part-1.jsonl");
     for command in [
-        &["export-batch", "in.jsonl"][..],
+        &["batch", "export", "in.jsonl"][..],
         &["build", "sft", "in.jsonl", "--verdicts", "verdicts.jsonl"],
         &["merge", "part-0.jsonl"],
         &["verify", "in.jsonl"],
@@ -448,7 +449,7 @@ fn lines_set_aside_replace_nothing_of_somebodys() {
         folder.write(file, content);
         for command in [
             &["judge", "in.jsonl", "--rules", "only"][..],
-            &["export-batch", "in.jsonl"],
+            &["batch", "export", "in.jsonl"],
         ] {
             let ran = folder.run(&[command, &["-o", "x.jsonl", "--skip-bad"]].concat());
             ran.expect(

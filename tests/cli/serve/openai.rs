@@ -44,7 +44,8 @@ fn answers_are_those_of_batch_files() {
     folder.write("batch.jsonl", batch.concat());
     folder
         .run(&[
-            "run-batch",
+            "batch",
+            "run",
             "batch.jsonl",
             "-o",
             "out.jsonl",

@@ -58,6 +58,18 @@ const MAX_MANIFEST: u64 = 1 << 20;
 /// The date with which the chat template of an earlier run was rendered, from the first line of its journal; `None` if there
 /// is no such run or date. A run that is resumed on another day keeps the date it began with.
 pub fn chat_date(journal: &Path) -> Option<String> {
+    let line = begun_line(journal)?;
+    Some(line["manifest"]["chat"]["date"].as_str()?.to_owned())
+}
+
+/// The manifest that a run began with, to be told: its checksum and what follows it are not looked at; `None` if there is none, or it
+/// cannot be read.
+pub fn begun(journal: &Path) -> Option<Manifest> {
+    serde_json::from_value(begun_line(journal)?["manifest"].take()).ok()
+}
+
+/// The first line of a journal.
+fn begun_line(journal: &Path) -> Option<serde_json::Value> {
     if !journal.is_file() {
         return None;
     }
@@ -65,8 +77,7 @@ pub fn chat_date(journal: &Path) -> Option<String> {
     BufReader::new(File::open(journal).ok()?.take(MAX_MANIFEST))
         .read_until(b'\n', &mut line)
         .ok()?;
-    let line: serde_json::Value = serde_json::from_slice(&line).ok()?;
-    Some(line["manifest"]["chat"]["date"].as_str()?.to_owned())
+    serde_json::from_slice(&line).ok()
 }
 
 /// The finished trials of one run, or the answers to the requests of a batch file. The file is open, and locked against

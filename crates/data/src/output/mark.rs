@@ -25,7 +25,7 @@ pub enum Mark {
 }
 
 impl Mark {
-    /// `juror judge --summary-json`, also of `import-batch` and `merge`.
+    /// `juror judge --summary-json`, also of `batch import` and `merge`.
     pub const SUMMARY: Self = Self::Values(&[
         "/schema",
         "/juror",
@@ -53,7 +53,7 @@ impl Mark {
     ]);
     /// Lines set aside (`--skip-bad`).
     pub const REJECTED: Self = Self::Values(&["/file", "/line", "/reason", "/text"]);
-    /// `juror export-batch -o`
+    /// `juror batch export -o`
     pub const BATCH: Self = Self::Values(&["/custom_id=juror-", "/method", "/url", "/body"]);
     /// `juror verify -o`
     pub const VERIFY: Self = Self::Values(&["/index", "/equal", "/profile"]);

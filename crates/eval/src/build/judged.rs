@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::BuildError;
+use crate::eval::{IDS_TOLD, both_sides};
 use juror_data::verdict::{Confidence, Status};
 use juror_data::{
     LoadOptions, Rows, Samples as _, TrialsSeen, VerdictLine, each_batch, id_hash, index,
@@ -137,6 +138,7 @@ impl Judged {
             ..Coverage::default()
         };
         let mut seen = TrialsSeen::new(count);
+        let mut strangers = Vec::new();
         for path in verdicts {
             let file = path.display().to_string();
             let wrong = |line: usize, why: &str| BuildError::Verdict {
@@ -153,6 +155,9 @@ impl Judged {
                     let line = line.map_err(|why| wrong(*place, &why))?;
                     let Some(&sample) = places.get(&id_hash(&line.id)) else {
                         coverage.without_sample += 1;
+                        if strangers.len() < IDS_TOLD {
+                            strangers.push(line.id.to_string());
+                        }
                         continue;
                     };
                     if !seen.add(sample, line.trial) {
@@ -172,8 +177,12 @@ impl Judged {
             })?;
         }
         if coverage.verdicts == 0 {
+            let first: Vec<usize> = (0..count.min(IDS_TOLD)).collect();
+            let own = rows.fetch(&first)?;
+            let own = own.iter().map(|sample| sample.id.as_str());
             return Err(BuildError::NothingMeets {
                 verdicts: coverage.without_sample,
+                ids: both_sides(strangers.iter().map(String::as_str), own),
             });
         }
         for tally in &tallies {

@@ -51,11 +51,13 @@ pub enum BuildError {
     /// No verdict is on any of the rows.
     #[error(
         "none of the {verdicts} verdicts is on a row of the input: rows and verdicts meet by id, so give the rows that were judged, \
-         with the same --columns"
+         with the same --columns ({ids})"
     )]
     NothingMeets {
         /// The number of verdicts.
         verdicts: usize,
+        /// Some ids of each side.
+        ids: String,
     },
     /// The verdicts do not hold what is asked for.
     #[error("{0}")]

@@ -48,6 +48,9 @@ impl Comparison {
         second: &[Scored],
         samples: &Samples,
     ) -> Option<(Self, Vec<Flip>)> {
+        if !task.is_judged(first) || !task.is_judged(second) {
+            return None;
+        }
         let mut others: HashMap<(u32, u32), &Scored> = HashMap::with_capacity(second.len());
         others.extend(
             second

@@ -60,6 +60,14 @@ impl Task {
             Self::Process => process,
         }
     }
+
+    /// Whether anybody was asked: verdicts by rules alone, or under a protocol that asks for the outcome alone, say nothing of the process
+    /// although nothing is wrong with them.
+    pub(crate) fn is_judged(self, verdicts: &[Scored]) -> bool {
+        self != Self::Process
+            || verdicts.iter().any(|one| one.process.is_some())
+            || verdicts.iter().all(|one| one.status != Status::Ok)
+    }
 }
 
 /// A share and its 95 % interval.
@@ -226,6 +234,10 @@ impl Measures {
         let mut by_status = BTreeMap::new();
         let mut generated = Vec::new();
         let mut known_by_rules = false;
+        let tasks = Task::ALL
+            .into_iter()
+            .filter(|task| task.is_judged(verdicts));
+        let tasks: Vec<Task> = tasks.collect();
         let mut count = 0;
         for trials in verdicts.chunk_by(|a, b| a.sample == b.sample) {
             let labelled = samples.labelled.get(trials[0].sample as usize);
@@ -238,7 +250,7 @@ impl Measures {
                 generated.push(scored.generated);
                 known_by_rules |= scored.rules.is_some();
             }
-            for task in Task::ALL {
+            for &task in &tasks {
                 let Some(label) = task.label(labelled) else {
                     continue;
                 };

@@ -37,8 +37,8 @@ pub use measures::{Estimate, Measures, Scores, Share, Task, Tokens};
 pub use misses::{Miss, is_sure};
 pub use preferences::{Preference, Preferences, TiesScore};
 pub use prime::{PrimeRow, check_prime, prime_rows};
-pub use scored::{Labelled, Names, Samples, Scored, Verdicts};
-pub(crate) use scored::{labelled_line, scored};
+pub(crate) use scored::{IDS_TOLD, labelled_line, scored};
+pub use scored::{Labelled, Names, Samples, Scored, Verdicts, both_sides};
 pub(crate) use statistics::wilson_of_share;
 pub use statistics::{Confusion, Interval, McNemar, RESAMPLES, wilson};
 

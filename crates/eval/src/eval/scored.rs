@@ -10,7 +10,9 @@ use serde_json::{Map, Value};
 use super::EvalError;
 use super::labels::{Label, LabelColumns};
 use juror_data::verdict::Status;
-use juror_data::{LoadOptions, Needs, Sample, TrialsSeen, VerdictLine, each, each_batch, id_hash};
+use juror_data::{
+    Keep, LoadOptions, Needs, Sample, TrialsSeen, VerdictLine, each, each_batch, id_hash,
+};
 
 /// Names with numbers.
 #[derive(Debug, Clone, Default)]
@@ -193,6 +195,29 @@ impl Samples {
         Ok(samples)
     }
 
+    /// The keys of the first row of data, for a message that no row has a label.
+    ///
+    /// # Errors
+    /// When the row cannot be read.
+    pub fn keys_of(inputs: &[PathBuf], options: LoadOptions) -> Result<Vec<String>, EvalError> {
+        let options = LoadOptions {
+            keep: Keep::parse(["all"]),
+            columns: options.columns.with_needs(Needs::nothing()),
+            limit: Some(1),
+            ..options
+        };
+        let mut keys = Vec::new();
+        each(inputs, &options, &mut |sample| {
+            keys = sample.kept.keys().cloned().collect();
+        })?;
+        Ok(keys)
+    }
+
+    /// The ids of the first samples.
+    pub fn first_ids(&self) -> impl Iterator<Item = &str> {
+        self.ids.iter().map(|id| &**id)
+    }
+
     /// The number of samples with a label that a verdict can be compared with.
     pub fn count(&self) -> usize {
         let has_any = |one: &&Labelled| {
@@ -238,6 +263,10 @@ pub struct Verdicts {
     pub scored: Vec<Scored>,
     /// Verdicts whose samples are not among the labelled ones.
     pub without_label: usize,
+    /// The ids of the first of these.
+    pub strangers: Vec<String>,
+    /// The keys that the first verdict keeps of its row, where labels were looked for in the verdicts.
+    pub kept_keys: Vec<String>,
     /// Labelled samples without a verdict.
     pub(crate) without_verdict: usize,
     /// The most trials of a sample.
@@ -262,6 +291,8 @@ impl Verdicts {
         let mut verdicts = Self {
             scored: Vec::new(),
             without_label: 0,
+            strangers: Vec::new(),
+            kept_keys: Vec::new(),
             without_verdict: 0,
             trials: 0,
             scores: Vec::new(),
@@ -275,6 +306,11 @@ impl Verdicts {
                 .par_iter()
                 .map(|(_, row)| read_line(row, in_verdicts.then_some(columns)))
                 .collect();
+            if let (true, Some((_, row))) =
+                (in_verdicts && verdicts.kept_keys.is_empty(), rows.first())
+            {
+                verdicts.kept_keys = kept_keys(row);
+            }
             for ((place, _), read) in rows.iter().zip(read) {
                 let (line, label) = match read.map_err(|why| wrong(*place, &why))? {
                     Read::Verdict(line, label) => (*line, label),
@@ -292,7 +328,7 @@ impl Verdicts {
                         samples.add(&line.id, label, "")
                     }
                     (None, None) => {
-                        verdicts.without_label += 1;
+                        verdicts.add_stranger(&line.id);
                         continue;
                     }
                 };
@@ -322,7 +358,7 @@ impl Verdicts {
         Ok(verdicts)
     }
 
-    /// Adds the scores of a line of `juror judge --compare`.
+    /// Adds the scores of a line of `juror judge --rank`.
     fn add_ranking(
         &mut self,
         ranking: Ranking,
@@ -336,14 +372,51 @@ impl Verdicts {
                     self.scores.push((sample, response.score));
                 }
                 Some(_) => return Err(format!("{:?} is there twice", response.id)),
-                None => self.without_label += 1,
+                None => self.add_stranger(&response.id),
             }
         }
         Ok(())
     }
+
+    /// Counts a verdict on a sample without a label.
+    fn add_stranger(&mut self, id: &str) {
+        self.without_label += 1;
+        if self.strangers.len() < IDS_TOLD {
+            self.strangers.push(id.to_owned());
+        }
+    }
 }
 
-/// A line of `juror judge --compare`.
+/// Ids of each side that are told where none meet.
+pub(crate) const IDS_TOLD: usize = 2;
+
+/// Some ids of verdicts and of rows, none of which meet.
+pub fn both_sides<'i>(
+    verdicts: impl IntoIterator<Item = &'i str>,
+    rows: impl IntoIterator<Item = &'i str>,
+) -> String {
+    format!(
+        "ids of verdicts: {}; of rows: {}",
+        first(verdicts),
+        first(rows)
+    )
+}
+
+fn first<'i>(ids: impl IntoIterator<Item = &'i str>) -> String {
+    let shown = |id: &str| {
+        let start: String = id.chars().take(40).collect();
+        let more = if start.len() < id.len() { "…" } else { "" };
+        format!("`{start}{more}`")
+    };
+    let ids: Vec<String> = ids.into_iter().take(IDS_TOLD).map(shown).collect();
+    if ids.is_empty() {
+        "none".to_owned()
+    } else {
+        ids.join(", ")
+    }
+}
+
+/// A line of `juror judge --rank`.
 #[derive(Debug, Deserialize)]
 struct Ranking {
     responses: Vec<RankedResponse>,
@@ -384,14 +457,24 @@ pub(crate) fn labelled_line<'l>(
     let Some(columns) = labels else {
         return Ok((line, None));
     };
-    let kept: Map<String, Value> = match line.input {
-        Some(input) => {
-            serde_json::from_str(input.get()).map_err(|error| format!("`input`: {error}"))?
-        }
-        None => Map::new(),
-    };
-    let label = columns.read(&kept)?;
+    let label = columns.read(&kept(&line)?)?;
     Ok((line, Some(label)))
+}
+
+/// What a verdict keeps of its row.
+fn kept(line: &VerdictLine) -> Result<Map<String, Value>, String> {
+    line.input.map_or_else(
+        || Ok(Map::new()),
+        |input| serde_json::from_str(input.get()).map_err(|error| format!("`input`: {error}")),
+    )
+}
+
+/// The keys that a verdict keeps of its row.
+fn kept_keys(row: &[u8]) -> Vec<String> {
+    let kept = VerdictLine::parse(row).and_then(|line| kept(&line));
+    kept.map_or(Vec::new(), |kept| {
+        kept.into_iter().map(|(key, _)| key).collect()
+    })
 }
 
 /// The scored parts of a line, for the labelled sample at an index.

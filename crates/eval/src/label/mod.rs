@@ -117,11 +117,13 @@ pub enum LabelError {
     /// All verdicts are on other samples.
     #[error(
         "none of the verdicts in {} is on a row: rows and verdicts meet by id, so give the rows that were judged, with the same \
-         `--columns`", path.display()
+         `--columns` ({ids})", path.display()
     )]
     OtherSamples {
         /// The verdicts.
         path: PathBuf,
+        /// Some ids of each side.
+        ids: String,
     },
 }
 

@@ -166,21 +166,25 @@ fn page(app: &App) -> Result<String, String> {
     let session = &progress.session;
     let failed = |error: LabelError| error.to_string();
     let sample = session.current().map_err(failed)?;
-    let article = |sample: &Sample, judged: bool, open: bool| {
+    let article = |sample: &Sample, anchor: &str, judged: bool, open: bool| {
         let shown = if judged {
             session.verdicts(&sample.id).map_err(failed)?
         } else {
             Vec::new()
         };
-        let record = record(sample, &shown, open);
+        let record = Record {
+            anchor: anchor.to_owned(),
+            folds: true,
+            ..record(sample, &shown, open)
+        };
         record.html().map_err(|error| format!("{error:#}"))
     };
     let asked = sample.as_ref().map(|sample| {
-        let html = article(sample, app.show_verdict, true)?;
+        let html = article(sample, "asked", app.show_verdict, true)?;
         Ok::<Value, String>(json!({"article": html}))
     });
     let last = progress.last.as_ref().map(|(sample, said)| {
-        let html = article(sample, true, false)?;
+        let html = article(sample, "last", true, false)?;
         let reasons = session.reasons(sample).words().join(", ");
         Ok::<Value, String>(json!({"article": html, "said": said.words(), "reasons": reasons}))
     });
@@ -226,7 +230,6 @@ fn record(sample: &Sample, shown: &[Shown], open: bool) -> Record {
         }
     };
     Record {
-        anchor: "sample".to_owned(),
         id: sample.id.clone(),
         question: text(&sample.question),
         reference: text(&sample.reference_answer),

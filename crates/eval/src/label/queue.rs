@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::LabelError;
 use crate::browse::{Browser, Progress, sureness};
-use crate::eval::{LabelColumns, Task};
+use crate::eval::{IDS_TOLD, LabelColumns, Task, both_sides};
 use juror_data::verdict::Status;
 use juror_data::{ColumnMap, LoadOptions, Needs, Rows, Samples as _, id_hash, index};
 
@@ -112,7 +112,13 @@ impl Queue {
                 return Ok(None);
             }
             if !look_at(&browser, &places, below, &mut seen) {
-                return Err(LabelError::OtherSamples { path: path.clone() });
+                let first: Vec<usize> = (0..rows.count().min(IDS_TOLD)).collect();
+                let own = rows.fetch(&first)?;
+                let own = own.iter().map(|sample| sample.id.as_str());
+                return Err(LabelError::OtherSamples {
+                    path: path.clone(),
+                    ids: both_sides(browser.index().samples.first_ids(), own),
+                });
             }
             judges.push(browser);
         }

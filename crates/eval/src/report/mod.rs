@@ -18,6 +18,7 @@ pub mod numbers;
 pub(crate) mod page;
 pub mod plot;
 pub(crate) mod record;
+pub(crate) mod run;
 pub(crate) mod text;
 
 #[cfg(test)]

@@ -8,6 +8,9 @@ use super::text::plain;
 const SIZE: (f64, f64) = (560.0, 340.0);
 const ROOM: [f64; 4] = [66.0, 26.0, 14.0, 44.0];
 
+/// The size of a plot beside two others: its text is as large as the others' where it is shown smaller.
+pub(crate) const SMALL: (f64, f64) = (360.0, 300.0);
+
 /// About how many ticks an axis has.
 const TICKS: f64 = 6.0;
 
@@ -170,7 +173,11 @@ pub struct Plot {
 impl Plot {
     /// The plot as an `<svg>` element.
     pub(crate) fn svg(&self) -> String {
-        let (width, height) = SIZE;
+        self.svg_of(SIZE)
+    }
+
+    /// As [`Self::svg`], of another size.
+    pub(crate) fn svg_of(&self, (width, height): (f64, f64)) -> String {
         let [left, right, top, bottom] = ROOM;
         let id = plain(&self.id);
         let mut svg = format!(
@@ -333,9 +340,9 @@ fn sized(svg: &str) -> String {
     )
 }
 
-/// A share with its interval as a bar in a table; the whole width is 100 %.
-pub(crate) fn bar(value: f64, interval: Option<[f64; 2]>) -> String {
-    let place = |value: f64| 2.0 + 96.0 * value.clamp(0.0, 1.0);
+/// A share with its interval as a bar in a table, whose width is from one share to another.
+pub(crate) fn bar(value: f64, interval: Option<[f64; 2]>, [from, to]: [f64; 2]) -> String {
+    let place = |value: f64| 2.0 + 96.0 * ((value - from) / (to - from)).clamp(0.0, 1.0);
     let mut svg = "<svg class=\"inline\" viewBox=\"0 0 100 10\" preserveAspectRatio=\"none\" aria-hidden=\"true\">\
                    <path class=\"track\" d=\"M2 5H98\"/>"
         .to_owned();

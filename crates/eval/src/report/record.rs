@@ -118,7 +118,58 @@ pub(crate) struct Record {
     pub(crate) rules: Option<bool>,
     /// Whether it is shown open.
     pub(crate) open: bool,
+    /// Whether the first verdict stands in its first line.
+    pub(crate) brief: bool,
+    /// Whether a long question is folded.
+    pub(crate) folds: bool,
+    /// How to give the texts, where it has none.
+    pub(crate) without_texts: &'static str,
 }
+
+/// A verdict in a few words.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+struct Brief {
+    /// Its status, unless it is `ok`.
+    status: String,
+    /// What it says of process and outcome.
+    marks: Vec<(&'static str, bool)>,
+    /// Reward and sureness.
+    rest: String,
+}
+
+impl Brief {
+    fn of(one: &Judgement) -> Self {
+        let mark = |name, said: Option<bool>| said.map(|said| (name, said));
+        let marks = [
+            mark("process", one.said.process),
+            mark("outcome", one.said.outcome),
+        ];
+        let sure = [one.process_probability, one.outcome_probability];
+        let sure = sure.into_iter().flatten().map(|p| p.max(1.0 - p));
+        let rest = [
+            one.reward.map(|reward| {
+                let reward = format!("{reward:.3}");
+                let reward = reward.trim_end_matches('0').trim_end_matches('.');
+                format!("reward {reward}")
+            }),
+            sure.reduce(f32::min).map(|sure| format!("sure {sure:.2}")),
+        ];
+        Self {
+            status: Some(one.status.clone())
+                .filter(|status| status != "ok")
+                .unwrap_or_default(),
+            marks: marks.into_iter().flatten().collect(),
+            rest: rest
+                .into_iter()
+                .flatten()
+                .collect::<Vec<String>>()
+                .join(" · "),
+        }
+    }
+}
+
+/// The length in characters from which a question is folded where responses are to be read.
+const LONG: usize = 700;
 
 impl Record {
     /// The record as HTML.
@@ -130,12 +181,31 @@ impl Record {
         struct Values<'r> {
             record: &'r Record,
             gist: String,
+            brief: Option<Brief>,
+            /// The length of a question that is folded.
+            folded: Option<usize>,
         }
+        let has_texts = [&self.question, &self.reference, &self.response]
+            .iter()
+            .any(|text| text.is_some());
+        let length =
+            |text: &Text| text.head.chars().count() + text.left_out + text.tail.chars().count();
+        let long = self.question.as_ref().map(length);
         page::render(
             "record.html",
             Values {
                 record: self,
-                gist: self.gist(),
+                gist: if has_texts {
+                    self.gist()
+                } else {
+                    "without texts".to_owned()
+                },
+                brief: self
+                    .judgements
+                    .first()
+                    .filter(|_| self.brief)
+                    .map(Brief::of),
+                folded: long.filter(|length| self.folds && *length > LONG),
             },
         )
     }

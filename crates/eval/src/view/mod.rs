@@ -26,12 +26,13 @@ use juror_judge::server::{ServerError, serve_pages};
 pub(crate) use routes::VIEW_STYLE;
 
 /// The templates of the pages, by their names.
-pub(crate) const TEMPLATES: [(&str, &str); 7] = [
+pub(crate) const TEMPLATES: [(&str, &str); 8] = [
     ("view/head.html", include_str!("head.html")),
     ("view/summary.html", include_str!("summary.html")),
     ("view/count.html", include_str!("count.html")),
     ("view/item.html", include_str!("item.html")),
     ("view/line.html", include_str!("line.html")),
+    ("view/nav.html", include_str!("nav.html")),
     ("view/foot.html", include_str!("foot.html")),
     ("view/error.html", include_str!("error.html")),
 ];

@@ -12,6 +12,7 @@ use crate::browse::{BrowseError, Hits, Kind, Record, Search, Sort, Summary, Trut
 use crate::eval::MOST_PARTS;
 use crate::report::numbers::grouped;
 use crate::report::page::render;
+use crate::report::run;
 use crate::report::text::plain;
 
 /// The most trials of a sample that are listed beside one of them.
@@ -94,20 +95,22 @@ fn words(app: &App) -> Words {
 fn head(app: &App, title: &str, form: Option<&Value>) -> Result<String, minijinja::Error> {
     let file = app.browser.path().display().to_string();
     let summary = summary(app)?;
+    let run = run::words(app.browser.path());
     render(
         "view/head.html",
-        json!({"title": title, "file": file, "summary": summary, "form": form}),
+        json!({"title": title, "file": file, "run": run, "summary": summary, "form": form}),
     )
 }
 
 fn write_list(app: &App, query: &Query, write: Write) -> Result<(), Unfinished> {
     let search = Search::new(&query.text, query.within).map_err(Unfinished::Failed)?;
-    let (order, generation, form) = {
+    let (order, all, generation, form) = {
         let index = app.browser.index();
         let order = query.filter.select(&index, query.sort);
         let subjects = index.samples.subjects.all().to_vec();
         (
             order,
+            index.count(),
             index.generation,
             form(query, &subjects, index.has_labels(), index.has_rows()),
         )
@@ -127,17 +130,16 @@ fn write_list(app: &App, query: &Query, write: Write) -> Result<(), Unfinished> 
         put(
             write,
             count(&format!(
-                "{} verdicts{}",
+                "{}{} verdicts{}",
                 grouped(order.len()),
+                if order.len() < all {
+                    format!(" of {}", grouped(all))
+                } else {
+                    String::new()
+                },
                 place(page, pages)
             ))?,
         )?;
-        let Some(records) = app.browser.records(&shown, generation)? else {
-            return Err(outdated());
-        };
-        for record in &records {
-            put(write, one(record)?)?;
-        }
         let links = [
             ("first", Some(1)),
             ("previous", page.checked_sub(1)),
@@ -148,11 +150,18 @@ fn write_list(app: &App, query: &Query, write: Write) -> Result<(), Unfinished> 
             let to = to.filter(|to| (1..=pages).contains(to) && *to != page);
             json!({"name": name, "to": to.map(|to| query.address(&[("page", to)]))})
         });
-        let foot = render(
-            "view/foot.html",
-            json!({"links": links, "text": place(page, pages).trim_start_matches(", ")}),
-        );
-        return put(write, foot?);
+        let links = json!(links);
+        if pages > 1 {
+            put(write, nav("pages, above", "", &links)?)?;
+        }
+        let Some(records) = app.browser.records(&shown, generation)? else {
+            return Err(outdated());
+        };
+        for record in &records {
+            put(write, one(record)?)?;
+        }
+        let text = place(page, pages);
+        return put(write, foot(text.trim_start_matches(", "), &links)?);
     };
     put(
         write,
@@ -201,14 +210,11 @@ fn write_list(app: &App, query: &Query, write: Write) -> Result<(), Unfinished> 
     };
     let first = (query.at > 0).then(|| query.address(&[]));
     let links = json!([{"name": "from the beginning", "to": first}, {"name": "next", "to": next}]);
-    put(
-        write,
-        render("view/foot.html", json!({"links": links, "text": text}))?,
-    )
+    put(write, foot(&text, &links)?)
 }
 
 fn write_verdict(app: &App, line: u32, write: Write) -> Result<(), Unfinished> {
-    let (ats, generation, neighbours) = {
+    let (ats, text, generation, neighbours) = {
         let index = app.browser.index();
         let Ok(at) = index
             .scored
@@ -226,8 +232,10 @@ fn write_verdict(app: &App, line: u32, write: Write) -> Result<(), Unfinished> {
             .map(|at| at as u32)
             .collect();
         let of = |at: Option<usize>| Some(index.scored.get(at?)?.line);
+        let (number, all) = (grouped(at + 1), grouped(index.count()));
         (
             ats,
+            format!("verdict {number} of {all}, line {line}"),
             index.generation,
             [of(at.checked_sub(1)), of(Some(at + 1))],
         )
@@ -236,6 +244,9 @@ fn write_verdict(app: &App, line: u32, write: Write) -> Result<(), Unfinished> {
         return Err(outdated());
     };
     put(write, head(app, &format!("line {line}"), None)?)?;
+    let [before, after] = neighbours.map(|line| line.map(|line| format!("/verdict?line={line}")));
+    let links = json!([{"name": "all verdicts", "to": "/"}, {"name": "previous", "to": before}, {"name": "next", "to": after}]);
+    put(write, nav("pages, above", &text, &links)?)?;
     let judge = judge(app);
     let mut records = records.into_iter();
     if let Some(one) = records.next() {
@@ -250,14 +261,22 @@ fn write_verdict(app: &App, line: u32, write: Write) -> Result<(), Unfinished> {
     for other in &others {
         put(write, item(other, &judge)?)?;
     }
-    let [before, after] = neighbours.map(|line| line.map(|line| format!("/verdict?line={line}")));
-    let links = json!([{"name": "all verdicts", "to": "/"}, {"name": "previous", "to": before}, {"name": "next", "to": after}]);
-    put(
-        write,
-        render(
-            "view/foot.html",
-            json!({"links": links, "text": format!("line {line}")}),
-        )?,
+    put(write, foot(&text, &links)?)
+}
+
+/// Links to other pages.
+fn nav(label: &str, text: &str, links: &Value) -> Result<String, minijinja::Error> {
+    render(
+        "view/nav.html",
+        json!({"where": label, "text": text, "links": links}),
+    )
+}
+
+/// The end of a page, with links to others.
+fn foot(text: &str, links: &Value) -> Result<String, minijinja::Error> {
+    render(
+        "view/foot.html",
+        json!({"nav": nav("pages, below", text, links)?}),
     )
 }
 
@@ -398,9 +417,13 @@ fn form(query: &Query, subjects: &[String], has_labels: bool, has_rows: bool) ->
     let numbers =
         numbers.map(|(name, label)| json!({"name": name, "label": label, "value": value(name)}));
     let is_default = values.is_empty();
+    let chosen = values
+        .iter()
+        .filter(|(key, _)| !matches!(*key, "q" | "in" | "size"));
+    let chosen = chosen.count();
     let is_live = query.sort == Sort::Newest && query.page == 1 && query.text.is_empty();
     json!({"q": query.text, "within": field("in", "in", within.to_vec()), "fields": fields, "numbers": numbers, "size": value("size"),
-        "is_default": is_default, "is_live": is_live})
+        "is_default": is_default, "chosen": chosen, "is_live": is_live})
 }
 
 fn sort_words(sort: Sort) -> &'static str {

@@ -75,6 +75,8 @@ pub(super) fn record(record: &Record, judge: &str, whole: bool) -> Article {
         }],
         rules: scored.rules,
         open: whole,
+        brief: true,
+        without_texts: "give the rows that were judged (juror view VERDICTS --rows ROWS), or judge with --keep",
         ..Article::default()
     }
 }

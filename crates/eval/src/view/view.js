@@ -4,6 +4,12 @@
   const summary = document.getElementById("summary");
   const news = document.getElementById("news");
   const main = document.querySelector("main");
+  // On a phone filters are folded: the line that opens them says how many are in use.
+  const more = document.querySelector("details.more");
+  const narrow = matchMedia("(max-width: 40rem)");
+  const fold = () => { if (more) more.open = !narrow.matches; };
+  narrow.addEventListener("change", fold);
+  fold();
   let first = null;
   const look = async () => {
     try {

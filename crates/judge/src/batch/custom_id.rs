@@ -82,7 +82,7 @@ impl CustomIds {
         let shown: String = custom_id.chars().take(80).collect();
         if !custom_id.starts_with(BEGINNING) {
             return Some(format!(
-                "the custom_id `{shown}` is not one that `juror export-batch` wrote"
+                "the custom_id `{shown}` is not one that `juror batch export` wrote"
             ));
         }
         let built_in = protocol::known().iter().find(|own| {

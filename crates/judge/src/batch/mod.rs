@@ -8,10 +8,10 @@
 //! | file | what it is for |
 //! |---|---|
 //! | [`custom_id`] | the name of a request: joins an answer with its sample, trial and protocol |
-//! | [`export`] | what a judge would be asked, as requests (`juror export-batch`) |
+//! | [`export`] | what a judge would be asked, as requests (`juror batch export`) |
 //! | [`shapes`] | a line of answers, in the shapes that engines write |
-//! | [`import`] | answers by their samples and trials; `judge/answers` makes verdicts of them (`juror import-batch`) |
-//! | [`run`] | requests answered with a model here (`juror run-batch`) |
+//! | [`import`] | answers by their samples and trials; `judge/answers` makes verdicts of them (`juror batch import`) |
+//! | [`run`] | requests answered with a model here (`juror batch run`) |
 //! | [`lines`] | a line of a batch file as a request, and the line that answers it |
 
 pub(crate) mod custom_id;
@@ -70,7 +70,7 @@ pub enum BatchError {
     /// No answer belongs to the input.
     #[error(
         "{files}: no line answers a request of this input: give the rows, and --columns, --preset and --protocol, as for \
-         `juror export-batch`"
+         `juror batch export`"
     )]
     NoAnswers {
         /// The files of answers.

@@ -1,6 +1,7 @@
 //! Known judges, by alias: `models/known-judges.toml`, compiled in.
 
 use std::fmt;
+use std::path::Path;
 use std::sync::LazyLock;
 
 use serde::Deserialize;
@@ -36,8 +37,20 @@ pub struct KnownJudge {
     pub note: Option<String>,
     /// Billions of parameters that work on a token, where that is known.
     pub active: Option<f64>,
+    /// Billions of all parameters, where more are there than work on a token.
+    pub total: Option<f64>,
+    /// GB of weights, where they are not stored in 16 bits.
+    pub(crate) weights: Option<f64>,
     /// What the paper of process-outcome verification measured.
     pub prime: Option<PrimeFigures>,
+}
+
+impl KnownJudge {
+    /// GB that its weights take as they are on the hub, where that is known.
+    pub fn weights(&self) -> Option<f64> {
+        self.weights
+            .or_else(|| Some(2.0 * self.total.or(self.active)?))
+    }
 }
 
 /// How a model thinks before it answers.
@@ -116,6 +129,27 @@ pub fn find(name: &str) -> Result<Option<&'static KnownJudge>, CheckpointError> 
         .find(|judge| same(&judge.alias) || same(&judge.id)))
 }
 
+/// The known judge after which a folder or a file is named: the part of its id behind the organisation, whatever follows it
+/// (`CompassVerifier-7B-Q8_0.gguf`). The longest of such names counts.
+///
+/// # Errors
+/// See [`judges`].
+pub fn named_like(path: &Path) -> Result<Option<&'static KnownJudge>, CheckpointError> {
+    let name = path.file_name().unwrap_or_default();
+    let name = name.to_string_lossy().to_lowercase();
+    let own = |judge: &KnownJudge| {
+        let own = judge.id.rsplit('/').next().unwrap_or_default();
+        own.to_lowercase()
+    };
+    let like = judges()?.iter().filter(|judge| {
+        // The hub's cache has `models--org--name`.
+        let rest = name.rsplit("--").next().unwrap_or_default();
+        let rest = rest.strip_prefix(&own(judge));
+        rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric()))
+    });
+    Ok(like.max_by_key(|judge| own(judge).len()))
+}
+
 /// The model on the hub that an alias or a hub id names, either with `@revision` or without; `None` for other names.
 ///
 /// # Errors
@@ -181,6 +215,8 @@ mod tests {
                     .is_none_or(|billions| (0.1..200.0).contains(&billions)),
                 "{name}"
             );
+            let (total, active) = (judge.total.unwrap_or(1e3), judge.active.unwrap_or(0.0));
+            assert!(active > 0.0 && total > active, "{name}");
             if let Some(prime) = &judge.prime {
                 for percent in [
                     Some(prime.outcome),
@@ -211,6 +247,41 @@ mod tests {
                 (figure - expected).abs() < 1e-9,
                 "{figure} is not {expected}"
             );
+        }
+    }
+
+    #[test]
+    fn folders_and_files_named_like_a_judge() {
+        let like = |path: &str| {
+            let found = named_like(Path::new(path)).unwrap();
+            found.map(|judge| judge.alias.as_str())
+        };
+        for (path, alias) in [
+            ("models/CompassVerifier-7B", Some("compass-7b")),
+            ("compassverifier-7b/", Some("compass-7b")),
+            ("CompassVerifier-32B-Q8_0.gguf", Some("compass-32b")),
+            (
+                "models--opencompass--CompassVerifier-3B",
+                Some("compass-3b"),
+            ),
+            ("Qwen3-4B-Instruct-2507", Some("qwen3-4b-instruct-2507")),
+            ("Qwen3-4Bx", None),
+            ("my-judge", None),
+            ("/", None),
+        ] {
+            assert_eq!(like(path), alias, "{path}");
+        }
+    }
+
+    #[test]
+    fn memory_of_weights() {
+        let weights = |alias: &str| find(alias).unwrap().unwrap().weights().unwrap();
+        for (alias, expected) in [
+            ("qwen3-8b", 16.4),
+            ("qwen3-30b-a3b", 61.0),
+            ("gpt-oss-20b", 13.8),
+        ] {
+            assert!((weights(alias) - expected).abs() < 1e-9, "{alias}");
         }
     }
 

@@ -10,7 +10,7 @@
 //! | `request` | a sample becomes a request: prompt tokens, random key, guide |
 //! | [`cache`] | answers kept in files, for later runs |
 //! | `guide`, `token_scaffold` | constrained generations: thinking, then the protocol's known text, in which words are chosen |
-//! | [`answers`] | answers that another engine wrote become verdicts (`juror import-batch`) |
+//! | [`answers`] | answers that another engine wrote become verdicts (`juror batch import`) |
 //! | `domain` | what a judge says it can judge (`judge.json`) |
 //! | [`calibration`] | how often a judge is right that gives a probability |
 //! | `reading` | what a completion says, and how sure the judge was |

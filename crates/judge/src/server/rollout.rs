@@ -1,110 +1,15 @@
 //! What trainers send is the policy's own text: chat markup around the question, the prompt before the response, an end token
 //! behind it. A judge is shown the question and the response alone.
 
-use std::sync::LazyLock;
-
 use crate::protocol::{without_tokens_around, without_tokens_at_end};
-use juror_data::conversation;
+use juror_data::prompt_question;
 
 /// The shortest end of a prompt by which it is found in a text that does not begin with all of it, in bytes.
 const LEAST_END: usize = 8;
 
-/// The markup of turns in some chat template.
-struct Turn {
-    before: &'static str,
-    /// Before a turn of the assistant.
-    answer: &'static str,
-    /// Behind a turn of the user.
-    behind: Vec<&'static str>,
-}
-
-impl Turn {
-    /// A turn up to the markup that ends it: what comes after that, a tool's turn or thinking, is no part of it.
-    fn one<'t>(&self, text: &'t str) -> &'t str {
-        let ends = self.behind.first().filter(|end| end.starts_with('<'));
-        let end = ends.and_then(|end| text.find(end)).unwrap_or(text.len());
-        without_tokens_around(&text[..end])
-    }
-}
-
-/// The turns of `chat_markup.tsv`.
-static TURNS: LazyLock<Vec<Turn>> = LazyLock::new(|| {
-    let lines = include_str!("chat_markup.tsv").lines();
-    let lines = lines.filter(|line| !line.starts_with('#'));
-    let turns = lines.filter_map(|line| {
-        let mut parts = line.split('\t');
-        Some(Turn {
-            before: parts.next()?,
-            answer: parts.next()?,
-            behind: parts.collect(),
-        })
-    });
-    turns.collect()
-});
-
-/// The question in a prompt: of one with a chat template's markup the last turn of the user, with those before it as messages have
-/// them ([`conversation`]), without the system text; else all of it.
+/// The question in a prompt, as [`prompt_question`].
 pub(super) fn question(prompt: &str) -> String {
-    for turn in TURNS.iter() {
-        // A question may quote a conversation; only a prompt ends with the word for the answer.
-        let is_plain = turn.before.ends_with(':');
-        if is_plain
-            && !turn
-                .behind
-                .iter()
-                .any(|end| prompt.trim_end().ends_with(end))
-        {
-            continue;
-        }
-        let found = prompt.match_indices(turn.before).filter(|(at, _)| {
-            // Words begin a turn only at the beginning of a line.
-            !is_plain || *at == 0 || prompt[..*at].ends_with('\n')
-        });
-        let places: Vec<usize> = found.map(|(at, _)| at).collect();
-        let Some((&last, _)) = places.split_last() else {
-            continue;
-        };
-        let rest = &prompt[last + turn.before.len()..];
-        let ends = turn.behind.iter().filter_map(|end| rest.rfind(end));
-        let asked = match ends.min() {
-            Some(end) => rest[..end].trim(),
-            // A text that begins with such a word and is no conversation.
-            None if is_plain => continue,
-            None => without_tokens_around(rest),
-        };
-        let mut turns = Vec::new();
-        for between in places.windows(2) {
-            let earlier = &prompt[between[0] + turn.before.len()..between[1]];
-            let answer = earlier.match_indices(turn.answer).find(|(at, _)| {
-                // Words begin a turn only at the beginning of a line.
-                !is_plain || earlier[..*at].ends_with('\n')
-            });
-            let (said, answered) = match answer {
-                Some((at, answer)) => (&earlier[..at], Some(&earlier[at + answer.len()..])),
-                None => (earlier, None),
-            };
-            turns.push(("user", turn.one(without_system(said))));
-            turns.extend(answered.map(|text| ("assistant", turn.one(text))));
-        }
-        turns.push(("user", without_system(asked)));
-        let turns = turns
-            .into_iter()
-            .map(|(role, text)| (role, text.to_owned()));
-        return conversation(&turns.collect::<Vec<_>>());
-    }
-    without_tokens_around(prompt).to_owned()
-}
-
-/// A turn of the user without the system text that Llama 2's template puts into it.
-fn without_system(turn: &str) -> &str {
-    match turn
-        .trim_start()
-        .strip_prefix("<<SYS>>")
-        .and_then(|turn| turn.split_once("<</SYS>>"))
-    {
-        Some((_, turn)) => turn.trim_start(),
-        None => turn,
-    }
+    prompt_question(prompt, without_tokens_around)
 }
 
 /// The response in a policy's whole text, which goes on from a prompt.

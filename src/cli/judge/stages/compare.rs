@@ -1,4 +1,4 @@
-//! `juror judge --compare`: which of the responses to a question is better, by comparing every two of them in both orders.
+//! `juror judge --rank`: which of the responses to a question is better, by comparing every two of them in both orders.
 
 use std::io;
 
@@ -17,10 +17,10 @@ use juror_judge::judge::compare::{ComparisonReport, Pairs};
 
 /// Compares every two responses to each question.
 pub(super) fn run(arguments: &JudgeArguments) -> Result<u8, Failure> {
-    let mut output = Output::of(arguments, "--compare", "comparisons").or_usage()?;
+    let mut output = Output::of(arguments, "--rank", "comparisons").or_usage()?;
     if output.format != OutputFormat::JsonLines {
         return Err(anyhow!(
-            "--compare writes JSON lines: name a file that ends in .jsonl"
+            "--rank writes JSON lines: name a file that ends in .jsonl"
         ))
         .or_usage();
     }
@@ -31,7 +31,7 @@ pub(super) fn run(arguments: &JudgeArguments) -> Result<u8, Failure> {
     ];
     if let Some((_, option)) = not_here.iter().find(|(given, _)| *given) {
         return Err(anyhow!(
-            "{option} has no meaning with --compare, which writes rankings"
+            "{option} has no meaning with --rank, which writes rankings"
         ))
         .or_usage();
     }
@@ -45,7 +45,7 @@ pub(super) fn run(arguments: &JudgeArguments) -> Result<u8, Failure> {
     if !protocol.compares() {
         let name = protocol.name();
         return Err(anyhow!(
-            "--compare has no meaning under protocol {name}, which sees one response at a time"
+            "--rank has no meaning under protocol {name}, which sees one response at a time"
         ))
         .or_usage();
     }

@@ -123,7 +123,7 @@ fn beside(path: &Path, name: &str) -> PathBuf {
 
 /// Runs comparisons, a panel or a cascade, if one is asked for.
 pub(super) fn run(arguments: &JudgeArguments) -> Option<Result<u8, Failure>> {
-    let result = if arguments.compare {
+    let result = if arguments.rank {
         compare::run(arguments)
     } else if arguments.own_answer {
         own_answer::run(arguments)

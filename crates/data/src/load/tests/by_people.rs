@@ -137,7 +137,7 @@ fn rows_that_need_work_first_say_which() {
     for (row, expected) in [
         (
             r#"{"my rows": [ {"question": "q", "answer": "a", "response": "r"}]}"#,
-            r#"as with `jq -c '.["my rows"][]'`"#,
+            r#"`--columns question=KEY`; if the rows are the objects in `my rows`, write them one a line first, as with `jq -c '.["my rows"][]'`"#,
         ),
         (
             r#"{"question": "q", "answer": "a", "responses": [{"text": "r"}]}"#,

@@ -294,6 +294,11 @@ fn rows_of_other_programs_are_recognised() {
             r#"{"request_id": "v", "prompt": "q", "ground_truth": ["a", "b"], "outputs": [{"text": "r"}, {"text": "s"}]}"#,
             vec!["q|a|b|r", "q|a|b|s"],
         ),
+        (
+            "vllm",
+            r#"{"prompt": "<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\nq<|im_end|>\n<|im_start|>assistant\n", "answer": "a", "outputs": [{"text": "r"}]}"#,
+            vec!["q|a|r"],
+        ),
     ];
     for (preset, row, expected) in cases {
         let (samples, columns) = read("rows.jsonl", row);
@@ -304,6 +309,14 @@ fn rows_of_other_programs_are_recognised() {
             "{columns}"
         );
     }
+    // What an engine was given is no question; what was taken off is said.
+    let marked = r#"{"prompt": "<s>[INST] q [/INST]", "answer": "a", "outputs": [{"text": "r"}]}"#;
+    let (samples, columns) = read("rows.jsonl", marked);
+    assert_eq!(samples[0][0], "q");
+    assert!(
+        columns.contains("question ← prompt (its chat markers left out)"),
+        "{columns}"
+    );
     let (samples, columns) = read(
         "rows.jsonl",
         r#"{"question": "q", "answer": "step\n#### 72", "response": "r"}"#,

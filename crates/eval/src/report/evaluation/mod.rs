@@ -25,6 +25,7 @@ use serde::Serialize;
 use super::numbers::grouped;
 use super::page::{STYLE, policy, render};
 use super::record::{Judgement, Record, Said, Tag};
+use super::run;
 use crate::eval::{
     Choices, Comparison, Evaluation, Flip, Labelled, PrimeRow, Samples, Scored, Task, Verdicts,
 };
@@ -120,6 +121,8 @@ pub fn html(contents: &Contents<'_>) -> Result<String, ReportError> {
         script: Html,
         version: &'static str,
         names: &'p [String],
+        /// What is known of each judge's run.
+        runs: Vec<(&'p String, String)>,
         #[serde(flatten)]
         figures: tables::Figures,
         plots: Vec<PlotView>,
@@ -164,6 +167,11 @@ pub fn html(contents: &Contents<'_>) -> Result<String, ReportError> {
         figures: tables::Figures::of(contents, &names, &facets),
         plots: plots::of(contents, &names),
         names: &names,
+        runs: names
+            .iter()
+            .zip(contents.judges)
+            .map(|(name, judge)| (name, run::words(judge.path)))
+            .collect(),
         kinds,
         facets,
         disagreements: grouped(found.all.len()),
@@ -359,7 +367,9 @@ impl Source<'_> {
             label: labelled.map(label),
             judgements: judgements.collect(),
             rules: scored.rules,
-            open: false,
+            brief: true,
+            without_texts: "make the report with `--rows`, the rows that were judged, or judge with `--keep`",
+            ..Record::default()
         }
     }
 }

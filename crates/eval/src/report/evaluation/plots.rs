@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::{Contents, JudgeResults};
 use crate::eval::{Reliability, Task, wilson};
 use crate::report::numbers::{grouped, percent, range};
-use crate::report::plot::{Axis, Mark, Plot};
+use crate::report::plot::{Axis, Mark, Plot, SMALL};
 
 /// About how many columns a histogram has.
 const COLUMNS: f64 = 24.0;
@@ -35,7 +35,11 @@ impl PlotView {
         Self {
             section,
             title: plot.title.clone(),
-            svg: Html::from_safe_string(plot.svg()),
+            svg: Html::from_safe_string(if section == "reliability" {
+                plot.svg_of(SMALL)
+            } else {
+                plot.svg()
+            }),
             caption: caption.into(),
             header: header.into(),
             rows,
@@ -180,7 +184,6 @@ fn cost(contents: &Contents<'_>, names: &[String]) -> Option<PlotView> {
         .iter()
         .zip(names)
         .filter_map(|(judge, name)| Some((cost(judge)?, accuracy(judge, task)?, name)))
-        .filter(|(cost, _, _)| *cost > 0.0)
         .collect();
     if points.is_empty() || (points.len() < 2 && !known) {
         return None;
@@ -219,9 +222,11 @@ fn cost(contents: &Contents<'_>, names: &[String]) -> Option<PlotView> {
         "cost",
         &plot,
         if known {
-            "What a verdict costs: the parameters that work on a token times the tokens generated, as a proxy."
+            "What a verdict costs: the parameters that work on a token times the tokens generated, as a proxy; what costs nothing stands on \
+             the left axis."
         } else {
-            "What a verdict costs is told in tokens: with --active-parameters of every judge it would be these times its parameters."
+            "What a verdict costs is told in tokens: with --active-parameters of every judge it would be these times its parameters. What \
+             costs nothing stands on the left axis."
         },
         &["judge", unit, "accuracy, %", "95 %"],
         rows.collect(),

@@ -60,6 +60,9 @@ struct ScoreRow {
     class: &'static str,
     labels: String,
     bar: Html,
+    /// What the bar shows: a share with its interval.
+    #[serde(skip)]
+    drawn: (f64, Option<Interval>),
     accuracy: Cell,
     answered: String,
     f1: Cell,
@@ -74,7 +77,8 @@ impl ScoreRow {
             name,
             class,
             labels: grouped(scores.confusion.all()),
-            bar: Html::from_safe_string(bar(scores.accuracy.share, Some(scores.accuracy.interval))),
+            bar: Html::default(),
+            drawn: (scores.accuracy.share, Some(scores.accuracy.interval)),
             accuracy: Cell::share(Some(scores.accuracy)),
             answered: percent_or_dash(scores.selective_accuracy.map(|share| share.share)),
             f1: Cell::estimate(scores.f1),
@@ -87,13 +91,14 @@ impl ScoreRow {
     }
 
     /// A row with only accuracy and F1.
-    fn short(name: &str, accuracy: Cell, bar: Html, f1: Cell) -> Self {
+    fn short(name: &str, value: f64, interval: Option<Interval>, f1: Cell) -> Self {
         Self {
             name: name.to_owned(),
             class: "aside",
             labels: String::new(),
-            bar,
-            accuracy,
+            bar: Html::default(),
+            drawn: (value, interval),
+            accuracy: Cell::new(Some(value), interval),
             answered: String::new(),
             f1,
             precision: String::new(),
@@ -101,6 +106,25 @@ impl ScoreRow {
             kappa: String::new(),
         }
     }
+}
+
+/// Draws the bars of a table from the lowest to the highest end of an interval, in whole steps of 5 %; gives these two in words.
+fn draw<'r>(rows: impl Iterator<Item = &'r mut ScoreRow>) -> String {
+    let rows: Vec<&mut ScoreRow> = rows.collect();
+    let ends = rows.iter().flat_map(|row| {
+        let (value, interval) = row.drawn;
+        interval.unwrap_or([value, value])
+    });
+    let (low, high) = ends.fold((1.0_f64, 0.0_f64), |(low, high), end| {
+        (low.min(end), high.max(end))
+    });
+    let from = ((low * 20.0).floor() / 20.0).clamp(0.0, 0.95);
+    let to = ((high * 20.0).ceil() / 20.0).clamp(from + 0.05, 1.0);
+    for row in rows {
+        let (value, interval) = row.drawn;
+        row.bar = Html::from_safe_string(bar(value, interval, [from, to]));
+    }
+    format!("{:.0}–{:.0} %", 100.0 * from, 100.0 * to)
 }
 
 /// A part of the samples.
@@ -122,6 +146,8 @@ struct Parts {
     /// The task of accuracy and F1.
     task: &'static str,
     rows: Vec<PartRow>,
+    /// What the bars' ends stand for.
+    drawn: String,
     outcome: bool,
     lucky_guesses: bool,
 }
@@ -193,6 +219,8 @@ pub(super) struct Figures {
     lead: String,
     main: Vec<Figure>,
     scores: Vec<ScoreRow>,
+    /// What the ends of these rows' bars stand for.
+    scores_drawn: String,
     statuses: Vec<(String, String, String)>,
     parts: Vec<Parts>,
     matrices: Vec<Matrix>,
@@ -224,11 +252,13 @@ impl Figures {
         if evaluation.trials > 1 {
             lead = format!("{lead}, up to {} trials each", evaluation.trials);
         }
+        let mut scores = scores(first);
         Self {
             title: names.first().cloned().unwrap_or_default(),
             lead,
             main: main(first),
-            scores: scores(first),
+            scores_drawn: draw(scores.iter_mut()),
+            scores,
             statuses: all
                 .by_status
                 .iter()
@@ -392,8 +422,8 @@ fn scores(first: &JudgeResults<'_>) -> Vec<ScoreRow> {
             let accuracy = means.accuracy;
             rows.push(ScoreRow::short(
                 "mean of subjects",
-                Cell::estimate(Some(accuracy)),
-                Html::from_safe_string(bar(accuracy.value, accuracy.interval)),
+                accuracy.value,
+                accuracy.interval,
                 Cell::estimate(means.f1),
             ));
         }
@@ -405,12 +435,7 @@ fn scores(first: &JudgeResults<'_>) -> Vec<ScoreRow> {
             ("always false", &evaluation.always_false),
         ] {
             if let Some(Baseline { accuracy, f1 }) = baseline.get(task) {
-                rows.push(ScoreRow::short(
-                    name,
-                    Cell::new(Some(*accuracy), None),
-                    Html::from_safe_string(bar(*accuracy, None)),
-                    Cell::new(*f1, None),
-                ));
+                rows.push(ScoreRow::short(name, *accuracy, None, Cell::new(*f1, None)));
             }
         }
     }
@@ -488,11 +513,13 @@ fn parts(contents: &Contents<'_>, facets: &[Facet]) -> Vec<Parts> {
                 ),
             })
         });
+        let mut rows: Vec<PartRow> = rows.collect();
         Some(Parts {
             id,
             title,
             task: primary.name(),
-            rows: rows.collect(),
+            drawn: draw(rows.iter_mut().map(|row| &mut row.scores)),
+            rows,
             outcome: primary != Task::Outcome
                 && parts
                     .iter()

@@ -1,20 +1,22 @@
-//! `juror import-batch`
+//! `juror batch import`
 
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 use clap::Args;
 
-use super::chat::{CHAT, ThinkingArguments};
-use super::columns::ColumnArguments;
-use super::inputs::Inputs;
-use super::judge::{ONLY_SCORE, carry_out, describe, identity, load_inputs, refuse_meaningless};
-use super::output::OutputArguments;
-use super::prompt_choice::PromptChoice;
-use super::rows::RowsArguments;
-use super::rules::RulesArguments;
-use super::sampling::{SAMPLING, parse_trials};
-use super::{Failure, OrFail, batch_failure, download, say};
+use crate::cli::chat::{CHAT, ThinkingArguments};
+use crate::cli::columns::ColumnArguments;
+use crate::cli::inputs::Inputs;
+use crate::cli::judge::{
+    ONLY_SCORE, carry_out, describe, identity, load_inputs, refuse_meaningless,
+};
+use crate::cli::output::OutputArguments;
+use crate::cli::prompt_choice::PromptChoice;
+use crate::cli::rows::{RowsArguments, whole};
+use crate::cli::rules::RulesArguments;
+use crate::cli::sampling::{MOST_TRIALS, SAMPLING};
+use crate::cli::{Failure, OrFail, batch_failure, download, say};
 use juror_data::journal::{earlier_input, journal_path};
 use juror_data::{BadLines, Keep, LineLimit, LoadOptions, sources};
 use juror_hub::Want;
@@ -27,14 +29,14 @@ use juror_judge::judge::{
 use juror_judge::protocol::PlainPrompt;
 use juror_judge::reward::RewardPolicy;
 
-/// Read an engine's answers to a batch file of `juror export-batch` into verdicts.
+/// Read an engine's answers to a batch file of `juror batch export` into verdicts.
 #[derive(Debug, Args)]
 #[command(after_help = after_help())]
 #[allow(
     clippy::struct_excessive_bools,
     reason = "each is a switch of the command line"
 )]
-pub(super) struct ImportBatchArguments {
+pub(in crate::cli) struct ImportBatchArguments {
     /// The rows that were exported: files, folders of them, or `-` for standard input
     #[arg(value_name = "INPUT", required = true)]
     inputs: Vec<PathBuf>,
@@ -46,7 +48,7 @@ pub(super) struct ImportBatchArguments {
 
     /// The judge that answered, to read its answers as `juror judge` does: its protocol, its thinking tags, its domain. Its
     /// weights are not needed
-    #[arg(short, long, value_name = "MODEL", help_heading = super::engine::JUDGE)]
+    #[arg(short, long, value_name = "MODEL", help_heading = crate::cli::engine::JUDGE)]
     model: Option<String>,
     #[command(flatten)]
     prompt: PromptChoice,
@@ -56,7 +58,7 @@ pub(super) struct ImportBatchArguments {
     #[arg(long, conflicts_with = "model", help_heading = CHAT)]
     starts_in_thinking: bool,
     /// Read the judge's reason too
-    #[arg(long, help_heading = super::engine::JUDGE)]
+    #[arg(long, help_heading = crate::cli::engine::JUDGE)]
     reason: bool,
 
     #[command(flatten)]
@@ -64,7 +66,7 @@ pub(super) struct ImportBatchArguments {
     #[command(flatten)]
     rows: RowsArguments,
     /// Requests for each sample, as exported
-    #[arg(long, value_name = "K", default_value_t = 1, value_parser = parse_trials(), help_heading = SAMPLING)]
+    #[arg(long, value_name = "K", default_value_t = 1, allow_negative_numbers = true, value_parser = whole(1, MOST_TRIALS), help_heading = SAMPLING)]
     trials: u32,
     /// The seed of the export: chooses what --audit judges
     #[arg(
@@ -99,11 +101,11 @@ Give INPUT, --columns, --limit, --shard, --protocol, --prompt, --few-shots, --ru
 used are left out.
 
 {}",
-        super::EXIT_CODES
+        crate::cli::EXIT_CODES
     )
 }
 
-pub(super) fn run(arguments: ImportBatchArguments) -> Result<u8, Failure> {
+pub(in crate::cli) fn run(arguments: ImportBatchArguments) -> Result<u8, Failure> {
     let quiet = arguments.output.quiet;
     let (session, left_out) = resolve(arguments)?;
     describe(&session, quiet);

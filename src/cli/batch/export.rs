@@ -1,4 +1,4 @@
-//! `juror export-batch`
+//! `juror batch export`
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -7,15 +7,17 @@ use anyhow::anyhow;
 use clap::Args;
 use serde_json::{Map, Value};
 
-use super::columns::ColumnArguments;
-use super::inputs::Inputs;
-use super::judge::{ONLY_SCORE, describe_input, load_inputs, refuse_meaningless, shard_in_name};
-use super::output::{self, ForceArgument};
-use super::prompt_choice::PromptChoice;
-use super::rows::RowsArguments;
-use super::rules::RulesArguments;
-use super::sampling::SamplingArguments;
-use super::{DONE, Failure, OrFail, batch_failure, say};
+use crate::cli::columns::ColumnArguments;
+use crate::cli::inputs::Inputs;
+use crate::cli::judge::{
+    ONLY_SCORE, describe_input, load_inputs, refuse_meaningless, shard_in_name,
+};
+use crate::cli::output::{self, ForceArgument};
+use crate::cli::prompt_choice::PromptChoice;
+use crate::cli::rows::RowsArguments;
+use crate::cli::rules::RulesArguments;
+use crate::cli::sampling::SamplingArguments;
+use crate::cli::{DONE, Failure, OrFail, batch_failure, say};
 use juror_data::output::{Mark, has_place_beside};
 use juror_data::{LineLimit, LoadOptions, Samples, rejected_path, write_rejected};
 use juror_judge::batch::export::Export;
@@ -25,13 +27,13 @@ use juror_judge::judge::{RulesMode, RunOptions};
 /// Write what a judge would be asked as a batch file in OpenAI's format, for any engine. No model is needed.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-One line a trial: `custom_id`, `method`, `url` and `body`. Run it with `juror run-batch`, vLLM, SGLang or a service, and
-read the answers with `juror import-batch`, given the same INPUT and protocol.")]
+One line a trial: `custom_id`, `method`, `url` and `body`. Run it with `juror batch run`, vLLM, SGLang or a service, and
+read the answers with `juror batch import`, given the same INPUT and protocol.")]
 #[allow(
     clippy::struct_excessive_bools,
     reason = "each is a switch of the command line"
 )]
-pub(super) struct ExportBatchArguments {
+pub(in crate::cli) struct ExportBatchArguments {
     /// JSONL, JSON, CSV, TSV or Parquet files (also .gz or .zst), folders of them, or `-` for standard input
     #[arg(value_name = "INPUT", default_value = "-", hide_default_value = true)]
     inputs: Vec<PathBuf>,
@@ -52,7 +54,7 @@ pub(super) struct ExportBatchArguments {
     /// A system message before the prompt
     #[arg(long, value_name = "TEXT", help_heading = "Request")]
     system_prompt: Option<String>,
-    /// Give the prompt's own text and each field as content parts of their own. `juror run-batch` then has the prompt of `juror
+    /// Give the prompt's own text and each field as content parts of their own. `juror batch run` then has the prompt of `juror
     /// judge` token for token; vLLM may put line breaks between parts
     #[arg(long, help_heading = "Request")]
     parts: bool,
@@ -87,7 +89,7 @@ fn parse_object(text: &str) -> Result<Map<String, Value>, String> {
     }
 }
 
-pub(super) fn run(arguments: ExportBatchArguments) -> Result<u8, Failure> {
+pub(in crate::cli) fn run(arguments: ExportBatchArguments) -> Result<u8, Failure> {
     let rules = RulesMode::from(arguments.rules.rules);
     if rules == RulesMode::Only {
         return Err(anyhow!(

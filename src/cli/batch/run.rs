@@ -1,4 +1,4 @@
-//! `juror run-batch`
+//! `juror batch run`
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -7,12 +7,12 @@ use anyhow::anyhow;
 use chrono::Local;
 use clap::Args;
 
-use super::chat::ThinkingArguments;
-use super::engine::{EngineArguments, GpusArgument, JUDGE, ModelArguments};
-use super::output::{self, ForceArgument};
-use super::progress::Lines;
-use super::sampling::{SAMPLING, check_new_tokens};
-use super::{
+use crate::cli::chat::ThinkingArguments;
+use crate::cli::engine::{EngineArguments, GpusArgument, JUDGE, ModelArguments};
+use crate::cli::output::{self, ForceArgument};
+use crate::cli::progress::Lines;
+use crate::cli::sampling::{SAMPLING, check_new_tokens};
+use crate::cli::{
     DONE, Failure, INCOMPLETE, INTERRUPTED, OrFail, batch_failure, catch_interrupts, download, say,
 };
 use juror_data::journal::{ChatIdentity, Identity, Manifest, chat_date, journal_path};
@@ -32,7 +32,7 @@ use juror_judge::openai::conversation::ChatModel;
     clippy::struct_excessive_bools,
     reason = "each is a switch of the command line"
 )]
-pub(super) struct RunBatchArguments {
+pub(in crate::cli) struct RunBatchArguments {
     /// The requests, JSON lines (also .gz or .zst), or `-` for standard input
     #[arg(value_name = "BATCH.jsonl")]
     input: PathBuf,
@@ -97,7 +97,7 @@ Exit codes:
 /// How often the terminal's line is written anew.
 const SHOWN_EVERY: Duration = Duration::from_millis(200);
 
-pub(super) fn run(arguments: RunBatchArguments) -> Result<u8, Failure> {
+pub(in crate::cli) fn run(arguments: RunBatchArguments) -> Result<u8, Failure> {
     let settings = Settings {
         out: answers_file(&mut output::outputs(arguments.force), &arguments.output)?,
         model: arguments.model,
@@ -123,7 +123,11 @@ pub(super) fn run(arguments: RunBatchArguments) -> Result<u8, Failure> {
 }
 
 /// Answers a batch, and says how far it is; `what` its lines are called.
-pub(super) fn execute(run: &BatchRun, what: &'static str, quiet: bool) -> Result<u8, Failure> {
+pub(in crate::cli) fn execute(
+    run: &BatchRun,
+    what: &'static str,
+    quiet: bool,
+) -> Result<u8, Failure> {
     for note in &run.model.notes {
         say(&format!("note: {note}"));
     }
@@ -162,24 +166,27 @@ pub(super) fn execute(run: &BatchRun, what: &'static str, quiet: bool) -> Result
 }
 
 /// What a batch is answered with, and where its answers go.
-pub(super) struct Settings<'a> {
-    pub(super) out: OutputFile,
-    pub(super) model: String,
-    pub(super) place: &'a ModelArguments,
-    pub(super) gpus: &'a GpusArgument,
-    pub(super) thinking: &'a ThinkingArguments,
-    pub(super) engine: EngineArguments,
+pub(in crate::cli) struct Settings<'a> {
+    pub(in crate::cli) out: OutputFile,
+    pub(in crate::cli) model: String,
+    pub(in crate::cli) place: &'a ModelArguments,
+    pub(in crate::cli) gpus: &'a GpusArgument,
+    pub(in crate::cli) thinking: &'a ThinkingArguments,
+    pub(in crate::cli) engine: EngineArguments,
     /// What asks: an output of another is not gone on with.
-    pub(super) protocol: Identity,
-    pub(super) max_new_tokens: usize,
-    pub(super) seed: u64,
-    pub(super) raw: bool,
-    pub(super) max_line: LineLimit,
-    pub(super) restart: bool,
+    pub(in crate::cli) protocol: Identity,
+    pub(in crate::cli) max_new_tokens: usize,
+    pub(in crate::cli) seed: u64,
+    pub(in crate::cli) raw: bool,
+    pub(in crate::cli) max_line: LineLimit,
+    pub(in crate::cli) restart: bool,
 }
 
 /// The file that answers go to; it has a journal beside it.
-pub(super) fn answers_file(outputs: &mut Outputs, out: &Path) -> Result<OutputFile, Failure> {
+pub(in crate::cli) fn answers_file(
+    outputs: &mut Outputs,
+    out: &Path,
+) -> Result<OutputFile, Failure> {
     if !has_place_beside(out) || out.as_os_str() == "-" {
         return Err(anyhow!(
             "{}: the answers need a file, beside which the journal lies: name one with -o",
@@ -192,7 +199,7 @@ pub(super) fn answers_file(outputs: &mut Outputs, out: &Path) -> Result<OutputFi
 
 impl Settings<'_> {
     /// A run that answers these requests; reads the model's text side, not its weights.
-    pub(super) fn resolve(self, requests: Requests) -> Result<BatchRun, Failure> {
+    pub(in crate::cli) fn resolve(self, requests: Requests) -> Result<BatchRun, Failure> {
         let out = self.out;
         let devices = self.gpus.devices(self.place).or_usage()?;
         let source = download::resolve(&self.model, Want::Everything)?;

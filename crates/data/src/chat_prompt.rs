@@ -1,0 +1,140 @@
+//! Prompts as an engine was given them, a chat template's markup around the turns: what was asked in them.
+
+use std::sync::LazyLock;
+
+use super::messages::conversation;
+
+/// The markup of turns in some chat template.
+struct Turn {
+    before: &'static str,
+    /// Before a turn of the assistant.
+    answer: &'static str,
+    /// Behind a turn of the user.
+    behind: Vec<&'static str>,
+}
+
+impl Turn {
+    /// A turn up to the markup that ends it: what comes after that, a tool's turn or thinking, is no part of it.
+    fn one<'t>(&self, text: &'t str, trimmed: fn(&str) -> &str) -> &'t str {
+        let ends = self.behind.first().filter(|end| end.starts_with('<'));
+        let end = ends.and_then(|end| text.find(end)).unwrap_or(text.len());
+        trimmed(&text[..end])
+    }
+}
+
+/// The turns of `chat_markup.tsv`.
+static TURNS: LazyLock<Vec<Turn>> = LazyLock::new(|| {
+    let lines = include_str!("chat_markup.tsv").lines();
+    let lines = lines.filter(|line| !line.starts_with('#'));
+    let turns = lines.filter_map(|line| {
+        let mut parts = line.split('\t');
+        Some(Turn {
+            before: parts.next()?,
+            answer: parts.next()?,
+            behind: parts.collect(),
+        })
+    });
+    turns.collect()
+});
+
+/// The question in a prompt: of one with a chat template's markup the last turn of the user, with those before it as messages have
+/// them ([`conversation`]), without the system text; else all of it. `trimmed` takes control tokens off both ends of a text.
+pub fn question(prompt: &str, trimmed: fn(&str) -> &str) -> String {
+    for turn in TURNS.iter() {
+        // A question may quote a conversation; only a prompt ends with the word for the answer.
+        let is_plain = turn.before.ends_with(':');
+        if is_plain
+            && !turn
+                .behind
+                .iter()
+                .any(|end| prompt.trim_end().ends_with(end))
+        {
+            continue;
+        }
+        let found = prompt.match_indices(turn.before).filter(|(at, _)| {
+            // Words begin a turn only at the beginning of a line.
+            !is_plain || *at == 0 || prompt[..*at].ends_with('\n')
+        });
+        let places: Vec<usize> = found.map(|(at, _)| at).collect();
+        let Some((&last, _)) = places.split_last() else {
+            continue;
+        };
+        let rest = &prompt[last + turn.before.len()..];
+        let ends = turn.behind.iter().filter_map(|end| rest.rfind(end));
+        let asked = match ends.min() {
+            Some(end) => rest[..end].trim(),
+            // A text that begins with such a word and is no conversation.
+            None if is_plain => continue,
+            None => trimmed(rest),
+        };
+        let mut turns = Vec::new();
+        for between in places.windows(2) {
+            let earlier = &prompt[between[0] + turn.before.len()..between[1]];
+            let answer = earlier.match_indices(turn.answer).find(|(at, _)| {
+                // Words begin a turn only at the beginning of a line.
+                !is_plain || earlier[..*at].ends_with('\n')
+            });
+            let (said, answered) = match answer {
+                Some((at, answer)) => (&earlier[..at], Some(&earlier[at + answer.len()..])),
+                None => (earlier, None),
+            };
+            turns.push(("user", turn.one(without_system(said), trimmed)));
+            turns.extend(answered.map(|text| ("assistant", turn.one(text, trimmed))));
+        }
+        turns.push(("user", without_system(asked)));
+        let turns = turns
+            .into_iter()
+            .map(|(role, text)| (role, text.to_owned()));
+        return conversation(&turns.collect::<Vec<_>>());
+    }
+    trimmed(prompt).to_owned()
+}
+
+/// A turn of the user without the system text that Llama 2's template puts into it.
+fn without_system(turn: &str) -> &str {
+    match turn
+        .trim_start()
+        .strip_prefix("<<SYS>>")
+        .and_then(|turn| turn.split_once("<</SYS>>"))
+    {
+        Some((_, turn)) => turn.trim_start(),
+        None => turn,
+    }
+}
+
+/// The question in a prompt that an engine was given: as [`question`], or between the names of the roles, which stay where tokens were
+/// left out as text was decoded (`user⏎…⏎assistant⏎`).
+pub(super) fn asked(prompt: &str) -> String {
+    let bare = || {
+        let body = prompt.trim_end().strip_suffix("\nassistant")?;
+        let body = format!("\n{body}");
+        let (_, asked) = body.split_once("\nuser\n")?;
+        // Of several turns it is not known where each begins.
+        (!asked.contains("\nuser\n")).then(|| asked.trim().to_owned())
+    };
+    bare().unwrap_or_else(|| question(prompt, without_usual_tokens))
+}
+
+/// A text without white space and the tokens of the commonest templates (`<|…|>`, `<｜…｜>`, `<s>`, `<bos>`) at its ends.
+fn without_usual_tokens(text: &str) -> &str {
+    let is_token = |name: &str| {
+        let wraps = |bar: char| name.len() > 2 && name.starts_with(bar) && name.ends_with(bar);
+        matches!(name, "s" | "/s" | "bos" | "eos")
+            || ((wraps('|') || wraps('｜')) && !name.contains(' '))
+    };
+    let mut text = text.trim();
+    loop {
+        let front = text.strip_prefix('<').and_then(|rest| rest.split_once('>'));
+        let back = text
+            .strip_suffix('>')
+            .and_then(|rest| rest.rsplit_once('<'));
+        text = match (front, back) {
+            (Some((name, rest)), _) if is_token(name) => rest.trim_start(),
+            (_, Some((rest, name))) if is_token(name) => rest.trim_end(),
+            _ => return text,
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests;
