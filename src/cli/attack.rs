@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::chat::ChatArguments;
 use super::columns::ColumnArguments;
 use super::download;
-use super::engine::{EngineArguments, JUDGE, ModelArguments};
+use super::engine::{AdapterArgument, EngineArguments, JUDGE, ModelArguments};
 use super::inputs::{self, Inputs};
 use super::judge::JudgeChoice;
 use super::output::{self, ForceArgument};
@@ -42,6 +42,8 @@ pub(super) struct AttackArguments {
     /// The judge's model, as for `juror judge`
     #[arg(short, long, value_name = "MODEL", default_value = "tiny", help_heading = JUDGE)]
     model: String,
+    #[command(flatten)]
+    adapter: AdapterArgument,
     /// Protocols to attack the judge under, each by itself, as `prime,compass`: names that `juror prompts list` shows, or your own
     /// files [default: that of a known judge, else prime]
     #[arg(long, value_name = "NAME|FILE.toml", value_delimiter = ',', help_heading = JUDGE)]
@@ -129,7 +131,7 @@ pub(super) fn run(arguments: &AttackArguments) -> Result<u8, Failure> {
         .into_iter()
         .filter(|family| arguments.family.is_empty() || arguments.family.contains(family))
         .collect();
-    let source = download::resolve(&arguments.model, Want::Everything)?;
+    let source = download::resolve_adapted(&arguments.model, &arguments.adapter, Want::Everything)?;
     let mut texts = Vec::new();
     for judge in &judges {
         texts.push(load_text(judge, &source)?);
@@ -199,6 +201,7 @@ fn named(arguments: &AttackArguments) -> Result<Vec<JudgeChoice>, Failure> {
     }
     let judge = |protocol: Option<&String>| JudgeChoice {
         model: arguments.model.clone(),
+        adapter: arguments.adapter.clone(),
         prompt: PromptChoice {
             protocol: protocol.cloned(),
             prompt: arguments.prompt.clone(),

@@ -8,7 +8,7 @@ use chrono::Local;
 use clap::Args;
 
 use super::chat::ThinkingArguments;
-use super::engine::{EngineArguments, GpusArgument, JUDGE, ModelArguments};
+use super::engine::{AdapterArgument, EngineArguments, GpusArgument, JUDGE, ModelArguments};
 use super::output::{self, ForceArgument};
 use super::progress::Lines;
 use super::sampling::{SAMPLING, check_new_tokens};
@@ -43,6 +43,8 @@ pub(super) struct RunBatchArguments {
     /// The model, as for `juror judge`; the requests' own `model` is written back and chooses nothing
     #[arg(short, long, value_name = "MODEL", help_heading = JUDGE)]
     model: String,
+    #[command(flatten)]
+    adapter: AdapterArgument,
     #[command(flatten)]
     place: ModelArguments,
     #[command(flatten)]
@@ -101,6 +103,7 @@ pub(super) fn run(arguments: RunBatchArguments) -> Result<u8, Failure> {
     let settings = Settings {
         out: answers_file(&mut output::outputs(arguments.force), &arguments.output)?,
         model: arguments.model,
+        adapter: &arguments.adapter,
         place: &arguments.place,
         gpus: &arguments.gpus,
         thinking: &arguments.thinking,
@@ -165,6 +168,7 @@ pub(super) fn execute(run: &BatchRun, what: &'static str, quiet: bool) -> Result
 pub(super) struct Settings<'a> {
     pub(super) out: OutputFile,
     pub(super) model: String,
+    pub(super) adapter: &'a AdapterArgument,
     pub(super) place: &'a ModelArguments,
     pub(super) gpus: &'a GpusArgument,
     pub(super) thinking: &'a ThinkingArguments,
@@ -195,7 +199,7 @@ impl Settings<'_> {
     pub(super) fn resolve(self, requests: Requests) -> Result<BatchRun, Failure> {
         let out = self.out;
         let devices = self.gpus.devices(self.place).or_usage()?;
-        let source = download::resolve(&self.model, Want::Everything)?;
+        let source = download::resolve_adapted(&self.model, self.adapter, Want::Everything)?;
         let style = self.thinking.style();
         let mut model = ChatModel::load(self.model, &source, style.clone()).or_usage()?;
         // As many as are meant for any model are fewer where the context is short.
@@ -219,6 +223,7 @@ impl Settings<'_> {
                 name: model.name.clone(),
                 hash: source.hash().map_err(download::failure)?,
             }),
+            adapter: source.adapter_hash().map_err(download::failure)?,
             model_origin: source.origin(),
             protocol: self.protocol,
             chat: Some(ChatIdentity {

@@ -62,7 +62,7 @@ impl ResolvedJudge {
                 let own = Some(Arc::clone(protocol));
                 choice.prompt_for(own, None).or_usage()?;
             }
-            let source = download::resolve(&choice.model, want)?;
+            let source = download::resolve_adapted(&choice.model, &choice.adapter, want)?;
             let (protocol, template) = choice.prompt_for(named, Some(&source)).or_usage()?;
             let mut chat = choice.chat.settings(begun).or_usage()?;
             chat.force_domain = verdict.force_domain;

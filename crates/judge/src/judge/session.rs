@@ -212,6 +212,7 @@ impl Session {
             format: Manifest::FORMAT,
             juror: env!("CARGO_PKG_VERSION").into(),
             model,
+            adapter: asked.map_or(Ok(None), |model| model.source.adapter_hash())?,
             model_origin: asked.and_then(|model| model.source.origin()),
             protocol: self.protocol.clone(),
             chat: asked.and_then(|model| model.text.chat.clone()),

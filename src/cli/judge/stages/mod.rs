@@ -139,7 +139,8 @@ pub(super) fn run(arguments: &JudgeArguments) -> Option<Result<u8, Failure>> {
 /// Finds out whether there is such a judge, before another one has judged for hours.
 fn check(line: &JudgeArguments) -> Result<Arc<dyn Protocol>, Failure> {
     let named = line.judge.named_protocol().or_usage()?;
-    let source = download::resolve(&line.judge.model, Want::Description)?;
+    let source =
+        download::resolve_adapted(&line.judge.model, &line.judge.adapter, Want::Description)?;
     let (protocol, _) = line.judge.prompt_for(named, Some(&source)).or_usage()?;
     if line.sampling.max_new_tokens.is_some() {
         let config = ModelConfig::load(&source).map_err(download::failure)?;
