@@ -65,6 +65,9 @@ def gptq(name: str, weight: torch.Tensor, bits: int, symmetric: bool, ordered: b
         "qweight": words(whole, bits).t(), "qzeros": words(stored.t(), bits), "scales": scales.t(),
         "g_idx": groups.to(torch.int32),
     }  # fmt: skip
+    if name.endswith(("o_proj", "down_proj")):
+        # As tools write them that give every layer a bias.
+        tensors["bias"] = torch.zeros(weight.shape[0], dtype=torch.float16)
     return tensors, (whole - zeros[:, groups]) * scales.float()[:, groups]
 
 

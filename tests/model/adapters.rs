@@ -203,11 +203,6 @@ fn kinds_of_adapters_that_are_not_merged_are_named() {
         ),
         (
             "base_model_name_or_path",
-            json!("tests/data/checkpoints/qwen2"),
-            &["not merged", "layers.2"],
-        ),
-        (
-            "base_model_name_or_path",
             json!("tests/data/checkpoints/qwen3-tied"),
             &["trained on another model"],
         ),

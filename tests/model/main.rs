@@ -15,7 +15,6 @@ mod gguf_writer;
 mod paged;
 
 mod adapters;
-mod adapters;
 mod attention;
 mod checkpoints;
 mod families;

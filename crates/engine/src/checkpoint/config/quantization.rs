@@ -56,8 +56,8 @@ pub(super) fn parse(
                 other => return refuse(keys, &format!("checkpoint_format {other}")),
             };
             // Patterns that begin with `-:` name layers that are not quantised; others give layers settings of their own.
-            let dynamic = settings.get("dynamic").and_then(Value::as_object).into_iter().flatten();
-            if let Some((pattern, _)) = dynamic.into_iter().find(|(key, _)| !key.starts_with("-:")) {
+            let mut dynamic = settings.get("dynamic").and_then(Value::as_object).into_iter().flatten();
+            if let Some((pattern, _)) = dynamic.find(|(key, _)| !key.starts_with("-:")) {
                 return refuse(keys, &format!("layers with settings of their own (dynamic: {pattern})"));
             }
             integers(Layout::Gptq { offset }, settings.get("bits"))

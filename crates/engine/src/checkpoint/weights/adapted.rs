@@ -102,7 +102,7 @@ impl Weights {
                 )));
             }
             let (scale, described) = adapter.scale(&layer);
-            if described != rank as f64 {
+            if described.total_cmp(&(rank as f64)).is_ne() {
                 return Err(fail(format!(
                     "{layer} has rank {rank}, and its description (r, rank_pattern) says {described}"
                 )));

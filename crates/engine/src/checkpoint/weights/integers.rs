@@ -158,14 +158,15 @@ impl Weights {
                 let first = chunk * ROWS;
                 let of_group = |group: usize| {
                     (first..first + rows)
-                        .map(move |output| (zero(output, group), scale(output, group)))
+                        .map(move |output| (zero(output, group) as f32, scale(output, group)))
                 };
-                let by_group: Vec<(u32, f32)> = (0..groups).flat_map(of_group).collect();
+                let by_group: Vec<(f32, f32)> = (0..groups).flat_map(of_group).collect();
                 for (input, group) in group_of.iter().enumerate() {
                     let by_row = &by_group[*group as usize * rows..][..rows];
                     for (row, (zero, scale)) in by_row.iter().enumerate() {
-                        let whole = value(first + row, input) as i32 - *zero as i32;
-                        numbers[row * inputs + input] = whole as f32 * scale;
+                        // The difference is a whole number of at most eight bits, so exact.
+                        let whole = value(first + row, input) as f32 - zero;
+                        numbers[row * inputs + input] = whole * scale;
                     }
                 }
             });

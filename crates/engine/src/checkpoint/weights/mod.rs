@@ -117,7 +117,7 @@ impl Weights {
                 weights.add_safetensors(source)?;
                 let config = ModelConfig::load(source)?;
                 if let Some(quantization) = config.quantization {
-                    weights.combine(quantization)?;
+                    weights.combine(quantization, &config)?;
                 }
                 if let ModelSource::Adapted(model) = source {
                     weights.adapt(&model.adapter, &config)?;

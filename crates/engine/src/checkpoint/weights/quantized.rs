@@ -1,12 +1,15 @@
 //! Puts together the weights of checkpoints that store linear layers in few bits: FP8, GPTQ, AWQ, compressed-tensors.
 
+use std::collections::BTreeSet;
+
 use candle_core::DType;
 
 use super::computed::Computed;
 use super::integers::Integers;
 use super::{Layout, RowOrder, StoredTensor, Weights};
-use crate::checkpoint::CheckpointError;
 use crate::checkpoint::config::Quantization;
+use crate::checkpoint::tensors::expected_tensors;
+use crate::checkpoint::{CheckpointError, ModelConfig};
 
 /// Endings of tensors that say how to round activations, keys and values, which is not done here, or repeat a shape.
 const WITHOUT_EFFECT: [&str; 5] = [
@@ -38,7 +41,13 @@ impl Weights {
     ///
     /// # Errors
     /// [`CheckpointError::Mismatch`] naming a layer whose parts do not fit each other.
-    pub(super) fn combine(&mut self, quantization: Quantization) -> Result<(), CheckpointError> {
+    pub(super) fn combine(
+        &mut self,
+        quantization: Quantization,
+        config: &ModelConfig,
+    ) -> Result<(), CheckpointError> {
+        let expected = expected_tensors(config).into_iter().map(|(name, _)| name);
+        let expected: BTreeSet<String> = expected.collect();
         self.tensors
             .retain(|name, _| !WITHOUT_EFFECT.iter().any(|ending| name.ends_with(ending)));
         let ending = match quantization {
@@ -65,6 +74,21 @@ impl Weights {
                 self.mismatch(format!("{layer}: the parts of its quantised weight are missing or do not fit each other"))
             })?;
             self.tensors.insert(format!("{layer}.weight"), tensor);
+            // GPTQ's tools write a bias of zeros where a layer has none.
+            let bias = format!("{layer}.bias");
+            if let Some(stored) = self
+                .tensors
+                .get(&bias)
+                .filter(|_| !expected.contains(&bias))
+            {
+                let numbers = self
+                    .numbers(&bias, stored)?
+                    .flatten_all()?
+                    .to_vec1::<f32>()?;
+                if numbers.iter().all(|number| *number == 0.0) {
+                    self.tensors.remove(&bias);
+                }
+            }
         }
         Ok(())
     }
