@@ -34,9 +34,11 @@ wheel *ARGS:
 bench *ARGS:
     cargo bench {{ ARGS }}
 
-# Make the goldens anew: logits, chat templates, tokenizers (needs Python with torch and transformers).
+# Make the goldens anew: logits, chat templates, tokenizers (needs Python with torch, transformers and peft).
 golden:
     python scripts/golden_models.py
+    python scripts/golden_adapters.py
+    python scripts/golden_quantised.py
     python scripts/golden_chat.py
 
 # Reports, `label --page` and `view` in Chromium (needs Node.js with playwright-core and axe-core, and a release build).

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Type-checks for systems that this one is not: macOS on Apple's processors and Windows. Needs rustup; C code of
-# dependencies is not compiled. Exit code 3: a target cannot be had, and nothing was checked for it.
+# Type-checks for systems that this one is not: macOS on Apple's processors, with its GPU and without, and Windows. Needs rustup; C
+# code of dependencies is not compiled. Exit code 3: a target cannot be had, and nothing was checked for it.
 #
 #     scripts/check_platforms.sh [TARGET…]
 set -euo pipefail
@@ -20,4 +20,8 @@ for target in "${targets[@]}"; do
     export "CC_$name=$root/scripts/stand_in_cc.sh" "CXX_$name=$root/scripts/stand_in_cc.sh" "AR_$name=$root/scripts/stand_in_cc.sh"
     echo "== $target" >&2
     RUSTFLAGS="-D warnings" cargo check --target "$target" --bins --lib
+    if [[ $target == *-apple-* ]]; then
+        echo "== $target, --features metal" >&2
+        RUSTFLAGS="-D warnings" cargo check --target "$target" --bins --lib --features metal
+    fi
 done

@@ -13,7 +13,7 @@ use super::chat::ChatArguments;
 use super::columns::ColumnArguments;
 use super::download;
 use super::endpoint::EndpointArguments;
-use super::engine::{EngineArguments, JUDGE, ModelArguments};
+use super::engine::{AdapterArgument, EngineArguments, JUDGE, ModelArguments};
 use super::inputs::{self, Inputs};
 use super::judge::JudgeChoice;
 use super::output::{self, ForceArgument};
@@ -43,6 +43,8 @@ pub(super) struct AttackArguments {
     /// The judge's model, as for `juror judge`
     #[arg(short, long, value_name = "MODEL", default_value = "tiny", default_value_if("endpoint", ArgPredicate::IsPresent, Some("")), help_heading = JUDGE)]
     model: String,
+    #[command(flatten)]
+    adapter: AdapterArgument,
     /// Protocols to attack the judge under, each by itself, as `prime,compass`: names that `juror prompts list` shows, or your own
     /// files [default: that of a known judge, else prime]
     #[arg(long, value_name = "NAME|FILE.toml", value_delimiter = ',', help_heading = JUDGE)]
@@ -134,7 +136,7 @@ pub(super) fn run(arguments: &AttackArguments) -> Result<u8, Failure> {
         .collect();
     let model = arguments
         .endpoint
-        .find(&arguments.model, Want::Everything)?;
+        .find(&arguments.model, &arguments.adapter, Want::Everything)?;
     let mut texts = Vec::new();
     for judge in &judges {
         texts.push(load_text(judge, &model)?);
@@ -204,6 +206,7 @@ fn named(arguments: &AttackArguments) -> Result<Vec<JudgeChoice>, Failure> {
     }
     let judge = |protocol: Option<&String>| JudgeChoice {
         model: arguments.model.clone(),
+        adapter: arguments.adapter.clone(),
         prompt: PromptChoice {
             protocol: protocol.cloned(),
             prompt: arguments.prompt.clone(),

@@ -48,7 +48,7 @@ pub(super) struct BenchArguments {
     #[command(flatten)]
     judge: JudgeChoice,
     /// Random weights of a shape: qwen3-0.6b, qwen3-4b, qwen3-8b, qwen3-30b-a3b, llama-3.1-8b, or a config.json
-    #[arg(long, value_name = "SHAPE", conflicts_with_all = ["model", "protocol", "prompt", "few_shots", "rubric"], help_heading = JUDGE)]
+    #[arg(long, value_name = "SHAPE", conflicts_with_all = ["model", "adapter", "protocol", "prompt", "few_shots", "rubric"], help_heading = JUDGE)]
     synthetic: Option<String>,
     #[command(flatten)]
     model: ModelArguments,
@@ -364,7 +364,11 @@ fn subject(arguments: &BenchArguments, options: &EngineOptions) -> Result<Subjec
         let weights = Weights::random(&config, arguments.seed);
         (format!("random {shape}"), config, weights)
     } else {
-        let source = download::resolve(&arguments.judge.model, Want::Everything)?;
+        let source = download::resolve_adapted(
+            &arguments.judge.model,
+            &arguments.judge.adapter,
+            Want::Everything,
+        )?;
         let config = ModelConfig::load(&source).map_err(download::failure)?;
         let weights = Weights::open(&source).map_err(download::failure)?;
         let config = weights
@@ -418,7 +422,11 @@ fn model_failure(error: ModelError) -> Failure {
 /// The prompts that `juror judge` would write for a file of rollouts.
 fn real_jobs(arguments: &BenchArguments) -> Result<(Vec<u32>, Vec<Job>), Failure> {
     let named = arguments.judge.named_protocol().or_usage()?;
-    let source = download::resolve(&arguments.judge.model, Want::Description)?;
+    let source = download::resolve_adapted(
+        &arguments.judge.model,
+        &arguments.judge.adapter,
+        Want::Description,
+    )?;
     let (protocol, template) = arguments
         .judge
         .prompt_for(named, Some(&source.clone().into()))

@@ -7,9 +7,9 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use anyhow::anyhow;
 
+use super::engine::AdapterArgument;
 use super::{Failure, say};
-use juror_engine::checkpoint::CheckpointError;
-use juror_engine::checkpoint::ModelSource;
+use juror_engine::checkpoint::{Adapter, CheckpointError, ModelSource};
 use juror_hub::{Event, Want};
 use juror_judge::catalog::known_judges::judges;
 
@@ -77,6 +77,25 @@ pub(super) fn resolve(name: &str, want: Want) -> Result<ModelSource, Failure> {
         }
         _ => failure(error),
     })
+}
+
+/// As [`resolve`], with an adapter.
+pub(super) fn resolve_adapted(
+    name: &str,
+    adapter: &AdapterArgument,
+    want: Want,
+) -> Result<ModelSource, Failure> {
+    let source = resolve(name, want)?;
+    let Some(folder) = &adapter.adapter else {
+        return Ok(source);
+    };
+    let adapted = || match source.adapter() {
+        Some(own) => Err(CheckpointError::Unsupported(format!(
+            "--model {name} is an adapter itself, {own}: give the model that both were trained on, merged with the first"
+        ))),
+        None => source.clone().with_adapter(Adapter::open(folder)?),
+    };
+    adapted().map_err(failure)
 }
 
 /// What a name that is no model's was probably meant to be.

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, anyhow, bail};
 use clap::Args;
 use serde_json::{Map, Value};
 
-use super::engine::JUDGE;
+use super::engine::{AdapterArgument, JUDGE};
 use super::rows::whole;
 use super::{Failure, OrFail, download};
 use juror_data::read_text;
@@ -121,13 +121,27 @@ impl EndpointArguments {
     }
 
     /// Finds a model, fetching what is wanted of it, or asking the server that has it.
-    pub(super) fn find(&self, model: &str, want: Want) -> Result<JudgeModel, Failure> {
+    pub(super) fn find(
+        &self,
+        model: &str,
+        adapter: &AdapterArgument,
+        want: Want,
+    ) -> Result<JudgeModel, Failure> {
         let name = self.name(model);
         if !is_address(&name) {
             if !self.is_of_several {
                 self.check_unused().or_usage()?;
             }
-            return Ok(JudgeModel::Here(download::resolve(&name, want)?));
+            return Ok(JudgeModel::Here(download::resolve_adapted(
+                &name, adapter, want,
+            )?));
+        }
+        if let Some(adapter) = &adapter.adapter {
+            return Err(anyhow!(
+                "--adapter {} is merged into a model that runs here: have the server load it, and name it with --model",
+                adapter.display()
+            ))
+            .or_usage();
         }
         let mut settings = self.settings().or_usage()?;
         if let Some(tokenizer) = &self.tokenizer {

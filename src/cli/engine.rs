@@ -1,5 +1,7 @@
 //! Arguments for where a model runs and how large its engine is, shared by every command that runs one.
 
+use std::path::PathBuf;
+
 use anyhow::bail;
 use clap::Args;
 
@@ -34,6 +36,14 @@ impl ModelArguments {
             kv: self.kv_dtype,
         }
     }
+}
+
+/// An adapter of the model.
+#[derive(Debug, Clone, Default, Args)]
+pub(super) struct AdapterArgument {
+    /// A LoRA adapter of the model (`adapter_config.json`, `adapter_model.safetensors`), merged when the weights are read
+    #[arg(long, value_name = "DIR", requires = "model", help_heading = JUDGE)]
+    pub(super) adapter: Option<PathBuf>,
 }
 
 /// Several devices.

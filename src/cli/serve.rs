@@ -195,8 +195,8 @@ fn resolve(arguments: ServeArguments) -> Result<ServerSetup, Failure> {
     chat.settle_head(&source).map_err(download::failure)?;
     let own = identity(protocol, &resolved.template);
     let commit = match source.origin() {
-        Some(origin) => origin,
-        None => source.hash().map_err(download::failure)?,
+        Some(origin) if source.adapter().is_none() => origin,
+        _ => source.hash().map_err(download::failure)?,
     };
     Ok(ServerSetup {
         defaults: Defaults {

@@ -6,6 +6,7 @@
 mod common;
 
 mod abstention;
+mod adapters;
 mod attack;
 mod batch;
 mod bench;

@@ -47,27 +47,33 @@ fn a_path_with_nothing_there_is_no_hub_id() {
 }
 
 #[test]
-fn an_adapter_is_told_with_how_to_merge_it() {
+fn an_adapter_is_told_with_what_it_needs() {
     let folder = prepared();
-    let adapter = json!({"peft_type": "LORA", "base_model_name_or_path": "Qwen/Qwen3-8B"});
+    let mut adapter = json!({"peft_type": "LORA", "base_model_name_or_path": "org/never-fetched", "r": 2, "lora_alpha": 2});
     fs::create_dir(folder.path("adapter")).unwrap();
     folder.write("adapter/adapter_config.json", adapter.to_string());
+    refused(&folder, "adapter", &["no adapter_model.safetensors"]);
+    folder.write("adapter/adapter_model.bin", "");
+    refused(
+        &folder,
+        "adapter",
+        &["adapter_model.bin", "never opens one"],
+    );
     folder.write("adapter/adapter_model.safetensors", "");
     let parts = [
-        "a LoRA adapter of Qwen/Qwen3-8B, not a whole model",
-        "merge_and_unload()",
-        "T.from_pretrained('Qwen/Qwen3-8B')",
-        "--model",
+        "an adapter, not a whole model",
+        "trained on org/never-fetched",
+        "--model org/never-fetched --adapter adapter",
     ];
     refused(&folder, "adapter", &parts);
     refused(&folder, "adapter/adapter_model.safetensors", &parts);
     // A name that is no name does not get into the command that is there to be copied.
-    let forged = json!({"base_model_name_or_path": "x'); import os; ('"});
-    folder.write("adapter/adapter_config.json", forged.to_string());
-    refused(&folder, "adapter", &["T.from_pretrained('BASE')"]);
+    adapter["base_model_name_or_path"] = json!("x'); import os; ('");
+    folder.write("adapter/adapter_config.json", adapter.to_string());
+    refused(&folder, "adapter", &["--model BASE --adapter adapter"]);
     folder.write("model/adapter_config.json", adapter.to_string());
     let parts = [
-        "a whole model and beside it a LoRA adapter of Qwen/Qwen3-8B",
+        "a whole model and beside it an adapter",
         "move adapter_config.json out of the folder",
     ];
     refused(&folder, "model", &parts);

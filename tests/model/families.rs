@@ -60,10 +60,14 @@ fn ours_as(precision: Precision, folder: &Path, tokens: &[u32], chunk: usize) ->
     let config = ModelConfig::load(&source).unwrap();
     let weights = Weights::open(&source).unwrap();
     let decoder = Decoder::load(&config, &weights, &Device::Cpu, precision).unwrap();
-    let shape = AttentionShape::from(&config);
+    logits_of(&decoder, tokens, chunk)
+}
+
+pub(crate) fn logits_of(decoder: &Decoder, tokens: &[u32], chunk: usize) -> Vec<Vec<f32>> {
+    let shape = AttentionShape::from(decoder.config());
     let mut cache = crate::attention::build(AttentionKind::Tiled, &shape, 64, BLOCK, DType::F32);
     let mut sequences = [Blocks::new(64, BLOCK).sequence(tokens)];
-    logits_in_chunks(&decoder, &mut *cache, &mut sequences, chunk, BLOCK).remove(0)
+    logits_in_chunks(decoder, &mut *cache, &mut sequences, chunk, BLOCK).remove(0)
 }
 
 fn compare(config: &Value, theirs: impl FnOnce(VarBuilder, &[u32]) -> Vec<Vec<f32>>) {

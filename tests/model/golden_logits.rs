@@ -44,7 +44,7 @@ const KINDS: [AttentionKind; 3] = [
     AttentionKind::Plain,
 ];
 
-struct Checkpoint {
+pub(crate) struct Checkpoint {
     folder: PathBuf,
     decoder: Decoder,
     /// Token ids, and the logits of every position.
@@ -53,9 +53,12 @@ struct Checkpoint {
 
 impl Checkpoint {
     fn load(name: &str) -> Self {
-        let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-            .join("tests/data/checkpoints")
-            .join(name);
+        Self::of(&format!("tests/data/checkpoints/{name}"))
+    }
+
+    /// The model in a folder of this repository, with the logits beside it.
+    pub(crate) fn of(folder: &str) -> Self {
+        let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(folder);
         let source = juror_judge::catalog::resolve(folder.to_str().unwrap()).unwrap();
         let config = ModelConfig::load(&source).unwrap();
         let weights = Weights::open(&source).unwrap();
@@ -97,7 +100,7 @@ impl Checkpoint {
     }
 
     /// Runs all sequences, each taking up to `chunk` tokens a step, all in the same steps, and compares every logit.
-    fn compare(&self, kind: AttentionKind, chunk: usize) {
+    pub(crate) fn compare(&self, kind: AttentionKind, chunk: usize) {
         let mut attention = self.attention(kind);
         let mut sequences = self.sequences(&mut Blocks::new(64, BLOCK));
         let all = logits_in_chunks(&self.decoder, &mut *attention, &mut sequences, chunk, BLOCK);

@@ -14,8 +14,10 @@ mod gguf_writer;
 #[path = "../paged/mod.rs"]
 mod paged;
 
+mod adapters;
 mod attention;
 mod checkpoints;
 mod families;
 mod gguf;
 mod golden_logits;
+mod quantised;

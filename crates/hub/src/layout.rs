@@ -15,6 +15,8 @@ pub const WEIGHTS_FILE: &str = "model.safetensors";
 pub const WEIGHTS_INDEX: &str = "model.safetensors.index.json";
 /// The description of an adapter by peft.
 pub const ADAPTER_CONFIG: &str = "adapter_config.json";
+/// Its weights.
+pub const ADAPTER_WEIGHTS: &str = "adapter_model.safetensors";
 /// The list of modules by sentence-transformers: the last ones pool hidden states into one vector.
 pub const SENTENCE_TRANSFORMERS: &str = "modules.json";
 
@@ -109,21 +111,5 @@ pub fn how_to_convert(model: &str) -> String {
          python -c \"from transformers import AutoModelForCausalLM as M, AutoTokenizer as T; \
          M.from_pretrained('{model}').save_pretrained('converted'); T.from_pretrained('{model}').save_pretrained('converted')\" \
          and give the folder `converted` to --model"
-    )
-}
-
-/// What to do with an adapter in `folder`, of the model `base`.
-pub fn how_to_merge(folder: &str, base: Option<&str>) -> String {
-    // The name comes from a file, and the command is meant to be copied, so only plain names go into it.
-    let plain = |name: &&str| {
-        name.chars()
-            .all(|c| c.is_alphanumeric() || "-_./@ ".contains(c))
-    };
-    let base = base.filter(plain).unwrap_or("BASE");
-    let folder = Some(folder).filter(plain).unwrap_or("ADAPTER");
-    format!(
-        "Merge it into its base model: python -c \"from peft import AutoPeftModelForCausalLM as M; from transformers import \
-         AutoTokenizer as T; M.from_pretrained('{folder}').merge_and_unload().save_pretrained('merged'); \
-         T.from_pretrained('{base}').save_pretrained('merged')\" and give the folder `merged` to --model."
     )
 }

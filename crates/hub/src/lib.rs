@@ -127,6 +127,15 @@ impl Hub {
         }
     }
 
+    /// The model in the cache, if the cache has what is wanted of it. The hub is not asked.
+    ///
+    /// # Errors
+    /// [`HubError`] for a file in the cache that is damaged.
+    pub fn in_cache(&self, id: &HubId, want: Want) -> Result<Option<Snapshot>, HubError> {
+        let why = format!("run `juror models pull {id}`");
+        Ok(self.cached(id, want, false, &why)?)
+    }
+
     /// As [`Self::fetch`], but all files in the cache are checked, weights too, and a hub that cannot be reached is an error
     /// unless the revision is a complete commit that the cache has all of.
     ///

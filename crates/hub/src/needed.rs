@@ -76,8 +76,9 @@ pub(crate) fn check(id: &HubId, files: &BTreeSet<String>) -> Result<(), Fault> {
     }
     if let Some(file) = with_ending("adapter_model.safetensors") {
         return refuse(format!(
-            "holds an adapter only ({file}). {}",
-            layout::how_to_merge(id.repository(), None)
+            "holds an adapter only ({file}): put its files into a folder (`hf download {} --local-dir adapter`) and give that \
+             with --adapter, beside --model with the model that it was trained on",
+            id.repository()
         ));
     }
     refuse(format!(
@@ -154,7 +155,7 @@ mod tests {
             (&["Q4_K_M/model.gguf"], &["Q4_K_M/model.gguf", "its path"]),
             (
                 &["adapter_config.json", "adapter_model.safetensors"],
-                &["adapter", "merge_and_unload", "org/name"],
+                &["adapter", "hf download org/name", "--adapter"],
             ),
             (
                 &["config.json", "model.safetensors", "modules.json"],

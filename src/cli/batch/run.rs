@@ -8,7 +8,7 @@ use chrono::Local;
 use clap::Args;
 
 use crate::cli::chat::ThinkingArguments;
-use crate::cli::engine::{EngineArguments, GpusArgument, JUDGE, ModelArguments};
+use crate::cli::engine::{AdapterArgument, EngineArguments, GpusArgument, JUDGE, ModelArguments};
 use crate::cli::output::{self, ForceArgument};
 use crate::cli::progress::Lines;
 use crate::cli::sampling::{SAMPLING, check_new_tokens};
@@ -43,6 +43,8 @@ pub(in crate::cli) struct RunBatchArguments {
     /// The model, as for `juror judge`; the requests' own `model` is written back and chooses nothing
     #[arg(short, long, value_name = "MODEL", help_heading = JUDGE)]
     model: String,
+    #[command(flatten)]
+    adapter: AdapterArgument,
     #[command(flatten)]
     place: ModelArguments,
     #[command(flatten)]
@@ -101,6 +103,7 @@ pub(in crate::cli) fn run(arguments: RunBatchArguments) -> Result<u8, Failure> {
     let settings = Settings {
         out: answers_file(&mut output::outputs(arguments.force), &arguments.output)?,
         model: arguments.model,
+        adapter: &arguments.adapter,
         place: &arguments.place,
         gpus: &arguments.gpus,
         thinking: &arguments.thinking,
@@ -169,6 +172,7 @@ pub(in crate::cli) fn execute(
 pub(in crate::cli) struct Settings<'a> {
     pub(in crate::cli) out: OutputFile,
     pub(in crate::cli) model: String,
+    pub(in crate::cli) adapter: &'a AdapterArgument,
     pub(in crate::cli) place: &'a ModelArguments,
     pub(in crate::cli) gpus: &'a GpusArgument,
     pub(in crate::cli) thinking: &'a ThinkingArguments,
@@ -202,7 +206,7 @@ impl Settings<'_> {
     pub(in crate::cli) fn resolve(self, requests: Requests) -> Result<BatchRun, Failure> {
         let out = self.out;
         let devices = self.gpus.devices(self.place).or_usage()?;
-        let source = download::resolve(&self.model, Want::Everything)?;
+        let source = download::resolve_adapted(&self.model, self.adapter, Want::Everything)?;
         let style = self.thinking.style();
         let mut model = ChatModel::load(self.model, &source, style.clone()).or_usage()?;
         // As many as are meant for any model are fewer where the context is short.
@@ -226,6 +230,7 @@ impl Settings<'_> {
                 name: model.name.clone(),
                 hash: source.hash().map_err(download::failure)?,
             }),
+            adapter: source.adapter_hash().map_err(download::failure)?,
             model_origin: source.origin(),
             protocol: self.protocol,
             chat: Some(ChatIdentity {

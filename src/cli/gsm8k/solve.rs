@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::super::batch::run as run_batch;
 use super::super::chat::ThinkingArguments;
-use super::super::engine::{EngineArguments, GpusArgument, JUDGE, ModelArguments};
+use super::super::engine::{AdapterArgument, EngineArguments, GpusArgument, JUDGE, ModelArguments};
 use super::super::sampling::SAMPLING;
 use super::super::{DONE, Failure, INCOMPLETE, OrFail, say};
 use super::failure;
@@ -44,6 +44,8 @@ pub(super) struct SolveArguments {
     /// The solver, as for `juror judge`
     #[arg(short, long, value_name = "MODEL", requires = "solve", help_heading = JUDGE)]
     model: Option<String>,
+    #[command(flatten)]
+    adapter: AdapterArgument,
     /// How it is asked: 0-shot, 0-shot-cot, 5-shot, 8-shot-cot, 10-shot, chat
     #[arg(long, value_name = "NAME", default_value = "5-shot", value_parser = configuration(), help_heading = SOLVER)]
     config: Configuration,
@@ -127,6 +129,7 @@ pub(super) fn run(
     let settings = run_batch::Settings {
         out,
         model: model.clone(),
+        adapter: &arguments.adapter,
         place: &arguments.place,
         gpus: &arguments.gpus,
         thinking: &arguments.thinking,

@@ -10,7 +10,7 @@ use crate::cli::EXIT_CODES;
 use crate::cli::chat::ChatArguments;
 use crate::cli::columns::ColumnArguments;
 use crate::cli::endpoint::EndpointArguments;
-use crate::cli::engine::{EngineArguments, GpusArgument, JUDGE, ModelArguments};
+use crate::cli::engine::{AdapterArgument, EngineArguments, GpusArgument, JUDGE, ModelArguments};
 use crate::cli::output::OutputArguments;
 use crate::cli::prompt_choice::PromptChoice;
 use crate::cli::rows::{RowsArguments, whole};
@@ -57,10 +57,10 @@ pub(in crate::cli) struct JudgeArguments {
     #[arg(skip)]
     pub(super) own_solutions: Option<Arc<OwnSolutions>>,
     /// Several judges, from a TOML file: each judges everything, and they vote
-    #[arg(long, value_name = "FILE.toml", conflicts_with_all = ["model", "cascade"], help_heading = JUDGE)]
+    #[arg(long, value_name = "FILE.toml", conflicts_with_all = ["model", "adapter", "cascade"], help_heading = JUDGE)]
     pub(super) panel: Option<PathBuf>,
     /// Two judges: the second is asked where the first is unsure
-    #[arg(long, value_name = "SMALL,LARGE", value_delimiter = ',', num_args = 1, conflicts_with = "model", help_heading = JUDGE)]
+    #[arg(long, value_name = "SMALL,LARGE", value_delimiter = ',', num_args = 1, conflicts_with_all = ["model", "adapter"], help_heading = JUDGE)]
     pub(super) cascade: Vec<String>,
     /// With --cascade: the probabilities of True at which the first judge is unsure, as `0.1..0.9`
     #[arg(long, value_name = "LOW..HIGH", value_parser = parse_range, requires = "cascade", help_heading = JUDGE)]
@@ -219,6 +219,8 @@ pub(in crate::cli) struct JudgeChoice {
         help_heading = JUDGE
     )]
     pub(in crate::cli) model: String,
+    #[command(flatten)]
+    pub(in crate::cli) adapter: AdapterArgument,
     #[command(flatten)]
     pub(in crate::cli) prompt: PromptChoice,
     #[command(flatten)]

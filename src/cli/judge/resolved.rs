@@ -66,7 +66,7 @@ impl ResolvedJudge {
                 let own = Some(Arc::clone(protocol));
                 choice.prompt_for(own, None).or_usage()?;
             }
-            let model = endpoint.find(&choice.model, want)?;
+            let model = endpoint.find(&choice.model, &choice.adapter, want)?;
             let (protocol, template) = choice.prompt_for(named, Some(&model)).or_usage()?;
             let mut chat = choice.chat.settings(begun).or_usage()?;
             chat.force_domain = verdict.force_domain;

@@ -40,8 +40,9 @@ pub(super) fn show(out: &mut StdoutLock, model: &str, hash: bool) -> Result<(), 
         }
     };
     let judge = match (judge, source.origin()) {
-        // A folder of that name is not the judge.
+        // A folder of that name is not the judge, nor is one with an adapter.
         (_, None) => None,
+        _ if source.adapter().is_some() => None,
         (Some(judge), Some(_)) => Some(judge),
         (None, Some(origin)) => {
             known_judges::find(origin.split('@').next().unwrap_or_default()).or_fail()?
@@ -50,6 +51,9 @@ pub(super) fn show(out: &mut StdoutLock, model: &str, hash: bool) -> Result<(), 
     let mut rows = judge.map(known_rows).unwrap_or_default();
     if let Some(origin) = source.origin() {
         rows.push(("from the hub", origin));
+    }
+    if source.adapter().is_some() {
+        rows.push(("adapter", source.to_string()));
     }
     let mut refusal = None;
     rows.extend(rows_of(&source, judge, hash, &mut refusal)?);

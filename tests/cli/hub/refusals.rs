@@ -183,7 +183,7 @@ fn what_is_no_checkpoint_is_refused_before_it_is_fetched() {
         (&["README.md"], &["no weights"]),
         (
             &["adapter_config.json", "adapter_model.safetensors"],
-            &["an adapter only", "merge_and_unload", "'org/name'"],
+            &["an adapter only", "hf download org/name", "--adapter"],
         ),
         (
             &["config.json", "model.safetensors", "modules.json"],

@@ -35,7 +35,7 @@ fn letters(file: &mut File, count: usize) {
 }
 
 /// A folder's model as a GGUF file beside it.
-fn gguf(folder: &Path, kind: impl Fn(&str) -> GgmlDType) -> PathBuf {
+pub(crate) fn gguf(folder: &Path, kind: impl Fn(&str) -> GgmlDType) -> PathBuf {
     let mut file = convert(folder, kind);
     let vocab = file
         .tensors

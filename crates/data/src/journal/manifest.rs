@@ -19,6 +19,9 @@ pub struct Manifest {
     pub juror: String,
     /// The judge model; none with rules alone.
     pub model: Option<Identity>,
+    /// The hash of the adapter that is merged into the model, which is in the model's hash too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adapter: Option<String>,
     /// The hub's commit that the model was taken from, `org/name@commit`. Recorded but not compared: if the hash is the
     /// same, so are the verdicts.
     #[serde(default, skip_serializing_if = "Option::is_none")]

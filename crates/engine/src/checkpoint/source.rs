@@ -6,6 +6,7 @@ use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::adapter::Adapter;
 use super::gguf::Gguf;
 use super::unsuitable;
 use crate::checkpoint::CheckpointError;
@@ -52,6 +53,34 @@ pub enum ModelSource {
     Folder(PathBuf),
     /// A GGUF file, which holds everything.
     Gguf(Arc<Gguf>),
+    /// A model whose weights an adapter changes.
+    Adapted(Arc<Adapted>),
+}
+
+/// A base model and an adapter.
+#[derive(Debug)]
+pub struct Adapted {
+    pub(super) base: ModelSource,
+    pub(super) adapter: Adapter,
+}
+
+impl Adapted {
+    /// Where a text file is taken from. Training tools save tokenizer and chat template with the adapter as it was trained
+    /// with them; `judge.json` is of the one judge that it lies beside.
+    fn holder(&self, file: &str) -> &ModelSource {
+        let own = self.adapter.source();
+        let with_tokenizer = [
+            "tokenizer.json",
+            "tokenizer_config.json",
+            "chat_template.jinja",
+        ]
+        .contains(&file);
+        if file == "judge.json" || (with_tokenizer && own.has("tokenizer.json")) {
+            own
+        } else {
+            &self.base
+        }
+    }
 }
 
 impl ModelSource {
@@ -110,9 +139,42 @@ impl ModelSource {
         Ok(source)
     }
 
-    /// The model and commit on the hub that it was taken from, `org/name@commit`; `None` for models from elsewhere.
+    /// This model with an adapter's weights added.
+    ///
+    /// # Errors
+    /// [`CheckpointError::Unsupported`] for a model in a GGUF file.
+    pub fn with_adapter(self, adapter: Adapter) -> Result<Self, CheckpointError> {
+        if matches!(self, Self::Gguf(_)) {
+            return Err(CheckpointError::Unsupported(format!(
+                "{self}: an adapter is not merged into a GGUF file, whose weights are mostly quantised: give the model that it \
+                 was made from, or merge with llama.cpp's llama-export-lora"
+            )));
+        }
+        let base = self;
+        Ok(Self::Adapted(Arc::new(Adapted { base, adapter })))
+    }
+
+    /// The adapter that changes its weights.
+    pub fn adapter(&self) -> Option<&Adapter> {
+        match self {
+            Self::Adapted(model) => Some(&model.adapter),
+            _ => None,
+        }
+    }
+
+    /// The hash of that adapter.
+    ///
+    /// # Errors
+    /// When a file cannot be read.
+    pub fn adapter_hash(&self) -> Result<Option<String>, CheckpointError> {
+        self.adapter().map(Adapter::hash).transpose()
+    }
+
+    /// The model and commit on the hub that it was taken from, `org/name@commit`; `None` for models from elsewhere. Of a model
+    /// with an adapter, that of its base.
     pub fn origin(&self) -> Option<String> {
         match self {
+            Self::Adapted(model) => model.base.origin(),
             Self::Embedded(_) => None,
             Self::Folder(folder) => juror_hub::origin(folder),
             Self::Gguf(model) => juror_hub::origin(model.path().parent()?),
@@ -125,6 +187,7 @@ impl ModelSource {
             Self::Embedded(model) => model.text(file).is_some() || file == WEIGHTS_FILE,
             Self::Folder(folder) => folder.join(file).is_file(),
             Self::Gguf(model) => model.text(file).is_some(),
+            Self::Adapted(model) => model.holder(file).has(file),
         }
     }
 
@@ -155,6 +218,7 @@ impl ModelSource {
                 Some(path) => path.display().to_string(),
                 None => format!("{} (its metadata)", model.path().display()),
             },
+            Self::Adapted(model) => model.holder(file).describe(file),
         }
     }
 
@@ -164,6 +228,7 @@ impl ModelSource {
     /// When the model has no such file, or it cannot be read.
     pub fn read_text(&self, file: &str) -> Result<String, CheckpointError> {
         match self {
+            Self::Adapted(model) => model.holder(file).read_text(file),
             Self::Embedded(model) => {
                 model
                     .text(file)
@@ -206,29 +271,44 @@ impl ModelSource {
         }
     }
 
-    /// BLAKE3 over the configuration, the tokenizer, the chat template and the weights: the model's identity, as a run's
-    /// manifest records it. The same files give the same hash wherever they lie.
+    /// BLAKE3 over the configuration, the tokenizer, the chat template and the weights, and those of an adapter: the model's
+    /// identity, as a run's manifest records it. The same files give the same hash wherever they lie.
     ///
     /// # Errors
     /// When a file cannot be read, or the weights are missing.
     pub fn hash(&self) -> Result<String, CheckpointError> {
+        match self {
+            Self::Adapted(model) => {
+                let hashes = [model.base.hash()?, model.adapter.hash()?];
+                Ok(blake3::hash(hashes.join(" ").as_bytes())
+                    .to_hex()
+                    .to_string())
+            }
+            // Texts made from a GGUF file's metadata are covered by the file.
+            Self::Gguf(_) => self.hash_of(&[], &super::weights::files(self)?),
+            _ => self.hash_of(&IDENTITY_FILES, &super::weights::files(self)?),
+        }
+    }
+
+    /// BLAKE3 over those of these texts that there are, and files of weights.
+    pub(super) fn hash_of(
+        &self,
+        texts: &[&str],
+        weights: &[String],
+    ) -> Result<String, CheckpointError> {
         let mut hasher = blake3::Hasher::new();
-        // Names and lengths are hashed too, so that no file can pass for part of another. Texts made from a GGUF file's
-        // metadata are covered by the file.
-        let texts = IDENTITY_FILES
-            .into_iter()
-            .filter(|file| self.has(file) && !matches!(self, Self::Gguf(_)));
-        for file in texts {
+        // Names and lengths are hashed too, so that no file can pass for part of another.
+        for file in texts.iter().filter(|file| self.has(file)) {
             let text = self.read_text(file)?;
             hasher.update(format!("{file}\n{}\n", text.len()).as_bytes());
             hasher.update(text.as_bytes());
         }
-        for file in super::weights::files(self)? {
+        for file in weights {
             let io = |source| CheckpointError::Io {
-                path: self.describe(&file),
+                path: self.describe(file),
                 source,
             };
-            let (mut reader, length) = self.open(&file)?;
+            let (mut reader, length) = self.open(file)?;
             hasher.update(format!("{file}\n{length}\n").as_bytes());
             let mut buffer = vec![0; 1 << 20];
             loop {
@@ -245,6 +325,7 @@ impl ModelSource {
     /// Opens a weight file; also returns its length in bytes.
     pub(crate) fn open(&self, file: &str) -> Result<(WeightFile, u64), CheckpointError> {
         match self {
+            Self::Adapted(model) => model.base.open(file),
             Self::Embedded(model) if file == WEIGHTS_FILE => Ok((
                 WeightFile::Embedded(Cursor::new(model.weights)),
                 model.weights.len() as u64,
@@ -261,7 +342,7 @@ impl ModelSource {
                 let (folder, path) = match self {
                     Self::Gguf(model) => (model.path(), model.file(file).map(Path::to_owned)),
                     Self::Folder(folder) => (folder.as_path(), Some(folder.join(file))),
-                    Self::Embedded(model) => (Path::new(model.name), None),
+                    Self::Embedded(_) | Self::Adapted(_) => (Path::new(""), None),
                 };
                 let Some(path) = path.filter(|path| path.is_file()) else {
                     return Err(CheckpointError::MissingFile {
@@ -284,6 +365,7 @@ impl fmt::Display for ModelSource {
             Self::Embedded(model) => f.write_str(model.name),
             Self::Folder(folder) => write!(f, "{}", folder.display()),
             Self::Gguf(model) => write!(f, "{}", model.path().display()),
+            Self::Adapted(model) => write!(f, "{} with the adapter {}", model.base, model.adapter),
         }
     }
 }

@@ -239,10 +239,6 @@ impl List<'_> {
 
     fn linear(&mut self, name: &str, outputs: usize, inputs: usize, bias: bool) {
         self.add(&format!("{name}.weight"), &[outputs, inputs]);
-        if let Some([rows, columns]) = self.config.fp8_blocks {
-            let blocks = [outputs.div_ceil(rows), inputs.div_ceil(columns)];
-            self.add(&format!("{name}.weight_scale_inv"), &blocks);
-        }
         if bias {
             self.add(&format!("{name}.bias"), &[outputs]);
         }

@@ -8,7 +8,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::checkpoint::CheckpointError;
-use juror_hub::layout::{ADAPTER_CONFIG, TAKE_A_CHAT_MODEL, how_to_merge, pickled};
+use juror_hub::layout::{ADAPTER_CONFIG, TAKE_A_CHAT_MODEL, pickled};
 
 /// The beginning of a Git LFS pointer (<https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md>).
 const POINTER: &[u8] = b"version https://git-lfs.github.com/spec/v1";
@@ -116,37 +116,25 @@ pub(super) fn file(path: &Path) -> CheckpointError {
     ))
 }
 
-/// Refuses a folder with an adapter, and says how to merge it: a folder that is nothing else, or with `whole` one where it
-/// lies beside a whole model, since it is unknown whether it is meant to be applied.
+/// Refuses a folder with an adapter: one that is nothing else, or with `whole` one where it lies beside a whole model, since it
+/// is unknown whether it is meant to be applied.
 ///
 /// # Errors
 /// [`CheckpointError::Unsupported`] if there is one.
 pub(super) fn refuse_adapter(folder: &Path, whole: bool) -> Result<(), CheckpointError> {
-    let source = super::ModelSource::Folder(folder.into());
-    if !source.has(ADAPTER_CONFIG) {
+    let shown = folder.display();
+    if !folder.join(ADAPTER_CONFIG).is_file() {
         return Ok(());
     }
-    let text = source.read_text(ADAPTER_CONFIG)?;
-    let config: Value = serde_json::from_str(&text).unwrap_or_default();
-    let base = config["base_model_name_or_path"]
-        .as_str()
-        .filter(|base| !base.is_empty());
-    let of = base.map_or_else(String::new, |base| format!(" of {base}"));
-    let kind = match config["peft_type"].as_str() {
-        Some("LORA") | None => "LoRA adapter",
-        Some(_) => "adapter",
-    };
-    let shown = folder.display().to_string();
     Err(CheckpointError::Unsupported(if whole {
         format!(
-            "{shown}: a whole model and beside it a {kind}{of} ({ADAPTER_CONFIG}), which juror would not apply. {} If the weights \
-             are merged already, move {ADAPTER_CONFIG} out of the folder",
-            how_to_merge(&shown, base)
+            "{shown}: a whole model and beside it an adapter ({ADAPTER_CONFIG}), which juror would not apply. To apply it, move \
+             its files into a folder of their own and give that with --adapter; if the weights are merged already, move \
+             {ADAPTER_CONFIG} out of the folder"
         )
     } else {
         format!(
-            "{shown}: a {kind}{of}, not a whole model. {}",
-            how_to_merge(&shown, base)
+            "{shown}: an adapter, not a whole model: give --model the model that it was trained on, and --adapter {shown}"
         )
     }))
 }

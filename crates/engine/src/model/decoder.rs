@@ -89,11 +89,6 @@ impl Decoder {
                 compute: dtype,
                 // The CPU packs, and may quantise, what the checkpoint stores; a GPU multiplies in the type it computes in.
                 matrices: (!device.is_cpu()).then_some(dtype),
-                widened: match precision.weights {
-                    WeightType::F32 => DType::F32,
-                    WeightType::F16 => DType::F16,
-                    _ => DType::BF16,
-                },
             },
             precision,
         };

@@ -67,6 +67,16 @@ pub(crate) fn gpu_memory(device: &Device) -> Result<Option<(usize, usize)>, Mode
     if let Device::Cuda(cuda) = device {
         return super::cuda::device::memory(cuda).map(Some);
     }
+    // What the system lets the GPU keep resident, of the memory that it shares with the CPU: two thirds to three quarters.
+    #[cfg(feature = "metal")]
+    if let Device::Metal(metal) = device {
+        let metal = metal.metal_device();
+        let most = metal.recommended_max_working_set_size();
+        return Ok(Some((
+            most.saturating_sub(metal.current_allocated_size()),
+            most,
+        )));
+    }
     let _ = device;
     Ok(None)
 }

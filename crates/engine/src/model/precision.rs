@@ -7,7 +7,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use candle_core::{DType, Device};
+use candle_core::{DType, Device, DeviceLocation};
 
 use super::ModelError;
 use super::cpu::matmul::PackedMatrix;
@@ -57,7 +57,7 @@ impl From<&Weights> for WeightType {
             let bytes = |dtype: DType| -> usize {
                 let of_type = weights
                     .stored_tensors()
-                    .filter(|tensor| tensor.dtype == dtype);
+                    .filter(|tensor| tensor.stored_dtype() == dtype);
                 of_type.map(|tensor| tensor.bytes).sum()
             };
             let most = [DType::F32, DType::F16, DType::BF16]
@@ -317,10 +317,21 @@ impl PrecisionChoice {
         device: &Device,
         stored: impl Into<WeightType>,
     ) -> Result<Precision, ModelError> {
-        let stored = stored.into();
+        self.resolve_at(device.location(), stored.into())
+    }
+
+    fn resolve_at(
+        &self,
+        place: DeviceLocation,
+        stored: WeightType,
+    ) -> Result<Precision, ModelError> {
+        let is_cuda = matches!(place, DeviceLocation::Cuda { .. });
         let in_blocks = matches!(stored, WeightType::Stored { .. });
         let refuse = |message: &str| Err(ModelError::Unsupported(message.into()));
-        if device.is_cpu() {
+        if self.kv == Some(KvType::F8E4M3) && !is_cuda {
+            return refuse("--kv-dtype fp8 needs an NVIDIA GPU; elsewhere use f32, f16 or bf16");
+        }
+        if place == DeviceLocation::Cpu {
             let weights = match (self.quantize, self.dtype) {
                 (Some(Quantization::Q8_0 | Quantization::Q4K), _) if in_blocks => {
                     return refuse(
@@ -343,11 +354,6 @@ impl PrecisionChoice {
                 (None, None) if in_blocks => KvType::F16,
                 (None, None) => KvType::F32,
             });
-            if kv == KvType::F8E4M3 {
-                return refuse(
-                    "--kv-dtype fp8 needs an NVIDIA GPU; on the CPU use f32, f16 or bf16",
-                );
-            }
             return Ok(Precision {
                 compute: DType::F32,
                 weights,
@@ -357,7 +363,7 @@ impl PrecisionChoice {
         let compute = self.dtype.unwrap_or(DType::BF16);
         let weights = match self.quantize {
             None => WeightType::exact(compute),
-            Some(Quantization::Fp8) if device.is_cuda() => WeightType::F8E4M3,
+            Some(Quantization::Fp8) if is_cuda => WeightType::F8E4M3,
             Some(Quantization::Fp8) => return refuse("--quantize fp8 needs an NVIDIA GPU"),
             Some(Quantization::Q8_0 | Quantization::Q4K) => {
                 return refuse("--quantize q8_0 and q4k are for the CPU; on an NVIDIA GPU use fp8");
@@ -408,7 +414,7 @@ impl fmt::Display for Precision {
 
 #[cfg(test)]
 mod tests {
-    use candle_core::{DType, Device};
+    use candle_core::{DType, Device, DeviceLocation};
 
     use super::{KvType, Precision, PrecisionChoice, Quantization, WeightType};
 
@@ -466,11 +472,17 @@ mod tests {
             ..PrecisionChoice::default()
         });
         assert!(weights.unwrap_err().contains("q8_0"));
-        let kv = resolve(PrecisionChoice {
+        let kv = PrecisionChoice {
             kv: Some(KvType::F8E4M3),
             ..PrecisionChoice::default()
-        });
-        assert!(kv.unwrap_err().contains("f16"));
+        };
+        for place in [DeviceLocation::Cpu, DeviceLocation::Metal { gpu_id: 0 }] {
+            let refused = kv.resolve_at(place, WeightType::BF16).unwrap_err();
+            assert!(refused.to_string().contains("f16"), "{place:?}");
+        }
+        let cuda = DeviceLocation::Cuda { gpu_id: 0 };
+        let kept = kv.resolve_at(cuda, WeightType::BF16).unwrap().kv;
+        assert_eq!(kept, KvType::F8E4M3);
     }
 
     #[test]

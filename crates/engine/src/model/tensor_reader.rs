@@ -1,5 +1,5 @@
 //! A checkpoint's tensors in the one form that the decoders use, however the family stores them: joined projections, rotary
-//! pairs half a head apart, FP8 and MXFP4 as plain numbers.
+//! pairs half a head apart, MXFP4 as plain numbers.
 
 use candle_core::{DType, Device, Tensor};
 use rayon::prelude::*;
@@ -22,8 +22,6 @@ pub(super) struct TensorReader<'a> {
     pub(super) compute: DType,
     /// The type that matrices are converted to; `None` leaves them as they are stored.
     pub(super) matrices: Option<DType>,
-    /// The type of matrices in FP8 if others are left as they are stored.
-    pub(super) widened: DType,
 }
 
 /// A linear layer's weight `[outputs, inputs]` and bias `[outputs]`.
@@ -47,7 +45,7 @@ impl TensorReader<'_> {
     pub(super) fn linear(&self, names: &[String], bias: bool) -> Result<Projection, ModelError> {
         let weights = names
             .iter()
-            .map(|name| self.weight(name))
+            .map(|name| self.matrix(&format!("{name}.weight")))
             .collect::<Result<Vec<_>, _>>()?;
         let bias = bias.then(|| self.bias(names)).transpose()?;
         Ok((side_by_side(weights)?, bias))
@@ -278,37 +276,6 @@ impl TensorReader<'_> {
             Ok(part.flatten_all()?.to_vec1()?)
         };
         Ok([read("blocks")?, read("scales")?])
-    }
-
-    /// A weight `[outputs, inputs]`; one in FP8 is multiplied by its blocks' scales.
-    fn weight(&self, name: &str) -> Result<Tensor, ModelError> {
-        let weight = format!("{name}.weight");
-        let scales = format!("{name}.weight_scale_inv");
-        let Some([rows, columns]) = self.config.fp8_blocks.filter(|_| self.weights.has(&scales))
-        else {
-            return self.matrix(&weight);
-        };
-        let weight = self.weights.get(&weight, &Device::Cpu, DType::F32)?;
-        let scales = self.weights.get(&scales, &Device::Cpu, DType::F32)?;
-        let (_, inputs) = weight.dims2()?;
-        let across = scales.dim(1)?;
-        let scales = scales.flatten_all()?.to_vec1::<f32>()?;
-        let mut numbers = weight.flatten_all()?.to_vec1::<f32>()?;
-        numbers
-            .par_chunks_exact_mut(inputs)
-            .enumerate()
-            .for_each(|(row, numbers)| {
-                let scales = &scales[row / rows * across..][..across];
-                for (block, scale) in numbers.chunks_mut(columns).zip(scales) {
-                    for number in block {
-                        *number *= scale;
-                    }
-                }
-            });
-        // The scales have more bits than bf16; the checkpoints' makers round the product too.
-        let numbers = Tensor::from_vec(numbers, weight.shape(), &Device::Cpu)?;
-        let dtype = self.matrices.unwrap_or(self.widened);
-        Ok(numbers.to_dtype(dtype)?.to_device(self.device)?)
     }
 
     /// An expert's matrix `[outputs, inputs]` in bf16, which holds every number of MXFP4 exactly

@@ -18,10 +18,10 @@ use crate::judge::prompt::PromptError;
 use crate::judge::{ChatSettings, JudgeText, default_protocol};
 use crate::protocol::{PromptTemplate, Protocol};
 use juror_hub::layout::is_gguf;
-use juror_hub::{Hub, Want, Watch};
+use juror_hub::{Hub, Snapshot, Want, Watch};
 
 use juror_engine::checkpoint::gguf::Gguf;
-use juror_engine::checkpoint::{CheckpointError, EmbeddedModel, ModelSource};
+use juror_engine::checkpoint::{Adapter, CheckpointError, EmbeddedModel, ModelSource};
 
 /// Models compiled into the binary.
 static EMBEDDED: [&EmbeddedModel; 1] = [&EmbeddedModel {
@@ -40,7 +40,8 @@ pub fn embedded() -> &'static [&'static EmbeddedModel] {
 }
 
 /// Finds the model that `--model` names: an embedded model's name, a GGUF file, a folder, an alias of a known judge, or
-/// an id on the hub, in this order. A model on the hub is fetched if the cache does not have it.
+/// an id on the hub, in this order. A model on the hub is fetched if the cache does not have it. A folder that is only an adapter
+/// stands for the model that it was trained on, if that is in a folder or in the cache, with the adapter.
 ///
 /// # Errors
 /// [`CheckpointError::UnknownModel`], [`CheckpointError::Hub`], [`CheckpointError::MissingFile`] for a folder without a configuration,
@@ -62,6 +63,9 @@ pub fn resolve_watched(
         return Ok(ModelSource::Embedded(model));
     }
     let place = Path::new(name);
+    if let Some(adapter) = Adapter::at(place)? {
+        return base_of(&adapter, want)?.with_adapter(adapter);
+    }
     if place.is_file() || place.is_dir() {
         return ModelSource::at(place);
     }
@@ -75,10 +79,7 @@ pub fn resolve_watched(
             let snapshot = Hub::from_environment()?
                 .fetch(&id, want, watch)
                 .map_err(|error| CheckpointError::from(error).of_path(place))?;
-            match snapshot.file {
-                Some(file) => Ok(ModelSource::Gguf(Arc::new(Gguf::open(&file)?))),
-                None => Ok(ModelSource::Folder(snapshot.folder)),
-            }
+            of_snapshot(snapshot)
         }
         None => Err(CheckpointError::UnknownModel { name: name.into() }),
     }
@@ -212,4 +213,39 @@ impl fmt::Display for JudgeModel {
             Self::Elsewhere(endpoint) => write!(f, "{endpoint:?}"),
         }
     }
+}
+
+fn of_snapshot(snapshot: Snapshot) -> Result<ModelSource, CheckpointError> {
+    match snapshot.file {
+        Some(file) => Ok(ModelSource::Gguf(Arc::new(Gguf::open(&file)?))),
+        None => Ok(ModelSource::Folder(snapshot.folder)),
+    }
+}
+
+/// The model that an adapter was trained on, from where it is without a download: its description may name anything.
+fn base_of(adapter: &Adapter, want: Want) -> Result<ModelSource, CheckpointError> {
+    let named = adapter.base();
+    let name = named.as_deref().unwrap_or_default();
+    if let Some(model) = EMBEDDED.iter().find(|model| model.name == name) {
+        return Ok(ModelSource::Embedded(model));
+    }
+    if Path::new(name).is_dir() {
+        return ModelSource::at(Path::new(name));
+    }
+    let id = known_judges::hub_id(name).ok().flatten();
+    if let Some(id) = &id
+        && let Some(snapshot) = Hub::from_environment()?.in_cache(id, want)?
+    {
+        return of_snapshot(snapshot);
+    }
+    let what = match &named {
+        None => "its adapter_config.json does not say of which model".to_owned(),
+        Some(name) => format!(
+            "it was trained on {name}, which is neither a folder here nor in the hub's cache"
+        ),
+    };
+    let base = id.map_or_else(|| "BASE".to_owned(), |id| id.to_string());
+    Err(CheckpointError::Unsupported(format!(
+        "{adapter}: an adapter, not a whole model, and {what}: give both, as in `--model {base} --adapter {adapter}`"
+    )))
 }

@@ -55,8 +55,8 @@ pub fn find(name: &str) -> Result<ModelConfig, CheckpointError> {
     match juror_data::read_text(std::path::Path::new(name)) {
         Ok(text) => {
             let mut config = ModelConfig::parse(&text, name)?;
-            // Random weights are bf16 where the checkpoint stores FP8; experts in MXFP4 stay that.
-            config.fp8_blocks = None;
+            // Random weights are bf16 where the checkpoint is quantised; experts in MXFP4 stay that.
+            config.quantization = None;
             Ok(config)
         }
         Err(_)

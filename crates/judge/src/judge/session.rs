@@ -33,7 +33,7 @@ use juror_data::output::{
 };
 use juror_data::verdict::Verdict;
 use juror_data::{DatasetError, Loaded, Rows, Sample, Samples, Shard, id_hash, write_rejected};
-use juror_engine::checkpoint::{CheckpointError, Weights};
+use juror_engine::checkpoint::{CheckpointError, ModelSource, Weights};
 use juror_engine::engine::Sampling;
 use juror_engine::model::memory::host;
 use juror_engine::model::{DeviceChoice, ModelError, PrecisionChoice};
@@ -215,6 +215,9 @@ impl Session {
             format: Manifest::FORMAT,
             juror: env!("CARGO_PKG_VERSION").into(),
             model,
+            adapter: asked
+                .and_then(|asked| asked.model.files())
+                .map_or(Ok(None), ModelSource::adapter_hash)?,
             model_origin: asked.and_then(|asked| asked.model.origin()),
             protocol: self.protocol.clone(),
             chat: asked.and_then(|model| model.text.chat.clone()),

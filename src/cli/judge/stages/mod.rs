@@ -142,7 +142,9 @@ pub(super) fn run(arguments: &JudgeArguments) -> Option<Result<u8, Failure>> {
 /// Finds out whether there is such a judge, before another one has judged for hours.
 fn check(line: &JudgeArguments) -> Result<Arc<dyn Protocol>, Failure> {
     let named = line.judge.named_protocol().or_usage()?;
-    let model = line.endpoint.find(&line.judge.model, Want::Description)?;
+    let model = line
+        .endpoint
+        .find(&line.judge.model, &line.judge.adapter, Want::Description)?;
     let (protocol, _) = line.judge.prompt_for(named, Some(&model)).or_usage()?;
     if let (Some(_), Some(source)) = (line.sampling.max_new_tokens, model.files()) {
         let config = ModelConfig::load(source).map_err(download::failure)?;

@@ -17,6 +17,7 @@ fn manifest() -> Manifest {
             hash: "abc".into(),
         }),
         chat: None,
+        adapter: None,
         model_origin: None,
         data_origin: None,
         protocol: Identity {

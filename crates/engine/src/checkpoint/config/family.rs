@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::keys::{Keys, short};
-use super::{Activation, Biases, Experts, ModelConfig, Rope, RopeScaling};
+use super::{Activation, Biases, Experts, ModelConfig, Rope, RopeScaling, quantization};
 use crate::checkpoint::{CheckpointError, unsuitable};
 
 /// Model families this decoder runs.
@@ -235,7 +235,7 @@ fn hugging_face(keys: &Keys, architecture: Architecture) -> Result<ModelConfig, 
         rms_norm_eps: keys.positive("rms_norm_eps", keys.get("rms_norm_eps"))?,
         windows: windows(keys, architecture, layers, max_positions)?,
         experts: experts(keys, architecture)?,
-        fp8_blocks: fp8_blocks(keys, architecture)?,
+        quantization: quantization::parse(keys, architecture)?,
         activation,
         tie_embeddings: keys.flag("tie_word_embeddings", false)?,
         biases,
@@ -369,37 +369,6 @@ fn experts(keys: &Keys, architecture: Architecture) -> Result<Option<Experts>, C
     Ok(Some(experts))
 }
 
-/// The block sizes in which weights have a scale each, if they are stored in FP8. Other quantised checkpoints are refused,
-/// except gpt-oss' experts in MXFP4.
-fn fp8_blocks(
-    keys: &Keys,
-    architecture: Architecture,
-) -> Result<Option<[usize; 2]>, CheckpointError> {
-    let Some(quantisation) = keys.get("quantization_config") else {
-        return Ok(None);
-    };
-    let method = quantisation.get("quant_method").and_then(Value::as_str);
-    match method {
-        Some("mxfp4") if architecture == Architecture::GptOss => Ok(None),
-        Some("fp8") => {
-            let size = |index: usize| {
-                let size = quantisation.get("weight_block_size")?.get(index)?.as_u64()?;
-                (1..1 << 21).contains(&size).then_some(size as usize)
-            };
-            match (size(0), size(1)) {
-                (Some(rows), Some(columns)) => Ok(Some([rows, columns])),
-                _ => keys.fail(
-                    "quantization_config.weight_block_size is missing: only FP8 with a scale for each block is supported",
-                ),
-            }
-        }
-        _ => keys.fail(format!(
-            "quantization_config of method {} is not supported: take the checkpoint it was made from, and --quantize",
-            method.unwrap_or("(none named)")
-        )),
-    }
-}
-
 /// Reads a configuration with the keys of GLM-4's first code.
 fn chat_glm(keys: &Keys) -> Result<ModelConfig, CheckpointError> {
     keys.must_be("rmsnorm", true)?;
@@ -460,7 +429,7 @@ fn chat_glm(keys: &Keys) -> Result<ModelConfig, CheckpointError> {
         },
         windows: vec![None; layers],
         experts: None,
-        fp8_blocks: None,
+        quantization: None,
         activation: Activation::Silu,
         tie_embeddings: keys.flag("tie_word_embeddings", false)?,
         biases: Biases {

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::checkpoint::CheckpointError;
 
 /// A configuration with the path that its error messages name. It records which keys were read.
-pub(super) struct Keys<'a> {
+pub(in crate::checkpoint) struct Keys<'a> {
     value: &'a Value,
     path: &'a str,
     asked: RefCell<BTreeSet<String>>,
@@ -90,7 +90,7 @@ const WITHOUT_EFFECT: [&str; 68] = [
 const WITHOUT_EFFECT_BEGIN: [&str; 2] = ["unsloth_", "_commit_hash"];
 
 impl<'a> Keys<'a> {
-    pub(super) fn new(value: &'a Value, path: &'a str) -> Self {
+    pub(in crate::checkpoint) fn new(value: &'a Value, path: &'a str) -> Self {
         Self {
             value,
             path,
@@ -98,7 +98,10 @@ impl<'a> Keys<'a> {
         }
     }
 
-    pub(super) fn fail<T>(&self, message: impl Into<String>) -> Result<T, CheckpointError> {
+    pub(in crate::checkpoint) fn fail<T>(
+        &self,
+        message: impl Into<String>,
+    ) -> Result<T, CheckpointError> {
         Err(CheckpointError::Config {
             path: self.path.into(),
             message: message.into(),
@@ -106,19 +109,19 @@ impl<'a> Keys<'a> {
     }
 
     /// Whether a key is absent; null counts as present.
-    pub(super) fn lacks(&self, key: &str) -> bool {
+    pub(in crate::checkpoint) fn lacks(&self, key: &str) -> bool {
         self.value.get(key).is_none()
     }
 
     /// A key's value; `None` if it is absent or null.
-    pub(super) fn get(&self, key: &str) -> Option<&'a Value> {
+    pub(in crate::checkpoint) fn get(&self, key: &str) -> Option<&'a Value> {
         self.asked.borrow_mut().insert(key.to_owned());
         self.value.get(key).filter(|value| !value.is_null())
     }
 
     /// Fails on the first key that was never read and could matter: one that is neither known to have no effect, nor null,
     /// false or empty.
-    pub(super) fn all_asked_for(&self) -> Result<(), CheckpointError> {
+    pub(in crate::checkpoint) fn all_asked_for(&self) -> Result<(), CheckpointError> {
         let asked = self.asked.borrow();
         let keys = self.value.as_object().into_iter().flatten();
         let mut unknown = keys.filter(|(key, value)| {
@@ -145,12 +148,15 @@ impl<'a> Keys<'a> {
         Ok(())
     }
 
-    pub(super) fn size(&self, key: &str) -> Result<usize, CheckpointError> {
+    pub(in crate::checkpoint) fn size(&self, key: &str) -> Result<usize, CheckpointError> {
         self.optional_size(key)?
             .map_or_else(|| self.fail(format!("no {key}")), Ok)
     }
 
-    pub(super) fn optional_size(&self, key: &str) -> Result<Option<usize>, CheckpointError> {
+    pub(in crate::checkpoint) fn optional_size(
+        &self,
+        key: &str,
+    ) -> Result<Option<usize>, CheckpointError> {
         match self.get(key) {
             None => Ok(None),
             Some(value) => match value.as_u64() {
@@ -161,7 +167,7 @@ impl<'a> Keys<'a> {
     }
 
     /// A positive number; `name` is what messages call it.
-    pub(super) fn positive(
+    pub(in crate::checkpoint) fn positive(
         &self,
         name: &str,
         value: Option<&Value>,
@@ -173,7 +179,11 @@ impl<'a> Keys<'a> {
         }
     }
 
-    pub(super) fn flag(&self, key: &str, default: bool) -> Result<bool, CheckpointError> {
+    pub(in crate::checkpoint) fn flag(
+        &self,
+        key: &str,
+        default: bool,
+    ) -> Result<bool, CheckpointError> {
         match self.get(key) {
             None => Ok(default),
             Some(Value::Bool(flag)) => Ok(*flag),
@@ -182,7 +192,7 @@ impl<'a> Keys<'a> {
     }
 
     /// Fails unless a key is absent or has the one value that this decoder implements.
-    pub(super) fn must_be(
+    pub(in crate::checkpoint) fn must_be(
         &self,
         key: &str,
         expected: impl Into<Value>,
@@ -197,7 +207,7 @@ impl<'a> Keys<'a> {
         }
     }
 
-    pub(super) fn token_ids(&self, key: &str) -> Result<Vec<u32>, CheckpointError> {
+    pub(in crate::checkpoint) fn token_ids(&self, key: &str) -> Result<Vec<u32>, CheckpointError> {
         let one = |value: &Value| value.as_u64().and_then(|id| u32::try_from(id).ok());
         let value = self.get(key);
         let ids = match value {
@@ -216,7 +226,7 @@ impl<'a> Keys<'a> {
 }
 
 /// A value as messages show it, shortened.
-pub(super) fn short(value: &Value) -> String {
+pub(in crate::checkpoint) fn short(value: &Value) -> String {
     let text = value.to_string();
     match text.char_indices().nth(100) {
         Some((end, _)) => format!("{}…", &text[..end]),

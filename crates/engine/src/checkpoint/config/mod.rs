@@ -6,6 +6,7 @@
 
 mod family;
 mod keys;
+mod quantization;
 mod rope;
 #[cfg(test)]
 mod tests;
@@ -13,9 +14,10 @@ mod tests;
 use serde_json::Value;
 
 pub(crate) use self::family::Architecture;
+pub use self::quantization::Quantization;
 pub use self::rope::{Rope, RopeScaling};
 
-use self::keys::Keys;
+pub(super) use self::keys::{Keys, short};
 use super::ModelSource;
 use super::tensors::MAX_TENSORS;
 use crate::checkpoint::CheckpointError;
@@ -96,8 +98,8 @@ pub struct ModelConfig {
     pub windows: Vec<Option<usize>>,
     /// The experts of every layer, in place of a feed-forward layer of width [`Self::intermediate`].
     pub experts: Option<Experts>,
-    /// The block sizes, `[outputs, inputs]`, in which a weight has a scale each, if linear layers are stored in FP8.
-    pub fp8_blocks: Option<[usize; 2]>,
+    /// How linear layers are stored, if not number by number.
+    pub quantization: Option<Quantization>,
     /// The activation in feed-forward layers.
     pub activation: Activation,
     /// Whether the output head is the embedding table.
@@ -218,7 +220,7 @@ impl ModelConfig {
     }
 }
 
-fn read(text: &str, path: &str) -> Result<Value, CheckpointError> {
+pub(super) fn read(text: &str, path: &str) -> Result<Value, CheckpointError> {
     serde_json::from_str(text).map_err(|error| CheckpointError::Config {
         path: path.into(),
         message: format!("not JSON: {error}"),

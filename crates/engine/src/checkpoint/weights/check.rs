@@ -24,7 +24,7 @@ impl Weights {
         for (name, shape) in expected {
             match self.tensors.get(name) {
                 None => missing.push(format!("{name} {shape:?}")),
-                Some(location) if self.wrong_type(name, location) => {
+                Some(location) if wrong_type(name, location) => {
                     misshapen.push(format!("{name} is stored as {:?}", location.dtype));
                 }
                 Some(location) if location.shape != *shape => {
@@ -76,15 +76,15 @@ impl Weights {
         check_sizes(config)?;
         self.check(&expected_tensors(config), |name| unused(config, name))
     }
+}
 
-    /// Whether a tensor's type does not fit its name: bytes must be MXFP4's blocks or scales, and FP8 needs the scales of
-    /// its blocks.
-    fn wrong_type(&self, name: &str, location: &StoredTensor) -> bool {
-        let bytes = name.ends_with("_blocks") || name.ends_with("_scales");
-        match location.dtype {
-            DType::U8 => !bytes,
-            DType::F8E4M3 => !self.has(&format!("{name}_scale_inv")),
-            _ => bytes && location.blocks.is_none(),
-        }
+/// Whether a tensor's type does not fit its name: bytes must be MXFP4's blocks or scales, and FP8 and packed numbers are none
+/// without their scales.
+fn wrong_type(name: &str, location: &StoredTensor) -> bool {
+    let bytes = name.ends_with("_blocks") || name.ends_with("_scales");
+    match location.dtype {
+        DType::U8 => !bytes,
+        DType::F8E4M3 | DType::I32 | DType::I64 => true,
+        _ => bytes && location.blocks.is_none(),
     }
 }

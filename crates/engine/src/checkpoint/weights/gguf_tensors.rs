@@ -79,6 +79,7 @@ impl Weights {
                 bytes: tensor.bytes,
                 blocks,
                 rows: tensor.rows,
+                computed: None,
             };
             let name = tensor.name.clone();
             if self.tensors.insert(name.clone(), location).is_some() {
@@ -120,7 +121,7 @@ impl Weights {
         Ok(Some([blocks, exponents]))
     }
 
-    /// Reads a tensor that is stored in blocks or in another row order, as `dtype`.
+    /// Reads a tensor that is stored in blocks or in another row order, or computed, as `dtype`.
     pub(super) fn convert(
         &self,
         name: &str,
@@ -128,6 +129,10 @@ impl Weights {
         device: &Device,
         dtype: DType,
     ) -> Result<Tensor, CheckpointError> {
+        if let Some(computed) = &location.computed {
+            let numbers = self.compute(name, computed)?;
+            return Ok(numbers.to_dtype(dtype)?.to_device(device)?);
+        }
         let bytes = self.bytes(name, location)?;
         let shape = &location.shape;
         let read = match location.blocks {
@@ -154,9 +159,15 @@ impl Weights {
 }
 
 impl StoredTensor {
-    /// Whether it is stored in blocks or in another row order, and so must be converted.
+    /// Whether it is stored in blocks or in another row order, or computed, and so must be converted.
     pub(super) fn is_converted(&self) -> bool {
-        self.blocks.is_some() || self.rows != RowOrder::Stored
+        self.blocks.is_some() || self.rows != RowOrder::Stored || self.computed.is_some()
+    }
+
+    /// The type of its numbers in the file.
+    pub(crate) fn stored_dtype(&self) -> DType {
+        let computed = self.computed.as_ref();
+        computed.map_or(self.dtype, |computed| computed.dtype())
     }
 }
 

@@ -17,14 +17,20 @@ use super::source::WeightFile;
 use super::tensors::expected_tensors;
 use super::{CheckpointError, ModelConfig, ModelSource};
 
+mod adapted;
 mod check;
+mod computed;
 mod gguf_tensors;
+mod integers;
 mod output_head;
+mod quantized;
 mod random;
 mod safetensors;
 
 pub(crate) use self::safetensors::files;
+use computed::Computed;
 pub(crate) use gguf_tensors::RowOrder;
+pub use integers::Layout;
 
 /// A checkpoint's tensors, by name.
 pub struct Weights {
@@ -67,7 +73,7 @@ impl LoadProgress {
 /// A tensor of a file.
 pub(crate) struct StoredTensor {
     shard: usize,
-    /// The type of the tensor when it is read.
+    /// The type of the tensor when it is read; f32 if it is computed.
     pub(crate) dtype: DType,
     pub(crate) shape: Vec<usize>,
     offset: u64,
@@ -76,13 +82,15 @@ pub(crate) struct StoredTensor {
     /// The kind of blocks it is stored in, if its numbers are not stored one by one.
     pub(crate) blocks: Option<StorageType>,
     rows: RowOrder,
+    computed: Option<Box<Computed>>,
 }
 
 impl Weights {
     /// Opens a model's weight files and reads their headers.
     ///
     /// # Errors
-    /// [`CheckpointError::Weights`] for damaged headers, lengths that do not agree, shards that do not hold what the index says.
+    /// [`CheckpointError::Weights`] for damaged headers, lengths that do not agree, shards that do not hold what the index says,
+    /// and adapters with tensors that cannot be merged; [`CheckpointError::Config`].
     pub fn open(source: &ModelSource) -> Result<Self, CheckpointError> {
         Self::open_with(source, Arc::default())
     }
@@ -105,7 +113,16 @@ impl Weights {
         };
         match source {
             ModelSource::Gguf(model) => weights.add_gguf(source, model)?,
-            _ => weights.add_safetensors(source)?,
+            _ => {
+                weights.add_safetensors(source)?;
+                let config = ModelConfig::load(source)?;
+                if let Some(quantization) = config.quantization {
+                    weights.combine(quantization, &config)?;
+                }
+                if let ModelSource::Adapted(model) = source {
+                    weights.adapt(&model.adapter, &config)?;
+                }
+            }
         }
         Ok(weights)
     }
@@ -131,6 +148,7 @@ impl Weights {
                 bytes,
                 blocks: None,
                 rows: RowOrder::Stored,
+                computed: None,
             };
             (name, location)
         });
@@ -179,7 +197,7 @@ impl Weights {
         self.tensors.contains_key(name)
     }
 
-    /// Reads one tensor to a device in the type it is stored in; f32 if it is stored in blocks.
+    /// Reads one tensor to a device in the type it is stored in; f32 if it is stored in blocks or computed.
     ///
     /// # Errors
     /// When there is no such tensor, or its file cannot be read.
@@ -211,8 +229,9 @@ impl Weights {
         device: &Device,
     ) -> Result<Tensor, CheckpointError> {
         let location = self.stored(name)?;
-        let Some((&count, shape)) = location.shape.split_first().filter(|(n, _)| index < **n)
-        else {
+        let there = location.shape.split_first();
+        let there = there.filter(|(n, _)| index < **n && location.computed.is_none());
+        let Some((&count, shape)) = there else {
             return Err(self.mismatch(format!("{name} has no part {index}")));
         };
         if let Some(seed) = self.random {

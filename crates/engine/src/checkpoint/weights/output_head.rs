@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{RowOrder, StoredTensor, Weights};
+use super::{StoredTensor, Weights};
 use crate::checkpoint::CheckpointError;
 use crate::checkpoint::ModelConfig;
 use crate::checkpoint::tensors::Names;
@@ -35,13 +35,18 @@ impl Weights {
         if let Some(own) = self.own_head.get() {
             return Ok(*own);
         }
+        let own = self.head_differs(config)?;
+        Ok(*self.own_head.get_or_init(|| own))
+    }
+
+    /// Whether there is an output head with other numbers than the embedding table.
+    pub(super) fn head_differs(&self, config: &ModelConfig) -> Result<bool, CheckpointError> {
         let names = Names::new(config.architecture);
         let head = self.tensors.get(&format!("{}.weight", names.head));
-        let own = match (head, self.tensors.get(names.embedding)) {
-            (Some(head), Some(table)) => !self.same_numbers(head, table)?,
-            _ => false,
-        };
-        Ok(*self.own_head.get_or_init(|| own))
+        match (head, self.tensors.get(names.embedding)) {
+            (Some(head), Some(table)) => Ok(!self.same_numbers(head, table)?),
+            _ => Ok(false),
+        }
     }
 
     /// Whether two tensors are stored in the same way and hold the same bytes.
@@ -51,8 +56,7 @@ impl Weights {
         other: &StoredTensor,
     ) -> Result<bool, CheckpointError> {
         let alike = |location: &StoredTensor| {
-            let plain = location.blocks.is_none() && location.rows == RowOrder::Stored;
-            plain.then(|| (location.dtype, location.shape.clone()))
+            (!location.is_converted()).then(|| (location.dtype, location.shape.clone()))
         };
         if alike(one).is_none() || alike(one) != alike(other) {
             return Ok(false);

@@ -17,8 +17,10 @@ const MAX_HEADER: u64 = 100_000_000;
 
 /// The names of a model's weight files, in a fixed order.
 pub(crate) fn files(source: &ModelSource) -> Result<Vec<String>, CheckpointError> {
-    if let ModelSource::Gguf(model) = source {
-        return Ok(model.files().collect());
+    match source {
+        ModelSource::Gguf(model) => return Ok(model.files().collect()),
+        ModelSource::Adapted(model) => return files(&model.base),
+        ModelSource::Embedded(_) | ModelSource::Folder(_) => {}
     }
     if source.has(WEIGHTS_FILE) || !source.has(WEIGHTS_INDEX) {
         return Ok(vec![WEIGHTS_FILE.into()]);
@@ -44,7 +46,15 @@ impl Weights {
     pub(super) fn add_safetensors(&mut self, source: &ModelSource) -> Result<(), CheckpointError> {
         let names = files(source)?;
         for name in &names {
-            self.add_file(source, name)?;
+            for (tensor, location) in self.read_header(source, name)? {
+                if self.tensors.contains_key(&tensor) {
+                    return Err(CheckpointError::Weights {
+                        path: source.describe(name),
+                        message: format!("{tensor} is in another shard too"),
+                    });
+                }
+                self.tensors.insert(tensor, location);
+            }
         }
         if !source.has(WEIGHTS_FILE) && source.has(WEIGHTS_INDEX) {
             for (tensor, file) in read_index(source)? {
@@ -63,7 +73,12 @@ impl Weights {
         Ok(())
     }
 
-    fn add_file(&mut self, source: &ModelSource, name: &str) -> Result<(), CheckpointError> {
+    /// Opens a file, and reads which tensors it holds.
+    pub(super) fn read_header(
+        &mut self,
+        source: &ModelSource,
+        name: &str,
+    ) -> Result<Vec<(String, StoredTensor)>, CheckpointError> {
         let path = source.describe(name);
         let fail = |message: String| CheckpointError::Weights {
             path: path.clone(),
@@ -108,6 +123,7 @@ impl Weights {
             )));
         }
         let shard = self.files.len();
+        let mut tensors = Vec::new();
         for (tensor, info) in metadata.tensors() {
             let dtype = match info.dtype {
                 Dtype::F32 => DType::F32,
@@ -115,9 +131,11 @@ impl Weights {
                 Dtype::BF16 => DType::BF16,
                 Dtype::F8_E4M3 => DType::F8E4M3,
                 Dtype::U8 => DType::U8,
+                Dtype::I32 => DType::I32,
+                Dtype::I64 => DType::I64,
                 other => {
                     return Err(fail(format!(
-                        "{tensor} is {other:?}; only F32, F16, BF16, F8_E4M3 and MXFP4's U8 are supported"
+                        "{tensor} is {other:?}; only F32, F16, BF16, F8_E4M3, MXFP4's U8 and packed whole numbers' I32 are supported"
                     )));
                 }
             };
@@ -130,15 +148,14 @@ impl Weights {
                 bytes: to - from,
                 blocks: None,
                 rows: RowOrder::Stored,
+                computed: None,
             };
-            if self.tensors.insert(tensor.clone(), location).is_some() {
-                return Err(fail(format!("{tensor} is in another shard too")));
-            }
+            tensors.push((tensor.clone(), location));
         }
         self.progress
             .total
             .fetch_add(length - data, Ordering::Relaxed);
         self.files.push(Shard { path, file });
-        Ok(())
+        Ok(tensors)
     }
 }

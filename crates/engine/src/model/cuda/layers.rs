@@ -113,7 +113,6 @@ impl Loader<'_> {
             device: &self.device,
             compute: dtype,
             matrices: Some(dtype),
-            widened: dtype,
         }
     }
 

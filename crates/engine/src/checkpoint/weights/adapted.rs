@@ -1,0 +1,137 @@
+//! Adds an adapter to a base model's weights: each is computed when it is read.
+
+use std::collections::BTreeMap;
+
+use super::computed::Computed;
+use super::{StoredTensor, Weights};
+use crate::checkpoint::adapter::Adapter;
+use crate::checkpoint::tensors::Names;
+use crate::checkpoint::{CheckpointError, ModelConfig};
+use juror_hub::layout::ADAPTER_WEIGHTS;
+
+/// What peft puts before the names of the base model.
+const PREFIX: &str = "base_model.model.";
+
+/// Endings of the two matrices of a layer: of a linear layer, and of a table of embeddings, whose product is transposed.
+const FACTORS: [([&str; 2], bool); 2] = [
+    ([".lora_B.weight", ".lora_A.weight"], false),
+    ([".lora_embedding_B", ".lora_embedding_A"], true),
+];
+
+impl Weights {
+    /// Adds an adapter. Tensors that it holds whole, such as those of `modules_to_save`, take the place of the base model's.
+    ///
+    /// # Errors
+    /// [`CheckpointError::Weights`] naming tensors that cannot be merged, since the base model has none of that name, or of
+    /// that shape.
+    pub(super) fn adapt(
+        &mut self,
+        adapter: &Adapter,
+        config: &ModelConfig,
+    ) -> Result<(), CheckpointError> {
+        let path = adapter.source().describe(ADAPTER_WEIGHTS);
+        let fail = |message: String| CheckpointError::Weights {
+            path: path.clone(),
+            message,
+        };
+        let names = Names::new(config.architecture);
+        let (table, head) = (names.embedding, format!("{}.weight", names.head));
+        let tied = config.tie_embeddings && !self.head_differs(config)?;
+        let mut left = Vec::new();
+        let mut whole = Vec::new();
+        let mut layers: BTreeMap<(String, bool), [Option<StoredTensor>; 2]> = BTreeMap::new();
+        for (key, tensor) in self.read_header(adapter.source(), ADAPTER_WEIGHTS)? {
+            let Some(name) = key.strip_prefix(PREFIX) else {
+                left.push(key);
+                continue;
+            };
+            let factor = FACTORS.iter().find_map(|(endings, transposed)| {
+                let place = endings.iter().position(|ending| name.ends_with(ending))?;
+                let layer = name.strip_suffix(endings[place])?;
+                Some(((layer.to_owned(), *transposed), place))
+            });
+            match factor {
+                Some((layer, place)) => layers.entry(layer).or_default()[place] = Some(tensor),
+                None => whole.push((name.replace(".base_layer.", "."), tensor)),
+            }
+        }
+        for (name, tensor) in whole {
+            let is_head = tied && name == head;
+            let fits = self
+                .tensors
+                .get(&name)
+                .is_some_and(|base| base.shape == tensor.shape);
+            if !fits && !is_head {
+                left.push(name);
+                continue;
+            }
+            let before = self.tensors.insert(name.clone(), tensor);
+            // A table that was trained as a copy leaves the output head as it was.
+            if let Some(before) = before.filter(|_| tied && name == table && !adapter.keeps_tie) {
+                self.tensors.entry(head.clone()).or_insert(before);
+            }
+        }
+        for ((layer, transposed), parts) in layers {
+            let name = format!("{layer}.weight");
+            let ([Some(second), Some(first)], Some(base)) = (parts, self.tensors.get(&name)) else {
+                left.push(layer);
+                continue;
+            };
+            if tied && (name == table || name == head) {
+                return Err(fail(format!(
+                    "{layer} is adapted, but the base model's embedding table is its output head too: merged it would be \
+                     another model than the one that was trained"
+                )));
+            }
+            let (rank, [outputs, inputs]) = match (&second.shape[..], &first.shape[..]) {
+                ([outputs, rank], [same, inputs]) if rank == same => (*rank, [*outputs, *inputs]),
+                _ => {
+                    left.push(layer);
+                    continue;
+                }
+            };
+            let shape = if transposed {
+                [inputs, outputs]
+            } else {
+                [outputs, inputs]
+            };
+            if base.shape != shape {
+                return Err(fail(format!(
+                    "{layer} is {shape:?}, and that of the base model {:?}: it was trained on another model",
+                    base.shape
+                )));
+            }
+            let (scale, described) = adapter.scale(&layer);
+            if described.total_cmp(&(rank as f64)).is_ne() {
+                return Err(fail(format!(
+                    "{layer} has rank {rank}, and its description (r, rank_pattern) says {described}"
+                )));
+            }
+            let bytes = base.bytes + first.bytes + second.bytes;
+            // Present: it was found above.
+            if let Some(base) = self.tensors.remove(&name) {
+                let factors = [second, first];
+                let computed = Computed::Adapted {
+                    base,
+                    factors,
+                    transposed,
+                    scale,
+                };
+                let tensor = StoredTensor::computed(shape.to_vec(), bytes, computed);
+                self.tensors.insert(name, tensor);
+            }
+        }
+        if left.is_empty() {
+            return Ok(());
+        }
+        let more = match left.len().saturating_sub(4) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        left.truncate(4);
+        Err(fail(format!(
+            "not merged, since the base model has no such layer, or one of another shape: {}{more}",
+            left.join(", ")
+        )))
+    }
+}
