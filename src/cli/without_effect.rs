@@ -74,6 +74,7 @@ pub(super) fn refuse(command: &Command, matches: &ArgMatches) -> anyhow::Result<
     outputs(&given)?;
     match name {
         "judge" => judge(&given),
+        "serve" => without_model(&given).and_then(|()| rules(&given)),
         "export-batch" => export_batch(&given),
         "import-batch" => verdicts(&given),
         "bench" => bench(&given),
@@ -118,7 +119,8 @@ fn quoting(given: &Given) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn judge(given: &Given) -> anyhow::Result<()> {
+/// Options of a model, where the rules judge alone.
+fn without_model(given: &Given) -> anyhow::Result<()> {
     if given.matches.get_one("rules") == Some(&RulesArgument::Only) {
         let others = [
             "raw",
@@ -135,6 +137,11 @@ fn judge(given: &Given) -> anyhow::Result<()> {
             );
         }
     }
+    Ok(())
+}
+
+fn judge(given: &Given) -> anyhow::Result<()> {
+    without_model(given)?;
     verdicts(given)?;
     if given.has("restart") && given.has("dry_run") {
         bail!("--restart changes nothing beside --dry-run, which leaves the journal as it is");

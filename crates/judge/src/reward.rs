@@ -26,6 +26,9 @@ pub enum RewardPolicy {
     Soft,
     /// R = the score of a protocol that gives one.
     Score,
+    /// R = the share of the reference's labelled parts that the rules find right, and as [`Self::Outcome`] where it has none. Where they
+    /// cannot tell of each, only a right outcome has a reward.
+    Parts,
     /// R = the weights of what holds, as a share of all weights.
     Weighted(Weights),
 }
@@ -77,12 +80,13 @@ impl Weights {
 }
 
 /// The policies by their names.
-const NAMED: [(&str, RewardPolicy); 5] = [
+const NAMED: [(&str, RewardPolicy); 6] = [
     ("process-outcome", RewardPolicy::ProcessOutcome),
     ("outcome", RewardPolicy::Outcome),
     ("perfect-bonus", RewardPolicy::PerfectBonus),
     ("soft", RewardPolicy::Soft),
     ("score", RewardPolicy::Score),
+    ("parts", RewardPolicy::Parts),
 ];
 
 impl RewardPolicy {
@@ -109,7 +113,8 @@ impl RewardPolicy {
                 return Some("no probabilities are recorded of what it says");
             }
             Self::Soft if yields.score => return None,
-            Self::Soft | Self::Outcome => {}
+            Self::Parts if !rules => return Some("--rules off leaves the parts to nobody"),
+            Self::Soft | Self::Outcome | Self::Parts => {}
             Self::ProcessOutcome => process = true,
             Self::PerfectBonus => (process, perfect) = (true, true),
             Self::Weighted(weights) => {
@@ -141,7 +146,7 @@ impl RewardPolicy {
         perfect: Option<bool>,
     ) -> Option<f64> {
         match self {
-            Self::Outcome => outcome.map(one),
+            Self::Outcome | Self::Parts => outcome.map(one),
             Self::ProcessOutcome | Self::PerfectBonus => match (process, outcome) {
                 (Some(false), _) | (_, Some(false)) => Some(0.0),
                 (Some(true), Some(true)) if self == Self::PerfectBonus => {
@@ -193,7 +198,7 @@ impl fmt::Display for RewardPolicy {
 /// A name that is no reward policy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "unknown reward policy `{0}`; use process-outcome, outcome, perfect-bonus, soft, score, or weights of 0 or more as \
+    "unknown reward policy `{0}`; use process-outcome, outcome, perfect-bonus, soft, score, parts, or weights of 0 or more as \
      `process=0.3,outcome=0.7`"
 )]
 pub struct UnknownRewardPolicy(String);
@@ -232,6 +237,12 @@ pub fn reward(
             let confidence =
                 calibration.map_or(verdict.confidence, |own| own.apply(&verdict.confidence));
             soft(yields, verdict, confidence)
+        }
+        RewardPolicy::Parts if !verdict.parts.is_empty() => {
+            let known: Option<Vec<bool>> = verdict.parts.iter().copied().collect();
+            known
+                .map(|parts| parts.iter().map(|part| one(*part)).sum::<f64>() / parts.len() as f64)
+                .or(verdict.outcome.filter(|outcome| *outcome).map(one))
         }
         policy => policy.of_values(verdict.process, verdict.outcome, verdict.perfect),
     };

@@ -1,6 +1,7 @@
 //! `juror label`
 
 mod agreement;
+mod join;
 mod terminal;
 
 use std::path::{Path, PathBuf};
@@ -27,6 +28,17 @@ pub(super) struct LabelArguments {
     /// Verdicts on them, of one judge or several: what is asked for is what they disagree on
     #[arg(long, value_name = "VERDICTS", num_args = 1..)]
     verdicts: Vec<PathBuf>,
+    /// Files with the questions and references of the rows, such as the requests of an OpenAI batch whose output the rows are
+    #[arg(long, value_name = "FILE", num_args = 1.., requires = "rows")]
+    join: Vec<PathBuf>,
+    /// With --join: the key whose value says which rows belong together
+    #[arg(
+        long,
+        value_name = "KEY",
+        default_value = "custom_id",
+        requires = "join"
+    )]
+    on: String,
     #[command(flatten)]
     columns: ColumnArguments,
     /// Where the labels go, for `juror eval --labels`; the same command again goes on with them
@@ -114,7 +126,14 @@ pub(super) fn run(arguments: &LabelArguments) -> Result<u8, Failure> {
     let (choice, given) = choice(arguments)?;
     let columns = arguments.columns.map().or_usage()?;
     let interrupted = catch_interrupts().or_fail()?;
-    let rows = Inputs::of(&arguments.rows)?.paths;
+    let mut rows = Inputs::of(&arguments.rows)?.paths;
+    let folder = if arguments.join.is_empty() {
+        None
+    } else {
+        let (folder, joined) = join::joined(&rows, &arguments.join, &arguments.on)?;
+        rows = vec![joined];
+        Some(folder)
+    };
     let read = Queue::read(&rows, &columns, &arguments.verdicts, &choice, &interrupted);
     let Some(queue) = read.map_err(failure)? else {
         return Ok(INTERRUPTED);
@@ -124,6 +143,8 @@ pub(super) fn run(arguments: &LabelArguments) -> Result<u8, Failure> {
     }
     let file = LabelFile::open(output, annotator, &given).map_err(failure)?;
     let session = Session::new(queue, file, annotator);
+    // The rows are read again from what was joined.
+    let _joined = folder;
     #[cfg(feature = "serve")]
     if arguments.page {
         return page(session, arguments, &interrupted);

@@ -7,7 +7,7 @@
 use serde_json::{Map, Value, json};
 
 use super::conversation::ChatModel;
-use super::request::Route;
+use super::request::{GenerationRequest, Route};
 use juror_engine::engine::{Completion, TokenLogprobs};
 use juror_engine::text::tokenizer::TextStream;
 
@@ -48,11 +48,22 @@ pub(super) fn asked(route: Route, body: &mut Map<String, Value>) -> Result<Optio
     }
 }
 
-/// The log-probabilities of a completion that has them, in the shape of the route.
-pub(super) fn written(model: &ChatModel, route: Route, completion: &Completion) -> Value {
-    let tokens = completion.tokens.iter().copied();
-    let known = tokens.zip(&completion.logprobs);
-    match route {
+/// The log-probabilities of a completion that has them, in the shape of the request's route; those of its prompt before them, where it
+/// is echoed. Its first token has none.
+pub(super) fn written(
+    model: &ChatModel,
+    request: &GenerationRequest,
+    completion: &Completion,
+) -> Value {
+    let before: &[u32] = if request.echo {
+        &completion.prompt
+    } else {
+        &[]
+    };
+    let tokens = before.iter().chain(&completion.tokens).copied();
+    let none = before.iter().map(|_| &None);
+    let known = tokens.clone().zip(none.chain(&completion.logprobs));
+    match request.route() {
         Route::Chat => {
             let content = known.map(|(token, logprobs)| {
                 let mut entry = entry(model, token, logprobs.as_ref().map(|known| known.logprob));
@@ -74,10 +85,10 @@ pub(super) fn written(model: &ChatModel, route: Route, completion: &Completion) 
                 json!(top)
             });
             json!({
-                "tokens": completion.tokens.iter().map(|&token| model.token(token).0).collect::<Value>(),
+                "tokens": tokens.clone().map(|token| model.token(token).0).collect::<Value>(),
                 "token_logprobs": own.collect::<Value>(),
                 "top_logprobs": top.collect::<Value>(),
-                "text_offset": offsets(model, &completion.tokens),
+                "text_offset": offsets(model, tokens),
             })
         }
     }
@@ -106,15 +117,15 @@ fn number(logprob: f32) -> f32 {
 }
 
 /// Where each token begins in their text, in characters; one that goes on with a character, where that begins.
-fn offsets(model: &ChatModel, tokens: &[u32]) -> Vec<usize> {
+fn offsets(model: &ChatModel, tokens: impl Iterator<Item = u32>) -> Vec<usize> {
     let mut stream = TextStream::new(model.tokenizer().clone());
     let mut characters = 0;
-    let offset = |&token: &u32| {
+    let offset = |token: u32| {
         let offset = characters;
         characters += stream.push(token).chars().count();
         offset
     };
-    tokens.iter().map(offset).collect()
+    tokens.map(offset).collect()
 }
 
 #[cfg(test)]
@@ -203,7 +214,13 @@ mod tests {
                 finished: now,
             },
         };
-        let chat = written(&model, Route::Chat, &completion);
+        let of = |route: Route, body: Value| {
+            let body = body.as_object().unwrap().clone();
+            let request = GenerationRequest::parse(route, body).unwrap();
+            written(&model, &request, &completion)
+        };
+        let messages = json!({"messages": [{"role": "user", "content": "x"}]});
+        let chat = of(Route::Chat, messages);
         let content = chat["content"].as_array().unwrap();
         assert_eq!(content.len(), tokens.len());
         let (end, rest) = content.split_last().unwrap();
@@ -222,7 +239,7 @@ mod tests {
         });
         assert!(parts.count() > 0, "no character is in parts: {chat}");
 
-        let raw = written(&model, Route::Completions, &completion);
+        let raw = of(Route::Completions, json!({"prompt": "x"}));
         let texts = raw["tokens"].as_array().unwrap();
         assert!(raw["token_logprobs"][1].is_null() && raw["top_logprobs"][1].is_null());
         assert_eq!(

@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use super::form::form;
 use super::logprobs;
+use super::tools::{self, Tools};
 use super::unapplied::refuse_the_rest;
 use juror_engine::engine::Sampling;
 use juror_engine::grammar::GrammarSource;
@@ -111,6 +112,10 @@ pub struct GenerationRequest {
     pub(crate) form: Option<GrammarSource>,
     /// Give how likely each token of an answer was, and so many of the likeliest tokens in its place.
     pub(crate) logprobs: Option<usize>,
+    /// The prompt comes before the answer, with the log-probabilities of its tokens where they are asked for.
+    pub(crate) echo: bool,
+    /// The answer is a call of one of these.
+    pub(crate) tools: Option<Tools>,
 }
 
 impl GenerationRequest {
@@ -120,10 +125,18 @@ impl GenerationRequest {
     /// What is wrong and what to do.
     pub(crate) fn parse(route: Route, mut body: Map<String, Value>) -> Result<Self, String> {
         body.retain(|_, value| !value.is_null());
-        let asked = match route {
+        let tools = match route {
+            Route::Chat => tools::tools(&mut body)?,
+            Route::Completions => None,
+        };
+        let mut asked = match route {
             Route::Chat => Asked::Chat(messages(body.remove("messages"))?, variables(&mut body)?),
             Route::Completions => Asked::Prompts(prompts(body.remove("prompt"))?),
         };
+        if let (Some(tools), Asked::Chat(messages, _)) = (&tools, &mut asked) {
+            tools.tell(messages);
+        }
+        let echo = route == Route::Completions && body.remove("echo") == Some(Value::Bool(true));
         let request = Self {
             model: text(&mut body, "model")?,
             asked,
@@ -147,7 +160,8 @@ impl GenerationRequest {
                 Some(value) => Some(count("top_k", &value, 0)?),
             },
             min_p: number(&mut body, "min_p")?,
-            max_tokens: longest(&mut body)?,
+            // A prompt may be all that is asked for.
+            max_tokens: longest(&mut body, u64::from(!echo))?,
             seed: match body.remove("seed") {
                 None => None,
                 Some(value) => Some(
@@ -158,8 +172,18 @@ impl GenerationRequest {
                 ),
             },
             stop: stops(body.remove("stop"))?,
-            form: form(&mut body)?,
+            form: match (form(&mut body)?, &tools) {
+                (Some(_), Some(_)) => {
+                    return Err(
+                        "both `tools` and a form of the answer are asked for: one can be had"
+                            .to_owned(),
+                    );
+                }
+                (form, tools) => form.or(tools.as_ref().map(Tools::form)),
+            },
             logprobs: logprobs::asked(route, &mut body)?,
+            echo,
+            tools,
         };
         request
             .sampling(Sampling::GREEDY)
@@ -269,7 +293,15 @@ fn messages(value: Option<Value>) -> Result<Vec<Message>, String> {
             Some(other) => return Err(format!("message {at} has the role {other}, which is no name of a role")),
             None => return Err(format!("message {at} has no role")),
         };
-        let parts = match message.remove("content") {
+        let calls = match message.remove("tool_calls").as_ref().map(tools::written) {
+            Some(None) => return Err(format!("message {at}: `tool_calls` is no list of calls of functions")),
+            Some(Some(calls)) => Some(calls).filter(|calls| !calls.is_empty()),
+            None => None,
+        };
+        // A call is told from others by its place.
+        message.remove("tool_call_id");
+        let mut parts = match message.remove("content") {
+            None if calls.is_some() => Vec::new(),
             Some(Value::String(text)) => vec![text],
             Some(Value::Array(parts)) => {
                 let parts = parts.into_iter().map(part);
@@ -282,6 +314,7 @@ fn messages(value: Option<Value>) -> Result<Vec<Message>, String> {
             }
             None => return Err(format!("message {at} has no content")),
         };
+        parts.extend(calls);
         // Some clients name the kind of a message, which is always text here.
         message.remove("type");
         if let Some(key) = message.keys().next() {
@@ -337,13 +370,13 @@ fn variables(body: &mut Map<String, Value>) -> Result<Map<String, Value>, String
     Ok(variables)
 }
 
-fn longest(body: &mut Map<String, Value>) -> Result<Option<usize>, String> {
+fn longest(body: &mut Map<String, Value>, least: u64) -> Result<Option<usize>, String> {
     let mut longest: Option<usize> = None;
     for key in ["max_completion_tokens", "max_tokens"] {
         let Some(value) = body.remove(key) else {
             continue;
         };
-        let tokens = count(key, &value, 1)?;
+        let tokens = count(key, &value, least)?;
         if longest.is_some_and(|other| other != tokens) {
             return Err(
                 "`max_completion_tokens` and `max_tokens` differ: give one of them".to_owned(),
@@ -484,7 +517,6 @@ mod tests {
     #[test]
     fn what_would_change_the_answer_is_named() {
         for (key, value) in [
-            ("tools", json!([{"type": "function"}])),
             ("logit_bias", json!({"5": 1})),
             ("prompt_logprobs", json!(1)),
             ("frequency_penalty", json!(0.1)),
@@ -521,8 +553,8 @@ mod tests {
             ),
             (
                 "messages",
-                json!([{"role": "user", "content": "x", "tool_calls": []}]),
-                "`tool_calls` is not applied",
+                json!([{"role": "user", "content": "x", "tool_calls": [1]}]),
+                "`tool_calls` is no list of calls",
             ),
             (
                 "messages",
