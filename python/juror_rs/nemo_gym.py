@@ -38,6 +38,7 @@ from pydantic import ConfigDict, Field, PrivateAttr
 
 from juror_rs import Judge, JudgeError, Verdict, _messages
 from juror_rs._references import decide
+from juror_rs.rules import Profile
 
 __all__ = [
     "JurorResourcesServer",
@@ -131,7 +132,7 @@ class LibraryJudgeResourcesServerConfig(JurorResourcesServerConfig):
 
     should_use_judge: bool = False
     """Ask the judge of `juror` where the rules cannot tell."""
-    profile: str = "strict"
+    profile: Profile = "strict"
     """How the rules find and compare answers: `strict`, `compat` (as Math-Verify), …"""
 
 
@@ -166,7 +167,7 @@ class LibraryJudgeResourcesServer(JurorResourcesServer):
             kind = "judge_unparseable" if verdict.status == "unparsed" else "judge_failed"
             reason = verdict.error or verdict.status
         masked = outcome is None
-        found = decision.verification.pred if decision.verification else []
+        found: list[str] = decision.verification.pred if decision.verification else []
         return LibraryJudgeVerifyResponse.model_validate(
             body.model_dump()
             | {

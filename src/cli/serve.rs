@@ -18,6 +18,7 @@ use crate::cli::columns::ColumnArguments;
 use juror_data::journal::Identity;
 use juror_data::read_text;
 use juror_engine::checkpoint::ModelSource;
+use juror_engine::model::DeviceChoice;
 use juror_hub::Want;
 use juror_judge::judge::cache::{self, AnswerCache, CACHE_SIZE};
 use juror_judge::judge::service::ServiceSetup;
@@ -167,6 +168,7 @@ fn resolve(mut arguments: ServeArguments) -> Result<ServerSetup, Failure> {
             .or_usage();
         }
     }
+    let devices = arguments.gpus.devices(&arguments.model).or_usage()?;
     let resolved = ResolvedJudge::new(
         &arguments.judge,
         &arguments.verdict,
@@ -195,7 +197,8 @@ fn resolve(mut arguments: ServeArguments) -> Result<ServerSetup, Failure> {
     let own = identity(protocol, &resolved.template);
     let (answerer, identity, yields) = match resolved.judge {
         Some((source, text)) => {
-            let (answerer, identity) = model(arguments, source, text, resolved.options, own)?;
+            let (answerer, identity) =
+                model(arguments, devices, source, text, resolved.options, own)?;
             (answerer, identity, yields)
         }
         None => {
@@ -228,12 +231,12 @@ fn resolve(mut arguments: ServeArguments) -> Result<ServerSetup, Failure> {
 /// A model that judges, and its name for clients.
 fn model(
     arguments: ServeArguments,
+    devices: Vec<DeviceChoice>,
     source: ModelSource,
     text: Arc<JudgeText>,
     mut options: RunOptions,
     own: Identity,
 ) -> Result<(Answerer, JudgeIdentity), Failure> {
-    let devices = arguments.gpus.devices(&arguments.model).or_usage()?;
     let engine = arguments.engine.options(&arguments.model);
     if let Some(folder) = &arguments.cache {
         let opened: Result<Vec<_>, _> = devices.iter().map(|device| device.open()).collect();

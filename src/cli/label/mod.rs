@@ -127,7 +127,8 @@ pub(super) fn run(arguments: &LabelArguments) -> Result<u8, Failure> {
     let columns = arguments.columns.map().or_usage()?;
     let interrupted = catch_interrupts().or_fail()?;
     let mut rows = Inputs::of(&arguments.rows)?.paths;
-    let folder = if arguments.join.is_empty() {
+    // What was joined is read again as long as the labels are taken.
+    let _folder = if arguments.join.is_empty() {
         None
     } else {
         let (folder, joined) = join::joined(&rows, &arguments.join, &arguments.on)?;
@@ -143,8 +144,6 @@ pub(super) fn run(arguments: &LabelArguments) -> Result<u8, Failure> {
     }
     let file = LabelFile::open(output, annotator, &given).map_err(failure)?;
     let session = Session::new(queue, file, annotator);
-    // The rows are read again from what was joined.
-    let _joined = folder;
     #[cfg(feature = "serve")]
     if arguments.page {
         return page(session, arguments, &interrupted);
