@@ -160,14 +160,15 @@ class LibraryJudgeResourcesServer(JurorResourcesServer):
         pairs = [(body.expected_answer, _response(body))]
         (decision,) = await asyncio.to_thread(decide, pairs, profile=self.config.profile)
         outcome, evaluations, kind = decision.equal, None, "juror:undecided"
-        reason = decision.verification.reason if decision.verification else "there is no reference answer"
+        found = decision.verification
+        reason = "there is no reference answer" if found is None else found.reason
         if outcome is None and self.config.should_use_judge:
             verdict = await self._judged(body)
             outcome, evaluations = verdict.outcome if verdict.status == "ok" else None, [dict(verdict.line)]
             kind = "judge_unparseable" if verdict.status == "unparsed" else "judge_failed"
             reason = verdict.error or verdict.status
         masked = outcome is None
-        found: list[str] = decision.verification.pred if decision.verification else []
+        extracted = next(iter(found.pred), None) if found is not None else None
         return LibraryJudgeVerifyResponse.model_validate(
             body.model_dump()
             | {
@@ -175,7 +176,7 @@ class LibraryJudgeResourcesServer(JurorResourcesServer):
                 "mask_sample": masked,
                 "failure_kind": kind if masked else None,
                 "failure_reason": reason if masked else None,
-                "extracted_answer": found[0] if found else None,
+                "extracted_answer": extracted,
                 "library_reward": float(decision.equal or False),
                 "judge_evaluations": evaluations,
             }

@@ -621,9 +621,8 @@ fn the_answers_of_a_batch_are_joined_with_its_requests() {
         .iter()
         .map(|line| json!([line["id"], line["outcome"]]))
         .collect();
-    assert_eq!(json!(ids), json!([["c", true], ["a", false]]));
+    assert_eq!(json!(ids), json!([["c:0", true], ["a:0", false]]));
 
-    label(&[], "").expect(2, &["--join"]);
     label(&["--join", "references.jsonl"], "").expect(2, &["outputs.jsonl:1", "\"c\""]);
     label(&["--join", "requests.jsonl", "--on", "custom"], "")
         .expect(2, &["requests.jsonl:1", "`custom`", "--on"]);

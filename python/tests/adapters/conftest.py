@@ -84,8 +84,8 @@ def run_in_threads_and_processes(work: Callable[[int], Any], count: int = 16) ->
 
     with ThreadPoolExecutor(8) as threads:
         results = list(threads.map(work, range(count)))
-    for start in ("fork", "spawn"):
-        with ProcessPoolExecutor(2, mp_context=get_context(start)) as processes:
+    for start, workers in (("fork", 2), ("spawn", 1)):
+        with ProcessPoolExecutor(workers, mp_context=get_context(start)) as processes:
             results += processes.map(work, range(count))
     return results
 

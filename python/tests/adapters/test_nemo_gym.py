@@ -161,7 +161,7 @@ def test_the_rules_answer_in_the_shape_of_math_with_judge(
 
 def test_its_keys_are_those_of_the_librarys_own_answers() -> None:
     app = pytest.importorskip("resources_servers.math_with_judge.app", exc_type=ImportError)
-    wanted = set(app.LibraryJudgeMathVerifyResponse.model_fields)
+    wanted = set(app.LibraryJudgeMathVerifyResponse.__annotations__) | {"reward"}
     assert wanted <= set(verified(library(), "1 + 1?", "2", "2"))
 
 
@@ -170,7 +170,7 @@ def test_the_judge_is_asked_where_the_rules_cannot_tell(server: str, rows: list[
     row = rows[0]
     right = verified(client, row["question"], row["reference_answer"], row["student_answer"])
     assert right["library_reward"] == 1.0 and right["judge_evaluations"] is None
-    unclear = verified(client, row["question"], row["reference_answer"], HOSTILE + r" $\frac{1$")
+    unclear = verified(client, row["question"], row["reference_answer"], row["student_answer"] + " Or more than that.")
     assert unclear["library_reward"] == 0.0
     (evaluation,) = unclear["judge_evaluations"]
     assert evaluation["status"] == "ok" and unclear["reward"] == float(evaluation["outcome"])

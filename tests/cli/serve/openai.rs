@@ -350,7 +350,7 @@ fn a_function_is_called_where_the_request_says_so() {
     // Earlier calls are text; a call that was cut is none.
     let earlier = json!([{"role": "user", "content": "Grade it."},
         {"role": "assistant", "content": null, "tool_calls": [{"id": "1", "type": "function", "function": {"name": "grade", "arguments": "{}"}}]},
-        {"role": "tool", "tool_call_id": "1", "content": "g is missing"}]);
+        {"role": "tool", "tool_call_id": "1", "name": "grade", "content": "g is missing"}]);
     ask(
         json!({"messages": earlier, "tools": [grade], "tool_choice": "required", "max_tokens": 40}),
     )

@@ -298,8 +298,11 @@ fn messages(value: Option<Value>) -> Result<Vec<Message>, String> {
             Some(Some(calls)) => Some(calls).filter(|calls| !calls.is_empty()),
             None => None,
         };
-        // A call is told from others by its place.
+        // A call is told from others by its place, and the function of a result by its call.
         message.remove("tool_call_id");
+        if role == "tool" {
+            message.remove("name");
+        }
         let mut parts = match message.remove("content") {
             None if calls.is_some() => Vec::new(),
             Some(Value::String(text)) => vec![text],
