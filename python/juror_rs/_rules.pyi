@@ -18,5 +18,8 @@ class Rules:
     def verify_batch(self, golds: list[str], preds: list[str]) -> list[_Answer]:
         """The same for many pairs, on all cores."""
 
+    def parts(self, gold: str, pred: str) -> list[bool | None]:
+        """Which labelled parts of `gold` are right in `pred`; none under other profiles than `strict`."""
+
     def read(self, text: str) -> list[tuple[bool, str]]:
         """What is read in a text as its answer: (is a value, text) of each reading."""

@@ -25,6 +25,9 @@ A model that juror serves needs nothing of this module: `inspect eval … --mode
 from __future__ import annotations
 
 import inspect
+import math
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -40,25 +43,51 @@ if not hasattr(Score, "unscored"):
         "juror_rs.inspect needs Inspect 0.3.214 or later, whose scores may be missing: pip install --upgrade inspect-ai"
     )
 
+_FIELDS = ("reward", "process", "outcome", "perfect", "overall")
+
 # Inspect before 0.3.261 keeps no reason.
 _REASON = {"reason": "grader_failed"} if "reason" in inspect.signature(Score.unscored).parameters else {}
 
 
-@scorer(metrics=[mean(), stderr()])
-def juror(model: str = "tiny", url: str | None = None, value: str = "reward", **settings: Any) -> Scorer:
+def juror(
+    model: str = "tiny",
+    url: str | None = None,
+    value: str | Sequence[str] = "reward",
+    name: str = "juror",
+    **settings: Any,
+) -> Scorer:
     """Scores a sample by a judge; the target is the reference answer, or several that are all right.
 
     Args:
         model: The judge to start, if `url` is not given.
         url: The address of a running server.
-        value: What the score is: `reward`, `process`, `outcome`, `perfect` or `overall`. The others are in its metadata.
+        value: What the score is: `reward`, `process`, `outcome`, `perfect` or `overall`, or several of them: then the score is a dict, with
+            metrics for each. All are in its metadata.
+        name: What the scorer is called in logs and tables: give each of several judges its own.
         settings: More of `juror_rs.Judge`: `protocol`, `device`, `cache`, …
 
     Raises:
-        ValueError: With the server's key among the arguments, which Inspect writes to its logs: set `JUROR_API_KEY`.
+        ValueError: With the server's key among the arguments, which Inspect writes to its logs: set `JUROR_API_KEY`; or if `value` names
+            what no verdict has.
     """
+    several = not isinstance(value, str)
+    values: Any = list(value) if several else value
+    return _registered(name, several)(model=model, url=url, value=values, **settings)
+
+
+@lru_cache(maxsize=None)
+def _registered(name: str, several: bool) -> Callable[..., Scorer]:
+    """The scorer under this name, as Inspect knows it."""
+    metrics: Any = [mean(), stderr()]
+    return scorer(metrics={"*": metrics} if several else metrics, name=name)(_scorer)
+
+
+def _scorer(model: str = "tiny", url: str | None = None, value: str | list[str] = "reward", **settings: Any) -> Scorer:
     if "api_key" in settings or (url is not None and urlsplit(url).password is not None):
         raise ValueError("Inspect writes a scorer's arguments to its logs: set JUROR_API_KEY, and leave the key out of them")
+    wanted = [value] if isinstance(value, str) else value
+    if unknown := [field for field in wanted if field not in _FIELDS]:
+        raise ValueError(f"value names {', '.join(map(repr, unknown))}: it may be {', '.join(_FIELDS)}")
     judge = Judge(url=url, **settings) if url is not None else Judge(model, **settings)
 
     async def score(state: TaskState, target: Target) -> Score:
@@ -70,19 +99,26 @@ def juror(model: str = "tiny", url: str | None = None, value: str = "reward", **
             "response": state.output.completion,
         }
         (verdict,) = await judge.ajudge([sample], progress=False, skip_bad=True)
-        metadata = {
-            key: getattr(verdict, key) for key in ("status", "reward", "process", "outcome", "perfect", "overall")
-        }
-        scored = metadata[value] if verdict.status == "ok" else None
-        if scored is None:
+        metadata = {key: getattr(verdict, key) for key in ("status", *_FIELDS)}
+        known = {field: metadata[field] for field in wanted if verdict.status == "ok" and metadata[field] is not None}
+        if not known:
             return Score.unscored(
                 answer=state.output.completion,
                 explanation=f"no verdict: {verdict.status}" + (f": {verdict.error}" if verdict.error else ""),
                 metadata=metadata,
                 **_REASON,
             )
+        # What is not known of a verdict is unscored by itself.
+        numbers = {field: float(known.get(field, math.nan)) for field in wanted}
         return Score(
-            value=float(scored), answer=state.output.completion, explanation=verdict.reason, metadata=metadata
+            value=numbers[value] if isinstance(value, str) else numbers,
+            answer=state.output.completion,
+            explanation=verdict.reason,
+            metadata=metadata,
         )
 
     return score
+
+
+# Inspect finds it by its name without a call.
+_registered("juror", False)

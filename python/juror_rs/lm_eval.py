@@ -28,6 +28,25 @@ verdicts = juror_rs.lm_eval.judge_samples(results["samples"]["my_task"], questio
 ```
 
 Files of samples can also go to `juror judge samples_my_task_….jsonl -o verdicts.jsonl` as they are.
+
+The judge as a metric, in lm-eval's own table:
+
+```yaml
+filter_list:
+  - name: judge
+    filter:
+      - function: juror_judge         # judges all responses of the task at once; they stay as they are
+        question: question            # keys of the document
+        reference: answer
+      - function: take_first
+metric_list:
+  - metric: juror_reward              # what the judge pays; also juror_process and juror_outcome
+    aggregation: juror_mean
+    higher_is_better: true
+  - metric: juror_judged              # the share of samples with a verdict
+    aggregation: mean
+    higher_is_better: true
+```
 """
 
 # mypy: disable-error-code="import-untyped,import-not-found,misc,untyped-decorator"
@@ -47,7 +66,19 @@ from lm_eval.api.registry import register_aggregation, register_filter, register
 from juror_rs import Judge, Verdict, _messages
 from juror_rs.rules import Profile, verify
 
-__all__ = ["JurorAnswer", "judge_samples", "juror_decided", "juror_equal", "juror_mean"]
+__all__ = [
+    "Judged",
+    "JurorAnswer",
+    "JurorJudge",
+    "judge_samples",
+    "juror_decided",
+    "juror_equal",
+    "juror_judged",
+    "juror_mean",
+    "juror_outcome",
+    "juror_process",
+    "juror_reward",
+]
 
 
 @register_filter("juror_answer")
@@ -67,6 +98,84 @@ class JurorAnswer(Filter):
     def _answer(self, text: str) -> str:
         found = verify("0", text, profile=self._profile).pred if isinstance(text, str) else []
         return found[0] if found else text
+
+
+class Judged(str):
+    """A response with its verdict: other metrics see the text."""
+
+    __slots__ = ("verdict",)
+    verdict: Verdict | None
+
+    def __new__(cls, text: object, verdict: Verdict | None = None) -> Judged:
+        """lm-eval makes targets of the responses' type, which have no verdict."""
+        judged = super().__new__(cls, text)
+        judged.verdict = verdict
+        return judged
+
+
+@register_filter("juror_judge")
+class JurorJudge(Filter):
+    """Has a judge see all responses of a task; each stays as it is, and has a verdict for `juror_reward` and the other metrics.
+
+    Args:
+        question: The key of the document with the question.
+        reference: The key of the document with the reference answer, or a list of right ones.
+        settings: Of `juror_rs.Judge`: `url` of a server, if it is not in `JUROR_URL`, or `model`, `protocol`, … of one to start.
+    """
+
+    def __init__(self, question: str = "question", reference: str = "answer", **settings: Any) -> None:
+        self._question = question
+        self._reference = reference
+        self._settings = settings
+
+    def apply(self, resps: Iterable[Sequence[str]], docs: Sequence[dict[str, Any]]) -> list[list[Judged]]:
+        said = [[str(text) for text in of_doc] for of_doc in resps]
+        for key in (self._question, self._reference):
+            if docs and key not in docs[0]:
+                raise KeyError(f"the documents have no {key!r}: name the keys with `question:` and `reference:` of the filter juror_judge")
+        rows = [
+            {"question": doc[self._question], "reference": doc[self._reference], "response": text}
+            for doc, texts in zip(docs, said, strict=True)
+            for text in texts
+        ]
+        with Judge(**self._settings) as judge:
+            verdicts = iter(judge.judge(rows, skip_bad=True))
+        return [[Judged(text, next(verdicts)) for text in texts] for texts in said]
+
+
+def _verdict(predictions: Sequence[str]) -> Verdict:
+    verdict = getattr(predictions[0], "verdict", None)
+    if not isinstance(verdict, Verdict):
+        raise TypeError("a metric of the judge needs the filter juror_judge before it, in each filter of the task")
+    return verdict
+
+
+def _as_number(value: bool | None) -> float | None:
+    return None if value is None else float(value)
+
+
+@register_metric(metric="juror_reward", higher_is_better=True, output_type="generate_until", aggregation="juror_mean")
+def juror_reward(references: Sequence[str], predictions: Sequence[str]) -> float | None:
+    """What the judge pays for the response; None without a verdict."""
+    return _verdict(predictions).reward
+
+
+@register_metric(metric="juror_process", higher_is_better=True, output_type="generate_until", aggregation="juror_mean")
+def juror_process(references: Sequence[str], predictions: Sequence[str]) -> float | None:
+    """1.0 if the judge finds the derivation sound, 0.0 if not, None if it does not say."""
+    return _as_number(_verdict(predictions).process)
+
+
+@register_metric(metric="juror_outcome", higher_is_better=True, output_type="generate_until", aggregation="juror_mean")
+def juror_outcome(references: Sequence[str], predictions: Sequence[str]) -> float | None:
+    """1.0 if the final answer is right, 0.0 if not, None if that is not known."""
+    return _as_number(_verdict(predictions).outcome)
+
+
+@register_metric(metric="juror_judged", higher_is_better=True, output_type="generate_until", aggregation="mean")
+def juror_judged(references: Sequence[str], predictions: Sequence[str]) -> float:
+    """1.0 if the judge gave a verdict, else 0.0."""
+    return float(_verdict(predictions).status == "ok")
 
 
 @register_aggregation("juror_mean")

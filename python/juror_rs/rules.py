@@ -14,7 +14,7 @@ from typing import Any, Literal, NoReturn, cast
 
 from juror_rs._rules import Rules
 
-__all__ = ["Config", "Profile", "Status", "Verification", "verify", "verify_batch"]
+__all__ = ["Config", "Profile", "Status", "Verification", "verify", "verify_batch", "verify_parts"]
 
 Profile = Literal["strict", "compat", "gsm8k", "official", "strict-match", "flexible-extract", "multi"]
 """`strict`: what is mathematically true. `compat`: what Math-Verify 0.9.0 says. The others: plain numbers, as GSM8K's
@@ -88,6 +88,20 @@ def verify_batch(
         golds.append(gold)
         preds.append(pred)
     return [_verification(answer) for answer in rules(profile, config).verify_batch(golds, preds)]
+
+
+def verify_parts(gold: str, pred: str, *, config: Config | None = None) -> list[bool | None]:
+    """Which labelled parts of `gold` are right in `pred`, in their order; None for one that `pred` does not have, or that cannot be told.
+
+    >>> verify_parts("(a) 3, (b) 5", "The answer is (a) 3, (b) 6.")
+    [True, False]
+
+    Empty where `gold` has no parts. Under the profile `strict`.
+
+    Raises:
+        ValueError: If there is no such setting.
+    """
+    return rules("strict", config).parts(gold, pred)
 
 
 def rules(profile: str, config: Config | None = None, gold_config: Config | None = None) -> Rules:

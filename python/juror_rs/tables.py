@@ -72,6 +72,7 @@ COLUMNS: dict[str, _Kind] = {
     "answer": "text",
     "first_error": "integer",
     "step_rewards": "text",
+    "parts": "text",
     "score": "number",
     "criteria": "text",
     "overall": "boolean",

@@ -112,6 +112,21 @@ impl Rules {
             .collect()
     }
 
+    /// Which labelled parts of `gold` are right in `pred`; none under other profiles than `strict`.
+    fn parts(
+        &self,
+        py: Python<'_>,
+        gold: &Bound<'_, PyString>,
+        pred: &Bound<'_, PyString>,
+    ) -> PyResult<Vec<Option<bool>>> {
+        let Method::Answers(verifier) = &self.0 else {
+            return Ok(Vec::new());
+        };
+        let (gold, pred) = (gold.to_string_lossy(), pred.to_string_lossy());
+        py.detach(|| without_panic(|| verifier.parts(&gold, &pred)))
+            .map_err(|why| error_of_ours(&why, "this pair"))
+    }
+
     /// What is read in a text as its answer: `(is a value, text)` of each reading.
     fn read(&self, py: Python<'_>, text: &Bound<'_, PyString>) -> PyResult<Vec<(bool, String)>> {
         let Method::Answers(verifier) = &self.0 else {

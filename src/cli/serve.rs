@@ -16,14 +16,20 @@ use super::judge::{JudgeChoice, ResolvedJudge, VerdictArguments, identity, parse
 use super::sampling::SamplingArguments;
 use super::{DONE, Failure, OrFail, catch_interrupts, download, say};
 use crate::cli::columns::ColumnArguments;
+use juror_data::journal::Identity;
 use juror_data::read_text;
+use juror_engine::model::DeviceChoice;
 use juror_hub::Want;
+use juror_judge::catalog::JudgeModel;
 use juror_judge::judge::cache::{self, AnswerCache, CACHE_SIZE};
 use juror_judge::judge::service::ServiceSetup;
+use juror_judge::judge::{JudgeText, RulesMode, RunOptions};
 use juror_judge::openai::conversation::ChatModel;
 use juror_judge::openai::generation::Defaults;
+use juror_judge::protocol::Yields;
+use juror_judge::reward::RewardPolicy;
 use juror_judge::runtime::Phase;
-use juror_judge::server::{Event, JudgeIdentity, Limits, ServerSetup, serve};
+use juror_judge::server::{Answerer, Event, JudgeIdentity, Limits, ServerSetup, serve};
 
 /// Judge over HTTP: for trainers, evaluation harnesses and any client of OpenAI's API
 #[derive(Debug, Args)]
@@ -99,6 +105,8 @@ Routes:
                       weights and cache leave the GPU and come back
   GET  /health, /ready, /metrics
 
+With --rules only there is no model: /v1/judge, /get_reward and /reward give the rules' outcome as the reward.
+
 Once it listens, a line {\"url\", \"model\"} goes to standard output. It refuses nothing because it is busy: requests wait. \
 What is asked twice is judged once, also where a client gave up and asks again. `X-Client-Id: NAME` tells clients apart that \
 take turns; without it each connection is one. SIGTERM or Ctrl-C ends it once the engines have answered what they have.";
@@ -108,8 +116,10 @@ pub(super) fn run(arguments: ServeArguments) -> Result<u8, Failure> {
     let (host, port) = (arguments.host.clone(), arguments.port);
     let exit_with_stdin = arguments.exit_with_stdin;
     let setup = resolve(arguments)?;
-    for note in &setup.service.text.notes {
-        say(&format!("note: {note}"));
+    if let Answerer::Model(service, _) = &setup.answerer {
+        for note in &service.text.notes {
+            say(&format!("note: {note}"));
+        }
     }
     let model = setup.identity.model.clone();
     let interrupted = catch_interrupts().or_fail()?;
@@ -142,7 +152,7 @@ pub(super) fn run(arguments: ServeArguments) -> Result<u8, Failure> {
 }
 
 /// Raw arguments into a server; reads the model's text side, not its weights.
-fn resolve(arguments: ServeArguments) -> Result<ServerSetup, Failure> {
+fn resolve(mut arguments: ServeArguments) -> Result<ServerSetup, Failure> {
     let api_key = api_key(&arguments).or_usage()?;
     check_access(&arguments, api_key.is_some()).or_usage()?;
     if arguments.sampling.trials > 1 {
@@ -150,6 +160,16 @@ fn resolve(arguments: ServeArguments) -> Result<ServerSetup, Failure> {
             "--trials is for files: a server gives one verdict for each sample that it is sent"
         ))
         .or_usage();
+    }
+    if RulesMode::from(arguments.verdict.rules.rules) == RulesMode::Only {
+        let given = &mut arguments.verdict.reward;
+        let reward = *given.get_or_insert(RewardPolicy::Outcome);
+        if reward.of_values(None, Some(true), None).is_none() {
+            return Err(anyhow!(
+                "--reward {reward} gives no right answer a reward beside --rules only, which says nothing of the process: leave it out"
+            ))
+            .or_usage();
+        }
     }
     let devices = arguments.gpus.devices(&arguments.model).or_usage()?;
     let resolved = ResolvedJudge::new(
@@ -160,16 +180,6 @@ fn resolve(arguments: ServeArguments) -> Result<ServerSetup, Failure> {
         Want::Everything,
         None,
     )?;
-    let Some((model, text)) = resolved.judge else {
-        return Err(anyhow!(
-            "--rules only needs no server: the rules run within your program (the Python package juror-rs, the crate juror-rules) \
-             or on files (`juror verify`)"
-        ))
-        .or_usage();
-    };
-    let Some(source) = model.files().cloned() else {
-        return Err(anyhow!("a server of an endpoint is not built yet")).or_usage();
-    };
     let protocol = resolved.protocol.as_ref();
     let columns = arguments
         .judge
@@ -177,10 +187,64 @@ fn resolve(arguments: ServeArguments) -> Result<ServerSetup, Failure> {
         .columns(&ColumnArguments::default(), protocol)
         .or_usage()?
         .fixed();
+    let defaults = Defaults {
+        max_new_tokens: resolved.options.max_new_tokens,
+        seed: resolved.options.seed,
+    };
+    let limits = Limits {
+        body: arguments.max_body as usize,
+        samples: arguments.max_samples,
+        text: arguments.max_text as usize,
+    };
+    let (insecure, failure_reward) = (arguments.insecure, arguments.failure_reward);
+    let yields = protocol.yields();
+    let own = identity(protocol, &resolved.template);
+    let (answerer, identity, yields) = match resolved.judge {
+        Some((judge, text)) => {
+            let (answerer, identity) =
+                model(arguments, devices, judge, text, resolved.options, own)?;
+            (answerer, identity, yields)
+        }
+        None => {
+            let identity = JudgeIdentity {
+                model: "rules".to_owned(),
+                commit: env!("CARGO_PKG_VERSION").to_owned(),
+                protocol: resolved.options.outcome_rules.describe(),
+                prompt_hash: String::new(),
+            };
+            let yields = Yields {
+                outcome: true,
+                ..Yields::default()
+            };
+            (Answerer::Rules(resolved.options), identity, yields)
+        }
+    };
+    Ok(ServerSetup {
+        answerer,
+        defaults,
+        identity,
+        columns,
+        yields,
+        api_key,
+        insecure,
+        failure_reward,
+        limits,
+    })
+}
+
+/// A model that judges, and its name for clients.
+fn model(
+    arguments: ServeArguments,
+    devices: Vec<DeviceChoice>,
+    model: JudgeModel,
+    text: Arc<JudgeText>,
+    mut options: RunOptions,
+    own: Identity,
+) -> Result<(Answerer, JudgeIdentity), Failure> {
     let engine = arguments.engine.options(&arguments.model);
-    let mut options = resolved.options;
     if let Some(folder) = &arguments.cache {
-        let opened: Result<Vec<_>, _> = devices.iter().map(|device| device.open()).collect();
+        let here = model.files().map_or(&[][..], |_| &devices);
+        let opened: Result<Vec<_>, _> = here.iter().map(|device| device.open()).collect();
         let opened = opened.or_usage()?;
         let identity =
             cache::identity(&model, &engine, opened.iter()).map_err(download::failure)?;
@@ -189,45 +253,37 @@ fn resolve(arguments: ServeArguments) -> Result<ServerSetup, Failure> {
             AnswerCache::open(folder, identity, size).or_usage()?,
         ));
     }
-    let name = arguments.judge.model;
-    let style = arguments.judge.chat.style();
-    let mut chat = ChatModel::load(name.clone(), &source, style).or_usage()?;
-    chat.settle_head(&source).map_err(download::failure)?;
-    let own = identity(protocol, &resolved.template);
-    let commit = match source.origin() {
-        Some(origin) if source.adapter().is_none() => origin,
-        _ => source.hash().map_err(download::failure)?,
+    let (name, commit, chat) = match &model {
+        JudgeModel::Here(source) => {
+            let name = arguments.judge.model;
+            let style = arguments.judge.chat.style();
+            let mut chat = ChatModel::load(name.clone(), source, style).or_usage()?;
+            chat.settle_head(source).map_err(download::failure)?;
+            let commit = match source.origin() {
+                Some(origin) if source.adapter().is_none() => origin,
+                _ => source.hash().map_err(download::failure)?,
+            };
+            (name, commit, Some(Arc::new(chat)))
+        }
+        JudgeModel::Elsewhere(endpoint) => {
+            let commit = endpoint.address().to_owned();
+            (endpoint.model().to_owned(), commit, None)
+        }
     };
-    Ok(ServerSetup {
-        defaults: Defaults {
-            max_new_tokens: options.max_new_tokens,
-            seed: options.seed,
-        },
-        identity: JudgeIdentity {
-            model: name,
-            commit,
-            protocol: own.name,
-            prompt_hash: own.hash,
-        },
-        columns,
-        yields: protocol.yields(),
-        api_key,
-        insecure: arguments.insecure,
-        failure_reward: arguments.failure_reward,
-        limits: Limits {
-            body: arguments.max_body as usize,
-            samples: arguments.max_samples,
-            text: arguments.max_text as usize,
-        },
-        chat: Arc::new(chat),
-        service: ServiceSetup {
-            model,
-            text,
-            options,
-            devices,
-            engine,
-        },
-    })
+    let service = ServiceSetup {
+        model,
+        text,
+        options,
+        devices,
+        engine,
+    };
+    let identity = JudgeIdentity {
+        model: name,
+        commit,
+        protocol: own.name,
+        prompt_hash: own.hash,
+    };
+    Ok((Answerer::Model(service, chat), identity))
 }
 
 /// The key that clients must send.

@@ -78,6 +78,7 @@ pub(super) fn refuse(command: &Command, matches: &ArgMatches) -> anyhow::Result<
     outputs(&given)?;
     match (name, action) {
         ("judge", _) => judge(&given),
+        ("serve", _) => without_model(&given).and_then(|()| rules(&given)),
         ("batch", "export") | ("export-batch", _) => export_batch(&given),
         ("batch", "import") | ("import-batch", _) => verdicts(&given),
         ("bench", _) => bench(&given),
@@ -122,7 +123,8 @@ fn quoting(given: &Given) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn judge(given: &Given) -> anyhow::Result<()> {
+/// Options of a model, where the rules judge alone.
+fn without_model(given: &Given) -> anyhow::Result<()> {
     if given.matches.get_one("rules") == Some(&RulesArgument::Only) {
         let others = [
             "raw",
@@ -149,6 +151,11 @@ fn judge(given: &Given) -> anyhow::Result<()> {
             "{option} changes nothing beside --endpoint: the model runs on the server; leave it out"
         );
     }
+    Ok(())
+}
+
+fn judge(given: &Given) -> anyhow::Result<()> {
+    without_model(given)?;
     verdicts(given)?;
     if given.has("restart") && given.has("dry_run") {
         bail!("--restart changes nothing beside --dry-run, which leaves the journal as it is");

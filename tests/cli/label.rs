@@ -659,3 +659,87 @@ fn the_page_takes_labels_from_its_own_forms_alone() {
         assert!(stderr.contains("2 of 4 are labelled"), "{stderr}");
     }
 }
+
+#[test]
+fn the_answers_of_a_batch_are_joined_with_its_requests() {
+    let folder = Folder::new();
+    let request = |id: &str, question: &str| {
+        let messages =
+            json!([{"role": "system", "content": "SYSTEM"}, {"role": "user", "content": question}]);
+        json!({"custom_id": id, "method": "POST", "url": "/v1/chat/completions", "body": {"model": "m", "messages": messages}}).to_string()
+    };
+    let answer = |id: &str, text: &str| {
+        json!({"id": "batch_req", "custom_id": id, "error": null, "response": {"status_code": 200, "body":
+            {"choices": [{"message": {"role": "assistant", "content": text}}]}}}).to_string()
+    };
+    folder.write(
+        "requests.jsonl",
+        [
+            request("a", "QUESTION a"),
+            request("b", "QUESTION b"),
+            request("c", "QUESTION c"),
+        ]
+        .join("\n"),
+    );
+    folder.write(
+        "references.jsonl",
+        "{\"custom_id\": \"a\", \"reference\": \"REFERENCE a\"}\n",
+    );
+    // In another order, as a batch's output may be.
+    let failed =
+        json!({"custom_id": "b", "response": null, "error": {"message": "expired"}}).to_string();
+    folder.write(
+        "outputs.jsonl",
+        [answer("c", "RESPONSE c"), failed, answer("a", "RESPONSE a")].join("\n"),
+    );
+    let label = |more: &[&str], keys: &str| {
+        let arguments = [
+            "label",
+            "outputs.jsonl",
+            "--all",
+            "-o",
+            "labels.jsonl",
+            "--annotator",
+            "ada",
+        ];
+        folder.pipe(keys.as_bytes(), &[&arguments[..], more].concat())
+    };
+    let both = [
+        "--join",
+        "requests.jsonl",
+        "references.jsonl",
+        "--on",
+        "custom_id",
+    ];
+    let ran = label(&both, "t\nf\n");
+    ran.expect(0, &["1 rows have an error"]);
+    for text in [
+        "QUESTION c",
+        "RESPONSE c",
+        "QUESTION a",
+        "REFERENCE a",
+        "RESPONSE a",
+    ] {
+        assert!(
+            ran.stdout.contains(text) || ran.stderr.contains(text),
+            "{text}: {}",
+            ran.stdout
+        );
+    }
+    assert!(
+        !ran.stdout.contains("SYSTEM") && !ran.stdout.contains("QUESTION b"),
+        "{}",
+        ran.stdout
+    );
+    let ids: Vec<Value> = folder
+        .lines("labels.jsonl")
+        .iter()
+        .map(|line| json!([line["id"], line["outcome"]]))
+        .collect();
+    assert_eq!(json!(ids), json!([["c:0", true], ["a:0", false]]));
+
+    label(&["--join", "references.jsonl"], "").expect(2, &["outputs.jsonl:1", "\"c\""]);
+    label(&["--join", "requests.jsonl", "--on", "custom"], "")
+        .expect(2, &["requests.jsonl:1", "`custom`", "--on"]);
+    label(&["--on", "custom_id"], "").expect(2, &["--join"]);
+}

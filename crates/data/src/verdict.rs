@@ -190,6 +190,9 @@ pub struct Verdict {
     /// The reward of each step, if the protocol asks for the first wrong one: 1 before it, 0 from it on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub step_rewards: Vec<f64>,
+    /// Which parts of the reference, "(a) 3, (b) 5", the rules find in the response, where the reward asks for that.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<Option<bool>>,
     /// How good the response is, from 0 to 1, if the protocol says that: under a rubric the weighted score of all criteria.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub score: Option<f64>,

@@ -26,6 +26,9 @@ pub enum RewardPolicy {
     Soft,
     /// R = the score of a protocol that gives one.
     Score,
+    /// R = the share of the reference's labelled parts that the rules find right, and as [`Self::Outcome`] where it has none. Where they
+    /// cannot tell of each, only a right outcome has a reward.
+    Parts,
     /// R = the weights of what holds, as a share of all weights.
     Weighted(Weights),
 }
@@ -77,12 +80,13 @@ impl Weights {
 }
 
 /// The policies by their names.
-const NAMED: [(&str, RewardPolicy); 5] = [
+const NAMED: [(&str, RewardPolicy); 6] = [
     ("process-outcome", RewardPolicy::ProcessOutcome),
     ("outcome", RewardPolicy::Outcome),
     ("perfect-bonus", RewardPolicy::PerfectBonus),
     ("soft", RewardPolicy::Soft),
     ("score", RewardPolicy::Score),
+    ("parts", RewardPolicy::Parts),
 ];
 
 impl RewardPolicy {
@@ -109,7 +113,8 @@ impl RewardPolicy {
                 return Some("no probabilities are recorded of what it says");
             }
             Self::Soft if yields.score => return None,
-            Self::Soft | Self::Outcome => {}
+            Self::Parts if !rules => return Some("--rules off leaves the parts to nobody"),
+            Self::Soft | Self::Outcome | Self::Parts => {}
             Self::ProcessOutcome => process = true,
             Self::PerfectBonus => (process, perfect) = (true, true),
             Self::Weighted(weights) => {
@@ -141,7 +146,7 @@ impl RewardPolicy {
         perfect: Option<bool>,
     ) -> Option<f64> {
         match self {
-            Self::Outcome => outcome.map(one),
+            Self::Outcome | Self::Parts => outcome.map(one),
             Self::ProcessOutcome | Self::PerfectBonus => match (process, outcome) {
                 (Some(false), _) | (_, Some(false)) => Some(0.0),
                 (Some(true), Some(true)) if self == Self::PerfectBonus => {
@@ -193,7 +198,7 @@ impl fmt::Display for RewardPolicy {
 /// A name that is no reward policy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "unknown reward policy `{0}`; use process-outcome, outcome, perfect-bonus, soft, score, or weights of 0 or more as \
+    "unknown reward policy `{0}`; use process-outcome, outcome, perfect-bonus, soft, score, parts, or weights of 0 or more as \
      `process=0.3,outcome=0.7`"
 )]
 pub struct UnknownRewardPolicy(String);
@@ -233,6 +238,12 @@ pub fn reward(
                 calibration.map_or(verdict.confidence, |own| own.apply(&verdict.confidence));
             soft(yields, verdict, confidence)
         }
+        RewardPolicy::Parts if !verdict.parts.is_empty() => {
+            let known: Option<Vec<bool>> = verdict.parts.iter().copied().collect();
+            known
+                .map(|parts| parts.iter().map(|part| one(*part)).sum::<f64>() / parts.len() as f64)
+                .or(verdict.outcome.filter(|outcome| *outcome).map(one))
+        }
         policy => policy.of_values(verdict.process, verdict.outcome, verdict.perfect),
     };
     if !require_process {
@@ -263,122 +274,4 @@ fn soft(yields: Yields, verdict: &Verdict, confidence: Confidence) -> Option<f64
 }
 
 #[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    fn verdict(process: Option<bool>, outcome: Option<bool>) -> Verdict {
-        let line = json!({
-            "id": "a", "index": 0, "trial": 0, "status": "ok", "process": process, "outcome": outcome, "perfect": null,
-            "overall": null, "reward": null, "reason": null, "outcome_source": "judge", "rule_outcome": null,
-            "confidence": {"process": 0.5, "outcome": 0.25, "perfect": null},
-            "usage": {"prompt_tokens": 0, "cached_tokens": 0, "completion_tokens": 0},
-        });
-        serde_json::from_value(line).unwrap()
-    }
-
-    #[test]
-    fn the_reward_of_every_state() {
-        use RewardPolicy::{Outcome, ProcessOutcome};
-        let (yes, no) = (Some(true), Some(false));
-        for (process, outcome, both, outcome_only) in [
-            (yes, yes, Some(1.0), Some(1.0)),
-            (yes, no, Some(0.0), Some(0.0)),
-            (yes, None, None, None),
-            (no, yes, Some(0.0), Some(1.0)),
-            (no, no, Some(0.0), Some(0.0)),
-            (no, None, Some(0.0), None),
-            (None, yes, None, Some(1.0)),
-            (None, no, Some(0.0), Some(0.0)),
-            (None, None, None, None),
-        ] {
-            let mut verdict = verdict(process, outcome);
-            let what = format!("{process:?} {outcome:?}");
-            assert_eq!(
-                reward(ProcessOutcome, false, Yields::ALL, &verdict, None),
-                both,
-                "{what}"
-            );
-            assert_eq!(
-                reward(Outcome, false, Yields::ALL, &verdict, None),
-                outcome_only,
-                "{what}"
-            );
-            // What requires the process is the product.
-            assert_eq!(
-                reward(Outcome, true, Yields::ALL, &verdict, None),
-                both,
-                "{what}"
-            );
-            for status in [Status::Unparsed, Status::TooLong, Status::Failed] {
-                verdict.status = status;
-                for (_, policy) in NAMED {
-                    assert_eq!(reward(policy, true, Yields::ALL, &verdict, None), None);
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn a_soft_reward_is_the_product_of_what_the_protocol_judges() {
-        let soft =
-            |yields, verdict: &Verdict| reward(RewardPolicy::Soft, false, yields, verdict, None);
-        let mut verdict = verdict(Some(true), Some(false));
-        assert_eq!(soft(Yields::ALL, &verdict), Some(0.125));
-        let outcome = Yields {
-            process: false,
-            ..Yields::ALL
-        };
-        assert_eq!(soft(outcome, &verdict), Some(0.25));
-        // The rules are certain.
-        verdict.outcome_source = Some(OutcomeSource::Rules);
-        assert_eq!(soft(Yields::ALL, &verdict), Some(0.0));
-        verdict.outcome = Some(true);
-        assert_eq!(soft(Yields::ALL, &verdict), Some(0.5));
-        // Nothing is made up where no probability was recorded.
-        verdict.confidence.process = None;
-        assert_eq!(soft(Yields::ALL, &verdict), None);
-    }
-
-    #[test]
-    fn small_flaws_and_weights() {
-        let (yes, no) = (Some(true), Some(false));
-        let bonus = |values: [Option<bool>; 3]| {
-            let [process, outcome, perfect] = values;
-            RewardPolicy::PerfectBonus.of_values(process, outcome, perfect)
-        };
-        assert_eq!(bonus([yes, yes, yes]), Some(1.0));
-        assert_eq!(bonus([yes, yes, no]), Some(0.9));
-        assert_eq!(bonus([yes, yes, None]), None);
-        assert_eq!(bonus([yes, no, None]), Some(0.0));
-        let weights: RewardPolicy = "process=1, outcome=3".parse().unwrap();
-        assert_eq!(weights.to_string(), "process=1,outcome=3");
-        assert_eq!(weights.of_values(no, yes, None), Some(0.75));
-        assert_eq!(weights.of_values(yes, yes, None), Some(1.0));
-        assert_eq!(weights.of_values(None, yes, None), None);
-    }
-
-    #[test]
-    fn names_lead_back_to_their_policies() {
-        for (name, policy) in NAMED {
-            assert_eq!(policy.to_string(), name);
-            assert_eq!(name.parse(), Ok(policy));
-        }
-        for wrong in [
-            "lucky",
-            "process",
-            "process=0",
-            "process=-1",
-            "style=1",
-            "process=1,process=2",
-            "",
-        ] {
-            let error = wrong.parse::<RewardPolicy>().unwrap_err();
-            assert!(
-                error.to_string().contains("process-outcome, outcome"),
-                "{wrong}"
-            );
-        }
-    }
-}
+mod tests;

@@ -105,6 +105,16 @@ impl OutcomeRules {
         }
     }
 
+    /// Which labelled parts of the reference are right in the response: [`Verifier::parts`]. Empty but under [`RulesProfile::Strict`].
+    pub fn parts(&self, reference: &str, response: &str) -> Vec<Option<bool>> {
+        match self.profile {
+            RulesProfile::Strict => {
+                Verifier::new(Profile::Strict, self.config.clone()).parts(reference, response)
+            }
+            _ => Vec::new(),
+        }
+    }
+
     /// Profile, emulated version and settings that are not the default, for a run's manifest.
     pub fn describe(&self) -> String {
         let mut text = self.profile.to_string();

@@ -38,6 +38,14 @@ def lenient_server() -> Iterator[str]:
     stop(process)
 
 
+@pytest.fixture(scope="session")
+def rules_server() -> Iterator[str]:
+    """One without a model: the rules alone."""
+    process, url = serve("--rules", "only", "--failure-reward", "0")
+    yield url
+    stop(process)
+
+
 @pytest.fixture
 def judge_url(server: str, monkeypatch: pytest.MonkeyPatch) -> str:
     """A server's address, also where the adapters look for it."""
@@ -58,6 +66,34 @@ def offline(rows: list[dict[str, Any]], tmp_path_factory: pytest.TempPathFactory
     out = tmp_path_factory.mktemp("offline") / "verdicts.jsonl"
     subprocess.run([binary(), "judge", str(ROOT / "examples" / "rollouts.jsonl"), "-o", str(out)], check=True)
     return [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.fixture(scope="session")
+def by_rules(tmp_path_factory: pytest.TempPathFactory) -> list[float | None]:
+    """The rewards of `juror judge --rules only --reward outcome` on `rows`."""
+    out = tmp_path_factory.mktemp("rules") / "verdicts.jsonl"
+    only = ["--rules", "only", "--reward", "outcome"]
+    subprocess.run([binary(), "judge", str(ROOT / "examples" / "rollouts.jsonl"), "-o", str(out), *only], check=False)
+    return [json.loads(line)["reward"] for line in out.read_text(encoding="utf-8").splitlines()]
+
+
+def run_in_threads_and_processes(work: Callable[[int], Any], count: int = 16) -> list[Any]:
+    """What `work` gives in threads of this process, and in processes that were forked while others ran."""
+    from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+    from multiprocessing import get_context
+
+    with ThreadPoolExecutor(8) as threads:
+        results = list(threads.map(work, range(count)))
+    for start, workers in (("fork", 2), ("spawn", 1)):
+        with ProcessPoolExecutor(workers, mp_context=get_context(start)) as processes:
+            results += processes.map(work, range(count))
+    return results
+
+
+@pytest.fixture
+def everywhere() -> Callable[..., list[Any]]:
+    """See `run_in_threads_and_processes`: for what must need no main thread, no signals and no event loop."""
+    return run_in_threads_and_processes
 
 
 @pytest.fixture

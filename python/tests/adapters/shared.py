@@ -36,7 +36,8 @@ def binary() -> str:
 
 def serve(*arguments: str) -> tuple[subprocess.Popen[str], str]:
     """Starts `juror serve` and gives its address."""
-    command = [binary(), "serve", "--model", "tiny", "--host", "127.0.0.1", "--port", "0", "--exit-with-stdin", *arguments]
+    model = [] if "--rules" in arguments else ["--model", "tiny"]
+    command = [binary(), "serve", *model, "--host", "127.0.0.1", "--port", "0", "--exit-with-stdin", *arguments]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     line = process.stdout.readline()

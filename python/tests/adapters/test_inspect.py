@@ -160,3 +160,44 @@ def test_the_task_of_the_guide_runs(
         "arithmetic.py", model="openai-api/juror/tiny", max_tokens=16, display="none", log_dir=str(tmp_path / "logs")
     )
     assert log.status == "success" and log.results.scores[0].name == "juror"
+
+
+def test_one_scorer_has_a_dict_of_values(
+    server: str, rows: list[dict[str, Any]], offline: list[dict[str, Any]], tmp_path: Path
+) -> None:
+    samples = [Sample(input=row["question"], target=row["reference_answer"]) for row in rows]
+    samples.append(Sample(input=OUTSIDE, target="true"))
+    said = [row["student_answer"] for row in rows] + ["Liouville."]
+    fields = ["reward", "process", "outcome"]
+    log = evaluated(tmp_path, samples, said, url=server, value=fields)
+    assert log.status == "success"
+    *known, unscored = scores(log)
+    for field in fields:
+        assert [score.value[field] for score in known] == [float(verdict[field]) for verdict in offline]
+    assert "out_of_domain" in unscored.explanation
+    means = {score.name: score.metrics["mean"].value for score in log.results.scores}
+    assert means == {
+        field: pytest.approx(sum(float(verdict[field]) for verdict in offline) / len(offline)) for field in fields
+    }
+
+
+def test_two_judges_have_names_of_their_own(server: str, rows: list[dict[str, Any]], tmp_path: Path) -> None:
+    row = rows[0]
+    scorers = [juror(url=server, name="strict"), juror(url=server, value="outcome", name="kind")]
+    task = inspect_ai.Task(
+        [Sample(input=row["question"], target=row["reference_answer"])], solver=says([row["student_answer"]]), scorer=scorers
+    )
+    (log,) = inspect_ai.eval(task, model=None, display="none", log_dir=str(tmp_path))
+    assert log.status == "success" and [score.name for score in log.results.scores] == ["strict", "kind"]
+    assert set(log.samples[0].scores) == {"strict", "kind"}
+
+
+def test_a_field_that_no_verdict_has_is_named() -> None:
+    with pytest.raises(ValueError, match="'beauty'"):
+        juror(url="http://127.0.0.1:9", value=["reward", "beauty"])
+
+
+def test_inspect_finds_the_scorer_by_its_name() -> None:
+    from inspect_ai._util.registry import registry_lookup
+
+    assert registry_lookup("scorer", "juror") or registry_lookup("scorer", "juror_rs/juror")

@@ -14,7 +14,7 @@ import pytest
 
 lm_eval = pytest.importorskip("lm_eval")
 
-from shared import OUTSIDE  # noqa: E402
+from shared import OUTSIDE, ROOT  # noqa: E402
 from lm_eval.api.instance import Instance  # noqa: E402
 from lm_eval.api.model import LM  # noqa: E402
 from lm_eval.tasks import TaskManager  # noqa: E402
@@ -114,3 +114,138 @@ def test_a_model_that_juror_serves_completes(server: str, task: TaskManager) -> 
         limit=4,
     )
     assert results["n-samples"]["arithmetic"]["effective"] == 4
+
+
+def judged_task(tmp_path: Path, guide: Callable[[str, str], list[str]]) -> TaskManager:
+    """The second task of the guide."""
+    (tmp_path / "tasks" / "judged.yaml").write_text(guide("lm-eval.md", "yaml")[1], encoding="utf-8")
+    return TaskManager(include_path=str(tmp_path / "tasks"))
+
+
+def test_the_judge_is_a_metric_of_the_table(
+    judge_url: str,
+    task: TaskManager,
+    rows: list[dict[str, Any]],
+    offline: list[dict[str, Any]],
+    tmp_path: Path,
+    guide: Callable[[str, str], list[str]],
+) -> None:
+    model = Says({row["question"]: row["student_answer"] for row in rows})
+    manager = judged_task(tmp_path, guide)
+    results = lm_eval.simple_evaluate(model=model, tasks=["judged"], task_manager=manager, log_samples=True)
+    measured = results["results"]["judged"]
+    for metric, key in (("juror_reward", "reward"), ("juror_process", "process"), ("juror_outcome", "outcome")):
+        known = [float(verdict[key]) for verdict in offline if verdict[key] is not None]
+        assert measured[f"{metric},judge"] == pytest.approx(sum(known) / len(known))
+    assert measured["juror_judged,judge"] == sum(verdict["status"] == "ok" for verdict in offline) / len(offline)
+    # Responses stay as they are, for other metrics and for the logs.
+    assert measured["juror_decided,judge"] > 0
+    samples = results["samples"]["judged"]
+    assert [sample["filtered_resps"][0] for sample in samples] == [row["student_answer"] for row in rows]
+    assert [sample["juror_reward"] for sample in samples] == [verdict["reward"] for verdict in offline]
+    json.dumps(samples)
+    assert "juror_reward" in lm_eval.utils.make_table(results)
+
+
+def test_what_has_no_verdict_is_left_out_of_the_table(judge_url: str, rows: list[dict[str, Any]]) -> None:
+    docs = [{"q": OUTSIDE, "a": "true"}, {"q": rows[0]["question"], "a": rows[0]["reference_answer"]}]
+    said = [["Liouville."], [rows[0]["student_answer"]]]
+    judged = juror_rs.lm_eval.JurorJudge("q", "a").apply(said, docs)
+    values = [juror_rs.lm_eval.juror_reward(["x"], texts) for texts in judged]
+    assert values == [None, 1.0] and juror_rs.lm_eval.juror_mean(values) == 1.0
+    assert [juror_rs.lm_eval.juror_judged(["x"], texts) for texts in judged] == [0.0, 1.0]
+    with pytest.raises(KeyError, match="reference:"):
+        juror_rs.lm_eval.JurorJudge("q").apply(said, docs)
+    with pytest.raises(TypeError, match="juror_judge"):
+        juror_rs.lm_eval.juror_reward(["x"], ["y"])
+
+
+@pytest.fixture
+def tokenizer(tmp_path: Path) -> str:
+    """The tokenizer of `tiny`, as transformers reads one."""
+    from transformers import PreTrainedTokenizerFast
+
+    fast = PreTrainedTokenizerFast(tokenizer_file=str(ROOT / "models" / "tiny" / "tokenizer.json"), eos_token="<|im_end|>")
+    fast.save_pretrained(tmp_path / "tokenizer")
+    return str(tmp_path / "tokenizer")
+
+
+CHOICES = """
+task: choices
+dataset_path: json
+dataset_kwargs:
+  data_files:
+    test: choices.jsonl
+test_split: test
+output_type: multiple_choice
+doc_to_text: "{{question}}"
+doc_to_choice: "{{choices}}"
+doc_to_target: "{{label}}"
+metric_list:
+  - metric: acc
+  - metric: acc_norm
+"""
+ROLLING = """
+task: rolling
+dataset_path: json
+dataset_kwargs:
+  data_files:
+    test: choices.jsonl
+test_split: test
+output_type: loglikelihood_rolling
+doc_to_text: ""
+doc_to_target: "{{question}}"
+metric_list:
+  - metric: word_perplexity
+  - metric: bits_per_byte
+"""
+
+
+@pytest.mark.parametrize(("batch", "tokenized"), [(1, True), (3, True), (1, False)])
+def test_log_likelihood_tasks_run(
+    server: str, tokenizer: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, batch: int, tokenized: bool
+) -> None:
+    """The choice that lm-eval takes is the likeliest one by single requests, whose sums are those of the API."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "hf"))
+    choices = [" 4 apples", " 5 apples", " 50 pears"]
+    docs = [{"question": f"Ann has {n} apples and buys 2. Now she has", "choices": choices, "label": n - 2} for n in (2, 3)]
+    (tmp_path / "choices.jsonl").write_text("\n".join(map(json.dumps, docs)), encoding="utf-8")
+    (tmp_path / "tasks").mkdir()
+    (tmp_path / "tasks" / "choices.yaml").write_text(CHOICES, encoding="utf-8")
+    (tmp_path / "tasks" / "rolling.yaml").write_text(ROLLING, encoding="utf-8")
+    settings = {
+        "model": "tiny",
+        "base_url": f"{server}/v1/completions",
+        "tokenizer_backend": "huggingface",
+        "tokenizer": tokenizer,
+        "batch_size": batch,
+        "tokenized_requests": tokenized,
+        "max_length": 512,
+    }
+    results = lm_eval.simple_evaluate(
+        model="local-completions",
+        model_args=settings,
+        tasks=["choices", "rolling"],
+        task_manager=TaskManager(include_path=str(tmp_path / "tasks")),
+        log_samples=True,
+    )
+    for sample in results["samples"]["choices"]:
+        sums = [float(said[0][0]) for said in sample["resps"]]
+        assert all(-1e4 < one < 0 for one in sums)
+        expected = [logprob_of(server, sample["doc"]["question"], choice) for choice in choices]
+        assert sums == pytest.approx(expected, abs=1e-3)
+    assert 0 <= results["results"]["choices"]["acc,none"] <= 1
+    assert results["results"]["rolling"]["bits_per_byte,none"] > 0
+
+
+def logprob_of(server: str, context: str, continuation: str) -> float:
+    """The log-probability of a continuation, by the characters where its tokens begin."""
+    from urllib.request import Request, urlopen
+
+    body = {"model": "tiny", "prompt": context + continuation, "echo": True, "logprobs": 0, "max_tokens": 0}
+    request = Request(f"{server}/v1/completions", json.dumps(body).encode(), {"Content-Type": "application/json"})
+    with urlopen(request) as answer:
+        logprobs = json.load(answer)["choices"][0]["logprobs"]
+    places = zip(logprobs["text_offset"], logprobs["token_logprobs"], strict=True)
+    return sum(value for place, value in places if place >= len(context))

@@ -16,7 +16,12 @@ from shared import HOSTILE, OUTSIDE  # noqa: E402
 from fastapi.testclient import TestClient  # noqa: E402
 from nemo_gym.server_utils import ServerClient  # noqa: E402
 
-from juror_rs.nemo_gym import JurorResourcesServer, JurorResourcesServerConfig  # noqa: E402
+from juror_rs.nemo_gym import (  # noqa: E402
+    JurorResourcesServer,
+    JurorResourcesServerConfig,
+    LibraryJudgeResourcesServer,
+    LibraryJudgeResourcesServerConfig,
+)
 
 
 def resources_server(**settings: Any) -> JurorResourcesServer:
@@ -129,3 +134,62 @@ def test_the_judge_is_made_once_and_the_loop_runs_meanwhile(monkeypatch: pytest.
     monkeypatch.setattr("juror_rs.nemo_gym.Judge", make)
     first, second = asyncio.run(two_calls())
     assert first is second and made == [{"model": "slow"}]
+
+
+def library(juror: dict[str, Any] | None = None, **settings: Any) -> TestClient:
+    config = LibraryJudgeResourcesServerConfig(
+        host="127.0.0.1", port=0, entrypoint="app.py", name="juror", juror=juror or {}, **settings
+    )
+    server = LibraryJudgeResourcesServer(config=config, server_client=ServerClient.model_construct())
+    return TestClient(server.setup_webserver())
+
+
+def test_the_rules_answer_in_the_shape_of_math_with_judge(
+    rows: list[dict[str, Any]], by_rules: list[float | None]
+) -> None:
+    client = library()
+    for row, reward in zip(rows, by_rules, strict=True):
+        answer = verified(client, row["question"], row["reference_answer"], row["student_answer"])
+        assert answer["reward"] == answer["library_reward"] == (reward or 0.0)
+        assert answer["mask_sample"] == (reward is None) and answer["judge_evaluations"] is None
+        assert answer["expected_answer"] == row["reference_answer"] and answer["task_name"] == "kept"
+    answer = verified(client, "?", ["7", "8"], r"So it is \boxed{8}.")
+    assert (answer["reward"], answer["extracted_answer"]) == (1.0, "8")
+    answer = verified(client, "?", "7", r"$\frac{7$")
+    assert answer["mask_sample"] and answer["failure_kind"] == "juror:undecided" and answer["failure_reason"]
+
+
+def test_its_keys_are_those_of_the_librarys_own_answers() -> None:
+    app = pytest.importorskip("resources_servers.math_with_judge.app", exc_type=ImportError)
+    wanted = set(app.LibraryJudgeMathVerifyResponse.__annotations__) | {"reward"}
+    assert wanted <= set(verified(library(), "1 + 1?", "2", "2"))
+
+
+def test_the_judge_is_asked_where_the_rules_cannot_tell(server: str, rows: list[dict[str, Any]]) -> None:
+    client = library({"url": server}, should_use_judge=True)
+    row = rows[0]
+    right = verified(client, row["question"], row["reference_answer"], row["student_answer"])
+    assert right["library_reward"] == 1.0 and right["judge_evaluations"] is None
+    unclear = verified(client, row["question"], row["reference_answer"], row["student_answer"] + " Or more than that.")
+    assert unclear["library_reward"] == 0.0
+    (evaluation,) = unclear["judge_evaluations"]
+    assert evaluation["status"] == "ok" and unclear["reward"] == float(evaluation["outcome"])
+    failed = verified(client, OUTSIDE, "true", "at least true")
+    assert failed["mask_sample"] and failed["failure_kind"] == "judge_failed"
+
+
+def test_its_metrics_are_those_of_math_with_judge() -> None:
+    client = library()
+    said = [verified(client, "?", "7", text) for text in ("It is 7.", "It is 8.", "It is 7.")]
+    results = [{**answer, "_ng_task_index": 0, "_ng_rollout_index": place} for place, answer in enumerate(said)]
+    metrics = client.post("/aggregate_metrics", json={"verify_responses": results}).json()["agent_metrics"]
+    assert metrics["pass@1[avg-of-3]/symbolic_accuracy"] == pytest.approx(200 / 3)
+    assert metrics["majority@3/symbolic_accuracy"] == 100.0
+
+
+def test_rollouts_are_verified_at_once(everywhere: Any) -> None:
+    assert [answer["reward"] for answer in everywhere(verify_again)] == [float(place == 8) for place in range(16)] * 3
+
+
+def verify_again(place: int) -> dict[str, Any]:
+    return verified(library(), "?", "8", f"The answer is {place}.")

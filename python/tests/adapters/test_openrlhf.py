@@ -129,3 +129,14 @@ def test_a_server_that_is_down_leaves_no_reward(rows: list[dict[str, Any]], monk
     monkeypatch.setattr(agent.asyncio, "sleep", at_once)
     output = roll_out("http://127.0.0.1:9/get_reward", rows[0]["question"], "17", "17")
     assert output["reward"] is None
+
+
+def test_the_rules_reward_without_a_model(
+    rules_server: str, rows: list[dict[str, Any]], by_rules: list[float | None], generator: Any
+) -> None:
+    url = f"{rules_server}/get_reward"
+    outputs = [roll_out(url, row["question"], row["reference_answer"], row["student_answer"]) for row in rows]
+    batch = agent_batch([generator._process_response_into_experience(output, max_len=16384) for output in outputs])
+    assert batch.rewards.flatten().tolist() == [reward or 0.0 for reward in by_rules]
+    assert batch.info["judge_ok"].flatten().tolist() == [float(reward is not None) for reward in by_rules]
+    assert "process" not in batch.info

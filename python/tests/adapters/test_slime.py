@@ -88,3 +88,13 @@ def test_a_server_that_is_down_stops_the_rollout(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(rm_hub.asyncio, "sleep", at_once)
     with pytest.raises(Exception, match="Cannot connect"):
         rewarded("http://127.0.0.1:9", [Sample(prompt="1 + 1?", response="2", label="2")])
+
+
+def test_the_rules_reward_without_a_model(
+    rules_server: str, rows: list[dict[str, Any]], by_rules: list[float | None]
+) -> None:
+    samples = [
+        Sample(prompt=row["question"], response=row["student_answer"], label=row["reference_answer"]) for row in rows
+    ]
+    assert rewarded(rules_server, samples) == [reward or 0.0 for reward in by_rules]
+    assert [sample.reward["judge_ok"] for sample in samples] == [int(reward is not None) for reward in by_rules]

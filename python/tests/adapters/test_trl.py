@@ -4,9 +4,12 @@
 
 from __future__ import annotations
 
+import json
 import pickle
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,10 +18,10 @@ import pytest
 trl = pytest.importorskip("trl")
 
 import small_model  # noqa: E402
-from shared import HOSTILE, OUTSIDE, serve, stop  # noqa: E402
+from shared import HOSTILE, OUTSIDE, binary, serve, stop  # noqa: E402
 
 from juror_rs import JudgeError, client  # noqa: E402
-from juror_rs.trl import JurorReward  # noqa: E402
+from juror_rs.trl import CompareReward, JurorReward, RulesReward  # noqa: E402
 
 
 def rewards(reward: JurorReward, **columns: Any) -> list[float | None]:
@@ -198,3 +201,112 @@ print("steps", trainer.state.global_step, asked)
 """
     done = run_python(program, JUROR_URL=judge_url)
     assert "steps 2 [4, 4]" in done.stdout
+
+
+def columns_of(rows: list[dict[str, Any]]) -> dict[str, list[Any]]:
+    return {
+        "prompts": [row["question"] for row in rows],
+        "completions": [[{"role": "assistant", "content": row["student_answer"]}] for row in rows],
+        "answer": [row["reference_answer"] for row in rows],
+    }
+
+
+def test_the_rules_reward_without_a_model(rows: list[dict[str, Any]], by_rules: list[float | None]) -> None:
+    assert rewards(RulesReward(), **columns_of(rows)) == by_rules
+    assert 0.0 in by_rules and 1.0 in by_rules
+
+
+def test_what_the_rules_cannot_tell_is_none_and_counted() -> None:
+    metrics: dict[str, float] = {}
+    asked = {"completions": ["7", "8", "8", "at least 7", "7"], "gold": ["7", "7", ["7", "8"], "7", None]}
+    got = rewards(RulesReward("gold", name="math"), **asked, log_metric=metrics.__setitem__)
+    assert got == [1.0, 0.0, 1.0, None, None] and metrics == {"math/decided": 0.6}
+    assert rewards(RulesReward("gold", undecided=-0.5), **asked) == [1.0, 0.0, 1.0, -0.5, -0.5]
+    parts = {"completions": ["(a) 3, (b) 6", "(a) 3, (b) 5", "3", "8"], "gold": ["(a) 3, (b) 5"] * 3 + ["7"]}
+    assert rewards(RulesReward("gold", parts=True), **parts) == [0.5, 1.0, None, 0.0]
+    # Percent signs are nothing to Math-Verify.
+    percent = {"completions": ["28"], "gold": [r"$28\%$"]}
+    assert rewards(RulesReward("gold", profile="compat"), **percent) == [1.0]
+    assert rewards(RulesReward("gold"), **percent) == [None]
+
+
+def test_what_is_wrong_with_the_rules_is_said_when_they_are_made() -> None:
+    with pytest.raises(ValueError, match="no rules profile"):
+        RulesReward(profile="lenient")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="rounding"):
+        RulesReward(config={"rounding": 2})
+    with pytest.raises(ValueError, match="only 'strict'"):
+        RulesReward(profile="compat", parts=True)
+    with pytest.raises(KeyError, match="no column 'answer'"):
+        rewards(RulesReward(), completions=["r"], solution=["s"])
+
+
+def reward_again(reward: RulesReward, columns: dict[str, list[Any]], _: int) -> list[float | None]:
+    return rewards(reward, **columns)
+
+
+def test_the_rules_run_in_threads_and_processes(
+    rows: list[dict[str, Any]], by_rules: list[float | None], everywhere: Callable[..., list[Any]]
+) -> None:
+    # Several processes may each have one: nothing is loaded.
+    work = partial(reward_again, RulesReward(), columns_of(rows))
+    assert all(got == by_rules for got in everywhere(work))
+
+
+@pytest.mark.filterwarnings("default")
+def test_the_rules_train(run_python: Callable[..., Any], guide: Callable[[str, str], list[str]], tmp_path: Path) -> None:
+    small_model.save(tmp_path / "Qwen" / "Qwen3-0.6B")
+    program = guide("trl.md", "python")[0].replace("JurorReward", "RulesReward")
+    done = run_python(program)
+    assert "rewards/rules/mean" in done.stdout
+
+
+@pytest.fixture(scope="module")
+def comparing() -> Any:
+    """A server whose judge compares."""
+    process, url = serve("--protocol", "pairwise", "--force-domain", "--max-new-tokens", "64")
+    yield url
+    stop(process)
+
+
+def test_comparisons_are_those_of_juror_judge(comparing: str, rows: list[dict[str, Any]], tmp_path: Path) -> None:
+    group = rows[:3]
+    question, reference = group[0]["question"], group[0]["reference_answer"]
+    said = [row["student_answer"] for row in group]
+    line = {"question": question, "reference_answer": reference, "responses": said}
+    (tmp_path / "rows.jsonl").write_text(json.dumps(line), encoding="utf-8")
+    out = tmp_path / "ranking.jsonl"
+    options = ["--compare", "--force-domain", "--max-new-tokens", "64", "-o", str(out)]
+    subprocess.run([binary(), "judge", str(tmp_path / "rows.jsonl"), *options], check=False)
+    ranking = json.loads(out.read_text(encoding="utf-8"))
+    expected = [response["score"] for response in ranking["responses"]]
+    assert all(score is not None for score in expected)
+    metrics: dict[str, float] = {}
+    other = rows[5]
+    got = rewards(
+        CompareReward("answer", url=comparing),
+        # Groups may lie apart; one alone cannot be compared.
+        prompts=[question, other["question"], question, question],
+        completions=[said[0], other["student_answer"], said[1], said[2]],
+        answer=[reference, other["reference_answer"], reference, reference],
+        log_metric=metrics.__setitem__,
+    )
+    assert got[1] is None and [got[0], got[2], got[3]] == pytest.approx(expected)
+    assert metrics["compare/compared"] == 0.75
+    consistent = [pair["consistent"] for pair in ranking["pairs"]]
+    assert metrics["compare/consistent"] == pytest.approx(sum(consistent) / len(consistent))
+
+
+def test_a_judge_that_does_not_compare_is_an_error(judge_url: str, rows: list[dict[str, Any]]) -> None:
+    question, said = rows[0]["question"], rows[0]["student_answer"]
+    with pytest.raises(RuntimeError, match="--protocol pairwise"):
+        rewards(CompareReward("answer"), prompts=[question] * 2, completions=[said, said + " So."], answer=["17", "17"])
+
+
+@pytest.mark.filterwarnings("default")
+def test_comparisons_train(
+    comparing: str, run_python: Callable[..., Any], guide: Callable[[str, str], list[str]], tmp_path: Path
+) -> None:
+    small_model.save(tmp_path / "Qwen" / "Qwen3-0.6B")
+    program = guide("trl.md", "python")[0].replace("JurorReward", "CompareReward")
+    assert "rewards/compare/mean" in run_python(program, JUROR_URL=comparing).stdout

@@ -143,3 +143,89 @@ def test_the_overrides_are_those_of_the_guide(
     configuration(*OVERRIDES, "+reward.reward_kwargs.juror.url=http://127.0.0.1:8000")
     assert "+reward.reward_kwargs.juror.url=http://127.0.0.1:8000" in block
     assert OmegaConf.is_config(configuration(*OVERRIDES))
+
+
+SCORE = (
+    "reward.custom_reward_function.path=pkg://juror_rs.verl",
+    "reward.custom_reward_function.name=compute_score",
+)
+
+
+def scored(rows: list[dict[str, Any]], *overrides: str, sources: list[str] | None = None) -> list[dict[str, Any]]:
+    """What verl's own reward manager makes of a batch with a custom reward function."""
+    tokenizer = small_model.tokenizer()
+    manager = load_reward_manager(configuration(*SCORE, *overrides), tokenizer)
+    data = rollouts(tokenizer, rows)
+    data.non_tensor_batch["extra_info"] = objects([{"question": row["question"], "index": 0} for row in rows])
+    if sources is not None:
+        data.non_tensor_batch["data_source"] = objects(sources)
+
+    async def run() -> list[dict[str, Any]]:
+        return list(await asyncio.gather(*(manager.run_single(data[place : place + 1]) for place in range(len(data)))))
+
+    return manager.loop.run_until_complete(run())
+
+
+@pytest.mark.parametrize("name", ["compute_score", "compute_rules_score"])
+def test_the_rules_score_in_verls_own_manager(
+    rows: list[dict[str, Any]], by_rules: list[float | None], name: str
+) -> None:
+    outputs = scored(rows, f"reward.custom_reward_function.name={name}")
+    assert [output["reward_score"] for output in outputs] == [reward or 0.0 for reward in by_rules]
+    infos = [output["reward_extra_info"] for output in outputs]
+    assert [info["decided"] for info in infos] == [float(reward is not None) for reward in by_rules]
+    assert len({tuple(info) for info in infos}) == 1
+    assert all(isinstance(value, float) for info in infos for value in info.values())
+
+
+def test_the_data_source_says_who_scores(
+    server: str, rows: list[dict[str, Any]], offline: list[dict[str, Any]], by_rules: list[float | None]
+) -> None:
+    sources = ["numina_olympiads" if place % 2 else "openai/gsm8k" for place in range(len(rows))]
+    outputs = scored(
+        rows,
+        "+reward.custom_reward_function.reward_kwargs.judge=['numina_*']",
+        f"+reward.custom_reward_function.reward_kwargs.settings.url={server}",
+        "+reward.custom_reward_function.reward_kwargs.profiles={'openai/*':strict}",
+        sources=sources,
+    )
+    expected = [
+        offline[place]["reward"] if place % 2 else by_rules[place] or 0.0 for place in range(len(rows))
+    ]
+    assert [output["reward_score"] for output in outputs] == expected
+    assert [output["reward_extra_info"]["judged"] for output in outputs] == [float(place % 2) for place in range(len(rows))]
+
+
+def test_parts_and_profiles_of_the_score(rows: list[dict[str, Any]]) -> None:
+    row = {**rows[0], "reference_answer": "(a) 3, (b) 5", "student_answer": "The answer is (a) 3, (b) 6."}
+    (output,) = scored([row], "+reward.custom_reward_function.reward_kwargs.parts=true")
+    assert output["reward_score"] == 0.5 and output["reward_extra_info"]["acc"] == 0.0
+    row = {**rows[0], "reference_answer": r"$28\%$", "student_answer": "28"}
+    (output,) = scored([row], "+reward.custom_reward_function.reward_kwargs.profiles={arithmetic:compat}")
+    assert output["reward_score"] == 1.0
+    (output,) = scored([row])
+    assert output["reward_score"] == 0.0 and output["reward_extra_info"]["decided"] == 0.0
+
+
+def test_a_judge_needs_the_question_and_an_address(rows: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("JUROR_URL", raising=False)
+    judge = "+reward.custom_reward_function.reward_kwargs.judge=[arithmetic]"
+    with pytest.raises(KeyError, match="question=KEY"):
+        scored(rows[:1], judge, "+reward.custom_reward_function.reward_kwargs.question=problem")
+    with pytest.raises(RuntimeError, match="juror serve"):
+        scored(rows[:1], judge)
+
+
+def score_again(place: int) -> dict[str, float]:
+    from juror_rs.verl import compute_rules_score
+
+    return compute_rules_score("math", f"The answer is {place}.", ["8", "9"], {"index": place})
+
+
+def test_the_rules_run_in_threads_and_processes(everywhere: Callable[..., list[Any]]) -> None:
+    assert [score["score"] for score in everywhere(score_again)] == [float(place in (8, 9)) for place in range(16)] * 3
+
+
+def test_the_function_is_that_of_the_guide(guide: Callable[[str, str], list[str]]) -> None:
+    block = "\n".join(guide("verl.md", "sh"))
+    assert all(override in block for override in SCORE)

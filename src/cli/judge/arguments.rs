@@ -137,8 +137,8 @@ pub(in crate::cli) struct VerdictArguments {
     #[command(flatten)]
     pub(in crate::cli) rules: RulesArguments,
     /// What a verdict is worth: process-outcome (1 only if both hold), outcome (the final answer alone), perfect-bonus (0.9, and 1
-    /// only for perfect work), soft (the product of the judge's probabilities), score (of a protocol that gives one), or weights,
-    /// as `process=0.3,outcome=0.7` [default: process-outcome, outcome or score, by what the protocol judges]
+    /// only for perfect work), soft (the product of the judge's probabilities), score (of a protocol that gives one), parts (the share of the reference's parts
+    /// "(a) …, (b) …" that the rules find right), or weights, as `process=0.3,outcome=0.7` [default: process-outcome, outcome or score, by what the protocol judges]
     #[arg(long, value_name = "POLICY", help_heading = "Verdict")]
     pub(in crate::cli) reward: Option<RewardPolicy>,
     /// No reward above 0 where the process is not known to be right, whatever --reward says

@@ -18,6 +18,7 @@ use juror_judge::judge::model::MAX_NEW_TOKENS;
 use juror_judge::judge::{GenerationDefaults, JudgeText, RulesMode, RunOptions};
 use juror_judge::protocol::{PromptTemplate, Protocol, ScaffoldWants};
 use juror_judge::reward::RewardPolicy;
+use juror_rules::RulesProfile;
 
 /// Why an option for constrained answers has no meaning.
 const FREE: &str = "its answers are not constrained";
@@ -204,6 +205,13 @@ impl ResolvedJudge {
                 ),
             ];
             refuse_meaningless(protocol, &why_not).or_usage()?;
+        }
+        if reward == RewardPolicy::Parts && verdict.rules.rules_profile != RulesProfile::Strict {
+            return Err(anyhow!(
+                "--reward parts has no meaning under --rules-profile {}: only strict knows the parts of a reference",
+                verdict.rules.rules_profile
+            ))
+            .or_usage();
         }
         let options = RunOptions {
             sampling,

@@ -1,6 +1,7 @@
 //! `juror label`
 
 mod agreement;
+mod join;
 mod terminal;
 
 use std::path::{Path, PathBuf};
@@ -24,6 +25,17 @@ use juror_eval::label::{
 pub(super) struct LabelArguments {
     #[command(flatten)]
     judged: VerdictsAndRows,
+    /// Files with the questions and references of the rows, such as the requests of an OpenAI batch whose output the rows are
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    join: Vec<PathBuf>,
+    /// With --join: the key whose value says which rows belong together
+    #[arg(
+        long,
+        value_name = "KEY",
+        default_value = "custom_id",
+        requires = "join"
+    )]
+    on: String,
     #[command(flatten)]
     columns: ColumnArguments,
     /// Where the labels go, for `juror eval --labels`; the same command again goes on with them
@@ -120,7 +132,15 @@ pub(super) fn run(arguments: &LabelArguments) -> Result<u8, Failure> {
     let (choice, given) = choice(arguments)?;
     let columns = arguments.columns.map().or_usage()?;
     let interrupted = catch_interrupts().or_fail()?;
-    let rows = Inputs::of(rows)?.paths;
+    let mut rows = Inputs::of(rows)?.paths;
+    // What was joined is read again as long as the labels are taken.
+    let _folder = if arguments.join.is_empty() {
+        None
+    } else {
+        let (folder, joined) = join::joined(&rows, &arguments.join, &arguments.on)?;
+        rows = vec![joined];
+        Some(folder)
+    };
     let read = Queue::read(&rows, &columns, verdicts, &choice, &interrupted);
     let Some(queue) = read.map_err(failure)? else {
         return Ok(INTERRUPTED);

@@ -93,7 +93,7 @@ fn bad_lines_and_unknown_parameters_become_lines_with_an_error() {
     };
     let expected = [
         ("a", ""),
-        ("tools", "line 2: the parameter `tools`"),
+        ("tools", "line 2: `tools`: the 1. is no function"),
         ("format", "the form that is asked for: "),
         ("bias", "`logit_bias`"),
         ("n", "`n`"),

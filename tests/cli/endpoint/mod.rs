@@ -762,3 +762,29 @@ fn what_servers_say_is_told_without_the_key() {
     assert!(errors[3].contains("no such model"), "{errors:?}");
     assert_eq!(server.judged().len(), 5, "none of them is asked twice");
 }
+
+/// `juror serve` in front of another server: a proxy that judges.
+#[cfg(feature = "serve")]
+#[test]
+fn a_server_judges_with_a_model_elsewhere() {
+    let server = Server::new(|_, _| said(RIGHT));
+    let folder = Folder::new();
+    let proxy = crate::serve::Server::start(&folder, &["--endpoint", &server.url]);
+    let sample = json!({"question": "Two and two?", "reference": "4", "response": "It is 4."});
+    let asked = json!({"samples": [sample]}).to_string();
+    let answer = proxy.request("POST", "/v1/judge", &[], &asked);
+    assert_eq!(answer.status, 200, "{}", answer.text);
+    assert_eq!(
+        answer.json()["verdicts"][0]["overall"],
+        true,
+        "{}",
+        answer.text
+    );
+    // Asked twice, judged once.
+    proxy.request("POST", "/v1/judge", &[], &asked);
+    assert_eq!(server.judged().len(), 1);
+    let chat = json!({"messages": [{"role": "user", "content": "hi"}]}).to_string();
+    let refused = proxy.request("POST", "/v1/chat/completions", &[], &chat);
+    assert_eq!(refused.status, 404, "{}", refused.text);
+    assert!(refused.text.contains("--endpoint"), "{}", refused.text);
+}

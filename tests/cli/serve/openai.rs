@@ -214,3 +214,169 @@ fn what_is_not_applied_is_named() {
     );
     server.post("/v1/chat/completions", &quiet).ok();
 }
+
+#[test]
+fn a_prompt_is_echoed_with_its_log_probabilities() {
+    let folder = Folder::new();
+    let server = Server::start(&folder, &[]);
+    let ask = |more: Value| {
+        let mut body = json!({"model": "tiny", "temperature": 0});
+        body.as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
+        server.post("/v1/completions", &body)
+    };
+    let prompt = "Ann has 12 apples and buys 5 more.";
+    let written = ask(json!({"prompt": prompt, "max_tokens": 6, "logprobs": 2})).ok();
+    let written = &written["choices"][0];
+    let text = format!("{prompt}{}", written["text"].as_str().unwrap());
+    // What was generated has the same log-probabilities as a prompt.
+    let echoed = ask(json!({"prompt": text, "max_tokens": 1, "logprobs": 2, "echo": true})).ok();
+    let (choice, usage) = (&echoed["choices"][0], &echoed["usage"]);
+    let of = |choice: &Value, key: &str| choice["logprobs"][key].as_array().unwrap().clone();
+    let (tokens, all) = (of(choice, "tokens"), of(choice, "token_logprobs"));
+    assert_eq!(
+        tokens.len(),
+        usage["prompt_tokens"].as_u64().unwrap() as usize + 1
+    );
+    assert_eq!(usage["completion_tokens"], 1);
+    let joined: String = tokens.iter().map(|token| token.as_str().unwrap()).collect();
+    assert_eq!(choice["text"], joined);
+    assert!(choice["text"].as_str().unwrap().starts_with(&text));
+    assert!(all[0].is_null() && of(choice, "top_logprobs")[0].is_null());
+    assert!(
+        all[1..].iter().all(|one| one.as_f64().unwrap() <= 0.0),
+        "{all:?}"
+    );
+    assert_eq!(
+        of(choice, "text_offset")[1],
+        tokens[0].as_str().unwrap().chars().count()
+    );
+    let own = of(written, "tokens");
+    let from = tokens.len() - 1 - own.len();
+    assert_eq!(tokens[from..tokens.len() - 1], own);
+    for (one, other) in all[from..].iter().zip(of(written, "token_logprobs")) {
+        let (one, other) = (one.as_f64().unwrap(), other.as_f64().unwrap());
+        assert!((one - other).abs() < 1e-4, "{one} against {other}");
+    }
+    assert_eq!(
+        of(choice, "top_logprobs")[from..tokens.len() - 1],
+        of(written, "top_logprobs")
+    );
+
+    // Nothing new, several prompts, token ids, and an end of sequence within the prompt.
+    let nothing = ask(json!({"prompt": prompt, "max_tokens": 0, "echo": true})).ok();
+    assert_eq!(nothing["choices"][0]["text"], prompt);
+    assert_eq!(nothing["usage"]["completion_tokens"], 0);
+    let ids = json!([[5, 0, 6, 1, 7, 2], [9]]);
+    let both =
+        ask(json!({"prompt": ids, "max_tokens": 0, "echo": true, "logprobs": 0, "n": 2})).ok();
+    let choices = both["choices"].as_array().unwrap();
+    assert_eq!(choices.len(), 4);
+    assert_eq!(of(&choices[0], "token_logprobs").len(), 6);
+    assert_eq!(choices[0]["logprobs"], choices[1]["logprobs"]);
+    assert_eq!(of(&choices[3], "token_logprobs"), [Value::Null]);
+    assert_eq!(both["usage"]["prompt_tokens"], 7);
+    // A stop text in the prompt is no end.
+    let stopped =
+        ask(json!({"prompt": "a b", "max_tokens": 3, "echo": true, "logprobs": 1, "stop": ["a"]}))
+            .ok();
+    assert!(
+        stopped["choices"][0]["text"]
+            .as_str()
+            .unwrap()
+            .starts_with("a b")
+    );
+
+    ask(json!({"prompt": "a", "echo": true, "stream": true})).expect(400, &["`echo`", "stream"]);
+    ask(json!({"prompt": "a", "max_tokens": 0})).expect(400, &["`max_tokens` is 0"]);
+    server
+        .post("/v1/chat/completions", &chat(&json!({"echo": true})))
+        .expect(400, &["`echo`"]);
+}
+
+#[test]
+fn a_function_is_called_where_the_request_says_so() {
+    let folder = Folder::new();
+    let server = Server::start(&folder, &[]);
+    let function = |name: &str, key: &str| {
+        json!({"type": "function", "function": {"name": name, "description": "Gives a grade.", "strict": true, "parameters":
+            {"type": "object", "properties": {key: {"$ref": "#/$defs/Grade"}}, "required": [key], "additionalProperties": false,
+             "$defs": {"Grade": {"enum": ["A", "B"]}}}}})
+    };
+    let (grade, mark) = (function("grade", "g"), function("mark", "m"));
+    let ask = |more: Value| server.post("/v1/chat/completions", &chat(&more));
+    let named = json!({"type": "function", "function": {"name": "grade"}});
+    let answer = ask(json!({"tools": [grade, mark], "tool_choice": named, "max_tokens": 40, "parallel_tool_calls": false})).ok();
+    let choice = &answer["choices"][0];
+    let call = &choice["message"]["tool_calls"][0];
+    assert_eq!(
+        (&choice["finish_reason"], &choice["message"]["content"]),
+        (&json!("stop"), &Value::Null)
+    );
+    assert_eq!(
+        (&call["type"], &call["function"]["name"]),
+        (&json!("function"), &json!("grade"))
+    );
+    let arguments = |call: &Value| {
+        serde_json::from_str::<Value>(call["function"]["arguments"].as_str().unwrap()).unwrap()
+    };
+    assert!(
+        ["A", "B"].contains(&arguments(call)["g"].as_str().unwrap()),
+        "{call}"
+    );
+    assert!(call["id"].as_str().is_some_and(|id| !id.is_empty()));
+
+    // One of several, each with definitions of the same name; also in a stream.
+    let required = json!({"tools": [grade, mark], "tool_choice": "required", "max_tokens": 80});
+    let answer = ask(required.clone()).ok();
+    let choice = &answer["choices"][0];
+    assert_eq!(choice["finish_reason"], "tool_calls", "{answer}");
+    let call = &choice["message"]["tool_calls"][0];
+    let key = if call["function"]["name"] == "grade" {
+        "g"
+    } else {
+        "m"
+    };
+    assert!(arguments(call)[key].is_string(), "{call}");
+    let mut streamed = required;
+    streamed["stream"] = json!(true);
+    let events = ask(streamed).text;
+    assert!(
+        events.contains("\"tool_calls\":[{\"id\"")
+            && events.contains("\"finish_reason\":\"tool_calls\""),
+        "{events}"
+    );
+
+    // Earlier calls are text; a call that was cut is none.
+    let earlier = json!([{"role": "user", "content": "Grade it."},
+        {"role": "assistant", "content": null, "tool_calls": [{"id": "1", "type": "function", "function": {"name": "grade", "arguments": "{}"}}]},
+        {"role": "tool", "tool_call_id": "1", "name": "grade", "content": "g is missing"}]);
+    ask(
+        json!({"messages": earlier, "tools": [grade], "tool_choice": "required", "max_tokens": 40}),
+    )
+    .ok();
+    let cut = ask(json!({"tools": [grade, mark], "tool_choice": "required", "max_tokens": 2})).ok();
+    assert_eq!(cut["choices"][0]["finish_reason"], "length");
+    assert!(cut["choices"][0]["message"].get("tool_calls").is_none());
+    // Without a choice nothing is called.
+    let none = ask(json!({"tools": [grade], "tool_choice": "none", "max_tokens": 2})).ok();
+    assert!(none["choices"][0]["message"]["content"].is_string());
+
+    for (more, parts) in [
+        (
+            json!({"tools": [grade]}),
+            &["`tools`", "\"auto\"", "Mode.TOOLS", "function_calling"][..],
+        ),
+        (
+            json!({"tools": [grade], "tool_choice": {"type": "function", "function": {"name": "x"}}}),
+            &["\"x\"", "not among"],
+        ),
+        (
+            json!({"tools": [grade], "tool_choice": "required", "response_format": {"type": "json_object"}}),
+            &["both `tools`"],
+        ),
+    ] {
+        ask(more).expect(400, parts);
+    }
+}

@@ -159,9 +159,18 @@ fn it_ends_with_its_standard_input() {
 #[test]
 fn what_cannot_be_served_is_said_at_once() {
     let folder = Folder::new();
+    for (option, value) in [
+        ("--model", "tiny"),
+        ("--protocol", "prime"),
+        ("--cache", "c"),
+    ] {
+        folder
+            .run(&["serve", "--rules", "only", option, value])
+            .expect(2, &[option, "asks no model"]);
+    }
     folder
-        .run(&["serve", "--rules", "only"])
-        .expect(2, &["--rules only needs no server"]);
+        .run(&["serve", "--rules", "only", "--reward", "process-outcome"])
+        .expect(2, &["says nothing of the process"]);
     folder
         .run(&["serve", "--trials", "3", "--temperature", "1"])
         .expect(2, &["--trials is for files"]);

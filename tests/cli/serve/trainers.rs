@@ -168,3 +168,118 @@ fn slime_sends_texts_or_messages() {
         .post("/reward", &json!({"prompt": "x"}))
         .expect(400, &["`response` is missing"]);
 }
+
+#[test]
+fn the_rules_serve_without_a_model() {
+    let folder = Folder::new();
+    let server = Server::start(&folder, &["--rules", "only"]);
+    server.wait_until_ready();
+    let right = "12 + 5 = 17. The answer is 17.";
+    let answer = server
+        .post("/get_reward", &openrlhf(right, &json!("17")))
+        .ok();
+    assert_eq!(
+        answer,
+        json!({"rewards": [1.0], "scores": [1.0], "extra_logs": {"outcome": 1.0, "judge_ok": 1.0}})
+    );
+    let wrong = json!({"prompt": "12 + 5?", "response": "It is 18.", "label": "17"});
+    assert_eq!(
+        server.post("/reward", &wrong).ok(),
+        json!({"reward": 0.0, "process": null, "outcome": false, "status": "ok", "judge_ok": 1})
+    );
+    // What the rules cannot tell has no reward, whoever asks.
+    let open = json!({"prompt": "?", "response": "The answer is $\\frac{3$.", "label": "17"});
+    let answer = server.post("/reward", &open).ok();
+    assert_eq!(
+        (&answer["reward"], &answer["judge_ok"]),
+        (&Value::Null, &json!(0))
+    );
+    // The verdicts are those of a run without a model.
+    folder.write("rows.jsonl", super::examples());
+    let only = ["--rules", "only", "--reward", "outcome"];
+    folder.run(&[&["judge", "rows.jsonl", "-o", "out.jsonl"], &only[..]].concat());
+    let rows: Vec<Value> = folder.lines("rows.jsonl");
+    let judged = server.post("/v1/judge", &json!({"samples": rows})).ok();
+    assert_eq!(judged["verdicts"], json!(folder.lines("out.jsonl")));
+    assert_eq!(judged["judge"]["model"], "rules");
+    // What needs a model is refused.
+    let chat = json!({"model": "rules", "messages": [{"role": "user", "content": "hi"}]});
+    server
+        .post("/v1/chat/completions", &chat)
+        .expect(404, &["has no model", "--rules only"]);
+    let raw = json!({"model": "rules", "prompt": "hi"});
+    server
+        .post("/v1/completions", &raw)
+        .expect(404, &["has no model"]);
+    server
+        .get("/v1/models/rules")
+        .expect(404, &["has no model"]);
+    assert_eq!(server.get("/v1/models").ok()["data"], json!([]));
+    // A trainer may send it to sleep as any other.
+    server.post("/sleep", &json!({})).ok();
+    server.post("/wake_up", &json!({})).ok();
+    assert_eq!(server.post("/reward", &wrong).ok()["reward"], 0.0);
+    assert!(server.metric("juror:verdicts_total") >= 24);
+}
+
+#[test]
+fn parts_have_their_share_of_the_reward() {
+    let folder = Folder::new();
+    let server = Server::start(&folder, &["--rules", "only", "--reward", "parts"]);
+    let reward = |reference: Value, response: &str| {
+        let row = json!({"question": "?", "reference": reference, "response": response});
+        let verdict =
+            server.post("/v1/judge", &json!({"samples": [row]})).ok()["verdicts"][0].clone();
+        (verdict["reward"].clone(), verdict["parts"].clone())
+    };
+    let three = "(a) 3, (b) 5, (c) x + 1";
+    for (reference, response, share, parts) in [
+        (
+            json!(three),
+            "The answer is (a) 3, (b) 5, (c) 1 + x.",
+            json!(1.0),
+            json!([true, true, true]),
+        ),
+        (
+            json!(three),
+            "The answer is (a) 3, (b) 6, (c) 1 + x.",
+            json!(2.0 / 3.0),
+            json!([true, false, true]),
+        ),
+        (
+            json!(three),
+            "The answer is (a) 4, (b) 6, (c) x.",
+            json!(0.0),
+            json!([false, false, false]),
+        ),
+        // What was not answered, or cannot be told, is no wrong answer.
+        (
+            json!(three),
+            "The answer is (a) 3, (b) 6.",
+            json!(null),
+            json!([true, false, null]),
+        ),
+        (
+            json!(three),
+            "The answer is 3.",
+            json!(null),
+            json!([null, null, null]),
+        ),
+        // Of several references the best one.
+        (
+            json!(["(a) 1, (b) 2", "(a) 3, (b) 2"]),
+            "The answer is (a) 3, (b) 4.",
+            json!(0.5),
+            json!([true, false]),
+        ),
+        // Without parts it is the outcome.
+        (json!("17"), "The answer is 17.", json!(1.0), json!(null)),
+        (json!("17"), "The answer is 18.", json!(0.0), json!(null)),
+    ] {
+        assert_eq!(
+            reward(reference.clone(), response),
+            (share, parts),
+            "{reference} {response}"
+        );
+    }
+}

@@ -37,7 +37,7 @@ pub enum Kind {
 
 /// The columns of every table, by the verdict line's keys: `confidence.process` becomes the column `confidence_process`. A
 /// key that is neither here nor kept, such as `raw`, is in no table.
-const COLUMNS: [(&str, Kind); 35] = [
+const COLUMNS: [(&str, Kind); 36] = [
     ("id", Kind::Text),
     ("index", Kind::Integer),
     ("group", Kind::Text),
@@ -50,6 +50,7 @@ const COLUMNS: [(&str, Kind); 35] = [
     ("answer", Kind::Text),
     ("first_error", Kind::Integer),
     ("step_rewards", Kind::Text),
+    ("parts", Kind::Text),
     ("score", Kind::Number),
     ("criteria", Kind::Text),
     ("overall", Kind::Boolean),

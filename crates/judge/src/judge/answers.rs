@@ -99,7 +99,7 @@ impl Answers {
     ) -> Verdict {
         let (sample, trial) = (&subject.sample, job.trial);
         if verdicts.is_skipped_by_rules(subject) {
-            return verdicts.skipped_by_rules(sample, trial);
+            return verdicts.skipped_by_rules(subject, trial);
         }
         let failed = |why| verdicts.without_completion(subject, trial, Status::Failed, why);
         let answer = match self.by_trial.get(&(job.position(), trial)) {

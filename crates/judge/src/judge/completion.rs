@@ -9,7 +9,7 @@ use super::reading::{confidence, expected_of_choices, read, read_answer, read_of
 use super::request::wants_of;
 use super::{JudgeText, RulesMode, RunOptions, guarded};
 use crate::protocol::{ChoiceField, ParsedVerdict, Unreadable, Yields};
-use crate::reward::reward;
+use crate::reward::{RewardPolicy, reward};
 use crate::runtime::{Answer as ModelAnswer, Answered, Doubt, Unanswered};
 use juror_data::Sample;
 use juror_data::rubric::{expected_score, weighted_score};
@@ -91,7 +91,30 @@ impl<'a> VerdictBuilder<'a> {
             _ if self.yields.score => None,
             _ => self.verify(subject).outcome,
         };
-        Self::unknown(&subject.sample, trial, status, rule_outcome)
+        self.ruled(subject, trial, status, rule_outcome)
+    }
+
+    /// A verdict with what the rules say, and everything else unknown.
+    fn ruled(
+        &self,
+        subject: &Subject,
+        trial: u32,
+        status: Status,
+        rule_outcome: Option<bool>,
+    ) -> Verdict {
+        let sample = &subject.sample;
+        let mut verdict = Self::unknown(sample, trial, status, rule_outcome);
+        if self.options.reward == RewardPolicy::Parts {
+            let rules = &self.options.outcome_rules;
+            let references = sample.references();
+            let parts = references.map(|one| rules.parts(one, &sample.student_answer));
+            let best = |parts: &Vec<Option<bool>>| {
+                let right = parts.iter().filter(|part| **part == Some(true));
+                (right.count(), !parts.contains(&None))
+            };
+            verdict.parts = parts.max_by_key(best).unwrap_or_default();
+        }
+        verdict
     }
 
     /// A verdict with `rule_outcome`, and everything else unknown.
@@ -109,6 +132,7 @@ impl<'a> VerdictBuilder<'a> {
             answer: None,
             first_error: None,
             step_rewards: Vec::new(),
+            parts: Vec::new(),
             score: None,
             criteria: Vec::new(),
             overall: None,
@@ -188,7 +212,7 @@ impl<'a> VerdictBuilder<'a> {
     /// The verdict of the rules alone.
     pub(super) fn by_rules(&self, subject: &Subject, trial: u32) -> Verdict {
         let found = self.verify(subject);
-        let mut verdict = Self::unknown(&subject.sample, trial, Status::Ok, found.outcome);
+        let mut verdict = self.ruled(subject, trial, Status::Ok, found.outcome);
         Self::outcome_by_rules(&mut verdict);
         if verdict.outcome.is_none() {
             verdict.status = Status::Unparsed;
@@ -211,8 +235,8 @@ impl<'a> VerdictBuilder<'a> {
     }
 
     /// The verdict on a sample whose final answer the rules already find wrong.
-    pub(super) fn skipped_by_rules(&self, sample: &Sample, trial: u32) -> Verdict {
-        let mut verdict = Self::unknown(sample, trial, Status::Ok, Some(false));
+    pub(super) fn skipped_by_rules(&self, subject: &Subject, trial: u32) -> Verdict {
+        let mut verdict = self.ruled(subject, trial, Status::Ok, Some(false));
         verdict.skipped = true;
         Self::outcome_by_rules(&mut verdict);
         self.settle(verdict)

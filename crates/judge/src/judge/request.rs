@@ -112,7 +112,7 @@ impl<'a> RequestBuilder<'a> {
     fn not_asked(&self, subject: &Subject, trial: u32, why: &NotAsked) -> Verdict {
         let verdicts = self.verdicts;
         match why {
-            NotAsked::Skipped => verdicts.skipped_by_rules(&subject.sample, trial),
+            NotAsked::Skipped => verdicts.skipped_by_rules(subject, trial),
             NotAsked::Without(status, why) => {
                 verdicts.without_completion(subject, trial, *status, why.clone())
             }

@@ -431,11 +431,14 @@ pub fn run_rules<S: Samples + ?Sized>(
     sink: &mut dyn Sink,
 ) -> Result<RunEnd, JudgeError> {
     let verdicts = VerdictBuilder::new(options, None);
-    let verdict = |subject: &Subject, job: Job| {
-        guarded(|| verdicts.by_rules(subject, job.trial))
-            .unwrap_or_else(|why| verdicts.broken(&subject.sample, job.trial, why))
-    };
+    let verdict = |subject: &Subject, job: Job| of_rules(&verdicts, subject, job.trial);
     run_without_model(samples, jobs, &verdict, interrupted, sink)
+}
+
+/// The verdict of the rules alone, or that of an error of theirs.
+pub(super) fn of_rules(verdicts: &VerdictBuilder, subject: &Subject, trial: u32) -> Verdict {
+    guarded(|| verdicts.by_rules(subject, trial))
+        .unwrap_or_else(|why| verdicts.broken(&subject.sample, trial, why))
 }
 
 /// Gives each trial what `verdict` makes of it.

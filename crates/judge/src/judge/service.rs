@@ -17,12 +17,12 @@ use std::time::Duration;
 use super::cache::AnswerKey;
 use super::completion::{Subject, VerdictBuilder};
 use super::request::{Ask, RequestBuilder, Trial};
-use super::run::keep_answer;
+use super::run::{keep_answer, of_rules};
 use super::{EngineOptions, Judge, JudgeText, LoadError, RunOptions, WorkloadLengths};
 use crate::catalog::JudgeModel;
 use crate::runtime::{
-    Answered, ClientName, FairQueue, GuideNotes, IdleBackend, Observer, Phase, Reply, Runtime,
-    RuntimeOptions, Stop, Submission, Supply, Turn, Unanswered, local,
+    Answered, Build, ClientName, FairQueue, GuideNotes, IdleBackend, Observer, Phase, Reply,
+    Runtime, RuntimeOptions, Stop, Submission, Supply, Turn, Unanswered, local,
 };
 use juror_base::panics;
 use juror_base::threads::{self, ThreadError};
@@ -74,7 +74,8 @@ pub struct JudgeService {
 }
 
 struct Shared {
-    text: Arc<JudgeText>,
+    /// The model's text side; without one the rules judge alone.
+    text: Option<Arc<JudgeText>>,
     options: RunOptions,
     runtime: Runtime,
     work: Arc<Work>,
@@ -190,13 +191,30 @@ impl JudgeService {
     /// # Errors
     /// [`ThreadError`] where the system refuses to start a thread.
     pub fn start(setup: ServiceSetup, observer: Option<Observer>) -> Result<Self, ThreadError> {
-        let work = Arc::new(Work::default());
         let (text, options) = (Arc::clone(&setup.text), setup.options.clone());
+        let build = move || build(&setup).map_err(|error| error.to_string());
+        Self::of(Some(text), options, Arc::new(build), observer)
+    }
+
+    /// Starts one whose verdicts are those of the rules alone: it has no model, and generates nothing.
+    ///
+    /// # Errors
+    /// [`ThreadError`] where the system refuses to start a thread.
+    pub fn of_rules(options: RunOptions) -> Result<Self, ThreadError> {
+        let build = || Ok((Vec::new(), "the rules alone, without a model".to_owned()));
+        Self::of(None, options, Arc::new(build), None)
+    }
+
+    fn of(
+        text: Option<Arc<JudgeText>>,
+        options: RunOptions,
+        build: Build,
+        observer: Option<Observer>,
+    ) -> Result<Self, ThreadError> {
+        let work = Arc::new(Work::default());
         let ends = Arc::clone(&work);
         let runtime = Runtime::start(
-            Supply::Built(Arc::new(move || {
-                build(&setup).map_err(|error| error.to_string())
-            })),
+            Supply::Built(build),
             RuntimeOptions {
                 ahead: AHEAD,
                 kept_answers: KEPT_ANSWERS,
@@ -343,13 +361,14 @@ impl Drop for JudgeService {
 
 impl Shared {
     fn verdicts(&self) -> VerdictBuilder<'_> {
-        VerdictBuilder::new(&self.options, Some(&self.text))
+        VerdictBuilder::new(&self.options, self.text.as_deref())
     }
 
     /// Makes prompts and verdicts until there are no more.
     fn work(&self) {
         let verdicts = self.verdicts();
-        let requests = RequestBuilder::new(&self.text, &self.options, &verdicts);
+        let text = self.text.as_ref();
+        let requests = text.map(|text| RequestBuilder::new(text, &self.options, &verdicts));
         loop {
             let waiting = self.work.changed.wait_while(self.work.lock(), |waiting| {
                 waiting.replies.is_empty() && waiting.prompts.is_empty() && !waiting.is_over
@@ -357,11 +376,12 @@ impl Shared {
             let mut waiting = waiting.unwrap_or_else(PoisonError::into_inner);
             if let Some(replied) = waiting.replies.pop_front() {
                 drop(waiting);
-                let _ = panics::guarded(|| self.deliver(&verdicts, replied));
+                let deliver = |text: &Arc<_>| self.deliver(text, &verdicts, replied);
+                let _ = panics::guarded(|| text.map(deliver));
             } else if let Some(job) = waiting.prompts.pop(Job::turn) {
                 drop(waiting);
                 // Whoever waits for a job that panics is told so where it is dropped.
-                let _ = panics::guarded(|| self.run(&requests, job));
+                let _ = panics::guarded(|| self.run(requests.as_ref(), &verdicts, job));
             } else if waiting.is_over {
                 return;
             }
@@ -369,14 +389,19 @@ impl Shared {
     }
 
     /// What the model says becomes a verdict.
-    fn deliver(&self, verdicts: &VerdictBuilder, Replied { asked, reply }: Replied) {
+    fn deliver(
+        &self,
+        text: &JudgeText,
+        verdicts: &VerdictBuilder,
+        Replied { asked, reply }: Replied,
+    ) {
         keep_answer(&self.options, &asked.key, &reply);
-        let mut verdict = verdicts.of_reply(&self.text, &asked.subject, 0, &reply);
+        let mut verdict = verdicts.of_reply(text, &asked.subject, 0, &reply);
         verdict.index = asked.place;
         asked.take.take(verdict);
     }
 
-    fn run(&self, requests: &RequestBuilder, job: Job) {
+    fn run(&self, requests: Option<&RequestBuilder>, verdicts: &VerdictBuilder, job: Job) {
         let (client, samples, take) = match job {
             Job::Prompt { make, .. } => return make(),
             Job::Samples {
@@ -391,8 +416,11 @@ impl Shared {
             }
             sample.index = self.next_sample.fetch_add(1, Ordering::Relaxed);
             let subject = Subject::new(sample);
-            let prompt = requests.prompt(&subject);
-            match requests.trial(&subject, 0, &prompt) {
+            let trial = match requests {
+                Some(requests) => requests.trial(&subject, 0, &requests.prompt(&subject)),
+                None => Trial::Judged(Box::new(of_rules(verdicts, &subject, 0))),
+            };
+            match trial {
                 Trial::Ask(ask) => {
                     let Ask {
                         request,

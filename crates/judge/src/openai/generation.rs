@@ -3,6 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use super::conversation::{ChatModel, Prompt};
+use super::echo::Echo;
 use super::form::FormedAnswer;
 use super::request::{BYTES_PER_TOKEN, GenerationRequest};
 use super::stop::StopTexts;
@@ -118,10 +119,12 @@ impl Generation {
                     Some(seed) => (seed, 0),
                     None => (defaults.seed, name),
                 };
-                let request = Request {
+                let new = max_new_tokens(model, request, defaults);
+                let guide = self.guide(model, request, prompt, &notes.failure);
+                let asked = Request {
                     id: 0,
                     prompt: prompt.tokens.clone(),
-                    max_new_tokens: max_new_tokens(model, request, defaults),
+                    max_new_tokens: new,
                     // What the request leaves out is as the model's makers recommend.
                     sampling: request.sampling(model.generation.sampling_for(1)),
                     random_key: RandomKey {
@@ -130,10 +133,11 @@ impl Generation {
                         trial: answer,
                     },
                     eos: Arc::clone(&model.eos),
-                    guide: self.guide(model, request, prompt, &notes.failure),
+                    guide,
                     choices: None,
                     logprobs: request.logprobs,
                 };
+                let request = if request.echo { Echo::of(asked) } else { asked };
                 Answering { request, notes }
             })
         })

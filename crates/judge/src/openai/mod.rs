@@ -7,13 +7,16 @@
 //! | `unapplied` | parameters that are not applied: refused, unless they change nothing |
 //! | [`conversation`] | [`ChatModel`](conversation::ChatModel): messages as the token ids that a model sees |
 //! | `form` | the form that an answer must have, such as a JSON schema |
+//! | `tools` | an answer that is the call of a function |
 //! | `stop` | texts that end an answer |
 //! | `logprobs` | log-probabilities of an answer's tokens |
+//! | `echo` | the prompt before the answer, with those of its tokens |
 //! | [`generation`] | what the engine is asked for a request |
 //! | [`response`] | completions as an answer's body |
 //! | `streaming` | an answer in pieces |
 
 pub mod conversation;
+mod echo;
 mod form;
 pub mod generation;
 mod logprobs;
@@ -22,6 +25,7 @@ pub(crate) mod response;
 mod stop;
 #[cfg(feature = "serve")]
 pub(crate) mod streaming;
+mod tools;
 mod unapplied;
 
 use juror_base::panics;

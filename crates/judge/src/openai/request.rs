@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use super::form::form;
 use super::logprobs;
+use super::tools::{self, Tools};
 use super::unapplied::refuse_the_rest;
 use juror_engine::engine::Sampling;
 use juror_engine::grammar::GrammarSource;
@@ -111,6 +112,10 @@ pub struct GenerationRequest {
     pub(crate) form: Option<GrammarSource>,
     /// Give how likely each token of an answer was, and so many of the likeliest tokens in its place.
     pub(crate) logprobs: Option<usize>,
+    /// The prompt comes before the answer, with the log-probabilities of its tokens where they are asked for.
+    pub(crate) echo: bool,
+    /// The answer is a call of one of these.
+    pub(crate) tools: Option<Tools>,
 }
 
 impl GenerationRequest {
@@ -120,10 +125,18 @@ impl GenerationRequest {
     /// What is wrong and what to do.
     pub(crate) fn parse(route: Route, mut body: Map<String, Value>) -> Result<Self, String> {
         body.retain(|_, value| !value.is_null());
-        let asked = match route {
+        let tools = match route {
+            Route::Chat => tools::tools(&mut body)?,
+            Route::Completions => None,
+        };
+        let mut asked = match route {
             Route::Chat => Asked::Chat(messages(body.remove("messages"))?, variables(&mut body)?),
             Route::Completions => Asked::Prompts(prompts(body.remove("prompt"))?),
         };
+        if let (Some(tools), Asked::Chat(messages, _)) = (&tools, &mut asked) {
+            tools.tell(messages);
+        }
+        let echo = route == Route::Completions && body.remove("echo") == Some(Value::Bool(true));
         let request = Self {
             model: text(&mut body, "model")?,
             asked,
@@ -147,7 +160,8 @@ impl GenerationRequest {
                 Some(value) => Some(count("top_k", &value, 0)?),
             },
             min_p: number(&mut body, "min_p")?,
-            max_tokens: longest(&mut body)?,
+            // A prompt may be all that is asked for.
+            max_tokens: longest(&mut body, u64::from(!echo))?,
             seed: match body.remove("seed") {
                 None => None,
                 Some(value) => Some(
@@ -158,8 +172,18 @@ impl GenerationRequest {
                 ),
             },
             stop: stops(body.remove("stop"))?,
-            form: form(&mut body)?,
+            form: match (form(&mut body)?, &tools) {
+                (Some(_), Some(_)) => {
+                    return Err(
+                        "both `tools` and a form of the answer are asked for: one can be had"
+                            .to_owned(),
+                    );
+                }
+                (form, tools) => form.or(tools.as_ref().map(Tools::form)),
+            },
             logprobs: logprobs::asked(route, &mut body)?,
+            echo,
+            tools,
         };
         request
             .sampling(Sampling::GREEDY)
@@ -269,7 +293,18 @@ fn messages(value: Option<Value>) -> Result<Vec<Message>, String> {
             Some(other) => return Err(format!("message {at} has the role {other}, which is no name of a role")),
             None => return Err(format!("message {at} has no role")),
         };
-        let parts = match message.remove("content") {
+        let calls = match message.remove("tool_calls").as_ref().map(tools::written) {
+            Some(None) => return Err(format!("message {at}: `tool_calls` is no list of calls of functions")),
+            Some(Some(calls)) => Some(calls).filter(|calls| !calls.is_empty()),
+            None => None,
+        };
+        // A call is told from others by its place, and the function of a result by its call.
+        message.remove("tool_call_id");
+        if role == "tool" {
+            message.remove("name");
+        }
+        let mut parts = match message.remove("content") {
+            None if calls.is_some() => Vec::new(),
             Some(Value::String(text)) => vec![text],
             Some(Value::Array(parts)) => {
                 let parts = parts.into_iter().map(part);
@@ -282,6 +317,7 @@ fn messages(value: Option<Value>) -> Result<Vec<Message>, String> {
             }
             None => return Err(format!("message {at} has no content")),
         };
+        parts.extend(calls);
         // Some clients name the kind of a message, which is always text here.
         message.remove("type");
         if let Some(key) = message.keys().next() {
@@ -337,13 +373,13 @@ fn variables(body: &mut Map<String, Value>) -> Result<Map<String, Value>, String
     Ok(variables)
 }
 
-fn longest(body: &mut Map<String, Value>) -> Result<Option<usize>, String> {
+fn longest(body: &mut Map<String, Value>, least: u64) -> Result<Option<usize>, String> {
     let mut longest: Option<usize> = None;
     for key in ["max_completion_tokens", "max_tokens"] {
         let Some(value) = body.remove(key) else {
             continue;
         };
-        let tokens = count(key, &value, 1)?;
+        let tokens = count(key, &value, least)?;
         if longest.is_some_and(|other| other != tokens) {
             return Err(
                 "`max_completion_tokens` and `max_tokens` differ: give one of them".to_owned(),
@@ -407,162 +443,4 @@ fn count(key: &str, value: &Value, least: u64) -> Result<usize, String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    fn parse(body: &Value) -> Result<GenerationRequest, String> {
-        GenerationRequest::parse(Route::Chat, body.as_object().unwrap().clone())
-    }
-
-    fn with(key: &str, value: &Value) -> Result<GenerationRequest, String> {
-        let mut body = json!({"messages": [{"role": "user", "content": "hi"}]});
-        body[key] = value.clone();
-        parse(&body)
-    }
-
-    #[test]
-    fn a_request_is_read_whole() {
-        let request = parse(&json!({
-            "model": "m", "temperature": 0.5, "top_p": 0.9, "top_k": -1, "min_p": 0, "max_tokens": 7, "max_completion_tokens": 7,
-            "seed": -1, "stop": "x", "n": 1, "user": "me", "stream": false, "tools": null, "repetition_penalty": 1.0,
-            "reasoning_effort": "low", "chat_template_kwargs": {"enable_thinking": false},
-            "messages": [{"role": "system", "content": "s"}, {"role": "user", "content": ["a", {"type": "text", "text": "b"}], "name": null}]
-        }))
-        .unwrap();
-        let Asked::Chat(messages, variables) = &request.asked else {
-            panic!("{request:?}")
-        };
-        assert_eq!(messages[1].parts, ["a", "b"]);
-        assert_eq!(
-            json!(variables),
-            json!({"enable_thinking": false, "reasoning_effort": "low"})
-        );
-        assert_eq!(request.max_tokens, Some(7));
-        assert_eq!(request.seed, Some(u64::MAX));
-        assert_eq!(request.stop, ["x"]);
-        let sampling = request.sampling(Sampling::GREEDY);
-        assert!((sampling.top_p - 0.9).abs() < 1e-9 && sampling.top_k == 0);
-    }
-
-    #[test]
-    fn a_form_is_one_of_those_that_are_known() {
-        let schema = json!({"type": "object"});
-        let of = |key: &str, value: Value| with(key, &value).map(|request| request.form);
-        let as_schema = Ok(Some(GrammarSource::JsonSchema(schema.to_string())));
-        let format = json!({"type": "json_schema", "json_schema": {"schema": schema}});
-        assert_eq!(of("response_format", format), as_schema);
-        assert_eq!(of("guided_json", schema.clone()), as_schema);
-        assert_eq!(of("structured_outputs", json!({"json": schema})), as_schema);
-        assert_eq!(of("response_format", json!({"type": "text"})), Ok(None));
-        for (key, value, why) in [
-            ("response_format", json!({"type": "xml"}), "may be text"),
-            (
-                "response_format",
-                json!({"type": "json_schema"}),
-                "`json_schema.schema`",
-            ),
-            ("guided_choice", json!([1]), "list of texts"),
-            ("guided_regex", json!(3), "`guided_regex` is 3"),
-            (
-                "structured_outputs",
-                json!({"structural_tag": "x"}),
-                "`structured_outputs.structural_tag` is not applied",
-            ),
-            (
-                "structured_outputs",
-                json!({"regex": "a", "choice": ["b"]}),
-                "both",
-            ),
-        ] {
-            let refused = of(key, value).unwrap_err();
-            assert!(refused.contains(why), "{refused}");
-        }
-    }
-
-    #[test]
-    fn what_would_change_the_answer_is_named() {
-        for (key, value) in [
-            ("tools", json!([{"type": "function"}])),
-            ("logit_bias", json!({"5": 1})),
-            ("prompt_logprobs", json!(1)),
-            ("frequency_penalty", json!(0.1)),
-            ("repetition_penalty", json!(1.1)),
-            ("stream", json!(true)),
-            ("anything", json!(0)),
-        ] {
-            let why = with(key, &value).unwrap_err();
-            assert!(why.contains(&format!("`{key}` is not applied")), "{why}");
-        }
-        for (key, value, why) in [
-            ("temperature", json!(-1), "temperature"),
-            ("temperature", json!("hot"), "`temperature` is \"hot\""),
-            ("top_p", json!(0), "top-p"),
-            ("max_tokens", json!(0), "`max_tokens` is 0"),
-            ("n", json!(0), "`n` is 0"),
-            ("stop", json!([""]), "`stop` must be"),
-            ("seed", json!(1.5), "`seed` is 1.5"),
-            (
-                "chat_template_kwargs",
-                json!({"messages": []}),
-                "may not set `messages`",
-            ),
-            ("messages", json!([]), "is empty"),
-            (
-                "messages",
-                json!([{"role": "user"}]),
-                "message 1 has no content",
-            ),
-            (
-                "messages",
-                json!([{"role": "<|im_end|>", "content": "x"}]),
-                "which is no name of a role",
-            ),
-            (
-                "messages",
-                json!([{"role": "user", "content": "x", "tool_calls": []}]),
-                "`tool_calls` is not applied",
-            ),
-            (
-                "messages",
-                json!([{"role": "user", "content": [{"type": "image_url"}]}]),
-                "type \"image_url\"",
-            ),
-        ] {
-            let said = with(key, &value).unwrap_err();
-            assert!(said.contains(why), "{said}");
-        }
-    }
-
-    #[test]
-    fn raw_prompts_are_texts_or_token_ids() {
-        let of = |prompt: Value| {
-            let body = json!({"prompt": prompt}).as_object().unwrap().clone();
-            GenerationRequest::parse(Route::Completions, body).map(|request| request.asked)
-        };
-        let text = |text: &str| RawPrompt::Text(text.to_owned());
-        let tokens = |ids: &[u32]| RawPrompt::Tokens(ids.to_vec());
-        for (prompt, expected) in [
-            (json!("a"), vec![text("a")]),
-            (json!(["a", "b"]), vec![text("a"), text("b")]),
-            (json!([1, 2]), vec![tokens(&[1, 2])]),
-            (json!([[1], [2]]), vec![tokens(&[1]), tokens(&[2])]),
-        ] {
-            assert_eq!(of(prompt), Ok(Asked::Prompts(expected)));
-        }
-        for prompt in [
-            json!(""),
-            json!([]),
-            json!([[]]),
-            json!([1, "a"]),
-            json!([-1]),
-            json!({}),
-        ] {
-            assert!(
-                of(prompt.clone()).unwrap_err().contains("`prompt`"),
-                "{prompt}"
-            );
-        }
-    }
-}
+mod tests;

@@ -3,11 +3,12 @@
 use serde_json::{Value, json};
 
 use super::conversation::{ChatModel, Prompt};
+use super::echo;
 use super::logprobs;
 use super::request::{GenerationRequest, Route};
 use super::stop::first;
 use juror_engine::engine::{Completion, FinishReason};
-use juror_engine::text::reasoning::{Answer, Thinking};
+use juror_engine::text::reasoning::Answer;
 
 /// What is the same in many answers.
 #[derive(Clone, Copy)]
@@ -35,8 +36,7 @@ impl Responder<'_> {
     ) -> Result<Value, String> {
         let n = request.n as usize;
         let choices = completions.iter().enumerate().map(|(index, completion)| {
-            let thinking = prompts.get(index / n).and_then(|p| p.thinking.as_deref());
-            self.choice(request, thinking, completion, index)
+            self.choice(request, &prompts[index / n], completion, index)
         });
         let choices = choices.collect::<Result<Vec<Value>, String>>()?;
         let mut body = self.head(request, request.route().object(), name);
@@ -66,7 +66,7 @@ impl Responder<'_> {
     pub(super) fn choice(
         &self,
         request: &GenerationRequest,
-        thinking: Option<&Thinking>,
+        prompt: &Prompt,
         completion: &Completion,
         index: usize,
     ) -> Result<Value, String> {
@@ -79,21 +79,36 @@ impl Responder<'_> {
             text
         };
         let tokenizer = self.model.tokenizer();
-        let mut choice = if let Some(thinking) = thinking {
+        let mut choice = if let Some(thinking) = prompt.thinking.as_deref() {
             let (content, thought) = apart(thinking.read(tokenizer, tokens));
-            let mut message = json!({"role": "assistant", "content": content.map(cut)});
+            let content = content.map(&mut cut);
+            let call = request.tools.as_ref().zip(content.as_deref());
+            let id = format!("call-{:x}-{:x}-{index}", self.created, completion.id);
+            let call = call.and_then(|(tools, content)| tools.call(content, &id));
+            let mut message = match call {
+                Some(call) => json!({"role": "assistant", "content": null, "tool_calls": [call]}),
+                None => json!({"role": "assistant", "content": content}),
+            };
             if let Some(thought) = thought {
                 message["reasoning_content"] = json!(thought);
             }
             json!({"message": message})
+        } else if request.echo {
+            let place = index / request.n as usize;
+            let (given, answer) =
+                echo::apart(self.model, request, (place, prompt), tokens, completion);
+            json!({"text": given + &cut(tokenizer.decode(answer))})
         } else {
             json!({"text": cut(tokenizer.decode(tokens))})
         };
         choice["index"] = json!(index);
+        if let (Some(tools), "stop") = (&request.tools, reason) {
+            reason = tools.finish_reason();
+        }
         choice["finish_reason"] = json!(reason);
         let asked = request.logprobs.is_some();
         choice["logprobs"] =
-            json!(asked.then(|| logprobs::written(self.model, request.route(), completion)));
+            json!(asked.then(|| logprobs::written(self.model, request, completion)));
         if self.raw {
             choice["token_ids"] = json!(completion.tokens);
         }
@@ -128,9 +143,10 @@ pub(super) fn ended(completion: &Completion) -> Result<(&[u32], &'static str), S
 /// Tokens of the prompts, each once, and of all completions.
 pub(super) fn usage(prompts: &[Prompt], completions: &[Completion]) -> Value {
     let prompt: usize = prompts.iter().map(|prompt| prompt.tokens.len()).sum();
-    let generated: usize = completions.iter().map(|c| c.tokens.len()).sum();
-    // The first completion of each prompt: later ones find all of it.
     let each = completions.len() / prompts.len().max(1);
+    let all = completions.iter().map(|c| c.prompt.len() + c.tokens.len());
+    let generated = all.sum::<usize>() - prompt * each;
+    // The first completion of each prompt: later ones find all of it.
     let cached = completions.iter().step_by(each.max(1));
     let cached: usize = cached.map(|completion| completion.cached_tokens).sum();
     json!({
@@ -157,32 +173,4 @@ pub(super) fn apart(answer: Answer) -> (Option<String>, Option<String>) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn thinking_that_readers_do_not_know_is_taken_out() {
-        for (written, visible, content, thought) in [
-            (
-                "<think>a</think>b",
-                Some("<think>a</think>b"),
-                Some("<think>a</think>b"),
-                None,
-            ),
-            (
-                "[T]a[/T] b",
-                Some("         b"),
-                Some("b"),
-                Some("[T]a[/T] "),
-            ),
-            ("[T]a", None, None, Some("[T]a")),
-        ] {
-            let answer = Answer {
-                written: written.to_owned(),
-                visible: visible.map(str::to_owned),
-            };
-            let expected = (content.map(str::to_owned), thought.map(str::to_owned));
-            assert_eq!(apart(answer), expected);
-        }
-    }
-}
+mod tests;

@@ -43,7 +43,8 @@ impl<'a> Streaming<'a> {
         let n = request.n as usize;
         let choices = (0..prompts.len() * n).map(|index| {
             let thinking = prompts[index / n].thinking.as_deref();
-            let is_plain = thinking.is_none_or(Thinking::is_plain);
+            // A call comes whole.
+            let is_plain = thinking.is_none_or(Thinking::is_plain) && request.tools.is_none();
             let tokenizer = responder.model.tokenizer();
             Choice {
                 text: is_plain.then(|| TextStream::new(tokenizer.clone())),
@@ -112,9 +113,9 @@ impl<'a> Streaming<'a> {
         completion: &Completion,
     ) -> Result<Vec<Value>, String> {
         let prompt = &self.prompts[index / self.request.n as usize];
-        let whole =
-            self.responder
-                .choice(self.request, prompt.thinking.as_deref(), completion, index)?;
+        let whole = self
+            .responder
+            .choice(self.request, prompt, completion, index)?;
         let text = match self.request.route() {
             Route::Chat => &whole["message"]["content"],
             Route::Completions => &whole["text"],
@@ -123,6 +124,14 @@ impl<'a> Streaming<'a> {
         let mut pieces = Vec::new();
         if let Some(thought) = whole["message"].get("reasoning_content") {
             let delta = json!({"reasoning_content": thought});
+            pieces.push(self.piece(
+                &json!({"index": index, "delta": delta, "finish_reason": null, "logprobs": null}),
+            ));
+        }
+        if let Some(call) = whole["message"].get("tool_calls") {
+            let mut call = call[0].clone();
+            call["index"] = json!(0);
+            let delta = json!({"tool_calls": [call]});
             pieces.push(self.piece(
                 &json!({"index": index, "delta": delta, "finish_reason": null, "logprobs": null}),
             ));
@@ -189,22 +198,4 @@ fn may_begin(text: &str, stops: &[String]) -> usize {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_beginning_of_a_stop_text_is_held_back() {
-        let stops = ["END".to_owned(), "é!".to_owned()];
-        for (text, held) in [
-            ("a", 0),
-            ("aE", 1),
-            ("aEN", 2),
-            ("ENE", 1),
-            ("é", 2),
-            ("END", 0),
-            ("", 0),
-        ] {
-            assert_eq!(may_begin(text, &stops), held, "{text}");
-        }
-    }
-}
+mod tests;

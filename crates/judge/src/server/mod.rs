@@ -55,6 +55,7 @@ use axum::middleware;
 use axum::routing::{get, post};
 use tokio::net::TcpListener;
 
+use crate::judge::RunOptions;
 use crate::judge::service::{JudgeService, ServiceSetup};
 use crate::openai::conversation::ChatModel;
 use crate::openai::generation::Defaults;
@@ -105,13 +106,20 @@ pub struct Limits {
     pub text: usize,
 }
 
+/// Who gives a server's verdicts.
+#[allow(clippy::large_enum_variant, reason = "there is one in a process")]
+pub enum Answerer {
+    /// A judge; its observer is the server's. A model that is here answers OpenAI's routes too.
+    Model(ServiceSetup, Option<Arc<ChatModel>>),
+    /// The rules alone, under these options.
+    Rules(RunOptions),
+}
+
 /// A server to be started.
 pub struct ServerSetup {
-    /// The judge; its observer is the server's.
-    pub service: ServiceSetup,
-    /// The model for OpenAI's routes.
-    pub chat: Arc<ChatModel>,
-    /// What those leave open.
+    /// Who gives the verdicts.
+    pub answerer: Answerer,
+    /// What OpenAI's routes leave open.
     pub defaults: Defaults,
     /// What is judged.
     pub identity: JudgeIdentity,
@@ -162,7 +170,8 @@ pub enum ServerError {
 /// What all requests share.
 struct App {
     service: Arc<JudgeService>,
-    chat: Arc<ChatModel>,
+    /// None where the rules judge alone, or the model is behind another server.
+    chat: Option<Arc<ChatModel>>,
     defaults: Defaults,
     identity: JudgeIdentity,
     columns: ColumnMap,
@@ -239,11 +248,15 @@ impl App {
         let metrics = Arc::new(Metrics::new(&setup.identity.model));
         let own = Arc::clone(&metrics);
         let observer = Box::new(move |completion: &_, waited| own.completed(completion, waited));
-        let service = Arc::new(JudgeService::start(setup.service, Some(observer))?);
+        let (service, chat) = match setup.answerer {
+            Answerer::Model(service, chat) => (JudgeService::start(service, Some(observer))?, chat),
+            Answerer::Rules(options) => (JudgeService::of_rules(options)?, None),
+        };
+        let service = Arc::new(service);
         let waiting = Arc::clone(&service);
         Ok(Self {
             service,
-            chat: setup.chat,
+            chat,
             defaults: setup.defaults,
             identity: setup.identity,
             columns: setup.columns,

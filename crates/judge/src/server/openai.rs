@@ -20,6 +20,7 @@ use super::budget::Reservation;
 use super::error::ApiError;
 use super::rows::WAITING;
 use super::stream::{Streamed, Wanted, channel_body};
+use crate::openai::conversation::ChatModel;
 use crate::openai::generation::{Answering, Defaults, Generation};
 use crate::openai::request::{GenerationRequest, Route};
 use crate::openai::response::Responder;
@@ -57,7 +58,8 @@ pub(super) async fn completions(
 
 /// `GET /v1/models`.
 pub(super) async fn models(State(app): State<Arc<App>>) -> Json<Value> {
-    Json(json!({"object": "list", "data": [app.model_card()]}))
+    let card = app.chat.as_deref().map(|chat| app.model_card(chat));
+    Json(json!({"object": "list", "data": Vec::from_iter(card)}))
 }
 
 /// `GET /v1/models/NAME`.
@@ -66,8 +68,9 @@ pub(super) async fn model(
     name: Result<Path<String>, PathRejection>,
 ) -> Result<Json<Value>, ApiError> {
     let Path(name) = name.map_err(|why| ApiError::bad_request(why.body_text()))?;
+    let chat = app.chat()?;
     app.check_model(&name)?;
-    Ok(Json(app.model_card()))
+    Ok(Json(app.model_card(chat)))
 }
 
 /// Whether and how an answer is to come piece by piece.
@@ -82,6 +85,7 @@ async fn answer(
     route: Route,
     body: Body,
 ) -> Result<Response, ApiError> {
+    let chat = Arc::clone(app.chat()?);
     let mut body = app.receive(&client, body, MOST_VALUES).await?;
     let (streams, request) = body
         .parse(move |json| {
@@ -98,6 +102,10 @@ async fn answer(
     if let Some(name) = &request.model {
         app.check_model(name)?;
     }
+    if streams.is_some() && request.echo {
+        let why = "`echo` is not applied to a stream: leave one of them out";
+        return Err(ApiError::bad_parameter(why.to_owned()));
+    }
     if request.answers() > MOST_ANSWERS {
         let why = format!(
             "{} answers (prompts times `n`), and a request may ask for {MOST_ANSWERS}: send several",
@@ -111,7 +119,7 @@ async fn answer(
         ..app.defaults
     };
     let request = Arc::new(request);
-    let (chat, asked) = (Arc::clone(&app.chat), Arc::clone(&request));
+    let (model, asked) = (Arc::clone(&chat), Arc::clone(&request));
     let (sender, made) = oneshot::channel();
     let waits = Arc::new(());
     let waiting = Arc::downgrade(&waits);
@@ -119,7 +127,7 @@ async fn answer(
         &client.0,
         Box::new(move || {
             // Its client may have gone.
-            let _ = sender.send(Generation::new(&chat, &asked, defaults));
+            let _ = sender.send(Generation::new(&model, &asked, defaults));
         }),
         Box::new(move || waiting.strong_count() > 0),
     );
@@ -131,10 +139,11 @@ async fn answer(
     let each = tokens.max().unwrap_or(0) * size_of::<u32>() + WAITING;
     room.grow_to(room.bytes() + request.answers() * each).await;
     let name = format!("{:016x}{:08x}", random(), defaults.seed as u32);
-    let answering = generation.answers(&app.chat, &request, defaults, random());
+    let answering = generation.answers(&chat, &request, defaults, random());
     let answering: Vec<Answering> = answering.collect();
     let answer = Answer {
         app: Arc::clone(app),
+        chat,
         created: now(),
         request,
         generation,
@@ -200,6 +209,7 @@ fn unanswerable(why: String) -> ApiError {
 /// A request that is being answered.
 struct Answer {
     app: Arc<App>,
+    chat: Arc<ChatModel>,
     created: i64,
     request: Arc<GenerationRequest>,
     generation: Generation,
@@ -228,7 +238,7 @@ impl Reply for Taker {
 impl Answer {
     fn responder(&self) -> Responder<'_> {
         Responder {
-            model: &self.app.chat,
+            model: &self.chat,
             created: self.created,
             raw: false,
         }
@@ -381,13 +391,22 @@ impl Coming {
 }
 
 impl App {
-    fn model_card(&self) -> Value {
+    /// The model that generates.
+    fn chat(&self) -> Result<&Arc<ChatModel>, ApiError> {
+        self.chat.as_ref().ok_or_else(|| {
+            let why = "this server has no model of its own (`--rules only`, or a judge behind --endpoint, which is to be asked itself), and \
+                       generates nothing: ask /v1/judge, /get_reward or /reward, or start `juror serve` with a --model";
+            ApiError::new(StatusCode::NOT_FOUND, why)
+        })
+    }
+
+    fn model_card(&self, chat: &ChatModel) -> Value {
         json!({
             "id": self.identity.model,
             "object": "model",
             "created": 0,
             "owned_by": "juror",
-            "max_model_len": self.chat.config.max_positions,
+            "max_model_len": chat.config.max_positions,
         })
     }
 

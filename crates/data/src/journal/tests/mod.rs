@@ -65,6 +65,7 @@ fn verdict(index: usize, trial: u32) -> Verdict {
         step_rewards: Vec::new(),
         score: None,
         criteria: Vec::new(),
+        parts: Vec::new(),
         overall: Some(false),
         reward: Some(0.1),
         advantage: None,

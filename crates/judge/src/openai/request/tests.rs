@@ -1,0 +1,156 @@
+use serde_json::json;
+
+use super::*;
+
+fn parse(body: &Value) -> Result<GenerationRequest, String> {
+    GenerationRequest::parse(Route::Chat, body.as_object().unwrap().clone())
+}
+
+fn with(key: &str, value: &Value) -> Result<GenerationRequest, String> {
+    let mut body = json!({"messages": [{"role": "user", "content": "hi"}]});
+    body[key] = value.clone();
+    parse(&body)
+}
+
+#[test]
+fn a_request_is_read_whole() {
+    let request = parse(&json!({
+        "model": "m", "temperature": 0.5, "top_p": 0.9, "top_k": -1, "min_p": 0, "max_tokens": 7, "max_completion_tokens": 7,
+        "seed": -1, "stop": "x", "n": 1, "user": "me", "stream": false, "tools": null, "repetition_penalty": 1.0,
+        "reasoning_effort": "low", "chat_template_kwargs": {"enable_thinking": false},
+        "messages": [{"role": "system", "content": "s"}, {"role": "user", "content": ["a", {"type": "text", "text": "b"}], "name": null}]
+    }))
+    .unwrap();
+    let Asked::Chat(messages, variables) = &request.asked else {
+        panic!("{request:?}")
+    };
+    assert_eq!(messages[1].parts, ["a", "b"]);
+    assert_eq!(
+        json!(variables),
+        json!({"enable_thinking": false, "reasoning_effort": "low"})
+    );
+    assert_eq!(request.max_tokens, Some(7));
+    assert_eq!(request.seed, Some(u64::MAX));
+    assert_eq!(request.stop, ["x"]);
+    let sampling = request.sampling(Sampling::GREEDY);
+    assert!((sampling.top_p - 0.9).abs() < 1e-9 && sampling.top_k == 0);
+}
+
+#[test]
+fn a_form_is_one_of_those_that_are_known() {
+    let schema = json!({"type": "object"});
+    let of = |key: &str, value: Value| with(key, &value).map(|request| request.form);
+    let as_schema = Ok(Some(GrammarSource::JsonSchema(schema.to_string())));
+    let format = json!({"type": "json_schema", "json_schema": {"schema": schema}});
+    assert_eq!(of("response_format", format), as_schema);
+    assert_eq!(of("guided_json", schema.clone()), as_schema);
+    assert_eq!(of("structured_outputs", json!({"json": schema})), as_schema);
+    assert_eq!(of("response_format", json!({"type": "text"})), Ok(None));
+    for (key, value, why) in [
+        ("response_format", json!({"type": "xml"}), "may be text"),
+        (
+            "response_format",
+            json!({"type": "json_schema"}),
+            "`json_schema.schema`",
+        ),
+        ("guided_choice", json!([1]), "list of texts"),
+        ("guided_regex", json!(3), "`guided_regex` is 3"),
+        (
+            "structured_outputs",
+            json!({"structural_tag": "x"}),
+            "`structured_outputs.structural_tag` is not applied",
+        ),
+        (
+            "structured_outputs",
+            json!({"regex": "a", "choice": ["b"]}),
+            "both",
+        ),
+    ] {
+        let refused = of(key, value).unwrap_err();
+        assert!(refused.contains(why), "{refused}");
+    }
+}
+
+#[test]
+fn what_would_change_the_answer_is_named() {
+    for (key, value) in [
+        ("logit_bias", json!({"5": 1})),
+        ("prompt_logprobs", json!(1)),
+        ("frequency_penalty", json!(0.1)),
+        ("repetition_penalty", json!(1.1)),
+        ("stream", json!(true)),
+        ("anything", json!(0)),
+    ] {
+        let why = with(key, &value).unwrap_err();
+        assert!(why.contains(&format!("`{key}` is not applied")), "{why}");
+    }
+    for (key, value, why) in [
+        ("temperature", json!(-1), "temperature"),
+        ("temperature", json!("hot"), "`temperature` is \"hot\""),
+        ("top_p", json!(0), "top-p"),
+        ("max_tokens", json!(0), "`max_tokens` is 0"),
+        ("n", json!(0), "`n` is 0"),
+        ("stop", json!([""]), "`stop` must be"),
+        ("seed", json!(1.5), "`seed` is 1.5"),
+        (
+            "chat_template_kwargs",
+            json!({"messages": []}),
+            "may not set `messages`",
+        ),
+        ("messages", json!([]), "is empty"),
+        (
+            "messages",
+            json!([{"role": "user"}]),
+            "message 1 has no content",
+        ),
+        (
+            "messages",
+            json!([{"role": "<|im_end|>", "content": "x"}]),
+            "which is no name of a role",
+        ),
+        (
+            "messages",
+            json!([{"role": "user", "content": "x", "tool_calls": [1]}]),
+            "`tool_calls` is no list of calls",
+        ),
+        (
+            "messages",
+            json!([{"role": "user", "content": [{"type": "image_url"}]}]),
+            "type \"image_url\"",
+        ),
+    ] {
+        let said = with(key, &value).unwrap_err();
+        assert!(said.contains(why), "{said}");
+    }
+}
+
+#[test]
+fn raw_prompts_are_texts_or_token_ids() {
+    let of = |prompt: Value| {
+        let body = json!({"prompt": prompt}).as_object().unwrap().clone();
+        GenerationRequest::parse(Route::Completions, body).map(|request| request.asked)
+    };
+    let text = |text: &str| RawPrompt::Text(text.to_owned());
+    let tokens = |ids: &[u32]| RawPrompt::Tokens(ids.to_vec());
+    for (prompt, expected) in [
+        (json!("a"), vec![text("a")]),
+        (json!(["a", "b"]), vec![text("a"), text("b")]),
+        (json!([1, 2]), vec![tokens(&[1, 2])]),
+        (json!([[1], [2]]), vec![tokens(&[1]), tokens(&[2])]),
+    ] {
+        assert_eq!(of(prompt), Ok(Asked::Prompts(expected)));
+    }
+    for prompt in [
+        json!(""),
+        json!([]),
+        json!([[]]),
+        json!([1, "a"]),
+        json!([-1]),
+        json!({}),
+    ] {
+        assert!(
+            of(prompt.clone()).unwrap_err().contains("`prompt`"),
+            "{prompt}"
+        );
+    }
+}
