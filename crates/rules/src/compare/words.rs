@@ -168,6 +168,16 @@ fn against(text: &str, other: &Answer, context: &Context<'_>) -> Comparison {
         {
             return Comparison::open("words against an expression".to_owned());
         }
+        (
+            Some(Meaning::Midday),
+            Answer::Time {
+                seconds: 43_200,
+                afternoon: Some(_),
+            },
+        )
+        | (Some(Meaning::Midnight), Answer::Time { seconds: 0, .. }) => {
+            return Comparison::equal("time");
+        }
         (Some(Meaning::Midday | Meaning::Midnight), Answer::Time { .. }) => {
             return Comparison::open("a time in words".to_owned());
         }

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::words;
+use crate::lexicon::words::APPROXIMATELY;
 
 /// How many lines of a list are looked at.
 const MAX_LINES: usize = 64;
@@ -192,6 +193,13 @@ pub(super) fn before_bracket(sentence: &str) -> Option<usize> {
         && inner.contains([' '])
         && has_digit(inner);
     let read = |text: &str| crate::parse::parse(text).ok();
+    // "250 grams (about 2 cups)", "2/3 (≈ 66.7%)"
+    let first = words::first_word(inner);
+    let roughly =
+        inner.starts_with('≈') || APPROXIMATELY.contains(first) || inner.starts_with("i.e.");
+    if roughly && has_digit(before) && has_digit(inner) {
+        return Some(at);
+    }
     // "35 (thirty-five)"
     if words::is_number_word(inner) && read(before).is_some_and(|it| Some(it) == read(inner)) {
         return Some(at);

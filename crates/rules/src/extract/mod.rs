@@ -121,12 +121,13 @@ pub(crate) fn extract<'t>(text: &'t str, role: Role, config: &Config) -> Result<
     found
         .into_iter()
         .next()
-        .ok_or_else(|| "no answer was found".to_owned())
+        .ok_or_else(|| NOTHING_FOUND.to_owned())
 }
 
 pub(crate) use labelled::parts;
 pub(crate) use markup::trim_markup as bare;
-pub(crate) use qualifiers::{deny as denies, opposed, retracted};
+pub(crate) use qualifiers::{deny as denies, falls, opposed, retracted};
+pub(crate) use search::NOTHING_FOUND;
 pub(crate) use sentences::ends_in;
 
 /// Do words before a value only suppose it?
@@ -166,6 +167,55 @@ pub(crate) fn choice_instead<'t>(
     })
 }
 
+/// The choice in brackets that a line ends with, where one is asked for and no answer is found: "None of the above (E)".
+pub(crate) fn choice_behind(text: &str) -> Option<Found<'static>> {
+    let line = text.trim();
+    let choice = choice::behind(line).filter(|_| line.len() <= LONGEST_OPTION)?;
+    let named = line[..line.rfind('(')?].trim_end();
+    (!line.contains('\n') && !qualifiers::deny(named)).then(|| Found {
+        text: Cow::Owned(choice.letters),
+        method: "choice",
+        statement: Cow::Owned(line.to_owned()),
+        qualified: false,
+        doubtful: false,
+        option: Some(named.to_owned()),
+    })
+}
+
+/// How long the line of an option is at most, in bytes.
+const LONGEST_OPTION: usize = 200;
+
+/// One short line in which nothing was found, and which denies or changes nothing: all of it may be an answer in words.
+pub(crate) fn short(text: &str) -> Option<String> {
+    const LONGEST: usize = 60;
+    let line = bare(text);
+    let says = line.len() <= LONGEST
+        && !line.contains(['\n', '?'])
+        && !qualifiers::deny(line)
+        && !qualifiers::change_words(line, "")
+        && !words::words_of(line).any(|it| words::CONDITION.contains(it));
+    (says || words::is_number_word(line)).then(|| markup::without_markup(line).into_owned())
+}
+
+/// How much of a text is read, in bytes, some 400,000 tokens: of a longer one the lines at its end.
+pub(crate) const LONGEST: usize = 1_500_000;
+
+/// How much of the end of a response is searched for the words of a reference.
+const MENTION: usize = 600;
+
+/// Do the words of an answer stand near the end of a response that announces nothing?
+pub(crate) fn mentions(text: &str, answer: &str) -> bool {
+    let near = &text[text.ceil_char_boundary(text.len().saturating_sub(MENTION))..];
+    let line = near.trim_end().rsplit('\n').next().unwrap_or("");
+    let lower =
+        |text: &str| -> Vec<String> { words::words_of(text).map(str::to_lowercase).collect() };
+    let (near, answer) = (lower(line), lower(bare(answer)));
+    let worded = answer
+        .iter()
+        .any(|it| it.len() > 1 && it.contains(char::is_alphabetic));
+    worded && !qualifiers::deny(line) && near.windows(answer.len()).any(|part| part == answer)
+}
+
 /// Everything in `text` that may be its final answer, most trusted first, eight at most; empty where [`extract`] finds
 /// no answer.
 pub(crate) fn candidates<'t>(text: &'t str, role: Role, config: &Config) -> Vec<Found<'t>> {
@@ -173,13 +223,25 @@ pub(crate) fn candidates<'t>(text: &'t str, role: Role, config: &Config) -> Vec<
 }
 
 fn search<'t>(text: &'t str, role: Role, config: &Config) -> Result<Vec<Found<'t>>, &'static str> {
-    match clean::visible(text)? {
-        Cow::Borrowed(part) => search::search(part, role, config),
+    let announced;
+    let mut config = config;
+    if text.len() > LONGEST {
+        // Of what only its end was read an announcement counts, and nothing else.
+        announced = Config {
+            try_extract_without_anchor: false,
+            ..config.clone()
+        };
+        config = &announced;
+    }
+    let mut found = match clean::visible(text)? {
+        Cow::Borrowed(part) => search::search(part, role, config)?,
         Cow::Owned(part) => {
             let found = search::search(&part, role, config)?;
-            Ok(found.into_iter().map(Found::into_owned).collect())
+            found.into_iter().map(Found::into_owned).collect()
         }
-    }
+    };
+    found.retain(|it| text.len() <= LONGEST || it.method != "whole");
+    Ok(found)
 }
 
 #[cfg(test)]

@@ -351,7 +351,14 @@ fn mathematics<'t>(source: Source<'t, '_>, range: Range<usize>) -> Option<Candid
     let text = match tail.base {
         Some(base) => format!("{value}_{{{}}}", &after[base]),
         None if tail.unit.start == 0 => {
-            return Some(plain(source, range.start..run.end + tail.unit.end));
+            let value = plain(source, range.start..run.end + tail.unit.end);
+            // The "-year-old" of "12-year-old" belongs to it.
+            let said = tail.end > tail.unit.end;
+            return Some(if said {
+                Candidate { range, ..value }
+            } else {
+                value
+            });
         }
         None => format!("{value} {}", &after[tail.unit]),
     };
