@@ -168,17 +168,16 @@ fn strict(
     (reference, gold_config): (&str, &Config),
     (pred, config): (&str, &Config),
 ) -> Verification {
+    let long = reference.len().max(pred.len()) > extract::LONGEST;
+    if long && extract::bare(reference) == extract::bare(pred) {
+        return alike(reference, reference, "written alike");
+    }
     let gold = match read(reference, Role::Gold, gold_config, false) {
         Ok(side) => side,
         Err(_) if code::restates(reference, pred) => {
             return of_code(Verdict::Equal, reference, reference);
         }
-        Err(_) if reference.len() > extract::LONGEST => {
-            if extract::bare(reference) == extract::bare(pred) {
-                return alike(reference, reference, "written alike");
-            }
-            return too_long();
-        }
+        Err(_) if reference.len() > extract::LONGEST => return too_long(),
         Err(reason) => {
             return unread(Status::UnparsedGold, &[reference], &[], reason);
         }
@@ -232,7 +231,7 @@ fn strict(
         // It may be said in a way that is not known.
         Err(reason)
             if reason == extract::NOTHING_FOUND
-                && matches!(gold.answer, Ok(Answer::Text(_)))
+                && !choice
                 && extract::mentions(pred, &gold.text) =>
         {
             let reason = "the words of the reference stand in what announces no answer".to_owned();
@@ -321,8 +320,7 @@ fn strict(
 /// Does a response that announces no answer end in words that are the answer of `gold`? It is asked for nothing else: such
 /// a sentence may say more than its answer.
 fn ends_in(pred: &str, read: &Result<Side, String>, gold: &Side) -> bool {
-    let announced =
-        |side: &Side| !matches!(side.method, "whole" | "number" | "formula" | "therefore");
+    let announced = |side: &Side| extract::is_announced(side.method);
     let answer = gold.answer.as_ref();
     if gold.qualified
         || read.as_ref().is_ok_and(announced)
@@ -609,9 +607,9 @@ fn same_but_for_comma(a: &str, b: &str) -> bool {
     (a.contains(',') || b.contains(',')) && pointed(a).is_some_and(|it| Some(it) == pointed(b))
 }
 
-/// A text without the article that it begins with.
+/// A text without the article, or the pronoun, that it begins with.
 fn without_article(text: &str) -> &str {
-    let article = ["the ", "The ", "a ", "A ", "an ", "An "];
+    let article = ["the ", "The ", "a ", "A ", "an ", "An ", "it ", "It "];
     let rest = article.iter().find_map(|it| text.strip_prefix(it));
     rest.filter(|it| it.len() > 1).unwrap_or(text)
 }

@@ -159,6 +159,18 @@ fn against(text: &str, other: &Answer, context: &Context<'_>) -> Comparison {
                 return Comparison::equal("text");
             }
         }
+        // "He has none left", "The limit is infinite."
+        (_, Answer::Quantity(quantity))
+            if words.len() > 1
+                && words
+                    .iter()
+                    .any(|it| it == "none" || it == "nothing" || it == "infinite") =>
+        {
+            let zero = matches!(&quantity.value, Expr::Number(value) if value.is_zero());
+            if zero || expressions::infinity(&quantity.value).is_some() {
+                return Comparison::open("words that may say so".to_owned());
+            }
+        }
         // "all integers" may be what ℤ is.
         (_, Answer::Quantity(quantity)) if is_domain(&quantity.value) => {
             return Comparison::open("words against the sign of a set".to_owned());

@@ -37,6 +37,15 @@ pub(super) fn is_bracketed(sentence: &str) -> bool {
     !inner.contains(['(', ')']) && words::words_of(inner).filter(is_word).nth(2).is_some()
 }
 
+/// Is a sentence nothing but the sign that a proof is over?
+pub(super) fn ends_proof(sentence: &str) -> bool {
+    let bare = sentence.trim_matches([' ', '$', '\n', '.', '\\', '(', ')']);
+    matches!(
+        bare,
+        "blacksquare" | "square" | "qed" | "QED" | "Q.E.D" | "■" | "∎" | "□"
+    )
+}
+
 /// Where a text ends that states its answer and goes on with courtesies or an explanation under a heading of its own.
 pub(super) fn before_explanation(text: &str) -> usize {
     let mut end = text.trim_end().len();
@@ -197,7 +206,12 @@ pub(super) fn before_bracket(sentence: &str) -> Option<usize> {
     let first = words::first_word(inner);
     let roughly =
         inner.starts_with('≈') || APPROXIMATELY.contains(first) || inner.starts_with("i.e.");
-    if roughly && has_digit(before) && has_digit(inner) {
+    // "0.75 (75%)"
+    let percent = inner.ends_with('%')
+        && number(before)
+            .zip(number(inner))
+            .is_some_and(|(a, b)| (a * 100.0 - b).abs() < 1e-9);
+    if percent || roughly && has_digit(before) && has_digit(inner) {
         return Some(at);
     }
     // "35 (thirty-five)"

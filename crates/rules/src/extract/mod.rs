@@ -29,6 +29,7 @@
 //! | `decimal` | numbers of languages with a decimal comma |
 //! | `maths`, `symbols`, `tail`, `ratio` | how far mathematics reaches in prose; units and labels after a number |
 //! | `qualifiers`, `aside` | words beside an answer that change it; what follows an answer without being one |
+//! | `spoken` | mathematics and times of day in words |
 //! | `hypertext` | tags and entities of HTML |
 //! | `computed` | calls and operators of programs as mathematics |
 //! | `no_answer`, `markup`, `words` | refusals and cut-off texts; markup; words of the lexicon |
@@ -56,6 +57,7 @@ mod scan;
 mod search;
 mod sentences;
 mod settled;
+mod spoken;
 mod stated;
 mod strings;
 mod symbols;
@@ -191,7 +193,7 @@ pub(crate) fn short(text: &str) -> Option<String> {
     let line = bare(text);
     let says = line.len() <= LONGEST
         && !line.contains(['\n', '?'])
-        && !qualifiers::deny(line)
+        && (!qualifiers::deny(line) || line.contains("not exist"))
         && !qualifiers::change_words(line, "")
         && !words::words_of(line).any(|it| words::CONDITION.contains(it));
     (says || words::is_number_word(line)).then(|| markup::without_markup(line).into_owned())
@@ -210,16 +212,23 @@ pub(crate) fn mentions(text: &str, answer: &str) -> bool {
     let lower =
         |text: &str| -> Vec<String> { words::words_of(text).map(str::to_lowercase).collect() };
     let (near, answer) = (lower(line), lower(bare(answer)));
-    let worded = answer
-        .iter()
-        .any(|it| it.len() > 1 && it.contains(char::is_alphabetic));
-    worded && !qualifiers::deny(line) && near.windows(answer.len()).any(|part| part == answer)
+    !answer.is_empty()
+        && !qualifiers::deny(line)
+        && !qualifiers::change_words(line, "")
+        && answer
+            .iter()
+            .all(|word| word == "and" || near.contains(word))
 }
 
 /// Everything in `text` that may be its final answer, most trusted first, eight at most; empty where [`extract`] finds
 /// no answer.
 pub(crate) fn candidates<'t>(text: &'t str, role: Role, config: &Config) -> Vec<Found<'t>> {
     search(text, role, config).unwrap_or_default()
+}
+
+/// Is an answer found in this way announced as one?
+pub(crate) fn is_announced(method: &str) -> bool {
+    !matches!(method, "whole" | "number" | "formula" | "therefore")
 }
 
 fn search<'t>(text: &'t str, role: Role, config: &Config) -> Result<Vec<Found<'t>>, &'static str> {
@@ -240,7 +249,7 @@ fn search<'t>(text: &'t str, role: Role, config: &Config) -> Result<Vec<Found<'t
             found.into_iter().map(Found::into_owned).collect()
         }
     };
-    found.retain(|it| text.len() <= LONGEST || it.method != "whole");
+    found.retain(|it| text.len() <= LONGEST || is_announced(it.method));
     Ok(found)
 }
 

@@ -157,14 +157,29 @@ fn ends_in_bound(before: &str) -> bool {
 fn may_be_another(after: &str) -> bool {
     let words: Vec<&str> = words_of(after).take(FAR).collect();
     let is_value = |word: &&str| word.starts_with(|it: char| it.is_ascii_digit());
+    // "27 cookies each, so 54 in total"
+    let concluded = |it: &str| words_of(it).next().as_ref().is_some_and(is_value);
+    if after.split(", so ").skip(1).any(concluded) {
+        return true;
+    }
     let supposed = words.windows(3).any(|three| {
         words::among(three[0], &["could", "might", "may"])
             && three[1] == "be"
             && is_value(&three[2])
     });
-    let mut replaced = words.iter().skip_while(|it| **it != "but").skip(1);
+    let replaced = words.iter().skip_while(|it| **it != "but").skip(1);
     let between = |word: &&&str| words::BETWEEN_BUT_AND_VALUE.contains(word);
-    supposed || replaced.find(|it| !between(it)).is_some_and(is_value)
+    // "240, but after fixing the sign it's 204"
+    let rest: Vec<&&str> = replaced.clone().collect();
+    let corrected = rest
+        .windows(2)
+        .any(|pair| words::among(pair[0], &["it's", "it’s", "is", "get"]) && is_value(pair[1]));
+    supposed
+        || corrected
+        || replaced
+            .clone()
+            .find(|it| !between(it))
+            .is_some_and(is_value)
 }
 
 /// Is what follows the whole of a part that is named, as in "3 sur 12"?
@@ -352,11 +367,24 @@ pub(super) fn change_near(before: &str, after: &str) -> bool {
         || ends_in_bound(before) && (alone || before.trim_end().ends_with("to"))
         || joined
         || ends_in_whole(before)
+        || words_of(after)
+            .last()
+            .is_some_and(|it| it.len() == 1 && it.starts_with(char::is_lowercase))
+            && words_of(after).rev().nth(1) == Some("than")
         || changes(after)
         || has_phrase(after, false)
         || deny(after)
         || before.trim_end().ends_with(is_operator)
         || operator_follows(after)
+}
+
+/// Is what follows denied right before it, as in "the answer is not"?
+pub(super) fn denied_before(before: &str) -> bool {
+    let start = before
+        .rfind([',', ';', ':', '.', '\n'])
+        .map_or(0, |at| at + 1);
+    let mut near = words_of(&before[start..]).rev().take(NEAR).peekable();
+    near.peek().is_some_and(|it| *it != "but") && near.any(is_denial)
 }
 
 /// Is what stands before `after` denied there, as in "12 is incorrect"?
@@ -396,7 +424,9 @@ fn changes(after: &str) -> bool {
     } else {
         after
     };
-    words::is_part(first) || has(after, &words::CHANGES_AFTER)
+    // "two dozen and one"
+    let goes_on = first == "and" && words_of(after).nth(1).is_some_and(words::is_number_word);
+    goes_on || words::is_part(first) || has(after, &words::CHANGES_AFTER)
 }
 
 /// Does a text state its value as lost: "a decrease of 15%"?

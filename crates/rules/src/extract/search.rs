@@ -346,7 +346,11 @@ impl<'t> Search<'t, '_, '_> {
             let after = text[found.end..end].trim_start_matches(['$', '*', '\\', ')', ']']);
             let after = after.split("</").next().unwrap_or("");
             // "\boxed{12} is incorrect", "\boxed{12} or more"
-            let denied = qualifiers::denied_after(after) || qualifiers::change_near("", after);
+            let near = after.split(',').next().unwrap_or("");
+            let before = text.ceil_char_boundary(found.start.saturating_sub(80));
+            let denied = qualifiers::denied_after(after)
+                || qualifiers::change_near("", near)
+                || qualifiers::denied_before(&text[before.min(found.start)..found.start]);
             let reading = Candidate {
                 text: found.text,
                 kind: Form::Formula,

@@ -97,7 +97,8 @@ impl Search<'_, '_, '_> {
                 return;
             };
             end = range.start;
-            if aside::is_bracketed(&self.source.text[range.clone()]) {
+            let said = &self.source.text[range.clone()];
+            if aside::is_bracketed(said) || aside::ends_proof(said) {
                 continue;
             }
             let method = method_of(&self.source.text[range.clone()]);
