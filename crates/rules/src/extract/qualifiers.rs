@@ -378,8 +378,16 @@ pub(super) fn change_near(before: &str, after: &str) -> bool {
         || operator_follows(after)
 }
 
-/// Is what follows denied right before it, as in "the answer is not"?
+/// Is what follows denied right before it, as in "the answer is not", or a part of what is computed, as in "180 -"?
 pub(super) fn denied_before(before: &str) -> bool {
+    let operand = before.trim_end_matches([' ', '$']);
+    let left = operand.trim_end_matches(is_operator);
+    if left.len() < operand.len()
+        && !left.is_empty()
+        && left.trim_end().ends_with(|it: char| it.is_ascii_digit())
+    {
+        return true;
+    }
     let start = before
         .rfind([',', ';', ':', '.', '\n'])
         .map_or(0, |at| at + 1);
