@@ -168,17 +168,34 @@ fn strict(
     (reference, gold_config): (&str, &Config),
     (pred, config): (&str, &Config),
 ) -> Verification {
+    let long = reference.len().max(pred.len()) > extract::LONGEST;
+    if long && extract::bare(reference) == extract::bare(pred) {
+        return alike(reference, reference, "written alike");
+    }
     let gold = match read(reference, Role::Gold, gold_config, false) {
         Ok(side) => side,
         Err(_) if code::restates(reference, pred) => {
             return of_code(Verdict::Equal, reference, reference);
         }
+        Err(_) if reference.len() > extract::LONGEST => return too_long(),
         Err(reason) => {
             return unread(Status::UnparsedGold, &[reference], &[], reason);
         }
     };
     let choice = matches!(gold.answer, Ok(Answer::Choice(_)));
     let read = read(pred, Role::Prediction, config, choice);
+    if read.as_ref().is_err_and(|it| it == extract::NOTHING_FOUND)
+        && !choice
+        && !gold.qualified
+        && let (Some(text), Ok(answer)) = (extract::short(pred), &gold.answer)
+        && let Ok(short) = parse::parse(&text)
+    {
+        // Such a line answers only if it is the reference.
+        let comparison = compare::compare(answer, &short, &Options::from(config));
+        if comparison.equal == Some(true) {
+            return compared(comparison, &gold.text, &text);
+        }
+    }
     // Before anything is taken apart: an answer is itself.
     let statement = read.as_ref().map_or("", |side| &side.statement);
     let itself = extract::bare(&gold.statement);
@@ -195,7 +212,11 @@ fn strict(
         Some(verdict) => return of_code(verdict, &gold.text, statement),
         None => {}
     }
-    if extract::bare(statement) == itself || extract::bare(pred) == itself {
+    let itself = without_article(itself);
+    if [statement, pred]
+        .map(|it| without_article(extract::bare(it)))
+        .contains(&itself)
+    {
         return alike(&gold.text, &gold.text, "written alike");
     }
     let pred = match read {
@@ -206,6 +227,16 @@ fn strict(
             return alike(&gold.text, &gold.text, "what the last sentence ends in");
         }
         Ok(side) => side,
+        Err(_) if pred.len() > extract::LONGEST => return too_long(),
+        // It may be said in a way that is not known.
+        Err(reason)
+            if reason == extract::NOTHING_FOUND
+                && !choice
+                && extract::mentions(pred, &gold.text) =>
+        {
+            let reason = "the words of the reference stand in what announces no answer".to_owned();
+            return unread(Status::UnparsedPred, &[&gold.text], &[], reason);
+        }
         Err(reason) => {
             return unread(Status::NoAnswer, &[&gold.text], &[], reason);
         }
@@ -251,6 +282,12 @@ fn strict(
                 {
                     "the same parts, joined in another way"
                 }
+                Some(false) if is_fall(&gold, &pred, &options) => {
+                    return alike(&gold.text, &pred.text, "a fall is negative");
+                }
+                Some(false) if natural_logarithm(&gold, &pred, &options) => {
+                    "the base of a logarithm is not said"
+                }
                 Some(false) if gold.doubtful || pred.doubtful => {
                     "the answer may be another part of what was said"
                 }
@@ -283,8 +320,7 @@ fn strict(
 /// Does a response that announces no answer end in words that are the answer of `gold`? It is asked for nothing else: such
 /// a sentence may say more than its answer.
 fn ends_in(pred: &str, read: &Result<Side, String>, gold: &Side) -> bool {
-    let announced =
-        |side: &Side| !matches!(side.method, "whole" | "number" | "formula" | "therefore");
+    let announced = |side: &Side| extract::is_announced(side.method);
     let answer = gold.answer.as_ref();
     if gold.qualified
         || read.as_ref().is_ok_and(announced)
@@ -489,7 +525,10 @@ fn with_texts(letters: Comparison, texts: Comparison, gold: &Side, pred: &Side) 
 
 /// Extracts and parses one side; the reason where there is no answer. `choice`: the letter of a choice is asked for.
 fn read(text: &str, role: Role, config: &Config, choice: bool) -> Result<Side, String> {
-    let mut found = extract::extract(text, role, config)?;
+    let mut found = match extract::extract(text, role, config) {
+        Err(reason) if choice => extract::choice_behind(text).ok_or(reason)?,
+        found => found?,
+    };
     if choice
         && found.method != "choice"
         && let Some(letter) = extract::choice_instead(&found, text, config)
@@ -531,6 +570,15 @@ fn unread(status: Status, gold: &[&str], pred: &[&str], reason: String) -> Verif
         pred: pred.iter().map(|&text| shortened(text.into())).collect(),
         reason,
     }
+}
+
+/// No verdict on a text of which too much was not read.
+pub(crate) fn too_long() -> Verification {
+    let reason = format!(
+        "of more than {} bytes only the end is read",
+        extract::LONGEST
+    );
+    unread(Status::TooComplex, &[], &[], reason)
 }
 
 /// A text in quotes, of a long one the beginning.
@@ -608,6 +656,47 @@ fn same_but_for_comma(a: &str, b: &str) -> bool {
     (a.contains(',') || b.contains(',')) && pointed(a).is_some_and(|it| Some(it) == pointed(b))
 }
 
+/// A text without the article, or the pronoun, that it begins with.
+fn without_article(text: &str) -> &str {
+    let article = ["the ", "The ", "a ", "A ", "an ", "An ", "it ", "It "];
+    let rest = article.iter().find_map(|it| text.strip_prefix(it));
+    rest.filter(|it| it.len() > 1).unwrap_or(text)
+}
+
+/// Is one side the negative of what the other states as lost: −15% and "a decrease of 15%"?
+fn is_fall(gold: &Side, pred: &Side, options: &Options) -> bool {
+    let (with, without) = if gold.text.starts_with('-') {
+        (gold, pred)
+    } else {
+        (pred, gold)
+    };
+    let Some(size) = with.text.strip_prefix('-') else {
+        return false;
+    };
+    !without.text.starts_with('-')
+        && extract::falls(&without.statement)
+        && !without.statement.contains(" to ")
+        && !extract::falls(&with.statement)
+        && match (parse::parse(size), &without.answer) {
+            (Ok(a), Ok(b)) => compare::compare(&a, b, options).equal == Some(true),
+            _ => false,
+        }
+}
+
+/// Are the two equal if a logarithm without a base is the natural one?
+fn natural_logarithm(gold: &Side, pred: &Side, options: &Options) -> bool {
+    let plain = |text: &str| text.contains("log") && !text.contains("log_");
+    let natural = |text: &str| parse::parse(&text.replace("log", "ln"));
+    let is = |text: &str| text.contains("ln");
+    if !(plain(&gold.text) && is(&pred.text) || is(&gold.text) && plain(&pred.text)) {
+        return false;
+    }
+    match (natural(&gold.text), natural(&pred.text)) {
+        (Ok(a), Ok(b)) => compare::compare(&a, &b, options).equal == Some(true),
+        _ => false,
+    }
+}
+
 /// A sum without the sign of rupees, in which people count in lakhs.
 fn without_rupees(text: &str) -> &str {
     let mut signs = ["₹", "Rs.", "Rs"].into_iter();
@@ -617,10 +706,20 @@ fn without_rupees(text: &str) -> &str {
 
 /// Do two texts differ in nothing but spaces and dollar signs? Texts without a letter or digit never count as alike.
 fn written_alike(a: &str, b: &str) -> bool {
+    // "3 4" is not "34".
     let signs = |text: &'_ str| {
-        text.chars()
-            .filter(|c| !c.is_whitespace() && *c != '$')
-            .collect::<String>()
+        let mut signs = String::new();
+        let mut blank = false;
+        for sign in text.chars().filter(|it| *it != '$') {
+            if blank && sign.is_ascii_digit() && signs.ends_with(|it: char| it.is_ascii_digit()) {
+                signs.push(' ');
+            }
+            blank = sign.is_whitespace();
+            if !blank {
+                signs.push(sign);
+            }
+        }
+        signs
     };
     a.chars().any(char::is_alphanumeric) && signs(a) == signs(b)
 }

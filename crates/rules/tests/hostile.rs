@@ -241,3 +241,28 @@ fn a_statement_without_end_is_open() {
     let pred = format!("The answer is 12. {}", "It was a long way. ".repeat(1_000));
     assert_eq!(strict.verify("12", &pred).equal, Some(true));
 }
+
+/// Of more than 1.5 MB the lines at the end are read: an announcement there counts, and nothing else is decided.
+#[test]
+fn a_text_too_long_is_read_at_its_end() {
+    let line = "Step 3: 12 + 7 = 19, so x = 19 and the total is $19.\n";
+    let text = line.repeat(2_000_000 / line.len());
+    for profile in [Profile::Strict, Profile::Compat] {
+        let verdict = |gold: &str, pred: &str| verifier(profile).verify(gold, pred);
+        for pred in [format!("The answer is 12.\n{text}"), text.clone()] {
+            let verification = verdict("19", &pred);
+            assert_eq!(verification.equal, None, "{profile:?}");
+            assert_eq!(verification.status, juror_rules::Status::TooComplex);
+        }
+        // Twice as long as what is read, and no longer to look at.
+        let digits = "1234567890".repeat(300_000);
+        assert_ne!(verdict(&digits, &format!("{digits}1")).equal, Some(true));
+    }
+    let strict = verifier(Profile::Strict);
+    let announced = format!("<think>{text}</think>{text}\nThe answer is 19.");
+    assert_eq!(strict.verify("19", &announced).equal, Some(true));
+    assert_eq!(strict.verify("12", &announced).equal, Some(false));
+    let thinking = format!("<think>{text}\nThe answer is 19.");
+    assert_ne!(strict.verify("19", &thinking).equal, Some(true));
+    assert_eq!(strict.verify(&text, &text).equal, Some(true));
+}

@@ -159,6 +159,15 @@ fn single(
     if let [only] = parts {
         return context.either_way(answer, only, swapped);
     }
+    // "1/2 or 0.5" writes one value in two ways.
+    if !as_set && parts.len() > 1 && parts.windows(2).all(|pair| pair[0] != pair[1]) {
+        let mut verdicts = parts
+            .iter()
+            .map(|part| context.either_way(answer, part, swapped));
+        if verdicts.all(|it| it.equal == Some(true)) {
+            return Comparison::equal("list");
+        }
+    }
     if !as_set && let Some(sum) = compound(parts, quantity) {
         return context.either_way(answer, &sum, swapped);
     }

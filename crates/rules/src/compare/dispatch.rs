@@ -25,6 +25,11 @@ fn within_limit(gold: &Answer, pred: &Answer, options: &Options) -> Comparison {
     {
         comparison = renamed;
     }
+    if comparison.equal == Some(false)
+        && let Some(renamed) = rename::constant(gold, pred, &mut context)
+    {
+        comparison = renamed;
+    }
     // Nothing was decided where there is no verdict.
     if comparison.equal.is_none() {
         comparison.status = Status::TooComplex;

@@ -23,6 +23,9 @@ pub(crate) fn joined_otherwise(gold: &Answer, pred: &Answer, texts: [&str; 2]) -
     let symbolic = |text: &str| text.contains('\\') || !text.is_ascii();
     symbolic(a) && symbolic(b) && (differ(&AND, &OR) || has(a, &VECTOR) && differ(&CROSS, &DOT))
         || says_how(gold) && says_how(pred) && differ(&AND_WORD, &OR_WORD)
+        // "x < -1 and x > 3" is empty.
+        || matches!(gold, Answer::Union(_)) && says_how(pred) && only(b, &AND_WORD, &OR_WORD)
+        || matches!(pred, Answer::Union(_)) && says_how(gold) && only(a, &AND_WORD, &OR_WORD)
         || has_letters(pred) && only(b, &OR_WORD, &AND_WORD) && !has(a, &OR_WORD)
 }
 

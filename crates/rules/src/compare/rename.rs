@@ -2,6 +2,7 @@
 
 use super::comparison::Comparison;
 use super::context::Context;
+use super::expressions;
 use crate::algebra;
 use crate::algebra::Expr;
 use crate::answer::{Answer, Endpoint, Interval, Matrix, Quantity, Relation};
@@ -60,6 +61,37 @@ pub(super) fn compare(
         }
     }
     undecided
+}
+
+/// Compares two antiderivatives that call their constant differently, `x^2 + C` and `x^2 + K`. `None` where they do not.
+pub(super) fn constant(
+    gold: &Answer,
+    pred: &Answer,
+    context: &mut Context<'_>,
+) -> Option<Comparison> {
+    const NAMES: [&str; 7] = ["C", "c", "K", "k", "C_1", "c_1", "D"];
+    let own = |answer: &Answer| {
+        let value = match answer {
+            Answer::Relation(relation) => relation.sides.last()?,
+            other => other,
+        };
+        match expressions::expression(value)? {
+            Expr::Add(terms) => terms.iter().find_map(|term| match term {
+                Expr::Symbol(name) if NAMES.contains(&&**name) => Some(name.clone()),
+                _ => None,
+            }),
+            _ => None,
+        }
+    };
+    let (to, from) = (own(gold)?, own(pred)?);
+    let capital = [&to, &from].iter().any(|it| it.starts_with(['C', 'K']));
+    if !capital || to == from || letters_of(gold).contains(&from) || letters_of(pred).contains(&to)
+    {
+        return None;
+    }
+    let renamed = letters(pred, &[(from, to)]);
+    Some(context.quietly(|context| context.answers(gold, &renamed)))
+        .filter(|it| it.equal == Some(true))
 }
 
 fn permutations(letters: &mut Vec<Box<str>>, from: usize, found: &mut Vec<Vec<Box<str>>>) {

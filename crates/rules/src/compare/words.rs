@@ -159,6 +159,18 @@ fn against(text: &str, other: &Answer, context: &Context<'_>) -> Comparison {
                 return Comparison::equal("text");
             }
         }
+        // "He has none left", "The limit is infinite."
+        (_, Answer::Quantity(quantity))
+            if words.len() > 1
+                && words
+                    .iter()
+                    .any(|it| it == "none" || it == "nothing" || it == "infinite") =>
+        {
+            let zero = matches!(&quantity.value, Expr::Number(value) if value.is_zero());
+            if zero || expressions::infinity(&quantity.value).is_some() {
+                return Comparison::open("words that may say so".to_owned());
+            }
+        }
         // "all integers" may be what ℤ is.
         (_, Answer::Quantity(quantity)) if is_domain(&quantity.value) => {
             return Comparison::open("words against the sign of a set".to_owned());
@@ -167,6 +179,16 @@ fn against(text: &str, other: &Answer, context: &Context<'_>) -> Comparison {
             if !is_constant(&quantity.value) =>
         {
             return Comparison::open("words against an expression".to_owned());
+        }
+        (
+            Some(Meaning::Midday),
+            Answer::Time {
+                seconds: 43_200,
+                afternoon: Some(_),
+            },
+        )
+        | (Some(Meaning::Midnight), Answer::Time { seconds: 0, .. }) => {
+            return Comparison::equal("time");
         }
         (Some(Meaning::Midday | Meaning::Midnight), Answer::Time { .. }) => {
             return Comparison::open("a time in words".to_owned());

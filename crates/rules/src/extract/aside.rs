@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::words;
+use crate::lexicon::words::APPROXIMATELY;
 
 /// How many lines of a list are looked at.
 const MAX_LINES: usize = 64;
@@ -34,6 +35,15 @@ pub(super) fn is_bracketed(sentence: &str) -> bool {
     };
     let is_word = |it: &&str| it.len() > 1 && it.starts_with(char::is_alphabetic);
     !inner.contains(['(', ')']) && words::words_of(inner).filter(is_word).nth(2).is_some()
+}
+
+/// Is a sentence nothing but the sign that a proof is over?
+pub(super) fn ends_proof(sentence: &str) -> bool {
+    let bare = sentence.trim_matches([' ', '$', '\n', '.', '\\', '(', ')']);
+    matches!(
+        bare,
+        "blacksquare" | "square" | "qed" | "QED" | "Q.E.D" | "■" | "∎" | "□"
+    )
 }
 
 /// Where a text ends that states its answer and goes on with courtesies or an explanation under a heading of its own.
@@ -192,6 +202,18 @@ pub(super) fn before_bracket(sentence: &str) -> Option<usize> {
         && inner.contains([' '])
         && has_digit(inner);
     let read = |text: &str| crate::parse::parse(text).ok();
+    // "250 grams (about 2 cups)", "2/3 (≈ 66.7%)"
+    let first = words::first_word(inner);
+    let roughly =
+        inner.starts_with('≈') || APPROXIMATELY.contains(first) || inner.starts_with("i.e.");
+    // "0.75 (75%)"
+    let percent = inner.ends_with('%')
+        && number(before)
+            .zip(number(inner))
+            .is_some_and(|(a, b)| (a * 100.0 - b).abs() < 1e-9);
+    if percent || roughly && has_digit(before) && has_digit(inner) {
+        return Some(at);
+    }
     // "35 (thirty-five)"
     if words::is_number_word(inner) && read(before).is_some_and(|it| Some(it) == read(inner)) {
         return Some(at);

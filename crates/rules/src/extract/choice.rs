@@ -196,7 +196,7 @@ pub(super) fn whole(text: &str) -> Option<(Choice, &str)> {
         || (choice.marked && !rest.starts_with(['=', '+', '-', '/', '^', '(', '<', '>', '·', '*']));
     // `(A)(b)`, `(A)x`: products. `(C) 5`: a choice.
     let product = !bare
-        && !after.starts_with([' ', '\\', '*', '\n', '$', '–', '—'])
+        && !after.starts_with([' ', '\\', '*', '\n', '$', '–', '—', ':'])
         && !text[..choice.end].ends_with(['.', ':', '}', ' ']);
     (fits && !product && (bare || !told)).then_some((choice, after))
 }

@@ -57,6 +57,14 @@ fn structure(bytes: &[u8], at: usize) -> Option<(usize, Structure)> {
 
 /// The part of a response that may hold its answer, with its characters made plain; or why there is none.
 pub(super) fn visible(text: &str) -> Result<Cow<'_, str>, &'static str> {
+    let text = if text.len() > super::LONGEST {
+        let outside = outside_thinking(text)?;
+        let from = outside.ceil_char_boundary(outside.len().saturating_sub(super::LONGEST));
+        let line = outside[from..].find('\n').ok_or("the text is too long")?;
+        &outside[from + line..]
+    } else {
+        text
+    };
     let mut found = signs(text);
     let mut part = Cow::Borrowed(text);
     if found & STRUCTURE != 0 {

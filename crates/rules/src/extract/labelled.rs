@@ -4,7 +4,13 @@ use super::markup::trim_markup;
 use super::words;
 
 /// How labels are written: what stands around the letter or number, and the row of them.
-const STYLES: [(&str, &str); 4] = [("(", ")"), ("Part ", ":"), ("", ")"), ("", ".")];
+const STYLES: [(&str, &str); 5] = [
+    ("(", ")"),
+    ("Part (", ")"),
+    ("Part ", ":"),
+    ("", ")"),
+    ("", "."),
+];
 const ROWS: [&str; 4] = ["abcdefgh", "ABCDEFGH", "123456789", "ivx"];
 const ROMAN: [&str; 8] = ["i", "ii", "iii", "iv", "v", "vi", "vii", "viii"];
 /// How long a text with labelled parts may be, in bytes.

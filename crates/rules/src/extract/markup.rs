@@ -72,7 +72,15 @@ fn trim_ends(text: &str) -> &str {
             text = without_spaces(text).trim_matches(is_markup);
         }
         text = text.trim_start_matches([':', ';', ',']);
-        for arrow in ["=> ", "==> ", "⇒", "∴"] {
+        for arrow in [
+            "=> ",
+            "==> ",
+            "⇒",
+            "∴",
+            "\\therefore",
+            "\\quad",
+            "\\implies",
+        ] {
             text = text.strip_prefix(arrow).unwrap_or(text);
         }
         if !text.starts_with("=>") && !text.starts_with("==") {

@@ -29,6 +29,7 @@
 //! | `decimal` | numbers of languages with a decimal comma |
 //! | `maths`, `symbols`, `tail`, `ratio` | how far mathematics reaches in prose; units and labels after a number |
 //! | `qualifiers`, `aside` | words beside an answer that change it; what follows an answer without being one |
+//! | `spoken` | mathematics and times of day in words |
 //! | `hypertext` | tags and entities of HTML |
 //! | `computed` | calls and operators of programs as mathematics |
 //! | `no_answer`, `markup`, `words` | refusals and cut-off texts; markup; words of the lexicon |
@@ -56,6 +57,7 @@ mod scan;
 mod search;
 mod sentences;
 mod settled;
+mod spoken;
 mod stated;
 mod strings;
 mod symbols;
@@ -121,12 +123,13 @@ pub(crate) fn extract<'t>(text: &'t str, role: Role, config: &Config) -> Result<
     found
         .into_iter()
         .next()
-        .ok_or_else(|| "no answer was found".to_owned())
+        .ok_or_else(|| NOTHING_FOUND.to_owned())
 }
 
 pub(crate) use labelled::parts;
 pub(crate) use markup::trim_markup as bare;
-pub(crate) use qualifiers::{deny as denies, opposed, retracted};
+pub(crate) use qualifiers::{deny as denies, falls, opposed, retracted};
+pub(crate) use search::NOTHING_FOUND;
 pub(crate) use sentences::ends_in;
 
 /// Do words before a value only suppose it?
@@ -166,20 +169,88 @@ pub(crate) fn choice_instead<'t>(
     })
 }
 
+/// The choice in brackets that a line ends with, where one is asked for and no answer is found: "None of the above (E)".
+pub(crate) fn choice_behind(text: &str) -> Option<Found<'static>> {
+    let line = text.trim();
+    let choice = choice::behind(line).filter(|_| line.len() <= LONGEST_OPTION)?;
+    let named = line[..line.rfind('(')?].trim_end();
+    (!line.contains('\n') && !qualifiers::deny(named)).then(|| Found {
+        text: Cow::Owned(choice.letters),
+        method: "choice",
+        statement: Cow::Owned(line.to_owned()),
+        qualified: false,
+        doubtful: false,
+        option: Some(named.to_owned()),
+    })
+}
+
+/// How long the line of an option is at most, in bytes.
+const LONGEST_OPTION: usize = 200;
+
+/// One short line in which nothing was found, and which denies or changes nothing: all of it may be an answer in words.
+pub(crate) fn short(text: &str) -> Option<String> {
+    const LONGEST: usize = 60;
+    let line = bare(text);
+    let says = line.len() <= LONGEST
+        && !line.contains(['\n', '?'])
+        && (!qualifiers::deny(line) || line.contains("not exist"))
+        && !qualifiers::change_words(line, "")
+        && !words::words_of(line).any(|it| words::CONDITION.contains(it));
+    (says || words::is_number_word(line)).then(|| markup::without_markup(line).into_owned())
+}
+
+/// How much of a text is read, in bytes, some 400,000 tokens: of a longer one the lines at its end.
+pub(crate) const LONGEST: usize = 1_500_000;
+
+/// How much of the end of a response is searched for the words of a reference.
+const MENTION: usize = 600;
+
+/// Do the words of an answer stand near the end of a response that announces nothing?
+pub(crate) fn mentions(text: &str, answer: &str) -> bool {
+    let near = &text[text.ceil_char_boundary(text.len().saturating_sub(MENTION))..];
+    let line = near.trim_end().rsplit('\n').next().unwrap_or("");
+    let lower =
+        |text: &str| -> Vec<String> { words::words_of(text).map(str::to_lowercase).collect() };
+    let (near, answer) = (lower(line), lower(bare(answer)));
+    !answer.is_empty()
+        && !qualifiers::deny(line)
+        && !qualifiers::change_words(line, "")
+        && answer
+            .iter()
+            .all(|word| word == "and" || near.contains(word))
+}
+
 /// Everything in `text` that may be its final answer, most trusted first, eight at most; empty where [`extract`] finds
 /// no answer.
 pub(crate) fn candidates<'t>(text: &'t str, role: Role, config: &Config) -> Vec<Found<'t>> {
     search(text, role, config).unwrap_or_default()
 }
 
+/// Is an answer found in this way announced as one?
+pub(crate) fn is_announced(method: &str) -> bool {
+    !matches!(method, "whole" | "number" | "formula" | "therefore")
+}
+
 fn search<'t>(text: &'t str, role: Role, config: &Config) -> Result<Vec<Found<'t>>, &'static str> {
-    match clean::visible(text)? {
-        Cow::Borrowed(part) => search::search(part, role, config),
+    let announced;
+    let mut config = config;
+    if text.len() > LONGEST {
+        // Of what only its end was read an announcement counts, and nothing else.
+        announced = Config {
+            try_extract_without_anchor: false,
+            ..config.clone()
+        };
+        config = &announced;
+    }
+    let mut found = match clean::visible(text)? {
+        Cow::Borrowed(part) => search::search(part, role, config)?,
         Cow::Owned(part) => {
             let found = search::search(&part, role, config)?;
-            Ok(found.into_iter().map(Found::into_owned).collect())
+            found.into_iter().map(Found::into_owned).collect()
         }
-    }
+    };
+    found.retain(|it| text.len() <= LONGEST || is_announced(it.method));
+    Ok(found)
 }
 
 #[cfg(test)]

@@ -39,7 +39,20 @@ pub(super) fn change(before: &str, after: &str) -> bool {
         || number_goes_on(clause)
         || has_phrase(near, false)
         || may_be_another(after)
+        || is_case(after)
         || words_of(near).any(|word| word.eq_ignore_ascii_case("than"))
+}
+
+/// Is a value that of one of several cases, as in "5 for n = 1, 8 for n = 2"?
+fn is_case(after: &str) -> bool {
+    let words: Vec<&str> = words_of(after).take(FAR).collect();
+    let number = |word: &str| word.starts_with(|it: char| it.is_ascii_digit());
+    words.first().is_some_and(|first| {
+        words::among(first, &["for", "when", "where", "at", "in", "with"])
+            && words
+                .windows(2)
+                .any(|pair| number(pair[0]) && pair[1] == *first)
+    })
 }
 
 /// What stands after "which is": in "the square root of 9, which is 3" nothing before it changes the 3.
@@ -144,14 +157,41 @@ fn ends_in_bound(before: &str) -> bool {
 fn may_be_another(after: &str) -> bool {
     let words: Vec<&str> = words_of(after).take(FAR).collect();
     let is_value = |word: &&str| word.starts_with(|it: char| it.is_ascii_digit());
+    // "27 cookies each, so 54 in total"
+    let concluded = |it: &str| words_of(it).next().as_ref().is_some_and(is_value);
+    if after.split(", so ").skip(1).any(concluded) {
+        return true;
+    }
     let supposed = words.windows(3).any(|three| {
         words::among(three[0], &["could", "might", "may"])
             && three[1] == "be"
             && is_value(&three[2])
     });
-    let mut replaced = words.iter().skip_while(|it| **it != "but").skip(1);
+    let replaced = words.iter().skip_while(|it| **it != "but").skip(1);
     let between = |word: &&&str| words::BETWEEN_BUT_AND_VALUE.contains(word);
-    supposed || replaced.find(|it| !between(it)).is_some_and(is_value)
+    // "240, but after fixing the sign it's 204"
+    let rest: Vec<&&str> = replaced.clone().collect();
+    let corrected = rest
+        .windows(2)
+        .any(|pair| words::among(pair[0], &["it's", "it’s", "is", "get"]) && is_value(pair[1]));
+    supposed
+        || corrected
+        || replaced
+            .clone()
+            .find(|it| !between(it))
+            .is_some_and(is_value)
+}
+
+/// Is what follows the whole of a part that is named, as in "3 sur 12"?
+fn ends_in_whole(before: &str) -> bool {
+    let mut words = words_of(before).rev();
+    let joins = words
+        .next()
+        .is_some_and(|it| words::among(it, &["sur", "von", "из", "su", "sobre"]));
+    joins
+        && words
+            .next()
+            .is_some_and(|it| it.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// Does a value only stand in a relation to the answer, as in "divisible by 12" and "starting from 12"?
@@ -214,7 +254,9 @@ pub(super) fn is_one_of_several(before: &str, after: &str) -> bool {
         .nth(1)
         .is_some();
     let digit = |it: char| it.is_ascii_digit();
-    let result = before.trim_end().ends_with(['=', '≈', '→', ':', '.'])
+    let result = before
+        .trim_end_matches([' ', '*', '_', '\n'])
+        .ends_with(['=', '≈', '→', ':', '.'])
         || words::CONCLUDING.contains(words::last_word(before));
     !narrates && (before.contains(digit) && !result || after.contains(digit))
 }
@@ -324,11 +366,33 @@ pub(super) fn change_near(before: &str, after: &str) -> bool {
         || deny(before)
         || ends_in_bound(before) && (alone || before.trim_end().ends_with("to"))
         || joined
+        || ends_in_whole(before)
+        || words_of(after)
+            .last()
+            .is_some_and(|it| it.len() == 1 && it.starts_with(char::is_lowercase))
+            && words_of(after).rev().nth(1) == Some("than")
         || changes(after)
         || has_phrase(after, false)
         || deny(after)
         || before.trim_end().ends_with(is_operator)
         || operator_follows(after)
+}
+
+/// Is what follows denied right before it, as in "the answer is not", or a part of what is computed, as in "180 -"?
+pub(super) fn denied_before(before: &str) -> bool {
+    let operand = before.trim_end_matches([' ', '$']);
+    let left = operand.trim_end_matches(is_operator);
+    if left.len() < operand.len()
+        && !left.is_empty()
+        && left.trim_end().ends_with(|it: char| it.is_ascii_digit())
+    {
+        return true;
+    }
+    let start = before
+        .rfind([',', ';', ':', '.', '\n'])
+        .map_or(0, |at| at + 1);
+    let mut near = words_of(&before[start..]).rev().take(NEAR).peekable();
+    near.peek().is_some_and(|it| *it != "but") && near.any(is_denial)
 }
 
 /// Is what stands before `after` denied there, as in "12 is incorrect"?
@@ -347,11 +411,41 @@ pub(super) fn denied_after(after: &str) -> bool {
         )
 }
 
-/// Do words after a value change it? "3 times" is a count, "3 times 4" is none.
+/// Do words after a value change it? "3 times" and "3 times in total" are counts, "3 times 4" and "3 times the size" are none; "3 tenths" is a
+/// fraction.
 fn changes(after: &str) -> bool {
-    let count =
-        words_of(after).next().is_some_and(|it| it == "times") && words_of(after).count() == 1;
-    !count && has(after, &words::CHANGES_AFTER)
+    let mut words = words_of(after);
+    let first = words.next().unwrap_or("");
+    let counts = |next: &str| {
+        words::among(
+            next,
+            &[
+                "in", "a", "an", "per", "each", "every", "during", "over", "on", "at",
+            ],
+        )
+    };
+    let is_count = first == "times" && words.next().is_none_or(counts);
+    let after = if is_count {
+        words
+            .next()
+            .map_or("", |word| &after[words::offset(after, word)..])
+    } else {
+        after
+    };
+    // "two dozen and one"
+    let goes_on = first == "and" && words_of(after).nth(1).is_some_and(words::is_number_word);
+    goes_on || words::is_part(first) || has(after, &words::CHANGES_AFTER)
+}
+
+/// Does a text state its value as lost: "a decrease of 15%"?
+pub(crate) fn falls(text: &str) -> bool {
+    has(&text[..text.floor_char_boundary(OPPOSED)], &words::FALLS)
+}
+
+/// Does what stands before a value only suppose it, as in "it could be 12"?
+pub(super) fn could_be(before: &str) -> bool {
+    let mut words = words_of(before).rev();
+    words.next() == Some("be") && words.next().is_some_and(suppose)
 }
 
 fn is_verb(word: &str) -> bool {
@@ -436,12 +530,16 @@ pub(crate) fn retracted(after: &str) -> bool {
     let near = &after[..after.floor_char_boundary(RETRACTION)];
     // "20? Or 30?"
     if let Some(rest) = near.strip_prefix('?') {
-        let next = words::first_word(rest.trim_start_matches(['?', ' ', '*']));
-        if words::among(next, &["or", "maybe", "perhaps"]) {
+        let rest = rest.trim_start_matches(['?', ' ', '*', '$', '\n']);
+        let next = words::first_word(rest);
+        let behind = rest[next.len()..].trim_start();
+        let no = words::SAYS_NO.contains(next) && !behind.starts_with(char::is_alphanumeric);
+        if no || words::among(next, &["or", "maybe", "perhaps"]) {
             return true;
         }
     }
     let clauses = near.split(['.', '!', '?', '\n', ';', '(', ')', '—', '…']);
+    let clauses = clauses.flat_map(|it| it.split(", so "));
     let said = clauses.filter(|it| it.contains(char::is_alphabetic));
     said.enumerate().any(|(index, clause)| {
         retracts(clause, index == 0) || words::RETRACTS_SPACELESS.begin(clause.trim()).is_some()
@@ -451,13 +549,22 @@ pub(crate) fn retracted(after: &str) -> bool {
 /// The same of one clause: a correction that is opened and denies, a phrase of the table, or a fault that is admitted.
 /// What "that" points to is the answer only in the first clause after it.
 fn retracts(clause: &str, first: bool) -> bool {
-    let words: Vec<&str> = words_of(clause)
-        .skip_while(|word| words::among(word, &["but", "however", "well", "and", "so"]))
-        .take(10)
-        .collect();
+    let joins = |word: &&str| words::among(word, &["but", "however", "well", "and", "so"]);
+    let words: Vec<&str> = words_of(clause).skip_while(joins).take(10).collect();
     let opens = |word: &&&str| words::OPENS_CORRECTION.contains(word);
     let opened = words.iter().take_while(opens).count();
     let said = &words[opened..];
+    let said = &said[said.iter().take_while(|it| joins(it)).count()..];
+    // "the answer must be wrong"
+    let explicit = said.len() > 2
+        && said[1].eq_ignore_ascii_case("answer")
+        && words::among(
+            said[2],
+            &[
+                "is", "was", "must", "seems", "looks", "cannot", "can't", "isn't",
+            ],
+        );
+    let said = &said[usize::from(explicit)..];
     // "no, 14": another answer and nothing else.
     let another = first
         && matches!(said, [value] | [_, value] if value.chars().count() == 1
@@ -479,7 +586,7 @@ fn retracts(clause: &str, first: bool) -> bool {
     let admitted = fault.is_some_and(|it| words::FAULT.contains(it))
         || any(&words::FAULT) && near.iter().any(|it| words::among(it, &["made", "make"]));
     no || phrase
-        || (first || opened > 0) && words::POINTS_BACK.contains(subject) && wrong
+        || (first || opened > 0 || explicit) && words::POINTS_BACK.contains(subject) && wrong
         || words::among(subject, &["i", "we"]) && admitted && !near.contains(&"no")
         || opened > 0 && near.iter().any(|it| it.eq_ignore_ascii_case("should"))
 }

@@ -28,6 +28,9 @@ const MAX_FOUND: usize = 8;
 /// How much of a statement may stand beside its answer, in bytes: more is not accounted for, so it may change the answer.
 const MAX_STATEMENT: usize = 8_000;
 
+/// Why there is no answer where nothing says why.
+pub(crate) const NOTHING_FOUND: &str = "no answer was found";
+
 /// What announced an answer after "A:", which may be a choice and its text too.
 pub(super) const ANSWER_LETTER: &str = "answer letter";
 
@@ -308,7 +311,7 @@ impl<'t> Search<'t, '_, '_> {
             self.push(60, "whole", reading, 0..self.source.text.len());
         }
         if self.out.is_empty() {
-            return Err("no answer was found");
+            return Err(NOTHING_FOUND);
         }
         Ok(())
     }
@@ -340,8 +343,14 @@ impl<'t> Search<'t, '_, '_> {
             let tier = self.box_tier() + depth;
             let text = self.source.text;
             let end = reach::sentence_end(self.source, found.end);
-            let after = text[found.end..end].trim_start_matches(['$', '*']);
-            let denied = qualifiers::denied_after(after);
+            let after = text[found.end..end].trim_start_matches(['$', '*', '\\', ')', ']']);
+            let after = after.split("</").next().unwrap_or("");
+            // "\boxed{12} is incorrect", "\boxed{12} or more"
+            let near = after.split(',').next().unwrap_or("");
+            let before = text.ceil_char_boundary(found.start.saturating_sub(80));
+            let denied = qualifiers::denied_after(after)
+                || qualifiers::change_near("", near)
+                || qualifiers::denied_before(&text[before.min(found.start)..found.start]);
             let reading = Candidate {
                 text: found.text,
                 kind: Form::Formula,

@@ -177,6 +177,27 @@ pub(crate) fn ends_in(text: &str, is: impl Fn(&str) -> bool) -> bool {
     let start = text[start..].rfind(". ").map_or(start, |at| start + at + 2);
     let sentence =
         &text[start.max(text.ceil_char_boundary(text.len().saturating_sub(MAX_ENDING)))..];
+    // "The pressure increases."
+    if let ["The" | "the", _, verb] = *words::words_of(sentence).collect::<Vec<_>>()
+        && verb.ends_with('s')
+        && is(verb)
+    {
+        return true;
+    }
+    // "Canberra is the capital of Australia."
+    let begins = [
+        "is the ", "are the ", "was the ", "is our ", "is what ", "is who ",
+    ]
+    .into_iter()
+    .find_map(|it| sentence.find(it));
+    if let Some(at) = begins
+        && is(trim_markup(sentence[..at].trim_end()))
+        && !super::qualifiers::deny(&sentence[at..])
+        && !super::supposes(sentence)
+        && !sentence.contains(" but ")
+    {
+        return true;
+    }
     let Some(last) = words::words_of(sentence).rfind(|word| words::INTRODUCES.contains(word))
     else {
         return false;

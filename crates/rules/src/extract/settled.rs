@@ -111,7 +111,7 @@ pub(super) fn says_right(text: &str) -> bool {
         return true;
     }
     let mut rest = text;
-    let (mut verb, mut right, mut noun) = (false, false, false);
+    let (mut verb, mut right, mut noun, mut only) = (false, false, false, false);
     for _ in 0..9 {
         let next = rest.trim_start_matches([' ', '*', ',']);
         let word = words::first_word(next);
@@ -121,13 +121,16 @@ pub(super) fn says_right(text: &str) -> bool {
                 return false;
             }
         } else if words::CHOICE_NOUN.contains(word) {
-            noun = right || !word.eq_ignore_ascii_case("one");
+            // "is the only one that fits"
+            noun = right || !word.eq_ignore_ascii_case("one") || only;
+            noun &= !only || !qualifiers::deny(next);
             break;
         } else if words::CHOICE_QUALITY.contains(word) {
             right = true;
         } else if !words::CHOICE_FILLER.contains(word) {
             break;
         }
+        only |= word.eq_ignore_ascii_case("only");
         rest = &next[word.len()..];
     }
     // "is the best conductor"
@@ -173,7 +176,10 @@ fn is_taken(choice: &Choice, before: &str, after: &str) -> bool {
                 || words::CHOICE_QUALITY.contains(word)
                 || words::OPTION.contains(word)
         })
-        || words::among(words::first_word(before), &["it", "that", "this"]);
+        || words::among(
+            words::first_word(before),
+            &["it", "that", "this", "it's", "it’s", "that's", "that’s"],
+        );
     let to = last.eq_ignore_ascii_case("to") && words::POINTS_TO.contains(words::last_word(head));
     let taken = words::TAKES_CHOICE.contains(last)
         || clear && (words::TAKES_MARKED_CHOICE.contains(last) || to)

@@ -309,6 +309,7 @@ fn label(text: &str, from: usize) -> Tail {
         if word.is_empty()
             || words::NOT_COUNTED.contains(word)
             || words::CHANGES_AFTER.contains(word)
+            || words::is_part(word)
             || word.contains('\'')
         {
             break;

@@ -12,6 +12,7 @@ use super::no_answer;
 use super::qualifiers;
 use super::ratio;
 use super::settled::settled;
+use super::spoken;
 use super::stated;
 use super::symbols;
 use super::tail::tail;
@@ -204,6 +205,13 @@ pub(super) fn whole_in<'t>(source: Source<'t, '_>, range: Range<usize>) -> Optio
             range,
         });
     }
+    if let Some(written) = spoken::written(trimmed) {
+        return Some(Candidate {
+            text: Cow::Owned(written),
+            kind: Form::Plain,
+            range,
+        });
+    }
     if let Some(number) = ordinal(trimmed) {
         return Some(Candidate {
             text: Cow::Borrowed(number),
@@ -230,8 +238,11 @@ pub(super) fn whole_in<'t>(source: Source<'t, '_>, range: Range<usize>) -> Optio
     // Bare maths.
     let offset = range.start + words::offset(outer, trimmed);
     let limit = offset + trimmed.len();
-    if let Some((text, length)) = ratio::leading(trimmed)
-        && length == trimmed.len()
+    // "a 1 in 4 chance"
+    let said = trimmed.strip_prefix("a ").unwrap_or(trimmed);
+    let said = said.strip_suffix(" chance").unwrap_or(said);
+    if let Some((text, length)) = ratio::leading(said)
+        && length == said.len()
     {
         return Some(Candidate {
             text: Cow::Owned(text),
@@ -334,7 +345,11 @@ fn mathematics<'t>(source: Source<'t, '_>, range: Range<usize>) -> Option<Candid
     let run = maths::deep_run(&source.text[..range.end], range.start)?;
     let value = &source.text[range.start..run.end];
     let after = source.text.get(run.end..range.end).unwrap_or_default();
-    if run.number && after == "!" {
+    // "10! ways"
+    if run.number
+        && (after == "!"
+            || after.starts_with("! ") && tail(&after[1..], true).end + 1 == after.len())
+    {
         return Some(plain(source, range));
     }
     if run.number && after.trim() == "times" {
@@ -351,7 +366,14 @@ fn mathematics<'t>(source: Source<'t, '_>, range: Range<usize>) -> Option<Candid
     let text = match tail.base {
         Some(base) => format!("{value}_{{{}}}", &after[base]),
         None if tail.unit.start == 0 => {
-            return Some(plain(source, range.start..run.end + tail.unit.end));
+            let value = plain(source, range.start..run.end + tail.unit.end);
+            // The "-year-old" of "12-year-old" belongs to it.
+            let said = tail.end > tail.unit.end;
+            return Some(if said {
+                Candidate { range, ..value }
+            } else {
+                value
+            });
         }
         None => format!("{value} {}", &after[tail.unit]),
     };

@@ -53,6 +53,7 @@ lists! {
     DOUBTS: "doubts",
     INTRODUCES: "introduces",
     ONLY_SUPPOSES: "only supposes",
+    FALLS: "falls",
     DENIED_ANNOUNCEMENT: "denied announcement",
     INTRODUCES_BY: "introduces by",
     BETWEEN_BUT_AND_VALUE: "between but and value",

@@ -79,13 +79,4 @@ pub(crate) fn denominator(word: &str) -> Option<u64> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_line_is_read() {
-        for row in rows(TABLE) {
-            assert!(entry(&row).is_some(), "{row:?}");
-        }
-    }
-}
+mod tests;

@@ -183,13 +183,4 @@ pub(crate) fn currency_signs() -> impl Iterator<Item = (&'static str, &'static s
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_line_is_read() {
-        for row in rows(UNITS) {
-            assert!(entry(&row).is_some(), "{row:?}");
-        }
-    }
-}
+mod tests;

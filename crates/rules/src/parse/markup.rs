@@ -7,46 +7,20 @@ use super::signs;
 use super::text_command;
 use super::token::{Bracket, Environment, Kind, Side, Space};
 
-/// Control characters: commands that lost their backslash to an escape, terminal colours, and noise.
+/// Control characters: a tab that was the `\t` of a command in a string with escapes, and noise. Others are rewritten before an answer is read.
 pub(super) fn control(lexer: &mut Lexer<'_>) -> Result<(), ParseError> {
     let start = lexer.pos();
-    let lost = match lexer.bytes()[start] {
-        7 => Some('a'),
-        8 => Some('b'),
-        9 => Some('t'),
-        11 => Some('v'),
-        12 => Some('f'),
-        _ => None,
-    };
-    if let Some(letter) = lost {
-        let rest = lexer.text().get(start + 1..).unwrap_or("");
-        let length = rest
-            .bytes()
-            .take_while(u8::is_ascii_alphabetic)
-            .take(16)
-            .count();
-        let mut name = String::with_capacity(length + 1);
-        name.push(letter);
-        name.push_str(rest.get(..length).unwrap_or(""));
-        let sure = letter != 't' || matches!(&*name, "text" | "times" | "tfrac" | "theta");
-        if length >= 2
-            && sure
-            && let Some(action) = command::command(&name)
-        {
-            lexer.seek(start + 1 + length);
-            return act(lexer, action, start);
-        }
+    let rest = lexer.text().get(start + 1..).unwrap_or("");
+    let is_tab = lexer.bytes()[start] == b'\t';
+    let lost = ["text", "times", "tfrac", "theta"]
+        .into_iter()
+        .find(|name| is_tab && rest.starts_with(&name[1..]));
+    if let Some(action) = lost.and_then(command::command) {
+        lexer.seek(start + lost.map_or(1, str::len));
+        return act(lexer, action, start);
     }
     lexer.skip(1);
-    if lexer.bytes()[start] == 27 && lexer.byte(0) == Some(b'[') {
-        let sequence = lexer.bytes()[lexer.pos() + 1..]
-            .iter()
-            .take(16)
-            .position(u8::is_ascii_alphabetic);
-        lexer.skip(sequence.map_or(0, |length| length + 2));
-    } else if matches!(lexer.bytes()[start], 9 | 11 | 12) {
-        lexer.spaced(Space::Some);
-    }
+    lexer.spaced(Space::Some);
     Ok(())
 }
 

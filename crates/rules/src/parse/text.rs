@@ -105,6 +105,9 @@ fn without_surroundings(text: &str) -> &str {
 
 /// Reads a formula, whole.
 pub(super) fn formula(text: &str) -> Result<Answer, ParseError> {
+    if let Some(upright) = upright_digits(text) {
+        return formula(&upright);
+    }
     let mut lexed = lex(text)?;
     if lexed.tokens.is_empty() {
         return Err(ParseError::Empty);
@@ -122,6 +125,14 @@ pub(super) fn formula(text: &str) -> Result<Answer, ParseError> {
         });
     }
     Ok(answer)
+}
+
+/// `\text{110010}_2` without the command around its digits, which carry the base.
+fn upright_digits(text: &str) -> Option<String> {
+    let (before, rest) = text.split_once("\\text{")?;
+    let (digits, after) = rest.split_once('}')?;
+    let are_digits = !digits.is_empty() && digits.bytes().all(|it| it.is_ascii_hexdigit());
+    (are_digits && after.starts_with('_')).then(|| [before, digits, after].concat())
 }
 
 /// `2,74 $` and `12,5 %`: where one amount is stated, its comma is a decimal one.

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::super::items::{Candidate, Form, Source};
+use super::super::markup::trim_markup;
 use super::super::whole::{last_cell, opening, opening_value, sentence};
 use super::super::{aside, choice, decimal, qualifiers, sentences, settled, words};
 use super::{Said, Search};
@@ -96,7 +97,8 @@ impl Search<'_, '_, '_> {
                 return;
             };
             end = range.start;
-            if aside::is_bracketed(&self.source.text[range.clone()]) {
+            let said = &self.source.text[range.clone()];
+            if aside::is_bracketed(said) || aside::ends_proof(said) {
                 continue;
             }
             let method = method_of(&self.source.text[range.clone()]);
@@ -118,13 +120,28 @@ impl Search<'_, '_, '_> {
                     doubtful |= unsure;
                 }
                 let (from, to) = (reading.range.start, reading.range.end);
-                let before = &text[range.start.min(from)..from];
+                let mut before = &text[range.start.min(from)..from];
                 let after = &text[to..range.end.max(to)];
+                // "The result is minus 5."
+                if let Some(said) = before
+                    .strip_suffix("minus ")
+                    .or_else(|| before.strip_suffix("negative "))
+                    && words::BINDER.contains(words::last_word(said))
+                    && let Some(negative) = reading.clone().negative(reading.range.clone())
+                {
+                    (before, reading) = (said, negative);
+                }
                 let qualified = match reading.kind {
                     Form::Words => false,
                     Form::Choice => qualifiers::change_choice(before, &text[from..to], after),
                     _ => {
                         qualifiers::change_near(before, after)
+                            || qualifiers::could_be(before)
+                            // A fragment states its value, and tells no story.
+                            || trim_markup(before).is_empty()
+                                && !after.starts_with(" of ")
+                                && !text.trim_end().ends_with(['.', '!'])
+                                && qualifiers::change(before, after)
                             || qualifiers::change_spaceless_near(before, after)
                             || qualifiers::supposes(&text[range.clone()])
                             || qualifiers::is_one_of_several(before, after)
