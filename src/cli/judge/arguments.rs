@@ -208,8 +208,8 @@ OUT holds all verdicts in the order of the input.
 #[derive(Debug, Clone, Default, Args)]
 pub(in crate::cli) struct JudgeChoice {
     /// `tiny` (built in, no download), a folder with config.json, tokenizer.json and *.safetensors, a GGUF file, an id on the Hugging
-    /// Face hub (`org/name`, `org/name/FILE.gguf`, with `@revision` or without), an alias that `juror models list --known` shows, or
-    /// a model behind a server, as `http://HOST:8000/v1#MODEL`
+    /// Face hub (`org/name`, `org/name/FILE.gguf`, with `@revision` or without), an alias (`juror models list --known`), or a server's
+    /// model, `http://HOST:8000/v1#MODEL`
     #[arg(
         short,
         long,
