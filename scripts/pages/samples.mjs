@@ -63,7 +63,7 @@ export const write = (folder, count, hostile) => {
       const read = random() > 0.02;
       lines[judge].push({
         id, index: number, trial: 0, status: read ? "ok" : "unparsed", process: read ? said[0] : null, outcome: read ? said[1] : null,
-        overall: read ? said[0] && said[1] : null, rule_outcome: random() < 0.5 ? outcome : null,
+        overall: read ? said[0] && said[1] : null, reward: read ? Number(said[0] && said[1]) : null, rule_outcome: random() < 0.5 ? outcome : null,
         reason: read ? `${evil()}The derivation ${said[0] ? "holds" : "has a gap"}: $2ax=0$ is used in the second step.` : null,
         confidence: { process: read ? probability(said[0]) : null, outcome: read ? probability(said[1]) : null, perfect: null },
         usage: { prompt_tokens: 900, cached_tokens: 700, completion_tokens: 1 + Math.floor(-Math.log(1 - random()) * tokens) },

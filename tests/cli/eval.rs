@@ -527,9 +527,19 @@ fn what_nobody_judged_is_a_dash() {
         "ruled.jsonl",
         "--json",
         "report.json",
+        "--html",
+        "report.html",
     ];
     let ran = folder.run(&eval);
     ran.expect(0, &[]);
+    // What costs nothing stands on the axis.
+    let page = folder.read("report.html");
+    let (_, cost) = page.split_once("id=\"cost-title\"").unwrap();
+    let (cost, _) = cost.split_once("</svg>").unwrap();
+    assert!(
+        cost.contains("cx=\"66.0\"") && cost.contains(">ruled.jsonl</text>"),
+        "{cost}"
+    );
     let (judged, ruled) = ran.stdout.split_once("ruled.jsonl: ").unwrap();
     let process = |text: &str| {
         let line = text

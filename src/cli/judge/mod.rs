@@ -60,7 +60,7 @@ fn next_command(arguments: &JudgeArguments) -> Option<String> {
     if !arguments.inputs.contains(&"-".into()) {
         let option = if arguments.eval { "--labels" } else { "--rows" };
         let (rows, columns) = (shown(&arguments.inputs), arguments.columns.as_given());
-        command.push_str(&format!(" {option} {rows}{columns}"));
+        command = format!("{command} {option} {rows}{columns}");
     }
     Some(command)
 }

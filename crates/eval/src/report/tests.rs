@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use regex::Regex;
 
 use super::numbers::{grouped, p_value, threshold, with_interval};
-use super::plot::{Axis, Mark, Plot};
+use super::plot::{Axis, Mark, Plot, bar};
 use super::record::{Judgement, Record, Said, Tag, Text};
 use super::text::{html, plain};
 
@@ -351,6 +351,48 @@ fn texts_are_cut_in_their_middle() {
     assert_eq!((text.head, text.left_out), (whole, 0));
 }
 
+/// A long question is folded where it is asked for; a record without texts says how to give them.
+#[test]
+fn records_fold_and_say_what_they_lack() {
+    let long = "How many? ".repeat(90);
+    let record = |question: &str, folds| {
+        let record = Record {
+            question: Some(Text::cut(question)).filter(|_| !question.is_empty()),
+            folds,
+            without_texts: "give some",
+            ..Record::default()
+        };
+        record.html().unwrap()
+    };
+    assert!(record(&long, true).contains("<details class=\"fold\">"));
+    assert!(record(&long, true).contains("900 characters: How many?"));
+    for open in [record(&long, false), record("How many?", true)] {
+        assert!(
+            !open.contains("fold") && !open.contains("give some"),
+            "{open}"
+        );
+    }
+    let bare = record("", true);
+    assert!(
+        bare.contains("No texts are here: give some.") && bare.contains("without texts"),
+        "{bare}"
+    );
+}
+
+#[test]
+fn bars_show_a_part_of_the_scale() {
+    let whole = bar(0.75, Some([0.5, 1.0]), [0.0, 1.0]);
+    assert!(
+        whole.contains("M50.0 5H98.0") && whole.contains("M74.0 0V10"),
+        "{whole}"
+    );
+    let part = bar(0.75, Some([0.5, 1.0]), [0.5, 1.0]);
+    assert!(
+        part.contains("M2.0 5H98.0") && part.contains("M50.0 0V10"),
+        "{part}"
+    );
+}
+
 #[test]
 fn records_escape_everything() {
     let hostile = "\"><script>alert(1)</script>{{7*7}}\u{202e}";
@@ -390,6 +432,9 @@ fn records_escape_everything() {
         }],
         rules: Some(true),
         open: true,
+        brief: true,
+        folds: true,
+        without_texts: "give some",
     };
     let html = record.html().unwrap();
     for no in ["<script", "49", "\u{202e}"] {
