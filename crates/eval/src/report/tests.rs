@@ -403,9 +403,6 @@ fn records_escape_everything() {
     };
     let record = Record {
         anchor: "r1".into(),
-        brief: true,
-        folds: true,
-        without_texts: "",
         id: hostile.into(),
         trial: Some(2),
         subject: Some(hostile.into()),
