@@ -100,6 +100,13 @@ class JurorAnswer(Filter):
         return found[0] if found else text
 
 
+@register_aggregation("juror_mean")
+def juror_mean(values: Iterable[float | None]) -> float:
+    """The mean of what the rules could decide; NaN if they could decide nothing."""
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else float("nan")
+
+
 class Judged(str):
     """A response with its verdict: other metrics see the text."""
 
@@ -176,13 +183,6 @@ def juror_outcome(references: Sequence[str], predictions: Sequence[str]) -> floa
 def juror_judged(references: Sequence[str], predictions: Sequence[str]) -> float:
     """1.0 if the judge gave a verdict, else 0.0."""
     return float(_verdict(predictions).status == "ok")
-
-
-@register_aggregation("juror_mean")
-def juror_mean(values: Iterable[float | None]) -> float:
-    """The mean of what the rules could decide; NaN if they could decide nothing."""
-    known = [value for value in values if value is not None]
-    return sum(known) / len(known) if known else float("nan")
 
 
 @register_metric(

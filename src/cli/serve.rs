@@ -199,25 +199,21 @@ fn resolve(mut arguments: ServeArguments) -> Result<ServerSetup, Failure> {
     let (insecure, failure_reward) = (arguments.insecure, arguments.failure_reward);
     let yields = protocol.yields();
     let own = identity(protocol, &resolved.template);
-    let (answerer, identity, yields) = match resolved.judge {
-        Some((judge, text)) => {
-            let (answerer, identity) =
-                model(arguments, devices, judge, text, resolved.options, own)?;
-            (answerer, identity, yields)
-        }
-        None => {
-            let identity = JudgeIdentity {
-                model: "rules".to_owned(),
-                commit: env!("CARGO_PKG_VERSION").to_owned(),
-                protocol: resolved.options.outcome_rules.describe(),
-                prompt_hash: String::new(),
-            };
-            let yields = Yields {
-                outcome: true,
-                ..Yields::default()
-            };
-            (Answerer::Rules(resolved.options), identity, yields)
-        }
+    let (answerer, identity, yields) = if let Some((judge, text)) = resolved.judge {
+        let (answerer, identity) = model(arguments, devices, judge, text, resolved.options, own)?;
+        (answerer, identity, yields)
+    } else {
+        let identity = JudgeIdentity {
+            model: "rules".to_owned(),
+            commit: env!("CARGO_PKG_VERSION").to_owned(),
+            protocol: resolved.options.outcome_rules.describe(),
+            prompt_hash: String::new(),
+        };
+        let yields = Yields {
+            outcome: true,
+            ..Yields::default()
+        };
+        (Answerer::Rules(resolved.options), identity, yields)
     };
     Ok(ServerSetup {
         answerer,

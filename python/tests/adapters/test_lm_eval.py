@@ -208,7 +208,7 @@ def test_log_likelihood_tasks_run(
     """The choice that lm-eval takes is the likeliest one by single requests, whose sums are those of the API."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HF_HOME", str(tmp_path / "hf"))
-    choices = [" 4 apples", " 5 apples", " 50 pears"]
+    choices = ["4 apples", "5 apples", "50 pears"]
     docs = [{"question": f"Ann has {n} apples and buys 2. Now she has", "choices": choices, "label": n - 2} for n in (2, 3)]
     (tmp_path / "choices.jsonl").write_text("\n".join(map(json.dumps, docs)), encoding="utf-8")
     (tmp_path / "tasks").mkdir()
@@ -233,7 +233,7 @@ def test_log_likelihood_tasks_run(
     for sample in results["samples"]["choices"]:
         sums = [float(said[0][0]) for said in sample["resps"]]
         assert all(-1e4 < one < 0 for one in sums)
-        expected = [logprob_of(server, sample["doc"]["question"], choice) for choice in choices]
+        expected = [logprob_of(server, sample["doc"]["question"], f" {choice}") for choice in choices]
         assert sums == pytest.approx(expected, abs=1e-3)
     assert 0 <= results["results"]["choices"]["acc,none"] <= 1
     assert results["results"]["rolling"]["bits_per_byte,none"] > 0

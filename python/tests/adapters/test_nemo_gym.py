@@ -165,12 +165,15 @@ def test_its_keys_are_those_of_the_librarys_own_answers() -> None:
     assert wanted <= set(verified(library(), "1 + 1?", "2", "2"))
 
 
+UNCLEAR = "First 7 × 8 = 56.\nThen 56 - 39 = 17.\nThe answer is at least 17."
+
+
 def test_the_judge_is_asked_where_the_rules_cannot_tell(server: str, rows: list[dict[str, Any]]) -> None:
     client = library({"url": server}, should_use_judge=True)
     row = rows[0]
     right = verified(client, row["question"], row["reference_answer"], row["student_answer"])
     assert right["library_reward"] == 1.0 and right["judge_evaluations"] is None
-    unclear = verified(client, row["question"], row["reference_answer"], row["student_answer"] + " Or more than that.")
+    unclear = verified(client, row["question"], row["reference_answer"], UNCLEAR)
     assert unclear["library_reward"] == 0.0
     (evaluation,) = unclear["judge_evaluations"]
     assert evaluation["status"] == "ok" and unclear["reward"] == float(evaluation["outcome"])

@@ -261,39 +261,39 @@ def test_the_rules_train(run_python: Callable[..., Any], guide: Callable[[str, s
     assert "rewards/rules/mean" in done.stdout
 
 
+COMPARING = ("--force-domain", "--max-new-tokens", "200")
+"""`tiny` knows nothing of comparisons: what it says means nothing, and is a verdict."""
+
+
 @pytest.fixture(scope="module")
 def comparing() -> Any:
     """A server whose judge compares."""
-    process, url = serve("--protocol", "pairwise", "--force-domain", "--max-new-tokens", "64")
+    process, url = serve("--protocol", "pairwise", *COMPARING)
     yield url
     stop(process)
 
 
-def test_comparisons_are_those_of_juror_judge(comparing: str, rows: list[dict[str, Any]], tmp_path: Path) -> None:
-    group = rows[:3]
-    question, reference = group[0]["question"], group[0]["reference_answer"]
-    said = [row["student_answer"] for row in group]
-    line = {"question": question, "reference_answer": reference, "responses": said}
-    (tmp_path / "rows.jsonl").write_text(json.dumps(line), encoding="utf-8")
+def test_comparisons_are_those_of_juror_judge(comparing: str, tmp_path: Path) -> None:
+    question, said = "What is 2 + 2?", ["4", "It is 5.", "2 + 2 = 4, so 4."]
+    (tmp_path / "rows.jsonl").write_text(json.dumps({"question": question, "responses": said}), encoding="utf-8")
     out = tmp_path / "ranking.jsonl"
-    options = ["--compare", "--force-domain", "--max-new-tokens", "64", "-o", str(out)]
-    subprocess.run([binary(), "judge", str(tmp_path / "rows.jsonl"), *options], check=False)
+    subprocess.run(
+        [binary(), "judge", str(tmp_path / "rows.jsonl"), "--compare", *COMPARING, "-o", str(out)], check=False
+    )
     ranking = json.loads(out.read_text(encoding="utf-8"))
     expected = [response["score"] for response in ranking["responses"]]
     assert all(score is not None for score in expected)
     metrics: dict[str, float] = {}
-    other = rows[5]
     got = rewards(
-        CompareReward("answer", url=comparing),
+        CompareReward(url=comparing),
         # Groups may lie apart; one alone cannot be compared.
-        prompts=[question, other["question"], question, question],
-        completions=[said[0], other["student_answer"], said[1], said[2]],
-        answer=[reference, other["reference_answer"], reference, reference],
+        prompts=[question, "What is 3 + 3?", question, question],
+        completions=[said[0], "6", said[1], said[2]],
         log_metric=metrics.__setitem__,
     )
     assert got[1] is None and [got[0], got[2], got[3]] == pytest.approx(expected)
     assert metrics["compare/compared"] == 0.75
-    consistent = [pair["consistent"] for pair in ranking["pairs"]]
+    consistent = [pair["consistent"] for pair in ranking["pairs"] if pair["consistent"] is not None]
     assert metrics["compare/consistent"] == pytest.approx(sum(consistent) / len(consistent))
 
 

@@ -186,7 +186,7 @@ def test_the_data_source_says_who_scores(
         rows,
         "+reward.custom_reward_function.reward_kwargs.judge=['numina_*']",
         f"+reward.custom_reward_function.reward_kwargs.settings.url={server}",
-        "+reward.custom_reward_function.reward_kwargs.profiles={'openai/*':strict}",
+        "+reward.custom_reward_function.reward_kwargs.profiles={openai/*:strict}",
         sources=sources,
     )
     expected = [

@@ -3,6 +3,8 @@
 //! A call is made where `tool_choice` names a function, or is `required`. Whether to call one at all is not left to the model: how it would
 //! say so is each model's own.
 
+use std::fmt::Write as _;
+
 use serde_json::{Map, Value, json};
 
 use super::request::Message;
@@ -115,23 +117,25 @@ impl Tools {
             _ => "\n\nAnswer with a call of one of these functions, as JSON: {\"name\": …, \"arguments\": {…}}.".to_owned(),
         };
         for function in &self.functions {
-            text += &format!("\n`{}`: {}", function.name, function.description.trim());
-            text += &format!("\nIts parameters as a JSON schema: {}", function.parameters);
+            let _ = write!(
+                text,
+                "\n`{}`: {}\nIts parameters as a JSON schema: {}",
+                function.name,
+                function.description.trim(),
+                function.parameters
+            );
         }
         last.parts.push(text);
     }
 
     /// An answer as the call that it is; none where it was cut before that is known.
     pub(super) fn call(&self, content: &str, id: &str) -> Option<Value> {
-        let (name, arguments) = match self.functions.as_slice() {
-            [one] => (one.name.clone(), content.to_owned()),
-            _ => {
-                let call: Value = serde_json::from_str(content).ok()?;
-                (
-                    call["name"].as_str()?.to_owned(),
-                    call["arguments"].to_string(),
-                )
-            }
+        let (name, arguments) = if let [one] = self.functions.as_slice() {
+            (one.name.clone(), content.to_owned())
+        } else {
+            let call: Value = serde_json::from_str(content).ok()?;
+            let name = call["name"].as_str()?.to_owned();
+            (name, call["arguments"].to_string())
         };
         let function = json!({"name": name, "arguments": arguments});
         Some(json!({"id": id, "type": "function", "function": function}))
