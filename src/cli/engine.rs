@@ -41,7 +41,7 @@ impl ModelArguments {
 /// An adapter of the model.
 #[derive(Debug, Clone, Default, Args)]
 pub(super) struct AdapterArgument {
-    /// A LoRA adapter of the model (`adapter_config.json`, `adapter_model.safetensors`), merged when the weights are read
+    /// An adapter of the model, as peft saves it (`adapter_config.json`, `adapter_model.safetensors`), merged when the weights are read
     #[arg(long, value_name = "DIR", requires = "model", help_heading = JUDGE)]
     pub(super) adapter: Option<PathBuf>,
 }

@@ -168,9 +168,10 @@ fn every_command_takes_an_adapter() {
 fn a_chat_template_beside_the_adapter_is_used() {
     let folder = prepared();
     let prompt = |folder: &Folder| {
-        folder
-            .run(&["judge", "in.jsonl", "--model", "much", "--dry-run"])
-            .stdout
+        let ran = folder.run(&["judge", "in.jsonl", "--model", "much", "--dry-run"]);
+        // Before it are estimates of time.
+        let (_, prompt) = ran.stdout.split_once("the first prompt").unwrap();
+        prompt.to_owned()
     };
     let before = prompt(&folder);
     for file in ["tokenizer.json", "tokenizer_config.json"] {

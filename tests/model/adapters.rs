@@ -1,4 +1,4 @@
-//! LoRA adapters made by peft: merged logits against those of peft's `merge_and_unload` (`scripts/golden_adapters.py`), the types
+//! Adapters made by peft: merged logits against those of peft's `merge_and_unload` (`scripts/golden_adapters.py`), the types
 //! that merged weights are held in, and adapters that are refused.
 
 use std::collections::HashMap;
@@ -140,7 +140,7 @@ fn refused(
     let adapter = changed(name, describe, change);
     let read = juror_judge::catalog::resolve(adapter.path().to_str().unwrap())
         .and_then(|source| Weights::open(&source).map(|_| ()));
-    let message = read.err().expect("it is refused").to_string();
+    let message = read.expect_err("it is refused").to_string();
     for part in parts {
         assert!(message.contains(part), "`{part}` is not in: {message}");
     }

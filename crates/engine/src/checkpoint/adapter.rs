@@ -1,4 +1,4 @@
-//! Adapters of peft's: LoRA (<https://arxiv.org/abs/2106.09685>), whose products are added to a base model's weights when these
+//! Adapters of peft's: `LoRA` (<https://arxiv.org/abs/2106.09685>), whose products are added to a base model's weights when these
 //! are read, in f32.
 
 use std::fmt;
@@ -16,7 +16,7 @@ use juror_hub::layout::{ADAPTER_CONFIG, ADAPTER_WEIGHTS, WEIGHTS_FILE, WEIGHTS_I
 /// what is saved fits the changed one.
 const INITIALISATIONS: [&str; 3] = ["gaussian", "eva", "orthogonal"];
 
-/// Kinds of LoRA that compute something else than a sum with one product: the key, and what it is called.
+/// Kinds of `LoRA` that compute something else than a sum with one product: the key, and what it is called.
 const OTHER_KINDS: [(&str, &str); 9] = [
     (
         "use_dora",

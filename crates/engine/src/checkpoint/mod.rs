@@ -11,7 +11,7 @@
 //! | [`config`] | `config.json`, with everything unsupported refused by name |
 //! | [`weights`] | tensors of Safetensors and GGUF files, read one by one |
 //! | `tensors` | what a family calls its tensors, which there must be, and how large |
-//! | [`adapter`] | LoRA adapters, which are merged into a model's weights when these are read |
+//! | [`adapter`] | `LoRA` adapters, which are merged into a model's weights when these are read |
 //! | `unsuitable` | what is given as a model and cannot judge: adapters, pointers of Git LFS, models that write no text |
 
 pub mod adapter;

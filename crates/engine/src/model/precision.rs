@@ -321,7 +321,7 @@ impl PrecisionChoice {
     }
 
     fn resolve_at(
-        &self,
+        self,
         place: DeviceLocation,
         stored: WeightType,
     ) -> Result<Precision, ModelError> {

@@ -111,18 +111,17 @@ impl Weights {
             progress,
             own_head: OnceLock::new(),
         };
-        match source {
-            ModelSource::Gguf(model) => weights.add_gguf(source, model)?,
-            _ => {
-                weights.add_safetensors(source)?;
-                let config = ModelConfig::load(source)?;
-                if let Some(quantization) = config.quantization {
-                    weights.combine(quantization, &config)?;
-                }
-                if let ModelSource::Adapted(model) = source {
-                    weights.adapt(&model.adapter, &config)?;
-                }
-            }
+        if let ModelSource::Gguf(model) = source {
+            weights.add_gguf(source, model)?;
+            return Ok(weights);
+        }
+        weights.add_safetensors(source)?;
+        let config = ModelConfig::load(source)?;
+        if let Some(quantization) = config.quantization {
+            weights.combine(quantization, &config)?;
+        }
+        if let ModelSource::Adapted(model) = source {
+            weights.adapt(&model.adapter, &config)?;
         }
         Ok(weights)
     }
