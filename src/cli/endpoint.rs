@@ -54,8 +54,7 @@ pub(super) struct EndpointArguments {
     is_of_several: bool,
 }
 
-pub(super) const ENDPOINT: &str =
-    "Endpoint (with --endpoint, or where a model is named as URL#MODEL)";
+pub(super) const ENDPOINT: &str = "Endpoint (a judge behind a server)";
 
 impl EndpointArguments {
     /// The name under which a model is found.

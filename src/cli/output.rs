@@ -206,7 +206,9 @@ mod tests {
     const TABLE: &str = include_str!("../../tests/data/outputs.tsv");
 
     /// Paths that are read. Whoever adds an argument with a path puts it here or into `WRITTEN` and the table.
-    const READ: [&str; 26] = [
+    const READ: [&str; 28] = [
+        "adapter",
+        "join",
         "endpoint_key_file",
         "inputs",
         "input",

@@ -92,7 +92,7 @@ fn a_run_with_another_adapter_is_another_run() {
     // The same adapter in another place is the same.
     fs::rename(folder.path("much"), folder.path("moved")).unwrap();
     judge("much.jsonl", &["--model", "model", "--adapter", "moved"])
-        .expect(0, &["verdicts in much.jsonl"]);
+        .expect(3, &["verdicts in much.jsonl"]);
     for (out, adapter) in [
         ("much.jsonl", &["--adapter", "nothing"][..]),
         ("much.jsonl", &[]),
