@@ -204,8 +204,10 @@ impl Shared {
         let (body, name) = self.exchange.body(&request, form);
         let most = request.max_new_tokens;
         let mut timing = begun();
-        let first = Instant::now();
-        let (mut pauses, mut failures) = (0, 0);
+        // When it failed last; and how often, and of that where others were answered.
+        let mut failed = Instant::now();
+        let (mut pauses, mut failures, mut own) = (0, 0, 0);
+        let mut answers_others = false;
         loop {
             let made = self.pace.enter()?;
             let client = &self.endpoint().client;
@@ -255,13 +257,18 @@ impl Shared {
                         );
                         return Err(self.fail(&why));
                     }
-                    // Where others are answered it is this request that the server cannot answer.
-                    let is_own = kind != Passing::Busy && self.pace.has_answered(Some(first));
-                    failures += u32::from(is_own);
-                    if failures >= TIMES {
+                    // Where others are answered between its failures, it is this request that the server cannot answer; or where a
+                    // small one is, and it fails once more.
+                    let is_own = kind != Passing::Busy && self.pace.has_answered(Some(failed));
+                    failed = Instant::now();
+                    own += u32::from(is_own);
+                    failures += u32::from(kind != Passing::Busy);
+                    let is_refused = own >= TIMES || (failures > TIMES && answers_others);
+                    if is_refused {
                         let why = format!("asked {TIMES} times and more: {why}");
                         return Ok(self.refused(request, &why));
                     }
+                    answers_others = failures >= TIMES && self.answers();
                     let silence = self.pace.silence();
                     if silence > patience {
                         if kind != Passing::Busy && self.answers() {
