@@ -17,6 +17,7 @@ ROOT = Path(__file__).parents[1]
 
 ADAPTERS = {
     "inspect": "inspect_ai",
+    "lighteval": "lighteval",
     "lm_eval": "lm_eval",
     "nemo_gym": "nemo_gym",
     "ray": "ray",
