@@ -26,7 +26,7 @@ from juror_rs.math_verify import (
 )
 
 PRODUCT = r"\prod_{i=1}^{100} i"
-CASES = Path(__file__).parents[2] / "rules" / "tests" / "cases" / "math_verify"
+CASES = Path(__file__).parents[2] / "crates" / "rules" / "tests" / "cases" / "math_verify"
 
 
 def test_parse_lists_a_value_and_its_text() -> None:
