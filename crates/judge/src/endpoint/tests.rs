@@ -91,7 +91,7 @@ fn drive(pace: &Pace, room: usize, answers: usize) {
                 for _ in 0..answers / 64 {
                     pace.enter().unwrap();
                     let crowd = pace.active().max(room) as u32;
-                    sleep(Duration::from_micros(500) * crowd / room as u32);
+                    sleep(Duration::from_millis(5) * crowd / room as u32);
                     pace.answered(10, 10);
                 }
             });
