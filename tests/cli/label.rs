@@ -690,7 +690,7 @@ fn the_answers_of_a_batch_are_joined_with_its_requests() {
         json!({"custom_id": "b", "response": null, "error": {"message": "expired"}}).to_string();
     folder.write(
         "outputs.jsonl",
-        [answer("c", "RESPONSE c"), failed, answer("a", "RESPONSE a")].join("\n"),
+        [answer("c", "RESPONSE c"), failed, answer("a", "RESPONSE a")].join("\n\n"),
     );
     let label = |more: &[&str], keys: &str| {
         let arguments = [

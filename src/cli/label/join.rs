@@ -91,6 +91,7 @@ fn read(files: &[PathBuf]) -> Result<Vec<Row>, Failure> {
             let place = format!("{file}:{}", reader.place());
             match next {
                 Next::End => break,
+                Next::Row if text.trim_ascii().is_empty() => {}
                 Next::Bad(why) => return Err(anyhow!("{place}: {why}")).or_usage(),
                 Next::Row => {
                     let row = serde_json::from_slice(&text).with_context(|| place.clone());
