@@ -81,7 +81,7 @@ pub(in crate::cli) struct ImportBatchArguments {
     #[command(flatten)]
     rules: RulesArguments,
     /// What a verdict is worth: process-outcome (1 only if both hold), outcome (the final answer alone), perfect-bonus (0.9, and 1
-    /// only for perfect work), score (of a protocol that gives one), or weights, as `process=0.3,outcome=0.7` [default:
+    /// only for perfect work), score (of a protocol that gives one), parts (the share of a reference "(a) …, (b) …" that the rules find right), or weights, as `process=0.3,outcome=0.7` [default:
     /// process-outcome, outcome or score, by what the protocol judges]
     #[arg(long, value_name = "POLICY", help_heading = "Verdict")]
     reward: Option<RewardPolicy>,

@@ -290,6 +290,15 @@ impl ModelSource {
         }
     }
 
+    /// The same over configuration, tokenizer and chat template alone: what prompts and answers depend on where the weights are
+    /// elsewhere.
+    ///
+    /// # Errors
+    /// When a file cannot be read.
+    pub fn description_hash(&self) -> Result<String, CheckpointError> {
+        self.hash_of(&IDENTITY_FILES, &[])
+    }
+
     /// BLAKE3 over those of these texts that there are, and files of weights.
     pub(super) fn hash_of(
         &self,

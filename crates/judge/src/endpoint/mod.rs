@@ -248,28 +248,15 @@ impl Endpoint {
     /// # Errors
     /// When the tokenizer's files cannot be read.
     pub fn hash(&self) -> Result<String, CheckpointError> {
-        const FILES: [&str; 6] = [
-            "config.json",
-            "generation_config.json",
-            "tokenizer.json",
-            "tokenizer_config.json",
-            "chat_template.jinja",
-            "judge.json",
-        ];
-        let mut files = blake3::Hasher::new();
-        if let Some(source) = &self.settings.tokenizer {
-            for file in FILES.iter().filter(|file| source.has(file)) {
-                files.update(file.as_bytes());
-                files.update(source.read_text(file)?.as_bytes());
-            }
-        }
+        let tokenizer = self.settings.tokenizer.as_ref();
+        let files = tokenizer.map(ModelSource::description_hash).transpose()?;
         let told = json!({
             "address": self.address(),
             "model": self.model,
             "about": self.about,
             "answers_as": self.answers_as.get(),
             "body": self.settings.body,
-            "files": files.finalize().to_hex().as_str(),
+            "files": files,
         });
         Ok(blake3::hash(told.to_string().as_bytes())
             .to_hex()
