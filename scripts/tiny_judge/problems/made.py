@@ -101,7 +101,7 @@ def _text(v, rng: random.Random, dollars: bool = False) -> str:
 def _percent(p: int, of: str, rng: random.Random) -> str:
     """p percent of a number, as an expression."""
     share = digits(exact(Fraction(p, 100)))
-    return rng.choice((f"{p}/100*{of}", f"{of}*{p}/100", f"{share}*{of}", f"{of}*{share}", f"{p}%*{of}", f"{of}*{p}%", f"({p}/100)*{of}"))
+    return rng.choice((f"{p}/100*{of}", f"{of}*{p}/100", f"{share}*{of}", f"{of}*{share}", f"{p}%*{of}", f"{of}*{p}%", f"({p}/100)*{of}", f"{of}*({p}/100)"))
 
 
 def _fraction(over: int, under: int, of: str, rng: random.Random) -> str:

@@ -213,6 +213,8 @@ class Voice:
     point: bool = False
     """Whether a zero before a decimal point is left out: .5."""
     cents: bool = False
+    close: bool = False
+    """Whether a product may be written without its sign: 6(2)."""
     notes: bool = False
     """Whether numbers of equations are explained behind them."""
     keep: bool = True
@@ -226,7 +228,7 @@ class Voice:
     def draw(cls, rng: random.Random) -> Voice:
         times = rng.choice(("*", "*", "×", "×", "x", "x", "·"))
         return cls(rng, times, rng.choice(("/", "/", "÷")), rng.choice(("-", "-", "-", "–", "−")), rng.random() < 0.8, False,
-                   False, rng.random() < 0.5, rng.random() < 0.2, rng.random() < 0.15, rng.random() < 0.1, rng.random() < 0.5)
+                   False, rng.random() < 0.5, rng.random() < 0.2, rng.random() < 0.15, rng.random() < 0.06, rng.random() < 0.1, rng.random() < 0.5)
 
     def sign(self, op: str) -> str:
         if self.latex:
@@ -259,6 +261,8 @@ class Voice:
             right = f"({right})"
         if node.op == "*" and isinstance(node.left, Leaf) and node.left.percent and isinstance(node.right, Leaf) and not self.latex and self.rng.random() < 0.4:
             return f"{left} of {right}"
+        if node.op == "*" and self.close and re.fullmatch(r"[\d.,]+", right) and re.search(r"[\d)]$", left):
+            return f"{left}({right})"
         gap = " " if self.gaps or self.latex else ""
         return f"{left}{gap}{self.sign(node.op)}{gap}{right}"
 
@@ -304,6 +308,8 @@ def _original(e: Equation, w: Work, voice: Voice) -> str:
             left += text + gap
     if voice.times != "*" and not mark:
         left = re.sub(r"(?<=[\w)%] )[*xX](?= [\w($.])|(?<=\d)\*(?=\d)", voice.times, left)
+    if voice.close:
+        left = re.sub(r"(?<=\d)\s?[*x×]\s?(\d[\d,]*(?:\.\d+)?)(?=\s*$)", r"(\1)", left)
     money = e.money
     gap = "" if left.endswith(" ") or "=" not in f"{left}=" else rng.choice((" ", " ", " ", ""))
     return f"{left}{gap}={gap or ' ' * left.endswith(' ')}{money}{mark}{result}"

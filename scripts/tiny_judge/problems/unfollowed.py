@@ -1,4 +1,4 @@
-"""Responses that the judge cannot follow and is to abstain from: calculation with unknowns, values that are written as fractions, ends that are rounded or in another unit."""
+"""Responses that the judge cannot follow and is to abstain from: calculation with unknowns, values that are written as fractions or in another form that it does not read."""
 from __future__ import annotations
 
 import random
@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from .core import Example
 from .marks import Leaf, Lost, Solution, Tree, number, unknown
-from .numbers import exact
+from .numbers import apply
 from .retell import _FINALS, TOPIC, Voice, as_written, digits, equations_of, tell, works_of
 
 _ALGEBRA = ("Let {x} be what we look for.", "Let {x} = the answer.", "Let's say the answer is {x}.", "Let {x} represent the unknown number.", "We call the unknown {x}.")
@@ -45,8 +45,16 @@ _FRAMES = ("{e}", "{e}", "This is {e} of the whole.", "The rest is {e}.", "That 
            "{r} of them are not counted because {e}", "The remaining fraction is {e}.", "It takes {e} of an hour.", "In all, {e} were used", "After that there are {e} miles to go.", "{e} of the money was spent.")
 
 
-_ROUNDS = re.compile(r"\bround|\bnearest|\bwhole\b|\bat least\b|\bcan(?:not|['’]t| only)\b|\bfull\b|\bpartial")
-"""Words of a solution whose end is no value of an equation since it is rounded."""
+_PLAIN = re.compile(r"(?<![\d.,%/*x×+()-])(?<![-+*/x×)] )(\d[\d,]*(?:\.\d+)?|\.\d+) ?([-+*/x×]) ?\$?(\d[\d,]*(?:\.\d+)?|\.\d+) ?= ?\$?(\d[\d,]*(?:\.\d+)?|\.\d+)(?! ?[/\d%(*x])")
+
+
+def _errs(text: str) -> bool:
+    """Whether a plain equation of a text is wrong: a fault, which is refused and not abstained from."""
+    for a, op, b, c in _PLAIN.findall(text):
+        found = apply(number(a), {"x": "*", "×": "*"}.get(op, op), number(b))
+        if found is not None and abs(found - number(c)) * 100 >= max(1, abs(found)):
+            return True
+    return False
 
 
 def _mixed(v: Fraction) -> str:
@@ -95,10 +103,9 @@ def _in_fractions(rng: random.Random) -> str:
 def unread(s: Solution, rng: random.Random) -> Example:
     """A response with equations that the judge has no form for: people's own, or one with lines of fractions put into it."""
     if s.lost:
-        body, _, final = s.answer.rpartition("####")
-        scaled = {exact(Fraction(e.claimed) * by) for e in equations_of(s) for by in (100, 1000, Fraction(1, 100), Fraction(1, 1000))}
-        if unknown(s) or s.lines and not _ROUNDS.search(body) and number(final.strip()) not in scaled:
+        if s.lines or unknown(s) or _errs(re.sub(r"<<[^<>]*>>", "", s.answer)):
             raise Lost("unclear")
+        body, _, final = s.answer.rpartition("####")
         if rng.random() < 0.5:
             body = re.sub(r"<<[^<>]*>>", "", body)
         answer = body.rstrip() + "\n" + (rng.choice(("#### {f}", "A: {f}")) if rng.random() < 0.6 else rng.choice(_FINALS)).format(f=final.strip())
