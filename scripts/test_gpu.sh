@@ -60,6 +60,7 @@ smoke | 5 | 4 | --synthetic $root/scripts/smoke-config.json --samples 8 --templa
 8b-300-fp8-kv | 40 | 45 | $eight --samples 512 --output-tokens 300 --kv-dtype fp8
 8b-2500 | 110 | 70 | $eight --samples 256 --output-tokens 2500
 8b-300-fp8 | 35 | 45 | $eight --samples 512 --output-tokens 300 --quantize fp8
+8b-300-fp8-all | 30 | 45 | $eight --samples 512 --output-tokens 300 --quantize fp8 --kv-dtype fp8
 8b-300-plain | 70 | 45 | $eight --samples 64 --output-tokens 300 --plain-operations
 8b-2500-fp8-kv | 85 | 70 | $eight --samples 256 --output-tokens 2500 --kv-dtype fp8
 8b-300-unshared | 45 | 45 | $eight --samples 512 --output-tokens 300 --no-shared-prefix
