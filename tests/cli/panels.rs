@@ -217,15 +217,9 @@ fn a_cascade_asks_the_second_judge_where_the_first_is_unsure() {
             assert_eq!(verdict[key], small[key], "{key}");
         }
     }
-    // What is between the first and the second half of the probabilities of one field.
-    let mut certain: Vec<f64> = small
-        .iter()
-        .map(|verdict| verdict["confidence"]["process"].as_f64().unwrap())
-        .collect();
-    certain.sort_by(f64::total_cmp);
-    let high = f64::midpoint(certain[3], certain[4]);
-    let range = format!("0.000001..{high}");
-    judge(&range, &["--force"]).expect(0, &["were not checked: --audit 5% does"]);
+    // The probabilities of what is wrong: those of what is right are all the same, within a bit.
+    let range = "0..0.5";
+    judge(range, &["--force"]).expect(0, &["were not checked: --audit 5% does"]);
     let verdicts = folder.lines("out.jsonl");
     let (escalated, kept): (Vec<_>, Vec<_>) =
         verdicts.iter().partition(|one| one["judge"] == "model");

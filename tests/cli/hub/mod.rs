@@ -246,7 +246,7 @@ fn a_model_of_the_hub_judges_as_the_same_files_elsewhere_do() {
     );
     let listed = run(&folder, &hub, &["models", "list"]).stdout;
     let line = listed.lines().find(|line| line.starts_with(ID)).unwrap();
-    for part in ["refs/pr/1", "0123456789ab", "6.8 MB", "Qwen3, "] {
+    for part in ["refs/pr/1", "0123456789ab", "9.8 MB", "Qwen3, "] {
         assert!(line.contains(part), "{part}: {line}");
     }
 

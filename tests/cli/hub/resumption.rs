@@ -33,7 +33,7 @@ fn a_later_run_goes_on_where_an_earlier_one_stopped() {
     let hub = Hub::new(ID, &small());
     let folder = Folder::new();
     leave_incomplete(&folder, &TINY[4].1[..1_000_000]);
-    run(&folder, &hub, &["models", "pull", ID]).expect(0, &["5.7 MB fetched now"]);
+    run(&folder, &hub, &["models", "pull", ID]).expect(0, &["8.6 MB fetched now"]);
     check_weights(&folder);
     let log = hub.log();
     let weights = log.iter().find(|request| is_weights(request, CDN)).unwrap();
