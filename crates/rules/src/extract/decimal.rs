@@ -35,8 +35,9 @@ fn points(text: &str, mark: Option<DecimalMark>) -> Option<(String, bool)> {
         let either = comma.is_some() && point.is_some() && comma != point;
         doubtful |= either && mark.is_none();
         let written = match mark {
+            // The parser reads points, and groups behind commas, by itself.
+            Some(Comma) => comma,
             Some(Point) if either => point,
-            // The parser reads groups behind commas by itself.
             None if either && token.contains(',') => None,
             _ => comma.or(point),
         };

@@ -44,6 +44,26 @@ fn what_a_comma_is_decides() {
 }
 
 #[test]
+fn verdicts_depend_on_numbers_that_may_be_meant_otherwise() {
+    for (gold, pred, expected) in [
+        ("7.5", "7,5", true),
+        ("1234", "1,234", true),
+        ("1.234", "1.2", true),
+        ("1234.5", "1,234.5", false),
+        ("7.5", "12", false),
+        ("1,234", "1,234", false),
+        ("(1,5)", "(1,2)", false),
+    ] {
+        let verified = Verifier::default().verify(gold, pred);
+        assert_eq!(
+            verified.depends_on_decimals(),
+            expected,
+            "{gold:?} against {pred:?}"
+        );
+    }
+}
+
+#[test]
 fn a_mark_is_shown_by_what_can_be_read_in_one_way() {
     for (answer, other, expected) in [
         ("1.234,5", "", Some(Comma)),
