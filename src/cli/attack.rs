@@ -26,7 +26,7 @@ use juror_data::output::{Mark, OutputFile};
 use juror_data::{Field, LineLimit, LoadOptions, Sample, load};
 use juror_hub::Want;
 use juror_judge::attack::{
-    Family, FamilyReport, Subject, Target, attacks, one_row_a_question, shortened,
+    Attack, Family, FamilyReport, Subject, Target, attacks, one_row_a_question, shortened,
 };
 use juror_judge::catalog::JudgeModel;
 use juror_judge::judge::JudgeText;
@@ -137,7 +137,9 @@ pub(super) fn run(arguments: &AttackArguments) -> Result<u8, Failure> {
     let json = json.filter(|path| path.as_path() != Path::new("-"));
     let mut outputs = output::outputs(arguments.force);
     let json = output::open(&mut outputs, json, |_| Mark::ATTACK)?;
-    let rows_out = output::open(&mut outputs, arguments.rows_out.as_ref(), |_| Mark::Nothing)?;
+    let rows_out = output::open(&mut outputs, arguments.rows_out.as_ref(), |_| {
+        Mark::ATTACK_ROWS
+    })?;
     let families: Vec<Family> = Family::ALL
         .into_iter()
         .filter(|family| arguments.family.is_empty() || arguments.family.contains(family))
@@ -168,12 +170,8 @@ pub(super) fn run(arguments: &AttackArguments) -> Result<u8, Failure> {
             say(&format!("note: {note}"));
         }
         if let Some(file) = &rows_out {
-            file.write(|out| {
-                attacks
-                    .iter()
-                    .try_for_each(|attack| write_row(out, &attack.sample))
-            })
-            .or_fail()?;
+            file.write(|out| attacks.iter().try_for_each(|attack| write_row(out, attack)))
+                .or_fail()?;
             return Ok(DONE);
         }
         let subject = Subject {
@@ -302,10 +300,11 @@ fn rows(arguments: &AttackArguments, inputs: &[PathBuf]) -> Result<Vec<Sample>, 
     Ok(rows)
 }
 
-/// An attack as a row; its id ends with its family.
-fn write_row(out: &mut dyn Write, attack: &Sample) -> std::io::Result<()> {
-    let row = json!({"id": attack.id, "question": attack.question, "reference_answer": attack.reference_answer,
-        "response": attack.student_answer});
+/// An attack as a row.
+fn write_row(out: &mut dyn Write, attack: &Attack) -> std::io::Result<()> {
+    let Sample { id, question, .. } = &attack.sample;
+    let row = json!({"id": id, "question": question, "reference_answer": attack.sample.reference_answer,
+        "response": attack.sample.student_answer, "attack": attack.family.name()});
     writeln!(out, "{row}")
 }
 

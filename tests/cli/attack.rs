@@ -126,11 +126,18 @@ fn attacks_that_are_written_are_those_that_are_judged() {
     ];
     let run = |more: &[&str]| folder.run(&[&attack, more].concat());
     run(&["--json", "report.json"]).expect(0, &[]);
-    run(&["--rows-out", "attacks.jsonl"]).expect(0, &["12 attacks"]);
+    // Again over its own file, and over no other.
+    for _ in 0..2 {
+        run(&["--rows-out", "attacks.jsonl"]).expect(0, &["12 attacks"]);
+    }
+    folder.write("mine.jsonl", rollouts(2));
+    run(&["--rows-out", "mine.jsonl"]).expect(2, &["mine.jsonl"]);
     folder
         .run(&[
             "judge",
             "attacks.jsonl",
+            "--keep",
+            "attack",
             "--rules",
             "off",
             "-o",
@@ -139,11 +146,9 @@ fn attacks_that_are_written_are_those_that_are_judged() {
         .expect(0, &[]);
     let report: Value = serde_json::from_str(&folder.read("report.json")).unwrap();
     for family in report["protocols"][0]["families"].as_array().unwrap() {
-        let name = format!("/{}", family["family"].as_str().unwrap());
+        let name = &family["family"];
         let lines = folder.lines("out.jsonl");
-        let of_it = lines
-            .iter()
-            .filter(|line| line["id"].as_str().unwrap().ends_with(&name));
+        let of_it = lines.iter().filter(|line| line["input"]["attack"] == *name);
         let right = of_it.clone().filter(|line| line["overall"] == true).count();
         assert_eq!(
             (of_it.count(), right),

@@ -512,9 +512,9 @@ fn the_judge_answers_first() {
         .map(|(at, response)| crate::common::row(&format!("r{at}"), "Two and two?", "4", response))
         .collect();
     folder.write("rows.jsonl", rows.concat());
-    folder
-        .run(&judge(&server.url, &["--own-answer", "--keep", "all"]))
-        .expect(0, &["own solutions of 1 of 1 questions"]);
+    let ran = folder.run(&judge(&server.url, &["--own-answer", "--keep", "all"]));
+    ran.expect(0, &["own solutions of 1 of 1 questions"]);
+    assert!(!ran.stderr.contains("not protected"), "{}", ran.stderr);
     let (solving, judging): (Vec<Asked>, Vec<Asked>) = server
         .judged()
         .into_iter()
