@@ -17,6 +17,10 @@ pub(super) fn compare(gold: &Answer, pred: &Answer, context: &mut Context<'_>) -
     }
     match (gold, pred) {
         (Answer::Set(a), Answer::Set(b) | Answer::List(b)) | (Answer::List(a), Answer::Set(b)) => {
+            let nested = |it: &[Answer]| it.iter().any(|part| matches!(part, Answer::Set(_)));
+            if nested(a) != nested(b) {
+                return Comparison::open("a set of sets against a set".to_owned());
+            }
             matching::unordered(a, b, true, context)
         }
         (Answer::List(a), Answer::List(b)) => lists(a, b, context),
@@ -32,6 +36,11 @@ pub(super) fn compare(gold: &Answer, pred: &Answer, context: &mut Context<'_>) -
                 return matching::unordered(a, b, true, context);
             }
             Comparison::different("kind", "a tuple has an order, a set has none".to_owned())
+        }
+        (Answer::Quantity(_), Answer::List(parts)) | (Answer::List(parts), Answer::Quantity(_))
+            if parts.iter().any(|it| matches!(it, Answer::Text(_))) =>
+        {
+            Comparison::open("a value against one with words beside it".to_owned())
         }
         (Answer::Quantity(quantity), Answer::List(parts)) => {
             single(gold, quantity, parts, false, false, context)

@@ -151,6 +151,36 @@ pub(crate) fn reordered(gold: &str, pred: &str) -> bool {
     runs().all(|run| run != gold) && runs().any(|run| run.len() == gold.len() && sorted(run) == own)
 }
 
+/// Is one text a cross product, and the other one of its factors in another order, or a dot product?
+pub(crate) fn crossed(gold: &str, pred: &str) -> bool {
+    let names = [
+        "\\vec",
+        "\\mathbf",
+        "\\overrightarrow",
+        "\\boldsymbol",
+        "\\nabla",
+    ];
+    let letters = |it: &str| {
+        it.chars()
+            .filter(|it| it.is_alphanumeric())
+            .collect::<String>()
+    };
+    let product = |text: &str, sign: &str| {
+        let (left, right) = text.split_once(sign)?;
+        let last = &left[left.rfind('\\')?..];
+        names
+            .iter()
+            .any(|it| last.starts_with(it))
+            .then(|| [letters(left), letters(right)])
+    };
+    match [gold, pred].map(|it| product(it, "\\times")) {
+        [Some(a), Some(b)] => a != b,
+        [None, None] => false,
+        [Some(_), None] => product(pred, "\\cdot").is_some(),
+        [None, Some(_)] => product(gold, "\\cdot").is_some(),
+    }
+}
+
 /// At least one side is yes or no.
 pub(super) fn truths(gold: &Answer, pred: &Answer, context: &Context<'_>) -> Comparison {
     match (truth_of(gold), truth_of(pred)) {
@@ -184,6 +214,14 @@ fn truth_of(answer: &Answer) -> Option<bool> {
         Answer::Truth(truth) => return Some(*truth),
         Answer::Text(text) => match Words::of(text) {
             // "Yes, because …": the first word is the answer.
+            // "Yes to the first, no to the second."
+            Words::Plain(words)
+                if ["yes", "no"]
+                    .iter()
+                    .all(|it| words.iter().any(|own| own == it)) =>
+            {
+                return None;
+            }
             Words::Plain(words) => words.into_iter().next()?,
             Words::Formula(_) => return None,
         },

@@ -344,15 +344,17 @@ fn formula(text: &str) -> String {
     out
 }
 
-/// A word without its plural ending, near enough for comparing.
+/// A word without its plural ending, near enough for comparing; of words for one thing always the same.
 fn singular(mut word: String) -> String {
     if word.len() > 3 && word.ends_with('s') && !word.ends_with("ss") && word != "does" {
         word.pop();
     }
-    word
+    let same = |pair: &'static str| pair.strip_prefix(&*word)?.strip_prefix(' ');
+    SAME.iter().find_map(same).map_or(word, str::to_owned)
 }
 
-/// Words that change nothing, and words that turn an answer round.
+/// Words for one thing in pairs; words that change nothing, and words that turn an answer round.
+static SAME: LazyLock<Table> = LazyLock::new(|| Table::named("the same thing"));
 static FILLERS: LazyLock<Table> = LazyLock::new(|| Table::named("says nothing"));
 static NEGATIONS: LazyLock<Table> = LazyLock::new(|| Table::named("turns an answer round"));
 

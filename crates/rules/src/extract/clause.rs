@@ -247,6 +247,13 @@ pub(super) fn words_only<'t>(
 ) -> Option<Candidate<'t>> {
     let clause = &source.text[start..end];
     let clause = &clause[..clause.floor_char_boundary(FAR)];
+    if let Some(text) = statements(clause) {
+        return Some(Candidate {
+            text: without_markup(text),
+            kind: Form::Words,
+            range: start..end,
+        });
+    }
     let mut length = clause.find([',', ';', '\n', '(']).unwrap_or(clause.len());
     for stop in [
         " because ",
@@ -293,11 +300,23 @@ pub(super) fn words_only<'t>(
     })
 }
 
-/// Does a colon stand before the answer?
+/// Does a colon, or a heading's end, stand before the answer?
 fn is_labelled(before: &str) -> bool {
-    before
-        .trim_end_matches([' ', '*', '_', '\n'])
-        .ends_with(':')
+    let label = before.trim_end_matches([' ', '*', '_']);
+    label.ends_with('\n') || label.ends_with(':')
+}
+
+/// The Roman numbers of statements, "I and III" or "(ii) only", that a clause is.
+fn statements(clause: &str) -> Option<&str> {
+    let bare = trim_markup(clause);
+    let roman = |word: &str| {
+        word.bytes()
+            .all(|it| matches!(it, b'I' | b'V' | b'i' | b'v'))
+    };
+    let words: Vec<&str> = words::words_of(bare).collect();
+    let said = |word: &str| roman(word) || words::among(word, &["and", "or", "only"]);
+    let listed = words.len() > 1 && roman(words[0]) && words.iter().all(|it| said(it));
+    listed.then_some(bare)
 }
 
 /// Is what follows no more than punctuation, or a new clause?

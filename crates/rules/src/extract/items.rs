@@ -54,7 +54,8 @@ impl Candidate<'_> {
         let begins = self
             .text
             .starts_with(|it: char| it.is_ascii_digit() || it == '\\' && !worded);
-        let number = begins || words::is_number_word(words::first_word(&self.text));
+        let number = begins && crate::parse::date(&self.text).is_none()
+            || words::is_number_word(words::first_word(&self.text));
         number.then(|| Candidate {
             text: Cow::Owned(format!("-{}", self.text)),
             range,

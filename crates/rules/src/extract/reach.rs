@@ -84,7 +84,10 @@ pub(super) fn after_hashes<'t>(
             let told = |it: &Candidate<'_>| {
                 let rest = text.get(it.range.end..line).unwrap_or("");
                 let next = rest.trim_start_matches(['*', ' ']);
-                it.kind != Form::Words
+                // "\triangle ABC"
+                let sign = it.text.strip_prefix('\\');
+                !sign.is_some_and(|it| it.bytes().all(|it| it.is_ascii_alphabetic()))
+                    && it.kind != Form::Words
                     && next.starts_with(|it: char| it == '(' || it.is_uppercase())
                     && (!qualifiers::takes_back(next) || qualifiers::retracted(next))
             };

@@ -19,6 +19,7 @@ use super::qualifiers;
 use super::reach::{self, MAX_REACH};
 use super::scan::scan;
 use super::whole::{all_of, whole_in};
+use super::words;
 use super::{Found, Role};
 use crate::config::{Config, ExtractionTarget};
 
@@ -154,7 +155,7 @@ impl<'t> Search<'t, '_, '_> {
             || match reading.kind {
                 Form::Words => qualifiers::change_words(before, after),
                 Form::Choice => qualifiers::change_choice(before, &all[from..to], after),
-                _ => qualifiers::change(before, after) || qualifiers::is_argument(before),
+                _ => qualifiers::change_value(before, &reading.text, after),
             }
             || qualifiers::is_place(&reading.text)
             || qualifiers::change_spaceless(before, after);
@@ -394,6 +395,9 @@ impl<'t> Search<'t, '_, '_> {
                 AnchorKind::Final | AnchorKind::Answer | AnchorKind::Tag => {
                     reach::labelled_parts(self.source, anchor.end)
                 }
+                // What nothing follows is no heading.
+                AnchorKind::Hashes if tried == 0 => reach::labelled_parts(self.source, anchor.end)
+                    .filter(|it| self.source.text[it.range.end..].trim().is_empty()),
                 _ => None,
             };
             let is_labelled = parts.is_some();
@@ -411,7 +415,11 @@ impl<'t> Search<'t, '_, '_> {
                 }
             };
             let Some(reading) = reading else {
-                let end = reach::sentence_end(self.source, said_until);
+                let mut end = reach::sentence_end(self.source, said_until);
+                // "The answer is not B. 12 cm."
+                if words::last_word(&self.source.text[..end]).len() == 1 {
+                    end = reach::sentence_end(self.source, (end + 1).min(self.source.text.len()));
+                }
                 let said = &self.source.text[anchor.start..end];
                 let said = &said[..said.floor_char_boundary(MAX_STATEMENT)];
                 if tried == 0 && qualifiers::deny(said) {

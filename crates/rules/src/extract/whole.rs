@@ -49,6 +49,9 @@ pub(super) fn sentence<'t>(source: Source<'t, '_>, range: Range<usize>) -> Optio
     if text.ends_with('?') {
         return None;
     }
+    if is_cell && labelled::parts(text).is_some() {
+        return as_it_is(source, range);
+    }
     // The whole text was looked at before its sentences.
     let part = text.len() < source.text.trim().len();
     let whole = if part {
@@ -95,8 +98,8 @@ fn truth_value<'t>(source: Source<'t, '_>, range: &Range<usize>) -> Option<Candi
     let next = words::first_word(rest);
     let explained =
         rest.is_empty() || words::SUBORDINATING.contains(next) || words::EXPLAINS.contains(next);
-    let set_off =
-        after.is_empty() || after.starts_with([',', ';', '.', '!', ':', ' ']) && explained;
+    let set_off = !qualifiers::excepts(rest)
+        && (after.is_empty() || after.starts_with([',', ';', '.', '!', ':', ' ']) && explained);
     set_off.then(|| Candidate {
         text: Cow::Borrowed(word),
         kind: Form::Words,
@@ -114,6 +117,7 @@ pub(super) fn opening<'t>(source: Source<'t, '_>) -> Option<Candidate<'t>> {
     let begins = word.starts_with(char::is_uppercase)
         && after.starts_with([',', '.', ':', ';', '!'])
         && !text.contains("\n\n")
+        && !qualifiers::excepts(rest)
         // "Yes, we can. The total is 5."
         && !(words::COURTESY.contains(words::first_word(rest))
             && text.contains(|it: char| it.is_ascii_digit()));

@@ -146,6 +146,8 @@ impl Search<'_, '_, '_> {
                             || qualifiers::supposes(&text[range.clone()])
                             || qualifiers::is_one_of_several(before, after)
                             || qualifiers::is_argument(before)
+                            || qualifiers::is_bounded_year(before, &reading.text)
+                            || doubtful && qualifiers::is_negative_before(before, &reading.text)
                     }
                 };
                 let option = (reading.kind == Form::Choice)
