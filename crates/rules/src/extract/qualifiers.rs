@@ -76,13 +76,14 @@ fn after_verb(before: &str) -> &str {
     })
 }
 
-/// Is a number the place of something in a row, as in "25th prime"? By itself "25th" is the number.
+/// Is a number the place of something in a row, as in "25th prime", or a part of something? By itself "25th" is the number.
 pub(super) fn is_place(text: &str) -> bool {
     let rest = text.trim_start_matches(|it: char| it.is_ascii_digit());
     let ending = rest.split(' ').next().unwrap_or("");
-    rest.len() < text.len()
+    let place = rest.len() < text.len()
         && rest.len() > ending.len()
-        && matches!(ending, "st" | "nd" | "rd" | "th")
+        && matches!(ending, "st" | "nd" | "rd" | "th");
+    place || text.starts_with("half of ")
 }
 
 /// Is what follows an argument of a function that nobody evaluated, as the 3 of "len(3)"?
