@@ -282,6 +282,9 @@ fn strict(
                 {
                     "dollars of two countries"
                 }
+                Some(true) if extract::holds(&gold.text, &pred.text, &pred.statement) => {
+                    "what is counted holds what the reference counts"
+                }
                 Some(true) if option_changed(&gold, &pred) => "words behind the option change it",
                 Some(true) if compare::crossed(&gold.statement, &pred.statement) => {
                     "the order of a cross product counts"
@@ -525,16 +528,16 @@ fn with_texts(letters: Comparison, texts: Comparison, gold: &Side, pred: &Side) 
         // One side is the text of an option.
         return match texts.equal {
             Some(false) if letters.equal == Some(true) || !short => {
-                Comparison::open("the letter and the text of an option".to_owned())
+                Comparison::open("the letter and the text of an option")
             }
             _ => texts,
         };
     }
     match (letters.equal, texts.equal) {
         (Some(true), Some(false)) if short => {
-            Comparison::open("one letter, and two texts that differ".to_owned())
+            Comparison::open("one letter, and two texts that differ")
         }
-        (Some(false), Some(true)) => Comparison::open("two letters, and one text".to_owned()),
+        (Some(false), Some(true)) => Comparison::open("two letters, and one text"),
         _ => letters,
     }
 }

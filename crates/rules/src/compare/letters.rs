@@ -12,7 +12,7 @@ const MOST_LETTERS: usize = 64;
 /// At least one side is a choice.
 pub(super) fn choices(gold: &Answer, pred: &Answer, context: &Context<'_>) -> Comparison {
     let ((Answer::Choice(choice), other) | (other, Answer::Choice(choice))) = (gold, pred) else {
-        return Comparison::open(String::new());
+        return Comparison::open("");
     };
     let Some(letters) = letters_of(other) else {
         // A letter stands for an option that nobody has told us.
@@ -31,14 +31,13 @@ pub(super) fn choices(gold: &Answer, pred: &Answer, context: &Context<'_>) -> Co
     if choice == letters {
         return Comparison::equal("choice");
     }
-    let reason = context.say(|| {
+    context.different("choice", || {
         format!(
             "the choices {} and {} differ",
             written(&choice),
             written(&letters)
         )
-    });
-    Comparison::different("choice", reason)
+    })
 }
 
 fn written(letters: &[char]) -> String {
@@ -185,9 +184,7 @@ pub(crate) fn crossed(gold: &str, pred: &str) -> bool {
 pub(super) fn truths(gold: &Answer, pred: &Answer, context: &Context<'_>) -> Comparison {
     match (truth_of(gold), truth_of(pred)) {
         (Some(a), Some(b)) if a == b => Comparison::equal("truth"),
-        (Some(_), Some(_)) => {
-            Comparison::different("truth", "one side says yes, the other no".to_owned())
-        }
+        (Some(_), Some(_)) => Comparison::different("truth", "one side says yes, the other no"),
         _ => {
             let other = if matches!(gold, Answer::Truth(_)) {
                 pred
@@ -196,13 +193,11 @@ pub(super) fn truths(gold: &Answer, pred: &Answer, context: &Context<'_>) -> Com
             };
             match other {
                 Answer::Text(_) | Answer::Relation(_) | Answer::Choice(_) => {
-                    Comparison::open("yes or no against what may imply either".to_owned())
+                    Comparison::open("yes or no against what may imply either")
                 }
-                _ => {
-                    let reason =
-                        context.say(|| format!("yes or no against a {}", words::kind(other)));
-                    Comparison::different("kind", reason)
-                }
+                _ => context.different("kind", || {
+                    format!("yes or no against a {}", words::kind(other))
+                }),
             }
         }
     }

@@ -128,7 +128,9 @@ pub(crate) fn extract<'t>(text: &'t str, role: Role, config: &Config) -> Result<
 
 pub(crate) use labelled::parts;
 pub(crate) use markup::trim_markup as bare;
-pub(crate) use qualifiers::{change_option, deny as denies, dollars, falls, opposed, retracted};
+pub(crate) use qualifiers::{
+    change_option, deny as denies, dollars, falls, holds, opposed, retracted,
+};
 pub(crate) use search::NOTHING_FOUND;
 pub(crate) use sentences::ends_in;
 

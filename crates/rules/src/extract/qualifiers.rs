@@ -149,8 +149,8 @@ pub(super) fn is_bounded_year(before: &str, year: &str) -> bool {
 
 /// Is a value that is not negative said again as one that is: "8 in accounting notation, i.e. −8"?
 fn is_negated(value: &str, after: &str) -> bool {
-    let again = ["i.e.", "that is,"].iter();
-    let again = again.filter_map(|it| after.split_once(it)).next();
+    let mut again = ["i.e.", "that is,"].iter();
+    let again = again.find_map(|it| after.split_once(it));
     again.is_some_and(|(_, rest)| {
         let rest = rest.trim_start_matches([' ', ',', '$']);
         !value.contains(['-', '−']) && rest.starts_with(['-', '−', '–'])
@@ -178,6 +178,12 @@ pub(crate) fn dollars(text: &str) -> &str {
         .trim_end_matches(|it: char| it.is_ascii_uppercase())
         .len()..];
     if whose == "US" { "" } else { whose }
+}
+
+/// Does a statement say that what `pred` counts holds what `gold` counts: "15 pairs of apples" for 15 apples?
+pub(crate) fn holds(gold: &str, pred: &str, statement: &str) -> bool {
+    let [inner, outer] = [gold, pred].map(words::last_word);
+    inner.len() > 2 && outer.len() > 2 && statement.contains(&format!("{outer} of {inner}"))
 }
 
 /// Does a text except something from what it says?
@@ -250,9 +256,7 @@ fn may_be_another(after: &str) -> bool {
     let later = after.rsplit_once(';').map_or("", |(_, clause)| clause);
     let gives = words_of(later).any(|it| words::CONCLUDING.contains(it) || it == "now")
         || later.contains("**");
-    if gives && later.contains(|it: char| it.is_ascii_digit())
-        || otherwise.take(3).any(|it| is_value(&it))
-    {
+    if gives && later.contains(|it: char| it.is_ascii_digit()) || otherwise.take(3).any(&is_value) {
         return true;
     }
     let supposed = words.windows(3).any(|three| {
@@ -307,7 +311,7 @@ fn multiplied(before: &str) -> bool {
     let mut words = words_of(before).rev();
     let is_number = |word| words::is_number_word(word) || word.parse::<u32>().is_ok();
     match words.next() {
-        Some("every" | "Every") => true,
+        Some("every" | "Every" | "fois" | "veces" | "vezes" | "volte" | "раза") => true,
         Some("times") => words.next().is_some_and(is_number),
         Some("to") => words_of(after_verb(before)).next().is_some_and(is_denial),
         _ => false,

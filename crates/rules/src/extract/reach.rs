@@ -1,15 +1,8 @@
 //! Where what is announced ends, and what stands after marks: `####`, `<answer>`, labelled parts.
 
-use std::borrow::Cow;
-
-use super::clause;
 use super::items::{Candidate, Form, Source};
-use super::labelled;
-use super::qualifiers;
-use super::sentences;
-use super::stated;
 use super::whole::{as_it_is, whole_in};
-use super::words;
+use super::{clause, labelled, qualifiers, sentences, stated, words};
 
 /// How long what is announced may be, in bytes, unless it is announced last.
 pub(super) const MAX_REACH: usize = 4_000;
@@ -23,11 +16,11 @@ pub(super) fn labelled_parts<'t>(source: Source<'t, '_>, from: usize) -> Option<
             .trim_start_matches([' ', '\n', '*', ':', '_', '-', '#'])
             .len();
     let length = labelled::span(&text[start..])?;
-    Some(Candidate {
-        text: Cow::Borrowed(text[start..start + length].trim()),
-        kind: Form::Words,
-        range: start..start + length,
-    })
+    Some(Candidate::new(
+        text[start..start + length].trim(),
+        Form::Words,
+        start..start + length,
+    ))
 }
 
 /// Does a word with a capital letter stand after `at`?

@@ -7,20 +7,12 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::anchors::{self, Anchor, AnchorKind};
-use super::aside;
-use super::boxes;
-use super::choice;
-use super::clause;
-use super::decimal;
 use super::items::{Candidate, Form, Source};
-use super::labelled;
-use super::no_answer;
-use super::qualifiers;
 use super::reach::{self, MAX_REACH};
 use super::scan::scan;
 use super::whole::{all_of, whole_in};
-use super::words;
 use super::{Found, Role};
+use super::{aside, boxes, choice, clause, decimal, labelled, no_answer, qualifiers, words};
 use crate::config::{Config, ExtractionTarget};
 
 /// How many candidates are named at most.
@@ -352,11 +344,7 @@ impl<'t> Search<'t, '_, '_> {
             let denied = qualifiers::denied_after(after)
                 || qualifiers::change_near("", near)
                 || qualifiers::denied_before(&text[before.min(found.start)..found.start]);
-            let reading = Candidate {
-                text: found.text,
-                kind: Form::Formula,
-                range: found.start..found.end,
-            };
+            let reading = Candidate::new(found.text, Form::Formula, found.start..found.end);
             let statement = if denied {
                 Cow::Borrowed(&text[found.start..end])
             } else {
@@ -499,11 +487,7 @@ impl<'t> Search<'t, '_, '_> {
             // "A: Paris" and nothing before it.
             return;
         }
-        let choice = Candidate {
-            text: Cow::Borrowed("A"),
-            kind: Form::Choice,
-            range: reading.range.clone(),
-        };
+        let choice = Candidate::new("A", Form::Choice, reading.range.clone());
         let statement = at..reach::sentence_end(self.source, reading.range.end);
         let tier = if words { 20 } else { 0 };
         self.push(tier, ANSWER_LETTER, reading, statement.clone());

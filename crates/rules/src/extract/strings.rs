@@ -1,7 +1,5 @@
 //! One of given strings, as a configuration may ask for.
 
-use std::borrow::Cow;
-
 use super::anchors::{Anchor, AnchorKind};
 use super::boxes;
 use super::items::{Candidate, Form, Source};
@@ -73,11 +71,7 @@ fn reading<'t>(which: &str, range: std::ops::Range<usize>, lowercase: bool) -> C
     } else {
         which.to_owned()
     };
-    Candidate {
-        text: Cow::Owned(text),
-        kind: Form::Words,
-        range,
-    }
+    Candidate::new(text, Form::Words, range)
 }
 
 /// The text without brackets and LaTeX's text commands around it.
