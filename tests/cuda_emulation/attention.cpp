@@ -22,7 +22,7 @@ struct Section {
 
 struct Case {
     std::string name, type, cache;
-    size_t head_dim, heads, kv_heads, block_shift, blocks, tokens, slots, prefill_shared, decode_shared;
+    size_t head_dim, heads, kv_heads, block_shift, blocks, tokens, slots, prefill_shared, warpgroup_shared, decode_shared;
     /// Keys that a query sees at most, or 0 for all.
     size_t window;
     bool sinks;
@@ -34,7 +34,7 @@ struct Case {
 bool read_case(std::istream& in, Case& c) {
     size_t rows, words;
     if (!(in >> c.name >> c.type >> c.cache >> c.head_dim >> c.heads >> c.kv_heads >> c.block_shift >> c.blocks >> c.tokens >>
-          c.slots >> c.prefill_shared >> c.decode_shared >> c.window >> c.sinks >> rows))
+          c.slots >> c.prefill_shared >> c.warpgroup_shared >> c.decode_shared >> c.window >> c.sinks >> rows))
         return false;
     c.rows.resize(rows);
     for (auto& row : c.rows) {
@@ -101,7 +101,7 @@ template <typename T>
 using Merge = void (*)(const unsigned*, unsigned, unsigned, const float*, const float*, const float*, T*, float*, unsigned);
 
 template <typename T, typename KV>
-Worst run(const Case& c, Kernel<T, KV> prefill, Kernel<T, KV> decode, Merge<T> merge, Error allowed) {
+Worst run(const Case& c, Kernel<T, KV> prefill, size_t prefill_shared, Kernel<T, KV> decode, Merge<T> merge, Error allowed) {
     const size_t d = c.head_dim;
     const size_t group = c.heads / c.kv_heads;
     const size_t block_size = size_t{1} << c.block_shift;
@@ -166,7 +166,7 @@ Worst run(const Case& c, Kernel<T, KV> prefill, Kernel<T, KV> decode, Merge<T> m
                    static_cast<unsigned>(c.block_shift), scale);
         });
     };
-    attend("prefill", prefill, c.prefill, c.prefill_shared);
+    attend("prefill", prefill, c.prefill, prefill_shared);
     attend("decode", decode, c.decode, c.decode_shared);
     // A block for every four heads of a token, or fewer blocks that go round.
     const unsigned merge_blocks = c.merges.count * (d == 64 ? (heads + 3) / 4 : 1);
@@ -225,24 +225,33 @@ Worst run(const Case& c, Kernel<T, KV> prefill, Kernel<T, KV> decode, Merge<T> m
     return worst;
 }
 
-#define RUN(cache_type, stored, suffix, KV, T, D)                                                                      \
-    if (c.type == #suffix && c.cache == #cache_type && c.head_dim == D)                                                \
-        return run<T, KV>(c, attention_prefill_##suffix##stored##_d##D, attention_decode_##suffix##stored##_d##D,      \
-                          attention_merge_##suffix##_d##D, error_of(c));
-#define RUN_PLAIN(T, D) RUN(same, , T, T, T, D)
-#define RUN_EIGHT_BIT(T, D) RUN(e4m3, _e4m3, T, attention::E4m3, T, D)
+#define RUN(prefill, shared, stored, T, KV, D)                                                                           \
+    run<T, KV>(c, attention_##prefill##_##T##stored##_d##D, shared, attention_decode_##T##stored##_d##D,                \
+               attention_merge_##T##_d##D, error_of(c))
+#define RUN_NARROW(T, D)                                                                                                   \
+    if (c.type == #T && c.cache == "same" && c.head_dim == D)                                                          \
+        return RUN(prefill, c.prefill_shared, , T, T, D);
+#define RUN_WIDE(cache_type, stored, T, KV, D)                                                                             \
+    if (c.type == #T && c.cache == #cache_type && c.head_dim == D)                                                     \
+        return both(RUN(prefill, c.prefill_shared, stored, T, KV, D),                                                  \
+                    RUN(prefill_warpgroup, c.warpgroup_shared, stored, T, KV, D));
+
+/// Of the prefill by each warp and by the warpgroup.
+Worst both(const Worst& a, const Worst& b) {
+    return {std::max(a.output, b.output), std::max(a.lse, b.lse), a.first_row ^ b.first_row << 1};
+}
 
 Worst dispatch(const Case& c) {
-    RUN_PLAIN(bf16, 32)
-    RUN_PLAIN(bf16, 64)
-    RUN_PLAIN(bf16, 128)
-    RUN_PLAIN(f16, 32)
-    RUN_PLAIN(f16, 64)
-    RUN_PLAIN(f16, 128)
-    RUN_EIGHT_BIT(bf16, 64)
-    RUN_EIGHT_BIT(bf16, 128)
-    RUN_EIGHT_BIT(f16, 64)
-    RUN_EIGHT_BIT(f16, 128)
+    RUN_NARROW(bf16, 32)
+    RUN_NARROW(f16, 32)
+    RUN_WIDE(same, , bf16, bf16, 64)
+    RUN_WIDE(same, , bf16, bf16, 128)
+    RUN_WIDE(same, , f16, f16, 64)
+    RUN_WIDE(same, , f16, f16, 128)
+    RUN_WIDE(e4m3, _e4m3, bf16, attention::E4m3, 64)
+    RUN_WIDE(e4m3, _e4m3, bf16, attention::E4m3, 128)
+    RUN_WIDE(e4m3, _e4m3, f16, attention::E4m3, 64)
+    RUN_WIDE(e4m3, _e4m3, f16, attention::E4m3, 128)
     std::fprintf(stderr, "no kernel for %s, cache %s, with heads of %zu\n", c.type.c_str(),
                  c.cache.c_str(), c.head_dim);
     std::exit(2);

@@ -77,6 +77,14 @@ struct Copy {
     bool valid;
 };
 
+struct Product {
+    float* c;
+    int width;
+    const unsigned* a;
+    uint64_t left, right;
+    bool add, bf16;
+};
+
 enum class State { ready, waiting, done };
 
 struct Thread {
@@ -89,6 +97,9 @@ struct Thread {
     int barrier_result;
     std::vector<std::vector<Copy>> groups; // committed cp.async groups, oldest first
     std::vector<Copy> open;                // copies issued since
+    std::vector<std::vector<Product>> product_groups; // committed wgmma groups, oldest first
+    std::vector<Product> open_products;               // products issued since
+    bool unpublished; // it wrote shared memory that wgmma may not read yet
 };
 
 /// A meeting of some lanes of a warp, kept under its lowest lane.
@@ -161,6 +172,8 @@ void fiber() {
     Thread& self = *machine.current;
     if (!self.open.empty() || !self.groups.empty())
         fail("the thread ends with cp.async copies that were never waited for");
+    if (!self.open_products.empty() || !self.product_groups.empty())
+        fail("the thread ends with wgmma products that were never waited for");
     if (machine.arrived > 0)
         fail("the thread ends while %d threads wait at the barrier in %s:%d", machine.arrived, machine.barrier_file,
              machine.barrier_line);
@@ -248,6 +261,7 @@ void run_block() {
     for (size_t rank = 0; rank < machine.threads.size(); rank++) {
         Thread& thread = machine.threads[rank];
         thread.state = State::ready;
+        thread.unpublished = false;
         thread.context.make(machine.stacks + (rank + 1) * STACK, fiber);
     }
     for (Warp& warp : machine.warps)

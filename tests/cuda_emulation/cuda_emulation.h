@@ -111,6 +111,15 @@ void ldmatrix_x4(const char* file, int line, unsigned* d, const void* row, bool 
 void mma_16816(const char* file, int line, float* c, const unsigned* a, const unsigned* b, bool bf16);
 void mma_16832_e4m3(const char* file, int line, float* c, const unsigned* a, const unsigned* b);
 
+/// A product of a warpgroup, `width` columns, done when it is waited for and not before: `c` and `a` are read then. The left
+/// operand is `a`, 4 registers, with the right one by rows; or where `a` is null, `left`, with the right one by columns.
+/// Operands are in panels with 128-byte swizzling.
+void wgmma(float* c, int width, const unsigned* a, uint64_t left, uint64_t right, bool add, bool bf16);
+void wgmma_commit();
+void wgmma_wait(const char* file, int line, int groups_left);
+/// What the thread wrote to shared memory since may not be read by such a product.
+void publish_to_wgmma();
+
 unsigned lane();
 
 // ---- numbers --------------------------------------------------------------------------------------------------------

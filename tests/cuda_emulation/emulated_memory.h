@@ -162,6 +162,7 @@ void touch(const void* pointer, size_t bytes, bool write, bool atomic = false) {
                         [&](Shadow& shadow, size_t at) { check_global(shadow, write, atomic, at); });
         return;
     }
+    machine.current->unpublished |= write;
     // A write leaves the four with the same last write; that they may differ in their reads can only hide what came before
     // and was already checked.
     for_shadows(words, offset, bytes, write && !atomic,
@@ -184,7 +185,9 @@ void cp_async_16(void* shared, const void* global, bool valid) {
     if (reinterpret_cast<uintptr_t>(shared) % 16 != 0 || reinterpret_cast<uintptr_t>(global) % 16 != 0)
         fail("cp.async of 16 bytes with an address that is no multiple of 16");
     // The copy may land at once: from here on nobody may count on the old bytes, nor on the new ones.
+    const bool unpublished = machine.current->unpublished;
     touch(shared, 16, true);
+    machine.current->unpublished = unpublished; // it is written when it is waited for
     std::memset(shared, 0xff, 16);
     if (CHECKED) {
         const char* region = nullptr;

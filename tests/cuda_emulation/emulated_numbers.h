@@ -99,6 +99,94 @@ void mma_16832_e4m3(const char* file, int line, float* c, const unsigned* a, con
     });
 }
 
+// ---- products of a warpgroup ------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// Byte of an operand's value in shared memory. `row` counts along what is multiplied, `column` along what is summed over; by
+/// columns these lie beside each other, otherwise the rows do, 64 to a panel.
+size_t operand_byte(uint64_t operand, int row, int column, bool by_columns) {
+    if (operand >> 62 != 1)
+        fail("an operand of wgmma without 128-byte swizzling");
+    const size_t begin = (operand & 0x3fff) << 4, panels = (operand >> 16 & 0x3fff) << 4, eights = (operand >> 32 & 0x3fff) << 4;
+    const size_t at = by_columns ? begin + row / 8 * eights + row % 8 * 128 + column * 2
+                                 : begin + row / 64 * panels + column / 8 * eights + column % 8 * 128 + row % 64 * 2;
+    return at ^ (at >> 7 & 7) << 4;
+}
+
+/// Calls `use(row, column, address)` for each value of so many rows of an operand from `first` on.
+template <typename Use> void each_value(uint64_t operand, int first, int rows, bool by_columns, Use use) {
+    for (int i = 0; i < rows; i++)
+        for (int k = 0; k < 16; k++)
+            use(i, k, machine.dynamic + operand_byte(operand, first + i, k, by_columns));
+}
+
+void run_product(const char* file, int line, Product& product) {
+    // The lanes of a warp take turns to touch what it reads; the last to come multiplies.
+    const auto touch_mine = [](int row, int column, const unsigned char* from) {
+        if ((row * 8 + column / 2) % 32 == static_cast<int>(lane()) && column % 2 == 0)
+            touch(from, 2, false);
+    };
+    if (product.a == nullptr)
+        each_value(product.left, machine.current->rank / 32 % 4 * 16, 16, true, touch_mine);
+    each_value(product.right, 0, product.width, product.a == nullptr, touch_mine);
+    meet(file, line, 0xffffffffu, &product, [](void* const* lanes, unsigned) {
+        static float left[16][16], right[128][16];
+        const auto& any = *static_cast<Product*>(lanes[0]);
+        const auto read_into = [&](float (*values)[16]) {
+            return [&any, values](int row, int column, const unsigned char* from) {
+                uint16_t bits;
+                std::memcpy(&bits, from, 2);
+                values[row][column] = any.bf16 ? bf16_to_float(bits) : half_to_float(bits);
+            };
+        };
+        each_value(any.right, 0, any.width, any.a == nullptr, read_into(right));
+        if (any.a == nullptr)
+            each_value(any.left, machine.current->rank / 32 % 4 * 16, 16, true, read_into(left));
+        // Registers as m16n8k16 has them.
+        for (int lane = 0; any.a != nullptr && lane < 32; lane++)
+            for (int r = 0; r < 4; r++)
+                for (int part = 0; part < 2; part++)
+                    left[lane / 4 + 8 * (r & 1)][(lane % 4 + 4 * (r >> 1)) * 2 + part] =
+                        register_value(static_cast<Product*>(lanes[lane])->a[r], part, any.bf16);
+        for (int lane = 0; lane < 32; lane++)
+            for (int i = 0; i < any.width / 2; i++) {
+                float& c = static_cast<Product*>(lanes[lane])->c[i];
+                const int row = lane / 4 + 8 * (i >> 1 & 1), column = i / 4 * 8 + lane % 4 * 2 + (i & 1);
+                float sum = any.add ? c : 0.0f;
+                for (int k = 0; k < 16; k++)
+                    sum += left[row][k] * right[column][k];
+                c = sum;
+            }
+    });
+}
+
+} // namespace
+
+void publish_to_wgmma() { machine.current->unpublished = false; }
+
+void wgmma(float* c, int width, const unsigned* a, uint64_t left, uint64_t right, bool add, bool bf16) {
+    for (const Thread& thread : machine.threads)
+        if (thread.unpublished)
+            fail("wgmma after thread %d wrote shared memory and did not publish it", thread.rank);
+    machine.current->open_products.push_back({c, width, a, left, right, add, bf16});
+}
+
+void wgmma_commit() {
+    Thread& self = *machine.current;
+    self.product_groups.push_back(std::move(self.open_products));
+    self.open_products.clear();
+}
+
+void wgmma_wait(const char* file, int line, int groups_left) {
+    Thread& self = *machine.current;
+    while (static_cast<int>(self.product_groups.size()) > groups_left) {
+        for (Product& product : self.product_groups.front())
+            run_product(file, line, product);
+        self.product_groups.erase(self.product_groups.begin());
+    }
+}
+
 // ---- numbers --------------------------------------------------------------------------------------------------------------
 
 namespace {

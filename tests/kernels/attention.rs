@@ -126,7 +126,7 @@ fn write_case(
     let kv_bytes = if kernels.cache == "e4m3" { 1 } else { 2 };
     writeln!(
         cases,
-        "{name} {} {} {} {} {} {} {blocks} {} {} {} {} {} {} {}",
+        "{name} {} {} {} {} {} {} {blocks} {} {} {} {} {} {} {} {}",
         kernels.dtype,
         kernels.cache,
         kernels.head_dim,
@@ -135,7 +135,8 @@ fn write_case(
         settings.block_size.ilog2(),
         batch.tokens.len(),
         plan.slots,
-        plan::prefill_shared_bytes(kernels.head_dim, kv_bytes),
+        plan::prefill_shared_bytes(kernels.head_dim, kv_bytes, false),
+        plan::prefill_shared_bytes(kernels.head_dim, kv_bytes, true),
         plan::decode_shared_bytes(kernels.head_dim, kv_bytes),
         layer.window.unwrap_or(0),
         u8::from(layer.sinks),

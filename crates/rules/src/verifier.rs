@@ -303,7 +303,10 @@ fn strict(
                 Some(false) if gold.doubtful || pred.doubtful => {
                     "the answer may be another part of what was said"
                 }
-                Some(false) if same_but_for_comma(&gold.text, &pred.text) => {
+                Some(false)
+                    if (gold_config.decimal.is_none() || config.decimal.is_none())
+                        && extract::same_but_for_comma(&gold.text, &pred.text) =>
+                {
                     "the comma may be a decimal one"
                 }
                 _ => "",
@@ -655,24 +658,6 @@ fn same_digits(a: &str, b: &str) -> bool {
         && a.len().max(b.len()) < 40
         && (in_lakhs(a) || in_lakhs(b) || in_thousands(a) != in_thousands(b))
         && bare(a) == bare(b)
-}
-
-/// Are these the same number, if the comma of one or both is a decimal one: "3,5" and "3.5", "1.250,50 €" and "1250,50"?
-fn same_but_for_comma(a: &str, b: &str) -> bool {
-    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    let pointed = |text: &str| {
-        let text = text.trim_matches([' ', '€']);
-        let (whole, fraction) = text.rsplit_once([',', '.'])?;
-        let whole = if text.contains(',') {
-            whole.replace('.', "")
-        } else {
-            whole.to_owned()
-        };
-        // Three digits are a group of thousands.
-        let decimal = digits(&whole) && digits(fraction) && fraction.len() != 3;
-        decimal.then(|| whole + "." + fraction)
-    };
-    (a.contains(',') || b.contains(',')) && pointed(a).is_some_and(|it| Some(it) == pointed(b))
 }
 
 /// A text without the article, or the pronoun, that it begins with.

@@ -16,27 +16,12 @@ pub(super) struct Choice {
 }
 
 /// What a letter of a choice stands in.
+#[rustfmt::skip]
 const WRAPPINGS: [(&str, &str); 20] = [
-    ("(", ")"),
-    ("[", "]"),
-    ("**(", ")**"),
-    ("**", "**"),
-    ("{", "}"),
-    ("\\text{(", ")}"),
-    ("\\text{", "}"),
-    ("\\textbf{(", ")}"),
-    ("\\textbf{(", ") }"),
-    ("\\textbf{", "}"),
-    ("\\mathrm{(", ")}"),
-    ("\\mathrm{", "}"),
-    ("\\mathbf{(", ")}"),
-    ("\\mathbf{", "}"),
-    ("\\textbf{ (", ")}"),
-    ("\\textbf{(", ")} "),
-    ("$", "$"),
-    ("\"", "\""),
-    ("'", "'"),
-    ("`", "`"),
+    ("(", ")"), ("[", "]"), ("**(", ")**"), ("**", "**"), ("{", "}"), ("\\text{(", ")}"), ("\\text{", "}"),
+    ("\\textbf{(", ")}"), ("\\textbf{(", ") }"), ("\\textbf{", "}"), ("\\mathrm{(", ")}"), ("\\mathrm{", "}"),
+    ("\\mathbf{(", ")}"), ("\\mathbf{", "}"), ("\\textbf{ (", ")}"), ("\\textbf{(", ")} "), ("$", "$"), ("\"", "\""),
+    ("'", "'"), ("`", "`"),
 ];
 
 /// The letter of a choice, in brackets or not: its upper case, the length, whether it was marked.

@@ -444,7 +444,7 @@ impl<'t> Search<'t, '_, '_> {
             let doubted = qualifiers::doubt(&text[near..anchor.start]);
             let statement = if doubted { near } else { start }..end;
             let denied = denied || doubted;
-            match decimal::points(&reading.text) {
+            match decimal::said(&reading.text, self.config.decimal) {
                 Some((text, doubtful)) if anchor.comma && reading.kind == Form::Plain => {
                     let (from, to) = (reading.range.start, reading.range.end);
                     let all = self.source.text;

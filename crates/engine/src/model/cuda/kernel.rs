@@ -43,6 +43,14 @@ impl Kernels {
         }
     }
 
+    /// Whether `module` has the function `name`: some are for some devices.
+    ///
+    /// # Errors
+    /// [`ModelError::Device`] when the module cannot be loaded on this device.
+    pub(crate) fn has(&mut self, module: &'static str, name: &str) -> Result<bool, ModelError> {
+        Ok(parameters(&self.module(module)?.ptx, name).is_some())
+    }
+
     /// The function `name` of `module`.
     ///
     /// # Errors
@@ -52,12 +60,9 @@ impl Kernels {
         module: &'static str,
         name: &str,
     ) -> Result<Function, ModelError> {
-        if !self.modules.contains_key(module) {
-            let loaded = self.load(module)?;
-            self.modules.insert(module, loaded);
-        }
+        let stream = Arc::clone(&self.stream);
+        let found = self.module(module)?;
         let missing = || ModelError::Device(format!("no kernel {name} in module {module}"));
-        let found = self.modules.get(module).ok_or_else(missing)?;
         Ok(Function {
             name: name.to_owned(),
             parameters: parameters(&found.ptx, name).ok_or_else(missing)?,
@@ -65,8 +70,17 @@ impl Kernels {
                 .loaded
                 .load_function(name)
                 .map_err(driver(format_args!("kernel {name} of module {module}")))?,
-            stream: Arc::clone(&self.stream),
+            stream,
         })
+    }
+
+    fn module(&mut self, module: &'static str) -> Result<&Module, ModelError> {
+        if !self.modules.contains_key(module) {
+            let loaded = self.load(module)?;
+            self.modules.insert(module, loaded);
+        }
+        let missing = || ModelError::Device(format!("no module {module}"));
+        self.modules.get(module).ok_or_else(missing)
     }
 
     fn load(&self, module: &'static str) -> Result<Module, ModelError> {

@@ -43,6 +43,7 @@ pub struct PagedCache {
     scales: Vec<(Array, Array)>,
     settings: PlanSettings,
     prefill: Function,
+    prefill_shared: usize,
     decode: Function,
     merge: Function,
     partial_out: Array,
@@ -133,6 +134,15 @@ impl PagedCache {
             .context()
             .attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)
             .map_err(driver("counting multiprocessors"))?;
+        // By the whole warpgroup, where the device has such products.
+        let by_warpgroup = format!("attention_prefill_warpgroup_{t}{stored}_d{head_dim}");
+        let warpgroup = kernels.has("attention", &by_warpgroup)?;
+        let prefill = if warpgroup {
+            by_warpgroup
+        } else {
+            format!("attention_prefill_{t}{stored}_d{head_dim}")
+        };
+        let prefill_shared = prefill_shared_bytes(head_dim, kv_bytes, warpgroup);
         let part_bytes = heads * (head_dim + 1) * size_of::<f32>();
         let useful = tokens.saturating_mul(PARTS_PER_TOKEN).max(LEAST_PARTS);
         let max_slots = (SCRATCH_BYTES / part_bytes).min(useful);
@@ -154,11 +164,9 @@ impl PagedCache {
                 max_slots,
             },
             prefill: kernels
-                .function(
-                    "attention",
-                    &format!("attention_prefill_{t}{stored}_d{head_dim}"),
-                )?
-                .allow_shared(prefill_shared_bytes(head_dim, kv_bytes))?,
+                .function("attention", &prefill)?
+                .allow_shared(prefill_shared)?,
+            prefill_shared,
             decode: kernels
                 .function(
                     "attention",
@@ -286,11 +294,7 @@ impl PagedCache {
         };
         let kv_bytes = keys.dtype().size_in_bytes();
         let parts = [
-            (
-                &self.prefill,
-                plan.prefill,
-                prefill_shared_bytes(head_dim, kv_bytes),
-            ),
+            (&self.prefill, plan.prefill, self.prefill_shared),
             (
                 &self.decode,
                 plan.decode,

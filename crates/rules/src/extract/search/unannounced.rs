@@ -109,7 +109,8 @@ impl Search<'_, '_, '_> {
                         .any(|it| words::COMMA_LANGUAGE.contains(it))
                 };
                 if reading.kind == Form::Plain
-                    && let Some((pointed, unsure)) = decimal::points(&reading.text)
+                    && let Some((pointed, unsure)) =
+                        decimal::said(&reading.text, self.config.decimal)
                     && comma()
                 {
                     reading.text = Cow::Owned(pointed);

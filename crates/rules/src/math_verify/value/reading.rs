@@ -77,12 +77,15 @@ fn grouped_number(text: &str) -> Option<Expr> {
 }
 
 /// Where one of these stands in a text, Math-Verify takes its symbols for complex numbers.
-const COMPLEX_SIGNS: &str = "\\mathbb{C} \\text{i} \\mathrm{i} \\det \\operatorname{tr} \\operatorname{rank} \
-    \\text{rank} \\arg{ \\Re{ \\Im{ \\operatorname{Re} \\operatorname{Im} \\text{Re} \\text{Im}";
+#[rustfmt::skip]
+const COMPLEX_SIGNS: &[&str] = &[
+    "\\mathbb{C}", "\\text{i}", "\\mathrm{i}", "\\det", "\\operatorname{tr}", "\\operatorname{rank}", "\\text{rank}",
+    "\\arg{", "\\Re{", "\\Im{", "\\operatorname{Re}", "\\operatorname{Im}", "\\text{Re}", "\\text{Im}",
+];
 
 /// Does the text look like one about complex numbers or matrices? A lone `i` does it.
 fn looks_complex(text: &str) -> bool {
-    if text.contains('\\') && COMPLEX_SIGNS.split(' ').any(|sign| text.contains(sign)) {
+    if text.contains('\\') && COMPLEX_SIGNS.iter().any(|sign| text.contains(sign)) {
         return true;
     }
     let is_word = |character: char| character.is_alphanumeric() || character == '_';

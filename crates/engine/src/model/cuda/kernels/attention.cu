@@ -2,6 +2,17 @@
 #include "attention_decode.cuh"
 #include "attention_merge.cuh"
 #include "attention_prefill.cuh"
+#include "attention_prefill_warpgroup.cuh"
+
+namespace attention {
+template <typename T, typename KV, int D> static __device__ __forceinline__ void prefill(const Call<T, KV>& call) {
+    prefill_by<T, KV, D, WarpProducts<T, KV, D>>(call);
+}
+template <typename T, typename KV, int D>
+static __device__ __forceinline__ void prefill_warpgroup(const Call<T, KV>& call) {
+    prefill_by<T, KV, D, WarpgroupProducts<T, KV, D>>(call);
+}
+} // namespace attention
 
 // Two blocks on a multiprocessor, as the plan counts on.
 #define ATTENTION(work, name, T, KV, D)                                                                                \
@@ -20,21 +31,35 @@
              const float* partial_lse, const float* sinks, T* out, float* lse, unsigned heads) {                       \
         attention::merge<T, D>(plan, merges, merge_count, partial_out, partial_lse, sinks, out, lse, heads);           \
     }
-#define PLAIN(suffix, T, D)                                                                                            \
+// Prefill of whole panels (64 numbers and more) by the warpgroup where that has products; the emulation takes both.
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+#define PREFILL(suffix, T, KV, D) ATTENTION(prefill_warpgroup, attention_prefill_warpgroup_##suffix##_d##D, T, KV, D)
+#elif defined(JUROR_EMULATION)
+#define PREFILL(suffix, T, KV, D)                                                                                      \
+    ATTENTION(prefill, attention_prefill_##suffix##_d##D, T, KV, D)                                                    \
+    ATTENTION(prefill_warpgroup, attention_prefill_warpgroup_##suffix##_d##D, T, KV, D)
+#else
+#define PREFILL(suffix, T, KV, D) ATTENTION(prefill, attention_prefill_##suffix##_d##D, T, KV, D)
+#endif
+#define NARROW(suffix, T, D)                                                                                           \
     ATTENTION(decode, attention_decode_##suffix##_d##D, T, T, D)                                                       \
     ATTENTION(prefill, attention_prefill_##suffix##_d##D, T, T, D)                                                     \
     MERGE(attention_merge_##suffix##_d##D, T, D)
+#define WIDE(suffix, T, D)                                                                                             \
+    ATTENTION(decode, attention_decode_##suffix##_d##D, T, T, D)                                                       \
+    PREFILL(suffix, T, T, D)                                                                                           \
+    MERGE(attention_merge_##suffix##_d##D, T, D)
 #define EIGHT_BIT(suffix, T, D)                                                                                        \
     ATTENTION(decode, attention_decode_##suffix##_e4m3_d##D, T, attention::E4m3, D)                                    \
-    ATTENTION(prefill, attention_prefill_##suffix##_e4m3_d##D, T, attention::E4m3, D)
+    PREFILL(suffix##_e4m3, T, attention::E4m3, D)
 
 // Heads of 32 in e4m3 would be rows of two 16-byte chunks, which `swizzled` cannot spread over the banks.
-PLAIN(bf16, bf16, 32)
-PLAIN(bf16, bf16, 64)
-PLAIN(bf16, bf16, 128)
-PLAIN(f16, f16, 32)
-PLAIN(f16, f16, 64)
-PLAIN(f16, f16, 128)
+NARROW(bf16, bf16, 32)
+WIDE(bf16, bf16, 64)
+WIDE(bf16, bf16, 128)
+NARROW(f16, f16, 32)
+WIDE(f16, f16, 64)
+WIDE(f16, f16, 128)
 EIGHT_BIT(bf16, bf16, 64)
 EIGHT_BIT(bf16, bf16, 128)
 EIGHT_BIT(f16, f16, 64)

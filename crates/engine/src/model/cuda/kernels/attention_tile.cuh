@@ -234,8 +234,12 @@ static __device__ __forceinline__ void each_pair(const float (&o)[TILES][4], int
     }
 }
 
-/// Running maximum and sum of a lane's two rows. The maximum is of all columns, the sum of the lane's own.
+/// Running maximum and sum of a lane's two rows. The maximum is of all columns, the sum of the lane's own. What is called the
+/// maximum may lag behind the true one by `SLACK` in logarithms to base 2: then weights reach 2^SLACK, and outputs need not be
+/// scaled with every tile. (FlashAttention-4 does so.) It is decided row by row, so that a row's result is its own.
 struct Softmax {
+    static constexpr float SLACK = 8.0f;
+
     float high[2] = {-INFINITY, -INFINITY};
     float sum[2] = {0.0f, 0.0f};
 
@@ -243,33 +247,44 @@ struct Softmax {
     /// `scale` makes scores logarithms to base 2.
     template <int N, int TILES>
     __device__ __forceinline__ void update(float (&s)[N][4], float (&o)[TILES][4], float scale) {
+        float old[2];
 #pragma unroll
         for (int half = 0; half < 2; half++) {
-            float row_high = s[0][2 * half];
+            // Two chains of comparisons and two of additions: they are what a warp waits for.
+            float row_high[2] = {s[0][2 * half], s[0][2 * half + 1]};
 #pragma unroll
-            for (int n = 0; n < N; n++)
-                row_high = fmaxf(row_high, fmaxf(s[n][2 * half], s[n][2 * half + 1]));
-            row_high = fmaxf(row_high, __shfl_xor_sync(ALL_LANES, row_high, 1));
-            row_high = fmaxf(row_high, __shfl_xor_sync(ALL_LANES, row_high, 2));
-            const float new_high = fmaxf(high[half], row_high);
+            for (int n = 1; n < N; n++) {
+                row_high[0] = fmaxf(row_high[0], s[n][2 * half]);
+                row_high[1] = fmaxf(row_high[1], s[n][2 * half + 1]);
+            }
+            float all = fmaxf(row_high[0], row_high[1]);
+            all = fmaxf(all, __shfl_xor_sync(ALL_LANES, all, 1));
+            all = fmaxf(all, __shfl_xor_sync(ALL_LANES, all, 2));
+            // From -inf it is infinitely far, unless all are: -inf - -inf is more than nothing.
+            const float new_high = (all - high[half]) * scale > SLACK ? all : high[half];
             // A row that has seen no key yet: -inf - 0, and never -inf - -inf.
             const float base = new_high == -INFINITY ? 0.0f : new_high * scale;
-            const float old = exp2_approx(high[half] * scale - base);
+            old[half] = exp2_approx(high[half] * scale - base);
             high[half] = new_high;
-            float row_sum = 0.0f;
+            float row_sum[2] = {0.0f, 0.0f};
 #pragma unroll
             for (int n = 0; n < N; n++) {
 #pragma unroll
-                for (int e = 2 * half; e < 2 * half + 2; e++) {
-                    s[n][e] = exp2_approx(s[n][e] * scale - base);
-                    row_sum += s[n][e];
+                for (int e = 0; e < 2; e++) {
+                    float& weight = s[n][2 * half + e];
+                    weight = exp2_approx(weight * scale - base);
+                    row_sum[e] += weight;
                 }
             }
-            sum[half] = sum[half] * old + row_sum;
+            sum[half] = sum[half] * old[half] + (row_sum[0] + row_sum[1]);
+        }
+        // By 1 nothing would change.
+        if (__any_sync(ALL_LANES, old[0] != 1.0f || old[1] != 1.0f)) {
 #pragma unroll
             for (int t = 0; t < TILES; t++) {
-                o[t][2 * half] *= old;
-                o[t][2 * half + 1] *= old;
+#pragma unroll
+                for (int e = 0; e < 4; e++)
+                    o[t][e] *= old[e >> 1];
             }
         }
     }
@@ -312,6 +327,12 @@ static __device__ __forceinline__ void weight_fragment(unsigned (&a)[4], const f
     a[1] = pack2<P>(low[2], low[3]);
     a[2] = pack2<P>(high[0], high[1]);
     a[3] = pack2<P>(high[2], high[3]);
+}
+template <typename P, int N>
+static __device__ __forceinline__ void weight_fragments(unsigned (&a)[N][4], const float (&weights)[2 * N][4]) {
+#pragma unroll
+    for (int k = 0; k < N; k++)
+        weight_fragment<P>(a[k], weights[2 * k], weights[2 * k + 1]);
 }
 
 } // namespace attention

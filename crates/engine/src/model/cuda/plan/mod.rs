@@ -28,7 +28,7 @@ use crate::model::{ModelError, StepBatch};
 
 /// Query rows of a decode item: one m16n8k16 product.
 pub(crate) const DECODE_ROWS: usize = 16;
-/// Query rows of a prefill item: four warps of two m16n8k16 products each.
+/// Query rows of a prefill item: four warps of two tiles of 16 each.
 pub(crate) const PREFILL_ROWS: usize = 128;
 /// Threads of every kernel's block.
 pub(crate) const THREADS: usize = 128;
@@ -63,10 +63,17 @@ pub fn decode_shared_bytes(head_dim: usize, kv_bytes: usize) -> usize {
 }
 
 /// Dynamic shared memory of a block of the prefill kernel, in bytes: its queries, two stages of 64 keys and values, and which
-/// keys each query row (two numbers) and each warp (four) sees.
-pub fn prefill_shared_bytes(head_dim: usize, kv_bytes: usize) -> usize {
+/// keys each query row (two numbers) and each warp (four) sees. A `warpgroup` has products of 16 bits alone: 8-bit keys and
+/// values take their place beside the stages too.
+pub fn prefill_shared_bytes(head_dim: usize, kv_bytes: usize, warpgroup: bool) -> usize {
     let seen = (2 * PREFILL_ROWS + 4 * THREADS / 32) * size_of::<u32>();
-    PREFILL_ROWS * head_dim * 2 + 2 * 2 * 64 * head_dim * kv_bytes + seen
+    let numbers = 2 * 64 * head_dim;
+    let beside = if warpgroup && kv_bytes == 1 {
+        2 * numbers
+    } else {
+        0
+    };
+    PREFILL_ROWS * head_dim * 2 + 2 * numbers * kv_bytes + beside + seen
 }
 
 /// What a plan depends on besides the step.
