@@ -233,6 +233,10 @@ fn is_short_text(clause: &str) -> bool {
         && !words::SUBORDINATING.contains(words::first_word(head))
 }
 
+/// Before what an answer in words ends.
+#[rustfmt::skip]
+const STOPS: [&str; 9] = [" because ", " since ", " as ", " which ", " where ", " so ", " - ", " – ", " — "];
+
 pub(super) fn words_only<'t>(
     source: Source<'t, '_>,
     start: usize,
@@ -248,17 +252,7 @@ pub(super) fn words_only<'t>(
         ));
     }
     let mut length = clause.find([',', ';', '\n', '(']).unwrap_or(clause.len());
-    for stop in [
-        " because ",
-        " since ",
-        " as ",
-        " which ",
-        " where ",
-        " so ",
-        " - ",
-        " – ",
-        " — ",
-    ] {
+    for stop in STOPS {
         if let Some(at) = clause[..length].find(stop)
             && at > 0
         {

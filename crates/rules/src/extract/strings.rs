@@ -87,18 +87,14 @@ fn bare(text: &str) -> &str {
         .unwrap_or(text)
 }
 
+/// What may stand before a given string.
+#[rustfmt::skip]
+const OPENS: [&str; 7] = ["option ", "choice ", "Option ", "\\text{", "\\textbf{", "\\boxed{", "the "];
+
 /// The text from where the answer begins.
 fn inner_text(text: &str) -> &str {
     let mut text = text.trim_start_matches([' ', ':', '*', '_', '(', '\n', '"', '$', '\'']);
-    for open in [
-        "option ",
-        "choice ",
-        "Option ",
-        "\\text{",
-        "\\textbf{",
-        "\\boxed{",
-        "the ",
-    ] {
+    for open in OPENS {
         text = text.strip_prefix(open).unwrap_or(text);
     }
     text.trim_start_matches(['(', '*', ' '])
