@@ -278,6 +278,18 @@ fn strict(
                     "the same letters in another order"
                 }
                 Some(true)
+                    if extract::dollars(&gold.statement) != extract::dollars(&pred.statement) =>
+                {
+                    "dollars of two countries"
+                }
+                Some(true) if extract::holds(&gold.text, &pred.text, &pred.statement) => {
+                    "what is counted holds what the reference counts"
+                }
+                Some(true) if option_changed(&gold, &pred) => "words behind the option change it",
+                Some(true) if compare::crossed(&gold.statement, &pred.statement) => {
+                    "the order of a cross product counts"
+                }
+                Some(true)
                     if compare::joined_otherwise(a, b, [&gold.statement, &pred.statement]) =>
                 {
                     "the same parts, joined in another way"
@@ -497,6 +509,13 @@ fn options_compared(gold: &Side, pred: &Side, options: &Options) -> Option<Compa
     Some(compare::compare(&a, &b, options))
 }
 
+/// Does the text of the option of `gold` stand in `pred` before words that change it?
+fn option_changed(gold: &Side, pred: &Side) -> bool {
+    let text = gold.option.as_deref().map(extract::bare);
+    let behind = text.and_then(|it| pred.statement.split_once(it));
+    behind.is_some_and(|(_, after)| extract::change_option(after))
+}
+
 /// How many words the text of an option has at most, for its difference to count: more may be the reasons.
 const SHORT: usize = 8;
 
@@ -512,16 +531,16 @@ fn with_texts(letters: Comparison, texts: Comparison, gold: &Side, pred: &Side) 
         // One side is the text of an option.
         return match texts.equal {
             Some(false) if letters.equal == Some(true) || !short => {
-                Comparison::open("the letter and the text of an option".to_owned())
+                Comparison::open("the letter and the text of an option")
             }
             _ => texts,
         };
     }
     match (letters.equal, texts.equal) {
         (Some(true), Some(false)) if short => {
-            Comparison::open("one letter, and two texts that differ".to_owned())
+            Comparison::open("one letter, and two texts that differ")
         }
-        (Some(false), Some(true)) => Comparison::open("two letters, and one text".to_owned()),
+        (Some(false), Some(true)) => Comparison::open("two letters, and one text"),
         _ => letters,
     }
 }
@@ -658,7 +677,7 @@ fn is_fall(gold: &Side, pred: &Side, options: &Options) -> bool {
     let Some(size) = with.text.strip_prefix('-') else {
         return false;
     };
-    !without.text.starts_with('-')
+    !without.text.starts_with(['-', '+'])
         && extract::falls(&without.statement)
         && !without.statement.contains(" to ")
         && !extract::falls(&with.statement)

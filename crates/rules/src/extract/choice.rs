@@ -282,14 +282,8 @@ pub(super) fn text<'t>(before: &str, after: &'t str) -> Option<&'t str> {
 }
 
 /// Where the reasons begin that follow an option.
-const REASONS: [&str; 6] = [
-    " because ",
-    ", because ",
-    " since ",
-    ", since ",
-    ", as ",
-    ", which ",
-];
+#[rustfmt::skip]
+const REASONS: [&str; 6] = [" because ", ", because ", " since ", ", since ", ", as ", ", which "];
 
 /// The text of a numbered option: "photosynthesis" of "(2) photosynthesis".
 pub(super) fn numbered(statement: &str) -> Option<&str> {

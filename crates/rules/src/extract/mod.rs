@@ -129,7 +129,9 @@ pub(crate) fn extract<'t>(text: &'t str, role: Role, config: &Config) -> Result<
 pub(crate) use decimal::{of_commas, same_but_for_comma};
 pub(crate) use labelled::parts;
 pub(crate) use markup::trim_markup as bare;
-pub(crate) use qualifiers::{deny as denies, falls, opposed, retracted};
+pub(crate) use qualifiers::{
+    change_option, deny as denies, dollars, falls, holds, opposed, retracted,
+};
 pub(crate) use search::NOTHING_FOUND;
 pub(crate) use sentences::ends_in;
 
@@ -194,8 +196,7 @@ pub(crate) fn short(text: &str) -> Option<String> {
     let line = bare(text);
     let says = line.len() <= LONGEST
         && !line.contains(['\n', '?'])
-        && (!qualifiers::deny(line) || line.contains("not exist"))
-        && !qualifiers::change_words(line, "")
+        && (line.contains("not exist") || !qualifiers::change_words(line, ""))
         && !words::words_of(line).any(|it| words::CONDITION.contains(it));
     (says || words::is_number_word(line)).then(|| markup::without_markup(line).into_owned())
 }
