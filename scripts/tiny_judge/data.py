@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from itertools import accumulate
 from pathlib import Path
 
@@ -16,8 +17,11 @@ import layout
 import tokenizer as vocabulary
 from problems import Example, generate, outside
 from problems.made import made, stated
-from problems.marks import Lost, Solution, leaves, unknown
-from problems.retell import equations_of, renumbered, tell, unfollowed
+from problems.marks import Lost, Solution, leaves
+from problems.numbers import exact
+from problems.reading import listed
+from problems.retell import equations_of, renumbered, tell
+from problems.unfollowed import unfollowed, unread
 
 ROLES = (
     "", "form", "domain_in", "domain_out", "numbers", "read", "source", "nowhere", "part", "sum", "redo", "redo_wrong",
@@ -86,12 +90,18 @@ class Mix:
 
 
 def weight(s: Solution) -> float:
-    """How often a real solution is told: oftener with long sums, fractions, percentages and decimals, which are refused most."""
+    """How often a real solution is told: oftener with what is refused most, long sums, fractions, percentages, decimals, and numbers without a source."""
     if s.lost:
         return 1.0
-    numbers = [leaves(e.tree) for e in equations_of(s)]
-    hard = any(len(found) > 2 for found in numbers) + any(leaf.percent or not isinstance(leaf.value, int) for found in numbers for leaf in found)
-    return 1.0 + 0.7 * hard
+    equations, known = equations_of(s), set(listed(s.question))
+    known |= {exact(Fraction(n) / 100) for n in known}
+    hard = unnamed = False
+    for e in equations:
+        found = leaves(e.tree)
+        hard |= len(found) > 2 or any(leaf.percent or not isinstance(leaf.value, int) for leaf in found)
+        unnamed |= any(leaf.value not in known for leaf in found)
+        known.add(e.claimed)
+    return 1.0 + 0.7 * hard + 1.0 * unnamed
 
 
 def pseudo_word(rng: random.Random) -> str:
@@ -214,8 +224,8 @@ class Encoder:
                 self.chances = list(accumulate(weight(s) for s in self.real))
             s = rng.choices(self.real, cum_weights=self.chances)[0]
             try:
-                if rng.random() < mix.unfollowed or s.lost and unknown(s):
-                    example = unfollowed(s, rng)
+                if s.lost or rng.random() < mix.unfollowed:
+                    example = rng.choice((unfollowed, unread))(s, rng)
                 else:
                     example = tell(renumbered(s, rng) if rng.random() < mix.renumbered else s, rng)
             except Lost:

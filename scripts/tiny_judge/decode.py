@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor
-from torch.nn import functional as F
 
 from model import Judge
 
@@ -66,19 +65,25 @@ class Decoder:
         width = int(lengths.max()) + 1
         cos = model.cos[self.start + lengths][:, None, None]
         sin = model.sin[self.start + lengths][:, None, None]
-        late = torch.arange(width)[None] > lengths[:, None]
-        mask = F.pad(late * -1e4, (self.start, 0))[:, None, None, None]
+        late = (torch.arange(width)[None] > lengths[:, None])[:, None, None] * -1e4
         x = model.embed_tokens(token)[:, None]
-        for layer, (keys, values), (early_k, early_v) in zip(
-            model.layers, caches, self.prefix, strict=True
-        ):
+        for layer, (keys, values), early in zip(model.layers, caches, self.prefix, strict=True):
             attention = layer.self_attn
             q, k, v = attention.project(layer.input_layernorm(x), cos, sin)
             keys[rows, :, lengths], values[rows, :, lengths] = k[:, :, 0], v[:, :, 0]
-            k, v = (
-                torch.cat((early.expand(len(token), -1, -1, -1), own[:, :, :width]), 2)
-                for early, own in ((early_k, keys), (early_v, values))
-            )
-            x = x + attention.attend(q, k, v, mask)
+            x = x + self._attend(attention, q, (keys[:, :, :width], values[:, :, :width]), early, late)
             x = x + layer.mlp(layer.post_attention_layernorm(x))
         return model.norm(x)[:, 0]
+
+    @staticmethod
+    def _attend(attention, q: Tensor, own, early, late: Tensor) -> Tensor:
+        """One query a row over the shared prefix, all rows in one product, and over the row's own past."""
+        rows, kv, dim = len(q), attention.kv_heads, attention.dim
+        q = q.view(rows, kv, -1, dim)
+        group, start = q.shape[2], early[0].shape[2]
+        together = q.transpose(0, 1).reshape(kv, rows * group, dim)
+        shared = (together @ early[0][0].transpose(1, 2)).view(kv, rows, group, start).transpose(0, 1)
+        weights = torch.cat((shared, q @ own[0].transpose(2, 3) + late), -1).softmax(-1)
+        shared = weights[..., :start].transpose(0, 1).reshape(kv, rows * group, start) @ early[1][0]
+        out = shared.view(kv, rows, group, dim).transpose(0, 1) + weights[..., start:] @ own[1]
+        return attention.o_proj(out.reshape(rows, 1, -1))

@@ -23,7 +23,8 @@ from pathlib import Path
 
 from problems import outside
 from problems.marks import Lost, rows, solutions
-from problems.retell import tell, unfollowed
+from problems.retell import tell
+from problems.unfollowed import unfollowed
 
 INCOMPLETE = 3
 """The exit code of a run in which some samples have no readable verdict."""

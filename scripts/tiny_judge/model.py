@@ -16,8 +16,9 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.nn.attention.bias import causal_lower_right
 
-ATTENTIONS = ("plain", "corner", "masked")
-"""Ways to attend behind a prefix: scores in full; fused kernels with a causal mask in the lower right corner, or with a mask in full."""
+ATTENTIONS = ("plain", "corner", "masked", "grouped")
+"""Ways to attend behind a prefix: scores in full; fused kernels with a causal mask in the lower right corner, with a mask in full, or with the
+corner and keys that are not repeated for the queries that share them."""
 
 KV = tuple[Tensor, Tensor]
 """Keys and values of one layer, each [rows, kv heads, positions, head_dim]."""
@@ -56,12 +57,17 @@ class Linear(nn.Linear):
 class RMSNorm(nn.Module):
     """Root-mean-square norm with a learnt scale."""
 
+    fused = False
+    """Whether torch's own operation does it; `Trainer.choose_norms` finds out whether that is worth it."""
+
     def __init__(self, size: int, eps: float):
         super().__init__()
         self.weight = nn.Parameter(torch.ones(size))
         self.eps = eps
 
     def forward(self, x: Tensor) -> Tensor:
+        if self.fused:
+            return F.rms_norm(x, x.shape[-1:], self.weight.to(x.dtype), self.eps)
         length = torch.linalg.vector_norm(x, dim=-1, keepdim=True, dtype=torch.float32)
         scale = torch.rsqrt(length.square() / x.shape[-1] + self.eps)
         return x * scale.to(x.dtype) * self.weight.to(x.dtype)
@@ -104,10 +110,12 @@ class Attention(nn.Module):
         """The output for all queries; `mask` covers the last keys and broadcasts over [rows, kv, group, length, keys]."""
         rows, heads, length, dim = q.shape
         if self.way != "plain":
-            group = heads // self.kv_heads
-            k, v = k.repeat_interleave(group, 1), v.repeat_interleave(group, 1)
-            bias = causal_lower_right(length, k.shape[2]) if self.way == "corner" else F.pad(mask, (k.shape[2] - length, 0))
-            out = F.scaled_dot_product_attention(q, k, v, attn_mask=bias, scale=1.0)
+            shared = self.way == "grouped"
+            if not shared:
+                group = heads // self.kv_heads
+                k, v = k.repeat_interleave(group, 1), v.repeat_interleave(group, 1)
+            bias = F.pad(mask, (k.shape[2] - length, 0)) if self.way == "masked" else causal_lower_right(length, k.shape[2])
+            out = F.scaled_dot_product_attention(q, k, v, attn_mask=bias, scale=1.0, enable_gqa=shared)
             return self.o_proj(out.transpose(1, 2).reshape(rows, length, heads * dim))
         # All queries that look at one key head go together, so that keys are not repeated.
         grouped = q.reshape(rows, self.kv_heads, -1, dim)

@@ -13,7 +13,7 @@ are computed once per batch, without gradient, and shared by the rows.  With `--
 two processes of one thread each draw their own batches and average their gradients.  A run
 is determined by its options and its seed.  Checkpoints are written every minute, at the end and
 on SIGTERM.  With `--feeders` other processes draw the batches; they are forked before the GPU is
-touched, so that they start at once, and `--minutes` counts from the first step.
+touched, so that they start at once, and `--minutes` counts from the first step (`--within` from the start of the program).
 """
 
 from __future__ import annotations
@@ -37,19 +37,20 @@ import fused
 import tokenizer as vocabulary
 from data import ROLES, Batch, Encoder, Mix, Row, batches, collate
 from layout import target
-from model import ATTENTIONS, Config, Judge
+from model import ATTENTIONS, Config, Judge, RMSNorm
 from muon import Muon
 from problems import generate, outside
 from problems.marks import Lost, solutions
 from problems.retell import tell
 
+STARTED = time.time()
 WATCHED = (
     "domain_in", "domain_out", "numbers", "read", "source", "nowhere", "part", "sum", "redo", "redo_wrong", "quotient",
     "same", "differs", "reaches", "matches", "flaw", "flags", "process", "outcome", "perfect", "drill",
 )  # fmt: skip
 
-WEIGHTS = {"domain_in": 5.0, "domain_out": 5.0, "flaw": 2.0, "flags": 2.0, "numbers": 2.0, "read": 2.0}
-"""How much a token counts in the loss, where not 1: a row decides its domain in a single token."""
+WEIGHTS = {"domain_in": 5.0, "domain_out": 5.0, "flaw": 2.0, "flags": 2.0, "numbers": 2.0, "read": 2.0, "nowhere": 0.6}
+"""How much a token counts in the loss, where not 1: a row decides its domain in a single token, and that a number is from nowhere is seldom sure."""
 
 
 def parse() -> argparse.Namespace:
@@ -59,6 +60,7 @@ def parse() -> argparse.Namespace:
     length = parser.add_mutually_exclusive_group(required=True)
     length.add_argument("--steps", type=int)
     length.add_argument("--minutes", type=float, help="instead of steps; not reproducible")
+    length.add_argument("--within", type=float, metavar="SECONDS", help="the same, counted from the start of the program")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--init", type=Path, help="a checkpoint to go on from")
     parser.add_argument("--out", type=Path, required=True)
@@ -211,7 +213,7 @@ class Trainer:
                 self.past = self.model(self.prefix)[1]
         self.age += 1
         hidden, _ = self.model(batch.ids, self.past, self.prefix.shape[1])
-        return self.model.logits(hidden.flatten(0, 1)[batch.where])
+        return self.model.logits(hidden.flatten(0, 1).index_select(0, batch.where))
 
     def choose_attention(self, rows: int = 64, length: int = 320) -> None:
         """Take the fastest way to attend that gives what the plain one does, forward and backward."""
@@ -244,12 +246,42 @@ class Trainer:
                 print(f"attention {way}: {1000 * times[way]:.2f} ms, differs by {error:.1e}", flush=True)
                 if error < 0.02:
                     found.append(way)
-            except RuntimeError as problem:
+            except (RuntimeError, TypeError, ValueError) as problem:
                 print(f"attention {way}: {problem}", flush=True)
         self.model.zero_grad()
         best = min(found, key=times.get, default="plain")
         self.model.attend_by(best)
         print(f"attention: {best}", flush=True)
+
+    def choose_norms(self, tokens: int = 32_768) -> None:
+        """Take torch's own norm for the norms of each size, where it gives the same and is faster, forward and backward."""
+        layer, device = self.model.layers[0], self.options.device
+        for norm, shape in ((layer.input_layernorm, (tokens,)), (layer.self_attn.q_norm, (tokens, layer.self_attn.heads))):
+            size, found = norm.weight.numel(), {}
+            x = torch.randn(*shape, size, generator=torch.Generator("cpu").manual_seed(1)).to(device, torch.bfloat16)
+            try:
+                for fused in (False, True):
+                    norm.fused = fused
+                    for turn in range(12):
+                        if turn == 2:
+                            torch.cuda.synchronize()
+                            begun = time.time()
+                        inputs = x.clone().requires_grad_()
+                        out = norm(inputs)
+                        norm.weight.grad = None
+                        out.backward(x.flip(0))
+                    torch.cuda.synchronize()
+                    found[fused] = time.time() - begun, [part.float() for part in (out.detach(), inputs.grad, norm.weight.grad)]
+                errors = [((g - w).norm() / w.norm()).item() for g, w in zip(found[True][1], found[False][1], strict=True)]
+                print(f"norms of {size}: {100 * found[False][0]:.2f} ms, torch's {100 * found[True][0]:.2f} ms, differ by {max(errors):.1e}", flush=True)
+                better = found[True][0] < found[False][0] and max(errors) < 0.02
+            except RuntimeError as problem:
+                print(f"norms of {size}: {problem}", flush=True)
+                better = False
+            for module in self.model.modules():
+                if isinstance(module, RMSNorm) and module.weight.numel() == size:
+                    module.fused = better
+        self.model.zero_grad()
 
     def here(self, batch: Batch) -> Batch:
         """The batch on the device of the model."""
@@ -349,6 +381,7 @@ def run(rank: int, options: argparse.Namespace, together: Together | None) -> No
         print(f"{parameters / 1e6:.2f} M parameters, prefix {trainer.prefix.shape[1]}", flush=True)
     if options.device != "cpu" and options.attention == "fastest":
         trainer.choose_attention()
+        trainer.choose_norms()
     elif options.attention != "fastest":
         trainer.model.attend_by(options.attention)
     stopped: list[int] = []
@@ -357,11 +390,13 @@ def run(rank: int, options: argparse.Namespace, together: Together | None) -> No
     begun = saved = time.time()
     if first:
         print(f"first batch after {begun - started:.1f} s", flush=True)
+    if options.within:
+        options.minutes = max(1.0, options.within - (begun - STARTED)) / 60
     losses, rows, waited, step, progress = [], 0, 0.0, 0, 0.0
     while progress < 1:
         step += 1
         now = time.time()
-        if step > 1:
+        if step > 1 and not stopped:  # the feeders may have been stopped too
             batch = next(stream)
             waited += time.time() - now
         elapsed = (time.time() - begun) / 60

@@ -162,15 +162,16 @@ def main() -> None:
     from . import KINDS, generate
     from .made import SORTS, made, stated
     from .marks import Lost, solutions
-    from .retell import renumbered, tell, unfollowed
+    from .retell import renumbered, tell
     from .retell import KINDS as TOLD
+    from .unfollowed import unfollowed, unread
 
     count = int(sys.argv[2]) if len(sys.argv) > 2 else 2000
     real, rng = solutions(sys.argv[1]), random.Random(11)
     sources = {f"real {kind}": (lambda kind=kind: tell(rng.choice(real), rng, kind)) for kind in TOLD}
     sources |= {"real, other numbers": lambda: tell(renumbered(rng.choice(real), rng), rng)}
     sources |= {f"made {kind}": (lambda kind=kind: made(rng, kind)) for kind in TOLD}
-    sources |= {"made": lambda: made(rng), "stated": lambda: stated(rng), "unfollowed": lambda: unfollowed(rng.choice(real), rng)}
+    sources |= {"made": lambda: made(rng), "stated": lambda: stated(rng), "unfollowed": lambda: unfollowed(rng.choice(real), rng), "unread": lambda: unread(rng.choice(real), rng)}
     sources |= {f"generated {kind}": (lambda kind=kind: generate(rng, split="train", kind=kind)) for kind in KINDS}
     counts: Counter = Counter()
     for name, draw in sources.items():

@@ -55,7 +55,10 @@ def _equation(expression: str, rng: random.Random, money: bool) -> Equation:
     if money and between and rng.random() < 0.5:
         if all(sign in "+-" for sign in re.findall(r"[-+*/%]", expression)):
             between = tuple(gap + "$" if i < len(between) - 1 else gap for i, gap in enumerate(between))
-    return Equation(tree, result, between or None, numbers, "$" if money and rng.random() < 0.7 else "")
+    percent = "%" if between and expression.endswith("*100") and rng.random() < 0.7 else ""
+    if percent and rng.random() < 0.7:
+        between = (*between[:-1], "% ")
+    return Equation(tree, result, between or None, numbers, "$" if money and rng.random() < 0.7 else "", percent=percent)
 
 
 def _solution(question: str, expressions: list[str], rng: random.Random, unit: str = "", money: bool = False) -> Solution:
@@ -98,7 +101,7 @@ def _text(v, rng: random.Random, dollars: bool = False) -> str:
 def _percent(p: int, of: str, rng: random.Random) -> str:
     """p percent of a number, as an expression."""
     share = digits(exact(Fraction(p, 100)))
-    return rng.choice((f"{p}/100*{of}", f"{of}*{p}/100", f"{share}*{of}", f"{of}*{share}", f"{p}%*{of}", f"{of}*{p}%", f"({p}/100)*{of}"))
+    return rng.choice((f"{p}/100*{of}", f"{of}*{p}/100", f"{share}*{of}", f"{of}*{share}", f"{p}%*{of}", f"{of}*{p}%", f"({p}/100)*{of}", f"{of}*({p}/100)"))
 
 
 def _fraction(over: int, under: int, of: str, rng: random.Random) -> str:
@@ -252,7 +255,16 @@ def shares(rng: random.Random) -> Solution:
     sign = "percent" if rng.random() < 0.15 else "%"
     pc = f"{p} percent" if sign == "percent" else f"{p}%"
     part = exact(Fraction(a) * p / 100)
-    way = rng.randrange(12)
+    way = rng.randrange(13)
+    if way == 12:  # what percentage
+        whole = rng.choice((10, 20, 25, 40, 50, 60, 80, 100, 120, 200, 250, 400, 500))
+        a = whole * rng.randrange(1, 20) // 20
+        if a * 100 % whole:
+            raise Lost("percentage")
+        first = rng.choice(([f"{a}+{whole - a}"], [f"{a}+{whole - a}"], []))
+        facts = f"{a} red {thing} and {whole - a} blue {thing}" if first else f"{whole} {thing}, of which {a} are red"
+        question = f"{n} has {facts}. " + rng.choice(("What percentage of them is red?", "What percent are red?", f"What is the percentage chance that one of the {thing} is red?"))
+        return _solution(question, [*first, rng.choice((f"{a}/{whole}*100", f"{a}/{whole}*100", f"({a}/{whole})*100"))], rng)
     if not writable(part):
         raise Lost("percent")
     if way < 2:

@@ -117,10 +117,23 @@ def value(tree):
     return result
 
 
+def _factors(node) -> tuple[object, list[tuple[str, object]]]:
+    """A chain of products and quotients as its first factor and what follows: 9*(2/3) is 9, then *2 and /3, where 2/3 does not end."""
+    if not isinstance(node, Tree) or node.op not in "*/":
+        return node, []
+    first, rest = _factors(node.left)
+    right = node.right
+    if isinstance(right, Tree) and right.op == "/" and not writable(value(right)):
+        inner, others = _factors(right)
+        pairs = [("*", inner), *others]
+        return first, rest + (pairs if node.op == "*" else [("/" if op == "*" else "*", part) for op, part in pairs])
+    return first, [*rest, (node.op, right)]
+
+
 def steps(tree, claimed) -> list[tuple]:
     """(a, op, b, value, shown) for every operation, as the judge follows them; `claimed` is the student's value of all.
 
-    In a chain of products what would not end as a decimal is divided by last: 2/3*9 is 2*9, then /3.
+    In a chain of products what would not end as a decimal is divided by last: 2/3*9 and 9*(2/3) are 2*9, then /3.
     """
     found: list[tuple] = []
 
@@ -128,12 +141,7 @@ def steps(tree, claimed) -> list[tuple]:
         if isinstance(node, Leaf):
             return node.value
         if node.op in "*/":
-            chain = []
-            first = node
-            while isinstance(first, Tree) and first.op in "*/":
-                chain.append((first.op, first.right))
-                first = first.left
-            chain.reverse()
+            first, chain = _factors(node)
             acc, parts = walk(first, False), [(op, walk(right, False)) for op, right in chain]
             test = acc
             for index, (op, b) in enumerate(parts):
@@ -188,6 +196,8 @@ class Equation:
     """Whether the line has `=` before the mark."""
     percent: str = ""
     """The sign behind a result in percent."""
+    inner: str = ""
+    """The expression in the mark, which may be written otherwise: <<25*.01*16=4>> behind .25*16."""
 
 
 @dataclass(frozen=True)
@@ -199,7 +209,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Solution:
-    """A question with a sound solution that can be followed; `lost` where it cannot."""
+    """A question with a sound solution that can be followed; `lost` where it cannot: without `lines` where an equation cannot be read."""
 
     question: str
     answer: str
@@ -295,9 +305,9 @@ def _line(text: str) -> Line:
             tree = _visible(before[: linked.start()], claimed) or tree
         split = _left(before[: linked.start()], tree) if linked else None
         if split:
-            parts += [split[0], Equation(tree, claimed, split[1], split[2], money)]
+            parts += [split[0], Equation(tree, claimed, split[1], split[2], money, inner=left)]
         else:
-            parts += [before, Equation(tree, claimed, None, (), "", True, bool(linked))]
+            parts += [before, Equation(tree, claimed, None, (), "", True, bool(linked), inner=left)]
         at = m.end()
         if shown:
             if number(shown[0].strip()) != claimed:
@@ -338,7 +348,7 @@ def _unmarked(text: str) -> list:
                 continue  # that of the mark behind
             raise Lost(text)
         claimed = number(right[2])
-        tree = _visible(left, claimed)
+        tree = _visible(re.sub(r"100\s*%(?=\s*$)", "100", left) if right[3] else left, claimed)
         if right[3] and not tree:
             tree = _visible(left, exact(Fraction(claimed) / 100))
             if not tree:  # 100% - 70% = 30%
@@ -369,7 +379,7 @@ def solution(question: str, answer: str) -> Solution:
         if not equations or _UNKNOWN.search(_MARK.sub("", body)) or not writable(reference):
             raise Lost(answer)
         if not any(e.claimed == reference for e in equations):
-            raise Lost(answer)
+            return Solution(question, answer, lines, None, True)
     except (Lost, ValueError, ZeroDivisionError):
         return Solution(question, answer, (), None, True)
     return Solution(question, answer, lines, reference)

@@ -7,16 +7,21 @@ import re
 from . import render, retell as told, words
 from .composed import composed
 from .core import Bank, Example, expand, lines
-from .phrases import college, outside as phrases, outside_more as more
+from .phrases import college, outside as phrases, outside_more as more, trained
 
 SORTS = (*dict.fromkeys((*phrases.SORTS, *more.SORTS, *college.SORTS)), "size", "composed")
 
 
+def _parts(text: str) -> list[list[str]]:
+    return [re.split(r"\s+##\s+", line) for line in lines(text)]
+
+
 def _banks(sorts: dict[str, str]) -> dict[str, Bank]:
-    return {sort: Bank([re.split(r"\s+##\s+", line) for line in lines(text)], key=lambda parts: parts[0]) for sort, text in sorts.items()}
+    return {sort: Bank(_parts(text), key=lambda parts: parts[0]) for sort, text in sorts.items()}
 
 
 _PLAIN, _VARIED = _banks(phrases.SORTS), _banks(more.SORTS | college.SORTS)
+_TRAINED = {sort: _parts(text) for sort, text in trained.SORTS.items()}
 _STEPS = Bank(lines(more.STEPS))
 _PREFIXES, _REMARKS = Bank(lines(phrases.PREFIXES)), Bank(lines(phrases.REMARKS))
 _FINALS = Bank(["The answer is {F}.", "\\boxed{F}", "#### {F}", "Answer: {F}", "**{F}**", "So {F}.", "Therefore, the answer is $\\boxed{F}$.",
@@ -34,7 +39,8 @@ def outside(rng: random.Random, split: str, sort: str | None = None) -> Example:
         sort, *texts = composed(rng, split, problem(rng, split).question)
         return _example(rng, sort, *texts)
     if sort in _VARIED and (sort not in _PLAIN or rng.random() < 0.7):
-        question, answer, reference = _VARIED[sort].pick(rng, split)
+        more_of_it = split != "heldout" and sort in _TRAINED and rng.random() < (0.35 if sort == "college" else 0.25)
+        question, answer, reference = rng.choice(_TRAINED[sort]) if more_of_it else _VARIED[sort].pick(rng, split)
         question = expand(question, rng)
         if sort == "college":
             answer, reference = expand(answer, rng), expand(reference, rng)

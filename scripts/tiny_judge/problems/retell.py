@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from .core import Example, Step, StudentStep
-from .marks import Equation, Leaf, Line, Lost, Solution, Tree, fits, leaves, steps, unknown, value, with_leaves
+from .marks import Equation, Leaf, Line, Lost, Solution, Tree, fits, leaves, steps, value, with_leaves
 from .numbers import apply, exact, followable, rounded, same, writable
 from .reading import listed
 
@@ -160,7 +160,7 @@ def renumbered(s: Solution, rng: random.Random) -> Solution:
             raise Lost("two meanings")
         claims.append(right)
         known.add(e.claimed)
-        fresh.append(replace(e, tree=tree, claimed=right, numbers=tuple(texts)))
+        fresh.append(replace(e, tree=tree, claimed=right, numbers=tuple(texts), inner=""))
     rest = iter(fresh)
     lines = []
     for line in s.lines:
@@ -213,6 +213,8 @@ class Voice:
     point: bool = False
     """Whether a zero before a decimal point is left out: .5."""
     cents: bool = False
+    close: bool = False
+    """Whether a product may be written without its sign: 6(2)."""
     notes: bool = False
     """Whether numbers of equations are explained behind them."""
     keep: bool = True
@@ -226,7 +228,7 @@ class Voice:
     def draw(cls, rng: random.Random) -> Voice:
         times = rng.choice(("*", "*", "×", "×", "x", "x", "·"))
         return cls(rng, times, rng.choice(("/", "/", "÷")), rng.choice(("-", "-", "-", "–", "−")), rng.random() < 0.8, False,
-                   False, rng.random() < 0.5, rng.random() < 0.2, rng.random() < 0.15, rng.random() < 0.1, rng.random() < 0.5)
+                   False, rng.random() < 0.5, rng.random() < 0.2, rng.random() < 0.15, rng.random() < 0.06, rng.random() < 0.1, rng.random() < 0.5)
 
     def sign(self, op: str) -> str:
         if self.latex:
@@ -259,6 +261,8 @@ class Voice:
             right = f"({right})"
         if node.op == "*" and isinstance(node.left, Leaf) and node.left.percent and isinstance(node.right, Leaf) and not self.latex and self.rng.random() < 0.4:
             return f"{left} of {right}"
+        if node.op == "*" and self.close and re.fullmatch(r"[\d.,]+", right) and re.search(r"[\d)]$", left):
+            return f"{left}({right})"
         gap = " " if self.gaps or self.latex else ""
         return f"{left}{gap}{self.sign(node.op)}{gap}{right}"
 
@@ -266,14 +270,22 @@ class Voice:
 _PLAIN = {"*": "*", "/": "/", "+": "+", "-": "-"}
 
 
-def _mark(tree, claimed, rng: random.Random) -> str:
-    voice = Voice(rng, gaps=False)
+def _mark(tree, claimed, rng: random.Random, inner: str = "") -> str:
+    """A calculator's mark, whose expression may be written otherwise than the equation: `inner`, 25*.01*16, 3*2 behind 2*3, 6=6."""
+    if isinstance(tree, Tree) and tree.op in "+*" and isinstance(tree.left, Leaf) and isinstance(tree.right, Leaf) and rng.random() < 0.05:
+        tree = Tree(tree.op, tree.right, tree.left)
+    body = inner or Voice(rng, gaps=False).tree(tree)
+    if not inner and rng.random() < 0.03:
+        body = digits(claimed)
+    elif not inner and rng.random() < 0.5:
+        hundredths = r"(?<![\d./])0?\.(\d\d?)(?![\d%])" if "%" not in body and rng.random() < 0.3 else r"(?<![\d./])(\d+)%"
+        body = re.sub(hundredths, lambda m: f"{int(m[1].ljust(2, '0') if '%' not in m[0] else m[1])}*.01", body).replace(" of ", "*")
     shown = digits(claimed)
     if isinstance(claimed, int) and rng.random() < 0.15:
         shown += rng.choice((".0", ".0", ".0", ".00", ".00000000000001"))
     elif rng.random() < 0.05 and claimed > 0:
         shown = repr(float(claimed) + rng.choice((-1, 1)) * 2e-15 * float(claimed))
-    return f"<<{voice.tree(tree)}={shown}>>"
+    return f"<<{body}={shown}>>"
 
 
 def _original(e: Equation, w: Work, voice: Voice) -> str:
@@ -283,7 +295,7 @@ def _original(e: Equation, w: Work, voice: Voice) -> str:
     after = [leaf.value for leaf in leaves(w.tree)]
     hundredfold = e.percent and any(leaf.percent for leaf in leaves(e.tree))
     result = digits(exact(Fraction(w.claimed) * 100) if hundredfold else w.claimed, None, "", "," in "".join(e.numbers) or voice.grouped and w.claimed >= 10_000) + e.percent
-    mark = _mark(w.tree, w.claimed, rng) if voice.marks and (e.mark or rng.random() < 0.3) else ""
+    mark = _mark(w.tree, w.claimed, rng, e.inner if w.tree == e.tree and rng.random() < 0.8 else "") if voice.marks and (e.mark or rng.random() < 0.3) else ""
     if e.between is None:
         return f"{mark}{result}"
     if w.error == "operation" and isinstance(e.tree, Tree):
@@ -296,6 +308,8 @@ def _original(e: Equation, w: Work, voice: Voice) -> str:
             left += text + gap
     if voice.times != "*" and not mark:
         left = re.sub(r"(?<=[\w)%] )[*xX](?= [\w($.])|(?<=\d)\*(?=\d)", voice.times, left)
+    if voice.close:
+        left = re.sub(r"(?<=\d)\s?[*x×]\s?(\d[\d,]*(?:\.\d+)?)(?=\s*$)", r"(\1)", left)
     money = e.money
     gap = "" if left.endswith(" ") or "=" not in f"{left}=" else rng.choice((" ", " ", " ", ""))
     return f"{left}{gap}={gap or ' ' * left.endswith(' ')}{money}{mark}{result}"
@@ -733,32 +747,3 @@ def _tell(s: Solution, rng: random.Random, kind: str, style: str | None) -> Exam
     perfect = process and outcome and kind != "bare"
     last = ends - 1 if 0 < ends < len(found) else None
     return Example(s.question, text, shown, named, process, outcome, perfect, plan, found, final, frozenset(flags), TOPIC, last=last)
-
-
-_ALGEBRA = ("Let {x} be what we look for.", "Let {x} = the answer.", "Let's say the answer is {x}.", "Let {x} represent the unknown number.", "We call the unknown {x}.")
-
-
-def unfollowed(s: Solution, rng: random.Random) -> Example:
-    """A response that the judge cannot follow: people's with unknowns, or one told so."""
-    if s.lost and not unknown(s):
-        raise Lost("unclear")
-    answer = s.answer if s.lost else ""
-    if not answer:
-        equations = [e for e in equations_of(s) if isinstance(e.tree, Tree) and isinstance(e.tree.left, Leaf) and isinstance(e.tree.right, Leaf)]
-        if not equations:
-            raise Lost("no algebra")
-        e, x, voice = equations[-1], rng.choice("xynwzab"), Voice.draw(rng)
-        a, b, r = voice.leaf(e.tree.left), voice.leaf(e.tree.right), digits(e.claimed)
-        frame = {"-": "{x} + {b} = {a}", "/": "{b}{x} = {a}", "+": "{x} - {b} = {a}", "*": "{x}/{b} = {a}"}[e.tree.op].format(x=x, a=a, b=b)
-        body = rng.choice(("{l}\nThen {f}.\nSolving for {x}: {x} = {e} = {r}", "{l} {f}\n{x} = {r}", "{l}\n{f}\n{x} = {e}\n{x} = {r}", "{l} So {f}, and therefore {x} = {r}.")).format(
-            l=rng.choice(_ALGEBRA).format(x=x), f=frame, x=x, e=voice.tree(e.tree), r=r)
-        told = as_written(s, works_of(s, {}, rng), Voice(rng), {}).text.split("\n")
-        answer = "\n".join([*told[: rng.randint(0, max(0, len(told) - 1))], body, rng.choice(_FINALS).format(f=digits(s.reference))])
-    else:
-        body, _, final = answer.rpartition("####")
-        if rng.random() < 0.6:
-            body = re.sub(r"<<[^<>]*>>", "", body)
-        final = final.strip() if rng.random() < 0.8 else str(rng.randint(2, 300))
-        answer = body.rstrip() + "\n" + (f"#### {final}" if rng.random() < 0.5 else rng.choice(_FINALS).format(f=final))
-    reference = s.answer.rpartition("####")[2].strip() if s.lost else digits(s.reference)
-    return Example(s.question, answer, reference, "unfollowed", False, False, False, (), (), None, frozenset(), TOPIC, inside=False)

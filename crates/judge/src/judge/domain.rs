@@ -12,7 +12,7 @@
 //!   "protocols": ["prime"],
 //!   "weighs_thinking": true,
 //!   "unsure_refusals_below": 0.75,
-//!   "refuses": {"sound": 0.045, "lucky": 0.99},
+//!   "refuses": {"sound": 0.035, "lucky": 0.99},
 //!   "calibration": {"process": {"temperature": 1.8}, "outcome": {"temperature": 1.2}}
 //! }
 //! ```
