@@ -3,8 +3,8 @@
 
     python3 scripts/step_model.py gpu-results
 
-Prints a Markdown table of the rows with a dense model. The rates are those of an H200: products as the bench's own ceiling
-allows them, attention and memory as the first profile on one showed (docs/decisions/cuda.md). A row that is much slower than
+Prints a Markdown table of the rows with a dense model. Rates are shares of the ceilings that the bench measured on the same GPU: of
+products and memory as on an H200, of prefill attention as on an H100 (docs/decisions/cuda.md). A row that is much slower than
 predicted has lost its time somewhere that the model does not know; one that is faster shows that a rate is too low.
 """
 
@@ -60,14 +60,21 @@ SHAPES = {
 
 @dataclass(frozen=True)
 class Rates:
-    """Of an H200, a second."""
+    """Of a GPU, a second."""
 
-    products: float = 720e12
-    fp8_products: float = 1250e12
-    prefill_attention: float = 215e12
-    bandwidth: float = 3.85e12
+    products: float
+    plain_products: float
+    """Those of 16 bits."""
+    prefill_attention: float
+    bandwidth: float
     launch: float = 0.35e-3
     """Seconds of a step that nothing else accounts for."""
+
+    @classmethod
+    def of(cls, ceiling: dict, fp8: bool) -> Rates:
+        """From the ceilings of a row, whose products are in FP8 if its weights are."""
+        plain = ceiling["flops"] / (2 if fp8 else 1)
+        return cls((0.85 if fp8 else 0.92) * ceiling["flops"], 0.92 * plain, 0.41 * plain, 0.92 * ceiling["bandwidth"])
 
 
 def predicted(shape: Shape, work: dict, rates: Rates, fp8: bool, fp8_cache: bool, batch: int, budget: int) -> float:
@@ -75,7 +82,7 @@ def predicted(shape: Shape, work: dict, rates: Rates, fp8: bool, fp8_cache: bool
     own, template, out = int(work["input_tokens"]), work["template_tokens"], int(work["output_tokens"])
     samples = work["generations"]
     weight_bytes = shape.weights * (1 if fp8 else 2)
-    products = rates.fp8_products if fp8 else rates.products
+    products = rates.products
     prefill = own * 2 * shape.weights / products
     prefill += own * (template + own / 2) * shape.attention_operations / rates.prefill_attention
     prefill += own * shape.elementwise_bytes / rates.bandwidth
@@ -85,7 +92,7 @@ def predicted(shape: Shape, work: dict, rates: Rates, fp8: bool, fp8_cache: bool
     kv_bytes = shape.kv_numbers * (1 if fp8_cache else 2)
     head_bytes = 2 * shape.vocab * shape.hidden
     step = max(weight_bytes / rates.bandwidth, rows * 2 * shape.weights / products)
-    step += max(head_bytes / rates.bandwidth, rows * head_bytes / rates.products)
+    step += max(head_bytes / rates.bandwidth, rows * head_bytes / rates.plain_products)
     step += (template + rows * (own + out / 2)) * kv_bytes / rates.bandwidth
     step += rows * (shape.elementwise_bytes + 3 * 4 * shape.vocab) / rates.bandwidth + rates.launch
     return samples / (samples * prefill + steps * step)
@@ -105,7 +112,9 @@ def main() -> None:
             continue
         weights, _, cache = row["precision"].partition(",")
         found = row["verdicts_per_second"]
-        expected = predicted(shape, row["workload"], Rates(), "fp8" in weights, "fp8" in cache, row["max_sequences"], row["token_budget"])
+        fp8 = "fp8" in weights
+        rates = Rates.of(row["ceiling"], fp8)
+        expected = predicted(shape, row["workload"], rates, fp8, "fp8" in cache, row["max_sequences"], row["token_budget"])
         print(f"| {path.stem} | {expected:.1f} | {found:.1f} | {found / expected:.2f} |")
 
 

@@ -330,7 +330,7 @@ profiles_said() { grep -m 1 'verdicts/s' "$results/profiles/$1.txt" || true; }
 report() {
     [[ -s $results/machine || -s $results/correctness.tsv ]] || usage "no results in $results"
     local name file
-    echo "# On a GPU"
+    echo "# On an $(sed -n 's/^| GPU | \([^,]*\),.*/\1/p' "$results/machine")"
     echo
     echo "Written by \`scripts/test_gpu.sh report\` from results of its other parts."
     echo
@@ -383,7 +383,7 @@ report() {
         done
         if command -v python3 >/dev/null; then
             echo
-            echo "By the bytes and operations of the steps, with rates taken from such a GPU (\`scripts/step_model.py\`):"
+            echo "By the bytes and operations of the steps, with rates that are shares of these ceilings (\`scripts/step_model.py\`):"
             echo
             python3 "$root/scripts/step_model.py" "$results" || true
         fi
@@ -408,7 +408,7 @@ fi
 check_needs || exit 2
 machine=$(
     awk -F ', ' '{ printf "| GPU | %s, %d GB, driver %s, compute capability %s |\n", $1, $2 / 1024, $4, $5 }' <<<"$gpu"
-    echo "| CPU | $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1), $(nproc) cores |"
+    echo "| CPU | $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1), $(nproc --all) cores |"
     sed -n 's/^commit: \(.*\)/| commit | \1 |/p; s/^built: \(.*\)/| built | \1 |/p' "$home/BUILD" 2>/dev/null || true
 )
 if [[ ! -s $results/machine ]]; then

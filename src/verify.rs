@@ -2,7 +2,8 @@
 //!
 //! A row is `{"id"?, "gold", "pred", "config"?}`, other keys ignored, or a rollout as `judge` reads it; a reference may be a list, any of
 //! which is right. Rows are verified on all cores as they come:
-//! what has been read is answered at once, so a program may write one row, wait for its line, and write the next.
+//! what has been read is answered at once, so a program may write one row, wait for its line, and write the next. The first
+//! row whose verdict depends on what a comma or a point is has files read from the beginning for what their rows show of that.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -19,11 +20,16 @@ use juror_base::panics;
 use juror_base::threads::{self, ThreadError};
 use juror_data::output::OutputError;
 use juror_data::{ColumnMap, DatasetError, Keep, LineLimit, Next, Pair, Source};
-use juror_rules::{AnswerFormat, Config, Profile, Status, Verification, Verifier};
+use juror_rules::{
+    AnswerFormat, Config, DecimalMark, Profile, Reading, Role, Status, Verification, Verifier,
+};
 
 /// Rows that are answered together, at most; and their bytes.
 const ROWS: usize = 4096;
 const BYTES: usize = 4 << 20;
+
+/// How many rows that show their decimal mark are enough.
+const ENOUGH: usize = 10_000;
 
 /// How often it is checked for an interruption.
 const PATIENCE: Duration = Duration::from_millis(100);
@@ -88,6 +94,64 @@ pub(crate) struct Counts {
     pub first_bad: String,
     /// Answered rows by their status.
     pub by_status: HashMap<Status, usize>,
+    /// What files show of decimal marks, where a verdict depends on it.
+    pub decimals: Option<Decimals>,
+}
+
+/// How many rows show a comma and how many a point before decimals, in the gold answers and in the predictions.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Decimals {
+    counts: [[usize; 2]; 2],
+    /// Rows that show something, and rows that were read.
+    pub rows: usize,
+    read: usize,
+}
+
+impl Decimals {
+    fn add(&mut self, marks: [Option<DecimalMark>; 2]) {
+        self.read += 1;
+        self.rows += usize::from(marks != [None, None]);
+        for (counts, mark) in self.counts.iter_mut().zip(marks) {
+            if let Some(mark) = mark {
+                counts[mark as usize] += 1;
+            }
+        }
+    }
+
+    /// What is said of them to a person, of the gold answers and of the predictions.
+    pub(crate) fn words(&self) -> [&'static str; 2] {
+        self.counts.map(|counts| match counts {
+            [0, 0] => "nothing",
+            [_, 0] => "commas",
+            [0, _] => "points",
+            _ => "both, left open,",
+        })
+    }
+
+    /// The marks that all rows agree on, but for the one at `index`, and whether what that shows itself, `own`, is against it.
+    fn marks(
+        &self,
+        index: usize,
+        own: impl FnOnce() -> [Option<DecimalMark>; 2],
+    ) -> ([Option<DecimalMark>; 2], bool) {
+        let own = if index < self.read {
+            own()
+        } else {
+            [None, None]
+        };
+        let marks = [0, 1].map(|side| {
+            let others =
+                |mark| self.counts[side][mark as usize] - usize::from(own[side] == Some(mark));
+            match (others(DecimalMark::Comma), others(DecimalMark::Point)) {
+                (1.., 0) => Some(DecimalMark::Comma),
+                (0, 1..) => Some(DecimalMark::Point),
+                _ => None,
+            }
+        });
+        let mut sides = marks.iter().zip(own);
+        let against = sides.any(|(mark, own)| mark.is_some() && own.is_some() && *mark != own);
+        (marks, against)
+    }
 }
 
 /// Why a run stopped.
@@ -117,18 +181,27 @@ pub(crate) enum VerifyError {
 }
 
 impl Settings {
-    /// A verifier under these settings and those of a row.
+    /// A verifier under these settings and those of a row, and under decimal marks of the gold answer and of the prediction where
+    /// neither names one.
     ///
     /// # Errors
     /// A sentence that names the setting.
-    pub(crate) fn verifier(&self, own: Option<&Map<String, Value>>) -> Result<Verifier, String> {
+    pub(crate) fn verifier(
+        &self,
+        own: Option<&Map<String, Value>>,
+        marks: [Option<DecimalMark>; 2],
+    ) -> Result<Verifier, String> {
         let mut config = self.config.clone();
         if let Some(own) = own {
             config.extend(own.iter().map(|(key, value)| (key.clone(), value.clone())));
         }
         let config: Config = serde_json::from_value(Value::Object(config))
             .map_err(|error| format!("`config`: {error}"))?;
-        Ok(Verifier::new(self.profile, config))
+        let [gold, pred] = marks.map(|mark| Config {
+            decimal: config.decimal.or(mark),
+            ..config.clone()
+        });
+        Ok(Verifier::new(self.profile, pred).with_gold_config(gold))
     }
 
     /// The line of output for a verification: JSON, with its line end.
@@ -165,13 +238,20 @@ impl Settings {
         text
     }
 
-    /// Verifies the line at `index`.
+    /// The pair of a line. Bytes that are not UTF-8 become replacement characters: the text under comparison may be anything.
+    fn pair(&self, line: &RowLine) -> Result<Pair, String> {
+        let row = line.row.as_ref().map_err(Clone::clone)?;
+        Pair::parse(&String::from_utf8_lossy(row), &self.columns, &self.keep)
+    }
+
+    /// Verifies the line at `index`, with what is known of decimal marks.
     fn answer(
         &self,
         common: &Verifier,
         explain: Option<Explain>,
         index: usize,
         line: &RowLine,
+        decimals: &Decimals,
     ) -> Answered {
         let bad = |pair: Option<&Pair>, error: &str| {
             let error = format!("{}:{}: {error}", line.source, line.number);
@@ -181,29 +261,39 @@ impl Settings {
                 verdict: Err(error),
                 text,
                 kept: Vec::new(),
+                open: false,
             }
         };
-        // Bytes that are not UTF-8 become replacement characters: the text under comparison may be anything.
-        let pair =
-            line.row.as_ref().map_err(Clone::clone).and_then(|row| {
-                Pair::parse(&String::from_utf8_lossy(row), &self.columns, &self.keep)
-            });
-        let pair = match pair {
+        let pair = match self.pair(line) {
             Ok(pair) => pair,
             Err(error) => return bad(None, &error),
         };
-        let own = match &pair.config {
-            Some(own) => match self.verifier(Some(own)) {
+        let (marks, against) = decimals.marks(index, || self.shown(common, &pair));
+        let own = match (&pair.config, marks) {
+            (None, [None, None]) => None,
+            (own, marks) => match self.verifier(own.as_ref(), marks) {
                 Ok(verifier) => Some(verifier),
                 Err(error) => return bad(Some(&pair), &error),
             },
-            None => None,
         };
         let verifier = own.as_ref().unwrap_or(common);
         // None is known; should there be one, it costs its own row and not the others. A verifier has no state to harm.
         let golds = || pair.references.iter().map(String::as_str);
-        let verified =
-            panics::guarded(|| verifier.verify_any(golds(), &pair.response, &self.format));
+        let verified = panics::guarded(|| {
+            let by =
+                |verifier: &Verifier| verifier.verify_any(golds(), &pair.response, &self.format);
+            let verified = by(verifier);
+            if !against || by(common).equal == verified.equal {
+                return verified;
+            }
+            Verification {
+                equal: None,
+                status: Status::UnparsedPred,
+                method: "none",
+                reason: "the other rows have another decimal mark than this one".to_owned(),
+                ..verified
+            }
+        });
         let verification = match verified {
             Ok(verification) => verification,
             Err(why) => {
@@ -227,27 +317,66 @@ impl Settings {
             verdict: Ok((verification.equal, verification.status)),
             text,
             kept,
+            open: self.profile == Profile::Strict
+                && !pair.config.is_some_and(|own| own.contains_key("decimal"))
+                && verification.depends_on_decimals(),
         }
     }
 
-    /// Verifies every row of `sources` and writes a line for each, in order, or with `explain` what that makes of it.
-    /// Blank lines are left out.
-    ///
-    /// # Errors
-    /// When a source cannot be read, the output not written, the settings not understood, or on interruption.
-    pub(crate) fn run(
+    /// The decimal marks that a pair shows.
+    fn shown(&self, common: &Verifier, pair: &Pair) -> [Option<DecimalMark>; 2] {
+        let read = |text: &str, role| {
+            let answer = common.read(text, role).pop().map(Reading::into_text);
+            // What was written in another way shows nothing.
+            answer
+                .filter(|it| text.contains(it.as_str()))
+                .unwrap_or_default()
+        };
+        let marks = || {
+            let response = self.format.answer(&pair.response).unwrap_or_default();
+            let pred = read(&response, Role::Prediction);
+            let golds = pair.references.iter().map(|gold| read(gold, Role::Gold));
+            golds.fold([None, None], |[gold_mark, pred_mark], gold| {
+                [
+                    gold_mark.or_else(|| DecimalMark::shown(&gold, &pred)),
+                    pred_mark.or_else(|| DecimalMark::shown(&pred, &gold)),
+                ]
+            })
+        };
+        panics::guarded(marks).unwrap_or_default()
+    }
+
+    /// What the rows of files show of decimal marks: nothing where an input can be read only once.
+    fn decimals(
         &self,
-        sources: Vec<Source>,
-        explain: Option<Explain>,
-        out: &mut dyn Write,
+        common: &Verifier,
+        sources: &Arc<[Source]>,
         interrupted: &AtomicBool,
-        progress: &mut dyn FnMut(&Counts),
-    ) -> Result<Counts, VerifyError> {
-        let common = self.verifier(None).map_err(VerifyError::Settings)?;
-        let mut counts = Counts::default();
-        let mut kept = vec![false; self.keep.keys().len()];
+    ) -> Result<Decimals, VerifyError> {
+        let mut decimals = Decimals::default();
+        let is_file = |source: &Source| matches!(source, Source::File(path) if path.is_file());
+        if !sources.iter().all(is_file) {
+            return Ok(decimals);
+        }
+        let rows = self.rows(sources)?;
+        while let Some(batch) = rows.0.take(interrupted)? {
+            let shown = batch
+                .par_iter()
+                .map(|line| Some(self.shown(common, &self.pair(line).ok()?)));
+            for marks in shown.collect::<Vec<_>>() {
+                decimals.add(marks.unwrap_or_default());
+                if decimals.rows == ENOUGH {
+                    return Ok(decimals);
+                }
+            }
+        }
+        Ok(decimals)
+    }
+
+    /// The rows of `sources`, which are read as they are taken.
+    fn rows(&self, sources: &Arc<[Source]>) -> Result<Abandon, VerifyError> {
         let queue = Arc::new(Queue::default());
-        let reader = Arc::clone(&queue);
+        let (reader, sources) = (Arc::clone(&queue), Arc::clone(sources));
         let max_line = self.max_line;
         let mut keys = vec!["gold".to_owned(), "pred".to_owned()];
         keys.extend_from_slice(self.columns.named());
@@ -265,26 +394,59 @@ impl Settings {
             .name("reader".into())
             .spawn(read)
             .map_err(threads::refused("reading the input"))?;
-        let abandoned = Abandon(&queue);
-        while let Some(batch) = queue.take(interrupted)? {
-            let lines: Vec<Answered> = batch
-                .par_iter()
-                .enumerate()
-                .map(|(place, line)| {
-                    let index = counts.rows + place;
-                    panics::guarded(|| self.answer(&common, explain, index, line)).unwrap_or_else(
-                        |why| {
-                            let error =
-                                format!("an error of juror itself ({why}); please report this row");
-                            Answered {
-                                text: self.json(None, index, Err(&error), None),
-                                verdict: Err(error),
-                                kept: Vec::new(),
-                            }
-                        },
-                    )
-                })
+        Ok(Abandon(queue))
+    }
+
+    /// Verifies every row of `sources` and writes a line for each, in order, or with `explain` what that makes of it.
+    /// Blank lines are left out.
+    ///
+    /// # Errors
+    /// When a source cannot be read, the output not written, the settings not understood, or on interruption.
+    pub(crate) fn run(
+        &self,
+        sources: Vec<Source>,
+        explain: Option<Explain>,
+        out: &mut dyn Write,
+        interrupted: &AtomicBool,
+        progress: &mut dyn FnMut(&Counts),
+    ) -> Result<Counts, VerifyError> {
+        let common = self
+            .verifier(None, [None, None])
+            .map_err(VerifyError::Settings)?;
+        let asks = self.profile == Profile::Strict && !self.config.contains_key("decimal");
+        let mut counts = Counts::default();
+        let mut kept = vec![false; self.keep.keys().len()];
+        let sources = Arc::from(sources);
+        let rows = self.rows(&sources)?;
+        while let Some(batch) = rows.0.take(interrupted)? {
+            let answer = |place: usize, line: &RowLine, decimals: &Decimals| {
+                let index = counts.rows + place;
+                panics::guarded(|| self.answer(&common, explain, index, line, decimals))
+                    .unwrap_or_else(|why| {
+                        let error =
+                            format!("an error of juror itself ({why}); please report this row");
+                        Answered {
+                            text: self.json(None, index, Err(&error), None),
+                            verdict: Err(error),
+                            kept: Vec::new(),
+                            open: false,
+                        }
+                    })
+            };
+            let numbered = batch.par_iter().enumerate();
+            let mut lines: Vec<Answered> = numbered
+                .map(|(place, line)| answer(place, line, &Decimals::default()))
                 .collect();
+            if asks && counts.decimals.is_none() && lines.iter().any(|line| line.open) {
+                counts.decimals = Some(self.decimals(&common, &sources, interrupted)?);
+            }
+            if let Some(decimals) = counts.decimals.as_ref().filter(|it| it.rows > 0) {
+                let commas = decimals.counts.iter().any(|counts| counts[0] > 0);
+                let open = lines.par_iter_mut().enumerate().filter(|(_, line)| {
+                    line.open && (commas || matches!(line.verdict, Ok((None, _))))
+                });
+                open.for_each(|(place, line)| *line = answer(place, &batch[place], decimals));
+            }
             for line in lines {
                 counts.add(line.verdict);
                 out.write_all(&line.text)?;
@@ -295,7 +457,7 @@ impl Settings {
             out.flush()?;
             progress(&counts);
         }
-        drop(abandoned);
+        drop(rows);
         let nowhere = self
             .keep
             .keys()
@@ -323,9 +485,9 @@ struct RowLine {
 }
 
 /// Lets the reader go however the run ends.
-struct Abandon<'q>(&'q Queue);
+struct Abandon(Arc<Queue>);
 
-impl Drop for Abandon<'_> {
+impl Drop for Abandon {
     fn drop(&mut self) {
         self.0.abandon();
     }
@@ -339,6 +501,8 @@ struct Answered {
     text: Vec<u8>,
     /// Which of the keys to be kept it has.
     kept: Vec<bool>,
+    /// Does its verdict depend on what a comma or a point is?
+    open: bool,
 }
 
 impl Counts {

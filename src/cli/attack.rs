@@ -1,6 +1,6 @@
 //! `juror attack`
 
-use std::io::{IsTerminal, Write as _};
+use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ use juror_data::output::{Mark, OutputFile};
 use juror_data::{Field, LineLimit, LoadOptions, Sample, load};
 use juror_hub::Want;
 use juror_judge::attack::{
-    Family, FamilyReport, Subject, Target, attacks, one_row_a_question, shortened,
+    Attack, Family, FamilyReport, Subject, Target, attacks, one_row_a_question, shortened,
 };
 use juror_judge::catalog::JudgeModel;
 use juror_judge::judge::JudgeText;
@@ -84,6 +84,14 @@ pub(super) struct AttackArguments {
     /// Write the report as JSON; `-` for standard output, the table then goes to standard error
     #[arg(long, value_name = "FILE", help_heading = "Report")]
     json: Option<PathBuf>,
+    /// Write the attacks as rows and judge none: for `juror judge FILE --rules off` with what only that has (`--own-answer`, panels)
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with = "json",
+        help_heading = "Report"
+    )]
+    rows_out: Option<PathBuf>,
     #[command(flatten)]
     force: ForceArgument,
     /// Print the report, warnings and errors only
@@ -127,8 +135,10 @@ pub(super) fn run(arguments: &AttackArguments) -> Result<u8, Failure> {
     let inputs = Inputs::of(&arguments.inputs)?.paths;
     let json = arguments.json.as_ref();
     let json = json.filter(|path| path.as_path() != Path::new("-"));
-    let json = output::open(&mut output::outputs(arguments.force), json, |_| {
-        Mark::ATTACK
+    let mut outputs = output::outputs(arguments.force);
+    let json = output::open(&mut outputs, json, |_| Mark::ATTACK)?;
+    let rows_out = output::open(&mut outputs, arguments.rows_out.as_ref(), |_| {
+        Mark::ATTACK_ROWS
     })?;
     let families: Vec<Family> = Family::ALL
         .into_iter()
@@ -158,6 +168,11 @@ pub(super) fn run(arguments: &AttackArguments) -> Result<u8, Failure> {
         }
         for note in &text.notes {
             say(&format!("note: {note}"));
+        }
+        if let Some(file) = &rows_out {
+            file.write(|out| attacks.iter().try_for_each(|attack| write_row(out, attack)))
+                .or_fail()?;
+            return Ok(DONE);
         }
         let subject = Subject {
             model: model.clone(),
@@ -198,11 +213,14 @@ pub(super) fn run(arguments: &AttackArguments) -> Result<u8, Failure> {
 
 /// A judge for each protocol that is named, found at fault before a model is fetched; else one under the model's own.
 fn named(arguments: &AttackArguments) -> Result<Vec<JudgeChoice>, Failure> {
-    if arguments.protocol.len() > 1 && arguments.prompt.is_some() {
-        return Err(anyhow!(
-            "--prompt is the text of one protocol: name one with --protocol"
-        ))
-        .or_usage();
+    let of_one = [
+        (arguments.prompt.is_some(), "--prompt is the text"),
+        (arguments.rows_out.is_some(), "--rows-out has the attacks"),
+    ];
+    if let Some((_, what)) = of_one.iter().find(|(is_given, _)| *is_given)
+        && arguments.protocol.len() > 1
+    {
+        return Err(anyhow!("{what} of one protocol: name one with --protocol")).or_usage();
     }
     let judge = |protocol: Option<&String>| JudgeChoice {
         model: arguments.model.clone(),
@@ -280,6 +298,14 @@ fn rows(arguments: &AttackArguments, inputs: &[PathBuf]) -> Result<Vec<Sample>, 
     let mut rows = loaded.samples;
     one_row_a_question(&mut rows);
     Ok(rows)
+}
+
+/// An attack as a row.
+fn write_row(out: &mut dyn Write, attack: &Attack) -> std::io::Result<()> {
+    let Sample { id, question, .. } = &attack.sample;
+    let row = json!({"id": id, "question": question, "reference_answer": attack.sample.reference_answer,
+        "response": attack.sample.student_answer, "attack": attack.family.name()});
+    writeln!(out, "{row}")
 }
 
 /// Table and worst cases for people, and the same as JSON.

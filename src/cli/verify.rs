@@ -57,6 +57,10 @@ pub(super) struct VerifyArguments {
     /// Settings of every row that has none of its own, by Math-Verify's names, for one `{"float_rounding": 2}`
     #[arg(long, alias = "rules-config", value_name = "JSON", value_parser = parse_settings)]
     config: Option<Map<String, Value>>,
+    /// What stands before decimals where a number may be meant either way, as `7,5` or `1,234`: `auto` is what the other rows of
+    /// files show, of gold answers and predictions apart; what they do not show, or show both ways, is null
+    #[arg(long, value_name = "MARK", value_parser = ["auto", "comma", "point"], default_value = "auto")]
+    decimal: String,
     #[command(flatten)]
     columns: ColumnArguments,
     /// Keys of each row that go into its line, under `input`; `all` for every key
@@ -88,6 +92,9 @@ Each row gives one line {\"id\", \"index\", \"equal\": true|false|null, \"status
 numeric, unparsed_gold, unparsed_pred, no_answer, too_complex. A row that is no pair gets a line with
 an `error` that says where it stands, and the exit code 3. A gold that is a list holds several, any of which
 is right. In --columns gold and pred are other names of reference and response.
+
+A comma may be a decimal one: the other rows of files decide what `7,5` and `1,234` are, and where they do not
+`equal` is null. Rows from standard input are answered as they come: --decimal says it there.
 
   juror verify --explain --gold '\\frac{1}{2}' --pred 'The answer is 0.5.'
   juror verify pairs.jsonl -o answers.jsonl
@@ -136,9 +143,13 @@ fn parse_settings(text: &str) -> Result<Map<String, Value>, String> {
 }
 
 pub(super) fn run(arguments: VerifyArguments) -> Result<u8, Failure> {
+    let mut config = arguments.config.unwrap_or_default();
+    if arguments.decimal != "auto" {
+        config.insert("decimal".to_owned(), arguments.decimal.into());
+    }
     let settings = Settings {
         profile: arguments.profile.into(),
-        config: arguments.config.unwrap_or_default(),
+        config,
         columns: arguments.columns.map().or_usage()?,
         max_line: LineLimit(arguments.max_line_bytes),
         keep: Keep::parse(&arguments.keep),
@@ -326,7 +337,7 @@ fn columns(keep: &[String]) -> Vec<Column> {
 /// One pair from the command line.
 fn one(settings: &Settings, gold: &str, pred: &str, explain: bool) -> Result<u8, Failure> {
     let verification = settings
-        .verifier(None)
+        .verifier(None, [None, None])
         .map_err(|error| anyhow!(error))
         .or_usage()?
         .verify_any([gold], pred, &settings.format);
@@ -440,6 +451,19 @@ fn summarise(counts: &Counts, elapsed: Duration) {
         if let Some(&count) = counts.by_status.get(&status) {
             say(&format!("  {} {name}", HumanCount(count as u64)));
         }
+    }
+    if let Some(decimals) = &counts.decimals {
+        let [gold, pred] = decimals.words();
+        say(&match decimals.rows {
+            0 => {
+                "  decimal commas: no row decides them; `--decimal comma` or `--decimal point` does"
+                    .to_owned()
+            }
+            rows => format!(
+                "  decimal commas: decided by {} rows, which show {gold} in gold answers and {pred} in predictions",
+                HumanCount(rows as u64)
+            ),
+        });
     }
     if counts.bad > 0 {
         say(&format!(

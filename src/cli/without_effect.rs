@@ -262,5 +262,14 @@ fn verify(given: &Given) -> anyhow::Result<()> {
     {
         bail!("{option} changes nothing beside --gold and --pred: leave it out");
     }
+    let compat = given
+        .matches
+        .get_raw("profile")
+        .and_then(|mut it| it.next());
+    if given.has("decimal") && compat.is_some_and(|it| it == "compat") {
+        bail!(
+            "--decimal changes nothing under --profile compat, which reads numbers as Math-Verify does: leave it out"
+        );
+    }
     Ok(())
 }

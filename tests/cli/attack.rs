@@ -114,6 +114,51 @@ fn each_protocol_is_attacked_where_it_judges_what_is_wrong() {
 }
 
 #[test]
+fn attacks_that_are_written_are_those_that_are_judged() {
+    let folder = prepared(6);
+    let attack = [
+        "attack",
+        "in.jsonl",
+        "--family",
+        "forged-verdict,bare-reference",
+        "--seed",
+        "3",
+    ];
+    let run = |more: &[&str]| folder.run(&[&attack, more].concat());
+    run(&["--json", "report.json"]).expect(0, &[]);
+    // Again over its own file, and over no other.
+    for _ in 0..2 {
+        run(&["--rows-out", "attacks.jsonl"]).expect(0, &["12 attacks"]);
+    }
+    folder.write("mine.jsonl", rollouts(2));
+    run(&["--rows-out", "mine.jsonl"]).expect(2, &["mine.jsonl"]);
+    folder
+        .run(&[
+            "judge",
+            "attacks.jsonl",
+            "--keep",
+            "attack",
+            "--rules",
+            "off",
+            "-o",
+            "out.jsonl",
+        ])
+        .expect(0, &[]);
+    let report: Value = serde_json::from_str(&folder.read("report.json")).unwrap();
+    for family in report["protocols"][0]["families"].as_array().unwrap() {
+        let name = &family["family"];
+        let lines = folder.lines("out.jsonl");
+        let of_it = lines.iter().filter(|line| line["input"]["attack"] == *name);
+        let right = of_it.clone().filter(|line| line["overall"] == true).count();
+        assert_eq!(
+            (of_it.count(), right),
+            (6, family["found_right"].as_u64().unwrap() as usize),
+            "{name}"
+        );
+    }
+}
+
+#[test]
 fn what_is_wrong_is_said_before_a_model_is_loaded() {
     let folder = prepared(1);
     folder.write(
@@ -138,6 +183,16 @@ fn what_is_wrong_is_said_before_a_model_is_loaded() {
                 "prompt.txt",
             ],
             &["--prompt is the text of one protocol"],
+        ),
+        (
+            &[
+                "in.jsonl",
+                "--protocol",
+                "prime,compass",
+                "--rows-out",
+                "out",
+            ],
+            &["--rows-out has the attacks of one protocol"],
         ),
         (&["in.jsonl", "--json", "in.jsonl"], &["in.jsonl"]),
         (&["in.jsonl", "--json", "no/such/report.json"], &["no/such"]),

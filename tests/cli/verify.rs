@@ -575,3 +575,127 @@ fn an_input_without_rows_is_refused_as_in_judge() {
         .pipe(b"", &["verify"])
         .expect(2, &["no rows in stdin"]);
 }
+
+/// What verify says of each row of a file, and the line of its summary about decimal commas.
+fn decided(rows: &[(&str, &str)], more: &[&str]) -> (Vec<Value>, String) {
+    let folder = Folder::new();
+    let rows: String = rows.iter().map(|(gold, pred)| pair(gold, pred)).collect();
+    folder.write("pairs.jsonl", rows);
+    let ran = folder.run(&[&["verify", "pairs.jsonl"], more].concat());
+    let equal = ran
+        .expect(0, &[])
+        .lines()
+        .iter()
+        .map(|line| line["equal"].clone())
+        .collect();
+    let said = ran
+        .stderr
+        .lines()
+        .find(|line| line.contains("decimal commas"));
+    (equal, said.unwrap_or_default().trim().to_owned())
+}
+
+#[test]
+fn a_file_decides_what_a_comma_is() {
+    let (open, yes, no) = (json!(null), json!(true), json!(false));
+    let nothing =
+        "decimal commas: no row decides them; `--decimal comma` or `--decimal point` does";
+    let by = |rows, gold, pred| {
+        format!(
+            "decimal commas: decided by {rows} rows, which show {gold} in gold answers and {pred} in predictions"
+        )
+    };
+    let both = "both, left open,";
+    let points = [("2.5", "2.5"), ("1234.5", "It is 1,234.5.")];
+    let commas = [("2.5", "2,5"), ("1234.5", "It is 1.234,5.")];
+    let mixed = [points[0], commas[1]];
+    let german = [("2,5 kg", "2,4"), ("1.234,5", "1.234,6")];
+    for (doubtful, shown, expected, said) in [
+        // By nothing, or by what is in doubt alone.
+        (
+            ("1.234", "1,234"),
+            &[("7", "8")][..],
+            &open,
+            nothing.to_owned(),
+        ),
+        (("7.5", "7,5"), &[], &open, by(1, "points", "commas")),
+        // Its own digits say otherwise.
+        (("7.5", "7,5"), &points, &open, by(3, "points", both)),
+        (("7.5", "7,5"), &commas, &yes, by(3, "points", "commas")),
+        (("7.5", "7,5"), &mixed, &open, by(3, "points", both)),
+        (("1.234", "1,234"), &points, &no, by(2, "points", "points")),
+        (("1.234", "1,234"), &commas, &yes, by(2, "points", "commas")),
+        (("1.234", "1,234"), &mixed, &open, by(2, "points", both)),
+        (("7,5", "7,50"), &german, &yes, by(2, "commas", "commas")),
+        (("1,234", "1234"), &german, &open, by(3, both, "commas")),
+        (("1,234", "9"), &german, &no, by(2, "commas", "commas")),
+        (("1234", "1,234"), &points, &yes, by(3, "points", "points")),
+    ] {
+        for place in 0..=shown.len() {
+            let mut rows = shown.to_vec();
+            rows.insert(place, doubtful);
+            let (equal, line) = decided(&rows, &[]);
+            assert_eq!(&equal[place], expected, "{rows:?}: {line}");
+            assert_eq!(line, said, "{rows:?}");
+        }
+    }
+    // What shows it may stand behind thousands of rows, and in another file.
+    let mut rows = vec![("7.5", "7,5")];
+    rows.extend(vec![("x", "The answer is y."); 9000]);
+    assert_eq!(decided(&rows, &[]).0[0], open);
+    rows.extend(commas);
+    assert_eq!(decided(&rows, &[]).0[0], yes);
+    // Nothing is asked of a file without such an answer, nor where it is told, or what Math-Verify says.
+    assert_eq!(decided(&points, &[]).1, "");
+    for (told, expected) in [("comma", &yes), ("point", &no)] {
+        let told = decided(&[("7.5", "7,5")], &["--decimal", told]);
+        assert_eq!(told, (vec![expected.clone()], String::new()));
+    }
+    // Of which it calls the first equal and the second different, in any company.
+    for company in [&[][..], &points, &commas] {
+        let rows = [&[("7.5", "7,5"), ("1.234", "1,234")], company].concat();
+        let (equal, said) = decided(&rows, &["--profile", "compat"]);
+        assert_eq!((&equal[..2], &*said), (&[yes.clone(), no.clone()][..], ""));
+    }
+}
+
+#[test]
+fn decimal_commas_of_standard_input_are_told() {
+    let folder = Folder::new();
+    let rows = pair("7.5", "7,5") + &pair("2.5", "2,5") + &pair("1234.5", "1.234,5");
+    let equal = |more: &[&str]| -> Vec<Value> {
+        let ran = folder.pipe(rows.as_bytes(), &[&["verify"], more].concat());
+        ran.expect(0, &[])
+            .lines()
+            .iter()
+            .map(|line| line["equal"].clone())
+            .collect()
+    };
+    // Its rows are answered as they come.
+    assert_eq!(equal(&[]), [json!(null), json!(null), json!(true)]);
+    assert_eq!(
+        equal(&["--decimal", "comma"]),
+        [json!(true), json!(true), json!(true)]
+    );
+    // A row's own settings, and a run's.
+    let row = json!({"gold": "7.5", "pred": "7,5", "config": {"decimal": "comma"}}).to_string();
+    let ran = folder.pipe(row.as_bytes(), &["verify", "--decimal", "point"]);
+    assert_eq!(ran.expect(0, &[]).lines()[0]["equal"], true);
+    folder.write("rows.jsonl", row + "\n" + &pair("1.5", "1.5"));
+    let ran = folder.run(&["verify", "rows.jsonl"]);
+    assert_eq!(ran.expect(0, &[]).lines()[0]["equal"], true);
+    let one = [
+        "verify",
+        "--gold",
+        "7.5",
+        "--pred",
+        "7,5",
+        "--config",
+        r#"{"decimal": "point"}"#,
+    ];
+    assert_eq!(folder.run(&one).expect(0, &[]).lines()[0]["equal"], false);
+    let compat = ["verify", "--profile", "compat", "--decimal", "comma"];
+    folder
+        .pipe(b"", &compat)
+        .expect(2, &["--decimal changes nothing under --profile compat"]);
+}

@@ -108,23 +108,60 @@ struct Tally {
     size_t rows = 0, exact = 0;
 };
 
+/// Log-probabilities of tokens that `sample` chose, as `TokenLogprobs::of` has them; of every other row, with another count each.
+void compare_logprobs(Comparison& comparison, const Buffer<float>& logits, const Buffer<unsigned>& chosen, int rows, int vocab,
+                      int stride) {
+    std::vector<unsigned> wanted;
+    for (int row = 0; row < rows; row++)
+        if (!(chosen[rows + row] & FAILED) && row % 2 == 0) {
+            wanted.push_back(row);
+            wanted.push_back(row * 3 % (MOST_LOGPROBS + 1));
+        }
+    const int count = static_cast<int>(wanted.size() / 2);
+    if (count == 0)
+        return;
+    const Buffer<unsigned> sent(wanted);
+    Buffer<unsigned> out(count * LOGPROB_WORDS);
+    launch("logprobs_of", count, 512, 0, [&] {
+        logprobs_of(out.data(), logits.data(), chosen.data(), sent.data(), vocab, stride);
+    });
+    for (int i = 0; i < count; i++) {
+        const float* row = logits.data() + static_cast<size_t>(wanted[2 * i]) * stride;
+        const unsigned* got = out.data() + i * LOGPROB_WORDS;
+        const double highest = *std::max_element(row, row + vocab);
+        double mass = 0.0;
+        for (int token = 0; token < vocab; token++)
+            mass += std::exp(row[token] - highest);
+        const double total = highest + std::log(mass);
+        std::vector<unsigned> order(vocab);
+        std::iota(order.begin(), order.end(), 0u);
+        std::stable_sort(order.begin(), order.end(), [&](unsigned a, unsigned b) { return row[a] > row[b]; });
+        comparison.close(i, __uint_as_float(got[0]), row[chosen[wanted[2 * i]]] - total, 1e-6);
+        for (unsigned place = 0; place < MOST_LOGPROBS; place++) {
+            const bool is_any = place < wanted[2 * i + 1] && place < order.size() && row[order[place]] > -INFINITY;
+            comparison.equal(i, got[1 + 2 * place], is_any ? order[place] : NO_TOKEN);
+            if (is_any)
+                comparison.close(i, __uint_as_float(got[2 + 2 * place]), row[order[place]] - total, 1e-6);
+        }
+    }
+}
+
 /// Runs the rows and compares; rows of `logits` are `stride` apart.
-template <typename T, typename KERNEL>
-void compare(const std::string& name, KERNEL* kernel, const Buffer<T>& logits, const std::vector<Request>& requests,
+void compare(const std::string& name, const Buffer<float>& logits, const std::vector<Request>& requests,
              const std::vector<unsigned>& lists, int vocab, int stride, Tally& tally) {
     const int rows = static_cast<int>(requests.size());
     const Buffer<Request> sent(requests);
     const Buffer<unsigned> sent_lists(lists);
     Buffer<unsigned> out(3 * rows);
     launch(name.c_str(), rows, 512, 65536, [&] {
-        kernel(out.data(), logits.data(), sent.data(), lists.empty() ? nullptr : sent_lists.data(), rows, vocab,
+        sample(out.data(), logits.data(), sent.data(), lists.empty() ? nullptr : sent_lists.data(), rows, vocab,
                stride);
     });
     Comparison comparison(name + ", vocabulary of " + std::to_string(vocab));
     for (int row = 0; row < rows; row++) {
         std::vector<float> values(vocab);
         for (int i = 0; i < vocab; i++)
-            values[i] = to_float(logits[static_cast<size_t>(row) * stride + i]);
+            values[i] = logits[static_cast<size_t>(row) * stride + i];
         const Expected expected = choose(values, requests[row], lists);
         const unsigned token = out[row], flags = out[rows + row];
         bool within = token == expected.token;
@@ -145,20 +182,21 @@ void compare(const std::string& name, KERNEL* kernel, const Buffer<T>& logits, c
         else
             comparison.close(row, __uint_as_float(out[2 * rows + row]), number, 1e-6);
     }
+    compare_logprobs(comparison, logits, out, rows, vocab, stride);
 }
 
-template <typename T, typename KERNEL> void random_rows(const char* name, KERNEL* kernel, Tally& tally) {
-    for (const auto& [vocab, rows] : {std::pair(1, 6), {131, 12}, {3001, sizeof(T) == 4 ? 30 : 12}}) {
+void random_rows(const char* name, Tally& tally) {
+    for (const auto& [vocab, rows] : {std::pair(1, 6), {131, 12}, {3001, 30}}) {
         const int stride = (vocab + 15) / 8 * 8;
         Random random(vocab);
-        Buffer<T> logits(static_cast<size_t>(rows) * stride); // NaN behind the vocabulary: it must not be seen
+        Buffer<float> logits(static_cast<size_t>(rows) * stride); // NaN behind the vocabulary: it must not be seen
         std::vector<Request> requests(rows);
         std::vector<unsigned> lists;
         for (int row = 0; row < rows; row++) {
             const float spread = std::pow(2.0f, static_cast<float>(random.below(6)) - 1.0f);
             const float middle = 10.0f * random.normal();
             for (int i = 0; i < vocab; i++)
-                logits[static_cast<size_t>(row) * stride + i] = from_float<T>(middle + spread * random.normal());
+                logits[static_cast<size_t>(row) * stride + i] = middle + spread * random.normal();
             Request& request = requests[row];
             request.draw = row % 10 == 0 ? 1.0 - 0x1p-53 : row % 10 == 1 ? 0.0 : random.uniform();
             request.temperature = row % 6 == 5 ? 0.0 : 0.2 + 1.5 * random.uniform();
@@ -184,11 +222,11 @@ template <typename T, typename KERNEL> void random_rows(const char* name, KERNEL
                 }
             }
         }
-        compare<T>(name, kernel, logits, requests, lists, vocab, stride, tally);
+        compare(name, logits, requests, lists, vocab, stride, tally);
     }
 }
 
-template <typename T, typename KERNEL> void odd_rows(const char* name, KERNEL* kernel, Tally& tally) {
+void odd_rows(const char* name, Tally& tally) {
     constexpr int VOCAB = 24;
     std::vector<std::vector<float>> rows;
     std::vector<Request> requests;
@@ -231,33 +269,26 @@ template <typename T, typename KERNEL> void odd_rows(const char* name, KERNEL* k
         // Chosen is a choice, far from the likeliest: its odds underflow.
         add({3000.0f, -INFINITY, -INFINITY, 0.0f, -INFINITY, 0.0f, -INFINITY, 0.0f}, drawn(draw, 1e10));
     }
-    Buffer<T> logits(rows.size() * VOCAB);
+    Buffer<float> logits(rows.size() * VOCAB);
     for (size_t row = 0; row < rows.size(); row++)
         for (int i = 0; i < VOCAB; i++)
-            logits[row * VOCAB + i] = from_float<T>(rows[row][i]);
-    compare<T>(name, kernel, logits, requests, lists, VOCAB, VOCAB, tally);
+            logits[row * VOCAB + i] = rows[row][i];
+    compare(name, logits, requests, lists, VOCAB, VOCAB, tally);
     for (Request& request : requests)
         request.count = 0;
     requests.resize(4);
-    compare<T>(name, kernel, logits, requests, {}, VOCAB, VOCAB, tally);
-}
-
-template <typename T, typename KERNEL> void all(const char* name, KERNEL* kernel) {
-    Tally tally;
-    random_rows<T>(name, kernel, tally);
-    odd_rows<T>(name, kernel, tally);
-    std::printf("%s: %zu of %zu tokens are the reference's, the others within the tolerance\n", name, tally.exact,
-                tally.rows);
-    // The tolerance is for few: draws at the very end of the sum.
-    Comparison comparison(std::string(name) + ", exact tokens");
-    comparison.close(0, static_cast<double>(tally.exact), static_cast<double>(tally.rows), 0.04);
+    compare(name, logits, requests, {}, VOCAB, VOCAB, tally);
 }
 
 } // namespace
 
 int main() {
-    all<bf16>("sample_bf16", sample_bf16);
-    all<f16>("sample_f16", sample_f16);
-    all<float>("sample_f32", sample_f32);
+    Tally tally;
+    random_rows("sample", tally);
+    odd_rows("sample", tally);
+    std::printf("%zu of %zu tokens are the reference's, the others within the tolerance\n", tally.exact, tally.rows);
+    // The tolerance is for few: draws at the very end of the sum.
+    Comparison comparison("exact tokens");
+    comparison.close(0, static_cast<double>(tally.exact), static_cast<double>(tally.rows), 0.04);
     return finish("the sampler");
 }

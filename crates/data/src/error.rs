@@ -158,10 +158,14 @@ pub struct BadLines {
 /// Lines with which the same is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct BadKind {
-    reason: String,
-    /// The files and lines of the first few.
-    places: Vec<(String, usize)>,
+    /// The files and lines of the first few, and what is wrong with each.
+    places: Vec<(String, usize, String)>,
     count: usize,
+}
+
+/// What is wrong, without the column.
+fn kind(reason: &str) -> &str {
+    reason.split(" column ").next().unwrap_or(reason)
 }
 
 /// Reasons that are told.
@@ -174,18 +178,17 @@ impl BadLines {
     /// Adds a line: where it is, and what is wrong with it.
     pub fn add(&mut self, file: &str, line: usize, reason: String) {
         self.total += 1;
-        let place = || (file.to_owned(), line);
         let has_room = self.kinds.len() < REASONS;
-        match self.kinds.iter_mut().find(|kind| kind.reason == reason) {
+        let mut kinds = self.kinds.iter_mut();
+        match kinds.find(|it| kind(&it.places[0].2) == kind(&reason)) {
             Some(kind) => {
                 kind.count += 1;
                 if kind.places.len() < PLACES {
-                    kind.places.push(place());
+                    kind.places.push((file.to_owned(), line, reason));
                 }
             }
             None if has_room => self.kinds.push(BadKind {
-                reason,
-                places: vec![place()],
+                places: vec![(file.to_owned(), line, reason)],
                 count: 1,
             }),
             None => {}
@@ -195,18 +198,17 @@ impl BadLines {
     /// What is wrong, a line each: what is wrong with many lines is said once, with the first of them. Names of files are escaped.
     pub fn listed(&self) -> Vec<String> {
         let mut listed = Vec::new();
-        for BadKind {
-            reason,
-            places,
-            count,
-        } in &self.kinds
-        {
-            let places = places.iter().map(|(file, line)| format!("{file}:{line}"));
+        for BadKind { places, count } in &self.kinds {
+            let told = places
+                .iter()
+                .map(|(file, line, _)| format!("{file}:{line}"));
+            let told: Vec<String> = told.collect();
             if *count <= PLACES {
-                listed.extend(places.map(|place| format!("{place}: {reason}")));
+                let reasons = told.iter().zip(places);
+                listed.extend(reasons.map(|(place, (.., reason))| format!("{place}: {reason}")));
             } else {
-                let places = places.collect::<Vec<_>>().join(", ");
-                listed.push(format!("{count} lines ({places}, …): {reason}"));
+                let (reason, told) = (&places[0].2, told.join(", "));
+                listed.push(format!("{count} lines ({told}, …): {reason}"));
             }
         }
         let told: usize = self.kinds.iter().map(|kind| kind.count).sum();

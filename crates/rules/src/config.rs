@@ -43,6 +43,16 @@ pub enum ExtractionMode {
     AnyMatch,
 }
 
+/// What stands before the decimals of a number; the other sign groups its digits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DecimalMark {
+    /// `1.234,5`.
+    Comma,
+    /// `1,234.5`.
+    Point,
+}
+
 /// Is the text of the first match kept for comparison as a string?
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -119,6 +129,9 @@ pub struct Config {
     pub extraction_mode: ExtractionMode,
     /// Is the text of the first match kept?
     pub fallback_mode: FallbackMode,
+    /// The decimal mark, where a number may be meant either way; no setting of Math-Verify, it has an effect in the strict profile only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decimal: Option<DecimalMark>,
     /// How a formula is rewritten; it has an effect in the compatible profile only.
     #[serde(skip_serializing_if = "Normalization::is_default")]
     pub normalization: Normalization,
@@ -146,6 +159,7 @@ impl Default for Config {
             allow_set_relation_comp: false,
             extraction_mode: ExtractionMode::AnyMatch,
             fallback_mode: FallbackMode::FirstMatch,
+            decimal: None,
             normalization: Normalization::default(),
         }
     }

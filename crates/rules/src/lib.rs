@@ -51,7 +51,9 @@ struct Readme;
 
 use regex::Regex;
 
-pub use config::{Config, ExtractionMode, ExtractionTarget, FallbackMode, Normalization, Profile};
+pub use config::{
+    Config, DecimalMark, ExtractionMode, ExtractionTarget, FallbackMode, Normalization, Profile,
+};
 pub use extract::Role;
 pub use format::AnswerFormat;
 pub use gsm8k::RuleVerdict;

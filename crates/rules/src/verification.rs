@@ -38,6 +38,14 @@ pub struct Verification {
     pub reason: String,
 }
 
+impl Verification {
+    /// May a comma or a point of these answers be a decimal one or not, so that [`Config::decimal`](super::Config::decimal) counts?
+    pub fn depends_on_decimals(&self) -> bool {
+        let mut answers = self.gold.iter().chain(&self.pred);
+        self.method != "text" && answers.any(|it| crate::extract::of_commas(it).is_some())
+    }
+}
+
 /// What was read as an answer: [`Verifier::read`](super::Verifier::read).
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Reading {

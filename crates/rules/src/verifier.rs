@@ -278,6 +278,18 @@ fn strict(
                     "the same letters in another order"
                 }
                 Some(true)
+                    if extract::dollars(&gold.statement) != extract::dollars(&pred.statement) =>
+                {
+                    "dollars of two countries"
+                }
+                Some(true) if extract::holds(&gold.text, &pred.text, &pred.statement) => {
+                    "what is counted holds what the reference counts"
+                }
+                Some(true) if option_changed(&gold, &pred) => "words behind the option change it",
+                Some(true) if compare::crossed(&gold.statement, &pred.statement) => {
+                    "the order of a cross product counts"
+                }
+                Some(true)
                     if compare::joined_otherwise(a, b, [&gold.statement, &pred.statement]) =>
                 {
                     "the same parts, joined in another way"
@@ -291,7 +303,10 @@ fn strict(
                 Some(false) if gold.doubtful || pred.doubtful => {
                     "the answer may be another part of what was said"
                 }
-                Some(false) if same_but_for_comma(&gold.text, &pred.text) => {
+                Some(false)
+                    if (gold_config.decimal.is_none() || config.decimal.is_none())
+                        && extract::same_but_for_comma(&gold.text, &pred.text) =>
+                {
                     "the comma may be a decimal one"
                 }
                 _ => "",
@@ -494,6 +509,13 @@ fn options_compared(gold: &Side, pred: &Side, options: &Options) -> Option<Compa
     Some(compare::compare(&a, &b, options))
 }
 
+/// Does the text of the option of `gold` stand in `pred` before words that change it?
+fn option_changed(gold: &Side, pred: &Side) -> bool {
+    let text = gold.option.as_deref().map(extract::bare);
+    let behind = text.and_then(|it| pred.statement.split_once(it));
+    behind.is_some_and(|(_, after)| extract::change_option(after))
+}
+
 /// How many words the text of an option has at most, for its difference to count: more may be the reasons.
 const SHORT: usize = 8;
 
@@ -509,16 +531,16 @@ fn with_texts(letters: Comparison, texts: Comparison, gold: &Side, pred: &Side) 
         // One side is the text of an option.
         return match texts.equal {
             Some(false) if letters.equal == Some(true) || !short => {
-                Comparison::open("the letter and the text of an option".to_owned())
+                Comparison::open("the letter and the text of an option")
             }
             _ => texts,
         };
     }
     match (letters.equal, texts.equal) {
         (Some(true), Some(false)) if short => {
-            Comparison::open("one letter, and two texts that differ".to_owned())
+            Comparison::open("one letter, and two texts that differ")
         }
-        (Some(false), Some(true)) => Comparison::open("two letters, and one text".to_owned()),
+        (Some(false), Some(true)) => Comparison::open("two letters, and one text"),
         _ => letters,
     }
 }
@@ -638,24 +660,6 @@ fn same_digits(a: &str, b: &str) -> bool {
         && bare(a) == bare(b)
 }
 
-/// Are these the same number, if the comma of one or both is a decimal one: "3,5" and "3.5", "1.250,50 €" and "1250,50"?
-fn same_but_for_comma(a: &str, b: &str) -> bool {
-    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    let pointed = |text: &str| {
-        let text = text.trim_matches([' ', '€']);
-        let (whole, fraction) = text.rsplit_once([',', '.'])?;
-        let whole = if text.contains(',') {
-            whole.replace('.', "")
-        } else {
-            whole.to_owned()
-        };
-        // Three digits are a group of thousands.
-        let decimal = digits(&whole) && digits(fraction) && fraction.len() != 3;
-        decimal.then(|| whole + "." + fraction)
-    };
-    (a.contains(',') || b.contains(',')) && pointed(a).is_some_and(|it| Some(it) == pointed(b))
-}
-
 /// A text without the article, or the pronoun, that it begins with.
 fn without_article(text: &str) -> &str {
     let article = ["the ", "The ", "a ", "A ", "an ", "An ", "it ", "It "];
@@ -673,7 +677,7 @@ fn is_fall(gold: &Side, pred: &Side, options: &Options) -> bool {
     let Some(size) = with.text.strip_prefix('-') else {
         return false;
     };
-    !without.text.starts_with('-')
+    !without.text.starts_with(['-', '+'])
         && extract::falls(&without.statement)
         && !without.statement.contains(" to ")
         && !extract::falls(&with.statement)

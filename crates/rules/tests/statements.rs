@@ -97,7 +97,9 @@ fn equal(gold: &str, pred: &str) -> Option<bool> {
 fn violations(frames: &[&str], allowed: impl Fn(Option<bool>) -> bool) -> Vec<String> {
     let mut wrong = Vec::new();
     for gold in golds() {
-        for frame in frames {
+        // A cell of a table is one line.
+        let fits = |it: &&&str| !(it.starts_with('|') && gold.contains('\n'));
+        for frame in frames.iter().filter(fits) {
             let pred = frame.replace("{}", &gold);
             let verdict = equal(&gold, &pred);
             if !allowed(verdict) {

@@ -31,9 +31,12 @@ def rewarded(url: str, samples: list[Any]) -> list[Any]:
     """What slime's rollout does: all samples at once, each answer into its sample."""
 
     async def run() -> None:
-        for sample, reward in zip(samples, await rm_hub.batched_async_rm(arguments(url), samples), strict=True):
-            sample.reward = reward
-        await rm_hub._get_shared_session().close()
+        try:
+            for sample, reward in zip(samples, await rm_hub.batched_async_rm(arguments(url), samples), strict=True):
+                sample.reward = reward
+        finally:
+            # It is of this loop alone, also where the server is down.
+            await rm_hub._get_shared_session().close()
 
     asyncio.run(run())
     return [sample.get_reward_value(arguments(url)) for sample in samples]

@@ -146,12 +146,14 @@ def test_the_guide_trains(
 
 @pytest.mark.filterwarnings("default")
 def test_the_readme_trains(
-    judge_url: str, readme: Callable[[str], str], run_python: Callable[..., Any], tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch, readme: Callable[[str], str], run_python: Callable[..., Any], tmp_path: Path
 ) -> None:
+    # It starts a judge of its own.
+    monkeypatch.delenv("JUROR_URL", raising=False)
     small_model.save(tmp_path / "small")
     before = """
 from datasets import Dataset
-from trl import GRPOConfig
+from trl import GRPOConfig, GRPOTrainer
 
 model = "small"
 dataset = Dataset.from_dict({"prompt": ["What is 3 * 4?", "What is 9 - 2?"], "answer": ["12", "7"]})
@@ -160,7 +162,7 @@ args = GRPOConfig(
     report_to="none", use_cpu=True,
 )
 """
-    done = run_python(before + readme("JurorReward(") + "trainer.train()\n", JUROR_URL=judge_url)
+    done = run_python(before + readme("JurorReward(") + "trainer.train()\n")
     assert "rewards/juror/mean" in done.stdout
 
 

@@ -206,6 +206,91 @@ fn probabilities_are_those_of_the_words_of_the_verdict() {
 }
 
 #[test]
+fn a_label_that_begins_a_word_of_another_is_weighed_as_itself() {
+    // `C` is wrong, and begins `correct`, which is right.
+    let with = |text: &str| {
+        let mut body = completion(text);
+        let top: Vec<Value> = [("A", 0.5), ("B", 0.2), ("C", 0.3)]
+            .map(|(token, p)| json!({"token": token, "logprob": f64::ln(p)}))
+            .into();
+        body["choices"][0]["logprobs"] =
+            json!({"content": [{"token": text, "logprob": f64::ln(0.3), "top_logprobs": top}]});
+        reply(&body)
+    };
+    let server = Server::with_probes(
+        move |asked, _| {
+            with(if asked.prompt().contains("Rita") {
+                "C"
+            } else {
+                "A"
+            })
+        },
+        move |_| with("A"),
+    );
+    let folder = Folder::new();
+    let row = crate::common::row;
+    let rows = [
+        row("a", "Ann, 2 + 2?", "4", "4"),
+        row("b", "Rita, 2 + 2?", "4", "4"),
+    ];
+    folder.write("rows.jsonl", rows.concat());
+    folder
+        .run(&judge(
+            &server.url,
+            &["--protocol", "compass", "--reward", "soft"],
+        ))
+        .expect(0, &["with probabilities"]);
+    for line in folder.lines("out.jsonl") {
+        let reward = line["reward"].as_f64();
+        assert!(
+            reward.is_some_and(|reward| (reward - 0.5).abs() < 1e-4),
+            "{line}"
+        );
+    }
+}
+
+#[test]
+fn a_form_that_is_refused_for_one_row_is_left_out_there() {
+    let form = |asked: &Asked| {
+        asked.body["structured_outputs"]["regex"]
+            .as_str()
+            .map(str::to_owned)
+    };
+    let server = Server::with_probes(
+        move |asked, _| match form(asked) {
+            Some(pattern) if pattern.contains("\"2\"") => error(400, "the grammar is too large"),
+            Some(_) => said("{\"1\": true}"),
+            None => said("Both are met: {\"1\": true, \"2\": true}"),
+        },
+        move |asked| {
+            let word = asked.body["structured_outputs"]["choice"][0].as_str();
+            said(word.unwrap_or(if form(asked).is_some() { "}" } else { "ready" }))
+        },
+    );
+    let folder = Folder::new();
+    let row = |id: &str, rubric: &[&str]| {
+        let row = json!({"id": id, "question": "2 + 2?", "student_answer": "4", "rubric": rubric});
+        format!("{row}\n")
+    };
+    folder.write(
+        "rows.jsonl",
+        row("small", &["Short."]) + &row("large", &["Short.", "Right."]),
+    );
+    folder
+        .run(&judge(&server.url, &["--protocol", "rubric"]))
+        .expect(0, &["kept to their form by `structured_outputs`"]);
+    let lines = folder.lines("out.jsonl");
+    assert!(lines.iter().all(|line| line["score"] == 1.0), "{lines:?}");
+    // The form is asked for once, and then left out.
+    let asked = server.judged();
+    assert_eq!(
+        asked.iter().filter(|asked| form(asked).is_some()).count(),
+        2
+    );
+    assert_eq!(asked.len(), 3);
+}
+
+#[test]
 fn budgets_and_rates_are_kept() {
     let server = Server::new(|_, _| said(RIGHT));
     let folder = folder(30);
@@ -427,9 +512,9 @@ fn the_judge_answers_first() {
         .map(|(at, response)| crate::common::row(&format!("r{at}"), "Two and two?", "4", response))
         .collect();
     folder.write("rows.jsonl", rows.concat());
-    folder
-        .run(&judge(&server.url, &["--own-answer", "--keep", "all"]))
-        .expect(0, &["own solutions of 1 of 1 questions"]);
+    let ran = folder.run(&judge(&server.url, &["--own-answer", "--keep", "all"]));
+    ran.expect(0, &["own solutions of 1 of 1 questions"]);
+    assert!(!ran.stderr.contains("not protected"), "{}", ran.stderr);
     let (solving, judging): (Vec<Asked>, Vec<Asked>) = server
         .judged()
         .into_iter()

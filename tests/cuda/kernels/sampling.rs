@@ -59,27 +59,31 @@ fn sampling_equals_the_host() {
         let packed: Vec<_> = requests.iter().map(SampleRequest::from).collect();
         let packed = PackedRequests::new(&packed, vocab);
         let mut sampler = Sampler::new(cuda, &mut Kernels::new(cuda), rows).unwrap();
-        let (words, lists) = (
-            array(&gpu.words(&packed.requests)),
-            array(&gpu.words(&packed.lists)),
-        );
+        let [words, lists, wanted] = [&packed.requests, &packed.lists, &packed.with_logprobs]
+            .map(|part| array(&gpu.words(part)));
         sampler
             .launch(
                 array(&there).all(),
                 (rows, vocab, stride),
-                words.all(),
-                lists.all(),
-                packed.with_logits,
+                (words.all(), lists.all(), wanted.all()),
+                packed.with_logprobs,
             )
             .unwrap();
         let ours = sampler.collect().unwrap();
-        for ((ours, expected), request) in ours.iter().zip(&expected).zip(&requests) {
-            let expected = expected.as_ref().unwrap();
+        let values = logits.to_vec2::<f32>().unwrap();
+        for (row, (ours, expected)) in ours.iter().zip(&expected).enumerate() {
+            let (request, expected) = (&requests[row], expected.as_ref().unwrap());
             count += 1;
-            assert_eq!(ours.logits.is_some(), request.logprobs.is_some());
-            if let (Some(logits), Some(known)) = (&ours.logits, &expected.logprobs) {
-                let ours = TokenLogprobs::of(logits, expected.token, known.top.len());
-                assert_eq!(&ours, known, "the logits of another row");
+            assert_eq!(ours.logprobs.is_some(), request.logprobs.is_some());
+            if let (Some((own, top)), Some(wanted)) = (&ours.logprobs, request.logprobs) {
+                let known = TokenLogprobs::of(&values[row], ours.token.unwrap(), wanted);
+                let tokens = |top: &[(u32, f32)]| top.iter().map(|one| one.0).collect::<Vec<_>>();
+                assert_eq!(tokens(top), tokens(&known.top));
+                let ours = top.iter().map(|one| one.1).chain([*own]);
+                let known = known.top.iter().map(|one| one.1).chain([known.logprob]);
+                for (ours, known) in ours.zip(known) {
+                    assert!((ours - known).abs() < 1e-5, "{ours} instead of {known}");
+                }
             }
             if ours.token != Some(expected.token) {
                 assert!(request.sampling.temperature > 0.0, "greedy is exact");
@@ -107,7 +111,7 @@ fn sampling_equals_the_host() {
         choices: &[],
         numbers: &[],
         mask: None,
-        logits: false,
+        logprobs: None,
     };
     // A mask that allows nothing has room of its own, though it is as empty as the choices.
     let masked = SampleRequest {
@@ -122,9 +126,12 @@ fn sampling_equals_the_host() {
         .launch(
             array(&nan).all(),
             (1, 1000, 1000),
-            words.all(),
-            words.part(0..0).unwrap(),
-            packed.with_logits,
+            (
+                words.all(),
+                words.part(0..0).unwrap(),
+                words.part(0..0).unwrap(),
+            ),
+            packed.with_logprobs,
         )
         .unwrap();
     assert_eq!(sampler.collect().unwrap()[0].token, None);

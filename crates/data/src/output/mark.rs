@@ -106,6 +106,8 @@ impl Mark {
         "/questions",
         "/protocols/0/not_applicable",
     ]);
+    /// `juror attack --rows-out`
+    pub const ATTACK_ROWS: Self = Self::Values(&["/id", "/question", "/response", "/attack"]);
     /// `juror bench --json`
     pub const BENCH: Self = Self::Values(&[
         "/schema_version",

@@ -330,7 +330,7 @@ impl<'a> From<&RowRequest<'a>> for crate::model::cuda::SampleRequest<'a> {
             choices: row.choices.map_or(&[], |choices| &choices.tokens),
             numbers: row.choices.map_or(&[], |choices| &choices.numbers),
             mask: row.allowed.map(|allowed| allowed.tokens().words()),
-            logits: row.logprobs.is_some(),
+            logprobs: row.logprobs,
         }
     }
 }

@@ -42,7 +42,7 @@ pub struct Request {
     pub guide: Option<Box<dyn Guide>>,
     /// Tokens for which an expected number is recorded when one of them is chosen.
     pub choices: Option<Arc<Choices>>,
-    /// How many of the likeliest tokens to report at each chosen token, with log-probabilities; `None` reports nothing.
+    /// How many of the likeliest tokens to report at each chosen token, with log-probabilities, at most 20; `None` reports nothing.
     pub logprobs: Option<usize>,
 }
 

@@ -21,7 +21,7 @@ const TRIED_ROWS: usize = 8;
 #[derive(Debug, Clone)]
 pub struct Attack {
     /// What kind it is.
-    pub(crate) family: Family,
+    pub family: Family,
     /// The row it was made of with this response in place of its own, and `/` and the family behind its id.
     pub sample: Sample,
 }

@@ -200,8 +200,12 @@ impl Shared {
     }
 
     /// The answer to a request, however often it must be made.
-    fn answer(&self, request: Request, form: Option<&AnswerForm>) -> Result<Completion, NoTurn> {
-        let (body, name) = self.exchange.body(&request, form);
+    fn answer(
+        &self,
+        request: Request,
+        mut form: Option<&AnswerForm>,
+    ) -> Result<Completion, NoTurn> {
+        let (mut body, mut name) = self.exchange.body(&request, form);
         let most = request.max_new_tokens;
         let mut timing = begun();
         // When it failed last; and how often, and of that where others were answered.
@@ -243,6 +247,14 @@ impl Shared {
             self.pace.failed(made, kind == Some(Passing::Busy), waits);
             match failure {
                 Failure::Lasting(_) => return Err(self.fail(&why)),
+                // Forms of rubrics and of numbered steps are each row's own: one that it cannot keep to is left out, as `--free` does.
+                Failure::Refused {
+                    status: 400 | 422, ..
+                } if form.is_some() => {
+                    form = None;
+                    (body, name) = self.exchange.body(&request, form);
+                    continue;
+                }
                 // Some refuse a key so, and some what stands in a request.
                 Failure::Refused { status: 403, .. } if !self.pace.has_answered(None) => {
                     return Err(self.fail(&why));

@@ -419,7 +419,14 @@ impl Exchange {
                 continue;
             };
             let written = String::from_utf8_lossy(bytes);
-            let odds = self.number(&written).and(self.expected_of(candidates));
+            // A word that goes on behind its token is told by its beginning: then the others are too.
+            let rest = text.get(place..).unwrap_or_default();
+            let is_whole = rest
+                .strip_prefix(written.trim())
+                .is_some_and(|rest| !rest.starts_with(char::is_alphanumeric));
+            let odds = self
+                .number(&written, is_whole)
+                .and(self.expected_of(candidates, is_whole));
             let Some(number) = odds else {
                 continue;
             };
@@ -440,26 +447,27 @@ impl Exchange {
         expected
     }
 
-    /// What a token begins a word of, if all words that it begins stand for the same.
-    fn number(&self, token: &str) -> Option<f32> {
+    /// What a token stands for: the word that it is, where words are whole tokens (`C` begins `Correct` too), else the words that it
+    /// begins, if all of them stand for the same.
+    fn number(&self, token: &str, is_whole: bool) -> Option<f32> {
         let token = token.trim().to_lowercase();
-        let mut numbers = self
-            .words
-            .iter()
-            .filter(|(word, _)| !token.is_empty() && word.starts_with(&token));
+        let is_word = is_whole && self.words.iter().any(|(word, _)| *word == token);
+        let mut numbers = self.words.iter().filter(|(word, _)| {
+            !token.is_empty() && word.starts_with(&token) && (!is_word || *word == token)
+        });
         let (_, first) = numbers.next()?;
         numbers
             .all(|(_, other)| other.to_bits() == first.to_bits())
             .then_some(*first)
     }
 
-    fn expected_of(&self, candidates: &[(String, f32)]) -> Option<f32> {
+    fn expected_of(&self, candidates: &[(String, f32)], is_whole: bool) -> Option<f32> {
         if candidates.len() < 2 {
             return None;
         }
         let (mut sum, mut weighted) = (0.0, 0.0);
         for (token, logprob) in candidates {
-            if let Some(number) = self.number(token) {
+            if let Some(number) = self.number(token, is_whole) {
                 let probability = logprob.exp();
                 sum += probability;
                 weighted += probability * number;

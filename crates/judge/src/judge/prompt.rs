@@ -197,7 +197,9 @@ impl PromptBuilder {
             reserved.add_literal(tag);
         }
         let fields = FieldText::new(Arc::clone(&tokenizer), reserved);
-        let mut notes: Vec<String> = unprotected.iter().map(ToString::to_string).collect();
+        // A prompt that shows no response has nothing under judgement in it.
+        let unprotected = unprotected.iter().filter(|_| view != View::Nothing);
+        let mut notes: Vec<String> = unprotected.map(ToString::to_string).collect();
         notes.extend(fields.note());
         if !lacking.is_empty() {
             let names: Vec<String> = lacking

@@ -3,8 +3,7 @@
 use super::ball::{self, Arithmetic, Big, Branches, Double, PointValue, Real, Value};
 use super::budget::{Budget, Failure, Outcome};
 use super::features::Features;
-use super::sample;
-use super::walk;
+use super::{sample, walk};
 use crate::algebra::expr::Expr;
 
 /// What the enclosures of two values show.

@@ -4,11 +4,9 @@ use dashu_base::Sign;
 
 use super::budget::Budget;
 use super::expr::{Constant, Expr, Function, Rational};
-use super::fold;
 use super::modular::Assumptions;
 use super::rational::{has_even_denominator, is_odd};
-use super::walk;
-use super::work;
+use super::{fold, walk, work};
 
 /// Steps for folding an exponent or a degree.
 const FOLDING: u64 = 64;

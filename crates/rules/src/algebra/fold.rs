@@ -7,9 +7,8 @@ use dashu_int::{IBig, UBig};
 
 use super::budget::{Budget, Failure, Outcome};
 use super::expr::{Constant, Expr, Function, Rational};
-use super::factorial;
 use super::rational::{BITS, add, bits, floor, multiply, power};
-use super::work;
+use super::{factorial, work};
 
 /// The value of `expr`; [`Failure::Unknown`] where this folding does not find a rational one.
 pub(super) fn fold(expr: &Expr, budget: &mut Budget) -> Outcome<Rational> {

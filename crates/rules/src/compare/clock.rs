@@ -71,7 +71,7 @@ pub(super) fn compare(gold: &Answer, pred: &Answer, context: &mut Context<'_>) -
         | (Answer::Quantity(quantity), Answer::Time { .. })
             if quantity.unit.is_some() || expressions::number(&quantity.value).is_none() =>
         {
-            Comparison::open("a time of day against a duration or an expression".to_owned())
+            Comparison::open("a time of day against a duration or an expression")
         }
         // "7" may be what is said of 7 p.m.
         (Answer::Time { seconds, .. }, Answer::Quantity(quantity))
@@ -83,15 +83,16 @@ pub(super) fn compare(gold: &Answer, pred: &Answer, context: &mut Context<'_>) -
                         || *hours == Rational::from((hour + 11) % 12 + 1))
             }) =>
         {
-            Comparison::open("a time of day against the number of its hour".to_owned())
+            Comparison::open("a time of day against the number of its hour")
         }
         _ => other_kind(gold, pred, context),
     }
 }
 
 fn other_kind(gold: &Answer, pred: &Answer, context: &Context<'_>) -> Comparison {
-    let reason = context.say(|| format!("a {} is no {}", words::kind(gold), words::kind(pred)));
-    Comparison::different("kind", reason)
+    context.different("kind", || {
+        format!("a {} is no {}", words::kind(gold), words::kind(pred))
+    })
 }
 
 /// Two times of day. Before one o'clock in the afternoon, a time without a.m. or p.m. may be either.
@@ -114,8 +115,7 @@ fn times(
         return Comparison::equal("time");
     }
     let clock = |seconds: u32| format!("{}:{:02}", seconds / 3600, seconds / 60 % 60);
-    let reason = context.say(|| format!("{} and {} differ", clock(a), clock(b)));
-    Comparison::different("time", reason)
+    context.different("time", || format!("{} and {} differ", clock(a), clock(b)))
 }
 
 /// a : b as a / b.
@@ -133,10 +133,7 @@ fn fraction(ratio: &[Expr]) -> Option<Expr> {
 /// Are two ratios proportional?
 fn ratios(a: &[Expr], b: &[Expr], context: &mut Context<'_>) -> Comparison {
     if a.len() != b.len() {
-        return Comparison::different(
-            "ratio",
-            "ratios of a different number of parts differ".to_owned(),
-        );
+        return Comparison::different("ratio", "ratios of a different number of parts differ");
     }
     // Against the first part that is not zero on both sides.
     let mut pivot = None;
@@ -151,16 +148,13 @@ fn ratios(a: &[Expr], b: &[Expr], context: &mut Context<'_>) -> Comparison {
                 break;
             }
             (Identity::Equal, Identity::Different) | (Identity::Different, Identity::Equal) => {
-                return Comparison::different(
-                    "ratio",
-                    "a part is zero on one side only".to_owned(),
-                );
+                return Comparison::different("ratio", "a part is zero on one side only");
             }
-            _ => return Comparison::open("a part that may be zero".to_owned()),
+            _ => return Comparison::open("a part that may be zero"),
         }
     }
     let Some(pivot) = pivot else {
-        return Comparison::open("ratios of nothing but zeros".to_owned());
+        return Comparison::open("ratios of nothing but zeros");
     };
     let mut parts = Vec::with_capacity(a.len());
     for (x, y) in a.iter().zip(b) {
@@ -175,7 +169,7 @@ fn ratios(a: &[Expr], b: &[Expr], context: &mut Context<'_>) -> Comparison {
             part = numbers::compare(Value::of(&p), Value::of(&q), context);
         }
         if part.equal == Some(false) {
-            let reason = context.say(|| {
+            return context.different("ratio", || {
                 format!(
                     "{} : {} and {} : {} differ",
                     show(&a[pivot]),
@@ -184,7 +178,6 @@ fn ratios(a: &[Expr], b: &[Expr], context: &mut Context<'_>) -> Comparison {
                     show(y)
                 )
             });
-            return Comparison::different("ratio", reason);
         }
         parts.push(part);
     }
@@ -229,6 +222,6 @@ fn ratio_as_time(
             half,
             context,
         ),
-        _ => Comparison::different("kind", "a ratio is no time of day".to_owned()),
+        _ => Comparison::different("kind", "a ratio is no time of day"),
     }
 }

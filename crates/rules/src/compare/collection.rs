@@ -2,11 +2,7 @@
 
 use super::comparison::Comparison;
 use super::context::Context;
-use super::expressions;
-use super::matching;
-use super::naming;
-use super::system;
-use super::words;
+use super::{expressions, matching, naming, system, words};
 use crate::algebra::{Expr, Rational};
 use crate::answer::{Answer, Operator, Quantity};
 
@@ -17,6 +13,10 @@ pub(super) fn compare(gold: &Answer, pred: &Answer, context: &mut Context<'_>) -
     }
     match (gold, pred) {
         (Answer::Set(a), Answer::Set(b) | Answer::List(b)) | (Answer::List(a), Answer::Set(b)) => {
+            let nested = |it: &[Answer]| it.iter().any(|part| matches!(part, Answer::Set(_)));
+            if nested(a) != nested(b) {
+                return Comparison::open("a set of sets against a set");
+            }
             matching::unordered(a, b, true, context)
         }
         (Answer::List(a), Answer::List(b)) => lists(a, b, context),
@@ -31,7 +31,12 @@ pub(super) fn compare(gold: &Answer, pred: &Answer, context: &mut Context<'_>) -
             if !context.options.strict {
                 return matching::unordered(a, b, true, context);
             }
-            Comparison::different("kind", "a tuple has an order, a set has none".to_owned())
+            Comparison::different("kind", "a tuple has an order, a set has none")
+        }
+        (Answer::Quantity(_), Answer::List(parts)) | (Answer::List(parts), Answer::Quantity(_))
+            if parts.iter().any(|it| matches!(it, Answer::Text(_))) =>
+        {
+            Comparison::open("a value against one with words beside it")
         }
         (Answer::Quantity(quantity), Answer::List(parts)) => {
             single(gold, quantity, parts, false, false, context)
@@ -66,11 +71,9 @@ pub(super) fn compare(gold: &Answer, pred: &Answer, context: &mut Context<'_>) -
             let swapped = matches!(pred, Answer::Tuple(_));
             context.either_way(&parts[0], other, swapped)
         }
-        _ => {
-            let reason =
-                context.say(|| format!("a {} is no {}", words::kind(gold), words::kind(pred)));
-            Comparison::different("kind", reason)
-        }
+        _ => context.different("kind", || {
+            format!("a {} is no {}", words::kind(gold), words::kind(pred))
+        }),
     }
 }
 

@@ -34,22 +34,22 @@ impl Comparison {
     }
 
     /// Different, by `method`.
-    pub(super) fn different(method: &'static str, reason: String) -> Self {
+    pub(super) fn different(method: &'static str, reason: impl Into<String>) -> Self {
         Self {
             equal: Some(false),
             status: Status::Decided,
             method,
-            reason,
+            reason: reason.into(),
         }
     }
 
     /// Cannot be told.
-    pub(crate) fn open(reason: String) -> Self {
+    pub(crate) fn open(reason: impl Into<String>) -> Self {
         Self {
             equal: None,
             status: Status::Decided,
             method: "none",
-            reason,
+            reason: reason.into(),
         }
     }
 
@@ -57,14 +57,14 @@ impl Comparison {
     pub(super) fn too_complex() -> Self {
         Self {
             status: Status::TooComplex,
-            ..Self::open(String::new())
+            ..Self::open("")
         }
     }
 
     /// The same, with "equal" taken for open.
     pub(super) fn at_most_open(self, reason: &str) -> Self {
         if self.equal == Some(true) {
-            Self::open(reason.to_owned())
+            Self::open(reason)
         } else {
             self
         }

@@ -33,20 +33,20 @@ pub(super) fn classes(
     Some(if moduli && remainders {
         Comparison::equal("relation")
     } else {
-        Comparison::different("relation", "the remainders or the moduli differ".to_owned())
+        Comparison::different("relation", "the remainders or the moduli differ")
     })
 }
 
 /// Two statements of which at least one is a congruence.
 pub(super) fn both(gold: &Relation, pred: &Relation, context: &mut Context<'_>) -> Comparison {
     let (Some(m), Some(n)) = (&gold.modulus, &pred.modulus) else {
-        return Comparison::open("a congruence against a statement of another kind".to_owned());
+        return Comparison::open("a congruence against a statement of another kind");
     };
     let (Some(a), Some(b)) = (gold.sides.first(), pred.sides.first()) else {
-        return Comparison::open(String::new());
+        return Comparison::open("");
     };
     let (Some(c), Some(d)) = (gold.sides.last(), pred.sides.last()) else {
-        return Comparison::open(String::new());
+        return Comparison::open("");
     };
     let moduli = context.answers(
         &expressions::answer(m.clone()),
@@ -55,9 +55,9 @@ pub(super) fn both(gold: &Relation, pred: &Relation, context: &mut Context<'_>) 
     if moduli.equal != Some(true) {
         // x ≡ 1 (mod 2) may still say what x ≡ 1, 3 (mod 4) says.
         return if moduli.equal == Some(false) && gold.sides.len() == 2 && pred.sides.len() == 2 {
-            Comparison::different("relation", "the moduli differ".to_owned())
+            Comparison::different("relation", "the moduli differ")
         } else {
-            Comparison::open("congruences with moduli that could not be compared".to_owned())
+            Comparison::open("congruences with moduli that could not be compared")
         };
     }
     let names = context.quietly(|context| context.answers(a, b));
@@ -74,13 +74,13 @@ pub(super) fn both(gold: &Relation, pred: &Relation, context: &mut Context<'_>) 
         return if quotient.is_int() {
             Comparison::equal("relation")
         } else {
-            Comparison::different("relation", "the remainders differ".to_owned())
+            Comparison::different("relation", "the remainders differ")
         };
     }
     if names.equal == Some(false) && remainders.equal == Some(true) {
-        return Comparison::open("congruences about different things".to_owned());
+        return Comparison::open("congruences about different things");
     }
-    Comparison::open("congruences that could not be compared".to_owned())
+    Comparison::open("congruences that could not be compared")
 }
 
 fn integer(answer: &Answer) -> Option<Rational> {
@@ -96,7 +96,7 @@ pub(super) fn against(
     context: &mut Context<'_>,
 ) -> Comparison {
     let (Some(first), Some(last)) = (relation.sides.first(), relation.sides.last()) else {
-        return Comparison::open(String::new());
+        return Comparison::open("");
     };
     let verdict = context.either_way(last, other, swapped);
     if naming::is_number(first) {

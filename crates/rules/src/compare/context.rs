@@ -80,4 +80,13 @@ impl<'o> Context<'o> {
             sentence()
         }
     }
+
+    /// Different by `method`, for a reason that is written only where someone reads it.
+    pub(super) fn different(
+        &self,
+        method: &'static str,
+        reason: impl FnOnce() -> String,
+    ) -> Comparison {
+        Comparison::different(method, self.say(reason))
+    }
 }

@@ -2,10 +2,7 @@
 
 use super::comparison::Comparison;
 use super::context::Context;
-use super::expressions;
-use super::naming;
-use super::real_set;
-use super::solve;
+use super::{expressions, naming, real_set, solve};
 use crate::algebra::{self, Identity};
 use crate::algebra::{Expr, Rational};
 use crate::answer::{Answer, Relation};
@@ -60,7 +57,7 @@ pub(super) fn difference(relation: &Relation) -> Option<Expr> {
 pub(super) fn zero_sets(f: &Expr, g: &Expr, context: &mut Context<'_>) -> Comparison {
     let letters = both_letters(f, g);
     if letters.is_empty() {
-        return Comparison::open("statements without an unknown".to_owned());
+        return Comparison::open("statements without an unknown");
     }
     if let Factor::By(_, status) = proportional(f, g, &letters, context) {
         return Comparison {
@@ -163,7 +160,7 @@ fn one_unknown(f: &Expr, g: &Expr, letter: &str, context: &mut Context<'_>) -> C
         algebra::polynomial(g, letter, &mut context.budget),
     );
     let (Some(p), Some(q)) = polynomials else {
-        return Comparison::open("equations that could not be solved".to_owned());
+        return Comparison::open("equations that could not be solved");
     };
     if let (Some(p), Some(q)) = (
         algebra::square_free(&p, &mut context.budget),
@@ -173,7 +170,7 @@ fn one_unknown(f: &Expr, g: &Expr, letter: &str, context: &mut Context<'_>) -> C
         return Comparison::equal("solutions");
     }
     let (Some(roots_p), Some(roots_q)) = (algebra::roots(&p), algebra::roots(&q)) else {
-        return Comparison::open("equations whose solutions could not be written down".to_owned());
+        return Comparison::open("equations whose solutions could not be written down");
     };
     let as_set = |roots: Vec<Expr>, context: &mut Context<'_>| {
         let points = roots
@@ -218,7 +215,7 @@ fn several_unknowns(
                 (Some(_), Some(_)) => {
                     return Comparison::different(
                         "points",
-                        "one of the equations holds at a point where the other does not".to_owned(),
+                        "one of the equations holds at a point where the other does not",
                     );
                 }
                 _ => known = false,
@@ -228,7 +225,7 @@ fn several_unknowns(
     if known && compared > 0 {
         return Comparison::equal("solutions");
     }
-    Comparison::open("equations that could not be brought to the same form".to_owned())
+    Comparison::open("equations that could not be brought to the same form")
 }
 
 /// An equation that is not read as a name and a value, against an answer that is no statement.
@@ -239,7 +236,7 @@ pub(super) fn against(
     context: &mut Context<'_>,
 ) -> Comparison {
     let (Some(first), Some(last)) = (relation.sides.first(), relation.sides.last()) else {
-        return Comparison::open(String::new());
+        return Comparison::open("");
     };
     let constant = relation.sides.iter().all(naming::is_number);
     if constant {
@@ -257,7 +254,7 @@ pub(super) fn against(
         return if holds {
             verdict
         } else {
-            Comparison::open("an equation between numbers that differ".to_owned())
+            Comparison::open("an equation between numbers that differ")
         };
     }
     if naming::is_number(last)
@@ -273,10 +270,7 @@ pub(super) fn against(
             && a != b
             && context.options.strict
         {
-            return Comparison::different(
-                "names",
-                "the statements are about different things".to_owned(),
-            );
+            return Comparison::different("names", "the statements are about different things");
         }
         let (a, b) = if swapped {
             (&theirs.set, &ours.set)
@@ -293,7 +287,7 @@ pub(super) fn against(
     {
         return context.either_way(last, other, swapped);
     }
-    Comparison::open("an equation to be solved against a value".to_owned())
+    Comparison::open("an equation to be solved against a value")
 }
 
 /// How many unknowns a relation has.

@@ -5,8 +5,7 @@ use std::cmp::Ordering;
 use super::comparison::Comparison;
 use super::context::Context;
 use super::equation::{self, Factor};
-use super::real_set;
-use super::solve;
+use super::{real_set, solve};
 use crate::algebra::Expr;
 use crate::answer::{Operator, Relation};
 
@@ -28,7 +27,7 @@ pub(super) fn compare(gold: &Relation, pred: &Relation, context: &mut Context<'_
             }
             return Comparison::different(
                 "relation",
-                "the same sides with another sign between them".to_owned(),
+                "the same sides with another sign between them",
             );
         }
     }
@@ -52,23 +51,17 @@ pub(super) fn compare(gold: &Relation, pred: &Relation, context: &mut Context<'_
                     ..Comparison::equal("proportional")
                 }
             } else {
-                Comparison::different(
-                    "proportional",
-                    "the inequalities point to different sides".to_owned(),
-                )
+                Comparison::different("proportional", "the inequalities point to different sides")
             };
         }
     }
     if let (Some(x), Some(y)) = (solve::solve(&a, context), solve::solve(&b, context)) {
         if x.variable != y.variable {
-            return Comparison::different(
-                "names",
-                "the inequalities are about different unknowns".to_owned(),
-            );
+            return Comparison::different("names", "the inequalities are about different unknowns");
         }
         return real_set::sets("solutions", &x.set, &y.set, context);
     }
-    Comparison::open("inequalities that could not be brought to the same form".to_owned())
+    Comparison::open("inequalities that could not be brought to the same form")
 }
 
 /// A chain with the smaller sides first.

@@ -12,7 +12,7 @@ const MOST_LETTERS: usize = 64;
 /// At least one side is a choice.
 pub(super) fn choices(gold: &Answer, pred: &Answer, context: &Context<'_>) -> Comparison {
     let ((Answer::Choice(choice), other) | (other, Answer::Choice(choice))) = (gold, pred) else {
-        return Comparison::open(String::new());
+        return Comparison::open("");
     };
     let Some(letters) = letters_of(other) else {
         // A letter stands for an option that nobody has told us.
@@ -31,14 +31,13 @@ pub(super) fn choices(gold: &Answer, pred: &Answer, context: &Context<'_>) -> Co
     if choice == letters {
         return Comparison::equal("choice");
     }
-    let reason = context.say(|| {
+    context.different("choice", || {
         format!(
             "the choices {} and {} differ",
             written(&choice),
             written(&letters)
         )
-    });
-    Comparison::different("choice", reason)
+    })
 }
 
 fn written(letters: &[char]) -> String {
@@ -151,13 +150,41 @@ pub(crate) fn reordered(gold: &str, pred: &str) -> bool {
     runs().all(|run| run != gold) && runs().any(|run| run.len() == gold.len() && sorted(run) == own)
 }
 
+/// Is one text a cross product, and the other one of its factors in another order, or a dot product?
+pub(crate) fn crossed(gold: &str, pred: &str) -> bool {
+    let names = [
+        "\\vec",
+        "\\mathbf",
+        "\\overrightarrow",
+        "\\boldsymbol",
+        "\\nabla",
+    ];
+    let letters = |it: &str| {
+        it.chars()
+            .filter(|it| it.is_alphanumeric())
+            .collect::<String>()
+    };
+    let product = |text: &str, sign: &str| {
+        let (left, right) = text.split_once(sign)?;
+        let last = &left[left.rfind('\\')?..];
+        names
+            .iter()
+            .any(|it| last.starts_with(it))
+            .then(|| [letters(left), letters(right)])
+    };
+    match [gold, pred].map(|it| product(it, "\\times")) {
+        [Some(a), Some(b)] => a != b,
+        [None, None] => false,
+        [Some(_), None] => product(pred, "\\cdot").is_some(),
+        [None, Some(_)] => product(gold, "\\cdot").is_some(),
+    }
+}
+
 /// At least one side is yes or no.
 pub(super) fn truths(gold: &Answer, pred: &Answer, context: &Context<'_>) -> Comparison {
     match (truth_of(gold), truth_of(pred)) {
         (Some(a), Some(b)) if a == b => Comparison::equal("truth"),
-        (Some(_), Some(_)) => {
-            Comparison::different("truth", "one side says yes, the other no".to_owned())
-        }
+        (Some(_), Some(_)) => Comparison::different("truth", "one side says yes, the other no"),
         _ => {
             let other = if matches!(gold, Answer::Truth(_)) {
                 pred
@@ -166,13 +193,11 @@ pub(super) fn truths(gold: &Answer, pred: &Answer, context: &Context<'_>) -> Com
             };
             match other {
                 Answer::Text(_) | Answer::Relation(_) | Answer::Choice(_) => {
-                    Comparison::open("yes or no against what may imply either".to_owned())
+                    Comparison::open("yes or no against what may imply either")
                 }
-                _ => {
-                    let reason =
-                        context.say(|| format!("yes or no against a {}", words::kind(other)));
-                    Comparison::different("kind", reason)
-                }
+                _ => context.different("kind", || {
+                    format!("yes or no against a {}", words::kind(other))
+                }),
             }
         }
     }
@@ -184,6 +209,14 @@ fn truth_of(answer: &Answer) -> Option<bool> {
         Answer::Truth(truth) => return Some(*truth),
         Answer::Text(text) => match Words::of(text) {
             // "Yes, because …": the first word is the answer.
+            // "Yes to the first, no to the second."
+            Words::Plain(words)
+                if ["yes", "no"]
+                    .iter()
+                    .all(|it| words.iter().any(|own| own == it)) =>
+            {
+                return None;
+            }
             Words::Plain(words) => words.into_iter().next()?,
             Words::Formula(_) => return None,
         },

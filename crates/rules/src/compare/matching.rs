@@ -41,11 +41,10 @@ pub(super) fn lengths(
     pred: usize,
     context: &Context<'_>,
 ) -> Comparison {
-    let reason = context.say(|| {
+    context.different(method, || {
         let elements = |n: usize| if n == 1 { "element" } else { "elements" };
         format!("{gold} {} and {pred} {}", elements(gold), elements(pred))
-    });
-    Comparison::different(method, reason)
+    })
 }
 
 /// How many parts an answer has.
@@ -106,7 +105,7 @@ fn one_by_one(
         if as_sets && rest_gold.len() != rest_pred.len() {
             (rest_gold, rest_pred) = (gold.iter().collect(), pred.iter().collect());
             if rest_gold.len().max(rest_pred.len()) > 3 * MOST_PAIRED {
-                return Comparison::open("sets whose elements may repeat one another".to_owned());
+                return Comparison::open("sets whose elements may repeat one another");
             }
         }
     }
@@ -239,7 +238,7 @@ fn paired(
 
 /// An element without a partner.
 fn missing(method: &'static str, element: &Answer, context: &Context<'_>) -> Comparison {
-    let reason =
-        context.say(|| format!("{} is on one side only", expressions::show_answer(element)));
-    Comparison::different(method, reason)
+    context.different(method, || {
+        format!("{} is on one side only", expressions::show_answer(element))
+    })
 }

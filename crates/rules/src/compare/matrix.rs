@@ -2,9 +2,8 @@
 
 use super::comparison::Comparison;
 use super::context::Context;
-use super::expressions;
 use super::numbers::{self, Value};
-use super::words;
+use super::{expressions, words};
 use crate::algebra::Expr;
 use crate::answer::{Answer, Matrix};
 
@@ -14,7 +13,7 @@ pub(super) fn compare(gold: &Answer, pred: &Answer, context: &mut Context<'_>) -
         (Answer::Matrix(a), Answer::Matrix(b)) => matrices(a, b, context),
         (Answer::Matrix(matrix), other) => mixed(matrix, other, false, context),
         (other, Answer::Matrix(matrix)) => mixed(matrix, other, true, context),
-        _ => Comparison::open(String::new()),
+        _ => Comparison::open(""),
     }
 }
 
@@ -25,7 +24,7 @@ fn width(matrix: &Matrix) -> usize {
 /// Entry by entry.
 fn matrices(a: &Matrix, b: &Matrix, context: &mut Context<'_>) -> Comparison {
     if a.rows.len() != b.rows.len() || width(a) != width(b) {
-        let reason = context.say(|| {
+        return context.different("matrix", || {
             format!(
                 "a {}×{} and a {}×{} matrix differ",
                 a.rows.len(),
@@ -34,7 +33,6 @@ fn matrices(a: &Matrix, b: &Matrix, context: &mut Context<'_>) -> Comparison {
                 width(b)
             )
         });
-        return Comparison::different("matrix", reason);
     }
     entries(a.rows.iter().flatten(), b.rows.iter().flatten(), context)
 }
@@ -56,14 +54,13 @@ fn mixed(matrix: &Matrix, other: &Answer, swapped: bool, context: &mut Context<'
     let flat: Vec<Expr> = matrix.rows.iter().flatten().cloned().collect();
     let pair = |flat: Vec<Expr>, others: Vec<Expr>, context: &mut Context<'_>| {
         if flat.len() != others.len() {
-            let reason = context.say(|| {
+            return context.different("matrix", || {
                 format!(
                     "vectors of {} and {} entries differ",
                     flat.len(),
                     others.len()
                 )
             });
-            return Comparison::different("matrix", reason);
         }
         if swapped {
             entries(others.iter(), flat.iter(), context)
@@ -74,7 +71,7 @@ fn mixed(matrix: &Matrix, other: &Answer, swapped: bool, context: &mut Context<'
     match other {
         Answer::Quantity(_) if flat.len() == 1 => match expressions::expression(other) {
             Some(value) => pair(flat, vec![value.clone()], context),
-            None => Comparison::open("a matrix of one entry against a quantity".to_owned()),
+            None => Comparison::open("a matrix of one entry against a quantity"),
         },
         Answer::Tuple(parts) => {
             if is_vector
@@ -94,21 +91,18 @@ fn mixed(matrix: &Matrix, other: &Answer, swapped: bool, context: &mut Context<'
                 let values = vec![interval.lower.value.clone(), interval.upper.value.clone()];
                 pair(flat, values, context)
             } else {
-                Comparison::different("kind", "a half-open interval is no vector".to_owned())
+                Comparison::different("kind", "a half-open interval is no vector")
             }
         }
-        Answer::List(_) => Comparison::open("a vector against a list".to_owned()),
-        _ => {
-            let reason = context.say(|| format!("a matrix is no {}", words::kind(other)));
-            Comparison::different("kind", reason)
-        }
+        Answer::List(_) => Comparison::open("a vector against a list"),
+        _ => context.different("kind", || format!("a matrix is no {}", words::kind(other))),
     }
 }
 
 /// A matrix against a tuple of its rows.
 fn rows(matrix: &Matrix, parts: &[Answer], swapped: bool, context: &mut Context<'_>) -> Comparison {
     if parts.len() != matrix.rows.len() {
-        return Comparison::different("matrix", "the numbers of rows differ".to_owned());
+        return Comparison::different("matrix", "the numbers of rows differ");
     }
     let verdicts: Vec<Comparison> = matrix
         .rows
@@ -122,7 +116,7 @@ fn rows(matrix: &Matrix, parts: &[Answer], swapped: bool, context: &mut Context<
                 Answer::Tuple(_) | Answer::Interval(_) | Answer::Matrix(_) => {
                     context.either_way(&row, part, swapped)
                 }
-                _ => Comparison::different("kind", "a row of a matrix is no number".to_owned()),
+                _ => Comparison::different("kind", "a row of a matrix is no number"),
             }
         })
         .collect();

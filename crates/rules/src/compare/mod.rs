@@ -76,4 +76,4 @@ pub(crate) use comparison::Comparison;
 pub(crate) use context::Options;
 pub(crate) use dispatch::compare;
 pub(crate) use joining::joined_otherwise;
-pub(crate) use letters::reordered;
+pub(crate) use letters::{crossed, reordered};

@@ -50,7 +50,7 @@ pub(super) fn compare(gold: Value<'_>, pred: Value<'_>, context: &mut Context<'_
         Identity::Equal => Comparison::equal(method),
         Identity::NumericallyEqual => Comparison::numerically_equal(),
         Identity::Undefined => {
-            Comparison::open("one side has no value, or none that is understood".to_owned())
+            Comparison::open("one side has no value, or none that is understood")
         }
         Identity::Different | Identity::TooComplex => {
             let rounds = (gold.places.is_some() || pred.places.is_some())
@@ -73,8 +73,7 @@ pub(super) fn differ(
     b: &Expr,
     context: &Context<'_>,
 ) -> Comparison {
-    let reason = context.say(|| format!("{} and {} differ", show(a), show(b)));
-    Comparison::different(method, reason)
+    context.different(method, || format!("{} and {} differ", show(a), show(b)))
 }
 
 /// At least one of the two is ±∞.
@@ -99,7 +98,7 @@ fn infinities(
     {
         return differ("rational", x, y, context);
     }
-    Comparison::open("infinity against what may have no value".to_owned())
+    Comparison::open("infinity against what may have no value")
 }
 
 /// Is one of two different values a decimal that stands for the other?

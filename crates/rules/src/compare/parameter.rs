@@ -95,7 +95,7 @@ pub(super) fn compare(
         return Some(verdict);
     }
     Some(Comparison::open(
-        "families of solutions that are not written alike".to_owned(),
+        "families of solutions that are not written alike",
     ))
 }
 

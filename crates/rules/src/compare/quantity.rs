@@ -14,8 +14,9 @@ pub(super) fn compare(gold: &Quantity, pred: &Quantity, context: &mut Context<'_
     if let (Some(a), Some(b)) = (&gold.currency, &pred.currency)
         && a != b
     {
-        let reason = context.say(|| format!("{a} and {b} are different currencies"));
-        return Comparison::different("currency", reason);
+        return context.different("currency", || {
+            format!("{a} and {b} are different currencies")
+        });
     }
     if gold.percent != pred.percent {
         return percent(gold, pred, context);
@@ -49,7 +50,7 @@ fn money(gold: &Quantity, pred: &Quantity, context: &mut Context<'_>) -> Compari
     };
     let (a, b) = (in_cents(gold), in_cents(pred));
     if numbers::compare(exact(&a), exact(&b), context).equal == Some(true) {
-        return Comparison::open("an amount against the number of its cents".to_owned());
+        return Comparison::open("an amount against the number of its cents");
     }
     verdict
 }
@@ -71,11 +72,12 @@ fn percent(gold: &Quantity, pred: &Quantity, context: &mut Context<'_>) -> Compa
     if let Some(unit) = &without.unit
         && unit.dimension.is_some()
     {
-        let reason = context.say(|| format!("a percentage is no amount in {}", unit.name));
-        return Comparison::different("units", reason);
+        return context.different("units", || {
+            format!("a percentage is no amount in {}", unit.name)
+        });
     }
     if without.currency.is_some() && with.currency.is_none() {
-        return Comparison::different("units", "a percentage is no amount of money".to_owned());
+        return Comparison::different("units", "a percentage is no amount of money");
     }
     let hundredth = scaled(&with.value, &Rational::from_parts(1.into(), 100_u8.into()));
     let with_value = Value {
@@ -99,18 +101,15 @@ fn percent(gold: &Quantity, pred: &Quantity, context: &mut Context<'_>) -> Compa
                 && without.currency.is_none()
                 && plain(gold, pred, context).equal == Some(true) =>
         {
-            Comparison::open("a percentage against the same number without its sign".to_owned())
+            Comparison::open("a percentage against the same number without its sign")
         }
-        Some(false) => {
-            let reason = context.say(|| {
-                format!(
-                    "{} % and {} differ",
-                    show(&with.value),
-                    show(&without.value)
-                )
-            });
-            Comparison::different("percent", reason)
-        }
+        Some(false) => context.different("percent", || {
+            format!(
+                "{} % and {} differ",
+                show(&with.value),
+                show(&without.value)
+            )
+        }),
         _ => verdict,
     }
 }
@@ -146,8 +145,9 @@ fn both_units(
         return numbers::compare(exact(&radians), exact(&degrees), context);
     }
     if dimension_a != dimension_b {
-        let reason = context.say(|| format!("{} and {} measure different things", a.name, b.name));
-        return Comparison::different("units", reason);
+        return context.different("units", || {
+            format!("{} and {} measure different things", a.name, b.name)
+        });
     }
     if a.size == b.size && a.offset == b.offset {
         return plain(gold, pred, context);
@@ -165,18 +165,15 @@ fn both_units(
             method: "units",
             ..verdict
         },
-        Some(false) => {
-            let reason = context.say(|| {
-                format!(
-                    "{} {} and {} {} differ",
-                    show(&gold.value),
-                    a.name,
-                    show(&pred.value),
-                    b.name
-                )
-            });
-            Comparison::different("units", reason)
-        }
+        Some(false) => context.different("units", || {
+            format!(
+                "{} {} and {} {} differ",
+                show(&gold.value),
+                a.name,
+                show(&pred.value),
+                b.name
+            )
+        }),
         _ => verdict,
     }
 }
@@ -213,9 +210,9 @@ fn one_unit(
         }
         let pounds = **currency == *"GBP" && unit.name.starts_with("pound");
         if unit.dimension.is_some() && !pounds {
-            let reason =
-                context.say(|| format!("{currency} and {} measure different things", unit.name));
-            return Comparison::different("currency", reason);
+            return context.different("currency", || {
+                format!("{currency} and {} measure different things", unit.name)
+            });
         }
     }
     // "3000 mA" against "3 A", whose letter was read as a variable.

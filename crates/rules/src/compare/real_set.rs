@@ -4,9 +4,8 @@ use std::cmp::Ordering;
 
 use super::comparison::Comparison;
 use super::context::Context;
-use super::expressions;
-use super::naming;
 use super::numbers::{self, Value};
+use super::{expressions, naming};
 use crate::algebra::Expr;
 use crate::algebra::{self, Identity};
 
@@ -201,8 +200,9 @@ pub(super) fn sets(
     context: &mut Context<'_>,
 ) -> Comparison {
     let differ = |context: &Context<'_>| {
-        let reason = context.say(|| format!("{} and {} differ", show(gold), show(pred)));
-        Comparison::different(method, reason)
+        context.different(method, || {
+            format!("{} and {} differ", show(gold), show(pred))
+        })
     };
     if gold.pieces.len() != pred.pieces.len() {
         return differ(context);

@@ -24,7 +24,7 @@ pub(super) fn compare(gold: &Answer, pred: &Answer, context: &mut Context<'_>) -
             let verdict = intervals(a, b, context);
             // Nothing is claimed of intervals whose ends stand the wrong way round.
             if verdict.equal == Some(false) && may_be_empty(a, b, context) {
-                return Comparison::open("intervals that hold nothing".to_owned());
+                return Comparison::open("intervals that hold nothing");
             }
             return verdict;
         }
@@ -41,7 +41,7 @@ pub(super) fn compare(gold: &Answer, pred: &Answer, context: &mut Context<'_>) -
                 .quietly(|context| matching::unordered(&ends, parts, false, context))
                 .equal;
             if alike != Some(false) {
-                return Comparison::open("an interval, or a list in square brackets".to_owned());
+                return Comparison::open("an interval, or a list in square brackets");
             }
         }
         (Answer::Union(a), Answer::Union(b)) if a.len() == b.len() => {
@@ -63,14 +63,13 @@ pub(super) fn compare(gold: &Answer, pred: &Answer, context: &mut Context<'_>) -
             if let (Some(x), Some(y)) = (&a.variable, &b.variable)
                 && x != y
             {
-                let reason = context.say(|| {
+                return context.different("names", || {
                     format!(
                         "one side is about {}, the other about {}",
                         expressions::show(x),
                         expressions::show(y)
                     )
                 });
-                return Comparison::different("names", reason);
             }
             let method = if a.variable.is_some() || b.variable.is_some() {
                 "solutions"
@@ -89,17 +88,17 @@ fn unlike(gold: &Answer, pred: &Answer, context: &Context<'_>) -> Comparison {
     for side in [gold, pred] {
         match side {
             Answer::Tuple(parts) if parts.len() != 2 => {
-                return Comparison::different("kind", "an interval has two ends".to_owned());
+                return Comparison::different("kind", "an interval has two ends");
             }
             Answer::Matrix(_) | Answer::Ratio(_) | Answer::Time { .. } => {
-                let reason =
-                    context.say(|| format!("a {} is no {}", words::kind(gold), words::kind(pred)));
-                return Comparison::different("kind", reason);
+                return context.different("kind", || {
+                    format!("a {} is no {}", words::kind(gold), words::kind(pred))
+                });
             }
             _ => {}
         }
     }
-    Comparison::open("a set of numbers that could not be computed".to_owned())
+    Comparison::open("a set of numbers that could not be computed")
 }
 
 /// Interval against interval, end by end.
@@ -111,7 +110,7 @@ fn intervals(a: &Interval, b: &Interval, context: &mut Context<'_>) -> Compariso
         if x.closed != y.closed && !infinite {
             return Comparison::different(
                 "interval",
-                "an end belongs to one of the intervals only".to_owned(),
+                "an end belongs to one of the intervals only",
             );
         }
         let mut part = numbers::compare(Value::of(&x.value), Value::of(&y.value), context);

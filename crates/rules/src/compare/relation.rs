@@ -1,20 +1,12 @@
 //! Statements: equations, inequalities, memberships, congruences and the rest.
 
-use super::collection;
 use super::comparison::Comparison;
-use super::congruence;
 use super::context::Context;
-use super::equation;
-use super::expressions;
-use super::inequality;
-use super::letters;
 use super::naming::{self, Stated};
-use super::real_set;
-use super::region;
-use super::rename;
-use super::sides;
-use super::solve;
-use super::words;
+use super::{
+    collection, congruence, equation, expressions, inequality, letters, real_set, region, rename,
+    sides, solve, words,
+};
 use crate::algebra::{self, Expr, Function};
 use crate::answer::{Answer, Operator, Relation};
 
@@ -41,15 +33,14 @@ pub(super) fn both(gold: &Relation, pred: &Relation, context: &mut Context<'_>) 
             (Some(a), Some(b)) if a.variable == b.variable => {
                 real_set::sets("solutions", &a.set, &b.set, context)
             }
-            (Some(_), Some(_)) => Comparison::different(
-                "names",
-                "the statements are about different unknowns".to_owned(),
-            ),
+            (Some(_), Some(_)) => {
+                Comparison::different("names", "the statements are about different unknowns")
+            }
             // An equation and an inequality hold at different points, save for odd ones.
             _ if equation_a && is_inequality(pred) || equation_b && is_inequality(gold) => {
-                Comparison::different("kind", "an equation is no inequality".to_owned())
+                Comparison::different("kind", "an equation is no inequality")
             }
-            _ => Comparison::open("statements that could not be solved".to_owned()),
+            _ => Comparison::open("statements that could not be solved"),
         };
     }
     sides::compare(gold, pred, is_solvable, context)
@@ -95,7 +86,7 @@ fn named(gold: Stated<'_>, pred: Stated<'_>, context: &mut Context<'_>) -> Optio
         if matches!(set, Answer::Set(_)) || region::is_region(set) {
             context.answers(gold.value, &value)
         } else {
-            Comparison::different("kind", "a member is not the set".to_owned())
+            Comparison::different("kind", "a member is not the set")
         }
     };
     if verdict.equal == Some(true) {
@@ -160,9 +151,7 @@ fn differently_named(
         if expressions {
             return None;
         }
-        return Some(Comparison::open(
-            "values of differently named things".to_owned(),
-        ));
+        return Some(Comparison::open("values of differently named things"));
     }
     let letter = |answer: &Answer| matches!(expressions::expression(answer), Some(Expr::Symbol(_)));
     if letter(gold.name) && letter(pred.name) && context.options.strict {
@@ -243,7 +232,7 @@ pub(super) fn against(
             }
             return match relation.sides.first() {
                 Some(side) => context.either_way(side, other, swapped),
-                None => Comparison::open(String::new()),
+                None => Comparison::open(""),
             };
         }
         return equation::against(relation, other, swapped, context);
@@ -259,15 +248,15 @@ pub(super) fn against(
             && matches!(other, Answer::Quantity(_))
             && naming::is_number(other)
         {
-            return Comparison::different("kind", "an inequality is no number".to_owned());
+            return Comparison::different("kind", "an inequality is no number");
         }
         return verdict;
     }
     match other {
-        Answer::Quantity(_) | Answer::Tuple(_) | Answer::Interval(_) => {
-            let reason = context.say(|| format!("a statement is no {}", words::kind(other)));
-            Comparison::different("kind", reason)
-        }
-        _ => Comparison::open("a statement against an answer of another kind".to_owned()),
+        Answer::Quantity(_) | Answer::Tuple(_) | Answer::Interval(_) => context
+            .different("kind", || {
+                format!("a statement is no {}", words::kind(other))
+            }),
+        _ => Comparison::open("a statement against an answer of another kind"),
     }
 }

@@ -12,7 +12,7 @@ pub(super) fn compare(
     context: &mut Context<'_>,
 ) -> Comparison {
     if gold.sides.len() != pred.sides.len() {
-        return Comparison::open("chains of different length".to_owned());
+        return Comparison::open("chains of different length");
     }
     let in_order = |pred: &mut dyn Iterator<Item = &Answer>, context: &mut Context<'_>| {
         let parts = gold
@@ -61,11 +61,11 @@ pub(super) fn compare(
                 ..verdict
             }
         } else {
-            Comparison::open("statements that are not written alike".to_owned())
+            Comparison::open("statements that are not written alike")
         };
     }
     if is_solvable(gold) && is_solvable(pred) {
-        return Comparison::open("statements that could not be compared".to_owned());
+        return Comparison::open("statements that could not be compared");
     }
-    Comparison::different("kind", "statements of different kinds".to_owned())
+    Comparison::different("kind", "statements of different kinds")
 }

@@ -3,11 +3,10 @@
 use std::cmp::Ordering;
 
 use super::context::Context;
-use super::expressions;
-use super::naming;
 use super::quotient::sign_set;
 use super::real_set::{self, Bound, Piece, RealSet};
 use super::words::{Meaning, Words};
+use super::{expressions, naming};
 use crate::algebra::{self, Expr, Function, Identity};
 use crate::answer::{Answer, Operator, Relation};
 

@@ -2,10 +2,8 @@
 
 use super::comparison::Comparison;
 use super::context::Context;
-use super::expressions;
-use super::matching;
 use super::naming::{self, Stated};
-use super::rename;
+use super::{expressions, matching, rename};
 use crate::answer::Answer;
 
 /// Values under names: `x = 1, y = 2`, once or several times.

@@ -18,7 +18,7 @@ pub(super) fn compare(gold: &Answer, pred: &Answer, context: &mut Context<'_>) -
     match (gold, pred) {
         (Answer::Text(a), Answer::Text(b)) => texts(a, b, context),
         (Answer::Text(text), other) | (other, Answer::Text(text)) => against(text, other, context),
-        _ => Comparison::open(String::new()),
+        _ => Comparison::open(""),
     }
 }
 
@@ -28,10 +28,9 @@ fn texts(a: &str, b: &str, context: &Context<'_>) -> Comparison {
     }
     if is_date(a) && is_date(b) {
         if a.ends_with(b) || b.ends_with(a) {
-            return Comparison::open("a date against the same without its year".to_owned());
+            return Comparison::open("a date against the same without its year");
         }
-        let reason = context.say(|| format!("{a} and {b} differ"));
-        return Comparison::different("text", reason);
+        return context.different("text", || format!("{a} and {b} differ"));
     }
     let (words_a, words_b) = (Words::of(a), Words::of(b));
     if words_a == words_b {
@@ -49,18 +48,17 @@ fn texts(a: &str, b: &str, context: &Context<'_>) -> Comparison {
         }
     }
     let (Words::Plain(words_a), Words::Plain(words_b)) = (words_a, words_b) else {
-        return Comparison::open("formulas in words that are not written alike".to_owned());
+        return Comparison::open("formulas in words that are not written alike");
     };
     let differ = || {
-        let reason = context.say(|| format!("“{}” and “{}” differ", short(a), short(b)));
-        Comparison::different("text", reason)
+        context.different("text", || {
+            format!("“{}” and “{}” differ", short(a), short(b))
+        })
     };
     match (Meaning::of(&words_a), Meaning::of(&words_b)) {
         (Some(a), Some(b)) if a == b => return Comparison::equal("text"),
         (Some(_), Some(_)) => {
-            return Comparison::open(
-                "two ways of saying that there is no ordinary answer".to_owned(),
-            );
+            return Comparison::open("two ways of saying that there is no ordinary answer");
         }
         _ => {}
     }
@@ -76,10 +74,10 @@ fn texts(a: &str, b: &str, context: &Context<'_>) -> Comparison {
     }
     // Searching each word of one in the other is quadratic; long texts are no answers anyway.
     if many.len() > 200 {
-        return Comparison::open("long texts that are not written alike".to_owned());
+        return Comparison::open("long texts that are not written alike");
     }
     if contained(few, many) {
-        return Comparison::open("one text says more than the other".to_owned());
+        return Comparison::open("one text says more than the other");
     }
     differ()
 }
@@ -105,7 +103,7 @@ fn against(text: &str, other: &Answer, context: &Context<'_>) -> Comparison {
         if verdict.equal == Some(true) {
             return verdict;
         }
-        return Comparison::open("words against letters that may be words".to_owned());
+        return Comparison::open("words against letters that may be words");
     }
     if let Answer::Quantity(quantity) = other
         && let Some(letters) = expressions::spelled(&quantity.value)
@@ -122,27 +120,25 @@ fn against(text: &str, other: &Answer, context: &Context<'_>) -> Comparison {
         }
         let long = letters.chars().nth(1).is_some();
         if long {
-            return Comparison::open("words against letters that may be a word".to_owned());
+            return Comparison::open("words against letters that may be a word");
         }
     }
     let Words::Plain(words) = Words::of(text) else {
-        return Comparison::open(
-            "words with a formula against an answer of another kind".to_owned(),
-        );
+        return Comparison::open("words with a formula against an answer of another kind");
     };
     match (Meaning::of(&words), other) {
         (Some(Meaning::Nothing), Answer::Set(elements)) => {
             return if elements.is_empty() {
                 Comparison::equal("text")
             } else {
-                Comparison::different("kind", "one side says that there is none".to_owned())
+                Comparison::different("kind", "one side says that there is none")
             };
         }
         (Some(Meaning::Endless), Answer::Quantity(quantity)) => {
             return if expressions::infinity(&quantity.value) == Some(1) {
                 Comparison::equal("text")
             } else {
-                Comparison::different("kind", "one side says that there is no end".to_owned())
+                Comparison::different("kind", "one side says that there is no end")
             };
         }
         (Some(Meaning::AllReals), Answer::Interval(interval)) => {
@@ -151,7 +147,7 @@ fn against(text: &str, other: &Answer, context: &Context<'_>) -> Comparison {
             return if whole {
                 Comparison::equal("text")
             } else {
-                Comparison::different("kind", "one side says all real numbers".to_owned())
+                Comparison::different("kind", "one side says all real numbers")
             };
         }
         (Some(Meaning::AllReals), Answer::Quantity(quantity)) => {
@@ -168,17 +164,17 @@ fn against(text: &str, other: &Answer, context: &Context<'_>) -> Comparison {
         {
             let zero = matches!(&quantity.value, Expr::Number(value) if value.is_zero());
             if zero || expressions::infinity(&quantity.value).is_some() {
-                return Comparison::open("words that may say so".to_owned());
+                return Comparison::open("words that may say so");
             }
         }
         // "all integers" may be what ℤ is.
         (_, Answer::Quantity(quantity)) if is_domain(&quantity.value) => {
-            return Comparison::open("words against the sign of a set".to_owned());
+            return Comparison::open("words against the sign of a set");
         }
         (Some(Meaning::Nothing | Meaning::Undefined), Answer::Quantity(quantity))
             if !is_constant(&quantity.value) =>
         {
-            return Comparison::open("words against an expression".to_owned());
+            return Comparison::open("words against an expression");
         }
         (
             Some(Meaning::Midday),
@@ -191,12 +187,12 @@ fn against(text: &str, other: &Answer, context: &Context<'_>) -> Comparison {
             return Comparison::equal("time");
         }
         (Some(Meaning::Midday | Meaning::Midnight), Answer::Time { .. }) => {
-            return Comparison::open("a time in words".to_owned());
+            return Comparison::open("a time in words");
         }
         (Some(Meaning::AllReals | Meaning::Nothing), _)
             if !matches!(other, Answer::Quantity(_)) =>
         {
-            return Comparison::open("words against a set".to_owned());
+            return Comparison::open("words against a set");
         }
         _ => {}
     }
@@ -205,7 +201,7 @@ fn against(text: &str, other: &Answer, context: &Context<'_>) -> Comparison {
         .iter()
         .any(|word| word.chars().nth(1).is_none() || is_numeral(word));
     if variable || words.is_empty() || words.len() > 12 {
-        return Comparison::open("words against an answer of another kind".to_owned());
+        return Comparison::open("words against an answer of another kind");
     }
     match other {
         Answer::Quantity(_)
@@ -213,11 +209,10 @@ fn against(text: &str, other: &Answer, context: &Context<'_>) -> Comparison {
         | Answer::Interval(_)
         | Answer::Matrix(_)
         | Answer::Ratio(_)
-        | Answer::Time { .. } => {
-            let reason = context.say(|| format!("“{}” is no {}", short(text), kind(other)));
-            Comparison::different("kind", reason)
-        }
-        _ => Comparison::open("words against an answer of another kind".to_owned()),
+        | Answer::Time { .. } => context.different("kind", || {
+            format!("“{}” is no {}", short(text), kind(other))
+        }),
+        _ => Comparison::open("words against an answer of another kind"),
     }
 }
 
@@ -344,15 +339,17 @@ fn formula(text: &str) -> String {
     out
 }
 
-/// A word without its plural ending, near enough for comparing.
+/// A word without its plural ending, near enough for comparing; of words for one thing always the same.
 fn singular(mut word: String) -> String {
     if word.len() > 3 && word.ends_with('s') && !word.ends_with("ss") && word != "does" {
         word.pop();
     }
-    word
+    let same = |pair: &'static str| pair.strip_prefix(&*word)?.strip_prefix(' ');
+    SAME.iter().find_map(same).map_or(word, str::to_owned)
 }
 
-/// Words that change nothing, and words that turn an answer round.
+/// Words for one thing in pairs; words that change nothing, and words that turn an answer round.
+static SAME: LazyLock<Table> = LazyLock::new(|| Table::named("the same thing"));
 static FILLERS: LazyLock<Table> = LazyLock::new(|| Table::named("says nothing"));
 static NEGATIONS: LazyLock<Table> = LazyLock::new(|| Table::named("turns an answer round"));
 

@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 use super::{Config, ExtractionTarget};
 
 const KEYS: &str = "extract, boxed_match_priority, try_extract_without_anchor, float_rounding, numeric_precision, \
-                    strict, allow_set_relation_comp, extraction_mode, fallback_mode, normalization, strings, lowercase";
+                    strict, allow_set_relation_comp, extraction_mode, fallback_mode, decimal, normalization, strings, lowercase";
 
 impl<'de> Deserialize<'de> for Config {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -24,33 +24,27 @@ impl<'de> Deserialize<'de> for Config {
     }
 }
 
-fn config(map: Map<String, Value>) -> Result<Config, String> {
+fn config(mut map: Map<String, Value>) -> Result<Config, String> {
+    map.retain(|_, value| !value.is_null());
+    let mut take = |key: &'static str| map.remove(key).map(|value| (key, value));
+    let targets = take("extract");
+    let strings = take("strings").map(|(key, value)| list_of_strings(key, value));
+    let lowercase = take("lowercase").map(|(key, value)| read(key, value));
+    let (strings, lowercase) = (strings.transpose()?, lowercase.transpose()?);
     let mut config = Config::default();
-    let mut targets = None;
-    let mut strings = None;
-    let mut lowercase = None;
     for (key, value) in map {
-        if value.is_null() {
-            continue;
-        }
-        match key.as_str() {
-            "extract" => targets = Some(value),
-            "strings" => strings = Some(list_of_strings(&key, value)?),
-            "lowercase" => lowercase = Some(read(&key, value)?),
-            _ => config.set(&key, value)?,
-        }
+        config.set(&key, value)?;
     }
-    if let Some(targets) = targets {
-        config.extract = match targets {
-            Value::Array(targets) if targets.is_empty() => {
-                return Err("`extract` must name at least one of latex, expr, string".to_owned());
-            }
-            Value::Array(targets) => targets
-                .into_iter()
-                .map(|target| config.target(target))
-                .collect::<Result<_, _>>()?,
-            target => vec![config.target(target)?],
+    if let Some((_, targets)) = targets {
+        let targets = match targets {
+            Value::Array(targets) => targets,
+            target => vec![target],
         };
+        if targets.is_empty() {
+            return Err("`extract` must name at least one of latex, expr, string".to_owned());
+        }
+        let targets = targets.into_iter().map(|target| config.target(target));
+        config.extract = targets.collect::<Result<_, _>>()?;
     }
     for target in &mut config.extract {
         if let ExtractionTarget::String {
@@ -78,6 +72,7 @@ impl Config {
             "allow_set_relation_comp" => self.allow_set_relation_comp = read(key, value)?,
             "extraction_mode" => self.extraction_mode = read(key, value)?,
             "fallback_mode" => self.fallback_mode = read(key, value)?,
+            "decimal" => self.decimal = Some(read(key, value)?),
             "normalization" => self.normalization = read(key, value)?,
             _ => return Err(format!("there is no setting `{key}`; there is {KEYS}")),
         }
@@ -88,14 +83,12 @@ impl Config {
     fn target(&mut self, target: Value) -> Result<ExtractionTarget, String> {
         let (name, settings) = match target {
             Value::String(name) => (name, Value::Null),
-            Value::Object(mut map) => match map.remove("type") {
-                Some(Value::String(name)) => (name, Value::Object(map)),
-                Some(other) => return Err(format!("`type` must be a name, not {other}")),
-                None if map.len() == 1 => {
-                    // There is exactly one.
-                    map.into_iter().next().unwrap_or_default()
-                }
-                None => {
+            Value::Object(mut map) => match (map.remove("type"), map.len()) {
+                (Some(Value::String(name)), _) => (name, Value::Object(map)),
+                (Some(other), _) => return Err(format!("`type` must be a name, not {other}")),
+                // There is exactly one.
+                (None, 1) => map.into_iter().next().unwrap_or_default(),
+                (None, _) => {
                     return Err(
                         "an object in `extract` needs a `type`: latex, expr or string".into(),
                     );

@@ -170,16 +170,9 @@ pub(super) fn unbox(text: &str) -> String {
 fn belong_together(gap: &str) -> bool {
     // What one box is computed from is no answer.
     let computed = gap.contains(['=', '+', '×', '*', '≈', '→', '⇒']) && !is_labelled(gap)
-        || [
-            "\\approx",
-            "\\cdot",
-            "\\times",
-            "\\frac",
-            "\\implies",
-            "\\Rightarrow",
-        ]
-        .iter()
-        .any(|command| gap.contains(command));
+        || "\\approx \\cdot \\times \\frac \\implies \\Rightarrow"
+            .split(' ')
+            .any(|command| gap.contains(command));
     if gap.len() > MAX_GAP || computed || [". ", ".\n"].iter().any(|stop| gap.trim().contains(stop))
     {
         return false;

@@ -16,27 +16,12 @@ pub(super) struct Choice {
 }
 
 /// What a letter of a choice stands in.
+#[rustfmt::skip]
 const WRAPPINGS: [(&str, &str); 20] = [
-    ("(", ")"),
-    ("[", "]"),
-    ("**(", ")**"),
-    ("**", "**"),
-    ("{", "}"),
-    ("\\text{(", ")}"),
-    ("\\text{", "}"),
-    ("\\textbf{(", ")}"),
-    ("\\textbf{(", ") }"),
-    ("\\textbf{", "}"),
-    ("\\mathrm{(", ")}"),
-    ("\\mathrm{", "}"),
-    ("\\mathbf{(", ")}"),
-    ("\\mathbf{", "}"),
-    ("\\textbf{ (", ")}"),
-    ("\\textbf{(", ")} "),
-    ("$", "$"),
-    ("\"", "\""),
-    ("'", "'"),
-    ("`", "`"),
+    ("(", ")"), ("[", "]"), ("**(", ")**"), ("**", "**"), ("{", "}"), ("\\text{(", ")}"), ("\\text{", "}"),
+    ("\\textbf{(", ")}"), ("\\textbf{(", ") }"), ("\\textbf{", "}"), ("\\mathrm{(", ")}"), ("\\mathrm{", "}"),
+    ("\\mathbf{(", ")}"), ("\\mathbf{", "}"), ("\\textbf{ (", ")}"), ("\\textbf{(", ")} "), ("$", "$"), ("\"", "\""),
+    ("'", "'"), ("`", "`"),
 ];
 
 /// The letter of a choice, in brackets or not: its upper case, the length, whether it was marked.
@@ -297,14 +282,8 @@ pub(super) fn text<'t>(before: &str, after: &'t str) -> Option<&'t str> {
 }
 
 /// Where the reasons begin that follow an option.
-const REASONS: [&str; 6] = [
-    " because ",
-    ", because ",
-    " since ",
-    ", since ",
-    ", as ",
-    ", which ",
-];
+#[rustfmt::skip]
+const REASONS: [&str; 6] = [" because ", ", because ", " since ", ", since ", ", as ", ", which "];
 
 /// The text of a numbered option: "photosynthesis" of "(2) photosynthesis".
 pub(super) fn numbered(statement: &str) -> Option<&str> {

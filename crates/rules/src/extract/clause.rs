@@ -1,16 +1,9 @@
 //! What stands after words such as "the answer is".
 
-use std::borrow::Cow;
-
-use super::choice;
 use super::items::{self, Candidate, Form, Source};
 use super::markup::{trim_markup, without_markup};
-use super::maths;
-use super::ratio;
-use super::sentences;
-use super::stated;
 use super::whole::is_product;
-use super::words;
+use super::{choice, maths, ratio, sentences, stated, words};
 
 /// How long an answer in words is at most, in bytes.
 const MAX_WORDS: usize = 120;
@@ -141,35 +134,35 @@ fn answer<'t>(
         && let Some(found) = choice::leading(&source.text[at..reach], is_named)
         && (found.marked || is_named || ends_soon(&source.text[at + found.end..reach]))
     {
-        return Some(Candidate {
-            range: at..at + found.end,
-            text: Cow::Owned(found.letters),
-            kind: Form::Choice,
-        });
+        return Some(Candidate::new(
+            found.letters,
+            Form::Choice,
+            at..at + found.end,
+        ));
     }
     let markup = leading_markup(rest);
     if let Some(length) = date(&rest[markup..]) {
         let range = start + markup..start + markup + length;
-        return Some(Candidate {
-            text: Cow::Borrowed(&source.text[range.clone()]),
-            kind: Form::Plain,
+        return Some(Candidate::new(
+            &source.text[range.clone()],
+            Form::Plain,
             range,
-        });
+        ));
     }
     if let Some((text, length)) = ratio::leading(&rest[markup..]) {
-        return Some(Candidate {
-            text: Cow::Owned(text),
-            kind: Form::Plain,
-            range: start..start + markup + length,
-        });
+        return Some(Candidate::new(
+            text,
+            Form::Plain,
+            start..start + markup + length,
+        ));
     }
     let bare = trim_markup(rest);
     if is_product(bare) || is_factorial_number(rest) {
-        return Some(Candidate {
-            text: without_markup(bare),
-            kind: Form::Plain,
-            range: start..end,
-        });
+        return Some(Candidate::new(
+            without_markup(bare),
+            Form::Plain,
+            start..end,
+        ));
     }
     let all = items::items(source, start..end);
     if let Some(first) = all.first()
@@ -187,11 +180,11 @@ fn answer<'t>(
     if let Some(run) = maths::run(&source.text[..end], start)
         && ends_soon(&source.text[run.end..end])
     {
-        return Some(Candidate {
-            text: without_markup(trim_markup(&source.text[start..run.end])),
-            kind: Form::Plain,
-            range: start..run.end,
-        });
+        return Some(Candidate::new(
+            without_markup(trim_markup(&source.text[start..run.end])),
+            Form::Plain,
+            start..run.end,
+        ));
     }
     let article = words::among(words::first_word(rest), &["a", "an", "the"]);
     if is_short_text(rest) && (!article || all.is_empty()) {
@@ -240,6 +233,10 @@ fn is_short_text(clause: &str) -> bool {
         && !words::SUBORDINATING.contains(words::first_word(head))
 }
 
+/// Before what an answer in words ends.
+#[rustfmt::skip]
+const STOPS: [&str; 9] = [" because ", " since ", " as ", " which ", " where ", " so ", " - ", " – ", " — "];
+
 pub(super) fn words_only<'t>(
     source: Source<'t, '_>,
     start: usize,
@@ -247,18 +244,15 @@ pub(super) fn words_only<'t>(
 ) -> Option<Candidate<'t>> {
     let clause = &source.text[start..end];
     let clause = &clause[..clause.floor_char_boundary(FAR)];
+    if let Some(text) = statements(clause) {
+        return Some(Candidate::new(
+            without_markup(text),
+            Form::Words,
+            start..end,
+        ));
+    }
     let mut length = clause.find([',', ';', '\n', '(']).unwrap_or(clause.len());
-    for stop in [
-        " because ",
-        " since ",
-        " as ",
-        " which ",
-        " where ",
-        " so ",
-        " - ",
-        " – ",
-        " — ",
-    ] {
+    for stop in STOPS {
         if let Some(at) = clause[..length].find(stop)
             && at > 0
         {
@@ -286,18 +280,30 @@ pub(super) fn words_only<'t>(
     if states_nothing {
         return None;
     }
-    Some(Candidate {
-        text: without_markup(text),
-        kind: Form::Words,
-        range: start..start + length,
-    })
+    Some(Candidate::new(
+        without_markup(text),
+        Form::Words,
+        start..start + length,
+    ))
 }
 
-/// Does a colon stand before the answer?
+/// Does a colon, or a heading's end, stand before the answer?
 fn is_labelled(before: &str) -> bool {
-    before
-        .trim_end_matches([' ', '*', '_', '\n'])
-        .ends_with(':')
+    let label = before.trim_end_matches([' ', '*', '_']);
+    label.ends_with('\n') || label.ends_with(':')
+}
+
+/// The Roman numbers of statements, "I and III" or "(ii) only", that a clause is.
+fn statements(clause: &str) -> Option<&str> {
+    let bare = trim_markup(clause);
+    let roman = |word: &str| {
+        word.bytes()
+            .all(|it| matches!(it, b'I' | b'V' | b'i' | b'v'))
+    };
+    let words: Vec<&str> = words::words_of(bare).collect();
+    let said = |word: &str| roman(word) || words::among(word, &["and", "or", "only"]);
+    let listed = words.len() > 1 && roman(words[0]) && words.iter().all(|it| said(it));
+    listed.then_some(bare)
 }
 
 /// Is what follows no more than punctuation, or a new clause?

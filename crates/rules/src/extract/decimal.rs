@@ -1,8 +1,26 @@
-//! Numbers of languages with a decimal comma, written with a point.
+//! Numbers with a decimal comma, written with a point.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::algebra::work;
+use crate::answer::Answer;
+use crate::config::DecimalMark::{self, Comma, Point};
+use crate::{parse, pattern};
+
+/// What is said in a language with a decimal comma, as [`points`] has it; if commas are decimal ones anyway, [`of_commas`] follows.
+pub(super) fn said(text: &str, mark: Option<DecimalMark>) -> Option<(String, bool)> {
+    points(text, mark).filter(|_| mark != Some(Comma))
+}
 
 /// `text` with its numbers as English writes them, and whether one of them may be meant otherwise: "70.000" is 70000, "3,5"
-/// is 3.5, "1.234,5" is 1234.5; a model may write English numbers in any language. `None` where nothing changes.
-pub(super) fn points(text: &str) -> Option<(String, bool)> {
+/// is 3.5, "1.234,5" is 1234.5; a model may write English numbers in any language. `mark` decides what may be either. `None`
+/// where nothing changes.
+fn points(text: &str, mark: Option<DecimalMark>) -> Option<(String, bool)> {
+    if !text.contains([',', '.']) {
+        return None;
+    }
     let mut out = String::with_capacity(text.len());
     let (mut changed, mut doubtful) = (false, false);
     let mut rest = text;
@@ -13,45 +31,100 @@ pub(super) fn points(text: &str) -> Option<(String, bool)> {
             .unwrap_or(number.len());
         let token = number[..length].trim_end_matches(['.', ',']);
         out.push_str(before);
-        let (written, sure) = number_of(token);
-        changed |= written != token;
-        doubtful |= !sure;
-        out.push_str(&written);
+        let [comma, point] = [Comma, Point].map(|mark| value(token, mark));
+        let either = comma.is_some() && point.is_some() && comma != point;
+        doubtful |= either && mark.is_none();
+        let written = match mark {
+            // The parser reads points, and groups behind commas, by itself.
+            Some(Comma) => comma,
+            Some(Point) if either => point,
+            None if either && token.contains(',') => None,
+            _ => comma.or(point),
+        };
+        changed |= written.as_ref().is_some_and(|it| it != token);
+        out.push_str(written.as_deref().unwrap_or(token));
         rest = &number[token.len()..];
-        if token.is_empty() {
-            break;
-        }
     }
     out.push_str(rest);
     (changed || doubtful).then_some((out, doubtful))
 }
 
-/// One number with a decimal point, and whether it can be meant only so.
-fn number_of(token: &str) -> (String, bool) {
-    let last = token.rfind(['.', ',']);
-    let Some(last) = last else {
-        return (token.to_owned(), true);
+/// A number as `mark` has it, the other sign between groups of three digits; its decimals behind a point.
+fn value(token: &str, mark: DecimalMark) -> Option<String> {
+    static NUMBER: LazyLock<Regex> =
+        LazyLock::new(|| pattern(r"^(?:[0-9]+|[1-9][0-9]{0,2}(?:,[0-9]{3})+)(?:\.[0-9]+)?$"));
+    let english = |it| match it {
+        ',' if mark == Comma => '.',
+        '.' if mark == Comma => ',',
+        other => other,
     };
-    let sign = &token[last..=last];
-    let both = token.contains('.') && token.contains(',');
-    let (whole, fraction) = (&token[..last], &token[last + 1..]);
-    let digits = |text: &str| text.replace(['.', ','], "");
-    let grouped = token.split(sign).enumerate().all(|(index, part)| {
-        if index == 0 {
-            (1..=3).contains(&part.len()) && !part.starts_with('0')
-        } else {
-            part.len() == 3
-        }
-    });
-    if both {
-        return (format!("{}.{fraction}", digits(whole)), true);
-    }
-    if grouped {
-        let several = token.matches(sign).count() > 1;
-        return (digits(token), several);
-    }
-    if token.matches(sign).count() > 1 {
-        return (token.to_owned(), true);
-    }
-    (format!("{whole}.{fraction}"), true)
+    let english: String = token.chars().map(english).collect();
+    NUMBER.is_match(&english).then(|| english.replace(',', ""))
 }
+
+/// A number with a comma and with a point before its decimals, which lose zeros at their end; three may be a group of digits.
+fn values(number: &str) -> [Option<String>; 2] {
+    [Comma, Point].map(|mark| {
+        let value = value(number, mark)?;
+        Some(match value.split_once('.') {
+            Some((_, places)) if places.len() != 3 => {
+                let short = value.trim_end_matches('0');
+                short.trim_end_matches('.').to_owned()
+            }
+            _ => value,
+        })
+    })
+}
+
+/// Are these the same number, if the comma of one or both is a decimal one: "3,5" and "3.5", "1.250,50 €" and "1250,50"?
+pub(crate) fn same_but_for_comma(a: &str, b: &str) -> bool {
+    let [one, other] = [a, b].map(|it| values(it.trim_matches([' ', '€', '-'])));
+    let alike = a.starts_with('-') == b.starts_with('-') && (a.contains(',') || b.contains(','));
+    alike && one.iter().any(|it| it.is_some() && other.contains(it))
+}
+
+/// An answer whose commas are decimal ones, written with points; `None` where nothing changes. In brackets commas
+/// stand between entries.
+pub(crate) fn of_commas(text: &str) -> Option<String> {
+    let entries = text.contains(['(', '[', '_']) || text.contains("\\{") || text.starts_with('{');
+    let (pointed, _) = points(text, Some(Comma)).filter(|_| !entries)?;
+    Some(pointed)
+}
+
+impl DecimalMark {
+    /// The mark of an answer that is a number and can be read with one mark alone, or is the `other` answer when read so.
+    ///
+    /// ```
+    /// use juror_rules::DecimalMark;
+    ///
+    /// assert_eq!(DecimalMark::shown("1.234,5", ""), Some(DecimalMark::Comma));
+    /// assert_eq!(DecimalMark::shown("7.5", "7,5"), Some(DecimalMark::Point));
+    /// // Two numbers, or one.
+    /// assert_eq!(DecimalMark::shown("7,5", "7,5"), None);
+    /// assert_eq!(DecimalMark::shown("7,5", "7.5"), Some(DecimalMark::Comma));
+    /// ```
+    pub fn shown(answer: &str, other: &str) -> Option<Self> {
+        let number = |text| str::trim_matches(text, |it: char| !it.is_ascii_digit());
+        let before = &answer[..answer.find(number(answer))?];
+        let [comma, point] = values(number(answer));
+        if comma == point || before.contains(['(', '[', '{']) {
+            return None;
+        }
+        // Beside a unit "7,5" is one number, else perhaps two.
+        let quantity = || matches!(parse::parse(answer), Ok(Answer::Quantity(_)));
+        let sure = answer.contains('.') || work::limited(answer.len(), quantity);
+        if sure && comma.is_some() != point.is_some() {
+            return Some(if comma.is_some() { Comma } else { Point });
+        }
+        let [a, b] = values(number(other));
+        let other = b.filter(|it| !other.contains(',') && a.is_none_or(|a| a == *it))?;
+        match (comma, point) {
+            (Some(comma), _) if comma == other => Some(Comma),
+            (_, Some(point)) if point == other => Some(Point),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

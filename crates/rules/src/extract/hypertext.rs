@@ -7,21 +7,10 @@ const LOOKS: [&str; 16] = [
 ];
 /// How long an entity is at most, in bytes.
 const LONGEST_ENTITY: usize = 8;
+#[rustfmt::skip]
 const ENTITIES: [(&str, &str); 14] = [
-    ("&lt;", "<"),
-    ("&gt;", ">"),
-    ("&amp;", "&"),
-    ("&nbsp;", " "),
-    ("&times;", "×"),
-    ("&minus;", "-"),
-    ("&le;", "≤"),
-    ("&ge;", "≥"),
-    ("&deg;", "°"),
-    ("&pi;", "π"),
-    ("&radic;", "√"),
-    ("&quot;", "\""),
-    ("&#39;", "'"),
-    ("&#36;", "$"),
+    ("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"), ("&nbsp;", " "), ("&times;", "×"), ("&minus;", "-"), ("&le;", "≤"),
+    ("&ge;", "≥"), ("&deg;", "°"), ("&pi;", "π"), ("&radic;", "√"), ("&quot;", "\""), ("&#39;", "'"), ("&#36;", "$"),
 ];
 
 /// The text without tags, raised and lowered text in LaTeX, entities as their signs; `None` where there are none.

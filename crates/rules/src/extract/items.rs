@@ -3,11 +3,9 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::maths;
 use super::scan::Regions;
-use super::symbols;
 use super::tail::{Tail, tail};
-use super::words;
+use super::{maths, symbols, words};
 
 /// How much of a sentence is read, in bytes.
 pub(super) const WINDOW: usize = 2_000;
@@ -45,7 +43,12 @@ pub(super) struct Candidate<'t> {
     pub range: Range<usize>,
 }
 
-impl Candidate<'_> {
+impl<'t> Candidate<'t> {
+    pub(super) fn new(text: impl Into<Cow<'t, str>>, kind: Form, range: Range<usize>) -> Self {
+        let text = text.into();
+        Self { text, kind, range }
+    }
+
     /// What words before it make negative, in `range` with them; `None` where it does not begin with a number.
     pub(super) fn negative(self, range: Range<usize>) -> Option<Self> {
         let worded = ["\\text", "\\math"]
@@ -54,7 +57,8 @@ impl Candidate<'_> {
         let begins = self
             .text
             .starts_with(|it: char| it.is_ascii_digit() || it == '\\' && !worded);
-        let number = begins || words::is_number_word(words::first_word(&self.text));
+        let number = begins && crate::parse::date(&self.text).is_none()
+            || words::is_number_word(words::first_word(&self.text));
         number.then(|| Candidate {
             text: Cow::Owned(format!("-{}", self.text)),
             range,

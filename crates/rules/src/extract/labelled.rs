@@ -101,16 +101,10 @@ fn cleaned(value: &str) -> &str {
         value = value
             .trim_start_matches([' ', '}', ':', '*', '\n', '~'])
             .trim_end_matches([' ', ',', ';', '\n', '*', '-', '#']);
-        for end in [
-            "\\text{",
-            "\\textbf{",
-            "\\quad",
-            "\\qquad",
-            "\\,",
-            "\\;",
-            "\\",
-            " and",
-        ] {
+        for end in "\\text{ \\textbf{ \\quad \\qquad \\, \\; \\"
+            .split(' ')
+            .chain([" and"])
+        {
             value = value.strip_suffix(end).unwrap_or(value);
         }
         for begin in ["\\quad", "\\,", "\\;", "\\ "] {

@@ -106,24 +106,11 @@ fn trim_ends(text: &str) -> &str {
 
 /// What two marks enclose, if they enclose all of it.
 fn unwrap(text: &str) -> &str {
+    #[rustfmt::skip]
     const PAIRS: [(&str, &str); 17] = [
-        ("$$", "$$"),
-        ("$", "$"),
-        ("\\(", "\\)"),
-        ("\\[", "\\]"),
-        ("***", "***"),
-        ("**", "**"),
-        ("*", "*"),
-        ("__", "__"),
-        ("```", "```"),
-        ("`", "`"),
-        ("\"", "\""),
-        ("“", "”"),
-        ("'", "'"),
-        ("‘", "’"),
-        ("«", "»"),
-        ("<b>", "</b>"),
-        ("<strong>", "</strong>"),
+        ("$$", "$$"), ("$", "$"), ("\\(", "\\)"), ("\\[", "\\]"), ("***", "***"), ("**", "**"), ("*", "*"),
+        ("__", "__"), ("```", "```"), ("`", "`"), ("\"", "\""), ("“", "”"), ("'", "'"), ("‘", "’"), ("«", "»"),
+        ("<b>", "</b>"), ("<strong>", "</strong>"),
     ];
     let opens = |it: char| !it.is_alphanumeric() && !matches!(it, '-' | '(' | '{');
     if text.starts_with(opens) {
@@ -160,20 +147,12 @@ fn unwrap(text: &str) -> &str {
 
 /// What `\text{…}`, `\mathbf{…}`, … hold where they hold all of it.
 fn unwrap_command(text: &str) -> &str {
-    const COMMANDS: [&str; 8] = [
-        "\\textbf",
-        "\\mathbf",
-        "\\boldsymbol",
-        "\\bm",
-        "\\displaystyle",
-        "\\textit",
-        "\\emph",
-        "\\bf",
-    ];
+    const COMMANDS: &str =
+        "\\textbf \\mathbf \\boldsymbol \\bm \\displaystyle \\textit \\emph \\bf";
     if !text.starts_with('\\') {
         return text;
     }
-    for command in COMMANDS {
+    for command in COMMANDS.split(' ') {
         if let Some(rest) = text.strip_prefix(command) {
             if command == "\\displaystyle" && !rest.starts_with(|it: char| it.is_alphabetic()) {
                 return rest;

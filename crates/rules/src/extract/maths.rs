@@ -467,14 +467,8 @@ impl<'t> Reader<'t> {
         }
         let inside = &self.rest()[1..];
         let word = words::first_word(inside.trim_start());
-        let modulus = [
-            "\\bmod",
-            "\\mod",
-            "\\text{mod",
-            "\\operatorname{mod",
-            "\\mathrm{mod",
-        ];
-        let modulus = word == "mod" || modulus.iter().any(|it| inside.starts_with(it));
+        let mut modulus = "\\bmod \\mod \\text{mod \\operatorname{mod \\mathrm{mod".split(' ');
+        let modulus = word == "mod" || modulus.any(|it| inside.starts_with(it));
         self.relation && modulus || !(self.last == Last::Number || word.len() > 1)
     }
 

@@ -26,7 +26,7 @@
 //! | `anchors`, `clause` | words that announce an answer; what stands after them |
 //! | `whole` | texts and sentences that are an answer and nothing else |
 //! | `sentences`, `items`, `stated`, `chain` | the last sentence, its numbers and formulas, and which of them is the answer |
-//! | `decimal` | numbers of languages with a decimal comma |
+//! | `decimal` | numbers with a decimal comma |
 //! | `maths`, `symbols`, `tail`, `ratio` | how far mathematics reaches in prose; units and labels after a number |
 //! | `qualifiers`, `aside` | words beside an answer that change it; what follows an answer without being one |
 //! | `spoken` | mathematics and times of day in words |
@@ -67,7 +67,7 @@ mod words;
 
 use std::borrow::Cow;
 
-use crate::config::Config;
+use crate::config::{Config, DecimalMark};
 
 /// Which side of the comparison a text is on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -126,9 +126,12 @@ pub(crate) fn extract<'t>(text: &'t str, role: Role, config: &Config) -> Result<
         .ok_or_else(|| NOTHING_FOUND.to_owned())
 }
 
+pub(crate) use decimal::{of_commas, same_but_for_comma};
 pub(crate) use labelled::parts;
 pub(crate) use markup::trim_markup as bare;
-pub(crate) use qualifiers::{deny as denies, falls, opposed, retracted};
+pub(crate) use qualifiers::{
+    change_option, deny as denies, dollars, falls, holds, opposed, retracted,
+};
 pub(crate) use search::NOTHING_FOUND;
 pub(crate) use sentences::ends_in;
 
@@ -193,8 +196,7 @@ pub(crate) fn short(text: &str) -> Option<String> {
     let line = bare(text);
     let says = line.len() <= LONGEST
         && !line.contains(['\n', '?'])
-        && (!qualifiers::deny(line) || line.contains("not exist"))
-        && !qualifiers::change_words(line, "")
+        && (line.contains("not exist") || !qualifiers::change_words(line, ""))
         && !words::words_of(line).any(|it| words::CONDITION.contains(it));
     (says || words::is_number_word(line)).then(|| markup::without_markup(line).into_owned())
 }
@@ -250,6 +252,13 @@ fn search<'t>(text: &'t str, role: Role, config: &Config) -> Result<Vec<Found<'t
         }
     };
     found.retain(|it| text.len() <= LONGEST || is_announced(it.method));
+    for answer in &mut found {
+        if config.decimal == Some(DecimalMark::Comma)
+            && let Some(pointed) = of_commas(&answer.text)
+        {
+            answer.text = Cow::Owned(pointed);
+        }
+    }
     Ok(found)
 }
 

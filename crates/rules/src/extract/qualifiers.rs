@@ -76,13 +76,14 @@ fn after_verb(before: &str) -> &str {
     })
 }
 
-/// Is a number the place of something in a row, as in "25th prime"? By itself "25th" is the number.
+/// Is a number the place of something in a row, as in "25th prime", or a part of something? By itself "25th" is the number.
 pub(super) fn is_place(text: &str) -> bool {
     let rest = text.trim_start_matches(|it: char| it.is_ascii_digit());
     let ending = rest.split(' ').next().unwrap_or("");
-    rest.len() < text.len()
+    let place = rest.len() < text.len()
         && rest.len() > ending.len()
-        && matches!(ending, "st" | "nd" | "rd" | "th")
+        && matches!(ending, "st" | "nd" | "rd" | "th");
+    place || text.starts_with("half of ")
 }
 
 /// Is what follows an argument of a function that nobody evaluated, as the 3 of "len(3)"?
@@ -117,9 +118,12 @@ fn without_brackets(text: &str) -> (&str, &str) {
     }
 }
 
-/// Does a number follow before anything sets it off, as in "3 in 4" or "4 hr 50 min"?
+/// Does a number follow before anything sets it off, as in "3 in 4", "4 hr 50 min" or "50 per hundred"?
 fn number_goes_on(after: &str) -> bool {
-    up_to(after, &[',', ';', ':', '(', '=']).contains(|it: char| it.is_ascii_digit())
+    let near = up_to(after, &[',', ';', ':', '(', '=']);
+    let mut words = words_of(near);
+    near.contains(|it: char| it.is_ascii_digit())
+        || words.next() == Some("per") && words.next().is_some_and(words::is_number_word)
 }
 
 /// Is nothing but another number joined to this one, as in "3 in 4" and "12 out of the 15"?
@@ -130,18 +134,88 @@ fn is_part_of_number(after: &str) -> bool {
     let joined = words_of(after)
         .next()
         .is_some_and(|word| words::JOINS_NUMBERS.contains(word));
-    joined
-        && words
-            .next()
-            .is_some_and(|word| word.bytes().all(|byte| byte.is_ascii_digit()))
-        && words.next().is_none()
+    let is_number =
+        |word: &str| word.bytes().all(|it| it.is_ascii_digit()) || words::is_number_word(word);
+    joined && words.next().is_some_and(is_number) && words.all(words::is_number_word)
+}
+
+/// Is a year only where a time begins or ends, as in "before 1945"?
+pub(super) fn is_bounded_year(before: &str, year: &str) -> bool {
+    let bounds = ["before", "after", "since", "until", "till"];
+    year.len() == 4
+        && year.bytes().all(|it| it.is_ascii_digit())
+        && words::among(words::last_word(before), &bounds)
+}
+
+/// Is a value that is not negative said again as one that is: "8 in accounting notation, i.e. −8"?
+fn is_negated(value: &str, after: &str) -> bool {
+    let mut again = ["i.e.", "that is,"].iter();
+    let again = again.find_map(|it| after.split_once(it));
+    again.is_some_and(|(_, rest)| {
+        let rest = rest.trim_start_matches([' ', ',', '$']);
+        !value.contains(['-', '−']) && rest.starts_with(['-', '−', '–'])
+    })
+}
+
+/// Does a sentence that says its value again begin with the negative of it: "-30 dollars, i.e., we owe 30"?
+pub(super) fn is_negative_before(before: &str, value: &str) -> bool {
+    let digits = value
+        .find(|it: char| !it.is_ascii_digit())
+        .unwrap_or(value.len());
+    let near = before.trim_start_matches(['*', '$', ' ']);
+    let first = near.strip_prefix(['-', '−', '–']).unwrap_or("");
+    digits > 0 && first.trim_start_matches('$').starts_with(&value[..digits])
+}
+
+/// Whose dollars a text names: C of "C$24".
+pub(crate) fn dollars(text: &str) -> &str {
+    let near = &text[..text.floor_char_boundary(OPPOSED)];
+    let at = near
+        .find('$')
+        .filter(|at| near[at + 1..].starts_with(|it: char| it.is_ascii_digit()));
+    let before = &near[..at.unwrap_or(0)];
+    let whose = &before[before
+        .trim_end_matches(|it: char| it.is_ascii_uppercase())
+        .len()..];
+    if whose == "US" { "" } else { whose }
+}
+
+/// Does a statement say that what `pred` counts holds what `gold` counts: "15 pairs of apples" for 15 apples?
+pub(crate) fn holds(gold: &str, pred: &str, statement: &str) -> bool {
+    let [inner, outer] = [gold, pred].map(words::last_word);
+    inner.len() > 2 && outer.len() > 2 && statement.contains(&format!("{outer} of {inner}"))
+}
+
+/// Does a text except something from what it says?
+pub(super) fn excepts(text: &str) -> bool {
+    let words: Vec<&str> = words_of(text).collect();
+    let only = |pair: &[&str]| pair[0] == "only" && words::among(pair[1], &["if", "when", "for"]);
+    words
+        .iter()
+        .any(|it| words::among(it, &["except", "unless"]))
+        || words.windows(2).any(only)
+}
+
+/// Does what follows a value and its sign deny or change it?
+pub(super) fn change_value(before: &str, value: &str, after: &str) -> bool {
+    change(before, after) || is_argument(before) || is_negated(value, after)
+}
+
+/// Do words right behind the text of an option change it: "B) 12 cm times 4", "B) 12 cm (or possibly 4)"?
+pub(crate) fn change_option(after: &str) -> bool {
+    let (rest, aside) = without_brackets(up_to(after, &['.', ',', ';', '\n']));
+    let first = |text| words_of(text).next().unwrap_or("");
+    words::CHANGES_AFTER.contains(first(rest)) || words::CHANGES_AFTER.contains(first(aside))
 }
 
 /// Does "a minimum of" or "anything but" end here?
 fn ends_in_bound(before: &str) -> bool {
-    // "up to Rs. 5"
-    let is_money = |word: &&str| currency(word).is_some();
-    let mut words = words_of(before).rev().skip_while(is_money);
+    // "up to \\{x : x > 0\\}", "up to B) 5"
+    let before = before.rfind("\\{").map_or(before, |at| &before[..at]);
+    let before = behind_label(before);
+    // "up to Rs. 5", "up to a million"
+    let passed = |word: &&str| currency(word).is_some() || words::among(word, &["a", "an", "the"]);
+    let mut words = words_of(before).rev().skip_while(passed);
     let of: &[&str] = match words.next() {
         Some("to") => &["up"],
         Some("of") => &[
@@ -153,6 +227,21 @@ fn ends_in_bound(before: &str) -> bool {
     words.next().is_some_and(|word| words::among(word, of))
 }
 
+/// What stands before the letter of an option: "up to" of "up to B)".
+fn behind_label(before: &str) -> &str {
+    let bare = before.trim_end();
+    let Some(inner) = bare.strip_suffix([')', '.', ':']) else {
+        return before;
+    };
+    let inner = inner.trim_end_matches(|it: char| it.is_ascii_uppercase());
+    let letters = bare.len() - inner.len();
+    if letters == 2 {
+        inner.trim_end_matches('(')
+    } else {
+        before
+    }
+}
+
 /// Is the value said to be another, as in "though it could be 16" and "but it is 16"?
 fn may_be_another(after: &str) -> bool {
     let words: Vec<&str> = words_of(after).take(FAR).collect();
@@ -160,6 +249,14 @@ fn may_be_another(after: &str) -> bool {
     // "27 cookies each, so 54 in total"
     let concluded = |it: &str| words_of(it).next().as_ref().is_some_and(is_value);
     if after.split(", so ").skip(1).any(concluded) {
+        return true;
+    }
+    // "which double counts; dividing by two gives **18**", "on Mondays; otherwise 0"
+    let otherwise = words.iter().skip_while(|it| **it != "otherwise").skip(1);
+    let later = after.rsplit_once(';').map_or("", |(_, clause)| clause);
+    let gives = words_of(later).any(|it| words::CONCLUDING.contains(it) || it == "now")
+        || later.contains("**");
+    if gives && later.contains(|it: char| it.is_ascii_digit()) || otherwise.take(3).any(&is_value) {
         return true;
     }
     let supposed = words.windows(3).any(|three| {
@@ -198,11 +295,25 @@ fn ends_in_whole(before: &str) -> bool {
 fn relates(before: &str) -> bool {
     let mut words = words_of(before).rev();
     match words.next() {
-        // "starting from 12", "the sum of the first 12"
-        Some("from" | "first" | "last" | "next") => true,
+        // "starting from 12", "the sum of the first 12", "before 1945", "three times 9"
+        Some(
+            "from" | "first" | "last" | "next" | "before" | "after" | "since" | "until" | "times",
+        ) => true,
         Some("by") => !words
             .next()
             .is_some_and(|it| words::INTRODUCES_BY.contains(it)),
+        _ => false,
+    }
+}
+
+/// Does "three times", "every" or "is not even close to" end here?
+fn multiplied(before: &str) -> bool {
+    let mut words = words_of(before).rev();
+    let is_number = |word| words::is_number_word(word) || word.parse::<u32>().is_ok();
+    match words.next() {
+        Some("every" | "Every" | "fois" | "veces" | "vezes" | "volte" | "раза") => true,
+        Some("times") => words.next().is_some_and(is_number),
+        Some("to") => words_of(after_verb(before)).next().is_some_and(is_denial),
         _ => false,
     }
 }
@@ -359,11 +470,13 @@ pub(super) fn change_near(before: &str, after: &str) -> bool {
     let alone = from == 0;
     let joined = is_part_of_number(after);
     let elsewhere = may_be_another(after);
+    let multiplied = multiplied(before);
     let (before, after) = (&before[from..], clause(&after[..to]));
     elsewhere
         || has(after_verb(before), &words::CHANGES_BEFORE)
         || deny_announcement(before)
         || deny(before)
+        || multiplied
         || ends_in_bound(before) && (alone || before.trim_end().ends_with("to"))
         || joined
         || ends_in_whole(before)

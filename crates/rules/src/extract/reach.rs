@@ -1,15 +1,8 @@
 //! Where what is announced ends, and what stands after marks: `####`, `<answer>`, labelled parts.
 
-use std::borrow::Cow;
-
-use super::clause;
 use super::items::{Candidate, Form, Source};
-use super::labelled;
-use super::qualifiers;
-use super::sentences;
-use super::stated;
 use super::whole::{as_it_is, whole_in};
-use super::words;
+use super::{clause, labelled, qualifiers, sentences, stated, words};
 
 /// How long what is announced may be, in bytes, unless it is announced last.
 pub(super) const MAX_REACH: usize = 4_000;
@@ -23,11 +16,11 @@ pub(super) fn labelled_parts<'t>(source: Source<'t, '_>, from: usize) -> Option<
             .trim_start_matches([' ', '\n', '*', ':', '_', '-', '#'])
             .len();
     let length = labelled::span(&text[start..])?;
-    Some(Candidate {
-        text: Cow::Borrowed(text[start..start + length].trim()),
-        kind: Form::Words,
-        range: start..start + length,
-    })
+    Some(Candidate::new(
+        text[start..start + length].trim(),
+        Form::Words,
+        start..start + length,
+    ))
 }
 
 /// Does a word with a capital letter stand after `at`?
@@ -84,7 +77,10 @@ pub(super) fn after_hashes<'t>(
             let told = |it: &Candidate<'_>| {
                 let rest = text.get(it.range.end..line).unwrap_or("");
                 let next = rest.trim_start_matches(['*', ' ']);
-                it.kind != Form::Words
+                // "\triangle ABC"
+                let sign = it.text.strip_prefix('\\');
+                !sign.is_some_and(|it| it.bytes().all(|it| it.is_ascii_alphabetic()))
+                    && it.kind != Form::Words
                     && next.starts_with(|it: char| it == '(' || it.is_uppercase())
                     && (!qualifiers::takes_back(next) || qualifiers::retracted(next))
             };

@@ -7,19 +7,12 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::anchors::{self, Anchor, AnchorKind};
-use super::aside;
-use super::boxes;
-use super::choice;
-use super::clause;
-use super::decimal;
 use super::items::{Candidate, Form, Source};
-use super::labelled;
-use super::no_answer;
-use super::qualifiers;
 use super::reach::{self, MAX_REACH};
 use super::scan::scan;
 use super::whole::{all_of, whole_in};
 use super::{Found, Role};
+use super::{aside, boxes, choice, clause, decimal, labelled, no_answer, qualifiers, words};
 use crate::config::{Config, ExtractionTarget};
 
 /// How many candidates are named at most.
@@ -154,7 +147,7 @@ impl<'t> Search<'t, '_, '_> {
             || match reading.kind {
                 Form::Words => qualifiers::change_words(before, after),
                 Form::Choice => qualifiers::change_choice(before, &all[from..to], after),
-                _ => qualifiers::change(before, after) || qualifiers::is_argument(before),
+                _ => qualifiers::change_value(before, &reading.text, after),
             }
             || qualifiers::is_place(&reading.text)
             || qualifiers::change_spaceless(before, after);
@@ -351,11 +344,7 @@ impl<'t> Search<'t, '_, '_> {
             let denied = qualifiers::denied_after(after)
                 || qualifiers::change_near("", near)
                 || qualifiers::denied_before(&text[before.min(found.start)..found.start]);
-            let reading = Candidate {
-                text: found.text,
-                kind: Form::Formula,
-                range: found.start..found.end,
-            };
+            let reading = Candidate::new(found.text, Form::Formula, found.start..found.end);
             let statement = if denied {
                 Cow::Borrowed(&text[found.start..end])
             } else {
@@ -394,6 +383,9 @@ impl<'t> Search<'t, '_, '_> {
                 AnchorKind::Final | AnchorKind::Answer | AnchorKind::Tag => {
                     reach::labelled_parts(self.source, anchor.end)
                 }
+                // What nothing follows is no heading.
+                AnchorKind::Hashes if tried == 0 => reach::labelled_parts(self.source, anchor.end)
+                    .filter(|it| self.source.text[it.range.end..].trim().is_empty()),
                 _ => None,
             };
             let is_labelled = parts.is_some();
@@ -411,7 +403,11 @@ impl<'t> Search<'t, '_, '_> {
                 }
             };
             let Some(reading) = reading else {
-                let end = reach::sentence_end(self.source, said_until);
+                let mut end = reach::sentence_end(self.source, said_until);
+                // "The answer is not B. 12 cm."
+                if words::last_word(&self.source.text[..end]).len() == 1 {
+                    end = reach::sentence_end(self.source, (end + 1).min(self.source.text.len()));
+                }
                 let said = &self.source.text[anchor.start..end];
                 let said = &said[..said.floor_char_boundary(MAX_STATEMENT)];
                 if tried == 0 && qualifiers::deny(said) {
@@ -448,7 +444,7 @@ impl<'t> Search<'t, '_, '_> {
             let doubted = qualifiers::doubt(&text[near..anchor.start]);
             let statement = if doubted { near } else { start }..end;
             let denied = denied || doubted;
-            match decimal::points(&reading.text) {
+            match decimal::said(&reading.text, self.config.decimal) {
                 Some((text, doubtful)) if anchor.comma && reading.kind == Form::Plain => {
                     let (from, to) = (reading.range.start, reading.range.end);
                     let all = self.source.text;
@@ -491,11 +487,7 @@ impl<'t> Search<'t, '_, '_> {
             // "A: Paris" and nothing before it.
             return;
         }
-        let choice = Candidate {
-            text: Cow::Borrowed("A"),
-            kind: Form::Choice,
-            range: reading.range.clone(),
-        };
+        let choice = Candidate::new("A", Form::Choice, reading.range.clone());
         let statement = at..reach::sentence_end(self.source, reading.range.end);
         let tier = if words { 20 } else { 0 };
         self.push(tier, ANSWER_LETTER, reading, statement.clone());

@@ -76,7 +76,8 @@ fn ends_here(text: &str, at: usize) -> bool {
     }
     if text[at..].starts_with('!') {
         // A space of LaTeX; a factorial within a sentence.
-        let factorial = text[..at].ends_with(|it: char| it.is_ascii_digit() || it == ')')
+        let name = words::last_word(&text[..at]).len() == 1;
+        let factorial = (name || text[..at].ends_with(|it: char| it.is_ascii_digit() || it == ')'))
             && after
                 .trim_start()
                 .starts_with(|it: char| it.is_lowercase() || it == '(');
@@ -99,11 +100,14 @@ fn ends_here(text: &str, at: usize) -> bool {
         // "etc." ends a sentence too, where a new one begins.
         return word.len() > 2 && bare.trim_start().starts_with(char::is_uppercase);
     }
-    // An enumerator at the beginning of a line.
-    let enumerator = begins_line
-        && before[..word_at]
-            .trim_matches([' ', '\t', '*', '#', '-', '>'])
-            .is_empty()
+    // An enumerator at the beginning of a line or of a table's cell.
+    let label = before[..word_at].trim_matches([' ', '\t', '*', '#', '-', '>']);
+    let near = text
+        .ceil_char_boundary(at.saturating_sub(MAX_ENDING))
+        .min(at);
+    let line = text[near..at].rsplit('\n').next().unwrap_or("");
+    let in_row = label.ends_with('|') || word.parse::<u8>().is_ok() && line.starts_with('|');
+    let enumerator = (begins_line && label.is_empty() || in_row)
         && !word.is_empty()
         && is_enumerator(word.trim_start_matches(['*', '#']))
         && bare.starts_with(' ')

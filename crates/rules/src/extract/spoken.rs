@@ -30,10 +30,35 @@ pub(super) fn written(text: &str) -> Option<String> {
         [value, "to", "the", power, "power"] | [value, "to", "the", "power", "of", power] => {
             Some(format!("({})^({})", operand(value)?, exponent(power)?))
         }
+        [name, "is", ref rest @ .., value] | [name, "must", "be", ref rest @ .., value]
+            if name.len() == 1 =>
+        {
+            Some(format!("{name} {} {}", relation(rest)?, signed(value)?))
+        }
         [part, side @ ("past" | "to"), hour, ref rest @ ..] => {
             clock(part, side == "past", hour, rest)
         }
         _ => None,
+    }
+}
+
+/// The sign of "greater than", "at least", "less than or equal to".
+fn relation(said: &[&str]) -> Option<&'static str> {
+    Some(match said {
+        ["greater" | "more" | "larger" | "bigger", "than"] => ">",
+        ["less" | "smaller" | "fewer", "than"] => "<",
+        ["at", "least"] | ["greater" | "larger", "than", "or", "equal", "to"] => "\\ge",
+        ["at", "most"] | ["less" | "smaller", "than", "or", "equal", "to"] => "\\le",
+        ["strictly", rest @ ..] if rest.len() == 2 => relation(rest)?,
+        _ => return None,
+    })
+}
+
+/// An operand, which may be negative.
+fn signed(word: &str) -> Option<String> {
+    match word.strip_prefix(['-', '−']) {
+        Some(rest) => Some(format!("-{}", operand(rest)?)),
+        None => operand(word),
     }
 }
 
@@ -68,6 +93,7 @@ fn clock(part: &str, past: bool, hour: &str, rest: &[&str]) -> Option<String> {
         "half" | "Half" if past => 30,
         "quarter" | "Quarter" if past => 15,
         "quarter" | "Quarter" => 45,
+        _ if past => operand(part)?.parse().ok().filter(|it| *it < 60_u64)?,
         _ => return None,
     };
     let hour = if past { hour } else { (hour + 10) % 12 + 1 };

@@ -3,11 +3,9 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::chain;
-use super::formulas;
 use super::items::{Candidate, Form, Item, Source, WINDOW, items};
 use super::markup::{trim_markup, without_markup};
-use super::words;
+use super::{chain, formulas, words};
 
 /// Which items, from `first` on, state one answer together: the index after them.
 pub(super) fn joined_forward(source: Source<'_, '_>, items: &[Item], first: usize) -> usize {

@@ -1,7 +1,5 @@
 //! One of given strings, as a configuration may ask for.
 
-use std::borrow::Cow;
-
 use super::anchors::{Anchor, AnchorKind};
 use super::boxes;
 use super::items::{Candidate, Form, Source};
@@ -73,11 +71,7 @@ fn reading<'t>(which: &str, range: std::ops::Range<usize>, lowercase: bool) -> C
     } else {
         which.to_owned()
     };
-    Candidate {
-        text: Cow::Owned(text),
-        kind: Form::Words,
-        range,
-    }
+    Candidate::new(text, Form::Words, range)
 }
 
 /// The text without brackets and LaTeX's text commands around it.
@@ -93,18 +87,14 @@ fn bare(text: &str) -> &str {
         .unwrap_or(text)
 }
 
+/// What may stand before a given string.
+#[rustfmt::skip]
+const OPENS: [&str; 7] = ["option ", "choice ", "Option ", "\\text{", "\\textbf{", "\\boxed{", "the "];
+
 /// The text from where the answer begins.
 fn inner_text(text: &str) -> &str {
     let mut text = text.trim_start_matches([' ', ':', '*', '_', '(', '\n', '"', '$', '\'']);
-    for open in [
-        "option ",
-        "choice ",
-        "Option ",
-        "\\text{",
-        "\\textbf{",
-        "\\boxed{",
-        "the ",
-    ] {
+    for open in OPENS {
         text = text.strip_prefix(open).unwrap_or(text);
     }
     text.trim_start_matches(['(', '*', ' '])

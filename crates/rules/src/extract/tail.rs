@@ -277,14 +277,7 @@ fn exponent(text: &str) -> usize {
 
 /// `\text{ cm}^2`, `\mathrm{m/s}`.
 fn unit_group(text: &str) -> Option<usize> {
-    for command in [
-        "\\text",
-        "\\mathrm",
-        "\\mbox",
-        "\\textrm",
-        "\\textnormal",
-        "\\operatorname",
-    ] {
+    for command in "\\text \\mathrm \\mbox \\textrm \\textnormal \\operatorname".split(' ') {
         if let Some(rest) = text.strip_prefix(command) {
             let group = super::symbols::group(rest);
             if group == 0 {

@@ -3,20 +3,13 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::choice;
 use super::items::{self, Candidate, Form, Source};
-use super::labelled;
 use super::markup::{trim_markup, without_markup};
-use super::maths;
-use super::no_answer;
-use super::qualifiers;
-use super::ratio;
 use super::settled::settled;
-use super::spoken;
-use super::stated;
-use super::symbols;
 use super::tail::tail;
-use super::words;
+use super::{
+    choice, labelled, maths, no_answer, qualifiers, ratio, spoken, stated, symbols, words,
+};
 
 /// How long a product with spaces is at most, in bytes, and what is in none.
 const MAX_PRODUCT: usize = 80;
@@ -32,11 +25,7 @@ pub(super) fn all_of<'t>(source: Source<'t, '_>, at: usize) -> Option<Candidate<
 /// What stands in `range`, as it is.
 pub(super) fn as_it_is<'t>(source: Source<'t, '_>, range: Range<usize>) -> Option<Candidate<'t>> {
     let text = trim_markup(&source.text[range.clone()]);
-    (!text.is_empty()).then(|| Candidate {
-        text: without_markup(text),
-        kind: Form::Words,
-        range,
-    })
+    (!text.is_empty()).then(|| Candidate::new(without_markup(text), Form::Words, range))
 }
 
 /// What a sentence states, be it numbers or a choice.
@@ -48,6 +37,9 @@ pub(super) fn sentence<'t>(source: Source<'t, '_>, range: Range<usize>) -> Optio
     // A question, or an offer of help, states nothing.
     if text.ends_with('?') {
         return None;
+    }
+    if is_cell && labelled::parts(text).is_some() {
+        return as_it_is(source, range);
     }
     // The whole text was looked at before its sentences.
     let part = text.len() < source.text.trim().len();
@@ -95,13 +87,9 @@ fn truth_value<'t>(source: Source<'t, '_>, range: &Range<usize>) -> Option<Candi
     let next = words::first_word(rest);
     let explained =
         rest.is_empty() || words::SUBORDINATING.contains(next) || words::EXPLAINS.contains(next);
-    let set_off =
-        after.is_empty() || after.starts_with([',', ';', '.', '!', ':', ' ']) && explained;
-    set_off.then(|| Candidate {
-        text: Cow::Borrowed(word),
-        kind: Form::Words,
-        range: range.clone(),
-    })
+    let set_off = !qualifiers::excepts(rest)
+        && (after.is_empty() || after.starts_with([',', ';', '.', '!', ':', ' ']) && explained);
+    set_off.then(|| Candidate::new(word, Form::Words, range.clone()))
 }
 
 /// "No. Consider $x = 2$.": a paragraph that begins with its answer; a choice on a line of its own before its reasons.
@@ -114,14 +102,11 @@ pub(super) fn opening<'t>(source: Source<'t, '_>) -> Option<Candidate<'t>> {
     let begins = word.starts_with(char::is_uppercase)
         && after.starts_with([',', '.', ':', ';', '!'])
         && !text.contains("\n\n")
+        && !qualifiers::excepts(rest)
         // "Yes, we can. The total is 5."
         && !(words::COURTESY.contains(words::first_word(rest))
             && text.contains(|it: char| it.is_ascii_digit()));
-    begins.then_some(Candidate {
-        text: Cow::Borrowed(word),
-        kind: Form::Words,
-        range: 0..source.text.len(),
-    })
+    begins.then_some(Candidate::new(word, Form::Words, 0..source.text.len()))
 }
 
 /// "36\n\nHere is how: 4 boxes × 9 pencils.": a value, or a few words, on a first line of its own. May it be a heading, or
@@ -181,43 +166,31 @@ pub(super) fn whole_in<'t>(source: Source<'t, '_>, range: Range<usize>) -> Optio
     }
     if let Some((choice, after)) = choice::whole(trimmed) {
         let end = range.start + words::offset(outer, after);
-        return Some(Candidate {
-            text: Cow::Owned(choice.letters),
-            kind: Form::Choice,
-            range: range.start..end,
-        });
+        return Some(Candidate::new(
+            choice.letters,
+            Form::Choice,
+            range.start..end,
+        ));
     }
     // One sentence that settles on a choice.
     if !trimmed.contains('\n')
         && let Some((choice, at)) = settled(trimmed)
     {
         let start = range.start + words::offset(outer, trimmed);
-        return Some(Candidate {
-            text: Cow::Owned(choice.letters),
-            kind: Form::Choice,
-            range: start + at.start..start + at.end,
-        });
+        return Some(Candidate::new(
+            choice.letters,
+            Form::Choice,
+            start + at.start..start + at.end,
+        ));
     }
     if crate::parse::date(trimmed).is_some() {
-        return Some(Candidate {
-            text: Cow::Borrowed(trimmed),
-            kind: Form::Words,
-            range,
-        });
+        return Some(Candidate::new(trimmed, Form::Words, range));
     }
     if let Some(written) = spoken::written(trimmed) {
-        return Some(Candidate {
-            text: Cow::Owned(written),
-            kind: Form::Plain,
-            range,
-        });
+        return Some(Candidate::new(written, Form::Plain, range));
     }
     if let Some(number) = ordinal(trimmed) {
-        return Some(Candidate {
-            text: Cow::Borrowed(number),
-            kind: Form::Plain,
-            range,
-        });
+        return Some(Candidate::new(number, Form::Plain, range));
     }
     // Formulas, with their units and connecting words.
     let start = range.start + outer.len()
@@ -244,11 +217,7 @@ pub(super) fn whole_in<'t>(source: Source<'t, '_>, range: Range<usize>) -> Optio
     if let Some((text, length)) = ratio::leading(said)
         && length == said.len()
     {
-        return Some(Candidate {
-            text: Cow::Owned(text),
-            kind: Form::Plain,
-            range,
-        });
+        return Some(Candidate::new(text, Form::Plain, range));
     }
     // "minus 2.5"
     if let Some(length) = words::sign(trimmed) {
@@ -273,11 +242,7 @@ pub(super) fn whole_in<'t>(source: Source<'t, '_>, range: Range<usize>) -> Optio
     if let Some(reading) = mathematics(source, offset..limit) {
         return Some(reading);
     }
-    few_words(trimmed).then(|| Candidate {
-        text: without_markup(trimmed),
-        kind: Form::Words,
-        range: offset..limit,
-    })
+    few_words(trimmed).then(|| Candidate::new(without_markup(trimmed), Form::Words, offset..limit))
 }
 
 /// Is this a product with spaces between its letters, as "2 x y" and "1/2 m v^2", and nothing else?
@@ -377,11 +342,7 @@ fn mathematics<'t>(source: Source<'t, '_>, range: Range<usize>) -> Option<Candid
         }
         None => format!("{value} {}", &after[tail.unit]),
     };
-    Some(Candidate {
-        text: Cow::Owned(text),
-        kind: Form::Plain,
-        range,
-    })
+    Some(Candidate::new(text, Form::Plain, range))
 }
 
 fn plain<'t>(source: Source<'t, '_>, range: Range<usize>) -> Candidate<'t> {

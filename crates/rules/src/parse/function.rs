@@ -1,10 +1,8 @@
 //! Functions with a meaning, and what binds variables: Σ, Π, ∫, lim, d/dx.
 
-use super::operand;
 use super::parser::{Parsed, Parser, call, product};
-use super::pratt;
-use super::suffix;
 use super::token::{Bracket, Kind, Named, Side, Space, Structure};
+use super::{operand, pratt, suffix};
 use crate::algebra::{Binder, BinderKind, Constant, Expr, Function};
 
 /// The function that is next, with its powers, its base and its arguments.

@@ -1,20 +1,13 @@
 //! Lists of answers, relations, and what joins sets.
 
 use super::arrange::{Separator, arrange};
-use super::conditions;
-use super::literal;
-use super::operand;
 use super::parser::{Parsed, Parser};
 use super::plain::plain_text;
-use super::pratt;
-use super::quantity;
 use super::quantity::bare;
-use super::sets;
 use super::sets::{as_interval, real_line};
-use super::table;
 use super::token::{Bracket, Environment, Kind, Space, inside};
-use super::variable;
 use super::worded::worded_answer;
+use super::{conditions, literal, operand, pratt, quantity, sets, table, variable};
 use crate::algebra::{Expr, Function};
 use crate::answer::{Answer, Operator, Relation};
 use crate::lexicon;

@@ -3,11 +3,8 @@
 //! Brackets find their counterparts here, and note what stands directly inside, so that the parser never searches.
 
 use super::ParseError;
-use super::digits;
-use super::markup;
-use super::runs;
-use super::signs;
 use super::token::{Bracket, Kind, Numeral, Side, Space, Structure, Token, inside};
+use super::{digits, markup, runs, signs};
 use crate::algebra::Expr;
 use crate::answer::Operator;
 

@@ -1,9 +1,8 @@
 //! Numbers as operands: plain, mixed, in another base, spelled out.
 
-use super::number;
 use super::parser::{Lone, Parsed, Parser};
-use super::spelled;
 use super::token::{Bracket, Kind, Space, Structure};
+use super::{number, spelled};
 use crate::algebra::{Expr, Function, Rational};
 
 /// `204_5`, `1A_{16}`: digits (and letters) with a base below.

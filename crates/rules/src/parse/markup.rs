@@ -3,9 +3,8 @@
 use super::ParseError;
 use super::command::{self, Action};
 use super::lexer::Lexer;
-use super::signs;
-use super::text_command;
 use super::token::{Bracket, Environment, Kind, Side, Space};
+use super::{signs, text_command};
 
 /// Control characters: a tab that was the `\t` of a command in a string with escapes, and noise. Others are rewritten before an answer is read.
 pub(super) fn control(lexer: &mut Lexer<'_>) -> Result<(), ParseError> {
@@ -262,15 +261,9 @@ pub(super) fn emit(
 /// Does a table begin right here?
 pub(super) fn begins_table(lexer: &Lexer<'_>) -> bool {
     let rest = lexer.rest().trim_start();
-    [
-        "\\begin{array}",
-        "\\begin{aligned}",
-        "\\begin{matrix}",
-        "\\begin{gathered}",
-        "\\begin{align",
-    ]
-    .iter()
-    .any(|begin| rest.starts_with(begin))
+    let environments = ["array}", "aligned}", "matrix}", "gathered}", "align"];
+    rest.strip_prefix("\\begin{")
+        .is_some_and(|it| environments.iter().any(|own| it.starts_with(own)))
 }
 
 /// `\begin{…}`, with the columns of an array.

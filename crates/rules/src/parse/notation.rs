@@ -28,21 +28,12 @@ pub(super) fn decimal(value: &Rational, places: i64) -> Option<String> {
     Some(format!("{sign}{whole}.{behind}"))
 }
 
+#[rustfmt::skip]
 const SIGNS: [(&str, Operator); 14] = [
-    ("=", Operator::Equal),
-    ("≠", Operator::NotEqual),
-    ("<", Operator::Less),
-    ("≤", Operator::LessOrEqual),
-    (">", Operator::Greater),
-    ("≥", Operator::GreaterOrEqual),
-    ("∈", Operator::In),
-    ("∉", Operator::NotIn),
-    ("≈", Operator::Approximately),
-    ("⊆", Operator::Subset),
-    ("∣", Operator::Divides),
-    ("∥", Operator::Parallel),
-    ("⊥", Operator::Perpendicular),
-    ("∼", Operator::Similar),
+    ("=", Operator::Equal), ("≠", Operator::NotEqual), ("<", Operator::Less), ("≤", Operator::LessOrEqual),
+    (">", Operator::Greater), ("≥", Operator::GreaterOrEqual), ("∈", Operator::In), ("∉", Operator::NotIn),
+    ("≈", Operator::Approximately), ("⊆", Operator::Subset), ("∣", Operator::Divides), ("∥", Operator::Parallel),
+    ("⊥", Operator::Perpendicular), ("∼", Operator::Similar),
 ];
 
 const FUNCTIONS: [(&str, Function); 38] = [

@@ -1,13 +1,8 @@
 //! What stands between operators: numbers, letters, brackets, roots and fractions.
 
-use super::function;
-use super::literal;
-use super::number;
 use super::parser::{Lone, Parsed, Parser, call, inverse, product};
-use super::pratt;
-use super::table;
 use super::token::{Bracket, Kind, Side, Structure};
-use super::variable;
+use super::{function, literal, number, pratt, table, variable};
 use crate::algebra::{Constant, Expr, Function, Rational};
 
 pub(super) fn primary(parser: &mut Parser<'_>) -> Parsed<Expr> {

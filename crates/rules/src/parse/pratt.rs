@@ -1,10 +1,8 @@
 //! Sums, products and powers, by how tightly signs bind.
 
-use super::function;
-use super::operand;
 use super::parser::{Parsed, Parser, inverse, negate, product};
-use super::suffix;
 use super::token::{Bracket, Kind, Named, Side, Space, Structure, inside};
+use super::{function, operand, suffix};
 use crate::algebra::{Constant, Expr, Function, Rational};
 
 /// How many signs of a kind may follow each other.

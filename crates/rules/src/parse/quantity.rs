@@ -1,12 +1,9 @@
 //! A value with what stands beside it: units, percent, currencies, bases, labels.
 
-use super::number;
 use super::parser::{Parsed, Parser, product};
-use super::pratt;
-use super::suffix;
 use super::suffix::Suffix;
 use super::token::{Bracket, Kind};
-use super::units;
+use super::{number, pratt, suffix, units};
 use crate::algebra::{Constant, Expr, Rational};
 use crate::answer::Quantity;
 use crate::lexicon::units::currency;

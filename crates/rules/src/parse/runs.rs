@@ -1,11 +1,10 @@
 //! Runs of letters in line, raised and lowered.
 
 use super::ParseError;
-use super::command;
-use super::digits;
 use super::letters::{self, Run};
 use super::lexer::{Lexer, MOST_TOKENS};
 use super::token::{Bracket, Kind, digit};
+use super::{command, digits};
 use crate::lexicon::units::currency;
 use crate::lexicon::words;
 

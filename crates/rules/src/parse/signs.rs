@@ -1,11 +1,10 @@
 //! Signs: operators, relations, brackets and punctuation, of ASCII and beyond.
 
 use super::ParseError;
-use super::command;
-use super::digits;
 use super::lexer::Lexer;
 use super::runs::{self, is_word_letter};
 use super::token::{Bracket, Kind, Side, Space, digit, inside};
+use super::{command, digits};
 use crate::algebra::Constant;
 use crate::answer::Operator;
 

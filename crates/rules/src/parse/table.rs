@@ -1,11 +1,10 @@
 //! Matrices, determinants, and definitions by cases.
 
-use super::items;
 use super::parser::{Parsed, Parser, negate, product};
 use super::plain::plain_text;
-use super::pratt;
 use super::quantity::bare;
 use super::token::{Bracket, Environment, Kind, Side};
+use super::{items, pratt};
 use crate::algebra::Expr;
 use crate::answer::{Answer, Matrix};
 

@@ -1,11 +1,9 @@
 //! `\text{…}` and `\mathrm{…}`: words, units, names, or formulas after all.
 
 use super::ParseError;
-use super::command;
 use super::lexer::Lexer;
-use super::markup;
 use super::token::{Kind, Named, Space};
-use super::units;
+use super::{command, markup, units};
 use crate::algebra::{BinderKind, Constant, Function};
 
 /// The argument of a command for words (or, if `name`, for an upright name), which begins at the current place.

@@ -1,9 +1,8 @@
 //! Letters: variables with their subscripts and primes, constants, and functions without a meaning.
 
-use super::operand;
 use super::parser::{Parsed, Parser};
-use super::pratt;
 use super::token::{Bracket, Kind, Space};
+use super::{operand, pratt};
 use crate::algebra::{Constant, Expr, Function};
 
 /// A letter that stands alone.

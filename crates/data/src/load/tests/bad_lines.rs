@@ -165,6 +165,22 @@ fn all_bad_lines_are_found_before_anything_is_judged() {
 }
 
 #[test]
+fn a_file_that_is_no_text_is_told_in_a_few_lines() {
+    let picture: Vec<u8> = (0..60_u8)
+        .flat_map(|it| [vec![b'{'; usize::from(it % 7)], vec![0x89 + it, b'\n']].concat())
+        .collect();
+    let files = Files::one(picture);
+    let message = files.message(files.rows(&LoadOptions::default()));
+    let lines: Vec<&str> = message.lines().collect();
+    assert_eq!(
+        lines[1],
+        "  60 lines (rows.jsonl:1, rows.jsonl:2, rows.jsonl:3, …): not UTF-8 from column 1 on (byte 0x89): convert the \
+         file to UTF-8"
+    );
+    assert_eq!(lines.len(), 3);
+}
+
+#[test]
 fn bad_lines_can_be_set_aside() {
     let content = [
         row(0).as_bytes(),

@@ -131,10 +131,6 @@ impl Pinned {
             .map_err(driver("copying from the device"))
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.count
-    }
-
     /// [`Self::write`], if there are so many words. Waiting also makes the context current to this thread, which the copy
     /// needs.
     fn write_part(&mut self, words: usize) -> Result<&mut [u32], ModelError> {

@@ -15,6 +15,12 @@ const REQUEST_WORDS: usize = 12;
 const NO_MASK: u32 = u32::MAX;
 /// Words of the result for each row.
 const RESULT_WORDS: usize = 3;
+/// The most tokens whose log-probabilities a row can ask for beside its own.
+const MOST_LOGPROBS: usize = 20;
+/// Words of a row's log-probabilities: that of its token, and pairs of token and log-probability.
+const LOGPROB_WORDS: usize = 1 + 2 * MOST_LOGPROBS;
+/// Stands for a token where there are no more.
+const NO_TOKEN: u32 = u32::MAX;
 /// Threads and dynamic shared memory of the kernel's blocks.
 const THREADS: usize = 512;
 const SHARED_BYTES: usize = 65_536;
@@ -41,8 +47,8 @@ pub struct SampleRequest<'a> {
     pub numbers: &'a [f32],
     /// The allowed tokens, a bit for each; tokens past its end are not allowed. All are if it is `None`.
     pub mask: Option<&'a [u32]>,
-    /// Whether to copy the row's logits to the host.
-    pub logits: bool,
+    /// How many of the likeliest tokens to report with log-probabilities, at most 20, beside that of the chosen one.
+    pub logprobs: Option<usize>,
 }
 
 /// A row's token.
@@ -52,8 +58,8 @@ pub struct Sampled {
     pub token: Option<u32>,
     /// The expected number, if the token is one of the choices.
     pub expected: Option<f32>,
-    /// The row's logits, if they were asked for.
-    pub logits: Option<Vec<f32>>,
+    /// The log-probabilities of the token and of the likeliest ones, if they were asked for.
+    pub logprobs: Option<(f32, Vec<(u32, f32)>)>,
 }
 
 /// Requests as the kernel reads them, and the lists that they share.
@@ -63,8 +69,8 @@ pub struct PackedRequests {
     pub requests: Vec<u32>,
     /// Choices with their numbers, and masks, each stored once.
     pub lists: Vec<u32>,
-    /// The rows whose logits are copied to the host.
-    pub with_logits: Vec<usize>,
+    /// The rows that want log-probabilities, each with how many.
+    pub with_logprobs: Vec<u32>,
 }
 
 impl PackedRequests {
@@ -86,8 +92,9 @@ impl PackedRequests {
                 place
             };
         for (row, request) in requests.iter().enumerate() {
-            if request.logits {
-                packed.with_logits.push(row);
+            if let Some(count) = request.logprobs {
+                let count = count.min(MOST_LOGPROBS);
+                packed.with_logprobs.extend([row as u32, count as u32]);
             }
             let choices = place(&mut packed.lists, false, request.choices, &|lists| {
                 lists.extend_from_slice(request.choices);
@@ -123,25 +130,25 @@ impl PackedRequests {
 /// The host buffers for a step's results.
 struct Landing {
     results: Pinned,
-    /// Logits of rows, with room for as many as any step so far asked for.
-    logits: Option<Pinned>,
+    logprobs: Pinned,
 }
 
 /// A launched step.
 struct Underway {
     landing: usize,
     rows: usize,
-    vocab: usize,
-    /// The rows whose logits are copied too.
-    with_logits: Vec<usize>,
+    /// The rows that asked for log-probabilities, each with how many.
+    with_logprobs: Vec<u32>,
 }
 
 /// The sampler: its kernel, the results on the device, and those being copied to the host.
 pub struct Sampler {
     kernel: Function,
-    device: CudaDevice,
+    logprobs_of: Function,
     /// u32 `[3, rows]` of the newest step: tokens, flags, expected numbers.
     results: Array,
+    /// [`LOGPROB_WORDS`] for each row that asked.
+    logprobs: Array,
     landing: Vec<Landing>,
     next: usize,
     underway: VecDeque<Underway>,
@@ -160,17 +167,19 @@ impl Sampler {
         rows: usize,
     ) -> Result<Self, ModelError> {
         let words = RESULT_WORDS * rows.max(1);
+        let logprob_words = LOGPROB_WORDS * rows.max(1);
         Ok(Self {
             kernel: kernels
-                .function("sampler", "sample_f32")?
+                .function("sampler", "sample")?
                 .allow_shared(SHARED_BYTES)?,
-            device: device.clone(),
+            logprobs_of: kernels.function("sampler", "logprobs_of")?,
             results: Array::zeros(device, words, DType::U32, "chosen tokens")?,
+            logprobs: Array::zeros(device, logprob_words, DType::U32, "log-probabilities")?,
             landing: (0..IN_FLIGHT)
                 .map(|_| {
                     Ok(Landing {
                         results: Pinned::zeros(device, words)?,
-                        logits: None,
+                        logprobs: Pinned::zeros(device, logprob_words)?,
                     })
                 })
                 .collect::<Result<_, ModelError>>()?,
@@ -190,19 +199,17 @@ impl Sampler {
         self.newest
     }
 
-    /// Queues the choice of a token for each row of `logits` (f32 `[rows, stride]`) and the copy of the results, including
-    /// the logits of the rows in `with_logits`.
+    /// Queues the choice of a token for each row of `logits` (f32 `[rows, stride]`) and the copy of the results. `requests`, `lists`
+    /// and `wanted` are the parts of [`PackedRequests`] on the device.
     ///
     /// # Errors
-    /// [`ModelError::Batch`] naming what does not fit, or when too many steps were not collected;
-    /// [`ModelError::OutOfMemory`] when there is no room for the logits.
+    /// [`ModelError::Batch`] naming what does not fit, or when too many steps were not collected.
     pub fn launch(
         &mut self,
         logits: Slice,
         (rows, vocab, stride): (usize, usize, usize),
-        requests: Slice,
-        lists: Slice,
-        with_logits: Vec<usize>,
+        (requests, lists, wanted): (Slice, Slice, Slice),
+        with_logprobs: Vec<u32>,
     ) -> Result<(), ModelError> {
         const NAME: &str = "sample";
         if self.underway.len() == IN_FLIGHT {
@@ -218,12 +225,6 @@ impl Sampler {
         let words = RESULT_WORDS * rows;
         let landing = &mut self.landing[self.next];
         if rows > 0 {
-            let copied = with_logits.iter().map(|row| {
-                let start = row * stride;
-                logits.part(start..start + vocab)
-            });
-            let copied = copied.collect::<Result<Vec<_>, _>>()?;
-            landing.make_room(&self.device, copied.len(), vocab)?;
             let lists = if lists.elements() == 0 {
                 Arg::Null
             } else {
@@ -245,16 +246,33 @@ impl Sampler {
             };
             self.kernel.launch(grid, &args)?;
             landing.results.download(&[self.results.part(0..words)?])?;
-            if let Some(logits) = landing.logits.as_mut().filter(|_| !copied.is_empty()) {
-                logits.download(&copied)?;
+            let asked = with_logprobs.len() / 2;
+            if asked > 0 {
+                let words = asked * LOGPROB_WORDS;
+                let args = [
+                    Arg::Array(self.logprobs.all().check(NAME, "out", DType::U32, words)?),
+                    Arg::Array(logits.check(NAME, "logits", DType::F32, rows * stride)?),
+                    Arg::Array(self.results.all().check(NAME, "chosen", DType::U32, rows)?),
+                    Arg::Array(wanted.check(NAME, "wanted", DType::U32, 2 * asked)?),
+                    count(vocab),
+                    count(stride),
+                ];
+                let grid = Grid {
+                    blocks: (asked, 1, 1),
+                    threads: (THREADS, 1),
+                    shared: 0,
+                };
+                self.logprobs_of.launch(grid, &args)?;
+                landing
+                    .logprobs
+                    .download(&[self.logprobs.part(0..words)?])?;
             }
         }
         self.newest = rows;
         self.underway.push_back(Underway {
             landing: self.next,
             rows,
-            vocab,
-            with_logits,
+            with_logprobs,
         });
         self.next = (self.next + 1) % IN_FLIGHT;
         Ok(())
@@ -280,40 +298,20 @@ impl Sampler {
                 Sampled {
                     token: (flags & 1 == 0).then_some(words[row]),
                     expected: (flags & 2 != 0).then(|| f32::from_bits(words[2 * rows + row])),
-                    logits: None,
+                    logprobs: None,
                 }
             })
             .collect();
-        if let Some(logits) = landing
-            .logits
-            .as_ref()
-            .filter(|_| !step.with_logits.is_empty())
-        {
-            let logits = logits.read()?.chunks_exact(step.vocab);
-            for (&row, logits) in step.with_logits.iter().zip(logits) {
-                sampled[row].logits = Some(logits.iter().copied().map(f32::from_bits).collect());
+        if !step.with_logprobs.is_empty() {
+            let all = landing.logprobs.read()?.chunks_exact(LOGPROB_WORDS);
+            for (asked, words) in step.with_logprobs.chunks_exact(2).zip(all) {
+                let (own, top) = (words[0], &words[1..]);
+                let top = top.chunks_exact(2).take_while(|pair| pair[0] != NO_TOKEN);
+                let top = top.map(|pair| (pair[0], f32::from_bits(pair[1])));
+                sampled[asked[0] as usize].logprobs = Some((f32::from_bits(own), top.collect()));
             }
         }
         Ok(sampled)
-    }
-}
-
-impl Landing {
-    /// Makes room for the logits of so many rows. No copy to this buffer is in flight.
-    fn make_room(
-        &mut self,
-        device: &CudaDevice,
-        rows: usize,
-        vocab: usize,
-    ) -> Result<(), ModelError> {
-        let room = self.logits.as_ref().map_or(0, Pinned::len);
-        if rows * vocab > room {
-            // The old buffer is freed first, to lock as little memory as possible.
-            self.logits = None;
-            let words = rows.next_power_of_two() * vocab;
-            self.logits = Some(Pinned::zeros(device, words)?);
-        }
-        Ok(())
     }
 }
 

@@ -1,9 +1,6 @@
 //! A model computed by the CUDA kernels: steps are queued, and tokens chosen on the device.
 
-use std::collections::VecDeque;
-
 use candle_core::Tensor;
-use rayon::prelude::*;
 
 use super::{DeviceModel, LoadedModel, largest_that_fits};
 use juror_engine::engine::{
@@ -31,7 +28,6 @@ impl LoadedModel for CudaModel {
             decoder,
             launched: 0,
             collected: 0,
-            logprobs: VecDeque::new(),
         }))
     }
 }
@@ -43,8 +39,6 @@ struct CudaSteps {
     launched: u64,
     /// Steps collected so far.
     collected: u64,
-    /// Of each step underway: [`RowRequest::logprobs`] of its rows.
-    logprobs: VecDeque<Vec<Option<usize>>>,
 }
 
 impl DeviceModel for CudaSteps {
@@ -71,8 +65,6 @@ impl StepModel for CudaSteps {
         let requests: Vec<SampleRequest> = rows.iter().map(SampleRequest::from).collect();
         self.decoder.launch(batch, &requests)?;
         self.launched += 1;
-        let logprobs = rows.iter().map(|row| row.logprobs);
-        self.logprobs.push_back(logprobs.collect());
         Ok(Ticket::Launched(self.launched))
     }
 
@@ -87,21 +79,8 @@ impl StepModel for CudaSteps {
             )));
         }
         self.collected = name;
-        let asked = self.logprobs.pop_front().unwrap_or_default();
         let sampled = self.decoder.collect()?;
-        Ok(if asked.iter().any(Option::is_some) {
-            // A row's log-probabilities are work for a thread.
-            sampled
-                .into_par_iter()
-                .zip(asked)
-                .map(|(sampled, logprobs)| chosen(sampled, logprobs))
-                .collect()
-        } else {
-            sampled
-                .into_iter()
-                .map(|sampled| chosen(sampled, None))
-                .collect()
-        })
+        Ok(sampled.into_iter().map(chosen).collect())
     }
 
     fn shrink(&mut self, blocks: usize) -> Result<Option<usize>, ModelError> {
@@ -110,13 +89,12 @@ impl StepModel for CudaSteps {
     }
 }
 
-/// A row's choice; with `logprobs` of the likeliest tokens where the row's logits came with it.
-fn chosen(sampled: Sampled, logprobs: Option<usize>) -> Option<Chosen> {
-    let token = sampled.token?;
-    let row = sampled.logits.zip(logprobs);
+fn chosen(sampled: Sampled) -> Option<Chosen> {
     Some(Chosen {
-        token,
+        token: sampled.token?,
         expected: sampled.expected,
-        logprobs: row.map(|(logits, count)| TokenLogprobs::of(&logits, token, count)),
+        logprobs: sampled
+            .logprobs
+            .map(|(logprob, top)| TokenLogprobs { logprob, top }),
     })
 }

@@ -7,9 +7,7 @@ mod sums;
 
 use super::budget::{Budget, Failure, Outcome};
 use super::expr::{Binder, BinderKind, Expr, Rational};
-use super::fold;
-use super::walk;
-use super::work;
+use super::{fold, walk, work};
 
 /// `expr` without binders, where they come to something that is known. The others stay, with their bound variables
 /// named alike.

@@ -1,5 +1,5 @@
 use super::*;
-use crate::{ExtractionMode, FallbackMode, Normalization};
+use crate::{DecimalMark, ExtractionMode, FallbackMode, Normalization};
 
 fn parsed(json: &str) -> Result<Config, String> {
     serde_json::from_str(json).map_err(|error| error.to_string())
@@ -15,7 +15,7 @@ fn absent_keys_keep_their_defaults() {
     let config = parsed(
         r#"{"extract": "expr", "boxed_match_priority": -1, "try_extract_without_anchor": false, "float_rounding": 2,
             "numeric_precision": 30, "strict": false, "allow_set_relation_comp": true,
-            "extraction_mode": "first_match", "fallback_mode": "no_fallback", "normalization": {"units": false}}"#,
+            "extraction_mode": "first_match", "fallback_mode": "no_fallback", "decimal": "comma", "normalization": {"units": false}}"#,
     );
     let expected = Config {
         extract: vec![ExtractionTarget::Expr],
@@ -27,6 +27,7 @@ fn absent_keys_keep_their_defaults() {
         allow_set_relation_comp: true,
         extraction_mode: ExtractionMode::FirstMatch,
         fallback_mode: FallbackMode::NoFallback,
+        decimal: Some(DecimalMark::Comma),
         normalization: Normalization {
             units: false,
             ..Normalization::default()
@@ -103,6 +104,7 @@ fn a_mistake_is_named() {
             r#"{"extraction_mode": "last"}"#,
             "`extraction_mode`: unknown variant",
         ),
+        (r#"{"decimal": ","}"#, "`decimal`: unknown variant"),
         ("[]", "invalid type"),
     ] {
         let error = parsed(json).unwrap_err();
@@ -117,6 +119,7 @@ fn what_is_written_is_read_again() {
         Config {
             extract: vec![ExtractionTarget::letters(), ExtractionTarget::Expr],
             strict: false,
+            decimal: Some(DecimalMark::Point),
             normalization: Normalization {
                 nits: false,
                 ..Normalization::default()

@@ -1,10 +1,9 @@
 //! The answer of a reference.
 
 use super::super::anchors::{Anchor, AnchorKind};
-use super::super::boxes;
 use super::super::items::{Candidate, Form};
-use super::super::reach;
 use super::super::whole::{all_of, whole_in};
+use super::super::{boxes, reach};
 use super::Search;
 
 impl Search<'_, '_, '_> {
@@ -17,11 +16,11 @@ impl Search<'_, '_, '_> {
             if boxed.closed {
                 self.boxes();
             } else {
-                let reading = Candidate {
-                    text: boxes::unclosed(text, boxed),
-                    kind: Form::Formula,
-                    range: boxed.start..boxed.end,
-                };
+                let reading = Candidate::new(
+                    boxes::unclosed(text, boxed),
+                    Form::Formula,
+                    boxed.start..boxed.end,
+                );
                 let statement = boxed.content.clone();
                 self.push(0, "boxed", reading, statement);
             }

@@ -33,11 +33,7 @@ impl Search<'_, '_, '_> {
             // Only the clause of the letter is about it.
             let clause = text[range.start..from].rfind([',', ':', ';']);
             let clause = clause.map_or(range.start, |it| range.start + it + 1);
-            let reading = Candidate {
-                text: Cow::Owned(choice.letters),
-                kind: Form::Choice,
-                range: from..range.start + at.end,
-            };
+            let reading = Candidate::new(choice.letters, Form::Choice, from..range.start + at.end);
             self.push(45, "choice", reading, clause..range.end);
             return;
         }
@@ -113,7 +109,8 @@ impl Search<'_, '_, '_> {
                         .any(|it| words::COMMA_LANGUAGE.contains(it))
                 };
                 if reading.kind == Form::Plain
-                    && let Some((pointed, unsure)) = decimal::points(&reading.text)
+                    && let Some((pointed, unsure)) =
+                        decimal::said(&reading.text, self.config.decimal)
                     && comma()
                 {
                     reading.text = Cow::Owned(pointed);
@@ -146,6 +143,8 @@ impl Search<'_, '_, '_> {
                             || qualifiers::supposes(&text[range.clone()])
                             || qualifiers::is_one_of_several(before, after)
                             || qualifiers::is_argument(before)
+                            || qualifiers::is_bounded_year(before, &reading.text)
+                            || doubtful && qualifiers::is_negative_before(before, &reading.text)
                     }
                 };
                 let option = (reading.kind == Form::Choice)
@@ -168,17 +167,8 @@ impl Search<'_, '_, '_> {
 
 fn method_of(sentence: &str) -> &'static str {
     let word = words::first_word(sentence.trim_start_matches(|it: char| !it.is_alphanumeric()));
-    if words::among(
-        word,
-        &[
-            "therefore",
-            "thus",
-            "hence",
-            "so",
-            "consequently",
-            "finally",
-        ],
-    ) {
+    let mut concluding = "therefore thus hence so consequently finally".split(' ');
+    if concluding.any(|it| it.eq_ignore_ascii_case(word)) {
         "therefore"
     } else if sentence.contains(['$', '\\']) {
         "formula"

@@ -5,13 +5,11 @@ use dashu_ratio::RBig;
 use super::Value;
 use super::application::{binomial, common, exponential, function};
 use super::expr::{spelling, symbol_name};
-use super::matrices;
-use super::names;
-use super::numbers;
 use super::principal::{replaced, symbols};
 use super::reading::{Interpreter, read};
 use super::token::{Lexeme, Token};
 use super::tree::{Node, NodeId, Span, Suffix};
+use super::{matrices, names, numbers};
 use crate::algebra::{Binder, BinderKind, Constant, Expr, Function};
 
 /// Quotients of quotients nest no deeper.

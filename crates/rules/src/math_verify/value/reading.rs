@@ -77,21 +77,10 @@ fn grouped_number(text: &str) -> Option<Expr> {
 }
 
 /// Where one of these stands in a text, Math-Verify takes its symbols for complex numbers.
+#[rustfmt::skip]
 const COMPLEX_SIGNS: &[&str] = &[
-    "\\mathbb{C}",
-    "\\text{i}",
-    "\\mathrm{i}",
-    "\\det",
-    "\\operatorname{tr}",
-    "\\operatorname{rank}",
-    "\\text{rank}",
-    "\\arg{",
-    "\\Re{",
-    "\\Im{",
-    "\\operatorname{Re}",
-    "\\operatorname{Im}",
-    "\\text{Re}",
-    "\\text{Im}",
+    "\\mathbb{C}", "\\text{i}", "\\mathrm{i}", "\\det", "\\operatorname{tr}", "\\operatorname{rank}", "\\text{rank}",
+    "\\arg{", "\\Re{", "\\Im{", "\\operatorname{Re}", "\\operatorname{Im}", "\\text{Re}", "\\text{Im}",
 ];
 
 /// Does the text look like one about complex numbers or matrices? A lone `i` does it.

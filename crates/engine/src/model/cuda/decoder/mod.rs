@@ -113,6 +113,7 @@ impl CudaDecoder {
         let packed = PackedRequests::new(requests, self.config.vocab);
         let requests = self.packer.push(&packed.requests);
         let lists = self.packer.push(&packed.lists);
+        let wanted = self.packer.push(&packed.with_logprobs);
         self.upload.send(&self.packer)?;
         self.queue(&queued)?;
         let (vocab, stride) = (self.config.vocab, self.parts.head.stride);
@@ -121,9 +122,12 @@ impl CudaDecoder {
             sampler.launch(
                 logits.all(),
                 (queued.wanted, vocab, stride),
-                upload.section(requests)?,
-                upload.section(lists)?,
-                packed.with_logits,
+                (
+                    upload.section(requests)?,
+                    upload.section(lists)?,
+                    upload.section(wanted)?,
+                ),
+                packed.with_logprobs,
             )
         })
     }

@@ -19,6 +19,10 @@ static_assert(DIGITS == WARPS, "a warp adds up a digit's counters");
 constexpr unsigned FAILED = 1;
 constexpr unsigned HAS_EXPECTED = 2;
 constexpr unsigned NO_MASK = 0xffffffffu;
+constexpr unsigned NO_TOKEN = 0xffffffffu;
+/// The most tokens whose log-probabilities a row can ask for beside that of its own, and the words that all take.
+constexpr unsigned MOST_LOGPROBS = 20;
+constexpr unsigned LOGPROB_WORDS = 1 + 2 * MOST_LOGPROBS;
 
 /// How a row is to be sampled; 48 bytes, made by the host.
 struct Request {
@@ -38,47 +42,21 @@ static_assert(sizeof(Request) == 48, "the host lays out 48 bytes");
 // ---- logits and their order ---------------------------------------------------------------------------------------------
 
 /// Bits of a logit to an integer of the same order, in which both zeros are one.
-template <int BITS> __device__ __forceinline__ unsigned key_of(unsigned bits) {
-    constexpr unsigned SIGN = 1u << (BITS - 1);
-    constexpr unsigned ALL = SIGN | (SIGN - 1);
+__device__ __forceinline__ unsigned key_of(unsigned bits) {
+    constexpr unsigned SIGN = 0x80000000u;
     if (bits == SIGN)
         bits = 0;
-    return bits & SIGN ? ~bits & ALL : bits | SIGN;
+    return bits & SIGN ? ~bits : bits | SIGN;
 }
-
-template <typename T> struct Lowest;
-template <> struct Lowest<bf16> {
-    static constexpr unsigned BITS = 0xff80u;
-};
-template <> struct Lowest<f16> {
-    static constexpr unsigned BITS = 0xfc00u;
-};
-template <> struct Lowest<float> {
-    static constexpr unsigned BITS = 0xff800000u; // minus infinity, as the others
-};
-
-template <typename T> struct Format {
-    static constexpr int BITS = 16;
-    static constexpr int VECTOR = 8;
-    static __device__ __forceinline__ unsigned bits(uint4 raw, int i) {
-        const unsigned words[4] = {raw.x, raw.y, raw.z, raw.w};
-        return words[i / 2] >> (16 * (i % 2)) & 0xffffu;
-    }
-    static __device__ __forceinline__ float value(unsigned bits) { return unpack2<T>(bits).x; }
-};
-template <> struct Format<float> {
-    static constexpr int BITS = 32;
-    static constexpr int VECTOR = 4;
-    static __device__ __forceinline__ unsigned bits(uint4 raw, int i) {
-        const unsigned words[4] = {raw.x, raw.y, raw.z, raw.w};
-        return words[i];
-    }
-    static __device__ __forceinline__ float value(unsigned bits) { return __uint_as_float(bits); }
-};
+constexpr int KEY_BITS = 32;
+/// Minus infinity.
+constexpr unsigned LOWEST = 0xff800000u;
+/// Logits that are read at once.
+constexpr int VECTOR = 4;
 
 /// A row, and what its logits weigh.
-template <typename T> struct Row {
-    const T* logits;
+struct Row {
+    const float* logits;
     const unsigned* mask; // of the tokens that are allowed; null: all are
     int vocab;
     int vectors;
@@ -87,35 +65,35 @@ template <typename T> struct Row {
 
     /// Relative to the likeliest token's, which is 1.
     __device__ __forceinline__ float weight(unsigned bits) const {
-        return exp2f((Format<T>::value(bits) - highest) * sharpness);
+        return exp2f((__uint_as_float(bits) - highest) * sharpness);
     }
 };
 
 /// Calls `visit(token, bits)` for the tokens of the vectors from `begin` to `end`, those of `threads` threads side by side. A
 /// thread's tokens come in ascending order.
-template <typename T, typename VISIT>
-__device__ __forceinline__ void walk(const Row<T>& row, int thread, int threads, int begin, int end, VISIT visit) {
-    using F = Format<T>;
+template <typename VISIT>
+__device__ __forceinline__ void walk(const Row& row, int thread, int threads, int begin, int end, VISIT visit) {
     constexpr int AT_ONCE = 4;
     for (int vector = begin + thread; vector < end; vector += AT_ONCE * threads) {
         uint4 raw[AT_ONCE];
 #pragma unroll
         for (int i = 0; i < AT_ONCE; i++)
             if (vector + i * threads < end)
-                raw[i] = __ldg(reinterpret_cast<const uint4*>(row.logits + static_cast<int64_t>(vector + i * threads) * F::VECTOR));
+                raw[i] = __ldg(reinterpret_cast<const uint4*>(row.logits + static_cast<int64_t>(vector + i * threads) * VECTOR));
 #pragma unroll
         for (int i = 0; i < AT_ONCE; i++) {
             if (vector + i * threads >= end)
                 break;
-            const int first = (vector + i * threads) * F::VECTOR;
+            const int first = (vector + i * threads) * VECTOR;
             const unsigned allowed = row.mask ? row.mask[first / 32] >> (first % 32) : ~0u;
 #pragma unroll
-            for (int j = 0; j < F::VECTOR; j++)
+            for (int j = 0; j < VECTOR; j++)
                 if (first + j < row.vocab) {
-                    const unsigned bits = F::bits(raw[i], j);
+                    const unsigned words[VECTOR] = {raw[i].x, raw[i].y, raw[i].z, raw[i].w};
+                    const unsigned bits = words[j];
                     // What is not a number stays so.
-                    const bool hidden = !(allowed >> j & 1u) && F::value(bits) == F::value(bits);
-                    visit(first + j, hidden ? Lowest<T>::BITS : bits);
+                    const bool hidden = !(allowed >> j & 1u) && __uint_as_float(bits) == __uint_as_float(bits);
+                    visit(first + j, hidden ? LOWEST : bits);
                 }
         }
     }
@@ -133,7 +111,6 @@ struct Scratch {
     double mass[WARPS];
     unsigned count[WARPS];
     unsigned long long best[WARPS];
-    unsigned unordered[WARPS];
     unsigned token;
 };
 
@@ -159,40 +136,37 @@ __device__ __forceinline__ double warp_sum_double(double x) {
     return x;
 }
 
-/// The highest logit with the lowest token that has it, as `key << 32 | ~token`, and whether some logit is NaN.
-template <typename T>
-__device__ __forceinline__ unsigned long long likeliest(const Row<T>& row, bool& unordered) {
-    using F = Format<T>;
-    unsigned best_key = 0;
-    unsigned best_token = 0;
-    bool nan = false;
+// A place in the order, likeliest last: `key << 32 | ~token`, so that of equal logits the lowest token is the likeliest.
+using Ranked = unsigned long long;
+__device__ __forceinline__ unsigned token_of(Ranked place) { return ~static_cast<unsigned>(place); }
+
+/// The likeliest of this thread's tokens that comes before `limit`; `nan` if one of them is NaN.
+__device__ __forceinline__ Ranked likeliest_before(const Row& row, Ranked limit, bool& nan) {
+    Ranked best = ~0u;
     walk(row, threadIdx.x, THREADS, 0, row.vectors, [&](int token, unsigned bits) {
-        const float value = F::value(bits);
-        nan |= value != value;
-        const unsigned key = key_of<F::BITS>(bits);
-        if (key > best_key) {
-            best_key = key;
-            best_token = static_cast<unsigned>(token);
-        }
+        nan |= __uint_as_float(bits) != __uint_as_float(bits);
+        const Ranked place = static_cast<Ranked>(key_of(bits)) << 32 | ~static_cast<unsigned>(token);
+        if (place > best && place < limit)
+            best = place;
     });
-    unsigned long long best = static_cast<unsigned long long>(best_key) << 32 | ~best_token;
+    return best;
+}
+
+/// The highest of all threads' places, for every thread.
+__device__ __forceinline__ Ranked block_highest(Ranked place) {
 #pragma unroll
     for (int by = 16; by > 0; by /= 2) {
-        const unsigned long long other = __shfl_xor_sync(ALL_LANES, best, by);
-        best = other > best ? other : best;
+        const Ranked other = __shfl_xor_sync(ALL_LANES, place, by);
+        place = other > place ? other : place;
     }
-    nan = __any_sync(ALL_LANES, nan);
-    if (threadIdx.x % 32 == 0) {
-        scratch().best[threadIdx.x / 32] = best;
-        scratch().unordered[threadIdx.x / 32] = nan;
-    }
+    if (threadIdx.x % 32 == 0)
+        scratch().best[threadIdx.x / 32] = place;
     __syncthreads();
-    unordered = false;
-    for (int i = 0; i < WARPS; i++) {
-        best = scratch().best[i] > best ? scratch().best[i] : best;
-        unordered |= scratch().unordered[i] != 0;
-    }
-    return best;
+    for (int i = 0; i < WARPS; i++)
+        place = scratch().best[i] > place ? scratch().best[i] : place;
+    // It is used again.
+    __syncthreads();
+    return place;
 }
 
 // ---- places in the order ------------------------------------------------------------------------------------------------------
@@ -226,9 +200,7 @@ struct Ties {
 };
 
 /// Counts and masses by the digit at `shift` of the tokens that agree with `prefix`.
-template <typename T>
-__device__ __forceinline__ void sum_digits(const Row<T>& row, unsigned prefix, unsigned mask, int shift, Sums& sums) {
-    using F = Format<T>;
+__device__ __forceinline__ void sum_digits(const Row& row, unsigned prefix, unsigned mask, int shift, Sums& sums) {
     const int thread = threadIdx.x;
 #pragma unroll
     for (int digit = 0; digit < DIGITS; digit++) {
@@ -236,7 +208,7 @@ __device__ __forceinline__ void sum_digits(const Row<T>& row, unsigned prefix, u
         count_at(digit, thread) = 0;
     }
     walk(row, thread, THREADS, 0, row.vectors, [&](int, unsigned bits) {
-        const unsigned key = key_of<F::BITS>(bits);
+        const unsigned key = key_of(bits);
         if (((key ^ prefix) & mask) == 0) {
             const int digit = static_cast<int>(key >> shift & (DIGITS - 1));
             mass_at(digit, thread) += row.weight(bits);
@@ -261,8 +233,8 @@ __device__ __forceinline__ void sum_digits(const Row<T>& row, unsigned prefix, u
 }
 
 /// Finds the ties that hold a place. The first digit's sums must be there.
-template <typename T> __device__ __noinline__ Ties find(const Row<T> row, const Place place) {
-    constexpr int FIRST = Format<T>::BITS - DIGIT_BITS;
+__device__ __noinline__ Ties find(const Row row, const Place place) {
+    constexpr int FIRST = KEY_BITS - DIGIT_BITS;
     Ties ties{0, 0, 0, 0, 0.0, 0.0};
     for (int shift = FIRST; shift >= 0; shift -= DIGIT_BITS) {
         if (shift != FIRST)
@@ -295,15 +267,14 @@ template <typename T> __device__ __noinline__ Ties find(const Row<T> row, const 
 }
 
 /// The token that is the `index`-th of the ties by number.
-template <typename T> __device__ __forceinline__ unsigned token_of(const Row<T>& row, const Ties& ties, unsigned index) {
-    using F = Format<T>;
+__device__ __forceinline__ unsigned token_of(const Row& row, const Ties& ties, unsigned index) {
     const int warp = threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
     // A warp looks at a stretch of its own.
     const int stretch = (row.vectors + WARPS - 1) / WARPS;
     const int begin = min(warp * stretch, row.vectors);
     const int end = min(begin + stretch, row.vectors);
-    const auto is_tie = [&](unsigned bits) { return ((key_of<F::BITS>(bits) ^ ties.prefix) & ties.mask) == 0; };
+    const auto is_tie = [&](unsigned bits) { return ((key_of(bits) ^ ties.prefix) & ties.mask) == 0; };
     unsigned count = 0;
     walk(row, lane, 32, begin, end, [&](int, unsigned bits) { count += is_tie(bits) ? 1 : 0; });
     count = __reduce_add_sync(ALL_LANES, count);
@@ -342,8 +313,8 @@ template <typename T> __device__ __forceinline__ unsigned token_of(const Row<T>&
 // ---- sampling -------------------------------------------------------------------------------------------------------------------
 
 /// Draws from the tempered, truncated distribution.
-template <typename T> __device__ __forceinline__ unsigned draw(const Row<T>& row, const Request& request) {
-    sum_digits(row, 0, 0, Format<T>::BITS - DIGIT_BITS, scratch().first);
+__device__ __forceinline__ unsigned draw(const Row& row, const Request& request) {
+    sum_digits(row, 0, 0, KEY_BITS - DIGIT_BITS, scratch().first);
     // What truncation keeps: so many tokens of this mass, the last of which weighs `last`.
     bool truncated = false;
     unsigned kept = static_cast<unsigned>(row.vocab);
@@ -417,18 +388,17 @@ template <typename T> __device__ __forceinline__ unsigned draw(const Row<T>& row
 
 /// The mean of the choices' numbers, each weighed by its token's probability, if the token is one of them: for one warp. The mask
 /// makes no difference.
-template <typename T>
-__device__ __forceinline__ bool expected_number(const Row<T>& row, const Request& request, const unsigned* lists,
+__device__ __forceinline__ bool expected_number(const Row& row, const Request& request, const unsigned* lists,
                                                 unsigned token, float& result) {
     const int lane = threadIdx.x % 32;
     const unsigned* choices = lists + request.choices;
     const unsigned* numbers = choices + request.count;
     bool chosen = false;
-    float highest = __uint_as_float(Lowest<float>::BITS);
+    float highest = __uint_as_float(LOWEST);
     for (unsigned i = lane; i < request.count; i += 32) {
         chosen |= choices[i] == token;
         if (choices[i] < static_cast<unsigned>(row.vocab))
-            highest = fmaxf(highest, to_float(row.logits[choices[i]]));
+            highest = fmaxf(highest, row.logits[choices[i]]);
     }
 #pragma unroll
     for (int by = 16; by > 0; by /= 2)
@@ -436,7 +406,7 @@ __device__ __forceinline__ bool expected_number(const Row<T>& row, const Request
     double sum = 0.0, all = 0.0;
     for (unsigned i = lane; i < request.count; i += 32) {
         if (choices[i] < static_cast<unsigned>(row.vocab)) {
-            const double mass = exp(static_cast<double>(to_float(row.logits[choices[i]]) - highest));
+            const double mass = exp(static_cast<double>(row.logits[choices[i]] - highest));
             sum += mass * static_cast<double>(__uint_as_float(numbers[i]));
             all += mass;
         }
@@ -447,26 +417,24 @@ __device__ __forceinline__ bool expected_number(const Row<T>& row, const Request
     return __any_sync(ALL_LANES, chosen) && all > 0.0;
 }
 
-template <typename T>
-__device__ __forceinline__ void sample(unsigned* out, const T* logits, const Request* requests, const unsigned* lists,
+__device__ __forceinline__ void choose(unsigned* out, const float* logits, const Request* requests, const unsigned* lists,
                                        int rows, int vocab, int stride) {
-    using F = Format<T>;
     const int at = blockIdx.x;
     const Request& request = requests[at];
-    Row<T> row;
+    Row row;
     row.logits = logits + static_cast<int64_t>(at) * stride;
     row.mask = request.mask == NO_MASK ? nullptr : lists + request.mask;
     row.vocab = vocab;
-    row.vectors = (vocab + F::VECTOR - 1) / F::VECTOR;
-    bool unordered = false;
-    const unsigned long long best = likeliest(row, unordered);
-    unsigned token = ~static_cast<unsigned>(best);
+    row.vectors = (vocab + VECTOR - 1) / VECTOR;
+    bool nan = false;
+    const Ranked best = likeliest_before(row, ~Ranked{0}, nan);
+    unsigned token = token_of(block_highest(best));
     unsigned flags = 0;
     float number = __uint_as_float(0x7fffffffu);
     // A token beyond the row cannot be: with nothing above the lowest key the first one stands.
-    row.highest = to_float(row.logits[token]);
+    row.highest = row.logits[token];
     const bool nothing = row.mask && !(row.mask[token / 32] >> (token % 32) & 1u);
-    if (unordered || nothing || !(fabsf(row.highest) < __uint_as_float(0x7f800000u))) {
+    if (__syncthreads_or(nan) || nothing || !(fabsf(row.highest) < __uint_as_float(0x7f800000u))) {
         token = 0;
         flags = FAILED;
     } else {
@@ -489,14 +457,56 @@ __device__ __forceinline__ void sample(unsigned* out, const T* logits, const Req
     }
 }
 
+/// Log-probabilities over the whole vocabulary, whatever may be chosen: of the token that was, and of the likeliest ones.
+__device__ __forceinline__ void logprobs(unsigned* out, const Row& row, unsigned token, unsigned count) {
+    bool nan = false;
+    Ranked mine = likeliest_before(row, ~Ranked{0}, nan);
+    const float highest = row.logits[token_of(block_highest(mine))];
+    double mass = 0.0;
+    walk(row, threadIdx.x, THREADS, 0, row.vectors, [&](int, unsigned bits) {
+        mass += exp(static_cast<double>(__uint_as_float(bits) - highest));
+    });
+    mass = warp_sum_double(mass);
+    if (threadIdx.x % 32 == 0)
+        scratch().mass[threadIdx.x / 32] = mass;
+    __syncthreads();
+    double total = 0.0;
+    for (int i = 0; i < WARPS; i++)
+        total += scratch().mass[i];
+    total = static_cast<double>(highest) + log(total);
+    const auto write = [&](unsigned* to, unsigned of) {
+        *to = __float_as_uint(static_cast<float>(static_cast<double>(row.logits[of]) - total));
+    };
+    if (threadIdx.x == 0)
+        write(out, token);
+    for (unsigned i = 0; i < MOST_LOGPROBS; i++) {
+        const Ranked next = i < count ? block_highest(mine) : 0;
+        // Tokens at minus infinity are left out.
+        const bool is_any = next >> 32 > key_of(LOWEST);
+        if (threadIdx.x == 0) {
+            out[1 + 2 * i] = is_any ? token_of(next) : NO_TOKEN;
+            if (is_any)
+                write(out + 2 + 2 * i, token_of(next));
+        }
+        // Only who had it looks for another.
+        if (mine == next)
+            mine = likeliest_before(row, next, nan);
+    }
+}
+
 } // namespace
 
-#define SAMPLE(NAME, T)                                                                                                \
-    extern "C" __global__ void __launch_bounds__(THREADS, 2)                                                           \
-        sample_##NAME(unsigned* out, const T* logits, const void* requests, const unsigned* lists, int rows,           \
-                      int vocab, int stride) {                                                                         \
-        sample<T>(out, logits, static_cast<const Request*>(requests), lists, rows, vocab, stride);                     \
-    }
-SAMPLE(bf16, bf16)
-SAMPLE(f16, f16)
-SAMPLE(f32, float)
+extern "C" __global__ void __launch_bounds__(THREADS, 2)
+    sample(unsigned* out, const float* logits, const void* requests, const unsigned* lists, int rows, int vocab, int stride) {
+    choose(out, logits, static_cast<const Request*>(requests), lists, rows, vocab, stride);
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS, 2)
+    logprobs_of(unsigned* out, const float* logits, const unsigned* chosen, const unsigned* wanted, int vocab, int stride) {
+    const unsigned at = wanted[2 * blockIdx.x];
+    Row row{};
+    row.logits = logits + static_cast<int64_t>(at) * stride;
+    row.vocab = vocab;
+    row.vectors = (vocab + VECTOR - 1) / VECTOR;
+    logprobs(out + blockIdx.x * LOGPROB_WORDS, row, chosen[at], wanted[2 * blockIdx.x + 1]);
+}

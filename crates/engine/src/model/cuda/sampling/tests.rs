@@ -12,10 +12,10 @@ fn requests_are_packed_as_the_kernel_reads_them_and_share_their_lists() {
         choices: &choices,
         numbers: &numbers,
         mask: Some(&mask),
-        logits: false,
+        logprobs: None,
     };
     let none = SampleRequest {
-        logits: true,
+        logprobs: Some(3),
         choices: &[],
         numbers: &[],
         mask: None,
@@ -24,7 +24,7 @@ fn requests_are_packed_as_the_kernel_reads_them_and_share_their_lists() {
     let packed = PackedRequests::new(&[request, none, request], 70);
     let one = 1f32.to_bits();
     assert_eq!(packed.lists, [7, 8, 9, one, one, 0, 0b1011, 1, 0]);
-    assert_eq!(packed.with_logits, [1]);
+    assert_eq!(packed.with_logprobs, [1, 3]);
     assert_eq!(packed.requests.len(), 3 * REQUEST_WORDS);
     let number = |row: usize, at: usize| {
         let words = &packed.requests[row * REQUEST_WORDS + 2 * at..][..2];

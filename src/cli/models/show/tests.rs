@@ -1,0 +1,41 @@
+use super::*;
+use juror_judge::catalog::shapes;
+
+#[test]
+fn known_shapes_have_the_sizes_their_makers_name() {
+    let of = |name: &str| shapes::find(name).unwrap();
+    let sizes = |name: &str| {
+        let config = of(name);
+        (
+            parameters(config.parameters()),
+            parameters(active_parameters(&config)),
+        )
+    };
+    assert_eq!(sizes("qwen3-8b"), ("8.19 B".into(), "8.19 B".into()));
+    assert_eq!(sizes("qwen3-30b-a3b"), ("30.53 B".into(), "3.35 B".into()));
+    assert_eq!(sizes("qwen3-0.6b").0, "596.05 M");
+    // 16 bits for each of 8.19 B.
+    assert_eq!(
+        weight_bytes(&of("qwen3-8b"), WeightType::BF16),
+        16_381_470_720
+    );
+    let config = of("qwen3-0.6b");
+    assert_eq!(
+        weight_bytes(&config, WeightType::F32),
+        4 * config.parameters() as u64
+    );
+    assert!(weight_bytes(&config, WeightType::Q4K) < weight_bytes(&config, WeightType::Q8_0));
+    // 896 is no multiple of 256: of the layers only the matrices that narrow 4864 are in four bits.
+    let narrow = ModelConfig {
+        hidden: 896,
+        intermediate: 4864,
+        heads: 14,
+        head_dim: 64,
+        ..config
+    };
+    let down = narrow.layers * 4864 * 896;
+    let eight = weight_bytes(&narrow, WeightType::Q8_0) as f64;
+    let four = weight_bytes(&narrow, WeightType::Q4K) as f64;
+    assert!((eight - four - down as f64 * (8.5 - 4.625) / 8.0).abs() < 2.0);
+    assert!(kv_cache(&of("qwen3-8b")).starts_with("144.0 KiB a token as bf16"));
+}

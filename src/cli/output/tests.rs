@@ -1,0 +1,83 @@
+use super::*;
+
+/// The outputs that `tests/cli/own_files` tries.
+const TABLE: &str = include_str!("../../../tests/data/outputs.tsv");
+
+/// Paths that are read. Whoever adds an argument with a path puts it here or into `WRITTEN` and the table.
+const READ: [&str; 29] = [
+    "files",
+    "adapter",
+    "join",
+    "endpoint_key_file",
+    "inputs",
+    "input",
+    "outputs",
+    "prompt",
+    "few_shots",
+    "rubric",
+    "panel",
+    "calibration",
+    "chat_template",
+    "api_key_file",
+    "verdicts",
+    "labels",
+    "compare",
+    "summaries",
+    "rows",
+    "table",
+    "responses",
+    "data",
+    "platinum",
+    "exemplars",
+    "agreement",
+    "merge",
+    "adjudicate",
+    "folder",
+    "cache",
+];
+
+/// Calls `each` with every argument that is a path, and the names of its command.
+fn paths(command: &clap::Command, name: &str, each: &mut dyn FnMut(&str, &Arg)) {
+    for argument in command.get_arguments().filter(|argument| is_path(argument)) {
+        each(name, argument);
+    }
+    // Older names of commands have the same arguments.
+    for further in command.get_subcommands().filter(|one| !one.is_hide_set()) {
+        let name = format!("{name} {}", further.get_name());
+        paths(further, name.trim_start(), each);
+    }
+}
+
+#[test]
+fn every_path_is_read_or_is_an_output_that_is_tried() {
+    let tried: Vec<&str> = TABLE
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .filter_map(|line| line.split('\t').next())
+        .collect();
+    let mut written = 0;
+    paths(&Arguments::command(), "", &mut |command, argument| {
+        let id = argument.get_id().as_str();
+        if READ.contains(&id) {
+            assert!(!WRITTEN.contains(&id), "{command}: {id}");
+            return;
+        }
+        assert!(WRITTEN.contains(&id), "{command}: is {id} read or written?");
+        written += 1;
+        let short = argument
+            .get_short()
+            .map(|short| format!("{command} -{short}"));
+        let long = argument
+            .get_long()
+            .map(|long| format!("{command} --{long}"));
+        let is_tried = match (&short, &long) {
+            (None, None) => tried.contains(&command),
+            _ => [&short, &long]
+                .into_iter()
+                .flatten()
+                .any(|name| tried.contains(&name.as_str())),
+        };
+        assert!(is_tried, "{command}: {id} is not in tests/data/outputs.tsv");
+    });
+    assert_eq!(written, tried.len());
+}
