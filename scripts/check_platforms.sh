@@ -21,6 +21,6 @@ for target in "${targets[@]}"; do
     # Apple's with its GPU, which adds code and takes none away.
     features=()
     [[ $target != *-apple-* ]] || features=(--features metal)
-    echo "== $target ${features[*]}" >&2
+    echo "== $target ${features[*]-}" >&2
     RUSTFLAGS="-D warnings" cargo check --target "$target" --bins --lib ${features[@]+"${features[@]}"}
 done

@@ -31,6 +31,14 @@ const BYTES: usize = 4 << 20;
 /// How many rows that show their decimal mark are enough.
 const ENOUGH: usize = 10_000;
 
+/// Rows that are read for them at the most.
+const MOST_READ: usize = 200_000;
+
+/// Do settings say the decimal mark?
+fn says_decimal(settings: &Map<String, Value>) -> bool {
+    settings.get("decimal").is_some_and(|mark| !mark.is_null())
+}
+
 /// How often it is checked for an interruption.
 const PATIENCE: Duration = Duration::from_millis(100);
 
@@ -140,8 +148,10 @@ impl Decimals {
             [None, None]
         };
         let marks = [0, 1].map(|side| {
-            let others =
-                |mark| self.counts[side][mark as usize] - usize::from(own[side] == Some(mark));
+            let others = |mark| {
+                self.counts[side][mark as usize]
+                    .saturating_sub(usize::from(own[side] == Some(mark)))
+            };
             match (others(DecimalMark::Comma), others(DecimalMark::Point)) {
                 (1.., 0) => Some(DecimalMark::Comma),
                 (0, 1..) => Some(DecimalMark::Point),
@@ -318,7 +328,7 @@ impl Settings {
             text,
             kept,
             open: self.profile == Profile::Strict
-                && !pair.config.is_some_and(|own| own.contains_key("decimal"))
+                && !pair.config.is_some_and(|own| says_decimal(&own))
                 && verification.depends_on_decimals(),
         }
     }
@@ -346,7 +356,8 @@ impl Settings {
         panics::guarded(marks).unwrap_or_default()
     }
 
-    /// What the rows of files show of decimal marks: nothing where an input can be read only once.
+    /// What the rows of files show of decimal marks: nothing where an input can be read only once. What cannot be read to its end ends
+    /// here too, and is told by the reading that writes.
     fn decimals(
         &self,
         common: &Verifier,
@@ -359,7 +370,12 @@ impl Settings {
             return Ok(decimals);
         }
         let rows = self.rows(sources)?;
-        while let Some(batch) = rows.0.take(interrupted)? {
+        while decimals.read < MOST_READ {
+            let batch = match rows.0.take(interrupted) {
+                Ok(Some(batch)) => batch,
+                Err(VerifyError::Interrupted) => return Err(VerifyError::Interrupted),
+                Ok(None) | Err(_) => break,
+            };
             let shown = batch
                 .par_iter()
                 .map(|line| Some(self.shown(common, &self.pair(line).ok()?)));
@@ -413,7 +429,7 @@ impl Settings {
         let common = self
             .verifier(None, [None, None])
             .map_err(VerifyError::Settings)?;
-        let asks = self.profile == Profile::Strict && !self.config.contains_key("decimal");
+        let asks = self.profile == Profile::Strict && !says_decimal(&self.config);
         let mut counts = Counts::default();
         let mut kept = vec![false; self.keep.keys().len()];
         let sources = Arc::from(sources);

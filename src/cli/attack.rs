@@ -304,7 +304,7 @@ fn rows(arguments: &AttackArguments, inputs: &[PathBuf]) -> Result<Vec<Sample>, 
 fn write_row(out: &mut dyn Write, attack: &Attack) -> std::io::Result<()> {
     let Sample { id, question, .. } = &attack.sample;
     let row = json!({"id": id, "question": question, "reference_answer": attack.sample.reference_answer,
-        "response": attack.sample.student_answer, "attack": attack.family.name()});
+        "response": attack.sample.student_answer, "attack": attack.family.name(), "made_by": "juror attack"});
     writeln!(out, "{row}")
 }
 

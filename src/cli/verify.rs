@@ -145,6 +145,12 @@ fn parse_settings(text: &str) -> Result<Map<String, Value>, String> {
 pub(super) fn run(arguments: VerifyArguments) -> Result<u8, Failure> {
     let mut config = arguments.config.unwrap_or_default();
     if arguments.decimal != "auto" {
+        if config.get("decimal").is_some_and(|mark| !mark.is_null()) {
+            return Err(anyhow!(
+                "--decimal and `decimal` in --config: leave one of them out"
+            ))
+            .or_usage();
+        }
         config.insert("decimal".to_owned(), arguments.decimal.into());
     }
     let settings = Settings {
@@ -460,8 +466,9 @@ fn summarise(counts: &Counts, elapsed: Duration) {
                     .to_owned()
             }
             rows => format!(
-                "  decimal commas: decided by {} rows, which show {gold} in gold answers and {pred} in predictions",
-                HumanCount(rows as u64)
+                "  decimal commas: decided by {} {}, which show {gold} in gold answers and {pred} in predictions",
+                HumanCount(rows as u64),
+                if rows == 1 { "row" } else { "rows" }
             ),
         });
     }

@@ -82,6 +82,7 @@ pub(super) fn refuse(command: &Command, matches: &ArgMatches) -> anyhow::Result<
         ("batch", "export") | ("export-batch", _) => export_batch(&given),
         ("batch", "import") | ("import-batch", _) => verdicts(&given),
         ("bench", _) => bench(&given),
+        ("attack", _) => attack(&given),
         ("verify", _) => verify(&given),
         ("gsm8k", _) => gsm8k(&given),
         _ => Ok(()),
@@ -209,6 +210,15 @@ fn export_batch(given: &Given) -> anyhow::Result<()> {
         );
     }
     rules(given)
+}
+
+fn attack(given: &Given) -> anyhow::Result<()> {
+    if given.has("rows_out")
+        && let Some(option) = given.any(&[ENGINE, SAMPLING], &[])
+    {
+        bail!("{option} changes nothing beside --rows-out, which judges nothing: leave it out");
+    }
+    Ok(())
 }
 
 fn bench(given: &Given) -> anyhow::Result<()> {

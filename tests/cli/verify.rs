@@ -600,9 +600,10 @@ fn a_file_decides_what_a_comma_is() {
     let (open, yes, no) = (json!(null), json!(true), json!(false));
     let nothing =
         "decimal commas: no row decides them; `--decimal comma` or `--decimal point` does";
-    let by = |rows, gold, pred| {
+    let by = |count, gold, pred| {
+        let rows = if count == 1 { "row" } else { "rows" };
         format!(
-            "decimal commas: decided by {rows} rows, which show {gold} in gold answers and {pred} in predictions"
+            "decimal commas: decided by {count} {rows}, which show {gold} in gold answers and {pred} in predictions"
         )
     };
     let both = "both, left open,";

@@ -73,8 +73,8 @@ fn a_judge_that_sleeps_has_left_the_device() {
     let first = ask(&service, 5).recv_timeout(PATIENCE).unwrap();
     assert_eq!(first.status, Status::Ok, "{first:?}");
     let awake = imitation::bytes(0);
-    // The weights alone are 3.3 million numbers of 16 bits.
-    assert!(awake > 6_000_000, "{awake}");
+    // The weights alone are 4.8 million numbers of 16 bits.
+    assert!(awake > 9_600_000, "{awake}");
     for sum in [6, 7] {
         service.sleep();
         wait_until(&service, |phase| matches!(phase, Phase::Asleep(None)));
@@ -83,6 +83,6 @@ fn a_judge_that_sleeps_has_left_the_device() {
         let waiting = ask(&service, sum);
         service.wake_up();
         assert_eq!(waiting.recv_timeout(PATIENCE).unwrap().status, Status::Ok);
-        assert!(imitation::bytes(0) > 6_000_000);
+        assert!(imitation::bytes(0) > 9_600_000);
     }
 }

@@ -107,7 +107,7 @@ impl Mark {
         "/protocols/0/not_applicable",
     ]);
     /// `juror attack --rows-out`
-    pub const ATTACK_ROWS: Self = Self::Values(&["/id", "/question", "/response", "/attack"]);
+    pub const ATTACK_ROWS: Self = Self::Values(&["/made_by=juror attack", "/attack"]);
     /// `juror bench --json`
     pub const BENCH: Self = Self::Values(&[
         "/schema_version",

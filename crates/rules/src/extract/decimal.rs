@@ -86,7 +86,10 @@ pub(crate) fn same_but_for_comma(a: &str, b: &str) -> bool {
 /// An answer whose commas are decimal ones, written with points; `None` where nothing changes. In brackets commas
 /// stand between entries.
 pub(crate) fn of_commas(text: &str) -> Option<String> {
-    let entries = text.contains(['(', '[', '_']) || text.contains("\\{") || text.starts_with('{');
+    let brackets = ["\\{", "\\in", "\\langle"];
+    let entries = text.contains(['(', '[', '_'])
+        || brackets.iter().any(|it| text.contains(it))
+        || text.starts_with('{');
     let (pointed, _) = points(text, Some(Comma)).filter(|_| !entries)?;
     Some(pointed)
 }

@@ -406,7 +406,8 @@ impl<'t> Search<'t, '_, '_> {
                 let mut end = reach::sentence_end(self.source, said_until);
                 // "The answer is not B. 12 cm."
                 if words::last_word(&self.source.text[..end]).len() == 1 {
-                    end = reach::sentence_end(self.source, (end + 1).min(self.source.text.len()));
+                    let text = self.source.text;
+                    end = reach::sentence_end(self.source, text.ceil_char_boundary(end + 1));
                 }
                 let said = &self.source.text[anchor.start..end];
                 let said = &said[..said.floor_char_boundary(MAX_STATEMENT)];

@@ -264,7 +264,8 @@ struct Softmax {
             const float new_high = (all - high[half]) * scale > SLACK ? all : high[half];
             // A row that has seen no key yet: -inf - 0, and never -inf - -inf.
             const float base = new_high == -INFINITY ? 0.0f : new_high * scale;
-            old[half] = exp2_approx(high[half] * scale - base);
+            // Where it stays, exactly 1: the compiler may fuse the product with the subtraction, and leave its rounding.
+            old[half] = new_high == high[half] ? 1.0f : exp2_approx(high[half] * scale - base);
             high[half] = new_high;
             float row_sum[2] = {0.0f, 0.0f};
 #pragma unroll
