@@ -214,7 +214,10 @@ fn export_batch(given: &Given) -> anyhow::Result<()> {
 
 fn attack(given: &Given) -> anyhow::Result<()> {
     if given.has("rows_out")
-        && let Some(option) = given.any(&[ENGINE, SAMPLING], &[])
+        && let Some(option) = given.any(
+            &[ENGINE, SAMPLING],
+            &["free", "device", "gpus", "dtype", "quantize", "kv_dtype"],
+        )
     {
         bail!("{option} changes nothing beside --rows-out, which judges nothing: leave it out");
     }

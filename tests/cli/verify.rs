@@ -510,6 +510,16 @@ fn what_cannot_be_done_is_said() {
             "cannot be used with",
         ),
         (&["--gold", "1"], "--pred"),
+        (
+            &[
+                "pairs.jsonl",
+                "--decimal",
+                "point",
+                "--config",
+                "{\"decimal\": \"comma\"}",
+            ],
+            "leave one of them out",
+        ),
     ] {
         let ran = folder.run(&[&["verify"], arguments].concat());
         ran.expect(2, &["error:", part]);

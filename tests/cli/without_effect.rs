@@ -8,7 +8,15 @@ fn options_without_effect_are_refused() {
     folder.write("in.jsonl", rollouts(2));
     folder.write("pairs.jsonl", "{\"gold\": \"1\", \"pred\": \"1\"}\n");
     folder.write("prompt.txt", "");
-    let cases: [(&str, &[&str]); 37] = [
+    let cases: [(&str, &[&str]); 39] = [
+        (
+            "attack --rows-out attacks.jsonl --free",
+            &["--free", "--rows-out"],
+        ),
+        (
+            "attack --rows-out attacks.jsonl --kv-blocks 9",
+            &["--kv-blocks", "--rows-out"],
+        ),
         (
             "judge --rules off --rules-profile strict",
             &["--rules-profile", "--rules off"],

@@ -9,8 +9,10 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from checking_server import Server
+from checking_server import Server, checking_server
 from shared import ROOT, binary
+
+TINY = ROOT / "models" / "tiny"
 
 TAGS = "<process> True </process>\n<outcome> True </outcome>\n<perfect> True </perfect>\n<reason> It adds up. </reason>"
 
@@ -84,6 +86,33 @@ def judged(server: Server, folder: Path, *options: str, rows: list[dict[str, Any
     assert done.returncode in (0, 3), done.stderr
     server.said = done.stderr
     return [json.loads(line) for line in (folder / "out.jsonl").read_text(encoding="utf-8").splitlines()]
+
+
+def answered(check: Any, answer: Any, folder: Path, *options: str, free: str = "", tokenizer: Any = None) -> tuple[Server, list[dict[str, Any]]]:
+    """The server and the verdicts of `judged` at one that checks with an engine's classes: it took all, and all are read."""
+    with checking_server(check, answer, free, tokenizer) as server:
+        verdicts = judged(server, folder, *options)
+    assert not server.refused()
+    assert {verdict["status"] for verdict in verdicts} == {"ok"}, verdicts
+    return server, verdicts
+
+
+def tokenizer() -> Any:
+    """That of the embedded judge, as engines have it."""
+    from transformers import PreTrainedTokenizerFast
+
+    return PreTrainedTokenizerFast(tokenizer_file=str(TINY / "tokenizer.json"), eos_token="<|im_end|>")
+
+
+def answered_tokens(check: Any, answer: Any, folder: Path, options: tuple[str, ...]) -> None:
+    """Prompts are taken as token ids."""
+    free = WITHOUT_FORM.get(options[-1] if options else "", TAGS)
+    # Its chat template opens the thinking.
+    free = f"Well.\n</think>\n\n{free}"
+    options = ("--tokenizer", str(TINY), "--force-domain", *options)
+    server, _ = answered(check, answer, folder, *options, free=free, tokenizer=tokenizer())
+    prompts = [body["prompt"] for body in server.judging()]
+    assert prompts and all(isinstance(token, int) for prompt in prompts for token in prompt)
 
 
 def samples() -> list[dict[str, Any]]:

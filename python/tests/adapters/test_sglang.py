@@ -12,11 +12,10 @@ import pytest
 pytest.importorskip("sglang")
 
 import xgrammar  # noqa: E402
-from checking_server import Checked, Refused, Token, checking_server  # noqa: E402
-from remote import FORMED, SETTINGS, TAGS, WITHOUT_FORM, judged  # noqa: E402
+from checking_server import Checked, Refused, Token  # noqa: E402
+from remote import FORMED, SETTINGS, TAGS, WITHOUT_FORM, answered, answered_tokens  # noqa: E402
 from sglang.srt.entrypoints.openai import protocol  # noqa: E402
 from sglang.srt.sampling.sampling_params import SamplingParams  # noqa: E402
-from shared import ROOT  # noqa: E402
 
 VOCABULARY = 32000
 
@@ -94,32 +93,23 @@ def answer(route: str, tokens: list[Token], prompt: int) -> dict[str, Any]:
 
 @pytest.mark.parametrize("judge", FORMED)
 def test_forms_are_taken_and_answers_are_read(judge: str, tmp_path: Path) -> None:
-    with checking_server(check, answer) as server:
-        verdicts = judged(server, tmp_path, *FORMED[judge])
-    assert not server.refused()
+    server, verdicts = answered(check, answer, tmp_path, *FORMED[judge])
     assert "kept to their form by `regex`" in server.said
     bodies = server.judging()
     key = "response_format" if "json" in judge else "regex"
     assert bodies and all(key in body for body in bodies)
-    assert {verdict["status"] for verdict in verdicts} == {"ok"}, verdicts
     if "soft" in FORMED[judge]:
         assert all(0 < verdict["reward"] < 1 for verdict in verdicts)
 
 
 @pytest.mark.parametrize("judge", WITHOUT_FORM)
 def test_an_analysis_is_free(judge: str, tmp_path: Path) -> None:
-    with checking_server(check, answer, WITHOUT_FORM[judge]) as server:
-        verdicts = judged(server, tmp_path, "--protocol", judge)
-    assert not server.refused()
-    assert {verdict["status"] for verdict in verdicts} == {"ok"}, verdicts
+    answered(check, answer, tmp_path, "--protocol", judge, free=WITHOUT_FORM[judge])
 
 
 @pytest.mark.parametrize("settings", SETTINGS)
 def test_settings_reach_the_sampling(settings: tuple[str, ...], tmp_path: Path) -> None:
-    with checking_server(check, answer, TAGS) as server:
-        verdicts = judged(server, tmp_path, *settings)
-    assert not server.refused()
-    assert {verdict["status"] for verdict in verdicts} == {"ok"}, verdicts
+    server, verdicts = answered(check, answer, tmp_path, *settings, free=TAGS)
     taken = [sampling("/v1/chat/completions", body)[0] for body in server.judging()]
     if "--temperature" in settings:
         assert {(one.temperature, one.top_p, one.top_k, one.min_p) for one in taken} == {(0.7, 0.9, 20, 0.05)}
@@ -129,22 +119,9 @@ def test_settings_reach_the_sampling(settings: tuple[str, ...], tmp_path: Path) 
         assert {one.max_new_tokens for one in taken} == {100} and all(one.regex is None for one in taken)
 
 
-def tokenizer() -> Any:
-    from transformers import PreTrainedTokenizerFast
-
-    return PreTrainedTokenizerFast(tokenizer_file=str(ROOT / "models" / "tiny" / "tokenizer.json"), eos_token="<|im_end|>")
-
-
 @pytest.mark.parametrize("options", [(), ("--temperature", "0.7", "--reward", "soft"), ("--protocol", "general-verifier")])
 def test_prompts_are_taken_as_tokens(options: tuple[str, ...], tmp_path: Path) -> None:
-    free = WITHOUT_FORM.get(options[-1] if options else "", TAGS)
-    # Its chat template opens the thinking.
-    with checking_server(check, answer, f"Well.\n</think>\n\n{free}", tokenizer()) as server:
-        verdicts = judged(server, tmp_path, "--tokenizer", str(ROOT / "models" / "tiny"), "--force-domain", *options)
-    assert not server.refused()
-    prompts = [body["prompt"] for body in server.judging()]
-    assert prompts and all(isinstance(token, int) for prompt in prompts for token in prompt)
-    assert {verdict["status"] for verdict in verdicts} == {"ok"}, verdicts
+    answered_tokens(check, answer, tmp_path, options)
 
 
 def test_what_is_too_much_is_refused() -> None:

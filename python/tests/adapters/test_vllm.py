@@ -19,8 +19,7 @@ pytest.importorskip("vllm")
 
 import xgrammar  # noqa: E402
 from checking_server import Checked, Refused, Token, checking_server  # noqa: E402
-from remote import FORMED, SETTINGS, TAGS, WITHOUT_FORM, judged  # noqa: E402
-from shared import ROOT  # noqa: E402
+from remote import FORMED, SETTINGS, TAGS, WITHOUT_FORM, answered, answered_tokens, judged, tokenizer  # noqa: E402
 from vllm.sampling_params import SamplingParams  # noqa: E402
 from vllm.v1.structured_output.utils import choice_as_grammar  # noqa: E402
 
@@ -137,43 +136,28 @@ def answer(route: str, tokens: list[Token], prompt: int) -> dict[str, Any]:
     return completions.CompletionResponse(model="judge", choices=[one], usage=usage).model_dump(mode="json")
 
 
-def tokenizer() -> Any:
-    from transformers import PreTrainedTokenizerFast
-
-    return PreTrainedTokenizerFast(tokenizer_file=str(ROOT / "models" / "tiny" / "tokenizer.json"), eos_token="<|im_end|>")
-
-
 TOKENIZER = tokenizer()
 
 
 @pytest.mark.parametrize("judge", FORMED)
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_forms_are_taken_and_answers_are_read(judge: str, backend: str, tmp_path: Path) -> None:
-    with checking_server(partial(check, backend=backend), answer) as server:
-        verdicts = judged(server, tmp_path, *FORMED[judge])
-    assert not server.refused()
+    server, verdicts = answered(partial(check, backend=backend), answer, tmp_path, *FORMED[judge])
     assert KEY in server.said
     bodies = server.judging()
     assert bodies and all(any(key.startswith(KEY) for key in body) for body in bodies)
-    assert {verdict["status"] for verdict in verdicts} == {"ok"}, verdicts
     if "soft" in FORMED[judge]:
         assert all(0 < verdict["reward"] < 1 for verdict in verdicts), verdicts
 
 
 @pytest.mark.parametrize("judge", WITHOUT_FORM)
 def test_an_analysis_is_free(judge: str, tmp_path: Path) -> None:
-    with checking_server(check, answer, WITHOUT_FORM[judge]) as server:
-        verdicts = judged(server, tmp_path, "--protocol", judge)
-    assert not server.refused()
-    assert {verdict["status"] for verdict in verdicts} == {"ok"}, verdicts
+    answered(check, answer, tmp_path, "--protocol", judge, free=WITHOUT_FORM[judge])
 
 
 @pytest.mark.parametrize("settings", SETTINGS)
 def test_settings_reach_the_sampling(settings: tuple[str, ...], tmp_path: Path) -> None:
-    with checking_server(check, answer, TAGS) as server:
-        verdicts = judged(server, tmp_path, *settings)
-    assert not server.refused()
-    assert {verdict["status"] for verdict in verdicts} == {"ok"}, verdicts
+    server, verdicts = answered(check, answer, tmp_path, *settings, free=TAGS)
     taken = [sampling("/v1/chat/completions", body) for body in server.judging()]
     if "--temperature" in settings:
         assert {(one.temperature, one.top_p, one.top_k, one.min_p) for one in taken} == {(0.7, 0.9, 20, 0.05)}
@@ -185,14 +169,7 @@ def test_settings_reach_the_sampling(settings: tuple[str, ...], tmp_path: Path) 
 
 @pytest.mark.parametrize("options", [(), ("--temperature", "0.7", "--reward", "soft"), ("--protocol", "general-verifier")])
 def test_prompts_are_taken_as_tokens(options: tuple[str, ...], tmp_path: Path) -> None:
-    free = WITHOUT_FORM.get(options[-1] if options else "", TAGS)
-    # Its chat template opens the thinking.
-    with checking_server(check, answer, f"Well.\n</think>\n\n{free}", TOKENIZER) as server:
-        verdicts = judged(server, tmp_path, "--tokenizer", str(ROOT / "models" / "tiny"), "--force-domain", *options)
-    assert not server.refused()
-    prompts = [body["prompt"] for body in server.judging()]
-    assert prompts and all(isinstance(token, int) for prompt in prompts for token in prompt)
-    assert {verdict["status"] for verdict in verdicts} == {"ok"}, verdicts
+    answered_tokens(check, answer, tmp_path, options)
 
 
 @pytest.mark.parametrize("judge", ["prime", "answer-json", "compass"])
