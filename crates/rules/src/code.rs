@@ -72,10 +72,21 @@ pub(crate) fn verdict(gold: &str, statement: &str, pred: &str) -> Option<Verdict
     })
 }
 
-/// Does `pred` end in the value of `gold`, where neither is read as mathematics, as an empty collection?
+/// Does `pred` end in the value of `gold`, where neither is read as mathematics, as an empty collection? Or in a fence that holds nothing
+/// but `gold`, after a line that announces it? A number is read as mathematics: in "see equation (24)" it is none.
 pub(crate) fn restates(gold: &str, pred: &str) -> bool {
+    let fenced = || {
+        let (before, block) = pred.trim_end().strip_suffix("```")?.rsplit_once("```")?;
+        let line = before.trim_end().rsplit('\n').next()?;
+        let (language, held) = block.split_once('\n')?;
+        let plain = language.bytes().all(|it| it.is_ascii_alphanumeric());
+        let announced = line.ends_with(':') && !extract::qualifies(line) && !extract::denies(line);
+        Some(plain && announced && held.trim() == gold.trim())
+    };
     let stated = last(pred).filter(|(before, _)| !extract::qualifies(before));
-    whole(gold).is_some_and(|gold| stated.is_some_and(|(_, value)| gold == value))
+    let value = whole(gold).filter(|it| !matches!(it, Value::Number(..)));
+    value.is_some_and(|gold| stated.is_some_and(|(_, value)| gold == value))
+        || fenced() == Some(true)
 }
 
 /// May two collections of numbers be equal? Not with more elements in one list than in the other, nor a list and its one

@@ -163,18 +163,21 @@ impl Deref for Side {
     }
 }
 
+/// Why an answer may have been given in a way that is not known.
+const MENTIONED: &str = "the words of the reference stand in what announces no answer";
+
 /// What is mathematically true.
 fn strict(
     (reference, gold_config): (&str, &Config),
-    (pred, config): (&str, &Config),
+    (response, config): (&str, &Config),
 ) -> Verification {
-    let long = reference.len().max(pred.len()) > extract::LONGEST;
-    if long && extract::bare(reference) == extract::bare(pred) {
+    let long = reference.len().max(response.len()) > extract::LONGEST;
+    if long && extract::bare(reference) == extract::bare(response) {
         return alike(reference, reference, "written alike");
     }
     let gold = match read(reference, Role::Gold, gold_config, false) {
         Ok(side) => side,
-        Err(_) if code::restates(reference, pred) => {
+        Err(_) if code::restates(reference, response) => {
             return of_code(Verdict::Equal, reference, reference);
         }
         Err(_) if reference.len() > extract::LONGEST => return too_long(),
@@ -183,11 +186,11 @@ fn strict(
         }
     };
     let choice = matches!(gold.answer, Ok(Answer::Choice(_)));
-    let read = read(pred, Role::Prediction, config, choice);
+    let read = read(response, Role::Prediction, config, choice);
     if read.as_ref().is_err_and(|it| it == extract::NOTHING_FOUND)
         && !choice
         && !gold.qualified
-        && let (Some(text), Ok(answer)) = (extract::short(pred), &gold.answer)
+        && let (Some(text), Ok(answer)) = (extract::short(response), &gold.answer)
         && let Ok(short) = parse::parse(&text)
     {
         // Such a line answers only if it is the reference.
@@ -202,39 +205,39 @@ fn strict(
     if let Ok(side) = &read
         && side.qualified
         && extract::retracted(statement)
-        && extract::bare(pred) != itself
+        && extract::bare(response) != itself
     {
         let reason = "what is answered is taken back".to_owned();
         return unread(Status::UnparsedPred, &[&gold.text], &[&side.text], reason);
     }
-    match code::verdict(reference, statement, pred) {
+    match code::verdict(reference, statement, response) {
         Some(Verdict::Open) if read.is_err() => {}
         Some(verdict) => return of_code(verdict, &gold.text, statement),
         None => {}
     }
     let itself = without_article(itself);
-    if [statement, pred]
+    if [statement, response]
         .map(|it| without_article(extract::bare(it)))
         .contains(&itself)
     {
         return alike(&gold.text, &gold.text, "written alike");
     }
     let pred = match read {
-        Err(_) if code::restates(reference, pred) => {
+        Err(_) if code::restates(reference, response) => {
             return of_code(Verdict::Equal, &gold.text, reference);
         }
-        read if ends_in(pred, &read, &gold) => {
+        read if ends_in(response, &read, &gold) => {
             return alike(&gold.text, &gold.text, "what the last sentence ends in");
         }
         Ok(side) => side,
-        Err(_) if pred.len() > extract::LONGEST => return too_long(),
+        Err(_) if response.len() > extract::LONGEST => return too_long(),
         // It may be said in a way that is not known.
         Err(reason)
             if reason == extract::NOTHING_FOUND
                 && !choice
-                && extract::mentions(pred, &gold.text) =>
+                && extract::mentions(response, &gold.text) =>
         {
-            let reason = "the words of the reference stand in what announces no answer".to_owned();
+            let reason = MENTIONED.to_owned();
             return unread(Status::UnparsedPred, &[&gold.text], &[], reason);
         }
         Err(reason) => {
@@ -299,6 +302,13 @@ fn strict(
                 }
                 Some(false) if natural_logarithm(&gold, &pred, &options) => {
                     "the base of a logarithm is not said"
+                }
+                Some(false)
+                    if matches!((a, b), (Answer::Text(_), Answer::Quantity(_)))
+                        && !extract::is_announced(pred.method)
+                        && extract::mentions(response, &gold.text) =>
+                {
+                    MENTIONED
                 }
                 Some(false) if gold.doubtful || pred.doubtful => {
                     "the answer may be another part of what was said"

@@ -5,6 +5,7 @@ use super::context::Context;
 use super::expressions;
 use super::words::{self, Words};
 use crate::answer::Answer;
+use crate::lexicon::words::restricts;
 
 /// How long a run of letters is whose order is looked at.
 const MOST_LETTERS: usize = 64;
@@ -215,6 +216,9 @@ fn truth_of(answer: &Answer) -> Option<bool> {
                     .iter()
                     .all(|it| words.iter().any(|own| own == it)) =>
             {
+                return None;
+            }
+            Words::Plain(words) if restricts(&words[1.min(words.len())..].join(" ")) => {
                 return None;
             }
             Words::Plain(words) => words.into_iter().next()?,

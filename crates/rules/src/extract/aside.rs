@@ -190,6 +190,22 @@ pub(super) fn parts(list: &str) -> Vec<f64> {
     numbers(list).unwrap_or_default()
 }
 
+/// Where a rounded value begins that a sentence says its exact one again with: "5/36, or about 13.9%".
+pub(super) fn before_rounded(sentence: &str) -> Option<usize> {
+    let at = sentence.rfind(", ")?;
+    let mut said =
+        words::words_of(&sentence[at..]).skip_while(|it| words::among(it, &["or", "which", "is"]));
+    let has_digit = |text: &str| text.contains(|it: char| it.is_ascii_digit());
+    let exact = words::words_of(&sentence[..at]).next_back()?;
+    let valued = exact.contains(|it: char| it.is_ascii_digit())
+        || sentence[..at].ends_with(['}', '$', 'π', ')']);
+    (APPROXIMATELY.contains(said.next()?)
+        && valued
+        && has_digit(said.next()?)
+        && said.nth(1).is_none())
+    .then_some(at)
+}
+
 /// Where the bracket begins that a sentence ends with and that explains its number: "$60 in all ($12 per ticket × 5)".
 pub(super) fn before_bracket(sentence: &str) -> Option<usize> {
     let inner = sentence
@@ -204,14 +220,16 @@ pub(super) fn before_bracket(sentence: &str) -> Option<usize> {
     let read = |text: &str| crate::parse::parse(text).ok();
     // "250 grams (about 2 cups)", "2/3 (≈ 66.7%)"
     let first = words::first_word(inner);
-    let roughly =
-        inner.starts_with('≈') || APPROXIMATELY.contains(first) || inner.starts_with("i.e.");
+    // "120 minutes (that's two hours)"
+    let again = inner.starts_with("i.e.") || words::among(first, &["that's", "that’s"]);
+    let roughly = inner.starts_with('≈') || APPROXIMATELY.contains(first) || again;
+    let numbered = has_digit(inner) || again && words::words_of(inner).any(words::is_number_word);
     // "0.75 (75%)"
     let percent = inner.ends_with('%')
         && number(before)
             .zip(number(inner))
             .is_some_and(|(a, b)| (a * 100.0 - b).abs() < 1e-9);
-    if percent || roughly && has_digit(before) && has_digit(inner) {
+    if percent || roughly && has_digit(before) && numbered {
         return Some(at);
     }
     // "35 (thirty-five)"

@@ -273,6 +273,15 @@ impl Collector<'_, '_> {
         let last = !text[run.end..].contains(char::is_alphanumeric);
         let only = before.find('#').map(|at| at + 1) == Some(before.len());
         let numbered = words::NUMBERED.contains(words::last_word(before));
+        // "Using (24) we are done": the number of a formula.
+        let inner = text[at..run.end]
+            .strip_prefix('(')
+            .and_then(|it| it.strip_suffix(')'));
+        let label = inner.is_some_and(|it| it.bytes().all(|byte| byte.is_ascii_digit())) && {
+            let word = words::last_word(before);
+            words::PREPOSITION.contains(word) || words::among(word, &["using", "see"])
+        };
+        let numbered = numbered || label;
         if numbered || before.ends_with('#') && !(last && only && self.items.is_empty()) {
             return run.end;
         }

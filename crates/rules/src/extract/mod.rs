@@ -32,6 +32,7 @@
 //! | `spoken` | mathematics and times of day in words |
 //! | `hypertext` | tags and entities of HTML |
 //! | `computed` | calls and operators of programs as mathematics |
+//! | `plain_end` | a plain number on a last line, without a search |
 //! | `no_answer`, `markup`, `words` | refusals and cut-off texts; markup; words of the lexicon |
 
 mod anchors;
@@ -50,6 +51,7 @@ mod labelled;
 mod markup;
 mod maths;
 mod no_answer;
+mod plain_end;
 mod qualifiers;
 mod ratio;
 mod reach;
@@ -119,6 +121,9 @@ pub(crate) fn last_box(text: &str) -> Option<String> {
 
 /// The final answer of `text`, the most trusted candidate; or why there is none, for a person.
 pub(crate) fn extract<'t>(text: &'t str, role: Role, config: &Config) -> Result<Found<'t>, String> {
+    if let Some(found) = plain_end::found(text, role, config) {
+        return Ok(found);
+    }
     let found = search(text, role, config)?;
     found
         .into_iter()
@@ -140,9 +145,11 @@ fn supposes(before: &str) -> bool {
     qualifiers::suppose(before) || qualifiers::supposes(before)
 }
 
-/// Do words before a value change or doubt it?
+/// Do words before a value change, deny or doubt it?
 pub(crate) fn qualifies(before: &str) -> bool {
-    qualifiers::change(before, "") || qualifiers::doubt(before)
+    qualifiers::change(before, "")
+        || qualifiers::doubt(before)
+        || words::words_of(before).any(qualifiers::is_denial)
 }
 
 /// The choice that `text` names, where one is asked for and [`extract`] finds something else: in "A: 18" the A, in

@@ -2,7 +2,7 @@
 
 use super::words::{self, words_of};
 use crate::lexicon::units::currency;
-use crate::lexicon::words::APPROXIMATELY;
+use crate::lexicon::words::{APPROXIMATELY, KIND_OF_ANSWER};
 
 /// How many words after a value are looked at for phrases that bound it, and how many bytes for opposites.
 const FAR: usize = 40;
@@ -47,7 +47,8 @@ pub(super) fn change(before: &str, after: &str) -> bool {
 fn is_case(after: &str) -> bool {
     let words: Vec<&str> = words_of(after).take(FAR).collect();
     let number = |word: &str| word.starts_with(|it: char| it.is_ascii_digit());
-    words.first().is_some_and(|first| {
+    // "3 such integers for n = 1, and 5 for n = 2"
+    words.iter().take(NEAR).any(|first| {
         words::among(first, &["for", "when", "where", "at", "in", "with"])
             && words
                 .windows(2)
@@ -103,7 +104,7 @@ pub(super) fn is_argument(before: &str) -> bool {
     let name = &near[near[..open].trim_end_matches(is_part).len()..open];
     name.len() > 1
         && name.contains(|it: char| it.is_ascii_lowercase())
-        && !crate::lexicon::words::KIND_OF_ANSWER.contains(name)
+        && !KIND_OF_ANSWER.contains(name)
 }
 
 /// A text without its first brackets, and what they hold: "(3 cubes, 7 spheres)" explains a number, "(or 6)" changes it.
@@ -139,11 +140,10 @@ fn is_part_of_number(after: &str) -> bool {
     joined && words.next().is_some_and(is_number) && words.all(words::is_number_word)
 }
 
-/// Is a year only where a time begins or ends, as in "before 1945"?
-pub(super) fn is_bounded_year(before: &str, year: &str) -> bool {
+/// Is a year, or a time of day, only where a time begins or ends, as in "before 1945"?
+pub(super) fn is_bounded_time(before: &str, time: &str) -> bool {
     let bounds = ["before", "after", "since", "until", "till"];
-    year.len() == 4
-        && year.bytes().all(|it| it.is_ascii_digit())
+    (time.len() == 4 && time.bytes().all(|it| it.is_ascii_digit()) || time.contains(':'))
         && words::among(words::last_word(before), &bounds)
 }
 
@@ -214,17 +214,20 @@ fn ends_in_bound(before: &str) -> bool {
     let before = before.rfind("\\{").map_or(before, |at| &before[..at]);
     let before = behind_label(before);
     // "up to Rs. 5", "up to a million"
-    let passed = |word: &&str| currency(word).is_some() || words::among(word, &["a", "an", "the"]);
-    let mut words = words_of(before).rev().skip_while(passed);
-    let of: &[&str] = match words.next() {
-        Some("to") => &["up"],
-        Some("of") => &[
-            "minimum", "maximum", "factor", "divisor", "fraction", "part", "power",
-        ],
-        Some("but") => &["anything", "everything", "all"],
-        _ => return false,
+    let passed = |word: &&str| {
+        currency(word).is_some()
+            || words::among(word, &["a", "an", "the"])
+            || KIND_OF_ANSWER.contains(word)
     };
-    words.next().is_some_and(|word| words::among(word, of))
+    let mut words = words_of(before).rev().skip_while(passed);
+    let (joins, noun) = (words.next(), words.next().unwrap_or(""));
+    match joins {
+        Some("to") => words::among(noun, &["up", "close", "next", "prior"]),
+        Some("as") => words::among(noun, &["many", "few", "much", "little", "high", "low"]),
+        Some("of") => words::OF_ANOTHER.contains(noun),
+        Some("but") => words::among(noun, &["anything", "everything", "all"]),
+        _ => false,
+    }
 }
 
 /// What stands before the letter of an option: "up to" of "up to B)".
@@ -249,6 +252,17 @@ fn may_be_another(after: &str) -> bool {
     // "27 cookies each, so 54 in total"
     let concluded = |it: &str| words_of(it).next().as_ref().is_some_and(is_value);
     if after.split(", so ").skip(1).any(concluded) {
+        return true;
+    }
+    // "56 pairs, which is 112 gloves"; "120 minutes, which is 2 hours" is the same again.
+    let also = after.split_once(", which ").map_or("", |(_, rest)| rest);
+    let mut also =
+        words_of(also).skip_while(|it| words::among(it, &["is", "are", "makes", "gives"]));
+    if also.next().as_ref().is_some_and(is_value)
+        && also
+            .next()
+            .is_some_and(|it| !words::is_unit(it) && words::is_counted(it))
+    {
         return true;
     }
     // "which double counts; dividing by two gives **18**", "on Mondays; otherwise 0"
@@ -297,7 +311,8 @@ fn relates(before: &str) -> bool {
     match words.next() {
         // "starting from 12", "the sum of the first 12", "before 1945", "three times 9"
         Some(
-            "from" | "first" | "last" | "next" | "before" | "after" | "since" | "until" | "times",
+            "from" | "through" | "first" | "last" | "next" | "before" | "after" | "since" | "until"
+            | "times",
         ) => true,
         Some("by") => !words
             .next()
@@ -313,7 +328,11 @@ fn multiplied(before: &str) -> bool {
     match words.next() {
         Some("every" | "Every" | "fois" | "veces" | "vezes" | "volte" | "раза") => true,
         Some("times") => words.next().is_some_and(is_number),
-        Some("to") => words_of(after_verb(before)).next().is_some_and(is_denial),
+        // "is not even close to", "less than or equal to"
+        Some("to") => {
+            before.trim_end().ends_with("or equal to")
+                || words_of(after_verb(before)).next().is_some_and(is_denial)
+        }
         _ => false,
     }
 }
@@ -467,9 +486,10 @@ pub(super) fn change_near(before: &str, after: &str) -> bool {
         .take(NEAR)
         .last()
         .map_or(0, |word| words::offset(after, word) + word.len());
-    let alone = from == 0;
+    let fragment = words_of(before).nth(2 * NEAR).is_none() && !before.contains(" by ");
+    let alone = from == 0 || fragment;
     let joined = is_part_of_number(after);
-    let elsewhere = may_be_another(after);
+    let elsewhere = may_be_another(after) || is_case(after);
     let multiplied = multiplied(before);
     let (before, after) = (&before[from..], clause(&after[..to]));
     elsewhere
@@ -555,10 +575,13 @@ pub(crate) fn falls(text: &str) -> bool {
     has(&text[..text.floor_char_boundary(OPPOSED)], &words::FALLS)
 }
 
-/// Does what stands before a value only suppose it, as in "it could be 12"?
+/// Does what stands before a value only suppose it, as in "it could be 12", or say what was, as in "it used to be 12"?
 pub(super) fn could_be(before: &str) -> bool {
     let mut words = words_of(before).rev();
-    words.next() == Some("be") && words.next().is_some_and(suppose)
+    words.next() == Some("be")
+        && words
+            .next()
+            .is_some_and(|it| suppose(it) || it == "to" && words.next() == Some("used"))
 }
 
 fn is_verb(word: &str) -> bool {
@@ -683,9 +706,12 @@ fn retracts(clause: &str, first: bool) -> bool {
         && matches!(said, [value] | [_, value] if value.chars().count() == 1
             || value.starts_with(|it: char| it.is_ascii_digit()));
     let no = (opened > 1 || another)
-        && words[..opened].iter().any(|word| {
+        && words[..opened].iter().enumerate().any(|(at, word)| {
             let behind = &clause[words::offset(clause, word) + word.len()..];
-            words::SAYS_NO.contains(word) && (behind.trim().is_empty() || behind.starts_with(','))
+            let alone = behind.trim().is_empty() || behind.starts_with(',');
+            // "no wait, it's 32", "wait, it's 32"
+            words::SAYS_NO.contains(word) && (alone || at + 1 < opened)
+                || another && behind.starts_with(',') && words::among(word, &["wait", "actually"])
         });
     let Some(&subject) = said.first() else {
         return no;
@@ -724,7 +750,7 @@ fn is_adverb(word: &str) -> bool {
     word.ends_with("ly") || words::among(word, &["just", "have", "had", "was", "think"])
 }
 
-fn is_denial(word: &str) -> bool {
+pub(super) fn is_denial(word: &str) -> bool {
     words::DENIES.contains(word) || word.ends_with("n't") || word.ends_with("n’t")
 }
 

@@ -12,8 +12,11 @@ use super::reach::{self, MAX_REACH};
 use super::scan::scan;
 use super::whole::{all_of, whole_in};
 use super::{Found, Role};
-use super::{aside, boxes, choice, clause, decimal, labelled, no_answer, qualifiers, words};
+use super::{
+    aside, boxes, choice, clause, decimal, labelled, no_answer, qualifiers, sentences, words,
+};
 use crate::config::{Config, ExtractionTarget};
+use crate::lexicon::words::restricts;
 
 /// How many candidates are named at most.
 const MAX_FOUND: usize = 8;
@@ -145,7 +148,10 @@ impl<'t> Search<'t, '_, '_> {
         let after = &all[to..statement.end.max(to)];
         let qualified = before.len() + after.len() > MAX_STATEMENT
             || match reading.kind {
-                Form::Words => qualifiers::change_words(before, after),
+                Form::Words => {
+                    let truth = words::among(&reading.text, &["yes", "no", "true", "false"]);
+                    truth && restricts(after) || qualifiers::change_words(before, after)
+                }
                 Form::Choice => qualifiers::change_choice(before, &all[from..to], after),
                 _ => qualifiers::change_value(before, &reading.text, after),
             }
@@ -271,7 +277,13 @@ impl<'t> Search<'t, '_, '_> {
             .filter(|it| it.range.end == text.trim_end().len());
         let whole = labelled.or_else(|| whole_in(self.source, 0..text.len()));
         if let Some(reading) = whole {
-            self.push(40, "whole", reading, 0..text.len());
+            // What a last sentence settles on is not changed by those before it.
+            let settles =
+                reading.kind == Form::Choice && text[..reading.range.start].contains(". ");
+            let last = sentences::last_before(text, self.source.regions, text.len());
+            let last = last.filter(|it| settles && it.contains(&reading.range.start));
+            let start = last.map_or(0, |it| it.start);
+            self.push(40, "whole", reading, start..text.len());
             if !self.out.is_empty() {
                 return Ok(());
             }
@@ -512,8 +524,8 @@ fn behind_letter(text: &str) -> Option<usize> {
     let rest = text[line..]
         .trim_start_matches([' ', '*', '_', '>'])
         .strip_prefix("A:")?;
-    let listed = ["B:", "B)", "B.", "**B", "(B)", "- B"]
-        .iter()
-        .any(|other| text.starts_with(other) || text.contains(&format!("\n{other}")));
+    const OTHERS: [&str; 6] = ["B:", "B)", "B.", "**B", "(B)", "- B"];
+    let is_other = |line: &str| OTHERS.iter().any(|other| line.starts_with(other));
+    let listed = text.split('\n').any(is_other);
     (!listed).then_some(text.len() - rest.len())
 }

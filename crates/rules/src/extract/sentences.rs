@@ -212,5 +212,21 @@ pub(crate) fn ends_in(text: &str, is: impl Fn(&str) -> bool) -> bool {
     if words::among(article, &["the", "a", "an"]) {
         rest = rest[article.len()..].strip_prefix(' ').unwrap_or(rest);
     }
-    !super::qualifies(before) && !super::supposes(before) && is(trim_markup(rest))
+    // "Since the discriminant is negative, there are no real solutions."
+    let since = words::SUBORDINATING.contains(words::first_word(before.trim_start()));
+    let clause = before.split_once(", ").filter(|_| since);
+    let before = clause.map_or(before, |(_, main)| main);
+    if super::qualifies(before) || super::supposes(before) {
+        return false;
+    }
+    // "NaCl (sodium chloride)", "Paris, the capital of France"
+    let bracket = rest.strip_suffix(')').and_then(|it| it.split_once(" ("));
+    let gloss = bracket.or_else(|| {
+        rest.split_once(", the ")
+            .or_else(|| rest.split_once(", a "))
+    });
+    let glossed = gloss.is_some_and(|(name, gloss)| {
+        !super::qualifies(gloss) && !super::qualifiers::deny(gloss) && is(trim_markup(name))
+    });
+    glossed || is(trim_markup(rest))
 }

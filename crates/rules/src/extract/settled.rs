@@ -34,7 +34,8 @@ pub(super) fn settled(sentence: &str) -> Option<(Choice, Range<usize>)> {
             return None;
         }
         let (before, after) = (&sentence[..range.start], &sentence[range.end..]);
-        if !(is_confirmed(&choice, after) || is_taken(&choice, before, after)) {
+        let confirmed = is_confirmed(&choice, after) || is_only(before, after);
+        if !(confirmed || is_taken(&choice, before, after)) {
             continue;
         }
         match &found {
@@ -99,6 +100,15 @@ fn is_confirmed(choice: &Choice, after: &str) -> bool {
         && window[..comma]
             .match_indices([' ', '*', ')'])
             .any(|(space, _)| says_right(&after[space + 1..]))
+}
+
+/// "Only option D satisfies both conditions."
+fn is_only(before: &str, after: &str) -> bool {
+    let named = |word: &&str| words::OPTION.contains(word);
+    let only = words_of(before).rev().find(|it| !named(it));
+    let verb = words::first_word(after.trim_start_matches(['*', '_', ' ', ')', '.']));
+    let fits = ["satisfies", "works", "fits", "meets", "holds", "remains"];
+    only.is_some_and(|it| it.eq_ignore_ascii_case("only")) && words::among(verb, &fits)
 }
 
 /// "is correct", "would be the best choice", "makes the most sense".

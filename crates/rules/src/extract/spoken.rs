@@ -38,6 +38,17 @@ pub(super) fn written(text: &str) -> Option<String> {
         [part, side @ ("past" | "to"), hour, ref rest @ ..] => {
             clock(part, side == "past", hour, rest)
         }
+        // "The inequality holds for all x greater than 2."
+        [ref said @ .., value] => {
+            let at = said.iter().rposition(|it| it.len() == 1)?;
+            let named = at > 0 && matches!(said[at - 1], "for" | "all" | "every");
+            let relation = relation(&said[at + 1..]).filter(|_| named)?;
+            Some(format!(
+                "{} {relation} {}",
+                operand(said[at])?,
+                signed(value)?
+            ))
+        }
         _ => None,
     }
 }

@@ -10,6 +10,7 @@ use super::tail::tail;
 use super::{
     choice, labelled, maths, no_answer, qualifiers, ratio, spoken, stated, symbols, words,
 };
+use crate::lexicon::words::restricts;
 
 /// How long a product with spaces is at most, in bytes, and what is in none.
 const MAX_PRODUCT: usize = 80;
@@ -84,9 +85,16 @@ fn leading_truth(text: &str) -> Option<(&str, &str, &str)> {
 /// "Yes, because …": a sentence that begins with its answer.
 fn truth_value<'t>(source: Source<'t, '_>, range: &Range<usize>) -> Option<Candidate<'t>> {
     let (word, after, rest) = leading_truth(&source.text[range.clone()])?;
+    // "The circumference... no, the area"
+    if word.starts_with(char::is_lowercase) && source.text[..range.start].ends_with("..") {
+        return None;
+    }
     let next = words::first_word(rest);
     let explained =
         rest.is_empty() || words::SUBORDINATING.contains(next) || words::EXPLAINS.contains(next);
+    if restricts(after) {
+        return as_it_is(source, range.clone());
+    }
     let set_off = !qualifiers::excepts(rest)
         && (after.is_empty() || after.starts_with([',', ';', '.', '!', ':', ' ']) && explained);
     set_off.then(|| Candidate::new(word, Form::Words, range.clone()))
@@ -99,10 +107,16 @@ pub(super) fn opening<'t>(source: Source<'t, '_>) -> Option<Candidate<'t>> {
     }
     let text = source.text.trim();
     let (word, after, rest) = leading_truth(text)?;
+    // On a line of its own before its reasons, unless they conclude something.
+    let alone = after
+        .trim_start_matches(['.', '!', '*'])
+        .starts_with("\n\n")
+        && !words::words_of(rest).any(|it| words::CONCLUDING.contains(it))
+        && !qualifiers::retracted(rest);
     let begins = word.starts_with(char::is_uppercase)
-        && after.starts_with([',', '.', ':', ';', '!'])
-        && !text.contains("\n\n")
+        && (alone || after.starts_with([',', '.', ':', ';', '!']) && !text.contains("\n\n"))
         && !qualifiers::excepts(rest)
+        && !restricts(after)
         // "Yes, we can. The total is 5."
         && !(words::COURTESY.contains(words::first_word(rest))
             && text.contains(|it: char| it.is_ascii_digit()));

@@ -34,6 +34,8 @@ lists! {
     NUMBERED: "numbered",
     TWO_LETTERS: "two-letter word",
     AMOUNT: "amount",
+    RATIO: "ratio",
+    OF_ANOTHER: "of another",
     FILLER: "filler",
     NO_ANSWER: "no answer",
     VERDICT: "verdict",

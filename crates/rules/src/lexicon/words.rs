@@ -111,6 +111,20 @@ pub(crate) static NO_SOLUTION: List = LazyLock::new(|| Words::named("no solution
 pub(crate) static KIND_OF_ANSWER: List = LazyLock::new(|| Words::named("kind of answer"));
 pub(crate) static CHANGES_NUMBER: List = LazyLock::new(|| Words::named("changes number"));
 pub(crate) static QUANTIFIER: List = LazyLock::new(|| Words::named("quantifier"));
+pub(crate) static RESTRICTS: List = LazyLock::new(|| Words::named("restricts"));
 pub(crate) static ELEMENT: List = LazyLock::new(|| Words::named("element"));
 pub(crate) static MONTH: List = LazyLock::new(|| Words::named("month"));
 pub(crate) static MOLECULE: List = LazyLock::new(|| Words::named("molecule"));
+
+/// Is a truth value, behind which `after` stands, said of some cases only: "true for even n", "yes, in most cases"?
+pub(crate) fn restricts(after: &str) -> bool {
+    let words = after.split(|it: char| !it.is_alphanumeric());
+    let mut words = words.filter(|it| !matches!(*it, "" | "in" | "at" | "on" | "very"));
+    let (first, second) = (words.next().unwrap_or(""), words.next().unwrap_or(""));
+    let all = ["all", "every", "any", "each", "example", "instance"].contains(&second);
+    // "Yes, for 17 has no divisors", "No, if x = 0, it fails"
+    let reason = matches!(first, "for" | "if" | "when")
+        && after.starts_with([',', '.', ';'])
+        && (first == "for" || after[1..].contains(','));
+    RESTRICTS.contains(first) && !all && !reason
+}

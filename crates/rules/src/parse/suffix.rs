@@ -5,7 +5,7 @@ use super::parser::Parser;
 use super::plain::plain_text;
 use super::token::{Bracket, Kind, Named, Space, Structure};
 use super::units;
-use crate::algebra::{Function, Rational};
+use crate::algebra::{Constant, Function, Rational};
 use crate::answer::Unit;
 use crate::lexicon::units::{currency, is_bare_unit};
 use crate::lexicon::words;
@@ -65,7 +65,9 @@ pub(super) fn is_unit_letter(parser: &Parser<'_>, start: usize) -> bool {
     if token.run == 0
         || !matches!(
             before,
-            Some(Kind::Number(_) | Kind::Close(_) | Kind::Vulgar(..))
+            Some(
+                Kind::Number(_) | Kind::Close(_) | Kind::Vulgar(..) | Kind::Constant(Constant::Pi)
+            )
         )
     {
         return false;
@@ -73,8 +75,13 @@ pub(super) fn is_unit_letter(parser: &Parser<'_>, start: usize) -> bool {
     let run = usize::from(token.run);
     let letters = parser.source(parser.pos(), parser.pos() + run);
     let known = if run == 1 {
-        // Only right after a plain number.
-        let plain = parser.pos() == start + 1 || is_power_of_ten_before(parser);
+        // Only right after a number: plain, or "10π" and "2√3" without a command of LaTeX.
+        let value = parser.source(start, parser.pos());
+        let written = spaced
+            && value
+                .chars()
+                .all(|it| it.is_ascii_digit() || ".π√".contains(it));
+        let plain = written || parser.pos() == start + 1 || is_power_of_ten_before(parser);
         plain && is_bare_unit(letters, spaced) && !is_term_of_formula(parser, start)
     } else {
         is_bare_unit(letters, spaced)

@@ -151,6 +151,13 @@ pub(super) fn worded_answer(plain: &str) -> Option<Answer> {
     if words::EMPTY_SET.contains(text) {
         return Some(Answer::Set(Vec::new()));
     }
+    let said = &lower[..lower
+        .find(|it: char| !it.is_ascii_alphabetic())
+        .unwrap_or(lower.len())];
+    let is_truth = words::TRUE.contains(said) || words::FALSE.contains(said);
+    if is_truth && words::restricts(&lower[said.len()..]) {
+        return Some(Answer::Text(plain.to_owned()));
+    }
     // "Yes, because …".
     let first = lower.split([',', '.']).next().unwrap_or("");
     for (list, truth) in [(&words::TRUE, true), (&words::FALSE, false)] {

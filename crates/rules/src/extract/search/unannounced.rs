@@ -100,7 +100,8 @@ impl Search<'_, '_, '_> {
             let method = method_of(&self.source.text[range.clone()]);
             let text = self.source.text;
             let parts = aside::before_parts(&text[range.clone()])
-                .or_else(|| aside::before_bracket(&text[range.clone()]));
+                .or_else(|| aside::before_bracket(&text[range.clone()]))
+                .or_else(|| aside::before_rounded(&text[range.clone()]));
             let range = range.start..parts.map_or(range.end, |at| range.start + at);
             if let Some(mut reading) = sentence(self.source, range.clone()) {
                 let mut doubtful = aside::restates(&text[range.clone()]);
@@ -141,9 +142,10 @@ impl Search<'_, '_, '_> {
                                 && qualifiers::change(before, after)
                             || qualifiers::change_spaceless_near(before, after)
                             || qualifiers::supposes(&text[range.clone()])
+                            || qualifiers::supposes(&text[range.start..to])
                             || qualifiers::is_one_of_several(before, after)
                             || qualifiers::is_argument(before)
-                            || qualifiers::is_bounded_year(before, &reading.text)
+                            || qualifiers::is_bounded_time(before, &reading.text)
                             || doubtful && qualifiers::is_negative_before(before, &reading.text)
                     }
                 };
