@@ -63,6 +63,17 @@ pub(crate) enum Operator {
     Similar,
 }
 
+impl Operator {
+    /// Is it one of <, ≤, >, ≥, ≠?
+    pub(crate) fn orders(self) -> bool {
+        use Operator::{Greater, GreaterOrEqual, Less, LessOrEqual, NotEqual};
+        matches!(
+            self,
+            Less | LessOrEqual | Greater | GreaterOrEqual | NotEqual
+        )
+    }
+}
+
 /// A relation or a chain of them: `a < b ≤ c` has three sides and two operators.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Relation {

@@ -124,6 +124,17 @@ pub(crate) struct Binder {
     pub body: Expr,
 }
 
+/// See [`Expr::LongNumber`].
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct LongNumber {
+    /// Below zero?
+    pub negative: bool,
+    /// ASCII digits, neither beginning nor ending with `0`.
+    pub digits: Box<str>,
+    /// The power of ten of the last digit.
+    pub exponent: i64,
+}
+
 /// An expression as it was written: nothing is evaluated, nothing is sorted.
 ///
 /// Subtraction is `a + (−1)·b`, division `a · b^(−1)`. Nesting is at most [`Expr::MAX_DEPTH`], which the parser sees to;
@@ -134,14 +145,7 @@ pub(crate) enum Expr {
     Number(Rational),
     /// An integer or decimal written with more than [`Expr::LONG_DIGITS`] digits: sign, digits without leading zeros
     /// or a point, and the power of ten of the last digit. Never expanded.
-    LongNumber {
-        /// Below zero?
-        negative: bool,
-        /// ASCII digits, neither beginning nor ending with `0`.
-        digits: Box<str>,
-        /// The power of ten of the last digit.
-        exponent: i64,
-    },
+    LongNumber(LongNumber),
     Constant(Constant),
     /// A variable, with its subscript if it has one: `x`, `x_1`, `\alpha` as `alpha`, `AB` written as one word as `AB`.
     Symbol(Box<str>),
@@ -169,17 +173,9 @@ impl Clone for Expr {
                 work::charge(work::copy(value));
                 Self::Number(value.clone())
             }
-            Self::LongNumber {
-                negative,
-                digits,
-                exponent,
-            } => {
-                work::charge(digits.len() as u64 / 16);
-                Self::LongNumber {
-                    negative: *negative,
-                    digits: digits.clone(),
-                    exponent: *exponent,
-                }
+            Self::LongNumber(long) => {
+                work::charge(long.digits.len() as u64 / 16);
+                Self::LongNumber(long.clone())
             }
             Self::Constant(constant) => Self::Constant(*constant),
             Self::Symbol(name) => Self::Symbol(name.clone()),

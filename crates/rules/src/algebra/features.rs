@@ -3,7 +3,7 @@
 use dashu_base::Sign;
 
 use super::budget::Budget;
-use super::expr::{Constant, Expr, Function, Rational};
+use super::expr::{Constant, Expr, Function};
 use super::modular::Assumptions;
 use super::rational::{has_even_denominator, is_odd};
 use super::{fold, walk, work};
@@ -88,7 +88,7 @@ impl<'e> Features<'e> {
         use Function as F;
         match (function, arguments) {
             (F::Root, [radicand, degree]) => match fold::fold_within(degree, FOLDING, budget) {
-                Ok(degree) if !even_degree(&degree) => {}
+                Ok(degree) if degree.sign() == Sign::Positive && is_odd(degree.numerator()) => {}
                 Ok(_) => self.positive(radicand),
                 Err(_) => {
                     self.assumed = true;
@@ -141,8 +141,4 @@ impl<'e> Features<'e> {
             _ => {}
         }
     }
-}
-
-fn even_degree(degree: &Rational) -> bool {
-    degree.sign() == Sign::Negative || !is_odd(degree.numerator())
 }

@@ -6,7 +6,7 @@ use dashu_base::{Abs, BitTest, Gcd, Sign, UnsignedAbs};
 use dashu_int::{IBig, UBig};
 
 use super::budget::{Budget, Failure, Outcome};
-use super::expr::{Constant, Expr, Function, Rational};
+use super::expr::{Constant, Expr, Function, LongNumber, Rational};
 use super::rational::{BITS, add, bits, floor, multiply, power};
 use super::{factorial, work};
 
@@ -18,11 +18,7 @@ pub(super) fn fold(expr: &Expr, budget: &mut Budget) -> Outcome<Rational> {
             budget.spend_units(work::copy(value))?;
             Ok(value.clone())
         }
-        Expr::LongNumber {
-            negative,
-            digits,
-            exponent,
-        } => long_number(*negative, digits, *exponent, budget),
+        Expr::LongNumber(long) => long_number(long, budget),
         Expr::Constant(_) | Expr::Symbol(_) | Expr::Apply(..) | Expr::Binder(_) => {
             Err(Failure::Unknown)
         }
@@ -86,27 +82,21 @@ fn positive(value: Rational) -> Outcome<Rational> {
 }
 
 /// A long decimal is expanded only where something has to be computed with it that has no other way.
-fn long_number(
-    negative: bool,
-    digits: &str,
-    exponent: i64,
-    budget: &mut Budget,
-) -> Outcome<Rational> {
-    let size = digits
-        .len()
-        .saturating_add(exponent.unsigned_abs() as usize);
+fn long_number(long: &LongNumber, budget: &mut Budget) -> Outcome<Rational> {
+    let power = long.exponent.unsigned_abs() as usize;
+    let size = long.digits.len().saturating_add(power);
     if size.saturating_mul(4) > BITS {
         return Err(Failure::TooComplex);
     }
     budget.spend((size * size / 4096) as u64 + 10)?;
-    let magnitude = UBig::from_str_radix(digits, 10).map_err(|_| Failure::Unknown)?;
-    let scale = UBig::from(10u8).pow(exponent.unsigned_abs() as usize);
-    let value = if exponent < 0 {
+    let magnitude = UBig::from_str_radix(&long.digits, 10).map_err(|_| Failure::Unknown)?;
+    let scale = UBig::from(10u8).pow(power);
+    let value = if long.exponent < 0 {
         Rational::from_parts(magnitude.into(), scale)
     } else {
         Rational::from(magnitude * scale)
     };
-    Ok(if negative { -value } else { value })
+    Ok(if long.negative { -value } else { value })
 }
 
 fn call(function: Function, arguments: &[Expr], budget: &mut Budget) -> Outcome<Rational> {

@@ -42,7 +42,7 @@ pub(crate) mod work;
 pub(crate) use ball::PointValue;
 pub(crate) use budget::Budget;
 pub(crate) use decide::{approximate, identical, order, polynomial, rational};
-pub(crate) use expr::{Binder, BinderKind, Constant, Expr, Function, Rational};
+pub(crate) use expr::{Binder, BinderKind, Constant, Expr, Function, LongNumber, Rational};
 pub(crate) use fraction::fraction;
 pub(crate) use identity::Identity;
 pub(crate) use polynomial::{common_divisor, evaluate, real_roots, square_free};

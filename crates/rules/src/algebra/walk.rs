@@ -16,7 +16,7 @@ pub(super) fn any_part<'e>(expr: &'e Expr, mut visit: impl FnMut(&'e Expr) -> bo
             let limits = [&binder.lower, &binder.upper];
             limits.into_iter().flatten().any(&mut visit) || visit(&binder.body)
         }
-        Expr::Number(_) | Expr::LongNumber { .. } | Expr::Constant(_) | Expr::Symbol(_) => false,
+        Expr::Number(_) | Expr::LongNumber(_) | Expr::Constant(_) | Expr::Symbol(_) => false,
     }
 }
 
@@ -45,9 +45,7 @@ pub(crate) fn mapped<E>(
             upper: binder.upper.as_ref().map(&mut *change).transpose()?,
             body: change(&binder.body)?,
         })),
-        Expr::Number(_) | Expr::LongNumber { .. } | Expr::Constant(_) | Expr::Symbol(_) => {
-            expr.clone()
-        }
+        Expr::Number(_) | Expr::LongNumber(_) | Expr::Constant(_) | Expr::Symbol(_) => expr.clone(),
     })
 }
 

@@ -280,17 +280,13 @@ pub(super) fn against(
         return real_set::sets("solutions", a, b, context);
     }
     let verdict = context.quietly(|context| context.either_way(last, other, swapped));
+    let sides = relation.sides.iter().filter_map(expressions::expression);
     if verdict.equal == Some(false)
         && naming::is_number(last)
         && naming::is_number(other)
-        && identity_letters(relation) > 1
+        && algebra::variables_of(sides).len() > 1
     {
         return context.either_way(last, other, swapped);
     }
     Comparison::open("an equation to be solved against a value")
-}
-
-/// How many unknowns a relation has.
-fn identity_letters(relation: &Relation) -> usize {
-    algebra::variables_of(relation.sides.iter().filter_map(expressions::expression)).len()
 }

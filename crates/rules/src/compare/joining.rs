@@ -26,12 +26,8 @@ pub(crate) fn joined_otherwise(gold: &Answer, pred: &Answer, texts: [&str; 2]) -
         // "x < -1 and x > 3" is empty.
         || matches!(gold, Answer::Union(_)) && says_how(pred) && only(b, &AND_WORD, &OR_WORD)
         || matches!(pred, Answer::Union(_)) && says_how(gold) && only(a, &AND_WORD, &OR_WORD)
-        || has_letters(pred) && only(b, &OR_WORD, &AND_WORD) && !has(a, &OR_WORD)
-}
-
-/// Is this a choice of several letters?
-fn has_letters(answer: &Answer) -> bool {
-    matches!(answer, Answer::Choice(letters) if letters.len() > 1)
+        || matches!(pred, Answer::Choice(letters) if letters.len() > 1)
+            && only(b, &OR_WORD, &AND_WORD) && !has(a, &OR_WORD)
 }
 
 /// Does it matter how the parts are joined: is one of them an inequality or a text, or are they equations about different things? Values

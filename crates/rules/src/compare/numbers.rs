@@ -148,22 +148,17 @@ impl Decimal {
     /// Reads a decimal; the first digits of one that is too long to expand.
     fn of(expr: &Expr, places: i64, context: &mut Context<'_>) -> Option<Self> {
         const DIGITS: usize = 300;
-        if let Expr::LongNumber {
-            negative,
-            digits,
-            exponent,
-        } = expr
-        {
-            let kept = digits.get(..DIGITS.min(digits.len()))?;
-            let cut = i64::try_from(digits.len() - kept.len()).ok()?;
-            let places = exponent.checked_add(cut)?.checked_neg()?;
+        if let Expr::LongNumber(long) = expr {
+            let kept = long.digits.get(..DIGITS.min(long.digits.len()))?;
+            let cut = i64::try_from(long.digits.len() - kept.len()).ok()?;
+            let places = long.exponent.checked_add(cut)?.checked_neg()?;
             // Numbers so large or so small are nobody's rounding.
             if !(0..=2 * MOST_PLACES).contains(&places) {
                 return None;
             }
             let digits = kept.parse::<UBig>().ok()?;
             let value = Rational::from_parts(IBig::from(digits), power_of_ten(places));
-            let value = if *negative { -value } else { value };
+            let value = if long.negative { -value } else { value };
             return Some(Self { value, places });
         }
         let value = match expressions::number(expr) {

@@ -49,17 +49,10 @@ pub(super) fn both(gold: &Relation, pred: &Relation, context: &mut Context<'_>) 
 /// Is a relation made of <, ≤, >, ≥, ≠ (and =, but not of = alone)?
 fn is_inequality(relation: &Relation) -> bool {
     !naming::is_equation(relation)
-        && relation.operators.iter().all(|operator| {
-            matches!(
-                operator,
-                Operator::Less
-                    | Operator::LessOrEqual
-                    | Operator::Greater
-                    | Operator::GreaterOrEqual
-                    | Operator::NotEqual
-                    | Operator::Equal
-            )
-        })
+        && relation
+            .operators
+            .iter()
+            .all(|it| it.orders() || *it == Operator::Equal)
 }
 
 fn is_solvable(relation: &Relation) -> bool {

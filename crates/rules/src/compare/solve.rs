@@ -59,19 +59,13 @@ pub(super) fn region(answer: &Answer, context: &mut Context<'_>) -> Option<Regio
             }
             Some(bare(RealSet::union(sets, context)?))
         }
-        Answer::Union(parts) => {
+        Answer::Union(parts) | Answer::Intersection(parts) => {
             let (variable, sets) = regions(parts, context)?;
-            Some(Region {
-                variable,
-                set: RealSet::union(sets, context)?,
-            })
-        }
-        Answer::Intersection(parts) => {
-            let (variable, sets) = regions(parts, context)?;
-            Some(Region {
-                variable,
-                set: RealSet::intersection(sets, context)?,
-            })
+            let set = match answer {
+                Answer::Union(_) => RealSet::union(sets, context)?,
+                _ => RealSet::intersection(sets, context)?,
+            };
+            Some(Region { variable, set })
         }
         Answer::Difference(pair) => {
             let from = region(&pair.0, context)?;

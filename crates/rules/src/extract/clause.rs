@@ -324,10 +324,6 @@ fn leading_markup(text: &str) -> usize {
             .len()
 }
 
-fn skip_blanks(text: &str, at: usize) -> usize {
-    at + text[at..].len() - text[at..].trim_start_matches([' ', '\t']).len()
-}
-
 /// Where something other than blanks, colons and emphasis stands, on this line or the ones below.
 fn next_content(text: &str, from: usize) -> Option<usize> {
     let mut at = from;
@@ -385,7 +381,7 @@ fn skip_fillers(text: &str, from: usize) -> usize {
             at += rest.len() - next.len();
         } else if word.is_empty() && rest.starts_with(['=', ':', '→']) {
             let first = rest.chars().next().map_or(1, char::len_utf8);
-            at = skip_blanks(text, at + first);
+            at = text.len() - rest[first..].trim_start_matches([' ', '\t']).len();
         } else {
             return at;
         }

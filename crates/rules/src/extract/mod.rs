@@ -81,7 +81,7 @@ pub enum Role {
 }
 
 /// The final answer of a text.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Found<'t> {
     /// The answer as `parse` takes it: delimiters and boxes gone, several boxes joined by `, `.
     pub(crate) text: Cow<'t, str>,
@@ -188,9 +188,8 @@ pub(crate) fn choice_behind(text: &str) -> Option<Found<'static>> {
         text: Cow::Owned(choice.letters),
         method: "choice",
         statement: Cow::Owned(line.to_owned()),
-        qualified: false,
-        doubtful: false,
         option: Some(named.to_owned()),
+        ..Found::default()
     })
 }
 

@@ -249,9 +249,7 @@ impl<'t> Search<'t, '_, '_> {
                         statement: reading.text.clone(),
                         text: reading.text,
                         method: "string",
-                        qualified: false,
-                        doubtful: false,
-                        option: None,
+                        ..Found::default()
                     },
                 }));
         }

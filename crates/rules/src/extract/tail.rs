@@ -28,14 +28,15 @@ pub(super) fn tail(text: &str, labels: bool) -> Tail {
             ..Tail::default()
         };
     }
+    let unit = |end| Tail {
+        unit: 0..end,
+        end,
+        measured: true,
+        base: None,
+    };
     let mark = mark(text);
     if mark > 0 {
-        return Tail {
-            unit: 0..mark,
-            end: mark,
-            measured: true,
-            base: None,
-        };
+        return unit(mark);
     }
     if let Some((base, end)) = base(text) {
         return Tail {
@@ -47,12 +48,7 @@ pub(super) fn tail(text: &str, labels: bool) -> Tail {
     let gap = gap(text);
     let end = measured(text, gap);
     if end > gap {
-        return Tail {
-            unit: 0..end,
-            end,
-            measured: true,
-            base: None,
-        };
+        return unit(end);
     }
     if labels && gap > 0 {
         return label(text, gap);

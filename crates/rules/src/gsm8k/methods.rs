@@ -65,9 +65,9 @@ impl Gsm8kMethod {
             Self::Multi => MULTI.iter().find_map(|pattern| {
                 let groups = pattern.captures_iter(response);
                 let groups = groups.filter_map(|found| found.get(1));
-                groups
-                    .filter(|group| states_something(group.as_str()))
-                    .last()
+                // A lone comma or dash matches most of the patterns of `multi`, but it is no answer.
+                let said = groups.filter(|it| it.as_str().contains(char::is_alphanumeric));
+                said.last()
             })?,
         };
         Some(self.normalise(found.as_str()))
@@ -148,14 +148,6 @@ static NUMBER_AND_UNIT: LazyLock<Regex> = LazyLock::new(|| {
 
 /// The answer of a data-set row: what follows the last `####` (or everything, without one), trimmed, commas removed.
 pub(super) fn ground_truth(answer: &str) -> String {
-    after_mark(answer).trim().replace(',', "")
-}
-
-/// A lone comma or dash matches most of the patterns of `multi`, but it is no answer.
-fn states_something(group: &str) -> bool {
-    group.contains(char::is_alphanumeric)
-}
-
-fn after_mark(answer: &str) -> &str {
-    answer.rfind("####").map_or(answer, |at| &answer[at + 4..])
+    let answer = answer.rfind("####").map_or(answer, |at| &answer[at + 4..]);
+    answer.trim().replace(',', "")
 }

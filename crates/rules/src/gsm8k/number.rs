@@ -242,7 +242,8 @@ pub(crate) fn read_last(text: &str) -> Option<Reading> {
     let from = text.floor_char_boundary(last.start().saturating_sub(NEIGHBOURHOOD));
     let before = &text[from..last.start()];
     let after = &text[last.end()..];
-    if begins_like_group(run(&token)) && GROUP_BEFORE.is_match(before) {
+    let digits = run(&token).bytes().take_while(u8::is_ascii_digit);
+    if digits.take(4).count() == 3 && GROUP_BEFORE.is_match(before) {
         let whole = text.trim();
         let number = match whole.strip_prefix('-') {
             Some(rest) => spaced(rest, true),
@@ -358,11 +359,6 @@ fn run<'text>(token: &Captures<'text>) -> &'text str {
 fn ends_like_group(run: &str) -> bool {
     let digits = run.bytes().rev().take_while(u8::is_ascii_digit);
     (1..=3).contains(&digits.take(4).count())
-}
-
-/// Do just three digits stand at the beginning of this run?
-fn begins_like_group(run: &str) -> bool {
-    run.bytes().take_while(u8::is_ascii_digit).take(4).count() == 3
 }
 
 /// The value of text that is nothing but one number grouped by plain spaces.

@@ -27,36 +27,15 @@ pub(crate) struct UnitWord {
 }
 
 /// Prefixes of the SI and their powers of ten.
+#[rustfmt::skip]
 const NAMES: [(&str, i32); 13] = [
-    ("kilo", 3),
-    ("centi", -2),
-    ("milli", -3),
-    ("micro", -6),
-    ("nano", -9),
-    ("pico", -12),
-    ("femto", -15),
-    ("mega", 6),
-    ("giga", 9),
-    ("tera", 12),
-    ("deci", -1),
-    ("hecto", 2),
-    ("deca", 1),
+    ("kilo", 3), ("centi", -2), ("milli", -3), ("micro", -6), ("nano", -9), ("pico", -12), ("femto", -15),
+    ("mega", 6), ("giga", 9), ("tera", 12), ("deci", -1), ("hecto", 2), ("deca", 1),
 ];
+#[rustfmt::skip]
 const SYMBOLS: [(&str, i32); 14] = [
-    ("da", 1),
-    ("k", 3),
-    ("c", -2),
-    ("m", -3),
-    ("µ", -6),
-    ("μ", -6),
-    ("u", -6),
-    ("n", -9),
-    ("p", -12),
-    ("f", -15),
-    ("M", 6),
-    ("G", 9),
-    ("T", 12),
-    ("d", -1),
+    ("da", 1), ("k", 3), ("c", -2), ("m", -3), ("µ", -6), ("μ", -6), ("u", -6), ("n", -9), ("p", -12), ("f", -15),
+    ("M", 6), ("G", 9), ("T", 12), ("d", -1),
 ];
 
 /// Units by name, with and without prefixes, in the singular.

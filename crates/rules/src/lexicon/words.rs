@@ -87,34 +87,33 @@ impl Words {
 }
 
 /// A list of `words.tsv`.
-type List = LazyLock<Words>;
+pub(crate) type List = LazyLock<Words>;
 
-pub(crate) static APPROXIMATELY: List = LazyLock::new(|| Words::named("approximately"));
-pub(crate) static OPERATION: List = LazyLock::new(|| Words::named("operation"));
-pub(crate) static STATING: List = LazyLock::new(|| Words::named("stating"));
-pub(crate) static NO_LABEL: List = LazyLock::new(|| Words::named("no label"));
-pub(crate) static IN_NUMBER: List = LazyLock::new(|| Words::named("in number"));
-pub(crate) static PERCENT: List = LazyLock::new(|| Words::named("percent"));
-pub(crate) static SHORT_WORD: List = LazyLock::new(|| Words::named("short word"));
-pub(crate) static CAPITALS: List = LazyLock::new(|| Words::named("capitals"));
-pub(crate) static FUNCTION_IN_RUN: List = LazyLock::new(|| Words::named("function in run"));
-pub(crate) static NO_FUNCTION_IN_RUN: List = LazyLock::new(|| Words::named("no function in run"));
-pub(crate) static TRUE: List = LazyLock::new(|| Words::named("true"));
-pub(crate) static FALSE: List = LazyLock::new(|| Words::named("false"));
-pub(crate) static NO_VALUE: List = LazyLock::new(|| Words::named("no value"));
-pub(crate) static EMPTY_SET: List = LazyLock::new(|| Words::named("empty set"));
-pub(crate) static ALL_REAL_NUMBERS: List = LazyLock::new(|| Words::named("all real numbers"));
-pub(crate) static ALL_REAL_NUMBERS_BUT: List =
-    LazyLock::new(|| Words::named("all real numbers but"));
-pub(crate) static BEFORE_NO_SOLUTION: List = LazyLock::new(|| Words::named("before no solution"));
-pub(crate) static NO_SOLUTION: List = LazyLock::new(|| Words::named("no solution"));
-pub(crate) static KIND_OF_ANSWER: List = LazyLock::new(|| Words::named("kind of answer"));
-pub(crate) static CHANGES_NUMBER: List = LazyLock::new(|| Words::named("changes number"));
-pub(crate) static QUANTIFIER: List = LazyLock::new(|| Words::named("quantifier"));
-pub(crate) static RESTRICTS: List = LazyLock::new(|| Words::named("restricts"));
-pub(crate) static ELEMENT: List = LazyLock::new(|| Words::named("element"));
-pub(crate) static MONTH: List = LazyLock::new(|| Words::named("month"));
-pub(crate) static MOLECULE: List = LazyLock::new(|| Words::named("molecule"));
+/// Lists by their names in the table: `TWO_LETTERS` is "two letters".
+macro_rules! lists {
+    ($($name:ident,)*) => {
+        $(pub(crate) static $name: $crate::lexicon::words::List = std::sync::LazyLock::new(|| {
+            let name = stringify!($name).to_lowercase().replace('_', " ");
+            $crate::lexicon::words::Words::named(&name)
+        });)*
+
+        #[cfg(test)]
+        const ALL: &[&$crate::lexicon::words::List] = &[$(&$name),*];
+
+        #[cfg(test)]
+        #[test]
+        fn every_list_is_in_the_table() {
+            assert!(ALL.iter().all(|list| list.iter().next().is_some()));
+        }
+    };
+}
+pub(crate) use lists;
+
+lists! {
+    APPROXIMATELY, OPERATION, STATING, NO_LABEL, IN_NUMBER, PERCENT, SHORT_WORD, CAPITALS, FUNCTION_IN_RUN,
+    NO_FUNCTION_IN_RUN, TRUE, FALSE, NO_VALUE, EMPTY_SET, ALL_REAL_NUMBERS, ALL_REAL_NUMBERS_BUT, BEFORE_NO_SOLUTION,
+    NO_SOLUTION, KIND_OF_ANSWER, CHANGES_NUMBER, QUANTIFIER, RESTRICTS, ELEMENT, MONTH, MOLECULE,
+}
 
 /// Is a truth value, behind which `after` stands, said of some cases only: "true for even n", "yes, in most cases"?
 pub(crate) fn restricts(after: &str) -> bool {

@@ -1,7 +1,7 @@
 //! Written numbers: how far one reaches, and which of its signs group digits.
 
-use super::ParseError;
 use super::lexer::Lexer;
+use super::parser::Parsed;
 use super::token::{Kind, Numeral, digit};
 
 /// What stands between groups of digits.
@@ -18,7 +18,7 @@ enum Separator {
 }
 
 /// A number from the current place on.
-pub(super) fn number(lexer: &mut Lexer<'_>) -> Result<(), ParseError> {
+pub(super) fn number(lexer: &mut Lexer<'_>) -> Parsed<()> {
     let start = lexer.pos();
     if lexer.in_arguments() {
         // `\frac12`: each digit is an argument.
@@ -67,7 +67,7 @@ pub(super) fn number(lexer: &mut Lexer<'_>) -> Result<(), ParseError> {
 }
 
 /// Adds a number of nothing but digits, in the bytes from `start` to `end`.
-pub(super) fn digits(lexer: &mut Lexer<'_>, start: usize, end: usize) -> Result<(), ParseError> {
+pub(super) fn digits(lexer: &mut Lexer<'_>, start: usize, end: usize) -> Parsed<()> {
     lexer.seek(end);
     lexer.push_number(
         Numeral::digits(lexer.text().get(start..end).unwrap_or("")),
@@ -450,7 +450,7 @@ fn dots(lexer: &mut Lexer<'_>) -> bool {
 }
 
 /// `0x1F`, `0b101`, `0o17`.
-fn prefixed(lexer: &mut Lexer<'_>) -> Result<bool, ParseError> {
+fn prefixed(lexer: &mut Lexer<'_>) -> Parsed<bool> {
     let start = lexer.pos();
     let radix = match lexer.byte(1) {
         Some(b'x' | b'X') => 16,

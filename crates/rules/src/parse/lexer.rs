@@ -3,6 +3,7 @@
 //! Brackets find their counterparts here, and note what stands directly inside, so that the parser never searches.
 
 use super::ParseError;
+use super::parser::Parsed;
 use super::token::{Bracket, Kind, Numeral, Side, Space, Structure, Token, inside};
 use super::{digits, markup, runs, signs};
 use crate::algebra::Expr;
@@ -260,18 +261,14 @@ impl<'t> Lexer<'t> {
     }
 
     /// Adds a written number that ends at the current place.
-    pub(super) fn push_number(
-        &mut self,
-        numeral: Numeral<'t>,
-        start: usize,
-    ) -> Result<(), ParseError> {
+    pub(super) fn push_number(&mut self, numeral: Numeral<'t>, start: usize) -> Parsed<()> {
         let index = self.numerals.len() as u32;
         self.numerals.push(numeral);
         self.push(Kind::Number(index), start)
     }
 
     /// Adds a token that ends at the current place.
-    pub(super) fn push(&mut self, kind: Kind<'t>, start: usize) -> Result<(), ParseError> {
+    pub(super) fn push(&mut self, kind: Kind<'t>, start: usize) -> Parsed<()> {
         if self.tokens.len() >= MOST_TOKENS {
             return Err(ParseError::TooLong { limit: MOST_TOKENS });
         }
@@ -306,7 +303,7 @@ impl<'t> Lexer<'t> {
     }
 
     /// Adds a token that may be an argument of `\frac`.
-    pub(super) fn push_atom(&mut self, kind: Kind<'t>, start: usize) -> Result<(), ParseError> {
+    pub(super) fn push_atom(&mut self, kind: Kind<'t>, start: usize) -> Parsed<()> {
         self.pass_argument();
         if matches!(
             kind,
@@ -318,12 +315,7 @@ impl<'t> Lexer<'t> {
     }
 
     /// Adds an opening bracket.
-    pub(super) fn open(
-        &mut self,
-        kind: Kind<'t>,
-        bracket: Bracket,
-        start: usize,
-    ) -> Result<(), ParseError> {
+    pub(super) fn open(&mut self, kind: Kind<'t>, bracket: Bracket, start: usize) -> Parsed<()> {
         if self.opened.len() >= Expr::MAX_DEPTH {
             return Err(ParseError::TooDeep {
                 limit: Expr::MAX_DEPTH,
@@ -347,7 +339,7 @@ impl<'t> Lexer<'t> {
         self.push(kind, start)
     }
 
-    pub(super) fn close(&mut self, bracket: Bracket, start: usize) -> Result<(), ParseError> {
+    pub(super) fn close(&mut self, bracket: Bracket, start: usize) -> Parsed<()> {
         let interval =
             |bracket| matches!(bracket, Bracket::Round | Bracket::Square | Bracket::Outward);
         let Some(open) = self.opened.pop().filter(|open| {
@@ -369,7 +361,7 @@ impl<'t> Lexer<'t> {
     }
 
     /// Reads one token, or skips what is none.
-    pub(super) fn step(&mut self) -> Result<(), ParseError> {
+    pub(super) fn step(&mut self) -> Parsed<()> {
         self.steps += 1;
         if self.steps > MOST_STEPS {
             return Err(ParseError::TooLong { limit: MOST_TOKENS });

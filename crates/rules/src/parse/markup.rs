@@ -1,13 +1,13 @@
 //! Commands of LaTeX: what they emit, and what they only say about the looks.
 
-use super::ParseError;
 use super::command::{self, Action};
 use super::lexer::Lexer;
+use super::parser::Parsed;
 use super::token::{Bracket, Environment, Kind, Side, Space};
 use super::{signs, text_command};
 
 /// Control characters: a tab that was the `\t` of a command in a string with escapes, and noise. Others are rewritten before an answer is read.
-pub(super) fn control(lexer: &mut Lexer<'_>) -> Result<(), ParseError> {
+pub(super) fn control(lexer: &mut Lexer<'_>) -> Parsed<()> {
     let start = lexer.pos();
     let rest = lexer.text().get(start + 1..).unwrap_or("");
     let is_tab = lexer.bytes()[start] == b'\t';
@@ -24,7 +24,7 @@ pub(super) fn control(lexer: &mut Lexer<'_>) -> Result<(), ParseError> {
 }
 
 /// A command, or a line break.
-pub(super) fn backslash(lexer: &mut Lexer<'_>) -> Result<(), ParseError> {
+pub(super) fn backslash(lexer: &mut Lexer<'_>) -> Parsed<()> {
     let start = lexer.pos();
     lexer.skip(1);
     let Some(next) = lexer.rest().chars().next() else {
@@ -75,7 +75,7 @@ pub(super) fn backslash(lexer: &mut Lexer<'_>) -> Result<(), ParseError> {
 }
 
 /// `\\`: a line break, or a command whose backslash was escaped.
-pub(super) fn two_backslashes(lexer: &mut Lexer<'_>, start: usize) -> Result<(), ParseError> {
+pub(super) fn two_backslashes(lexer: &mut Lexer<'_>, start: usize) -> Parsed<()> {
     lexer.skip(1);
     let length = lexer
         .rest()
@@ -110,7 +110,7 @@ pub(super) fn two_backslashes(lexer: &mut Lexer<'_>, start: usize) -> Result<(),
 }
 
 /// A line break. `table`: an environment is open nearby.
-fn end_row(lexer: &mut Lexer<'_>, table: bool, start: usize) -> Result<(), ParseError> {
+fn end_row(lexer: &mut Lexer<'_>, table: bool, start: usize) -> Parsed<()> {
     if lexer.in_table() {
         if lexer.last() != Some(Kind::Row) {
             return lexer.push(Kind::Row, start);
@@ -139,7 +139,7 @@ fn row_gap(text: &str) -> usize {
 }
 
 /// `\mathbb{R}`.
-pub(super) fn blackboard(lexer: &mut Lexer<'_>, start: usize) -> Result<(), ParseError> {
+pub(super) fn blackboard(lexer: &mut Lexer<'_>, start: usize) -> Parsed<()> {
     let rest = lexer.rest();
     let trimmed = rest.trim_start();
     let skipped = rest.len() - trimmed.len();
@@ -165,7 +165,7 @@ pub(super) fn blackboard(lexer: &mut Lexer<'_>, start: usize) -> Result<(), Pars
 }
 
 /// Carries out a command that ends at the current place.
-pub(super) fn act(lexer: &mut Lexer<'_>, action: Action, start: usize) -> Result<(), ParseError> {
+pub(super) fn act(lexer: &mut Lexer<'_>, action: Action, start: usize) -> Parsed<()> {
     if !matches!(action, Action::Emit(_) | Action::Delimiter(_) | Action::Not) {
         lexer.next.grouping = true;
     }
@@ -211,11 +211,7 @@ pub(super) fn act(lexer: &mut Lexer<'_>, action: Action, start: usize) -> Result
 }
 
 /// A command that is a token.
-pub(super) fn emit(
-    lexer: &mut Lexer<'_>,
-    kind: Kind<'static>,
-    start: usize,
-) -> Result<(), ParseError> {
+pub(super) fn emit(lexer: &mut Lexer<'_>, kind: Kind<'static>, start: usize) -> Parsed<()> {
     let side = lexer.next.side.take();
     match kind {
         Kind::Open(Bracket::Square) => lexer.open(kind, Bracket::Square, start),
@@ -267,7 +263,7 @@ pub(super) fn begins_table(lexer: &Lexer<'_>) -> bool {
 }
 
 /// `\begin{…}`, with the columns of an array.
-pub(super) fn begin(lexer: &mut Lexer<'_>, start: usize) -> Result<(), ParseError> {
+pub(super) fn begin(lexer: &mut Lexer<'_>, start: usize) -> Parsed<()> {
     let Some(environment) = environment_name(lexer) else {
         return lexer.push(Kind::Other, start);
     };

@@ -4,7 +4,7 @@ use dashu_base::BitTest;
 use dashu_int::{IBig, UBig};
 
 use super::token::{Numeral, digit};
-use crate::algebra::{Expr, Rational};
+use crate::algebra::{Expr, LongNumber, Rational};
 
 /// What a written number says.
 #[derive(Debug, Clone)]
@@ -104,11 +104,11 @@ pub(super) fn scaled(digits: &str, exponent: i64) -> Expr {
     let far = exponent.unsigned_abs() > Expr::LONG_DIGITS as u64;
     if digits.len() > Expr::LONG_DIGITS || far {
         let shorter = digits.trim_end_matches('0');
-        return Expr::LongNumber {
+        return Expr::LongNumber(LongNumber {
             negative: false,
             digits: shorter.into(),
             exponent: exponent.saturating_add_unsigned((digits.len() - shorter.len()) as u64),
-        };
+        });
     }
     let Ok(integer) = IBig::from_str_radix(digits, 10) else {
         return Expr::integer(0);

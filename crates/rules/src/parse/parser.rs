@@ -4,7 +4,7 @@ use super::ParseError;
 use super::lexer::{Lexed, MOST_TOKENS, syntax};
 use super::number;
 use super::token::{Bracket, Kind, Numeral, Space, Token, inside};
-use crate::algebra::{Expr, Function};
+use crate::algebra::{Expr, Function, LongNumber};
 
 /// How often an item may be read again for the other sign of ±.
 const MOST_REPEATS: u32 = 64;
@@ -412,15 +412,10 @@ pub(super) fn product(mut factors: Vec<Expr>) -> Expr {
 pub(super) fn negate(expr: Expr) -> Expr {
     match expr {
         Expr::Number(value) => Expr::Number(-value),
-        Expr::LongNumber {
-            negative,
-            digits,
-            exponent,
-        } => Expr::LongNumber {
-            negative: !negative,
-            digits,
-            exponent,
-        },
+        Expr::LongNumber(long) => Expr::LongNumber(LongNumber {
+            negative: !long.negative,
+            ..long
+        }),
         Expr::Multiply(mut factors) => {
             if let Some(first @ Expr::Number(_)) = factors.first_mut() {
                 let value = std::mem::replace(first, Expr::integer(0));
@@ -445,7 +440,7 @@ pub(super) fn is_too_deep(expr: &Expr, left: usize) -> bool {
         return true;
     };
     match expr {
-        Expr::Number(_) | Expr::LongNumber { .. } | Expr::Constant(_) | Expr::Symbol(_) => false,
+        Expr::Number(_) | Expr::LongNumber(_) | Expr::Constant(_) | Expr::Symbol(_) => false,
         Expr::Add(parts) | Expr::Multiply(parts) | Expr::Call(_, parts) | Expr::Apply(_, parts) => {
             parts.iter().any(|part| is_too_deep(part, left))
         }

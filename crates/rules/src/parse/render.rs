@@ -225,19 +225,15 @@ impl Out {
                     || (text.contains('/') && around > Tightness::Product);
                 self.brackets(loose, |out| out.push(&text));
             }
-            Expr::LongNumber {
-                negative,
-                digits,
-                exponent,
-            } => self.brackets(*negative && around > Tightness::Sum, |out| {
-                if *negative {
-                    out.push("-");
-                }
-                out.push(digits);
-                if *exponent != 0 {
-                    out.push(&format!("e{exponent}"));
-                }
-            }),
+            Expr::LongNumber(long) => {
+                self.brackets(long.negative && around > Tightness::Sum, |out| {
+                    out.push(if long.negative { "-" } else { "" });
+                    out.push(&long.digits);
+                    if long.exponent != 0 {
+                        out.push(&format!("e{}", long.exponent));
+                    }
+                })
+            }
             Expr::Constant(constant) => self.push(match constant {
                 Constant::Pi => "π",
                 Constant::E => "e",
@@ -298,7 +294,7 @@ impl Out {
     fn term(&mut self, term: &Expr, size: Sign) {
         match (term, size) {
             (Expr::Number(value), Sign::Number) => self.push(&fraction(&-value)),
-            (Expr::LongNumber { .. }, Sign::Number) => {
+            (Expr::LongNumber(_), Sign::Number) => {
                 self.expr(&super::parser::negate(term.clone()), Tightness::Product);
             }
             (Expr::Multiply(factors), size) => {
@@ -414,7 +410,7 @@ fn sign_of(term: &Expr) -> (bool, Sign) {
     let zero = Rational::from(0);
     match term {
         Expr::Number(value) if *value < zero => (true, Sign::Number),
-        Expr::LongNumber { negative: true, .. } => (true, Sign::Number),
+        Expr::LongNumber(long) if long.negative => (true, Sign::Number),
         Expr::Multiply(factors) => match factors.first() {
             Some(Expr::Number(value)) if *value == Rational::from(-1) && factors.len() > 1 => {
                 let divides = matches!(factors.get(1), Some(Expr::Power(pair)) if pair.1 == Expr::integer(-1));

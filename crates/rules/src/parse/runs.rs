@@ -3,6 +3,7 @@
 use super::ParseError;
 use super::letters::{self, Run};
 use super::lexer::{Lexer, MOST_TOKENS};
+use super::parser::Parsed;
 use super::token::{Bracket, Kind, digit};
 use super::{command, digits};
 use crate::lexicon::units::currency;
@@ -12,7 +13,7 @@ use crate::lexicon::words;
 const LONGEST_RUN: usize = 4_000;
 const TOO_LONG: ParseError = ParseError::TooLong { limit: MOST_TOKENS };
 
-pub(super) fn letters(lexer: &mut Lexer<'_>) -> Result<(), ParseError> {
+pub(super) fn letters(lexer: &mut Lexer<'_>) -> Parsed<()> {
     let start = lexer.pos();
     let mut end = start;
     while let Some(&byte) = lexer.bytes().get(end) {
@@ -127,7 +128,7 @@ pub(super) fn currency_prefix(
 }
 
 /// A word in another script, or with accents.
-pub(super) fn foreign_word(lexer: &mut Lexer<'_>) -> Result<(), ParseError> {
+pub(super) fn foreign_word(lexer: &mut Lexer<'_>) -> Parsed<()> {
     let start = lexer.pos();
     let near = &lexer.rest()[..lexer.rest().floor_char_boundary(LONGEST_RUN)];
     let length = near.find(|c: char| !is_word_letter(c) && c != '\'' && c != '’');
@@ -153,7 +154,7 @@ pub(super) fn shifted(
     lexer: &mut Lexer<'_>,
     sign: Kind<'static>,
     plain: fn(char) -> Option<Kind<'static>>,
-) -> Result<(), ParseError> {
+) -> Parsed<()> {
     let start = lexer.pos();
     lexer.push(sign, start)?;
     let of = |rest: &str, wanted: fn(Kind<'static>) -> bool| -> usize {

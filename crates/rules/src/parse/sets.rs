@@ -193,16 +193,7 @@ fn is_condition(answer: &Answer, variable: char) -> bool {
         return false;
     };
     relation.modulus.is_none()
-        && relation.operators.iter().all(|operator| {
-            matches!(
-                operator,
-                Operator::Less
-                    | Operator::LessOrEqual
-                    | Operator::Greater
-                    | Operator::GreaterOrEqual
-                    | Operator::NotEqual
-            )
-        })
+        && relation.operators.iter().all(|it| it.orders())
         && relation
             .sides
             .iter()

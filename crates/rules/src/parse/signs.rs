@@ -1,14 +1,14 @@
 //! Signs: operators, relations, brackets and punctuation, of ASCII and beyond.
 
-use super::ParseError;
 use super::lexer::Lexer;
+use super::parser::Parsed;
 use super::runs::{self, is_word_letter};
 use super::token::{Bracket, Kind, Side, Space, digit, inside};
 use super::{command, digits};
 use crate::algebra::Constant;
 use crate::answer::Operator;
 
-pub(super) fn ascii<'t>(lexer: &mut Lexer<'t>, byte: u8) -> Result<(), ParseError> {
+pub(super) fn ascii<'t>(lexer: &mut Lexer<'t>, byte: u8) -> Parsed<()> {
     let start = lexer.pos();
     let next = lexer.byte(1);
     let two = |lexer: &mut Lexer<'t>, kind| {
@@ -45,22 +45,10 @@ pub(super) fn ascii<'t>(lexer: &mut Lexer<'t>, byte: u8) -> Result<(), ParseErro
         }
         (b'<', Some(b'>')) => return two(lexer, Kind::Relation(Operator::NotEqual)),
         (b'>', Some(b'=')) => return two(lexer, Kind::Relation(Operator::GreaterOrEqual)),
-        (b'<', _) if side.is_some() => {
-            lexer.skip(1);
-            return lexer.open(Kind::Open(Bracket::Angle), Bracket::Angle, start);
-        }
-        (b'>', _) if side.is_some() => {
-            lexer.skip(1);
-            return lexer.close(Bracket::Angle, start);
-        }
-        (b'(', _) => {
-            lexer.skip(1);
-            return lexer.open(Kind::Open(Bracket::Round), Bracket::Round, start);
-        }
-        (b')', _) => {
-            lexer.skip(1);
-            return lexer.close(Bracket::Round, start);
-        }
+        (b'<', _) if side.is_some() => return opens(lexer, Bracket::Angle),
+        (b'>', _) if side.is_some() => return closes(lexer, Bracket::Angle),
+        (b'(', _) => return opens(lexer, Bracket::Round),
+        (b')', _) => return closes(lexer, Bracket::Round),
         (b'[' | b']', _) => return square(lexer, byte, side),
         // `1{:}3`: a sign in braces is a sign.
         (b'{', Some(b':' | b'=' | b'<' | b'>' | b'+' | b'-' | b'/' | b'*'))
@@ -71,14 +59,8 @@ pub(super) fn ascii<'t>(lexer: &mut Lexer<'t>, byte: u8) -> Result<(), ParseErro
             lexer.skip(1);
             return Ok(());
         }
-        (b'{', _) => {
-            lexer.skip(1);
-            return lexer.open(Kind::Open(Bracket::Group), Bracket::Group, start);
-        }
-        (b'}', _) => {
-            lexer.skip(1);
-            return lexer.close(Bracket::Group, start);
-        }
+        (b'{', _) => return opens(lexer, Bracket::Group),
+        (b'}', _) => return closes(lexer, Bracket::Group),
         (b'|', Some(b'|')) if side.is_none() && lexer.last().is_none() => {
             lexer.skip(1);
             return lexer.push(Kind::Bar(Side::Unknown), start);
@@ -151,7 +133,7 @@ pub(super) fn negate<'t>(lexer: &mut Lexer<'t>, kind: Kind<'t>) -> Kind<'t> {
 }
 
 /// `!` and `'`, several counted.
-pub(super) fn repeated(lexer: &mut Lexer<'_>, byte: u8) -> Result<(), ParseError> {
+pub(super) fn repeated(lexer: &mut Lexer<'_>, byte: u8) -> Parsed<()> {
     let start = lexer.pos();
     while lexer.byte(0) == Some(byte) && lexer.pos() - start < 200 {
         lexer.skip(1);
@@ -168,11 +150,7 @@ pub(super) fn repeated(lexer: &mut Lexer<'_>, byte: u8) -> Result<(), ParseError
 }
 
 /// `[` and `]`, which may enclose from the outside: `]a, b[`.
-pub(super) fn square(
-    lexer: &mut Lexer<'_>,
-    byte: u8,
-    side: Option<Side>,
-) -> Result<(), ParseError> {
+pub(super) fn square(lexer: &mut Lexer<'_>, byte: u8, side: Option<Side>) -> Parsed<()> {
     let start = lexer.pos();
     lexer.skip(1);
     let entries = lexer.inside() & (inside::COMMA | inside::SEMICOLON) != 0;
@@ -229,7 +207,7 @@ pub(super) fn square(
     }
 }
 
-pub(super) fn beyond_ascii(lexer: &mut Lexer<'_>) -> Result<(), ParseError> {
+pub(super) fn beyond_ascii(lexer: &mut Lexer<'_>) -> Parsed<()> {
     let start = lexer.pos();
     let Some(character) = lexer.rest().chars().next() else {
         lexer.skip(1);
@@ -292,8 +270,20 @@ pub(super) fn beyond_ascii(lexer: &mut Lexer<'_>) -> Result<(), ParseError> {
 }
 
 /// A letter in another style, as its ASCII counterpart.
-fn styled_letter(lexer: &mut Lexer<'_>, letter: u8) -> Result<(), ParseError> {
+fn styled_letter(lexer: &mut Lexer<'_>, letter: u8) -> Parsed<()> {
     let start = lexer.pos();
     lexer.skip(lexer.rest().chars().next().map_or(1, char::len_utf8));
     lexer.push_atom(Kind::Letter(letter as char), start)
+}
+
+fn opens(lexer: &mut Lexer<'_>, bracket: Bracket) -> Parsed<()> {
+    let start = lexer.pos();
+    lexer.skip(1);
+    lexer.open(Kind::Open(bracket), bracket, start)
+}
+
+fn closes(lexer: &mut Lexer<'_>, bracket: Bracket) -> Parsed<()> {
+    let start = lexer.pos();
+    lexer.skip(1);
+    lexer.close(bracket, start)
 }

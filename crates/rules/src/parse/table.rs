@@ -201,39 +201,32 @@ pub(super) fn barred_table(parser: &mut Parser<'_>) -> Parsed<Option<Expr>> {
 
 /// The determinant of a small square matrix, as a formula.
 fn determinant(rows: &[Vec<Expr>]) -> Option<Expr> {
-    match rows {
-        [a] => match a.as_slice() {
-            [value] => Some(value.clone()),
-            _ => None,
-        },
-        [a, b] => match (a.as_slice(), b.as_slice()) {
-            ([p, q], [r, s]) => Some(Expr::Add(vec![
-                product(vec![p.clone(), s.clone()]),
-                negate(product(vec![q.clone(), r.clone()])),
-            ])),
-            _ => None,
-        },
-        [a, b, c] => {
-            let ([_, _, _], [_, _, _], [_, _, _]) = (a.as_slice(), b.as_slice(), c.as_slice())
-            else {
-                return None;
-            };
-            let term = |i: usize, j: usize, k: usize| {
-                Some(product(vec![
-                    a.get(i)?.clone(),
-                    b.get(j)?.clone(),
-                    c.get(k)?.clone(),
-                ]))
-            };
-            Some(Expr::Add(vec![
-                term(0, 1, 2)?,
-                term(1, 2, 0)?,
-                term(2, 0, 1)?,
-                negate(term(2, 1, 0)?),
-                negate(term(1, 0, 2)?),
-                negate(term(0, 2, 1)?),
-            ]))
-        }
-        _ => None,
+    // In which columns the factors of a term stand, and whether it is taken away.
+    let terms: &[(&[usize], bool)] = match rows.len() {
+        1 => &[(&[0], false)],
+        2 => &[(&[0, 1], false), (&[1, 0], true)],
+        3 => &[
+            (&[0, 1, 2], false),
+            (&[1, 2, 0], false),
+            (&[2, 0, 1], false),
+            (&[2, 1, 0], true),
+            (&[1, 0, 2], true),
+            (&[0, 2, 1], true),
+        ],
+        _ => return None,
+    };
+    if rows.iter().any(|row| row.len() != rows.len()) {
+        return None;
     }
+    let term = |(columns, negative): &(&[usize], bool)| {
+        let factors = rows.iter().zip(*columns);
+        let term = product(factors.map(|(row, column)| row[*column].clone()).collect());
+        if *negative { negate(term) } else { term }
+    };
+    let mut sum: Vec<Expr> = terms.iter().map(term).collect();
+    Some(if sum.len() == 1 {
+        sum.swap_remove(0)
+    } else {
+        Expr::Add(sum)
+    })
 }

@@ -1,13 +1,13 @@
 //! `\text{…}` and `\mathrm{…}`: words, units, names, or formulas after all.
 
-use super::ParseError;
 use super::lexer::Lexer;
+use super::parser::Parsed;
 use super::token::{Kind, Named, Space};
 use super::{command, markup, units};
 use crate::algebra::{BinderKind, Constant, Function};
 
 /// The argument of a command for words (or, if `name`, for an upright name), which begins at the current place.
-pub(super) fn words(lexer: &mut Lexer<'_>, start: usize, name: bool) -> Result<(), ParseError> {
+pub(super) fn words(lexer: &mut Lexer<'_>, start: usize, name: bool) -> Parsed<()> {
     if lexer.byte(0) == Some(b'*') {
         lexer.skip(1);
     }
@@ -119,12 +119,7 @@ pub(super) fn words(lexer: &mut Lexer<'_>, start: usize, name: bool) -> Result<(
     lexer.push(Kind::Text(words), start)
 }
 
-fn upright_name<'t>(
-    lexer: &mut Lexer<'t>,
-    words: &'t str,
-    start: usize,
-    end: usize,
-) -> Result<(), ParseError> {
+fn upright_name<'t>(lexer: &mut Lexer<'t>, words: &'t str, start: usize, end: usize) -> Parsed<()> {
     let behind = lexer
         .text()
         .get(end..)

@@ -1,7 +1,7 @@
 //! The state of one evaluation to an enclosure: the point, the precision, the branches.
 
 use super::real::Real;
-use super::value::{Arithmetic, Value};
+use super::value::{Arithmetic, Enclosed, Value};
 use crate::algebra::budget::{Budget, Failure, Outcome};
 use crate::algebra::expr::Rational;
 
@@ -70,7 +70,7 @@ impl<'b> Evaluation<'b> {
     }
 
     /// A complex value, where one may be.
-    pub(super) fn complex<R: Real>(&self, real: R, imaginary: R) -> Outcome<Value<R>> {
+    pub(super) fn complex<R: Real>(&self, real: R, imaginary: R) -> Enclosed<R> {
         if self.is_real() {
             Err(Failure::Undefined)
         } else {
@@ -78,7 +78,7 @@ impl<'b> Evaluation<'b> {
         }
     }
 
-    pub(super) fn symbol<R: Real>(&self, name: &str) -> Outcome<Value<R>> {
+    pub(super) fn symbol<R: Real>(&self, name: &str) -> Enclosed<R> {
         let mut values = self.point.iter();
         let (_, value) = values
             .find(|(variable, _)| *variable == name)

@@ -7,12 +7,12 @@ use super::functions::{applied, call};
 use super::gamma::euler_gamma;
 use super::powers::{exponential, power};
 use super::real::Real;
-use super::value::Value;
-use crate::algebra::budget::{Failure, Outcome};
-use crate::algebra::expr::{Constant, Expr, Rational};
+use super::value::{Enclosed, Value};
+use crate::algebra::budget::Failure;
+use crate::algebra::expr::{Constant, Expr, LongNumber, Rational};
 use crate::algebra::{rational, work};
 
-pub(super) fn evaluate<R: Real>(at: &mut Evaluation<'_>, expr: &Expr) -> Outcome<Value<R>> {
+pub(super) fn evaluate<R: Real>(at: &mut Evaluation<'_>, expr: &Expr) -> Enclosed<R> {
     let arithmetic = at.arithmetic();
     at.spend(R::cost(arithmetic.bits))?;
     match expr {
@@ -24,11 +24,7 @@ pub(super) fn evaluate<R: Real>(at: &mut Evaluation<'_>, expr: &Expr) -> Outcome
                 Value::Exact(value.clone())
             })
         }
-        Expr::LongNumber {
-            negative,
-            digits,
-            exponent,
-        } => long_number(at, *negative, digits, *exponent),
+        Expr::LongNumber(long) => long_number(at, long),
         Expr::Constant(name) => constant(at, *name),
         Expr::Symbol(name) => at.symbol(name),
         Expr::Add(parts) => {
@@ -55,7 +51,7 @@ pub(super) fn evaluate<R: Real>(at: &mut Evaluation<'_>, expr: &Expr) -> Outcome
     }
 }
 
-fn product<R: Real>(at: &mut Evaluation<'_>, parts: &[Expr]) -> Outcome<Value<R>> {
+fn product<R: Real>(at: &mut Evaluation<'_>, parts: &[Expr]) -> Enclosed<R> {
     let arithmetic = at.arithmetic();
     let mut product = Value::Exact(Rational::ONE);
     for part in parts {
@@ -73,7 +69,7 @@ fn product<R: Real>(at: &mut Evaluation<'_>, parts: &[Expr]) -> Outcome<Value<R>
     Ok(product)
 }
 
-fn constant<R: Real>(at: &mut Evaluation<'_>, constant: Constant) -> Outcome<Value<R>> {
+fn constant<R: Real>(at: &mut Evaluation<'_>, constant: Constant) -> Enclosed<R> {
     let bits = at.bits();
     let rational = |value: i64| R::rational(&Rational::from(value), bits);
     match constant {
@@ -93,13 +89,8 @@ fn constant<R: Real>(at: &mut Evaluation<'_>, constant: Constant) -> Outcome<Val
 }
 
 /// The leading digits are enough.
-fn long_number<R: Real>(
-    at: &mut Evaluation<'_>,
-    negative: bool,
-    digits: &str,
-    exponent: i64,
-) -> Outcome<Value<R>> {
-    let bits = at.bits();
+fn long_number<R: Real>(at: &mut Evaluation<'_>, long: &LongNumber) -> Enclosed<R> {
+    let (bits, digits) = (at.bits(), &long.digits);
     let keep = (bits as usize / 3 + 20).min(digits.len());
     let head = digits.get(..keep).ok_or(Failure::Unknown)?;
     let head = UBig::from_str_radix(head, 10).map_err(|_| Failure::Unknown)?;
@@ -110,9 +101,13 @@ fn long_number<R: Real>(
         low
     };
     let dropped = i64::try_from(digits.len() - keep).map_err(|_| Failure::Unknown)?;
-    let scale = exponent.checked_add(dropped).ok_or(Failure::Unknown)?;
+    let scale = long.exponent.checked_add(dropped).ok_or(Failure::Unknown)?;
     let ten = Value::Exact(Rational::from(10));
     let scale = power(at, &ten, &Value::Exact(Rational::from(scale)))?;
     let value = at.arithmetic().multiply(&Value::Real(mantissa), &scale);
-    Ok(if negative { value.negated() } else { value })
+    Ok(if long.negative {
+        value.negated()
+    } else {
+        value
+    })
 }

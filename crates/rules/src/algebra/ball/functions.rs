@@ -9,7 +9,7 @@ use super::expressions::evaluate;
 use super::gamma;
 use super::powers::{angle, exponential, logarithm, power};
 use super::real::Real;
-use super::value::Value;
+use super::value::{Enclosed, Value};
 use crate::algebra::budget::{Failure, Outcome};
 use crate::algebra::expr::{Constant, Expr, Function, Rational};
 use crate::algebra::fold;
@@ -19,7 +19,7 @@ pub(super) fn call<R: Real>(
     at: &mut Evaluation<'_>,
     function: Function,
     arguments: &[Expr],
-) -> Outcome<Value<R>> {
+) -> Enclosed<R> {
     use Function as F;
     let mut values: Vec<Value<R>> = Vec::with_capacity(arguments.len());
     if let (F::Logarithm, [argument, base]) = (function, arguments) {
@@ -137,11 +137,7 @@ fn exactly<R: Real>(
     }
 }
 
-fn logarithm_to<R: Real>(
-    at: &mut Evaluation<'_>,
-    argument: &Expr,
-    base: &Expr,
-) -> Outcome<Value<R>> {
+fn logarithm_to<R: Real>(at: &mut Evaluation<'_>, argument: &Expr, base: &Expr) -> Enclosed<R> {
     let argument = evaluate(at, argument)?;
     let value = logarithm(at, &argument)?;
     if matches!(base, Expr::Constant(Constant::E)) {
@@ -187,11 +183,7 @@ fn sin_cos<R: Real>(at: &mut Evaluation<'_>, value: &Value<R>) -> Outcome<(Value
     Ok((at.arithmetic().multiply(&difference, &turn), cos))
 }
 
-fn circular<R: Real>(
-    at: &mut Evaluation<'_>,
-    function: Function,
-    value: &Value<R>,
-) -> Outcome<Value<R>> {
+fn circular<R: Real>(at: &mut Evaluation<'_>, function: Function, value: &Value<R>) -> Enclosed<R> {
     let (sin, cos) = sin_cos(at, value)?;
     let one = Value::Exact(Rational::ONE);
     match function {
@@ -208,7 +200,7 @@ fn hyperbolic<R: Real>(
     at: &mut Evaluation<'_>,
     function: Function,
     value: &Value<R>,
-) -> Outcome<Value<R>> {
+) -> Enclosed<R> {
     let half = Value::Exact(half());
     let plus = exponential(at, value)?;
     let opposite = value.negated();
@@ -227,7 +219,7 @@ fn inverse_circular<R: Real>(
     at: &mut Evaluation<'_>,
     function: Function,
     value: &Value<R>,
-) -> Outcome<Value<R>> {
+) -> Enclosed<R> {
     let bits = at.bits();
     at.spend(R::function_cost(bits))?;
     let one = Value::Exact(Rational::ONE);
@@ -273,7 +265,7 @@ fn inverse_hyperbolic<R: Real>(
     at: &mut Evaluation<'_>,
     function: Function,
     value: &Value<R>,
-) -> Outcome<Value<R>> {
+) -> Enclosed<R> {
     let arithmetic = at.arithmetic();
     let one = Value::Exact(Rational::ONE);
     let half = Value::Exact(half());
@@ -309,7 +301,7 @@ fn extreme<R: Real>(
     a: &Value<R>,
     b: &Value<R>,
     largest: bool,
-) -> Outcome<Value<R>> {
+) -> Enclosed<R> {
     let difference = at.arithmetic().subtract(a, b);
     match difference.sign() {
         Ok(order) => Ok(if (order == Ordering::Less) == largest {
@@ -331,7 +323,7 @@ pub(super) fn applied<R: Real>(
     at: &mut Evaluation<'_>,
     name: &str,
     arguments: &[Expr],
-) -> Outcome<Value<R>> {
+) -> Enclosed<R> {
     let word = name.bytes().fold(0xCBF2_9CE4u64, |word, byte| {
         (word ^ u64::from(byte)).wrapping_mul(0x0100_0193) % 0xFFFF_FFFB
     });
@@ -357,7 +349,7 @@ fn combinatorial<R: Real>(
     at: &mut Evaluation<'_>,
     function: Function,
     values: &[Value<R>],
-) -> Outcome<Value<R>> {
+) -> Enclosed<R> {
     use Function as F;
     let one = Value::Exact(Rational::ONE);
     let exponent = match (function, values) {
@@ -390,7 +382,7 @@ fn ln_gamma<R: Real>(at: &mut Evaluation<'_>, argument: &Value<R>) -> Outcome<R>
     gamma::ln_gamma(&argument, bits)
 }
 
-fn floor<R: Real>(value: &Value<R>) -> Outcome<Value<R>> {
+fn floor<R: Real>(value: &Value<R>) -> Enclosed<R> {
     let floor = match value {
         Value::Exact(value) => rational::floor(value),
         Value::Real(real) => real.floor().ok_or(Failure::Unknown)?,

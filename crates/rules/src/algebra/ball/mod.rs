@@ -32,7 +32,7 @@ pub(super) use double::Double;
 pub(super) use evaluation::Branches;
 pub(crate) use evaluation::PointValue;
 pub(super) use real::Real;
-pub(super) use value::{Arithmetic, Value};
+pub(super) use value::{Arithmetic, Enclosed, Value};
 
 /// The value of an expression at a point, to so many bits.
 pub(super) fn evaluate<R: Real>(
@@ -41,11 +41,11 @@ pub(super) fn evaluate<R: Real>(
     bits: u32,
     branches: Branches,
     budget: &mut Budget,
-) -> Outcome<Value<R>> {
+) -> Enclosed<R> {
     expressions::evaluate(&mut Evaluation::new(point, bits, branches, budget), expr)
 }
 
-pub(super) fn constant<R: Real>(expr: &Expr, bits: u32, budget: &mut Budget) -> Outcome<Value<R>> {
+pub(super) fn constant<R: Real>(expr: &Expr, bits: u32, budget: &mut Budget) -> Enclosed<R> {
     evaluate(expr, &[], bits, Branches::RealRoots, budget)
 }
 

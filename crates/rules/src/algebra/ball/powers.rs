@@ -7,16 +7,13 @@ use dashu_int::{IBig, UBig};
 
 use super::evaluation::Evaluation;
 use super::real::Real;
-use super::value::Value;
+use super::value::{Enclosed, Value};
 use crate::algebra::budget::{Failure, Outcome};
 use crate::algebra::expr::Rational;
 use crate::algebra::rational::{self, half, has_even_denominator, is_odd};
 
 /// e^z.
-pub(super) fn exponential<R: Real>(
-    at: &mut Evaluation<'_>,
-    exponent: &Value<R>,
-) -> Outcome<Value<R>> {
+pub(super) fn exponential<R: Real>(at: &mut Evaluation<'_>, exponent: &Value<R>) -> Enclosed<R> {
     at.spend(R::function_cost(at.bits()))?;
     match exponent {
         Value::Exact(zero) if zero.is_zero() => Ok(Value::Exact(Rational::ONE)),
@@ -33,10 +30,7 @@ pub(super) fn exponential<R: Real>(
 }
 
 /// ln z, principal.
-pub(super) fn logarithm<R: Real>(
-    at: &mut Evaluation<'_>,
-    argument: &Value<R>,
-) -> Outcome<Value<R>> {
+pub(super) fn logarithm<R: Real>(at: &mut Evaluation<'_>, argument: &Value<R>) -> Enclosed<R> {
     at.spend(R::function_cost(at.bits()))?;
     if let Value::Complex(real, imaginary) = argument {
         let norm = real.multiply(real).add(&imaginary.multiply(imaginary));
@@ -92,7 +86,7 @@ pub(super) fn power<R: Real>(
     at: &mut Evaluation<'_>,
     base: &Value<R>,
     exponent: &Value<R>,
-) -> Outcome<Value<R>> {
+) -> Enclosed<R> {
     let Value::Exact(rational) = exponent else {
         return general_power(at, base, exponent);
     };
@@ -152,7 +146,7 @@ fn positive_power<R: Real>(
     at: &mut Evaluation<'_>,
     base: &Value<R>,
     exponent: &Rational,
-) -> Outcome<Value<R>> {
+) -> Enclosed<R> {
     let bits = at.bits();
     let (base, _) = at.arithmetic().parts(base);
     if *exponent.denominator() == UBig::from(2u8) {
@@ -169,7 +163,7 @@ fn integer_power<R: Real>(
     at: &mut Evaluation<'_>,
     base: &Value<R>,
     exponent: &IBig,
-) -> Outcome<Value<R>> {
+) -> Enclosed<R> {
     let negative = exponent.sign() == Sign::Negative;
     if let Value::Exact(base) = base {
         if base.is_zero() && (negative || exponent.is_zero()) {
@@ -203,11 +197,7 @@ fn integer_power<R: Real>(
     }
 }
 
-fn repeated<R: Real>(
-    at: &mut Evaluation<'_>,
-    base: &Value<R>,
-    mut times: u32,
-) -> Outcome<Value<R>> {
+fn repeated<R: Real>(at: &mut Evaluation<'_>, base: &Value<R>, mut times: u32) -> Enclosed<R> {
     let arithmetic = at.arithmetic();
     let (real, imaginary) = arithmetic.parts(base);
     let mut square = if matches!(base, Value::Complex(..)) {
@@ -230,11 +220,7 @@ fn repeated<R: Real>(
 }
 
 /// A large power, by the logarithm of the base.
-fn large_power<R: Real>(
-    at: &mut Evaluation<'_>,
-    base: &Value<R>,
-    times: &UBig,
-) -> Outcome<Value<R>> {
+fn large_power<R: Real>(at: &mut Evaluation<'_>, base: &Value<R>, times: &UBig) -> Enclosed<R> {
     let exponent = Value::Exact(Rational::from(times.clone()));
     if matches!(base, Value::Complex(..)) {
         return general_power(at, base, &exponent);
@@ -259,7 +245,7 @@ fn general_power<R: Real>(
     at: &mut Evaluation<'_>,
     base: &Value<R>,
     exponent: &Value<R>,
-) -> Outcome<Value<R>> {
+) -> Enclosed<R> {
     if let Value::Exact(zero) = base
         && zero.is_zero()
     {

@@ -8,6 +8,9 @@ use crate::algebra::expr::Rational;
 use crate::algebra::rational;
 use crate::algebra::work;
 
+/// A value, or why there is none.
+pub(crate) type Enclosed<R> = Outcome<Value<R>>;
+
 #[derive(Debug, Clone)]
 pub(crate) enum Value<R> {
     /// Known exactly.
@@ -99,7 +102,7 @@ impl Arithmetic {
         }
     }
 
-    pub(super) fn divide<R: Real>(self, a: &Value<R>, b: &Value<R>) -> Outcome<Value<R>> {
+    pub(super) fn divide<R: Real>(self, a: &Value<R>, b: &Value<R>) -> Enclosed<R> {
         match (a, b) {
             (_, Value::Exact(zero)) if zero.is_zero() => Err(Failure::Undefined),
             (Value::Exact(a), Value::Exact(b)) => {

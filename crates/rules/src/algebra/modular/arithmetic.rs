@@ -6,7 +6,7 @@ use super::field::{Element, Gaussian};
 use super::functions::call;
 use super::powers::power;
 use crate::algebra::budget::{Failure, Outcome};
-use crate::algebra::expr::{Constant, Expr};
+use crate::algebra::expr::{Constant, Expr, LongNumber};
 use crate::algebra::walk;
 
 /// The image of an expression.
@@ -14,11 +14,7 @@ pub(super) fn evaluate(at: &mut Evaluation<'_>, expr: &Expr) -> Outcome<Gaussian
     at.spend(1)?;
     match expr {
         Expr::Number(value) => at.number(value),
-        Expr::LongNumber {
-            negative,
-            digits,
-            exponent,
-        } => long_number(at, *negative, digits, *exponent),
+        Expr::LongNumber(long) => long_number(at, long),
         Expr::Constant(name) => constant(at, *name),
         Expr::Symbol(name) => Ok(symbol(at, name)),
         Expr::Add(parts) => {
@@ -66,16 +62,11 @@ pub(super) fn evaluate(at: &mut Evaluation<'_>, expr: &Expr) -> Outcome<Gaussian
     }
 }
 
-fn long_number(
-    at: &mut Evaluation<'_>,
-    negative: bool,
-    digits: &str,
-    exponent: i64,
-) -> Outcome<Gaussian> {
-    let field = at.field();
-    at.spend(digits.len() as u64 / 200)?;
+fn long_number(at: &mut Evaluation<'_>, long: &LongNumber) -> Outcome<Gaussian> {
+    let (field, exponent) = (at.field(), long.exponent);
+    at.spend(long.digits.len() as u64 / 200)?;
     let mut value = Element::ZERO;
-    for chunk in digits.as_bytes().chunks(18) {
+    for chunk in long.digits.as_bytes().chunks(18) {
         let mut word = 0u64;
         for digit in chunk {
             word = word * 10 + u64::from(digit.wrapping_sub(b'0') % 10);
@@ -88,7 +79,12 @@ fn long_number(
         scale = field.invert(scale).ok_or(Failure::Unknown)?;
     }
     value = field.multiply(value, scale);
-    Ok(if negative { field.negate(value) } else { value }.into())
+    Ok(if long.negative {
+        field.negate(value)
+    } else {
+        value
+    }
+    .into())
 }
 
 fn symbol(at: &mut Evaluation<'_>, name: &str) -> Gaussian {

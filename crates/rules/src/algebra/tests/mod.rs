@@ -57,10 +57,12 @@ fn the_gamma_function_is_enclosed() {
 
 #[test]
 fn long_numbers_are_compared_by_their_digits() {
-    let long = |negative, digits: String, exponent| Expr::LongNumber {
-        negative,
-        digits: digits.into(),
-        exponent,
+    let long = |negative, digits: String, exponent| {
+        Expr::LongNumber(LongNumber {
+            negative,
+            digits: digits.into(),
+            exponent,
+        })
     };
     let ones = || "1".repeat(100_000);
     let one = long(false, ones(), 0);

@@ -137,15 +137,11 @@ fn raised(term: Expr, power: Option<Expr>) -> Expr {
 }
 
 /// Functions with inverses that begin with `arc` or `ar`.
+#[rustfmt::skip]
 const CIRCULAR: [(&str, Function, Function); 9] = [
-    ("sin", Function::Sin, Function::Arcsin),
-    ("cos", Function::Cos, Function::Arccos),
-    ("tan", Function::Tan, Function::Arctan),
-    ("cot", Function::Cot, Function::Arccot),
-    ("sec", Function::Sec, Function::Arcsec),
-    ("csc", Function::Csc, Function::Arccsc),
-    ("sinh", Function::Sinh, Function::Arsinh),
-    ("cosh", Function::Cosh, Function::Arcosh),
+    ("sin", Function::Sin, Function::Arcsin), ("cos", Function::Cos, Function::Arccos), ("tan", Function::Tan, Function::Arctan),
+    ("cot", Function::Cot, Function::Arccot), ("sec", Function::Sec, Function::Arcsec), ("csc", Function::Csc, Function::Arccsc),
+    ("sinh", Function::Sinh, Function::Arsinh), ("cosh", Function::Cosh, Function::Arcosh),
     ("tanh", Function::Tanh, Function::Artanh),
 ];
 

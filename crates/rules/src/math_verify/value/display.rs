@@ -77,15 +77,11 @@ fn write_value(value: &Value, out: &mut String, depth: usize) {
         Value::And(relations) => list(relations, out, " and ", |relation, out| {
             write_relation(relation, out, depth);
         }),
-        Value::Tuple(items) => {
-            out.push('(');
+        Value::Tuple(items) | Value::FiniteSet(items) => {
+            let ordered = matches!(value, Value::Tuple(_));
+            out.push(if ordered { '(' } else { '{' });
             list(items, out, ", ", |item, out| write_value(item, out, depth));
-            out.push(')');
-        }
-        Value::FiniteSet(items) => {
-            out.push('{');
-            list(items, out, ", ", |item, out| write_value(item, out, depth));
-            out.push('}');
+            out.push(if ordered { ')' } else { '}' });
         }
         Value::Interval(interval) => {
             out.push(if interval.lower_open { '(' } else { '[' });
@@ -134,7 +130,7 @@ fn write_term(term: &Expr, out: &mut String, depth: usize) {
                 out.push_str(&value.to_string());
             }
         }
-        Expr::LongNumber { .. } => out.push_str("a long number"),
+        Expr::LongNumber(_) => out.push_str("a long number"),
         Expr::Constant(constant) => out.push_str(match constant {
             Constant::Pi => "pi",
             Constant::E => "E",

@@ -1,0 +1,59 @@
+use super::*;
+use crate::extract::candidates;
+
+/// What a search finds first.
+fn sought(text: &str, role: Role) -> Option<Found<'_>> {
+    candidates(text, role, &Config::default())
+        .into_iter()
+        .next()
+}
+
+#[test]
+fn a_plain_end_is_what_a_search_finds() {
+    let heads = [
+        "It takes 2/2=<<2/2=1>>1 bolt of white fiber\nSo it takes 2+1=<<2+1=3>>3 bolts.",
+        "She has $5.\nPeter has $6, so they have 50% more: $11 (not 12)!",
+        "The answer is 12.\nWait, no.",
+        "Is it 12? If so, the final value is 13.\nBut it isn't",
+        "Therefore,",
+        "I cannot solve this.",
+        "1. five\n2. six",
+        "5'3\" is 63 inches - or 12 x 5 + 3 per cent",
+    ];
+    let mut plain = 0;
+    for head in heads {
+        for number in ["18", "0", "007", "123456789012345"] {
+            for mark in ["####", "A:"] {
+                let text = format!("{head}\n{mark} {number}");
+                let found = found(&text, Role::Prediction, &Config::default());
+                plain += usize::from(found.is_some());
+                if found.is_some() {
+                    assert_eq!(found, sought(&text, Role::Prediction), "{text}");
+                }
+            }
+            let gold = found(number, Role::Gold, &Config::default());
+            assert!(gold.is_some());
+            assert_eq!(gold, sought(number, Role::Gold));
+        }
+    }
+    assert_eq!(plain, 64);
+}
+
+#[test]
+fn what_else_may_count_is_searched() {
+    let texts = [
+        "<think>5\n#### 18",
+        "\\boxed{5}\n#### 18",
+        "Q: How many?\nA: 5\n\nQ: And then?\nA: 18",
+        "A: 5\nB: 6\nA: 18",
+        "The final answer is\nA: 18",
+        "[answer]5[/answer]\n#### 18",
+    ];
+    for text in texts {
+        assert_eq!(
+            found(text, Role::Prediction, &Config::default()),
+            None,
+            "{text}"
+        );
+    }
+}
