@@ -53,16 +53,13 @@ fn says_nothing_else(head: &str) -> bool {
     for (at, &byte) in bytes.iter().enumerate() {
         let next = bytes.get(at + 1);
         let passed = match byte {
-            b' ' | b'a'..=b'z' | b'0'..=b'9' => true,
             b'*' | b'(' | b'-' | b'>' if begins => false,
             b'Q' | b'P' if begins => words::QUESTION.begin(&head[at..]).is_none(),
             b'B' if begins => !matches!(next, Some(b':' | b')' | b'.')),
-            b'\n' => true,
             // The marks of a calculator.
             b'<' => next == Some(&b'<') || bytes[..at].ends_with(b"<"),
-            b'.' | b',' | b':' | b';' | b'\'' | b'"' | b'(' | b')' | b'-' | b'+' => true,
-            b'*' | b'/' | b'=' | b'$' | b'%' | b'!' | b'?' | b'>' => true,
-            _ => byte.is_ascii_uppercase(),
+            b'\n' | b' '..=b'"' | b'$' | b'%' | b'\''..=b';' | b'='..=b'?' => true,
+            _ => byte.is_ascii_alphabetic(),
         };
         if !passed {
             return false;

@@ -518,11 +518,11 @@ fn is_formula_like(text: &str) -> bool {
 
 /// After the "A:" that begins the last line, unless the text lists choices.
 fn behind_letter(text: &str) -> Option<usize> {
+    const OTHERS: [&str; 6] = ["B:", "B)", "B.", "**B", "(B)", "- B"];
     let line = text.trim_end().rfind('\n').map_or(0, |at| at + 1);
     let rest = text[line..]
         .trim_start_matches([' ', '*', '_', '>'])
         .strip_prefix("A:")?;
-    const OTHERS: [&str; 6] = ["B:", "B)", "B.", "**B", "(B)", "- B"];
     let is_other = |line: &str| OTHERS.iter().any(|other| line.starts_with(other));
     let listed = text.split('\n').any(is_other);
     (!listed).then_some(text.len() - rest.len())

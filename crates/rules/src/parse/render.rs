@@ -232,7 +232,7 @@ impl Out {
                     if long.exponent != 0 {
                         out.push(&format!("e{}", long.exponent));
                     }
-                })
+                });
             }
             Expr::Constant(constant) => self.push(match constant {
                 Constant::Pi => "π",
