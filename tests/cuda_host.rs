@@ -22,10 +22,12 @@ use juror_engine::model::cuda::array::Array;
 use juror_engine::model::cuda::gemm::{Gemm, Rows, Weight};
 use juror_engine::model::cuda::linear::Products;
 use juror_engine::model::cuda::operations::{Operations, Target};
-use juror_engine::model::precision::WeightType;
-use juror_engine::model::{BatchRow, DeviceChoice, ModelError, Precision, StepBatch};
+use juror_engine::model::precision::{Quantization, WeightType};
+use juror_engine::model::{
+    BatchRow, DeviceChoice, ModelError, Precision, PrecisionChoice, StepBatch,
+};
 use juror_judge::judge::build::{DeviceModel, load_model};
-use random_model::{BLOCK, Random, families};
+use random_model::{BLOCK, Random, families, few_bits};
 use serde_json::{Value, json};
 
 /// Tokens that each sequence generates.
@@ -378,6 +380,59 @@ fn fp8_weights_with_scales_in_the_product_and_after_it() {
             logit < 0.6 && odds < 0.1,
             "scales by row: {scales}: logits {logit}, odds {odds}"
         );
+    }
+}
+
+/// Weights that stay in FP8 or four bits are the same numbers as on the CPU; and none of it is held twice.
+#[test]
+fn weights_as_the_checkpoint_stores_them() {
+    let _alone = alone();
+    for (kind, quantization) in few_bits() {
+        for family in ["Qwen3ForCausalLM", "Glm4ForCausalLM", "Qwen3MoeForCausalLM"] {
+            let mut sizes = small();
+            sizes["quantization_config"] = quantization["quantization_config"].clone();
+            if family.contains("Moe") {
+                sizes["num_experts"] = json!(4);
+                sizes["num_experts_per_tok"] = json!(2);
+                sizes["moe_intermediate_size"] = json!(64);
+            }
+            let random = Random::new(family, &sizes);
+            let bytes = |quantize| {
+                let choice = PrecisionChoice {
+                    quantize,
+                    ..PrecisionChoice::default()
+                };
+                let precision = choice.resolve(&device(0), &random.weights).unwrap();
+                let before = imitation::bytes(0);
+                let model = load_model(
+                    &random.config,
+                    &random.weights,
+                    &device(0),
+                    precision,
+                    false,
+                )
+                .unwrap();
+                let used = imitation::bytes(0) - before;
+                drop(model);
+                (used, precision)
+            };
+            let (wide, _) = bytes(None);
+            let (narrow, precision) = bytes(Some(Quantization::Stored));
+            let generated =
+                generate(load(&random, &device(0), precision).unwrap(), &random).unwrap();
+            let [logit, odds, _] = distance(&random, &generated);
+            println!(
+                "{family}, {kind}: logits {logit:.3}, odds {odds:.3}, {narrow} bytes instead of {wide}"
+            );
+            assert!(
+                logit < 0.15 && odds < 0.05,
+                "{family}, {kind}: logits {logit}, odds {odds}"
+            );
+            assert!(
+                narrow < wide,
+                "{family}, {kind}: {narrow} bytes instead of {wide}"
+            );
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use candle_core::Tensor;
 use juror_engine::engine::{
-    Chosen, Engine, EngineConfig, LogitsModel, Properties, RowRequest, StepModel, Ticket,
+    Chosen, Engine, EngineConfig, Forward, LogitsModel, Properties, RowRequest, StepModel, Ticket,
 };
 use juror_engine::model::ModelError;
 use juror_engine::model::batch::StepBatch;
@@ -190,12 +190,16 @@ impl StepModel for Refuses {
         self.0.properties()
     }
 
-    fn launch(&mut self, batch: &StepBatch, rows: &[RowRequest]) -> Result<Ticket, ModelError> {
+    fn launch(&mut self, batch: &StepBatch) -> Result<Forward, ModelError> {
         self.1 += 1;
         if self.1.is_multiple_of(5) {
             return Err(ModelError::OutOfMemory("no room for the logits".into()));
         }
-        self.0.launch(batch, rows)
+        self.0.launch(batch)
+    }
+
+    fn choose(&mut self, forward: Forward, rows: &[RowRequest]) -> Result<Ticket, ModelError> {
+        self.0.choose(forward, rows)
     }
 
     fn collect(&mut self, ticket: Ticket) -> Result<Vec<Option<Chosen>>, ModelError> {
@@ -224,12 +228,16 @@ impl StepModel for Unlucky {
         StepModel::properties(&self.0)
     }
 
-    fn launch(&mut self, batch: &StepBatch, rows: &[RowRequest]) -> Result<Ticket, ModelError> {
+    fn launch(&mut self, batch: &StepBatch) -> Result<Forward, ModelError> {
         self.1 += 1;
         if [6, 12].contains(&self.1) {
             return Err(ModelError::OutOfMemory("another program's".into()));
         }
-        self.0.launch(batch, rows)
+        self.0.launch(batch)
+    }
+
+    fn choose(&mut self, forward: Forward, rows: &[RowRequest]) -> Result<Ticket, ModelError> {
+        self.0.choose(forward, rows)
     }
 
     fn collect(&mut self, ticket: Ticket) -> Result<Vec<Option<Chosen>>, ModelError> {

@@ -30,7 +30,7 @@ pub enum WeightType {
     Q4K,
     /// E4M3 with one scale for each output; NVIDIA GPUs from compute capability 8.9 on.
     F8E4M3,
-    /// Each weight in the blocks that a GGUF file stores it in.
+    /// Each weight as the checkpoint stores it: on the CPU in the blocks of a GGUF file, on NVIDIA GPUs in FP8 or four bits.
     Stored {
         /// Hundredths of a bit that a weight of the file takes up in memory, on average.
         centibits: u16,
@@ -79,6 +79,48 @@ impl From<&Weights> for WeightType {
         }
         Self::Stored {
             centibits: (100.0 * bits / numbers).round() as u16,
+        }
+    }
+}
+
+/// What a checkpoint's weights are stored in.
+#[derive(Debug, Clone, Copy)]
+pub struct StoredAs {
+    /// Most of them.
+    weights: WeightType,
+    /// If NVIDIA GPUs can keep some in fewer bits: what they then take there, on average.
+    kept: Option<WeightType>,
+}
+
+impl From<WeightType> for StoredAs {
+    fn from(weights: WeightType) -> Self {
+        Self {
+            weights,
+            kept: None,
+        }
+    }
+}
+
+impl From<DType> for StoredAs {
+    fn from(dtype: DType) -> Self {
+        WeightType::exact(dtype).into()
+    }
+}
+
+impl From<&Weights> for StoredAs {
+    fn from(weights: &Weights) -> Self {
+        let (mut bits, mut numbers, mut any) = (0.0, 0.0, false);
+        for tensor in weights.stored_tensors().filter(|t| t.shape.len() > 1) {
+            let kept = tensor.bits_of_codes();
+            any |= kept.is_some();
+            bits += numbers_of(tensor) * kept.unwrap_or(16.0);
+            numbers += numbers_of(tensor);
+        }
+        Self {
+            weights: weights.into(),
+            kept: any.then(|| WeightType::Stored {
+                centibits: (100.0 * bits / numbers).round() as u16,
+            }),
         }
     }
 }
@@ -168,7 +210,7 @@ impl WeightType {
 impl fmt::Display for WeightType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Stored { .. } => write!(f, "the file's blocks ({:.2} bits)", self.bits()),
+            Self::Stored { .. } => write!(f, "stored ({:.2} bits)", self.bits()),
             _ => f.write_str(self.as_str()),
         }
     }
@@ -243,6 +285,8 @@ pub enum Quantization {
     Q4K,
     /// See [`WeightType::F8E4M3`]; CUDA.
     Fp8,
+    /// See [`WeightType::Stored`].
+    Stored,
 }
 
 impl FromStr for Quantization {
@@ -253,7 +297,8 @@ impl FromStr for Quantization {
             "q8_0" => Self::Q8_0,
             "q4k" | "q4_k" => Self::Q4K,
             "fp8" => Self::Fp8,
-            _ => return Err(unknown("quantisation", text, "q8_0, q4k or fp8")),
+            "stored" => Self::Stored,
+            _ => return Err(unknown("quantisation", text, "q8_0, q4k, fp8 or stored")),
         })
     }
 }
@@ -298,6 +343,7 @@ impl PrecisionChoice {
             Quantization::Q8_0 => "quantize q8_0".to_owned(),
             Quantization::Q4K => "quantize q4k".to_owned(),
             Quantization::Fp8 => "quantize fp8".to_owned(),
+            Quantization::Stored => "quantize stored".to_owned(),
         });
         let dtype = self.dtype.map(|dtype| format!("dtype {}", dtype.as_str()));
         let kv = self.kv.map(|kv| format!("kv-dtype {kv}"));
@@ -315,7 +361,7 @@ impl PrecisionChoice {
     pub fn resolve(
         &self,
         device: &Device,
-        stored: impl Into<WeightType>,
+        stored: impl Into<StoredAs>,
     ) -> Result<Precision, ModelError> {
         self.resolve_at(device.location(), stored.into())
     }
@@ -323,7 +369,10 @@ impl PrecisionChoice {
     fn resolve_at(
         self,
         place: DeviceLocation,
-        stored: WeightType,
+        StoredAs {
+            weights: stored,
+            kept,
+        }: StoredAs,
     ) -> Result<Precision, ModelError> {
         let is_cuda = matches!(place, DeviceLocation::Cuda { .. });
         let in_blocks = matches!(stored, WeightType::Stored { .. });
@@ -346,6 +395,13 @@ impl PrecisionChoice {
                         "--quantize fp8 needs an NVIDIA GPU; on the CPU use q8_0 or q4k",
                     );
                 }
+                (Some(Quantization::Stored), None) if in_blocks => stored,
+                (Some(Quantization::Stored), _) => {
+                    return refuse(
+                        "--quantize stored keeps a GGUF file's blocks on the CPU, without --dtype, and FP8 or four bits on an NVIDIA \
+                         GPU; on the CPU use q8_0 or q4k for this checkpoint",
+                    );
+                }
                 (None, dtype) => dtype.map_or(stored, WeightType::exact),
             };
             let kv = self.kv.unwrap_or(match (self.quantize, self.dtype) {
@@ -364,7 +420,18 @@ impl PrecisionChoice {
         let weights = match self.quantize {
             None => WeightType::exact(compute),
             Some(Quantization::Fp8) if is_cuda => WeightType::F8E4M3,
-            Some(Quantization::Fp8) => return refuse("--quantize fp8 needs an NVIDIA GPU"),
+            Some(Quantization::Stored) if is_cuda => match kept {
+                Some(kept) => kept,
+                None => {
+                    return refuse(
+                        "--quantize stored keeps weights that a checkpoint stores in FP8 or, as GPTQ, AWQ and compressed-tensors do, \
+                         in four bits; this one has none: leave it out, or use fp8",
+                    );
+                }
+            },
+            Some(Quantization::Fp8 | Quantization::Stored) => {
+                return refuse("--quantize fp8 and stored need an NVIDIA GPU here");
+            }
             Some(Quantization::Q8_0 | Quantization::Q4K) => {
                 return refuse("--quantize q8_0 and q4k are for the CPU; on an NVIDIA GPU use fp8");
             }

@@ -1,37 +1,18 @@
 //! The experts' weights on the device, in one of the formats that the grouped product takes
-//! (`kernels/weight_formats.cuh`): as they are computed with, in e4m3, or in MXFP4 where the checkpoint stores them so.
+//! (`kernels/weight_formats.cuh`): as they are computed with, in e4m3, in MXFP4 where the checkpoint stores them so, or in the
+//! codes that it stores.
 
 use candle_core::{CudaDevice, DType, Tensor};
 
 use super::array::Array;
+use super::fragments::Fragments;
+use super::grouped::{GroupedWeights, WeightFormat};
 use super::mxfp4::{self, Stored};
 use super::operations::{Operations, Quantised};
 use crate::checkpoint::config::Experts;
 use crate::checkpoint::tensors::ExpertNames;
 use crate::model::ModelError;
 use crate::model::tensor_reader::{Projection, TensorReader, gates_first};
-
-/// How weights lie in memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum WeightFormat {
-    /// In the type of the activations, `[experts, outputs, inputs]`.
-    Plain,
-    /// In e4m3, in fragments; f32 `[experts, outputs]` scales.
-    E4m3,
-    /// In MXFP4, in fragments; exponents.
-    Mxfp4,
-}
-
-/// One product of every expert, packed.
-pub(super) struct ExpertWeights {
-    pub(super) format: WeightFormat,
-    pub(super) values: Array,
-    pub(super) scales: Option<Array>,
-    /// `[experts, outputs]`
-    pub(super) bias: Option<Array>,
-    pub(super) outputs: usize,
-    pub(super) inputs: usize,
-}
 
 /// Reads the experts of a layer.
 pub(super) struct ExpertLoader<'a> {
@@ -42,15 +23,30 @@ pub(super) struct ExpertLoader<'a> {
     pub(super) operations: &'a Operations,
     /// Whether weights that are not quantised already are to be quantised to e4m3.
     pub(super) fp8: bool,
+    /// Whether weights in few bits stay as they are stored.
+    pub(super) stored: bool,
 }
 
 const WHAT: &str = "the experts' weights";
 
 impl ExpertLoader<'_> {
     /// Gate and up, and down.
-    pub(super) fn load(&self) -> Result<[ExpertWeights; 2], ModelError> {
+    pub(super) fn load(&self) -> Result<[GroupedWeights; 2], ModelError> {
         if let Some(packed) = self.mxfp4()? {
             return Ok(packed);
+        }
+        if self.stored {
+            match (self.codes()?, self.names) {
+                (Some(codes), _) => return Ok(codes),
+                (None, ExpertNames::Apart(names)) => {
+                    for names in names {
+                        self.checkpoint.may_be_widened(&names.gate_up)?;
+                        self.checkpoint
+                            .may_be_widened(std::slice::from_ref(&names.down))?;
+                    }
+                }
+                (None, ExpertNames::Together { .. }) => {}
+            }
         }
         if self.fp8 { self.e4m3() } else { self.plain() }
     }
@@ -70,7 +66,7 @@ impl ExpertLoader<'_> {
         }
     }
 
-    fn plain(&self) -> Result<[ExpertWeights; 2], ModelError> {
+    fn plain(&self) -> Result<[GroupedWeights; 2], ModelError> {
         let (mut wide, mut narrow) = (Parts::default(), Parts::default());
         for index in 0..self.sizes.count {
             let ((gate_up, wide_bias), (down, narrow_bias)) = self.expert(index)?;
@@ -82,13 +78,13 @@ impl ExpertLoader<'_> {
         let [wide_shape, narrow_shape] = self.shapes();
         let finish = |parts: Parts, shape| {
             let values = Array::of(&Tensor::cat(&parts.weights, 0)?)?;
-            parts.finish(WeightFormat::Plain, values, None, shape)
+            parts.finish(WeightFormat::Plain, values, None, (self.sizes.count, shape))
         };
         Ok([finish(wide, wide_shape)?, finish(narrow, narrow_shape)?])
     }
 
     /// Quantises one expert after the other, so that only one is in memory in the wider type at a time.
-    fn e4m3(&self) -> Result<[ExpertWeights; 2], ModelError> {
+    fn e4m3(&self) -> Result<[GroupedWeights; 2], ModelError> {
         let count = self.sizes.count;
         let room = |(outputs, inputs): (usize, usize)| -> Result<_, ModelError> {
             let values = count * outputs * inputs;
@@ -120,13 +116,56 @@ impl ExpertLoader<'_> {
         }
         let e4m3 = WeightFormat::E4m3;
         Ok([
-            wide_parts.finish(e4m3, wide.0, Some(wide.1), wide_shape)?,
-            narrow_parts.finish(e4m3, narrow.0, Some(narrow.1), narrow_shape)?,
+            wide_parts.finish(e4m3, wide.0, Some(wide.1), (count, wide_shape))?,
+            narrow_parts.finish(e4m3, narrow.0, Some(narrow.1), (count, narrow_shape))?,
         ])
     }
 
+    /// The experts in the codes that the checkpoint stores, if all are in codes of one kind.
+    fn codes(&self) -> Result<Option<[GroupedWeights; 2]>, ModelError> {
+        let ExpertNames::Apart(names) = self.names else {
+            return Ok(None);
+        };
+        let mut parts = [Parts::default(), Parts::default()];
+        let mut all = [None, None].map(|_: Option<()>| (None, Vec::new(), Vec::new()));
+        for (index, names) in names.iter().enumerate() {
+            let down = std::slice::from_ref(&names.down);
+            for (names, (kind, codes, factors)) in
+                [&names.gate_up[..], down].into_iter().zip(&mut all)
+            {
+                let Some(stored) = self.checkpoint.codes(names)? else {
+                    return Ok(None);
+                };
+                let fits = *kind.get_or_insert(stored.kind) == stored.kind;
+                let Some(some) = Fragments::of(&stored).filter(|_| fits) else {
+                    return Ok(None);
+                };
+                codes.extend(some.codes);
+                factors.extend(some.factors);
+            }
+            for (part, bias) in parts.iter_mut().zip(self.biases(index)?) {
+                part.biases.extend(bias);
+            }
+        }
+        let device = self.checkpoint.device;
+        let finish =
+            |parts: Parts, (kind, codes, factors): (Option<_>, Vec<u8>, Vec<f32>), shape| {
+                let format = kind.map_or(WeightFormat::Plain, WeightFormat::Codes);
+                let (bytes, count) = (codes.len(), factors.len());
+                let values = Array::of(&Tensor::from_vec(codes, bytes, device)?)?;
+                let factors = Array::of(&Tensor::from_vec(factors, count, device)?)?;
+                parts.finish(format, values, Some(factors), (self.sizes.count, shape))
+            };
+        let ([wide, narrow], [wide_codes, narrow_codes]) = (parts, all);
+        let [wide_shape, narrow_shape] = self.shapes();
+        Ok(Some([
+            finish(wide, wide_codes, wide_shape)?,
+            finish(narrow, narrow_codes, narrow_shape)?,
+        ]))
+    }
+
     /// The experts in MXFP4, if all are stored so, with exponents that the type of the activations can hold.
-    fn mxfp4(&self) -> Result<Option<[ExpertWeights; 2]>, ModelError> {
+    fn mxfp4(&self) -> Result<Option<[GroupedWeights; 2]>, ModelError> {
         let allowed = mxfp4::exponents(self.operations.dtype());
         let count = self.sizes.count;
         let shapes = self.shapes();
@@ -182,7 +221,7 @@ impl ExpertLoader<'_> {
                 WeightFormat::Mxfp4,
                 bytes(values)?,
                 Some(bytes(exponents)?),
-                shape,
+                (count, shape),
             )
         };
         Ok(Some([
@@ -259,9 +298,9 @@ impl Parts {
         format: WeightFormat,
         values: Array,
         scales: Option<Array>,
-        (outputs, inputs): (usize, usize),
-    ) -> Result<ExpertWeights, ModelError> {
-        Ok(ExpertWeights {
+        (experts, (outputs, inputs)): (usize, (usize, usize)),
+    ) -> Result<GroupedWeights, ModelError> {
+        Ok(GroupedWeights {
             format,
             values,
             scales,
@@ -270,6 +309,7 @@ impl Parts {
             } else {
                 Some(Array::of(&Tensor::cat(&self.biases, 0)?)?)
             },
+            experts,
             outputs,
             inputs,
         })

@@ -1,11 +1,15 @@
 //! Linear layers with weights in the type of the activations or quantised to e4m3.
 
-use candle_core::{CudaDevice, DType, Tensor};
+use candle_core::{CudaDevice, DType, Device, Tensor};
 
 use super::array::{Array, Slice};
 use super::error::driver;
+use super::fragments::Fragments;
 use super::gemm::{Gemm, Rows, Weight};
+use super::grouped::{GroupedProducts, GroupedWeights, Product, WeightFormat};
+use super::kernel::Kernels;
 use super::operations::{Operations, Quantised, Target};
+use crate::checkpoint::weights::{CodeKind, Codes};
 use crate::model::ModelError;
 
 /// The lowest compute capability with tensor cores for e4m3.
@@ -16,6 +20,56 @@ pub struct Products {
     gemm: Gemm,
     /// If cuBLAS takes no scales by row for some weight: the buffer for products of e4m3 in f32, before scaling.
     unscaled: Option<Array>,
+    /// For weights that stay as the checkpoint stores them.
+    grouped: Option<GroupedProducts>,
+}
+
+/// A layer's weight.
+pub(super) enum Linear {
+    /// cuBLASLt multiplies with it.
+    Whole(Weight),
+    /// It stays in the few bits that the checkpoint stores, and our own kernel multiplies with it.
+    Stored(GroupedWeights),
+}
+
+impl Linear {
+    /// As stored; `None` for sizes that the kernels do not take.
+    pub(super) fn stored(
+        codes: &Codes,
+        bias: Option<&Tensor>,
+        device: &Device,
+    ) -> Result<Option<Self>, ModelError> {
+        let Some(fragments) = Fragments::of(codes) else {
+            return Ok(None);
+        };
+        let [outputs, inputs] = codes.shape;
+        let (bytes, count) = (fragments.codes.len(), fragments.factors.len());
+        Ok(Some(Self::Stored(GroupedWeights {
+            format: WeightFormat::Codes(codes.kind),
+            values: Array::of(&Tensor::from_vec(fragments.codes, bytes, device)?)?,
+            scales: Some(Array::of(&Tensor::from_vec(
+                fragments.factors,
+                count,
+                device,
+            )?)?),
+            bias: bias.map(Array::of).transpose()?,
+            experts: 1,
+            outputs,
+            inputs,
+        })))
+    }
+
+    /// Whether it needs activations in e4m3.
+    pub(super) fn is_fp8(&self) -> bool {
+        matches!(self, Self::Whole(weight) if weight.is_fp8())
+    }
+
+    pub(super) fn inputs(&self) -> usize {
+        match self {
+            Self::Whole(weight) => weight.inputs,
+            Self::Stored(weights) => weights.inputs,
+        }
+    }
 }
 
 impl Products {
@@ -27,6 +81,42 @@ impl Products {
         Ok(Self {
             gemm: Gemm::new(device)?,
             unscaled: None,
+            grouped: None,
+        })
+    }
+
+    /// Loads the kernels for weights that stay as the checkpoint stores them.
+    pub(super) fn with_stored(
+        mut self,
+        kernels: &mut Kernels,
+        dtype: DType,
+    ) -> Result<Self, ModelError> {
+        self.grouped = Some(GroupedProducts::load(kernels, dtype)?);
+        Ok(self)
+    }
+
+    /// As [`Self::multiply`], with a layer's weight.
+    pub(super) fn apply(
+        &mut self,
+        operations: &Operations,
+        x: Target,
+        linear: &Linear,
+        out: Slice,
+        count: usize,
+    ) -> Result<(), ModelError> {
+        let weights = match linear {
+            Linear::Whole(weight) => return self.multiply(operations, x, weight, out, count),
+            Linear::Stored(weights) => weights,
+        };
+        let (Target::Plain(x), Some(grouped)) = (x, &self.grouped) else {
+            return Err(ModelError::Batch("no kernels for weights as stored".into()));
+        };
+        grouped.multiply(&Product {
+            out,
+            x,
+            weights,
+            rows: count,
+            experts: None,
         })
     }
 
@@ -181,6 +271,34 @@ impl Weight {
             inputs,
             stride: outputs,
         })
+    }
+
+    /// A weight that a checkpoint stores in e4m3 with one scale for each output, as it is; `None` if this one is not.
+    ///
+    /// # Errors
+    /// [`ModelError::OutOfMemory`].
+    pub(super) fn fp8_as_stored(
+        codes: &Codes,
+        bias: Option<&Tensor>,
+        device: &Device,
+    ) -> Result<Option<Self>, ModelError> {
+        let [outputs, inputs] = codes.shape;
+        let fits =
+            codes.kind == CodeKind::E4m3 && outputs.is_multiple_of(16) && inputs.is_multiple_of(16);
+        let Some(scales) = codes.by_output().filter(|_| fits) else {
+            return Ok(None);
+        };
+        let values =
+            Tensor::from_raw_buffer(&codes.codes, DType::F8E4M3, &[outputs, inputs], device)?;
+        Ok(Some(Self {
+            values: Array::of(&values)?,
+            scales: Some(Array::of(&Tensor::from_vec(scales, outputs, device)?)?),
+            scaled_afterwards: false,
+            bias: bias.map(Array::of).transpose()?,
+            outputs,
+            inputs,
+            stride: outputs,
+        }))
     }
 
     /// Whether the weight is in e4m3 and needs activations in it too.

@@ -4,7 +4,7 @@ use candle_core::Tensor;
 
 use super::{DeviceModel, LoadedModel, largest_that_fits};
 use juror_engine::engine::{
-    Chosen, EngineConfig, Properties, RowRequest, StepModel, Ticket, TokenLogprobs,
+    Chosen, EngineConfig, Forward, Properties, RowRequest, StepModel, Ticket, TokenLogprobs,
 };
 use juror_engine::model::cuda::{CudaDecoder, CudaModel, SampleRequest, Sampled, StepLimits};
 use juror_engine::model::profile::Profile;
@@ -35,7 +35,7 @@ impl LoadedModel for CudaModel {
 /// A decoder with its cache on the device.
 struct CudaSteps {
     decoder: CudaDecoder,
-    /// Steps launched so far.
+    /// Steps whose tokens were asked for so far.
     launched: u64,
     /// Steps collected so far.
     collected: u64,
@@ -61,9 +61,14 @@ impl StepModel for CudaSteps {
         }
     }
 
-    fn launch(&mut self, batch: &StepBatch, rows: &[RowRequest]) -> Result<Ticket, ModelError> {
+    fn launch(&mut self, batch: &StepBatch) -> Result<Forward, ModelError> {
+        self.decoder.launch(batch)?;
+        Ok(Forward::Queued)
+    }
+
+    fn choose(&mut self, _: Forward, rows: &[RowRequest]) -> Result<Ticket, ModelError> {
         let requests: Vec<SampleRequest> = rows.iter().map(SampleRequest::from).collect();
-        self.decoder.launch(batch, &requests)?;
+        self.decoder.choose(&requests)?;
         self.launched += 1;
         Ok(Ticket::Launched(self.launched))
     }

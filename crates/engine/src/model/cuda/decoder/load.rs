@@ -100,9 +100,12 @@ impl CudaModel {
         let cuda = device.as_cuda_device()?.clone();
         let mut kernels = Kernels::new(&cuda);
         let operations = Operations::load(&mut kernels, precision.compute)?;
-        let fp8 = precision.weights == WeightType::F8E4M3;
-        if fp8 {
+        if precision.weights == WeightType::F8E4M3 {
             check_fp8(&cuda)?;
+        }
+        let mut products = Products::new(&cuda)?;
+        if matches!(precision.weights, WeightType::Stored { .. }) {
+            products = products.with_stored(&mut kernels, precision.compute)?;
         }
         let parts = Loader {
             config,
@@ -110,13 +113,13 @@ impl CudaModel {
             device: device.clone(),
             cuda: &cuda,
             operations: &operations,
-            fp8,
+            layers: precision.weights,
             fp8_cache: precision.kv == KvType::F8E4M3,
         }
         .load()?;
         Ok(Self {
             rope: RotaryTable::new(config, device, ROTARY)?,
-            products: Products::new(&cuda)?,
+            products,
             config: config.clone(),
             device: device.clone(),
             precision,
@@ -163,6 +166,8 @@ impl CudaModel {
             sampler: Sampler::new(cuda, kernels, limits.rows)?,
             cache: PagedCache::new(cuda, kernels, &settings, &self.parts.kv_scales)?,
             upload: Upload::new(cuda, words)?,
+            choices: Upload::new(cuda, 16 * limits.rows.max(64))?,
+            wanted: 0,
             cos: Array::of(cos)?,
             sin: Array::of(sin)?,
             rope: self.rope,

@@ -1,5 +1,5 @@
-// The weights of a grouped product as they lie in memory: of the activations' type T, in e4m3, in MXFP4. What is narrower is
-// copied to shared memory as it is, and widened to T where a lane takes its fragments. A format has
+// The weights of a grouped product as they lie in memory: of the activations' type T, in e4m3, in MXFP4, in whole numbers of
+// four bits. What is narrower is copied to shared memory as it is, and widened to T where a lane takes its fragments. A format has
 //   TILE_BYTES                   what a tile of TILE_N outputs and TILE_K inputs takes in shared memory
 //   copy(tile, step)             queues the copy of a tile; all threads of the block
 //   fragments(…, part)           B's fragments of a warp's outputs and 16 inputs
@@ -187,6 +187,110 @@ template <typename T, int THREADS> struct Mxfp4 {
             const unsigned factor = e2m1_factor<T>(exponent[16 * j]);
             b[j][0] = multiply2<T>(e2m1_pair<T>(words[j], part % 2 * 2), factor);
             b[j][1] = multiply2<T>(e2m1_pair<T>(words[j], part % 2 * 2 + 1), factor);
+        }
+    }
+    __device__ __forceinline__ float2 scales(int) const { return make_float2(1.0f, 1.0f); }
+};
+
+// Codes and factors, as checkpoints in FP8, GPTQ and AWQ have them: a weight is code times factor, rounded to T once, which is
+// what the loader makes of it where it widens weights. Each output has PER factors for a tile's inputs: f32
+// `[experts, outputs / 8, up(inputs, 64), PER, 8]`.
+
+/// A tile's factors, in shared memory after its codes.
+template <int PER> struct Factors {
+    static constexpr int BYTES = TILE_N * PER * 4;
+    const float* factors;
+    Place at;
+
+    __device__ __forceinline__ Factors(const void* factors, Place at)
+        : factors(static_cast<const float*>(factors) + at.expert * at.outputs * PER * steps(at)), at(at) {}
+
+    static __device__ __forceinline__ int steps(const Place& at) { return (at.inputs + TILE_K - 1) / TILE_K; }
+
+    __device__ __forceinline__ void copy(unsigned char* to, int step) const {
+        const int copy = static_cast<int>(threadIdx.x);
+        if (copy < BYTES / 16) {
+            // Of outputs that there are, also where the tile goes beyond: a factor of anything might be no number.
+            const int octet = min(at.first_output / 8 + copy / (2 * PER), at.outputs / 8 - 1);
+            cp_async_16(to + 16 * copy,
+                        factors + static_cast<uint64_t>(octet * steps(at) + step) * (8 * PER) + copy % (2 * PER) * 4);
+        }
+    }
+    /// That of the output which a lane has in its warp's eight outputs `j`, and of the 16 inputs `part`.
+    static __device__ __forceinline__ float of_lane(const unsigned char* from, int warp_n, int j, int part) {
+        const int row = (warp_n / 8 + j) * PER + part * PER / (TILE_K / 16);
+        return reinterpret_cast<const float*>(from)[row * 8 + static_cast<int>(threadIdx.x % 32) / 4];
+    }
+};
+
+/// e4m3 in fragments of 16 inputs (as E4m3), with factors.
+template <typename T, int THREADS> struct ScaledE4m3 {
+    static constexpr int WEIGHT_BYTES = TILE_N * TILE_K;
+    static constexpr int TILE_BYTES = WEIGHT_BYTES + Factors<1>::BYTES;
+    static constexpr bool SCALED = false;
+    const unsigned char* weights;
+    Factors<1> factors;
+    Place at;
+
+    __device__ __forceinline__ ScaledE4m3(const void* weights, const void* scales, Place at)
+        : weights(static_cast<const unsigned char*>(weights) + at.expert * at.outputs * at.inputs), factors(scales, at),
+          at(at) {}
+
+    __device__ __forceinline__ void copy(unsigned char* tile, int step) const {
+        copy_fragments<16, THREADS>(tile, weights, at, step);
+        factors.copy(tile + WEIGHT_BYTES, step);
+    }
+    __device__ __forceinline__ void fragments(unsigned (&b)[NS][2], const unsigned char* tile, int warp_n,
+                                              int part) const {
+        unsigned words[NS];
+        lane_words<16>(words, tile, warp_n, part);
+#pragma unroll
+        for (int j = 0; j < NS; j++) {
+            const float factor = Factors<1>::of_lane(tile + WEIGHT_BYTES, warp_n, j, part);
+            const float2 low = from_e4m3x2(words[j]), high = from_e4m3x2(words[j] >> 16);
+            b[j][0] = pack2<T>(low.x * factor, low.y * factor);
+            b[j][1] = pack2<T>(high.x * factor, high.y * factor);
+        }
+    }
+    __device__ __forceinline__ float2 scales(int) const { return make_float2(1.0f, 1.0f); }
+};
+
+/// Whole numbers of four bits in fragments of 32 inputs, pairs 0 to 3 of word t being inputs 2t, 2t+8, 2t+16, 2t+24 and the ones
+/// after them: the firsts from bit 0 up, the seconds from bit 16 up. The four lowest bits of a factor are what is subtracted
+/// from a number before it is multiplied by the rest.
+template <typename T, int THREADS> struct Int4 {
+    static constexpr int WEIGHT_BYTES = TILE_N * TILE_K / 2;
+    static constexpr int TILE_BYTES = WEIGHT_BYTES + Factors<2>::BYTES;
+    static constexpr bool SCALED = false;
+    const unsigned char* weights;
+    Factors<2> factors;
+    Place at;
+
+    __device__ __forceinline__ Int4(const void* weights, const void* scales, Place at)
+        : weights(static_cast<const unsigned char*>(weights) + at.expert * at.outputs * at.inputs / 2),
+          factors(scales, at), at(at) {}
+
+    __device__ __forceinline__ void copy(unsigned char* tile, int step) const {
+        copy_fragments<32, THREADS>(tile, weights, at, step);
+        factors.copy(tile + WEIGHT_BYTES, step);
+    }
+    /// 2²³ and the number: a float whose lowest bits are the number's.
+    static __device__ __forceinline__ float shifted(unsigned bits) { return __uint_as_float((bits & 15) | 0x4b000000u); }
+
+    __device__ __forceinline__ void fragments(unsigned (&b)[NS][2], const unsigned char* tile, int warp_n,
+                                              int part) const {
+        unsigned words[NS];
+        lane_words<32>(words, tile, warp_n, part / 2);
+#pragma unroll
+        for (int j = 0; j < NS; j++) {
+            const unsigned both = __float_as_uint(Factors<2>::of_lane(tile + WEIGHT_BYTES, warp_n, j, part));
+            const float zero = shifted(both), factor = __uint_as_float(both & ~15u);
+#pragma unroll
+            for (int half = 0; half < 2; half++) {
+                const unsigned pair = words[j] >> (part % 2 * 8 + half * 4);
+                // The difference is exact.
+                b[j][half] = pack2<T>((shifted(pair) - zero) * factor, (shifted(pair >> 16) - zero) * factor);
+            }
         }
     }
     __device__ __forceinline__ float2 scales(int) const { return make_float2(1.0f, 1.0f); }
