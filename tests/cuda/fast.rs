@@ -65,7 +65,7 @@ fn compare(name: &str, random: &Random, model: &mut dyn DeviceModel, allowed: f3
             .collect()
     };
     let short = random.config.rope.short_context();
-    let mut sequences: Vec<_> = [(400, 1), (70, 2), (18, 3), (1, 4)]
+    let mut sequences: Vec<_> = [(500, 1), (70, 2), (18, 3), (1, 4)]
         .into_iter()
         .map(|(length, salt)| Sequence {
             long: short.is_some_and(|short| length > short),
@@ -84,7 +84,8 @@ fn compare(name: &str, random: &Random, model: &mut dyn DeviceModel, allowed: f3
     let mut difference = Difference::default();
     let mut spread = 0f32;
     let steps: [&[(usize, usize)]; 4] = [
-        &[(0, 350), (1, 60), (3, 1)],
+        // So many rows that weights kept in few bits are widened; then few.
+        &[(0, 450), (1, 60), (3, 1)],
         &[(0, 1), (1, 9), (2, 17), (4, 29), (5, 8)],
         &[(0, 1), (1, 1), (2, 1), (4, 1), (5, 1)],
         &[(0, 48)],

@@ -24,6 +24,7 @@ template <typename T> struct Format {
     Kernel<T> tile32, tile128;
     int shared32, shared128;
     size_t codes, factors;
+    void (*widen)(T*, const void*, const float*, int, int);
 };
 
 template <typename T> Format<T> format(int which, int outputs, int inputs);
@@ -34,13 +35,13 @@ template <typename T> constexpr Kernel<T> plain = nullptr;
         switch (which) {                                                                                               \
         case 0:                                                                                                        \
             return {"mxfp4_" #T, moe_gemm_mxfp4_tile32_##T, moe_gemm_mxfp4_tile128_##T, 33792, 62208,                  \
-                    rows * inputs / 2, rows * steps * 2};                                                              \
+                    rows * inputs / 2, rows * steps * 2, nullptr};                                                        \
         case 1:                                                                                                        \
             return {"scaled_e4m3_" #T, moe_gemm_scaled_e4m3_tile32_##T, moe_gemm_scaled_e4m3_tile128_##T, 51200,       \
-                    75264, rows * inputs, rows * steps * 4};                                                           \
+                    75264, rows * inputs, rows * steps * 4, widen_scaled_e4m3_##T};                                                        \
         default:                                                                                                       \
             return {"int4_" #T, moe_gemm_int4_tile32_##T, moe_gemm_int4_tile128_##T, 36864, 64512, rows * inputs / 2,  \
-                    rows * steps * 8};                                                                                 \
+                    rows * steps * 8, widen_int4_##T};                                                                            \
         }                                                                                                              \
     }                                                                                                                  \
     template <> constexpr Kernel<T> plain<T> = moe_gemm_tile32_##T;
@@ -63,6 +64,18 @@ template <typename T> void products(std::FILE* file, int which, int experts, int
     const auto x = random.normals<T>(pairs * inputs), bias = random.normals<T>(rows);
     Buffer<T> expected(pairs * outputs), small(pairs * outputs), large(pairs * outputs), all(pairs * outputs),
         all_small(pairs * outputs);
+    if (kernels.widen != nullptr) {
+        Comparison widened(std::string("widen_") + kernels.name);
+        Buffer<T> wide(outputs * inputs);
+        for (int expert = 0; expert < experts; expert++) {
+            const auto* codes = packed.data() + kernels.codes * expert;
+            const auto* of_codes = reinterpret_cast<const float*>(factors.data() + kernels.factors * expert);
+            launch("widen", up(outputs * inputs / (which == 1 ? 16 : 32), 256), 256, 0,
+                   [&] { kernels.widen(wide.data(), codes, of_codes, outputs, inputs); });
+            for (int i = 0; i < outputs * inputs; i++)
+                widened.equal(i, wide[i].bits, numbers[expert * outputs * inputs + i].bits);
+        }
+    }
     const auto run = [&](Kernel<T> kernel, const char* name, int tile, int shared, Buffer<T>& out, const void* weights,
                          const void* scales, bool in_order) {
         // In order: the rows of the experts. Otherwise all rows go through the first expert's weight.

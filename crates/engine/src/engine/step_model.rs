@@ -82,7 +82,7 @@ pub trait StepModel: Send {
 
     /// Frees memory after a step that ran out of it: builds the KV cache anew with at most `blocks` blocks, and returns how
     /// many it has; their content is lost. `None` if the model cannot rebuild its cache, which then stays as it is. No step
-    /// is in flight.
+    /// is in flight, though one that was given up may still be computing.
     ///
     /// # Errors
     /// [`ModelError::OutOfMemory`] if even that does not fit: the engine then asks for fewer, or stops.

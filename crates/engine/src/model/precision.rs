@@ -483,7 +483,7 @@ impl fmt::Display for Precision {
 mod tests {
     use candle_core::{DType, Device, DeviceLocation};
 
-    use super::{KvType, Precision, PrecisionChoice, Quantization, WeightType};
+    use super::{KvType, Precision, PrecisionChoice, Quantization, StoredAs, WeightType};
 
     fn resolve(choice: PrecisionChoice) -> Result<Precision, String> {
         choice
@@ -533,6 +533,31 @@ mod tests {
     }
 
     #[test]
+    fn few_bits_are_kept_where_there_are_kernels_and_such_bits() {
+        let choice = PrecisionChoice {
+            quantize: Some(Quantization::Stored),
+            ..PrecisionChoice::default()
+        };
+        let cuda = DeviceLocation::Cuda { gpu_id: 0 };
+        let kept = WeightType::Stored { centibits: 512 };
+        let stored = |kept| StoredAs {
+            weights: WeightType::BF16,
+            kept,
+        };
+        let resolved = choice.resolve_at(cuda, stored(Some(kept))).unwrap();
+        assert_eq!((resolved.weights, resolved.compute), (kept, DType::BF16));
+        assert_eq!(resolved.kv, KvType::BF16);
+        let error = |place, stored| choice.resolve_at(place, stored).unwrap_err().to_string();
+        assert!(error(cuda, stored(None)).contains("this one has none"));
+        let metal = DeviceLocation::Metal { gpu_id: 0 };
+        assert!(error(metal, stored(Some(kept))).contains("NVIDIA"));
+        assert!(error(DeviceLocation::Cpu, stored(Some(kept))).contains("q8_0"));
+        let blocks = StoredAs::from(WeightType::Stored { centibits: 485 });
+        let resolved = choice.resolve_at(DeviceLocation::Cpu, blocks).unwrap();
+        assert_eq!(resolved.kv, KvType::F16);
+    }
+
+    #[test]
     fn what_needs_a_gpu_is_refused_on_the_cpu_with_a_way_out() {
         let weights = resolve(PrecisionChoice {
             quantize: Some(Quantization::Fp8),
@@ -544,11 +569,11 @@ mod tests {
             ..PrecisionChoice::default()
         };
         for place in [DeviceLocation::Cpu, DeviceLocation::Metal { gpu_id: 0 }] {
-            let refused = kv.resolve_at(place, WeightType::BF16).unwrap_err();
+            let refused = kv.resolve_at(place, WeightType::BF16.into()).unwrap_err();
             assert!(refused.to_string().contains("f16"), "{place:?}");
         }
         let cuda = DeviceLocation::Cuda { gpu_id: 0 };
-        let kept = kv.resolve_at(cuda, WeightType::BF16).unwrap().kv;
+        let kept = kv.resolve_at(cuda, WeightType::BF16.into()).unwrap().kv;
         assert_eq!(kept, KvType::F8E4M3);
     }
 

@@ -62,6 +62,8 @@ pub(super) struct Product<'a> {
 pub(super) struct GroupedProducts {
     dtype: DType,
     kernels: [FormatKernels; 5],
+    /// Those that widen codes.
+    widen: [(CodeKind, Function); 2],
 }
 
 impl GroupedProducts {
@@ -77,7 +79,47 @@ impl GroupedProducts {
                 load(WeightFormat::Codes(CodeKind::E4m3))?,
                 load(WeightFormat::Codes(CodeKind::Int4))?,
             ],
+            widen: {
+                let mut load = |name| kernels.function("moe_gemm", &format!("widen_{name}_{t}"));
+                [
+                    (CodeKind::E4m3, load("scaled_e4m3")?),
+                    (CodeKind::Int4, load("int4")?),
+                ]
+            },
         })
+    }
+
+    /// Writes a weight in codes to `out` as numbers, `[outputs, inputs]`.
+    pub(super) fn widen(&self, out: Slice, weights: &GroupedWeights) -> Result<(), ModelError> {
+        const WIDEN: &str = "widen";
+        let kernel = self
+            .widen
+            .iter()
+            .find(|(kind, _)| weights.format == WeightFormat::Codes(*kind));
+        let Some((_, function)) = kernel.filter(|_| weights.experts == 1) else {
+            return Err(ModelError::Batch(format!(
+                "{WIDEN}: weights in {:?}",
+                weights.format
+            )));
+        };
+        let (outputs, inputs) = (weights.outputs, weights.inputs);
+        let (multiple, _) = weights.format.sizes();
+        if !outputs.is_multiple_of(8) || !inputs.is_multiple_of(multiple) {
+            return Err(ModelError::Unsupported(format!(
+                "{WIDEN}: weights of {outputs} × {inputs}"
+            )));
+        }
+        let [codes, factors] = weights.arguments(self.dtype)?;
+        function.launch(
+            Grid::row((outputs * inputs / multiple).div_ceil(256), 256),
+            &[
+                Arg::Array(out.check(WIDEN, "out", self.dtype, outputs * inputs)?),
+                codes,
+                factors,
+                count(outputs),
+                count(inputs),
+            ],
+        )
     }
 
     pub(super) fn multiply(&self, call: &Product) -> Result<(), ModelError> {
@@ -116,15 +158,6 @@ impl GroupedProducts {
         let blocks = match rows {
             0 => 0,
             rows => rows.div_ceil(tile.rows) + further,
-        };
-        let words = |name, slice: Option<Slice<'_>>, elements| match slice {
-            Some(slice) => Ok(Arg::Array(slice.check(
-                MULTIPLY,
-                name,
-                DType::U32,
-                elements,
-            )?)),
-            None => Ok::<_, ModelError>(Arg::Null),
         };
         tile.function.launch(
             Grid {
@@ -220,6 +253,19 @@ impl GroupedWeights {
             }
         };
         Ok([values, scales])
+    }
+}
+
+/// An array of words, if there is one.
+fn words<'a>(name: &str, slice: Option<Slice<'a>>, elements: usize) -> Result<Arg<'a>, ModelError> {
+    match slice {
+        Some(slice) => Ok(Arg::Array(slice.check(
+            MULTIPLY,
+            name,
+            DType::U32,
+            elements,
+        )?)),
+        None => Ok(Arg::Null),
     }
 }
 

@@ -77,6 +77,8 @@ pub(super) struct Loader<'a> {
     /// What the layers' weights are kept in: the type of the activations, e4m3, or what the checkpoint stores. Embeddings, head and
     /// routers are always in the first.
     pub(super) layers: WeightType,
+    /// Room for the largest layer's weight, of weights that stay as the checkpoint stores them.
+    pub(super) room: Option<&'a Tensor>,
     /// Whether keys and values will be stored in e4m3.
     pub(super) fp8_cache: bool,
 }
@@ -242,9 +244,9 @@ impl Loader<'_> {
         let in_fp8 = matches!(self.config.quantization, Some(Quantization::Fp8(_)));
         match self.layers {
             WeightType::Stored { .. } => {
-                let kept = match codes()? {
-                    Some(codes) => Linear::stored(&codes, bias()?.as_ref(), &self.device)?,
-                    None => None,
+                let kept = match (codes()?, self.room) {
+                    (Some(codes), Some(room)) => Linear::stored(&codes, bias()?.as_ref(), room)?,
+                    _ => None,
                 };
                 if kept.is_none() {
                     self.checkpoint().may_be_widened(names)?;
@@ -290,10 +292,7 @@ impl Parts {
                 FeedForward::Mixture(mixture) => prepare(&mut mixture.router, router)?,
             }
             for linear in linears {
-                // Our own kernel needs no preparation.
-                if let Linear::Whole(weight) = linear {
-                    prepare(weight, dtype)?;
-                }
+                prepare(linear.whole_mut(), dtype)?;
             }
         }
         products.prepare(device, &mut self.head, DType::F32, limits.rows)

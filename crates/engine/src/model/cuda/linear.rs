@@ -28,23 +28,36 @@ pub struct Products {
 pub(super) enum Linear {
     /// cuBLASLt multiplies with it.
     Whole(Weight),
-    /// It stays in the few bits that the checkpoint stores, and our own kernel multiplies with it.
-    Stored(GroupedWeights),
+    /// It stays in the few bits that the checkpoint stores. Our own kernel multiplies few rows with it; for many it is widened.
+    Stored {
+        codes: GroupedWeights,
+        /// Its numbers, in memory that all layers share.
+        wide: Weight,
+    },
 }
 
+/// From how many rows on widening a weight and a product of cuBLASLt take less time than our kernel: its 281 TFLOP/s (whole numbers
+/// of four bits, H100) against 650 and three times the weight in 16 bits through memory (docs/decisions/cuda.md).
+const WIDEN_FROM: usize = 448;
+
 impl Linear {
-    /// As stored; `None` for sizes that the kernels do not take.
+    /// As stored, and widened in `room` (`[elements]`, in the type of activations); `None` for sizes that the kernels do not take.
     pub(super) fn stored(
         codes: &Codes,
         bias: Option<&Tensor>,
-        device: &Device,
+        room: &Tensor,
     ) -> Result<Option<Self>, ModelError> {
+        let device = room.device();
         let Some(fragments) = Fragments::of(codes) else {
             return Ok(None);
         };
         let [outputs, inputs] = codes.shape;
         let (bytes, count) = (fragments.codes.len(), fragments.factors.len());
-        Ok(Some(Self::Stored(GroupedWeights {
+        let wide = room
+            .narrow(0, 0, outputs * inputs)?
+            .reshape((outputs, inputs))?;
+        let wide = Weight::plain(&wide, bias)?;
+        let codes = GroupedWeights {
             format: WeightFormat::Codes(codes.kind),
             values: Array::of(&Tensor::from_vec(fragments.codes, bytes, device)?)?,
             scales: Some(Array::of(&Tensor::from_vec(
@@ -56,7 +69,16 @@ impl Linear {
             experts: 1,
             outputs,
             inputs,
-        })))
+        };
+        Ok(Some(Self::Stored { codes, wide }))
+    }
+
+    /// What cuBLASLt multiplies with.
+    pub(super) fn whole_mut(&mut self) -> &mut Weight {
+        match self {
+            Self::Whole(weight) => weight,
+            Self::Stored { wide, .. } => wide,
+        }
     }
 
     /// Whether it needs activations in e4m3.
@@ -67,7 +89,7 @@ impl Linear {
     pub(super) fn inputs(&self) -> usize {
         match self {
             Self::Whole(weight) => weight.inputs,
-            Self::Stored(weights) => weights.inputs,
+            Self::Stored { codes, .. } => codes.inputs,
         }
     }
 }
@@ -104,17 +126,21 @@ impl Products {
         out: Slice,
         count: usize,
     ) -> Result<(), ModelError> {
-        let weights = match linear {
+        let (codes, wide) = match linear {
             Linear::Whole(weight) => return self.multiply(operations, x, weight, out, count),
-            Linear::Stored(weights) => weights,
+            Linear::Stored { codes, wide } => (codes, wide),
         };
-        let (Target::Plain(x), Some(grouped)) = (x, &self.grouped) else {
+        let (Target::Plain(rows), Some(grouped)) = (x, &self.grouped) else {
             return Err(ModelError::Batch("no kernels for weights as stored".into()));
         };
+        if count >= WIDEN_FROM {
+            grouped.widen(wide.values.all(), codes)?;
+            return self.multiply(operations, x, wide, out, count);
+        }
         grouped.multiply(&Product {
             out,
-            x,
-            weights,
+            x: rows,
+            weights: codes,
             rows: count,
             experts: None,
         })

@@ -1,6 +1,6 @@
 //! Loads a model for the decoder: whether our kernels run it, its weights, then memory for steps and a cache.
 
-use candle_core::{CudaDevice, Device};
+use candle_core::{CudaDevice, Device, Tensor};
 
 use super::CudaDecoder;
 use crate::checkpoint::{ModelConfig, Weights};
@@ -104,9 +104,16 @@ impl CudaModel {
             check_fp8(&cuda)?;
         }
         let mut products = Products::new(&cuda)?;
-        if matches!(precision.weights, WeightType::Stored { .. }) {
+        let room = if matches!(precision.weights, WeightType::Stored { .. }) {
             products = products.with_stored(&mut kernels, precision.compute)?;
-        }
+            let queries = config.heads * config.head_dim;
+            let heads = queries + 2 * config.kv_heads * config.head_dim;
+            let widths = [heads, queries, 2 * config.intermediate];
+            let largest = widths.into_iter().max().unwrap_or(0) * config.hidden;
+            Some(Tensor::zeros(largest, precision.compute, device)?)
+        } else {
+            None
+        };
         let parts = Loader {
             config,
             weights,
@@ -114,6 +121,7 @@ impl CudaModel {
             cuda: &cuda,
             operations: &operations,
             layers: precision.weights,
+            room: room.as_ref(),
             fp8_cache: precision.kv == KvType::F8E4M3,
         }
         .load()?;

@@ -176,8 +176,35 @@ __device__ __forceinline__ void multiply(T* out, const T* x, const void* all_wei
     }
 }
 
+/// Codes and factors as numbers, `out` `[outputs, inputs]`. A thread has a group of inputs of an output: pair `p` of its word `t` is
+/// of inputs `8p + 2t` and the one after.
+template <typename T, typename WEIGHTS>
+__device__ __forceinline__ void widen(T* out, const void* codes, const float* factors, int outputs, int inputs) {
+    constexpr int G = WEIGHTS::GROUP, PER = WEIGHTS::PER;
+    const int groups = inputs / G;
+    const int index = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+    if (index >= outputs * groups)
+        return;
+    const int output = index % 8, group = index / 8 % groups, octet = index / (8 * groups);
+    const int steps = (inputs + TILE_K - 1) / TILE_K;
+    const int step = octet * steps + group * G / TILE_K;
+    const float factor = factors[(step * PER + group * G % TILE_K * PER / TILE_K) * 8 + output];
+    const uint4 words = static_cast<const uint4*>(codes)[index];
+    T* const to = out + static_cast<int64_t>(octet * 8 + output) * inputs + group * G;
+#pragma unroll
+    for (int p = 0; p < G / 8; p++)
+        store_raw8(to + 8 * p, make_uint4(WEIGHTS::pair(words.x, p, factor), WEIGHTS::pair(words.y, p, factor),
+                                          WEIGHTS::pair(words.z, p, factor), WEIGHTS::pair(words.w, p, factor)));
+}
+
 } // namespace
 
+#define WIDEN(T, FORMAT, NAME)                                                                                         \
+    extern "C" __global__ void __launch_bounds__(256) widen_##NAME##_##T(T* out, const void* codes,                    \
+                                                                         const float* factors, int outputs,            \
+                                                                         int inputs) {                                 \
+        widen<T, FORMAT<T, 256>>(out, codes, factors, outputs, inputs);                                                \
+    }
 #define MOE_GEMM(T, FORMAT, NAME, TILE_M)                                                                              \
     extern "C" __global__ void __launch_bounds__(Rows<TILE_M>::THREADS, 2)                                             \
         NAME##_tile##TILE_M##_##T(T* out, const T* x, const void* weights, const void* scales, const T* bias,          \
@@ -196,6 +223,8 @@ __device__ __forceinline__ void multiply(T* out, const T* x, const void* all_wei
     MOE_GEMM(T, ScaledE4m3, moe_gemm_scaled_e4m3, 32)                                                                  \
     MOE_GEMM(T, ScaledE4m3, moe_gemm_scaled_e4m3, 128)                                                                 \
     MOE_GEMM(T, Int4, moe_gemm_int4, 32)                                                                               \
-    MOE_GEMM(T, Int4, moe_gemm_int4, 128)
+    MOE_GEMM(T, Int4, moe_gemm_int4, 128)                                                                              \
+    WIDEN(T, ScaledE4m3, scaled_e4m3)                                                                                  \
+    WIDEN(T, Int4, int4)
 MOE_GEMMS(bf16)
 MOE_GEMMS(f16)

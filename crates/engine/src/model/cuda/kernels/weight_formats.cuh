@@ -225,6 +225,8 @@ template <int PER> struct Factors {
 
 /// e4m3 in fragments of 16 inputs (as E4m3), with factors.
 template <typename T, int THREADS> struct ScaledE4m3 {
+    static constexpr int GROUP = 16;
+    static constexpr int PER = 1;
     static constexpr int WEIGHT_BYTES = TILE_N * TILE_K;
     static constexpr int TILE_BYTES = WEIGHT_BYTES + Factors<1>::BYTES;
     static constexpr bool SCALED = false;
@@ -247,10 +249,14 @@ template <typename T, int THREADS> struct ScaledE4m3 {
 #pragma unroll
         for (int j = 0; j < NS; j++) {
             const float factor = Factors<1>::of_lane(tile + WEIGHT_BYTES, warp_n, j, part);
-            const float2 low = from_e4m3x2(words[j]), high = from_e4m3x2(words[j] >> 16);
-            b[j][0] = pack2<T>(low.x * factor, low.y * factor);
-            b[j][1] = pack2<T>(high.x * factor, high.y * factor);
+            b[j][0] = pair(words[j], 0, factor);
+            b[j][1] = pair(words[j], 1, factor);
         }
+    }
+    /// Pair `p` of a word.
+    static __device__ __forceinline__ unsigned pair(unsigned word, int p, float factor) {
+        const float2 both = from_e4m3x2(word >> 16 * p);
+        return pack2<T>(both.x * factor, both.y * factor);
     }
     __device__ __forceinline__ float2 scales(int) const { return make_float2(1.0f, 1.0f); }
 };
@@ -259,6 +265,8 @@ template <typename T, int THREADS> struct ScaledE4m3 {
 /// after them: the firsts from bit 0 up, the seconds from bit 16 up. The four lowest bits of a factor are what is subtracted
 /// from a number before it is multiplied by the rest.
 template <typename T, int THREADS> struct Int4 {
+    static constexpr int GROUP = 32;
+    static constexpr int PER = 2;
     static constexpr int WEIGHT_BYTES = TILE_N * TILE_K / 2;
     static constexpr int TILE_BYTES = WEIGHT_BYTES + Factors<2>::BYTES;
     static constexpr bool SCALED = false;
@@ -283,15 +291,17 @@ template <typename T, int THREADS> struct Int4 {
         lane_words<32>(words, tile, warp_n, part / 2);
 #pragma unroll
         for (int j = 0; j < NS; j++) {
-            const unsigned both = __float_as_uint(Factors<2>::of_lane(tile + WEIGHT_BYTES, warp_n, j, part));
-            const float zero = shifted(both), factor = __uint_as_float(both & ~15u);
-#pragma unroll
-            for (int half = 0; half < 2; half++) {
-                const unsigned pair = words[j] >> (part % 2 * 8 + half * 4);
-                // The difference is exact.
-                b[j][half] = pack2<T>((shifted(pair) - zero) * factor, (shifted(pair >> 16) - zero) * factor);
-            }
+            const float factor = Factors<2>::of_lane(tile + WEIGHT_BYTES, warp_n, j, part);
+            b[j][0] = pair(words[j], part % 2 * 2, factor);
+            b[j][1] = pair(words[j], part % 2 * 2 + 1, factor);
         }
+    }
+    /// Pair `p` of a word.
+    static __device__ __forceinline__ unsigned pair(unsigned word, int p, float factor) {
+        const unsigned both = __float_as_uint(factor), codes = word >> 4 * p;
+        const float zero = shifted(both), scale = __uint_as_float(both & ~15u);
+        // The differences are exact.
+        return pack2<T>((shifted(codes) - zero) * scale, (shifted(codes >> 16) - zero) * scale);
     }
     __device__ __forceinline__ float2 scales(int) const { return make_float2(1.0f, 1.0f); }
 };
