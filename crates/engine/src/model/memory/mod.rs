@@ -112,11 +112,16 @@ pub fn check_memory(
     }
     let gigabytes = |bytes: usize| format!("{:.1} GB", bytes as f64 / 1e9);
     Err(ModelError::OutOfMemory(format!(
-        "the weights take {} as {}{}, and {} are free; take a smaller model, or a smaller type with --quantize",
+        "the weights take {} as {}{}, and {} are free; take a smaller model, or a smaller type with --quantize{}",
         gigabytes(needed),
         precision.weights.as_str(),
         if mxfp4 > 0 { ", experts in MXFP4" } else { "" },
-        gigabytes(free)
+        gigabytes(free),
+        if device.is_cuda() && config.quantization.is_some() {
+            " (stored, for what the checkpoint stores in few bits)"
+        } else {
+            ""
+        }
     )))
 }
 
