@@ -178,9 +178,9 @@ __device__ __forceinline__ void multiply(T* out, const T* x, const void* all_wei
 
 /// Codes and factors as numbers, `out` `[outputs, inputs]`. A thread has a group of inputs of an output: pair `p` of its word `t` is
 /// of inputs `8p + 2t` and the one after.
-template <typename T, typename WEIGHTS>
+template <typename T, typename CODE>
 __device__ __forceinline__ void widen(T* out, const void* codes, const float* factors, int outputs, int inputs) {
-    constexpr int G = WEIGHTS::GROUP, PER = WEIGHTS::PER;
+    constexpr int G = CODE::GROUP, PER = CODE::PER;
     const int groups = inputs / G;
     const int index = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
     if (index >= outputs * groups)
@@ -193,8 +193,8 @@ __device__ __forceinline__ void widen(T* out, const void* codes, const float* fa
     T* const to = out + static_cast<int64_t>(octet * 8 + output) * inputs + group * G;
 #pragma unroll
     for (int p = 0; p < G / 8; p++)
-        store_raw8(to + 8 * p, make_uint4(WEIGHTS::pair(words.x, p, factor), WEIGHTS::pair(words.y, p, factor),
-                                          WEIGHTS::pair(words.z, p, factor), WEIGHTS::pair(words.w, p, factor)));
+        store_raw8(to + 8 * p, make_uint4(CODE::pair(words.x, p, factor), CODE::pair(words.y, p, factor),
+                                          CODE::pair(words.z, p, factor), CODE::pair(words.w, p, factor)));
 }
 
 } // namespace
@@ -203,7 +203,7 @@ __device__ __forceinline__ void widen(T* out, const void* codes, const float* fa
     extern "C" __global__ void __launch_bounds__(256) widen_##NAME##_##T(T* out, const void* codes,                    \
                                                                          const float* factors, int outputs,            \
                                                                          int inputs) {                                 \
-        widen<T, FORMAT<T, 256>>(out, codes, factors, outputs, inputs);                                                \
+        widen<T, FORMAT<T>>(out, codes, factors, outputs, inputs);                                                     \
     }
 #define MOE_GEMM(T, FORMAT, NAME, TILE_M)                                                                              \
     extern "C" __global__ void __launch_bounds__(Rows<TILE_M>::THREADS, 2)                                             \
@@ -224,7 +224,7 @@ __device__ __forceinline__ void widen(T* out, const void* codes, const float* fa
     MOE_GEMM(T, ScaledE4m3, moe_gemm_scaled_e4m3, 128)                                                                 \
     MOE_GEMM(T, Int4, moe_gemm_int4, 32)                                                                               \
     MOE_GEMM(T, Int4, moe_gemm_int4, 128)                                                                              \
-    WIDEN(T, ScaledE4m3, scaled_e4m3)                                                                                  \
-    WIDEN(T, Int4, int4)
+    WIDEN(T, E4m3Code, scaled_e4m3)                                                                                    \
+    WIDEN(T, Int4Code, int4)
 MOE_GEMMS(bf16)
 MOE_GEMMS(f16)

@@ -223,87 +223,63 @@ template <int PER> struct Factors {
     }
 };
 
-/// e4m3 in fragments of 16 inputs (as E4m3), with factors.
-template <typename T, int THREADS> struct ScaledE4m3 {
-    static constexpr int GROUP = 16;
-    static constexpr int PER = 1;
-    static constexpr int WEIGHT_BYTES = TILE_N * TILE_K;
-    static constexpr int TILE_BYTES = WEIGHT_BYTES + Factors<1>::BYTES;
-    static constexpr bool SCALED = false;
-    const unsigned char* weights;
-    Factors<1> factors;
-    Place at;
-
-    __device__ __forceinline__ ScaledE4m3(const void* weights, const void* scales, Place at)
-        : weights(static_cast<const unsigned char*>(weights) + at.expert * at.outputs * at.inputs), factors(scales, at),
-          at(at) {}
-
-    __device__ __forceinline__ void copy(unsigned char* tile, int step) const {
-        copy_fragments<16, THREADS>(tile, weights, at, step);
-        factors.copy(tile + WEIGHT_BYTES, step);
-    }
-    __device__ __forceinline__ void fragments(unsigned (&b)[NS][2], const unsigned char* tile, int warp_n,
-                                              int part) const {
-        unsigned words[NS];
-        lane_words<16>(words, tile, warp_n, part);
-#pragma unroll
-        for (int j = 0; j < NS; j++) {
-            const float factor = Factors<1>::of_lane(tile + WEIGHT_BYTES, warp_n, j, part);
-            b[j][0] = pair(words[j], 0, factor);
-            b[j][1] = pair(words[j], 1, factor);
-        }
-    }
-    /// Pair `p` of a word.
+/// e4m3 in fragments of 16 inputs, as E4m3.
+template <typename T> struct E4m3Code {
+    static constexpr int GROUP = 16, PER = 1, BITS = 8;
+    /// Pair `p` of a word, times its factor.
     static __device__ __forceinline__ unsigned pair(unsigned word, int p, float factor) {
         const float2 both = from_e4m3x2(word >> 16 * p);
         return pack2<T>(both.x * factor, both.y * factor);
     }
-    __device__ __forceinline__ float2 scales(int) const { return make_float2(1.0f, 1.0f); }
 };
 
 /// Whole numbers of four bits in fragments of 32 inputs, pairs 0 to 3 of word t being inputs 2t, 2t+8, 2t+16, 2t+24 and the ones
 /// after them: the firsts from bit 0 up, the seconds from bit 16 up. The four lowest bits of a factor are what is subtracted
 /// from a number before it is multiplied by the rest.
-template <typename T, int THREADS> struct Int4 {
-    static constexpr int GROUP = 32;
-    static constexpr int PER = 2;
-    static constexpr int WEIGHT_BYTES = TILE_N * TILE_K / 2;
-    static constexpr int TILE_BYTES = WEIGHT_BYTES + Factors<2>::BYTES;
-    static constexpr bool SCALED = false;
-    const unsigned char* weights;
-    Factors<2> factors;
-    Place at;
-
-    __device__ __forceinline__ Int4(const void* weights, const void* scales, Place at)
-        : weights(static_cast<const unsigned char*>(weights) + at.expert * at.outputs * at.inputs / 2),
-          factors(scales, at), at(at) {}
-
-    __device__ __forceinline__ void copy(unsigned char* tile, int step) const {
-        copy_fragments<32, THREADS>(tile, weights, at, step);
-        factors.copy(tile + WEIGHT_BYTES, step);
-    }
+template <typename T> struct Int4Code {
+    static constexpr int GROUP = 32, PER = 2, BITS = 4;
     /// 2²³ and the number: a float whose lowest bits are the number's.
     static __device__ __forceinline__ float shifted(unsigned bits) { return __uint_as_float((bits & 15) | 0x4b000000u); }
 
-    __device__ __forceinline__ void fragments(unsigned (&b)[NS][2], const unsigned char* tile, int warp_n,
-                                              int part) const {
-        unsigned words[NS];
-        lane_words<32>(words, tile, warp_n, part / 2);
-#pragma unroll
-        for (int j = 0; j < NS; j++) {
-            const float factor = Factors<2>::of_lane(tile + WEIGHT_BYTES, warp_n, j, part);
-            b[j][0] = pair(words[j], part % 2 * 2, factor);
-            b[j][1] = pair(words[j], part % 2 * 2 + 1, factor);
-        }
-    }
-    /// Pair `p` of a word.
     static __device__ __forceinline__ unsigned pair(unsigned word, int p, float factor) {
         const unsigned both = __float_as_uint(factor), codes = word >> 4 * p;
         const float zero = shifted(both), scale = __uint_as_float(both & ~15u);
         // The differences are exact.
         return pack2<T>((shifted(codes) - zero) * scale, (shifted(codes >> 16) - zero) * scale);
     }
+};
+
+template <typename CODE, int THREADS> struct Coded : CODE {
+    static constexpr int WEIGHT_BYTES = TILE_N * TILE_K * CODE::BITS / 8;
+    static constexpr int TILE_BYTES = WEIGHT_BYTES + Factors<CODE::PER>::BYTES;
+    static constexpr bool SCALED = false;
+    const unsigned char* weights;
+    Factors<CODE::PER> factors;
+    Place at;
+
+    __device__ __forceinline__ Coded(const void* weights, const void* scales, Place at)
+        : weights(static_cast<const unsigned char*>(weights) + at.expert * at.outputs * at.inputs * CODE::BITS / 8),
+          factors(scales, at), at(at) {}
+
+    __device__ __forceinline__ void copy(unsigned char* tile, int step) const {
+        copy_fragments<CODE::GROUP, THREADS>(tile, weights, at, step);
+        factors.copy(tile + WEIGHT_BYTES, step);
+    }
+    __device__ __forceinline__ void fragments(unsigned (&b)[NS][2], const unsigned char* tile, int warp_n,
+                                              int part) const {
+        constexpr int PARTS = CODE::GROUP / 16;
+        unsigned words[NS];
+        lane_words<CODE::GROUP>(words, tile, warp_n, part / PARTS);
+#pragma unroll
+        for (int j = 0; j < NS; j++) {
+            const float factor = Factors<CODE::PER>::of_lane(tile + WEIGHT_BYTES, warp_n, j, part);
+            b[j][0] = CODE::pair(words[j], part % PARTS * 2, factor);
+            b[j][1] = CODE::pair(words[j], part % PARTS * 2 + 1, factor);
+        }
+    }
     __device__ __forceinline__ float2 scales(int) const { return make_float2(1.0f, 1.0f); }
 };
+template <typename T, int THREADS> using ScaledE4m3 = Coded<E4m3Code<T>, THREADS>;
+template <typename T, int THREADS> using Int4 = Coded<Int4Code<T>, THREADS>;
 
 } // namespace
