@@ -15,7 +15,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use candle_core::{DType, Device, Tensor};
 use juror_engine::engine::{
-    Choices, Engine, EngineConfig, RandomKey, Request, Sampling, TokenLogprobs,
+    Choices, Engine, EngineConfig, Guide, Next, RandomKey, Request, Sampling, Then, TokenLogprobs,
+    TokenSet,
 };
 use juror_engine::model::attention::{self, AttentionKind, AttentionShape};
 use juror_engine::model::cuda::array::Array;
@@ -361,26 +362,113 @@ fn no_step_chooses_an_algorithm() {
     }
 }
 
-/// FP8 is coarse, so this says only that scales are applied, once and to the right rows, in both ways.
+/// FP8 is coarse, so this says only that scales are applied, once and to the right rows, in both ways; of weights that are
+/// quantised here, and of those that a checkpoint stores so.
 #[test]
 fn fp8_weights_with_scales_in_the_product_and_after_it() {
     let _alone = alone();
-    let random = qwen3();
+    let [_, (_, by_outputs), _] = few_bits();
+    let stored = |family: &str, mut sizes: Value| {
+        sizes["quantization_config"] = by_outputs["quantization_config"].clone();
+        Random::new(family, &sizes)
+    };
+    let mut mixture = small();
+    for (key, count) in [
+        ("num_experts", 4),
+        ("num_experts_per_tok", 2),
+        ("moe_intermediate_size", 64),
+    ] {
+        mixture[key] = json!(count);
+    }
     let fp8 = Precision {
         weights: WeightType::F8E4M3,
         ..Precision::all(DType::BF16)
     };
-    for scales in [1, 0] {
-        imitation::set(&format!("scales={scales}"));
-        let generated = generate(load(&random, &device(0), fp8).unwrap(), &random).unwrap();
-        imitation::set("scales=1");
-        let [logit, odds, _] = distance(&random, &generated);
-        println!("scales by row: {scales}: logits {logit:.3}, odds {odds:.3}");
-        assert!(
-            logit < 0.6 && odds < 0.1,
-            "scales by row: {scales}: logits {logit}, odds {odds}"
-        );
+    for (name, random) in [
+        ("quantised", qwen3()),
+        ("as stored", stored("Qwen3ForCausalLM", small())),
+        ("experts as stored", stored("Qwen3MoeForCausalLM", mixture)),
+    ] {
+        for scales in [1, 0] {
+            imitation::set(&format!("scales={scales}"));
+            let generated = generate(load(&random, &device(0), fp8).unwrap(), &random).unwrap();
+            imitation::set("scales=1");
+            let [logit, odds, _] = distance(&random, &generated);
+            println!("{name}, scales by row: {scales}: logits {logit:.3}, odds {odds:.3}");
+            assert!(
+                logit < 0.6 && odds < 0.1,
+                "{name}, scales by row: {scales}: logits {logit}, odds {odds}"
+            );
+        }
     }
+}
+
+/// Allows only tokens whose remainder follows that of the last one, so that a mask of another place or row would be seen.
+struct Remainders;
+
+impl Remainders {
+    fn after(token: u32) -> Next {
+        let allowed: TokenSet = (0..131)
+            .filter(|next| next % 5 == (token + 1) % 5)
+            .collect();
+        Next {
+            append: Vec::new(),
+            then: Then::OneOf {
+                tokens: Arc::new(allowed.into()),
+                choices: None,
+            },
+        }
+    }
+}
+
+impl Guide for Remainders {
+    fn begin(&mut self) -> Next {
+        Self::after(0)
+    }
+
+    fn push(&mut self, token: u32) -> Next {
+        Self::after(token)
+    }
+}
+
+/// Masks that depend on the token before, told while the step computes; other rows are free.
+#[test]
+fn masks_are_those_of_their_place() {
+    let _alone = alone();
+    let random = qwen3();
+    let model = load(&random, &device(0), Precision::all(DType::BF16)).unwrap();
+    let mut engine = Engine::new(model, &config(random.config.max_positions)).unwrap();
+    for (id, prompt) in prompts(random.config.vocab).into_iter().enumerate() {
+        engine.add(Request {
+            id: id as u64,
+            prompt,
+            max_new_tokens: NEW_TOKENS,
+            sampling: Sampling::GREEDY,
+            random_key: RandomKey {
+                seed: 0,
+                sample: id as u64,
+                trial: 0,
+            },
+            eos: Arc::from([]),
+            guide: (id % 2 == 0).then(|| Box::new(Remainders) as Box<dyn Guide>),
+            choices: None,
+            logprobs: None,
+        });
+    }
+    let mut masked = 0;
+    while engine.has_work() {
+        for completion in engine.step().unwrap() {
+            assert_eq!(completion.tokens.len(), NEW_TOKENS);
+            if completion.id % 2 == 0 {
+                let remainders: Vec<u32> =
+                    completion.tokens.iter().map(|token| token % 5).collect();
+                assert_eq!(remainders, [1, 2, 3, 4, 0, 1]);
+                masked += 1;
+            }
+        }
+    }
+    assert_eq!(masked, 3);
+    assert_eq!(engine.stats().discarded_tokens, 0);
 }
 
 /// Weights that stay in FP8 or four bits are the same numbers as on the CPU, in less memory.

@@ -103,7 +103,8 @@ impl Random {
         let tensors: std::collections::HashMap<String, Tensor> = tensors
             .flat_map(|(name, tensor)| match quantization {
                 Some(method @ ("fp8" | "compressed-tensors")) if name.ends_with("_proj.weight") => {
-                    in_few_bits(method, &name, &tensor)
+                    let blocks = changes["quantization_config"]["weight_block_size"].is_array();
+                    in_few_bits(method, blocks, &name, &tensor)
                 }
                 _ => vec![(name, tensor)],
             })
@@ -124,14 +125,19 @@ impl Random {
 }
 
 /// The configurations of [`in_few_bits`], by name.
-pub(crate) fn few_bits() -> [(&'static str, Value); 2] {
+pub(crate) fn few_bits() -> [(&'static str, Value); 3] {
     let fp8 = json!({"quant_method": "fp8", "weight_block_size": [FP8_BLOCK, FP8_BLOCK]});
     let int4 = json!({
         "quant_method": "compressed-tensors", "format": "pack-quantized",
         "config_groups": {"group_0": {"targets": ["Linear"], "weights": {"num_bits": 4, "type": "int"}}},
     });
-    [("FP8 in blocks", fp8), ("four bits", int4)]
-        .map(|(name, quantization)| (name, json!({"quantization_config": quantization})))
+    let outputs = json!({"quant_method": "fp8", "weight_block_size": null});
+    [
+        ("FP8 in blocks", fp8),
+        ("FP8 by outputs", outputs),
+        ("four bits", int4),
+    ]
+    .map(|(name, quantization)| (name, json!({"quantization_config": quantization})))
 }
 
 /// Outputs and inputs that have one scale in FP8, and inputs that have one in four bits.
@@ -139,8 +145,9 @@ const FP8_BLOCK: usize = 64;
 const INT4_GROUP: usize = 32;
 
 /// A weight as checkpoints in FP8 and in whole numbers of four bits store it.
-fn in_few_bits(method: &str, name: &str, weight: &Tensor) -> Vec<(String, Tensor)> {
+fn in_few_bits(method: &str, blocks: bool, name: &str, weight: &Tensor) -> Vec<(String, Tensor)> {
     let (outputs, inputs) = weight.dims2().unwrap();
+    let [rows_of_block, columns_of_block] = if blocks { [FP8_BLOCK; 2] } else { [1, inputs] };
     let numbers = weight.to_dtype(DType::F32).unwrap().flatten_all().unwrap();
     let numbers = numbers.to_vec1::<f32>().unwrap();
     let layer = name.strip_suffix(".weight").unwrap();
@@ -153,17 +160,20 @@ fn in_few_bits(method: &str, name: &str, weight: &Tensor) -> Vec<(String, Tensor
     };
     let from = |at: usize, size: usize, end: usize| at * size..((at + 1) * size).min(end);
     if method == "fp8" {
-        let [down, across] = [outputs.div_ceil(FP8_BLOCK), inputs.div_ceil(FP8_BLOCK)];
+        let down = outputs.div_ceil(rows_of_block);
+        let across = inputs.div_ceil(columns_of_block);
         let scales: Vec<f32> = (0..down * across)
             .map(|block| {
-                let rows = from(block / across, FP8_BLOCK, outputs);
-                largest(rows, from(block % across, FP8_BLOCK, inputs)) / 448.0
+                let rows = from(block / across, rows_of_block, outputs);
+                largest(rows, from(block % across, columns_of_block, inputs)) / 448.0
             })
             .collect();
+        let scale = |at: usize| {
+            let (row, column) = (at / inputs / rows_of_block, at % inputs / columns_of_block);
+            scales[row * across + column]
+        };
         let scaled: Vec<f32> = (0..outputs * inputs)
-            .map(|at| {
-                numbers[at] / scales[at / inputs / FP8_BLOCK * across + at % inputs / FP8_BLOCK]
-            })
+            .map(|at| numbers[at] / scale(at))
             .collect();
         let values = Tensor::from_vec(scaled, (outputs, inputs), &Device::Cpu).unwrap();
         let scales = Tensor::from_vec(scales, (down, across), &Device::Cpu).unwrap();

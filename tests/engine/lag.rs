@@ -59,9 +59,10 @@ impl<M> Lagging<M> {
 
 impl<M: StepModel> Lagging<M> {
     fn compute(&mut self) {
-        let Some((mut batch, Some((name, rows)))) = self.pending.pop_front() else {
+        let Some((mut batch, asked)) = self.pending.pop_front() else {
             return;
         };
+        let (name, rows) = asked.expect("a step is computed once it was told what to choose from");
         let Some(last) = self.last.take() else {
             let failure = ModelError::Batch("the step before failed".into());
             self.done.push_back((name, Err(failure)));

@@ -151,7 +151,7 @@ fn estimate(
         // A model on the hub may have come without its weights: then they are mostly bf16.
         let stored = weights
             .as_ref()
-            .map_or(StoredAs::from(DType::BF16), StoredAs::from);
+            .map_or_else(|_| StoredAs::expected(config), StoredAs::from);
         let precision = model.engine.precision.resolve(&device, stored)?;
         let packed = weights.as_ref().map_or(0, |weights| {
             let plain = model.engine.plain_operations;

@@ -291,7 +291,7 @@ impl Engine {
         Ok(step)
     }
 
-    /// Waits for a step whose tokens nobody wants.
+    /// Gives up a step whose tokens nobody wants; waits for it if it was told what to choose from.
     fn give_up(&mut self, step: Launched) -> Result<(), ModelError> {
         if let Stage::Choosing(ticket) = step.stage {
             self.model.collect(ticket)?;

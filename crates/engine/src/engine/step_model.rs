@@ -76,7 +76,7 @@ pub trait StepModel: Send {
     /// such a row passes on to the next step is arbitrary). Called once for each ticket, in their order.
     ///
     /// # Errors
-    /// As [`Self::launch`]. After [`ModelError::OutOfMemory`] the engine collects what was launched since, ignores the
+    /// As [`Self::launch`]. After [`ModelError::OutOfMemory`] the engine collects what was asked for since, ignores the
     /// result, and computes all of it again.
     fn collect(&mut self, ticket: Ticket) -> Result<Vec<Option<Chosen>>, ModelError>;
 

@@ -11,9 +11,9 @@ use candle_core::{DType, Device, DeviceLocation};
 
 use super::ModelError;
 use super::cpu::matmul::PackedMatrix;
-use crate::checkpoint::Weights;
 use crate::checkpoint::gguf::StorageType;
 use crate::checkpoint::weights::StoredTensor;
+use crate::checkpoint::{ModelConfig, Weights};
 
 /// How the weights of linear layers are stored in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,9 +77,7 @@ impl From<&Weights> for WeightType {
             bits += count * one;
             numbers += count;
         }
-        Self::Stored {
-            centibits: (100.0 * bits / numbers).round() as u16,
-        }
+        Self::stored(bits / numbers)
     }
 }
 
@@ -109,18 +107,20 @@ impl From<DType> for StoredAs {
 
 impl From<&Weights> for StoredAs {
     fn from(weights: &Weights) -> Self {
-        let (mut bits, mut numbers, mut any) = (0.0, 0.0, false);
-        for tensor in weights.stored_tensors().filter(|t| t.shape.len() > 1) {
-            let kept = tensor.bits_of_codes();
-            any |= kept.is_some();
-            bits += numbers_of(tensor) * kept.unwrap_or(16.0);
-            numbers += numbers_of(tensor);
-        }
         Self {
             weights: weights.into(),
-            kept: any.then(|| WeightType::Stored {
-                centibits: (100.0 * bits / numbers).round() as u16,
-            }),
+            kept: weights.bits_if_kept().map(WeightType::stored),
+        }
+    }
+}
+
+impl StoredAs {
+    /// What the weights of a checkpoint that is not here yet are probably stored in.
+    pub fn expected(config: &ModelConfig) -> Self {
+        Self {
+            // Whose random weights have its tensors.
+            kept: Self::from(&Weights::random(config, 0)).kept,
+            ..DType::BF16.into()
         }
     }
 }
@@ -137,6 +137,13 @@ fn numbers_of(tensor: &StoredTensor) -> f64 {
 }
 
 impl WeightType {
+    /// [`Self::Stored`] with so many bits on average.
+    fn stored(bits: f64) -> Self {
+        Self::Stored {
+            centibits: (100.0 * bits).round() as u16,
+        }
+    }
+
     /// Bits per weight of a checkpoint's matrices in its files, on average.
     pub fn bits_stored(weights: &Weights) -> f64 {
         let (mut bits, mut numbers) = (0.0, 0.0);

@@ -66,22 +66,36 @@ impl TensorReader<'_> {
         Ok(Codes::side_by_side(parts))
     }
 
-    /// Refuses weights in few bits that were to stay so and cannot: widened they take several times the memory that was planned.
+    /// Whether all are in FP8 with one scale for each output, or for all.
+    #[cfg(feature = "cuda")]
+    pub(super) fn scales_are_of_outputs(&self, names: &[String]) -> Result<bool, ModelError> {
+        for name in names {
+            let weight = self.weights.stored(&format!("{name}.weight"))?;
+            if !weight.has_scales_of_outputs() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Refuses layers in few bits that were to stay so and cannot: widened they take several times the memory that was planned. One
+    /// that is joined with others in 16 bits, such as an adapter's, may be widened with them.
     ///
     /// # Errors
-    /// [`ModelError::Unsupported`] naming the first of them.
+    /// [`ModelError::Unsupported`] naming them.
     #[cfg(feature = "cuda")]
     pub(super) fn may_be_widened(&self, names: &[String]) -> Result<(), ModelError> {
         for name in names {
-            let weight = format!("{name}.weight");
-            if self.weights.stored(&weight)?.bits_of_codes().is_some() {
-                return Err(ModelError::Unsupported(format!(
-                    "--quantize stored: {weight} cannot be kept as it is stored (inputs of a group must be neighbours, 32 at a time, or 64 \
-                     in FP8, and sizes multiples of 32): leave it out"
-                )));
+            let weight = self.weights.stored(&format!("{name}.weight"))?;
+            if weight.bits_of_codes().is_none() {
+                return Ok(());
             }
         }
-        Ok(())
+        Err(ModelError::Unsupported(format!(
+            "--quantize stored: {} cannot be kept as stored (inputs of a group must be neighbours, 32 at a time, or 64 in FP8; sizes \
+             multiples of 32; scales of 20 bits at most): leave it out",
+            names.join(", ")
+        )))
     }
 
     /// As [`Self::qkv`], as stored.

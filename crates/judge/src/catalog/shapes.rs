@@ -89,7 +89,7 @@ pub fn find(name: &str) -> Result<ModelConfig, CheckpointError> {
         {
             Err(CheckpointError::UnknownShape {
                 name: name.into(),
-                known: SHAPES.map(|(shape, _)| shape).join(", "),
+                known: SHAPES.map(|(shape, _)| shape).join(", ") + ", each with -fp8 or -awq",
             })
         }
         Err(source) => Err(CheckpointError::Io {

@@ -18,6 +18,15 @@ pub enum CodeKind {
 }
 
 impl CodeKind {
+    /// The codes of layers that are stored so; `None` if there are none for them.
+    pub(crate) fn of(quantization: Quantization) -> Option<Self> {
+        match quantization {
+            Quantization::Fp8(_) => Some(Self::E4m3),
+            Quantization::Integers { bits: 4, .. } => Some(Self::Int4),
+            Quantization::Integers { .. } => None,
+        }
+    }
+
     /// How many neighbouring inputs have one factor.
     pub fn inputs_of_factor(self) -> usize {
         match self {
@@ -33,15 +42,6 @@ impl CodeKind {
             Self::Int4 => 4.0,
         };
         code + 32.0 / self.inputs_of_factor() as f64
-    }
-}
-
-impl From<Quantization> for CodeKind {
-    fn from(quantization: Quantization) -> Self {
-        match quantization {
-            Quantization::Fp8(_) => Self::E4m3,
-            Quantization::Integers { .. } => Self::Int4,
-        }
     }
 }
 
@@ -103,7 +103,20 @@ impl Codes {
     }
 }
 
+/// Whether a matrix is a layer's, and no router: what can stay in few bits. Embeddings, head and routers are always widened.
+pub(super) fn is_of_layer(name: &str, shape: &[usize]) -> bool {
+    let router = name.ends_with(".gate.weight") || name.contains("router");
+    shape.len() == 2 && name.contains("layers.") && !router
+}
+
 impl StoredTensor {
+    /// Whether it is in FP8 with one scale for each output, or for all.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn has_scales_of_outputs(&self) -> bool {
+        let computed = self.computed.as_deref();
+        matches!(computed, Some(Computed::Scaled { values, block, .. }) if block[1] >= values.shape[1])
+    }
+
     /// Bits that a matrix takes in a GPU's memory if it is kept as it is stored; `None` for one that [`Codes`] cannot hold. Whether
     /// the groups of whole numbers are of neighbours is known only once they are read.
     pub(crate) fn bits_of_codes(&self) -> Option<f64> {
@@ -119,6 +132,25 @@ impl StoredTensor {
 }
 
 impl Weights {
+    /// Bits of a number of the matrices, on average, if what NVIDIA GPUs can keep in few bits stays so and all else is widened to
+    /// 16; `None` if there is nothing to keep.
+    pub(crate) fn bits_if_kept(&self) -> Option<f64> {
+        let matrices = self
+            .tensors
+            .iter()
+            .filter(|(_, tensor)| tensor.shape.len() > 1);
+        let (mut bits, mut numbers, mut any) = (0.0, 0.0, false);
+        for (name, tensor) in matrices {
+            let kept = tensor.bits_of_codes();
+            let kept = kept.filter(|_| is_of_layer(name, &tensor.shape));
+            any |= kept.is_some();
+            let count = tensor.shape.iter().product::<usize>() as f64;
+            bits += count * kept.unwrap_or(16.0);
+            numbers += count;
+        }
+        any.then_some(bits / numbers)
+    }
+
     /// A matrix as it is stored, if in few bits in a way that [`Codes`] can hold.
     ///
     /// # Errors

@@ -141,8 +141,8 @@ impl Weights {
                 DType::BF16
             };
             let bytes = shape.iter().product::<usize>() * dtype.size_in_bytes();
-            let codes = config.quantization.map(CodeKind::from);
-            let layer = name.ends_with("_proj.weight");
+            let codes = config.quantization.and_then(CodeKind::of);
+            let codes = codes.filter(|_| codes::is_of_layer(&name, &shape));
             let location = StoredTensor {
                 shard: 0,
                 dtype,
@@ -151,9 +151,7 @@ impl Weights {
                 bytes,
                 blocks: None,
                 rows: RowOrder::Stored,
-                computed: codes
-                    .filter(|_| layer)
-                    .map(|kind| Box::new(Computed::Random(kind))),
+                computed: codes.map(|kind| Box::new(Computed::Random(kind))),
             };
             (name, location)
         });
@@ -190,7 +188,7 @@ impl Weights {
         dtype: DType,
     ) -> Result<Tensor, CheckpointError> {
         match self.tensors.get(name) {
-            Some(location) if location.is_converted() => {
+            Some(location) if location.is_converted() && self.random.is_none() => {
                 self.convert(name, location, device, dtype)
             }
             _ => Ok(self.get_as_stored(name, device)?.to_dtype(dtype)?),

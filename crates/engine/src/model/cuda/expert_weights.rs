@@ -10,8 +10,10 @@ use super::grouped::{GroupedWeights, WeightFormat};
 use super::mxfp4::{self, Stored};
 use super::operations::{Operations, Quantised};
 use crate::checkpoint::config::Experts;
-use crate::checkpoint::tensors::ExpertNames;
+use crate::checkpoint::tensors::{ExpertNames, GatedNames};
+use crate::checkpoint::weights::{CodeKind, Codes};
 use crate::model::ModelError;
+use crate::model::precision::WeightType;
 use crate::model::tensor_reader::{Projection, TensorReader, gates_first};
 
 /// Reads the experts of a layer.
@@ -21,10 +23,8 @@ pub(super) struct ExpertLoader<'a> {
     pub(super) sizes: Experts,
     pub(super) cuda: &'a CudaDevice,
     pub(super) operations: &'a Operations,
-    /// Whether weights that are not quantised already are to be quantised to e4m3.
-    pub(super) fp8: bool,
-    /// Whether weights in few bits stay as they are stored.
-    pub(super) stored: bool,
+    /// What weights that are not in MXFP4 are kept in.
+    pub(super) layers: WeightType,
 }
 
 const WHAT: &str = "the experts' weights";
@@ -35,20 +35,26 @@ impl ExpertLoader<'_> {
         if let Some(packed) = self.mxfp4()? {
             return Ok(packed);
         }
-        if self.stored {
-            match (self.codes()?, self.names) {
-                (Some(codes), _) => return Ok(codes),
-                (None, ExpertNames::Apart(names)) => {
+        match (self.layers, self.names) {
+            (WeightType::Stored { .. }, ExpertNames::Apart(names)) => match self.codes(names)? {
+                Some(codes) => Ok(codes),
+                None => {
                     for names in names {
                         self.checkpoint.may_be_widened(&names.gate_up)?;
-                        self.checkpoint
-                            .may_be_widened(std::slice::from_ref(&names.down))?;
+                        let down = std::slice::from_ref(&names.down);
+                        self.checkpoint.may_be_widened(down)?;
                     }
+                    self.plain()
                 }
-                (None, ExpertNames::Together { .. }) => {}
-            }
+            },
+            // Quantising what was quantised would round twice.
+            (WeightType::F8E4M3, ExpertNames::Apart(names)) => match self.codes(names)? {
+                Some(codes) => Ok(codes),
+                None => self.e4m3(),
+            },
+            (WeightType::F8E4M3, ExpertNames::Together { .. }) => self.e4m3(),
+            _ => self.plain(),
         }
-        if self.fp8 { self.e4m3() } else { self.plain() }
     }
 
     /// `(outputs, inputs)` of an expert's two products.
@@ -121,47 +127,33 @@ impl ExpertLoader<'_> {
         ])
     }
 
-    /// The experts in the codes that the checkpoint stores, if all are in codes of one kind.
-    fn codes(&self) -> Result<Option<[GroupedWeights; 2]>, ModelError> {
-        let ExpertNames::Apart(names) = self.names else {
-            return Ok(None);
-        };
-        let mut parts = [Parts::default(), Parts::default()];
-        let mut all = [None, None].map(|_: Option<()>| (None, Vec::new(), Vec::new()));
+    /// The experts in the codes that the checkpoint stores, if all are in codes of one kind; where they are to be in e4m3, if they are
+    /// and have scales of outputs.
+    fn codes(&self, names: &[GatedNames]) -> Result<Option<[GroupedWeights; 2]>, ModelError> {
+        let in_e4m3 = self.layers == WeightType::F8E4M3;
+        let mut parts = [CodedParts::default(), CodedParts::default()];
         for (index, names) in names.iter().enumerate() {
             let down = std::slice::from_ref(&names.down);
-            for (names, (kind, codes, factors)) in
-                [&names.gate_up[..], down].into_iter().zip(&mut all)
-            {
+            for (names, part) in [&names.gate_up[..], down].into_iter().zip(&mut parts) {
+                if in_e4m3 && !self.checkpoint.scales_are_of_outputs(names)? {
+                    return Ok(None);
+                }
                 let Some(stored) = self.checkpoint.codes(names)? else {
                     return Ok(None);
                 };
-                let fits = *kind.get_or_insert(stored.kind) == stored.kind;
-                let Some(some) = Fragments::of(&stored).filter(|_| fits) else {
+                if !part.add(&stored, in_e4m3) {
                     return Ok(None);
-                };
-                codes.extend(some.codes);
-                factors.extend(some.factors);
+                }
             }
             for (part, bias) in parts.iter_mut().zip(self.biases(index)?) {
-                part.biases.extend(bias);
+                part.others.biases.extend(bias);
             }
         }
-        let device = self.checkpoint.device;
-        let finish =
-            |parts: Parts, (kind, codes, factors): (Option<_>, Vec<u8>, Vec<f32>), shape| {
-                let format = kind.map_or(WeightFormat::Plain, WeightFormat::Codes);
-                let (bytes, count) = (codes.len(), factors.len());
-                let values = Array::of(&Tensor::from_vec(codes, bytes, device)?)?;
-                let factors = Array::of(&Tensor::from_vec(factors, count, device)?)?;
-                parts.finish(format, values, Some(factors), (self.sizes.count, shape))
-            };
-        let ([wide, narrow], [wide_codes, narrow_codes]) = (parts, all);
+        let [wide, narrow] = parts;
         let [wide_shape, narrow_shape] = self.shapes();
-        Ok(Some([
-            finish(wide, wide_codes, wide_shape)?,
-            finish(narrow, narrow_codes, narrow_shape)?,
-        ]))
+        let wide = wide.finish(in_e4m3, self, wide_shape)?;
+        let narrow = narrow.finish(in_e4m3, self, narrow_shape)?;
+        Ok(wide.zip(narrow).map(|(wide, narrow)| [wide, narrow]))
     }
 
     /// The experts in MXFP4, if all are stored so, with exponents that the type of the activations can hold.
@@ -282,6 +274,58 @@ impl ExpertLoader<'_> {
                 ])
             }
         }
+    }
+}
+
+/// The codes of one product, gathered from expert to expert.
+#[derive(Default)]
+struct CodedParts {
+    kind: Option<CodeKind>,
+    codes: Vec<u8>,
+    factors: Vec<f32>,
+    others: Parts,
+}
+
+impl CodedParts {
+    /// Adds an expert's; false if it does not fit. `in_e4m3` has a factor for each output.
+    fn add(&mut self, stored: &Codes, in_e4m3: bool) -> bool {
+        let fits = *self.kind.get_or_insert(stored.kind) == stored.kind;
+        let Some(fragments) = Fragments::of(stored).filter(|_| fits) else {
+            return false;
+        };
+        let factors = if in_e4m3 {
+            stored.by_output()
+        } else {
+            Some(fragments.factors)
+        };
+        self.codes.extend(fragments.codes);
+        self.factors.extend(factors.iter().flatten());
+        factors.is_some()
+    }
+
+    fn finish(
+        self,
+        in_e4m3: bool,
+        loader: &ExpertLoader,
+        shape: (usize, usize),
+    ) -> Result<Option<GroupedWeights>, ModelError> {
+        let Some(kind) = self.kind else {
+            return Ok(None);
+        };
+        let device = loader.checkpoint.device;
+        let (format, dtype) = if in_e4m3 {
+            (WeightFormat::E4m3, DType::F8E4M3)
+        } else {
+            (WeightFormat::Codes(kind), DType::U8)
+        };
+        let count = self.factors.len();
+        let values = Tensor::from_raw_buffer(&self.codes, dtype, &[self.codes.len()], device)?;
+        let factors = Array::of(&Tensor::from_vec(self.factors, count, device)?)?;
+        let size = (loader.sizes.count, shape);
+        let finished = self
+            .others
+            .finish(format, Array::of(&values)?, Some(factors), size)?;
+        Ok(Some(finished))
     }
 }
 

@@ -104,11 +104,6 @@ impl GroupedProducts {
         };
         let (outputs, inputs) = (weights.outputs, weights.inputs);
         let (multiple, _) = weights.format.sizes();
-        if !outputs.is_multiple_of(8) || !inputs.is_multiple_of(multiple) {
-            return Err(ModelError::Unsupported(format!(
-                "{WIDEN}: weights of {outputs} × {inputs}"
-            )));
-        }
         let [codes, factors] = weights.arguments(self.dtype)?;
         function.launch(
             Grid::row((outputs * inputs / multiple).div_ceil(256), 256),
@@ -125,12 +120,6 @@ impl GroupedProducts {
     pub(super) fn multiply(&self, call: &Product) -> Result<(), ModelError> {
         let Product { rows, weights, .. } = *call;
         let (experts, outputs, inputs) = (weights.experts, weights.outputs, weights.inputs);
-        let (multiple, _) = weights.format.sizes();
-        if !outputs.is_multiple_of(8) || !inputs.is_multiple_of(multiple) {
-            return Err(ModelError::Unsupported(format!(
-                "{MULTIPLY}: weights of {outputs} × {inputs}"
-            )));
-        }
         let (order, permutation) = call.experts.unzip();
         let (permutation, per_token) = (
             permutation.flatten(),
@@ -221,6 +210,12 @@ impl GroupedWeights {
     /// The arguments for weights and scales.
     fn arguments(&self, dtype: DType) -> Result<[Arg<'_>; 2], ModelError> {
         let (outputs, inputs) = (self.outputs, self.inputs);
+        let (multiple, _) = self.format.sizes();
+        if !outputs.is_multiple_of(8) || !inputs.is_multiple_of(multiple) {
+            return Err(ModelError::Unsupported(format!(
+                "{MULTIPLY}: weights of {outputs} × {inputs}"
+            )));
+        }
         let (values, scales) = match self.format {
             WeightFormat::Plain => ((dtype, outputs * inputs), None),
             WeightFormat::E4m3 => (

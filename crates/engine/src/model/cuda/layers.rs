@@ -10,7 +10,7 @@ use super::grouped::GroupedWeights;
 use super::kv_scales::{KvProjection, KvScales};
 use super::linear::{Linear, Products};
 use super::operations::Operations;
-use crate::checkpoint::config::{Experts, Quantization};
+use crate::checkpoint::config::Experts;
 use crate::checkpoint::tensors::{ExpertNames, FeedForwardNames, LayerNames, Names};
 use crate::checkpoint::weights::Codes;
 use crate::checkpoint::{ModelConfig, Weights};
@@ -155,10 +155,12 @@ impl Loader<'_> {
                 ))
             })?);
         }
-        let qkv = match (stored, numbers) {
-            (None, Some(numbers)) => self.quantised(numbers)?,
-            (Some(stored), _) => stored,
-            (None, None) => return Err(ModelError::Batch("no weights were read".into())),
+        let qkv = match stored {
+            Some(stored) => stored,
+            None => self.quantised(match numbers {
+                Some(numbers) => numbers,
+                None => checkpoint.qkv(&names.qkv)?,
+            })?,
         };
         let vector = |name: &str| Array::of(&checkpoint.vector(name)?);
         let optional = |name: &Option<String>| name.as_deref().map(vector).transpose();
@@ -212,8 +214,7 @@ impl Loader<'_> {
             sizes,
             cuda: self.cuda,
             operations: self.operations,
-            fp8: self.layers == WeightType::F8E4M3,
-            stored: matches!(self.layers, WeightType::Stored { .. }),
+            layers: self.layers,
         }
         .load()?;
         Ok(Mixture {
@@ -241,7 +242,6 @@ impl Loader<'_> {
         codes: impl FnOnce() -> Result<Option<Codes>, ModelError>,
         bias: impl FnOnce() -> Result<Option<Tensor>, ModelError>,
     ) -> Result<Option<Linear>, ModelError> {
-        let in_fp8 = matches!(self.config.quantization, Some(Quantization::Fp8(_)));
         match self.layers {
             WeightType::Stored { .. } => {
                 let kept = match (codes()?, self.room) {
@@ -254,7 +254,8 @@ impl Loader<'_> {
                 Ok(kept)
             }
             // Quantising what was quantised would round twice.
-            WeightType::F8E4M3 if in_fp8 => match codes()? {
+            WeightType::F8E4M3 if self.checkpoint().scales_are_of_outputs(names)? => match codes()?
+            {
                 Some(codes) => {
                     let weight = Weight::fp8_as_stored(&codes, bias()?.as_ref(), &self.device)?;
                     Ok(weight.map(Linear::Whole))
@@ -283,19 +284,21 @@ impl Parts {
         limits: &StepLimits,
         (dtype, router): (DType, DType),
     ) -> Result<(), ModelError> {
-        let mut prepare =
-            |weight: &mut Weight, out| products.prepare(device, weight, out, limits.tokens);
         for layer in &mut self.layers {
             let mut linears = vec![&mut layer.qkv, &mut layer.output];
             match &mut layer.feed_forward {
                 FeedForward::Gated { gate_up, down } => linears.extend([gate_up, down]),
-                FeedForward::Mixture(mixture) => prepare(&mut mixture.router, router)?,
+                FeedForward::Mixture(mixture) => {
+                    let all = 1..=limits.tokens;
+                    products.prepare(device, &mut mixture.router, router, all)?;
+                }
             }
             for linear in linears {
-                prepare(linear.whole_mut(), dtype)?;
+                let (weight, from) = linear.whole_mut();
+                products.prepare(device, weight, dtype, from..=limits.tokens)?;
             }
         }
-        products.prepare(device, &mut self.head, DType::F32, limits.rows)
+        products.prepare(device, &mut self.head, DType::F32, 1..=limits.rows)
     }
 }
 

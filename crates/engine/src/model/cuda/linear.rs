@@ -1,5 +1,7 @@
 //! Linear layers with weights in the type of the activations or quantised to e4m3.
 
+use std::ops::RangeInclusive;
+
 use candle_core::{CudaDevice, DType, Device, Tensor};
 
 use super::array::{Array, Slice};
@@ -37,7 +39,7 @@ pub(super) enum Linear {
 }
 
 /// From how many rows on widening a weight and a product of cuBLASLt take less time than our kernel: its 281 TFLOP/s (whole numbers
-/// of four bits, H100) against 650 and three times the weight in 16 bits through memory (docs/decisions/cuda.md).
+/// of four bits, H100) against 650 and the weight in 16 bits written and read (docs/decisions/cuda.md).
 const WIDEN_FROM: usize = 448;
 
 impl Linear {
@@ -73,11 +75,11 @@ impl Linear {
         Ok(Some(Self::Stored { codes, wide }))
     }
 
-    /// What cuBLASLt multiplies with.
-    pub(super) fn whole_mut(&mut self) -> &mut Weight {
+    /// What cuBLASLt multiplies with, and from how many rows on.
+    pub(super) fn whole_mut(&mut self) -> (&mut Weight, usize) {
         match self {
-            Self::Whole(weight) => weight,
-            Self::Stored { wide, .. } => wide,
+            Self::Whole(weight) => (weight, 1),
+            Self::Stored { wide, .. } => (wide, WIDEN_FROM),
         }
     }
 
@@ -146,7 +148,7 @@ impl Products {
         })
     }
 
-    /// Prepares products with `weight` of up to `rows` rows and with results of `out`, so that no step has to choose an
+    /// Prepares products with `weight` of these numbers of rows and with results of `out`, so that no step has to choose an
     /// algorithm. A weight in e4m3 for which cuBLAS takes no scales by row, as outside Hopper, is multiplied in f32 and scaled
     /// afterwards.
     ///
@@ -157,16 +159,16 @@ impl Products {
         device: &CudaDevice,
         weight: &mut Weight,
         out: DType,
-        rows: usize,
+        rows: RangeInclusive<usize>,
     ) -> Result<(), ModelError> {
         let fp8 = weight.is_fp8();
         weight.scaled_afterwards = false;
-        match self.gemm.prepare(weight, out, (true, fp8), rows) {
+        match self.gemm.prepare(weight, out, (true, fp8), rows.clone()) {
             Err(ModelError::Unsupported(_)) if fp8 => {}
             prepared => return prepared,
         }
         weight.scaled_afterwards = true;
-        let size = Gemm::padded(rows) * weight.outputs;
+        let size = Gemm::padded(*rows.end()) * weight.outputs;
         let room = self.unscaled.as_ref().map_or(0, Array::elements);
         if room < size {
             self.unscaled = None;

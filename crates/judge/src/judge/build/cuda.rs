@@ -26,7 +26,7 @@ impl LoadedModel for CudaModel {
         })?;
         Ok(Box::new(CudaSteps {
             decoder,
-            launched: 0,
+            asked: 0,
             collected: 0,
         }))
     }
@@ -36,7 +36,7 @@ impl LoadedModel for CudaModel {
 struct CudaSteps {
     decoder: CudaDecoder,
     /// Steps whose tokens were asked for so far.
-    launched: u64,
+    asked: u64,
     /// Steps collected so far.
     collected: u64,
 }
@@ -69,8 +69,8 @@ impl StepModel for CudaSteps {
     fn choose(&mut self, _: Forward, rows: &[RowRequest]) -> Result<Ticket, ModelError> {
         let requests: Vec<SampleRequest> = rows.iter().map(SampleRequest::from).collect();
         self.decoder.choose(&requests)?;
-        self.launched += 1;
-        Ok(Ticket::Launched(self.launched))
+        self.asked += 1;
+        Ok(Ticket::Launched(self.asked))
     }
 
     fn collect(&mut self, ticket: Ticket) -> Result<Vec<Option<Chosen>>, ModelError> {

@@ -16,6 +16,7 @@ use crate::model::cuda::operations::Operations;
 use crate::model::cuda::paged::{CacheSettings, PagedCache};
 use crate::model::cuda::sampling::Sampler;
 use crate::model::cuda::upload::{Packer, Upload};
+use crate::model::memory::widening_room;
 use crate::model::precision::{KvType, Precision, WeightType};
 use crate::model::profile::Profile;
 use crate::model::rope::RotaryTable;
@@ -106,11 +107,8 @@ impl CudaModel {
         let mut products = Products::new(&cuda)?;
         let room = if matches!(precision.weights, WeightType::Stored { .. }) {
             products = products.with_stored(&mut kernels, precision.compute)?;
-            let queries = config.heads * config.head_dim;
-            let heads = queries + 2 * config.kv_heads * config.head_dim;
-            let widths = [heads, queries, 2 * config.intermediate];
-            let largest = widths.into_iter().max().unwrap_or(0) * config.hidden;
-            Some(Tensor::zeros(largest, precision.compute, device)?)
+            let room = widening_room(config);
+            Some(Tensor::zeros(room, precision.compute, device)?)
         } else {
             None
         };
@@ -174,7 +172,7 @@ impl CudaModel {
             sampler: Sampler::new(cuda, kernels, limits.rows)?,
             cache: PagedCache::new(cuda, kernels, &settings, &self.parts.kv_scales)?,
             upload: Upload::new(cuda, words)?,
-            choices: Upload::new(cuda, 16 * limits.rows.max(64))?,
+            choices: Upload::new(cuda, words)?,
             wanted: 0,
             cos: Array::of(cos)?,
             sin: Array::of(sin)?,
