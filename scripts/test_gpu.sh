@@ -69,6 +69,10 @@ smoke | 5 | 4 | --synthetic $root/scripts/smoke-config.json --samples 8 --templa
 30b-a3b-300 | 90 | 70 | --synthetic qwen3-30b-a3b $judge --samples 512 --output-tokens 300
 8b-2500-fp8-all | 80 | 70 | $eight --samples 256 --output-tokens 2500 --quantize fp8 --kv-dtype fp8
 0.6b-2500 | 60 | 45 | --synthetic qwen3-0.6b $judge --samples 512 --output-tokens 2500
+8b-300-awq | 45 | 45 | --synthetic qwen3-8b-awq $judge --samples 512 --output-tokens 300 --quantize stored
+8b-0-awq | 40 | 45 | --synthetic qwen3-8b-awq $judge --samples 256 --output-tokens 0 --quantize stored
+8b-0-fp8-stored | 40 | 45 | --synthetic qwen3-8b-fp8 $judge --samples 256 --output-tokens 0 --quantize stored
+70b-300-awq | 90 | 70 | --synthetic llama-3.3-70b-awq $judge --samples 64 --output-tokens 300 --quantize stored
 30b-a3b-0 | 60 | 70 | --synthetic qwen3-30b-a3b $judge --samples 512 --output-tokens 0
 8b-2500-unshared | 160 | 70 | $eight --samples 256 --output-tokens 2500 --no-shared-prefix
 EOF

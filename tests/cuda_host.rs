@@ -15,17 +15,20 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use candle_core::{DType, Device, Tensor};
 use juror_engine::engine::{
-    Choices, Engine, EngineConfig, RandomKey, Request, Sampling, TokenLogprobs,
+    Choices, Engine, EngineConfig, Guide, Next, RandomKey, Request, Sampling, Then, TokenLogprobs,
+    TokenSet,
 };
 use juror_engine::model::attention::{self, AttentionKind, AttentionShape};
 use juror_engine::model::cuda::array::Array;
 use juror_engine::model::cuda::gemm::{Gemm, Rows, Weight};
 use juror_engine::model::cuda::linear::Products;
 use juror_engine::model::cuda::operations::{Operations, Target};
-use juror_engine::model::precision::WeightType;
-use juror_engine::model::{BatchRow, DeviceChoice, ModelError, Precision, StepBatch};
+use juror_engine::model::precision::{Quantization, WeightType};
+use juror_engine::model::{
+    BatchRow, DeviceChoice, ModelError, Precision, PrecisionChoice, StepBatch,
+};
 use juror_judge::judge::build::{DeviceModel, load_model};
-use random_model::{BLOCK, Random, families};
+use random_model::{BLOCK, Random, families, few_bits};
 use serde_json::{Value, json};
 
 /// Tokens that each sequence generates.
@@ -359,24 +362,176 @@ fn no_step_chooses_an_algorithm() {
     }
 }
 
-/// FP8 is coarse, so this says only that scales are applied, once and to the right rows, in both ways.
+/// FP8 is coarse, so this says only that scales are applied, once and to the right rows, in both ways; of weights that are
+/// quantised here, and of those that a checkpoint stores so.
 #[test]
 fn fp8_weights_with_scales_in_the_product_and_after_it() {
     let _alone = alone();
-    let random = qwen3();
+    let [_, (_, by_outputs), _] = few_bits();
+    let stored = |family: &str, mut sizes: Value| {
+        sizes["quantization_config"] = by_outputs["quantization_config"].clone();
+        Random::new(family, &sizes)
+    };
+    let mut mixture = small();
+    for (key, count) in [
+        ("num_experts", 4),
+        ("num_experts_per_tok", 2),
+        ("moe_intermediate_size", 64),
+    ] {
+        mixture[key] = json!(count);
+    }
     let fp8 = Precision {
         weights: WeightType::F8E4M3,
         ..Precision::all(DType::BF16)
     };
-    for scales in [1, 0] {
-        imitation::set(&format!("scales={scales}"));
-        let generated = generate(load(&random, &device(0), fp8).unwrap(), &random).unwrap();
-        imitation::set("scales=1");
+    for (name, random) in [
+        ("quantised", qwen3()),
+        ("as stored", stored("Qwen3ForCausalLM", small())),
+        ("experts as stored", stored("Qwen3MoeForCausalLM", mixture)),
+    ] {
+        for scales in [1, 0] {
+            imitation::set(&format!("scales={scales}"));
+            let generated = generate(load(&random, &device(0), fp8).unwrap(), &random).unwrap();
+            imitation::set("scales=1");
+            let [logit, odds, _] = distance(&random, &generated);
+            println!("{name}, scales by row: {scales}: logits {logit:.3}, odds {odds:.3}");
+            assert!(
+                logit < 0.6 && odds < 0.1,
+                "{name}, scales by row: {scales}: logits {logit}, odds {odds}"
+            );
+        }
+    }
+}
+
+/// Allows only tokens whose remainder follows that of the last one, so that a mask of another place or row would be seen.
+struct Remainders;
+
+impl Remainders {
+    fn after(token: u32) -> Next {
+        let allowed: TokenSet = (0..131)
+            .filter(|next| next % 5 == (token + 1) % 5)
+            .collect();
+        Next {
+            append: Vec::new(),
+            then: Then::OneOf {
+                tokens: Arc::new(allowed.into()),
+                choices: None,
+            },
+        }
+    }
+}
+
+impl Guide for Remainders {
+    fn begin(&mut self) -> Next {
+        Self::after(0)
+    }
+
+    fn push(&mut self, token: u32) -> Next {
+        Self::after(token)
+    }
+}
+
+/// Masks that depend on the token before, told while the step computes; other rows are free.
+#[test]
+fn masks_are_those_of_their_place() {
+    let _alone = alone();
+    let random = qwen3();
+    let model = load(&random, &device(0), Precision::all(DType::BF16)).unwrap();
+    let mut engine = Engine::new(model, &config(random.config.max_positions)).unwrap();
+    for (id, prompt) in prompts(random.config.vocab).into_iter().enumerate() {
+        engine.add(Request {
+            id: id as u64,
+            prompt,
+            max_new_tokens: NEW_TOKENS,
+            sampling: Sampling::GREEDY,
+            random_key: RandomKey {
+                seed: 0,
+                sample: id as u64,
+                trial: 0,
+            },
+            eos: Arc::from([]),
+            guide: (id % 2 == 0).then(|| Box::new(Remainders) as Box<dyn Guide>),
+            choices: None,
+            logprobs: None,
+        });
+    }
+    let mut masked = 0;
+    while engine.has_work() {
+        for completion in engine.step().unwrap() {
+            assert_eq!(completion.tokens.len(), NEW_TOKENS);
+            if completion.id % 2 == 0 {
+                let remainders: Vec<u32> =
+                    completion.tokens.iter().map(|token| token % 5).collect();
+                assert_eq!(remainders, [1, 2, 3, 4, 0, 1]);
+                masked += 1;
+            }
+        }
+    }
+    assert_eq!(masked, 3);
+    assert_eq!(engine.stats().discarded_tokens, 0);
+}
+
+/// Weights that stay in FP8 or four bits are the same numbers as on the CPU, in less memory.
+#[test]
+fn weights_as_the_checkpoint_stores_them() {
+    let _alone = alone();
+    let mut cases = Vec::new();
+    for family in ["Qwen3ForCausalLM", "Glm4ForCausalLM", "Qwen3MoeForCausalLM"] {
+        cases.extend(few_bits().map(|(stored, quantization)| (family, stored, quantization)));
+    }
+    for (family, stored, quantization) in cases {
+        let name = format!("{family}, {stored}");
+        let mut sizes = small();
+        sizes["quantization_config"] = quantization["quantization_config"].clone();
+        sizes["num_hidden_layers"] = json!(4);
+        if family.contains("Moe") {
+            sizes["num_experts"] = json!(4);
+            sizes["num_experts_per_tok"] = json!(2);
+            sizes["moe_intermediate_size"] = json!(64);
+        }
+        let random = Random::new(family, &sizes);
+        let loaded = |quantize| {
+            let choice = PrecisionChoice {
+                quantize,
+                ..PrecisionChoice::default()
+            };
+            let precision = choice.resolve(&device(0), &random.weights).unwrap();
+            let before = imitation::bytes(0);
+            let (config, weights) = (&random.config, &random.weights);
+            let model = load_model(config, weights, &device(0), precision, false).unwrap();
+            (model, imitation::bytes(0) - before, precision)
+        };
+        let (_, wide, _) = loaded(None);
+        let (model, narrow, precision) = loaded(Some(Quantization::Stored));
+        assert!(narrow < wide, "{name}: {narrow} bytes instead of {wide}");
+        let sizes = EngineConfig {
+            token_budget: 640,
+            ..config(random.config.max_positions)
+        };
+        // So many rows that weights are widened; then few.
+        let mut model = model.with_cache(&sizes, true).unwrap();
+        let batch = prompt_step(456);
+        let ours = model.logits(&batch).unwrap();
+        let shape = AttentionShape::from(&random.config);
+        let kind = AttentionKind::Reference;
+        let mut cache =
+            attention::build(kind, &shape, 40, BLOCK, &Device::Cpu, DType::F32).unwrap();
+        let theirs = random.on_cpu().forward(&batch, cache.as_mut()).unwrap();
+        let worst = (ours - theirs)
+            .unwrap()
+            .abs()
+            .unwrap()
+            .flatten_all()
+            .unwrap();
+        let worst = worst.max(0).unwrap().to_scalar::<f32>().unwrap();
+        let generated = generate(load(&random, &device(0), precision).unwrap(), &random).unwrap();
         let [logit, odds, _] = distance(&random, &generated);
-        println!("scales by row: {scales}: logits {logit:.3}, odds {odds:.3}");
+        println!(
+            "{name}: {narrow} bytes instead of {wide}; logits {worst:.3} and {logit:.3}, odds {odds:.3}"
+        );
         assert!(
-            logit < 0.6 && odds < 0.1,
-            "scales by row: {scales}: logits {logit}, odds {odds}"
+            worst < 0.15 && logit < 0.15 && odds < 0.05,
+            "{name}: logits {worst} and {logit}, odds {odds}"
         );
     }
 }

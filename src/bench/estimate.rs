@@ -2,12 +2,15 @@
 
 use std::fmt;
 
+use candle_core::DType;
+
 use super::Ceiling;
 use juror_engine::checkpoint::ModelConfig;
 use juror_engine::engine::EngineConfig;
 use juror_engine::model::Precision;
 use juror_engine::model::attention::{AttentionShape, kv_bytes_per_token};
 use juror_engine::model::memory::{MemoryFootprint, weight_bytes};
+use juror_engine::model::precision::WeightType;
 
 /// The share of the ceilings that whole runs reach: about half, according to `docs/benchmarks`.
 const SHARE: f64 = 0.5;
@@ -62,14 +65,25 @@ impl Estimate {
         let steps = tokens.outputs as f64 / rows;
         let key_bytes =
             kv_bytes_per_token(&AttentionShape::from(config), precision.kv.dtype()) as f64;
-        let step_bytes = weights as f64 + rows * keys * key_bytes;
+        // Weights in few bits are multiplied on a GPU no faster than in 16.
+        let read = match (precision.weights, precision.compute) {
+            (WeightType::Stored { .. }, DType::BF16 | DType::F16) => {
+                let wide = Precision {
+                    weights: precision.compute.into(),
+                    ..precision
+                };
+                weight_bytes(config, wide, packed)
+            }
+            _ => weights,
+        };
+        let step_bytes = read as f64 + rows * keys * key_bytes;
         let step_operations = rows * (of_layers + of_key * keys + of_head);
         let seconds = |operations: f64, bytes: f64| {
             (operations / ceiling.flops).max(bytes / ceiling.bandwidth) / SHARE
         };
         let prompt_steps = (tokens.prompts as f64 / engine.token_budget as f64).ceil();
         Self {
-            prompt_seconds: seconds(prompt_operations, prompt_steps * weights as f64),
+            prompt_seconds: seconds(prompt_operations, prompt_steps * read as f64),
             output_seconds: steps * seconds(step_operations, step_bytes),
             weights,
             cache: engine.blocks * engine.block_size * footprint.kv_bytes_per_token,

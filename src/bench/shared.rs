@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use juror_engine::engine::{Chosen, Properties, RowRequest, StepModel, Ticket};
+use juror_engine::engine::{Chosen, Forward, Properties, RowRequest, StepModel, Ticket};
 use juror_engine::model::profile::{Profile, Span};
 use juror_engine::model::{ModelError, StepBatch};
 use juror_judge::judge::build::DeviceModel;
@@ -36,8 +36,12 @@ impl StepModel for SharedModel {
         self.model().properties()
     }
 
-    fn launch(&mut self, batch: &StepBatch, rows: &[RowRequest]) -> Result<Ticket, ModelError> {
-        self.model().launch(batch, rows)
+    fn launch(&mut self, batch: &StepBatch) -> Result<Forward, ModelError> {
+        self.model().launch(batch)
+    }
+
+    fn choose(&mut self, forward: Forward, rows: &[RowRequest]) -> Result<Ticket, ModelError> {
+        self.model().choose(forward, rows)
     }
 
     fn collect(&mut self, ticket: Ticket) -> Result<Vec<Option<Chosen>>, ModelError> {

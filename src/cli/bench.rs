@@ -47,7 +47,7 @@ pub(super) struct BenchArguments {
 
     #[command(flatten)]
     judge: JudgeChoice,
-    /// Random weights of a shape: qwen3-0.6b, qwen3-4b, qwen3-8b, qwen3-30b-a3b, llama-3.1-8b, or a config.json
+    /// Random weights of a shape: qwen3-0.6b, qwen3-4b, qwen3-8b, qwen3-30b-a3b, llama-3.1-8b, llama-3.3-70b, each with -fp8 or -awq for `--quantize stored`; or a config.json
     #[arg(long, value_name = "SHAPE", conflicts_with_all = ["model", "adapter", "protocol", "prompt", "few_shots", "rubric"], help_heading = JUDGE)]
     synthetic: Option<String>,
     #[command(flatten)]

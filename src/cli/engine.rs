@@ -19,7 +19,7 @@ pub(super) struct ModelArguments {
     /// keys and values in f32 on the CPU; bf16 on a GPU
     #[arg(long, value_name = "TYPE", default_value = "auto", value_parser = PrecisionChoice::parse_dtype, help_heading = JUDGE)]
     dtype: DtypeOrAuto,
-    /// Store weights smaller: `q8_0` or `q4k` on the CPU, fp8 on an NVIDIA GPU
+    /// Store weights smaller: `q8_0` or `q4k` on the CPU, fp8 on an NVIDIA GPU; `stored` keeps those of a checkpoint in FP8, GPTQ or AWQ there
     #[arg(long, value_name = "TYPE", help_heading = JUDGE)]
     quantize: Option<Quantization>,
     /// What keys and values are stored in: f32, f16, bf16, or fp8 on an NVIDIA GPU

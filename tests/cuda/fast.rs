@@ -3,16 +3,16 @@
 
 use candle_core::{DType, Device};
 use juror_engine::engine::{EngineConfig, TokenLogprobs};
-use juror_engine::model::Precision;
 use juror_engine::model::attention::{self, AttentionKind, AttentionShape};
 use juror_engine::model::cuda::linear::check_fp8;
-use juror_engine::model::precision::{KvType, WeightType};
+use juror_engine::model::precision::{KvType, Quantization, WeightType};
+use juror_engine::model::{Precision, PrecisionChoice};
 use juror_judge::judge::build::{DeviceModel, load_model};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::engines::{generate_with, logits_after, prompts, requests, run, same_but_for_ties};
 use super::paged::{Blocks, Sequence, step};
-use super::random_model::{BLOCK, Random, Stretch, families};
+use super::random_model::{BLOCK, Random, Stretch, families, few_bits};
 use super::{BF16, Difference, Tolerance, floats, gpu};
 
 /// What FP8 may cost: logits of ±5 may differ by this, and all of them on average by an eighth of it.
@@ -65,7 +65,7 @@ fn compare(name: &str, random: &Random, model: &mut dyn DeviceModel, allowed: f3
             .collect()
     };
     let short = random.config.rope.short_context();
-    let mut sequences: Vec<_> = [(400, 1), (70, 2), (18, 3), (1, 4)]
+    let mut sequences: Vec<_> = [(500, 1), (70, 2), (18, 3), (1, 4)]
         .into_iter()
         .map(|(length, salt)| Sequence {
             long: short.is_some_and(|short| length > short),
@@ -84,7 +84,8 @@ fn compare(name: &str, random: &Random, model: &mut dyn DeviceModel, allowed: f3
     let mut difference = Difference::default();
     let mut spread = 0f32;
     let steps: [&[(usize, usize)]; 4] = [
-        &[(0, 350), (1, 60), (3, 1)],
+        // So many rows that weights kept in few bits are widened; then few.
+        &[(0, 450), (1, 60), (3, 1)],
         &[(0, 1), (1, 9), (2, 17), (4, 29), (5, 8)],
         &[(0, 1), (1, 1), (2, 1), (4, 1), (5, 1)],
         &[(0, 48)],
@@ -199,6 +200,51 @@ fn logits_in_fp8() {
         let mut model = on_gpu(&random, weights, true, false);
         let name = format!("{name}, weights in e4m3");
         compare(&name, &random, &mut *model, FP8);
+    }
+}
+
+/// As the checkpoint stores them: the same numbers as on the CPU, so the tolerance is that of plain weights.
+#[test]
+fn logits_of_weights_as_stored() {
+    for (kind, quantization) in few_bits() {
+        let family = |name: &str, mut changes: Value| {
+            changes["quantization_config"] = quantization["quantization_config"].clone();
+            Random::new(name, &changes)
+        };
+        let mixture = json!({
+            "num_experts": 16, "num_experts_per_tok": 4, "moe_intermediate_size": 128, "norm_topk_prob": true,
+        });
+        for (name, random) in [
+            ("Qwen3", family("Qwen3ForCausalLM", json!({}))),
+            (
+                "Llama",
+                family(
+                    "LlamaForCausalLM",
+                    json!({"attention_bias": true, "mlp_bias": true}),
+                ),
+            ),
+            (
+                "GLM-4 0414",
+                family(
+                    "Glm4ForCausalLM",
+                    json!({"attention_bias": true, "partial_rotary_factor": 0.5}),
+                ),
+            ),
+            ("Qwen3-MoE", family("Qwen3MoeForCausalLM", mixture)),
+        ] {
+            for (dtype, allowed) in [(DType::BF16, 0.4), (DType::F16, 0.08)] {
+                let choice = PrecisionChoice {
+                    dtype: Some(dtype),
+                    quantize: Some(Quantization::Stored),
+                    kv: None,
+                };
+                let precision = choice.resolve(&gpu(), &random.weights).unwrap();
+                let mut model = on_gpu(&random, precision, true, false);
+                let factor = if name.contains("MoE") { 4.0 } else { 1.0 };
+                let name = format!("{name}, {kind} as stored, {dtype:?}");
+                compare(&name, &random, &mut *model, factor * allowed);
+            }
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Small models of every family, with random weights.
 
 use candle_core::{DType, Device, Tensor};
+use half::f16;
 use juror_engine::checkpoint::{ModelConfig, Weights};
 use juror_engine::model::{Decoder, Precision};
 use serde_json::{Value, json};
@@ -98,7 +99,16 @@ impl Random {
             let tensor = (tensor * factor).unwrap();
             (name, tensor.to_dtype(DType::BF16).unwrap())
         });
-        let tensors: std::collections::HashMap<String, Tensor> = tensors.collect();
+        let quantization = changes["quantization_config"]["quant_method"].as_str();
+        let tensors: std::collections::HashMap<String, Tensor> = tensors
+            .flat_map(|(name, tensor)| match quantization {
+                Some(method @ ("fp8" | "compressed-tensors")) if name.ends_with("_proj.weight") => {
+                    let blocks = changes["quantization_config"]["weight_block_size"].is_array();
+                    in_few_bits(method, blocks, &name, &tensor)
+                }
+                _ => vec![(name, tensor)],
+            })
+            .collect();
         candle_core::safetensors::save(&tensors, folder.path().join("model.safetensors")).unwrap();
         std::fs::write(folder.path().join("config.json"), text).unwrap();
         let source = juror_judge::catalog::resolve(folder.path().to_str().unwrap()).unwrap();
@@ -112,6 +122,90 @@ impl Random {
     pub(crate) fn on_cpu(&self) -> Decoder {
         Decoder::load(&self.config, &self.weights, &Device::Cpu, Precision::F32).unwrap()
     }
+}
+
+/// The configurations of [`in_few_bits`], by name.
+pub(crate) fn few_bits() -> [(&'static str, Value); 3] {
+    let fp8 = json!({"quant_method": "fp8", "weight_block_size": [FP8_BLOCK, FP8_BLOCK]});
+    let int4 = json!({
+        "quant_method": "compressed-tensors", "format": "pack-quantized",
+        "config_groups": {"group_0": {"targets": ["Linear"], "weights": {"num_bits": 4, "type": "int"}}},
+    });
+    let outputs = json!({"quant_method": "fp8", "weight_block_size": null});
+    [
+        ("FP8 in blocks", fp8),
+        ("FP8 by outputs", outputs),
+        ("four bits", int4),
+    ]
+    .map(|(name, quantization)| (name, json!({"quantization_config": quantization})))
+}
+
+/// Outputs and inputs that have one scale in FP8, and inputs that have one in four bits.
+const FP8_BLOCK: usize = 64;
+const INT4_GROUP: usize = 32;
+
+/// A weight as checkpoints in FP8 and in whole numbers of four bits store it.
+fn in_few_bits(method: &str, blocks: bool, name: &str, weight: &Tensor) -> Vec<(String, Tensor)> {
+    let (outputs, inputs) = weight.dims2().unwrap();
+    let [rows_of_block, columns_of_block] = if blocks { [FP8_BLOCK; 2] } else { [1, inputs] };
+    let numbers = weight.to_dtype(DType::F32).unwrap().flatten_all().unwrap();
+    let numbers = numbers.to_vec1::<f32>().unwrap();
+    let layer = name.strip_suffix(".weight").unwrap();
+    let largest = |rows: std::ops::Range<usize>, columns: std::ops::Range<usize>| {
+        let of_row = |row| columns.clone().map(move |column| (row, column));
+        let all = rows.flat_map(of_row);
+        all.fold(1e-6f32, |most, (row, column)| {
+            most.max(numbers[row * inputs + column].abs())
+        })
+    };
+    let from = |at: usize, size: usize, end: usize| at * size..((at + 1) * size).min(end);
+    if method == "fp8" {
+        let down = outputs.div_ceil(rows_of_block);
+        let across = inputs.div_ceil(columns_of_block);
+        let scales: Vec<f32> = (0..down * across)
+            .map(|block| {
+                let rows = from(block / across, rows_of_block, outputs);
+                largest(rows, from(block % across, columns_of_block, inputs)) / 448.0
+            })
+            .collect();
+        let scale = |at: usize| {
+            let (row, column) = (at / inputs / rows_of_block, at % inputs / columns_of_block);
+            scales[row * across + column]
+        };
+        let scaled: Vec<f32> = (0..outputs * inputs)
+            .map(|at| numbers[at] / scale(at))
+            .collect();
+        let values = Tensor::from_vec(scaled, (outputs, inputs), &Device::Cpu).unwrap();
+        let scales = Tensor::from_vec(scales, (down, across), &Device::Cpu).unwrap();
+        return vec![
+            (name.to_owned(), values.to_dtype(DType::F8E4M3).unwrap()),
+            (format!("{name}_scale_inv"), scales),
+        ];
+    }
+    let groups = inputs.div_ceil(INT4_GROUP);
+    let scales: Vec<f16> = (0..outputs * groups)
+        .map(|at| {
+            let row = at / groups;
+            f16::from_f32(largest(row..row + 1, from(at % groups, INT4_GROUP, inputs)) / 7.0)
+        })
+        .collect();
+    let code = |at: usize| {
+        let scale = scales[at / inputs * groups + at % inputs / INT4_GROUP].to_f32();
+        (numbers[at] / scale + 8.0).round().clamp(0.0, 15.0) as u32
+    };
+    let words: Vec<i32> = (0..outputs * inputs / 8)
+        .map(|word| {
+            (0..8).fold(0, |bits, place| {
+                bits | code(word * 8 + place) << (4 * place)
+            }) as i32
+        })
+        .collect();
+    let words = Tensor::from_vec(words, (outputs, inputs / 8), &Device::Cpu).unwrap();
+    let scales = Tensor::from_vec(scales, (outputs, groups), &Device::Cpu).unwrap();
+    vec![
+        (format!("{layer}.weight_packed"), words),
+        (format!("{layer}.weight_scale"), scales),
+    ]
 }
 
 /// Windows, sinks, experts with biases.

@@ -115,11 +115,11 @@ template <typename T> void products(int n, int experts, int k, int outputs, int 
     Buffer<T> small(pairs * outputs), large(pairs * outputs);
     launch("moe_gemm_tile32", dim3(up(outputs, 128), up(pairs, 32) + experts), 128, 81920, [&] {
         Kernels<T>::tile32(small.data(), x.data(), weights.data(), nullptr, bias, order.offsets.data(),
-                           order.permutation.data(), k, experts, outputs, inputs);
+                           order.permutation.data(), k, experts, outputs, inputs, pairs);
     });
     launch("moe_gemm_tile128", dim3(up(outputs, 128), up(pairs, 128) + experts), 256, 98304, [&] {
         Kernels<T>::tile128(large.data(), x.data(), weights.data(), nullptr, bias, order.offsets.data(),
-                            order.permutation.data(), k, experts, outputs, inputs);
+                            order.permutation.data(), k, experts, outputs, inputs, pairs);
     });
     const auto shape = " [" + std::to_string(pairs) + ", " + std::to_string(inputs) + "] to " + std::to_string(outputs);
     Comparison comparison(std::string("moe_gemm_") + Kernels<T>::name + shape);
@@ -147,7 +147,7 @@ template <typename T> void products(int n, int experts, int k, int outputs, int 
     Buffer<T> y(pairs * 8);
     launch("moe_gemm_tile32", dim3(1, up(pairs, 32) + experts), 128, 81920, [&] {
         Kernels<T>::tile32(y.data(), small.data(), back.data(), nullptr, nullptr, order.offsets.data(), nullptr, k,
-                           experts, 8, outputs);
+                           experts, 8, outputs, pairs);
     });
     const auto shares = random.normals<float>(pairs);
     Buffer<T> out(n * 8);
@@ -209,11 +209,11 @@ template <typename T> void products_in_e4m3(int n, int experts, int k, int outpu
     Buffer<T> small(pairs * outputs), large(pairs * outputs);
     launch("moe_gemm_e4m3_tile32", dim3(up(outputs, 128), up(pairs, 32) + experts), 128, 49152, [&] {
         Kernels<T>::e4m3_tile32(small.data(), x.data(), fragments.data(), scales.data(), bias, order.offsets.data(),
-                                order.permutation.data(), k, experts, outputs, inputs);
+                                order.permutation.data(), k, experts, outputs, inputs, pairs);
     });
     launch("moe_gemm_e4m3_tile128", dim3(up(outputs, 128), up(pairs, 128) + experts), 256, 73728, [&] {
         Kernels<T>::e4m3_tile128(large.data(), x.data(), fragments.data(), scales.data(), bias, order.offsets.data(),
-                                 order.permutation.data(), k, experts, outputs, inputs);
+                                 order.permutation.data(), k, experts, outputs, inputs, pairs);
     });
     Comparison comparison(std::string("moe_gemm_e4m3_") + Kernels<T>::name + shape);
     for (int row = 0; row < pairs; row++) {

@@ -2,7 +2,7 @@
 
 use candle_core::Tensor;
 use juror_engine::engine::{
-    Chosen, Engine, EngineConfig, LogitsModel, Properties, RowRequest, StepModel, Ticket,
+    Chosen, Engine, EngineConfig, Forward, LogitsModel, Properties, RowRequest, StepModel, Ticket,
 };
 use juror_engine::model::ModelError;
 use juror_engine::model::batch::StepBatch;
@@ -190,12 +190,16 @@ impl StepModel for Refuses {
         self.0.properties()
     }
 
-    fn launch(&mut self, batch: &StepBatch, rows: &[RowRequest]) -> Result<Ticket, ModelError> {
+    fn launch(&mut self, batch: &StepBatch) -> Result<Forward, ModelError> {
         self.1 += 1;
         if self.1.is_multiple_of(5) {
             return Err(ModelError::OutOfMemory("no room for the logits".into()));
         }
-        self.0.launch(batch, rows)
+        self.0.launch(batch)
+    }
+
+    fn choose(&mut self, forward: Forward, rows: &[RowRequest]) -> Result<Ticket, ModelError> {
+        self.0.choose(forward, rows)
     }
 
     fn collect(&mut self, ticket: Ticket) -> Result<Vec<Option<Chosen>>, ModelError> {
@@ -216,6 +220,47 @@ fn a_step_that_cannot_be_launched_does_not_disturb_the_one_under_way() {
     assert!(engine.stats().out_of_memory > 3);
 }
 
+/// Launches, and has no room to choose.
+struct Undecided(Lagging<Reader>, usize);
+
+impl StepModel for Undecided {
+    fn properties(&self) -> Properties {
+        self.0.properties()
+    }
+
+    fn launch(&mut self, batch: &StepBatch) -> Result<Forward, ModelError> {
+        self.0.launch(batch)
+    }
+
+    fn choose(&mut self, forward: Forward, rows: &[RowRequest]) -> Result<Ticket, ModelError> {
+        self.1 += 1;
+        if self.1.is_multiple_of(5) {
+            return Err(ModelError::OutOfMemory("no room for the masks".into()));
+        }
+        self.0.choose(forward, rows)
+    }
+
+    fn collect(&mut self, ticket: Ticket) -> Result<Vec<Option<Chosen>>, ModelError> {
+        self.0.collect(ticket)
+    }
+
+    fn shrink(&mut self, blocks: usize) -> Result<Option<usize>, ModelError> {
+        self.0.shrink(blocks)
+    }
+}
+
+/// Steps that were launched and could not be told what to choose from, at once or late, are given up.
+#[test]
+fn a_step_that_cannot_choose_is_computed_again() {
+    for late in [false, true] {
+        let model = Undecided(Lagging::new(reader(4), late), 0);
+        let mut engine = Engine::new(Box::new(model), &limits(200)).unwrap();
+        let completions = run_requests(&mut engine, mixed_requests(40, 12, 30), usize::MAX);
+        assert_eq!(essence(&completions), essence(&undisturbed(40)));
+        assert!(engine.stats().out_of_memory > 3);
+    }
+}
+
 /// Fails at two of its steps.
 struct Unlucky(PagedDecoder, usize);
 
@@ -224,12 +269,16 @@ impl StepModel for Unlucky {
         StepModel::properties(&self.0)
     }
 
-    fn launch(&mut self, batch: &StepBatch, rows: &[RowRequest]) -> Result<Ticket, ModelError> {
+    fn launch(&mut self, batch: &StepBatch) -> Result<Forward, ModelError> {
         self.1 += 1;
         if [6, 12].contains(&self.1) {
             return Err(ModelError::OutOfMemory("another program's".into()));
         }
-        self.0.launch(batch, rows)
+        self.0.launch(batch)
+    }
+
+    fn choose(&mut self, forward: Forward, rows: &[RowRequest]) -> Result<Ticket, ModelError> {
+        self.0.choose(forward, rows)
     }
 
     fn collect(&mut self, ticket: Ticket) -> Result<Vec<Option<Chosen>>, ModelError> {

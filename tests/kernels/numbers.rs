@@ -5,6 +5,8 @@
 
 use candle_core::DType;
 use half::{bf16, f16};
+use juror_engine::checkpoint::weights::{CodeKind, Codes};
+use juror_engine::model::cuda::fragments::{self, Fragments};
 use juror_engine::model::cuda::mxfp4::{self, Stored};
 
 #[test]
@@ -34,35 +36,132 @@ fn mixture_of_experts_equals_its_references() {
 
 /// Packed by the loader, multiplied by the kernels: to the bit what the same weights give as plain numbers.
 #[test]
-fn experts_in_mxfp4_equal_plain_numbers() {
+fn weights_of_few_bits_equal_plain_numbers() {
     let folder = tempfile::tempdir().unwrap();
     // Tiles and steps that are full, cut off, and with an odd number of blocks.
     let shapes = [(3, 136, 96), (2, 8, 32), (1, 256, 128), (2, 48, 320)];
-    let files: Vec<_> = shapes
-        .into_iter()
-        .flat_map(|shape| [(DType::BF16, shape), (DType::F16, shape)])
+    let kinds = [None, Some(CodeKind::E4m3), Some(CodeKind::Int4)];
+    let cases = shapes.into_iter().flat_map(|shape| {
+        kinds.into_iter().flat_map(move |kind| {
+            [DType::BF16, DType::F16].map(|dtype| match kind {
+                None => mxfp4_case(dtype, shape),
+                Some(kind) => codes_case(kind, dtype, shape),
+            })
+        })
+    });
+    let files: Vec<_> = cases
         .enumerate()
-        .map(|(index, (dtype, shape))| {
+        .map(|(index, case)| {
             let file = folder.path().join(index.to_string());
-            std::fs::write(&file, mxfp4_case(dtype, shape)).unwrap();
+            std::fs::write(&file, case).unwrap();
             file
         })
         .collect();
-    crate::cuda_emulation::run_with("mxfp4", &files);
+    crate::cuda_emulation::run_with("packed", &files);
 }
 
-/// A file for `mxfp4.cpp`: random codes, all exponents that sums stay finite with.
-fn mxfp4_case(dtype: DType, (experts, outputs, inputs): (usize, usize, usize)) -> Vec<u8> {
-    const VALUES: [f32; 8] = [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0];
-    let rows = experts * outputs;
-    let mut state = (rows * inputs) as u64;
-    let mut random = || {
-        // Knuth's constants for 64 bits.
+/// Random bytes by Knuth's constants for 64 bits.
+fn random_bytes(seed: usize) -> impl FnMut() -> u8 {
+    let mut state = seed as u64;
+    move || {
         state = state
             .wrapping_mul(6_364_136_223_846_793_005)
             .wrapping_add(1_442_695_040_888_963_407);
         (state >> 40) as u8
-    };
+    }
+}
+
+/// The head of a file for `packed.cpp`.
+fn head(dtype: DType, format: usize, (experts, outputs, inputs): (usize, usize, usize)) -> Vec<u8> {
+    let is_f16 = usize::from(dtype == DType::F16);
+    [is_f16, format, experts, outputs, inputs]
+        .into_iter()
+        .flat_map(|number| (number as u32).to_le_bytes())
+        .collect()
+}
+
+/// A number's bits as `dtype`, rounded once.
+fn bits(dtype: DType, number: f32) -> [u8; 2] {
+    match dtype {
+        DType::F16 => f16::from_f32(number).to_bits().to_le_bytes(),
+        _ => bf16::from_f32(number).to_bits().to_le_bytes(),
+    }
+}
+
+/// A file for `packed.cpp`: all codes but e4m3's two that are no numbers, factors as checkpoints have them.
+fn codes_case(kind: CodeKind, dtype: DType, shape: (usize, usize, usize)) -> Vec<u8> {
+    let (experts, outputs, inputs) = shape;
+    let mut random = random_bytes(outputs * inputs + 7);
+    let across = inputs.div_ceil(kind.inputs_of_factor());
+    let (mut packed, mut factors, mut numbers) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..experts {
+        let codes = Codes {
+            kind,
+            shape: [outputs, inputs],
+            codes: (0..outputs * inputs)
+                .map(|_| match (kind, random()) {
+                    (CodeKind::E4m3, 0x7f | 0xff) => 0x80,
+                    (CodeKind::E4m3, code) => code,
+                    (CodeKind::Int4, code) => code & 15,
+                })
+                .collect(),
+            factors: (0..outputs * across)
+                .map(|_| {
+                    // From 2^-9 to 2^-6, with ten further bits: an f16.
+                    let (exponent, low, high) = (118 + u32::from(random() % 4), random(), random());
+                    let fraction = u32::from(low) << 15 | u32::from(high & 3) << 13;
+                    let zero = match kind {
+                        CodeKind::E4m3 => 0,
+                        CodeKind::Int4 => u32::from(random() & 15),
+                    };
+                    f32::from_bits(exponent << 23 | fraction | zero)
+                })
+                .collect(),
+        };
+        for (index, code) in codes.codes.iter().enumerate() {
+            let (output, input) = (index / inputs, index % inputs);
+            let factor = codes.factors[output * across + input / kind.inputs_of_factor()];
+            let number = match kind {
+                CodeKind::E4m3 => e4m3(*code) * factor,
+                CodeKind::Int4 => {
+                    let both = factor.to_bits();
+                    (f32::from(*code) - (both & 15) as f32) * f32::from_bits(both & !15)
+                }
+            };
+            numbers.extend(bits(dtype, number));
+        }
+        let fragments = Fragments::of(&codes).unwrap();
+        assert_eq!(
+            fragments::sizes(kind, codes.shape),
+            [fragments.codes.len(), fragments.factors.len()]
+        );
+        packed.extend(fragments.codes);
+        factors.extend(
+            fragments
+                .factors
+                .iter()
+                .flat_map(|factor| factor.to_le_bytes()),
+        );
+    }
+    let format = 1 + usize::from(kind == CodeKind::Int4);
+    [head(dtype, format, shape), packed, factors, numbers].concat()
+}
+
+/// A number in e4m3 (OCP 8-bit Floating Point, 1.0).
+fn e4m3(code: u8) -> f32 {
+    let sign = if code < 128 { 1.0 } else { -1.0 };
+    let (exponent, fraction) = (i32::from(code >> 3 & 15), f32::from(code & 7) / 8.0);
+    sign * match exponent {
+        0 => fraction * 2f32.powi(-6),
+        _ => (1.0 + fraction) * 2f32.powi(exponent - 7),
+    }
+}
+
+/// A file for `packed.cpp`: random codes, all exponents that sums stay finite with.
+fn mxfp4_case(dtype: DType, (experts, outputs, inputs): (usize, usize, usize)) -> Vec<u8> {
+    const VALUES: [f32; 8] = [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0];
+    let rows = experts * outputs;
+    let mut random = random_bytes(rows * inputs);
     let blocks: Vec<u8> = (0..rows * inputs / 2).map(|_| random()).collect();
     let allowed = mxfp4::exponents(dtype);
     let span = u16::from(allowed.end() - allowed.start()) + 1;
@@ -83,10 +182,7 @@ fn mxfp4_case(dtype: DType, (experts, outputs, inputs): (usize, usize, usize)) -
         packed.extend(some);
         packed_exponents.extend(some_exponents);
     }
-    let mut case: Vec<u8> = [usize::from(dtype == DType::F16), experts, outputs, inputs]
-        .into_iter()
-        .flat_map(|number| (number as u32).to_le_bytes())
-        .collect();
+    let mut case = head(dtype, 0, (experts, outputs, inputs));
     case.extend(packed);
     case.extend(packed_exponents);
     for index in 0..rows * inputs {
@@ -94,14 +190,12 @@ fn mxfp4_case(dtype: DType, (experts, outputs, inputs): (usize, usize, usize)) -
         let scale = 2f64.powi(i32::from(exponents[index / 32]) - 127);
         let sign = if code < 8 { 1.0 } else { -1.0 };
         let exact = sign * scale * f64::from(VALUES[code & 7]);
-        let bits = if dtype == DType::F16 {
-            assert!(f16::from_f64(exact).to_f64().to_bits() == exact.to_bits());
-            f16::from_f64(exact).to_bits()
-        } else {
-            assert!(bf16::from_f64(exact).to_f64().to_bits() == exact.to_bits());
-            bf16::from_f64(exact).to_bits()
+        let held = match dtype {
+            DType::F16 => f16::from_f64(exact).to_f64(),
+            _ => bf16::from_f64(exact).to_f64(),
         };
-        case.extend(bits.to_le_bytes());
+        assert_eq!(held.to_bits(), exact.to_bits());
+        case.extend(bits(dtype, exact as f32));
     }
     case
 }

@@ -4,7 +4,8 @@
 use std::fs;
 use std::path::PathBuf;
 
-use candle_core::Device;
+use candle_core::{DType, Device, Tensor};
+use juror_engine::checkpoint::weights::CodeKind;
 use juror_engine::checkpoint::{ModelConfig, ModelSource, Weights};
 use juror_engine::model::PrecisionChoice;
 use juror_engine::model::attention::AttentionKind;
@@ -53,6 +54,65 @@ fn logits_are_those_of_the_numbers_that_are_stored() {
             .resolve(&Device::Cpu, &weights)
             .unwrap();
         assert_eq!(precision.weights.as_str(), "f16", "{name}");
+    }
+}
+
+/// Codes and factors, for kernels that multiply with them, stand for the very numbers that the weight is read as.
+#[test]
+fn codes_are_of_the_same_numbers() {
+    // Blocks of 40 inputs, groups of inputs that are no neighbours, and eight bits cannot be held so.
+    let without = ["fp8-blocks", "gptq-ordered", "gptq-v2"];
+    for name in NAMES {
+        let weights = Weights::open(&ModelSource::Folder(folder(name))).unwrap();
+        let layers = weights.shapes().map(|(tensor, _)| tensor.to_owned());
+        let layers: Vec<String> = layers.filter(|t| t.ends_with("_proj.weight")).collect();
+        assert!(!layers.is_empty());
+        for layer in layers {
+            let codes = weights.codes(&layer).unwrap();
+            assert_eq!(codes.is_none(), without.contains(&name), "{name}, {layer}");
+            let Some(codes) = codes else { continue };
+            let expected = weights.get(&layer, &Device::Cpu, DType::F32).unwrap();
+            assert_eq!(expected.dims(), codes.shape);
+            let expected = expected.flatten_all().unwrap().to_vec1::<f32>().unwrap();
+            let (inputs, per) = (codes.shape[1], codes.kind.inputs_of_factor());
+            let e4m3 = Tensor::from_raw_buffer(
+                &codes.codes,
+                DType::F8E4M3,
+                &[codes.codes.len()],
+                &Device::Cpu,
+            );
+            let e4m3 = e4m3
+                .unwrap()
+                .to_dtype(DType::F32)
+                .unwrap()
+                .to_vec1::<f32>()
+                .unwrap();
+            for (at, expected) in expected.iter().enumerate() {
+                let factor = codes.factors[at / inputs * inputs.div_ceil(per) + at % inputs / per];
+                let number = match codes.kind {
+                    CodeKind::E4m3 => e4m3[at] * factor,
+                    CodeKind::Int4 => {
+                        let bits = factor.to_bits();
+                        (f32::from(codes.codes[at]) - (bits & 15) as f32)
+                            * f32::from_bits(bits & !15)
+                    }
+                };
+                assert_eq!(
+                    number.to_bits(),
+                    expected.to_bits(),
+                    "{name}, {layer}, number {at}"
+                );
+            }
+            let by_output = codes.by_output();
+            assert_eq!(
+                by_output.is_some(),
+                name.starts_with("fp8"),
+                "{name}, {layer}"
+            );
+            let reversed: Vec<usize> = (0..codes.shape[0]).rev().collect();
+            let twice = codes.in_order(&reversed).in_order(&reversed);
+            assert_eq!(twice, codes);
+        }
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::io::Write;
 
-use candle_core::DType;
 use rayon::prelude::*;
 
 use crate::bench::estimate::gigabytes;
@@ -12,7 +11,7 @@ use juror_base::terminal::escaped;
 use juror_data::Samples;
 use juror_engine::checkpoint::{ModelConfig, ModelSource, Weights};
 use juror_engine::model::memory::{MemoryFootprint, free_memory};
-use juror_engine::model::precision::WeightType;
+use juror_engine::model::precision::StoredAs;
 use juror_judge::judge::build::{WorkloadLengths, engine_config, packed_numbers};
 use juror_judge::judge::jobs::{self, cut_positions};
 use juror_judge::judge::prompt::{TokenCount, TooLong};
@@ -151,7 +150,7 @@ fn estimate(
         // A model on the hub may have come without its weights: then they are mostly bf16.
         let stored = weights
             .as_ref()
-            .map_or(WeightType::exact(DType::BF16), WeightType::from);
+            .map_or_else(|_| StoredAs::expected(config), StoredAs::from);
         let precision = model.engine.precision.resolve(&device, stored)?;
         let packed = weights.as_ref().map_or(0, |weights| {
             let plain = model.engine.plain_operations;

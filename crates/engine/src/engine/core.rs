@@ -7,7 +7,7 @@ use super::scheduler::{Plan, Scheduler, StepSize};
 use super::sequence::{Completion, FinishReason, LaunchedRow, Request, RequestId};
 use super::shortage::Shortage;
 use super::stats::{Stats, StepObserver, StepReport};
-use super::step_model::{StepModel, Ticket};
+use super::step_model::{Forward, StepModel, Ticket};
 use crate::model::ModelError;
 use crate::model::batch::StepBatch;
 
@@ -56,9 +56,16 @@ pub struct Engine {
     observer: Option<Box<dyn StepObserver>>,
 }
 
+/// What is still to come of a step.
+enum Stage {
+    /// It is to be told what to choose from.
+    Computing(Forward),
+    Choosing(Ticket),
+}
+
 /// A step that is under way.
 struct Launched {
-    ticket: Ticket,
+    stage: Stage,
     rows: Vec<LaunchedRow>,
     started: Instant,
     /// Time spent planning and packing.
@@ -147,7 +154,7 @@ impl Engine {
     /// The failure of a step that was in flight; the engine is not to be used after it.
     pub(crate) fn drop_requests(&mut self) -> Result<(), EngineError> {
         if let Some(step) = self.in_flight.take() {
-            self.model.collect(step.ticket)?;
+            self.give_up(step)?;
         }
         self.scheduler.drop_all();
         self.ready.clear();
@@ -176,8 +183,8 @@ impl Engine {
         Ok(completions)
     }
 
-    /// Launches the next step, then collects the one before it; without asynchronous scheduling it collects the step just
-    /// launched.
+    /// Launches the next step, then collects the one before it, and then says what the next step may choose from if that depends on
+    /// the tokens just collected. Without asynchronous scheduling it collects the step just launched.
     fn advance(&mut self) -> Result<(), EngineError> {
         let started = Instant::now();
         // The size of a step that did not fit into memory.
@@ -215,8 +222,19 @@ impl Engine {
                     too_large = Some((size, reason));
                     if let Some(next) = self.in_flight.take() {
                         // It was computed from tokens of the step that failed.
-                        let _ = self.model.collect(next.ticket);
+                        let _ = self.give_up(next);
                     }
+                    self.scheduler.preempt_all();
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        if let Some(step) = self.in_flight.take() {
+            let size = step.size;
+            match self.choose_late(step) {
+                Ok(step) => self.in_flight = Some(step),
+                Err(ModelError::OutOfMemory(reason)) => {
+                    too_large = Some((size, reason));
                     self.scheduler.preempt_all();
                 }
                 Err(error) => return Err(error.into()),
@@ -243,13 +261,18 @@ impl Engine {
         started: Instant,
     ) -> Result<Launched, ModelError> {
         let used_blocks = self.scheduler.used_blocks();
-        let rows = self.scheduler.row_requests();
         let planned = Instant::now();
-        let ticket = self.model.launch(batch, &rows)?;
+        let forward = self.model.launch(batch)?;
+        let rows = self.scheduler.row_requests();
+        let late = rows.is_none();
+        let stage = match rows {
+            Some(rows) => Stage::Choosing(self.model.choose(forward, &rows)?),
+            None => Stage::Computing(forward),
+        };
         Ok(Launched {
-            ticket,
+            stage,
             launching: planned.elapsed(),
-            rows: self.scheduler.launched(),
+            rows: self.scheduler.launched(late),
             started,
             planning: planned - started,
             size,
@@ -257,10 +280,34 @@ impl Engine {
         })
     }
 
+    /// Tells a step what to choose from, if it was not told yet.
+    fn choose_late(&mut self, mut step: Launched) -> Result<Launched, ModelError> {
+        if let Stage::Computing(forward) = step.stage {
+            let started = Instant::now();
+            let rows = self.scheduler.late_requests(&step.rows);
+            step.stage = Stage::Choosing(self.model.choose(forward, &rows)?);
+            step.launching += started.elapsed();
+        }
+        Ok(step)
+    }
+
+    /// Gives up a step whose tokens nobody wants; waits for it if it was told what to choose from.
+    fn give_up(&mut self, step: Launched) -> Result<(), ModelError> {
+        if let Stage::Choosing(ticket) = step.stage {
+            self.model.collect(ticket)?;
+        }
+        Ok(())
+    }
+
     /// Waits for a step and updates its sequences and the counters.
     fn collect(&mut self, step: Launched) -> Result<(), ModelError> {
         let waiting = Instant::now();
-        let mut chosen = self.model.collect(step.ticket)?;
+        let Stage::Choosing(ticket) = step.stage else {
+            return Err(ModelError::Batch(
+                "a step was not told what to choose from".into(),
+            ));
+        };
+        let mut chosen = self.model.collect(ticket)?;
         let known = Instant::now();
         let wanted = step.rows.iter().filter(|row| row.chooses).count();
         if chosen.len() != wanted {

@@ -9,8 +9,8 @@ use juror_base::panics;
 /// Steers a generation, token by token.
 ///
 /// Each method is called once for each event, in order; after a preemption nothing is called again. As long as a guide
-/// appends nothing and allows every token, the engine may choose the next token before it has told the guide of the last
-/// one, so nothing may depend on when a method is called.
+/// appends nothing, the engine may compute the next token, and if every token is allowed choose it, before it has told the guide
+/// of the last one, so nothing may depend on when a method is called.
 pub trait Guide: Send {
     /// What follows the prompt.
     fn begin(&mut self) -> Next {

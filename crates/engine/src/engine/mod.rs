@@ -34,7 +34,7 @@ pub use logprobs::TokenLogprobs;
 pub use sampler::{Choices, Chosen, RowRequest, Sampling, choose};
 pub use sequence::{Completion, FinishReason, RandomKey, Request, RequestId};
 pub use stats::{Stats, StepObserver, StepReport, Timing};
-pub use step_model::{LogitsModel, Properties, StepModel, Ticket};
+pub use step_model::{Forward, LogitsModel, Properties, StepModel, Ticket};
 pub use thread::{EngineReport, EngineThread};
 
 use crate::model::ModelError;

@@ -154,6 +154,20 @@ pub struct RowRequest<'a> {
 }
 
 impl RowRequest<'_> {
+    /// Any token, of a row that nobody wants.
+    pub(crate) const ANY: Self = Self {
+        sampling: Sampling::GREEDY,
+        key: RandomKey {
+            seed: 0,
+            sample: 0,
+            trial: 0,
+        },
+        position: 0,
+        allowed: None,
+        choices: None,
+        logprobs: None,
+    };
+
     /// The random number in `[0, 1)` that decides this row: it depends on the key and the position alone.
     pub(crate) fn draw(&self) -> f64 {
         let RandomKey {

@@ -223,12 +223,34 @@ impl Scheduler {
         running.filter(|sequence| sequence.scheduled() > 0)
     }
 
-    /// The rows that the planned step is to choose tokens for, in the order of the batch's `logits`.
-    pub(super) fn row_requests(&self) -> Vec<RowRequest<'_>> {
-        self.running
-            .iter()
-            .filter_map(Sequence::row_request)
-            .collect()
+    /// The rows that the planned step is to choose tokens for, in the order of the batch's `logits`; `None` if a row depends on a
+    /// token that a launched step is choosing.
+    pub(super) fn row_requests(&self) -> Option<Vec<RowRequest<'_>>> {
+        if self.running.iter().any(Sequence::waits_for_mask) {
+            return None;
+        }
+        let running = self.running.iter();
+        Some(running.filter_map(Sequence::row_request).collect())
+    }
+
+    /// The rows that a launched step is to choose tokens for, now that those of the steps before it are known.
+    pub(super) fn late_requests(&self, rows: &[LaunchedRow]) -> Vec<RowRequest<'_>> {
+        let mut running = self.running.iter().peekable();
+        let choosing = rows.iter().filter(|row| row.chooses);
+        let request = |row: &LaunchedRow| {
+            // Rows and running sequences are both in the order of admission.
+            while running
+                .next_if(|sequence| sequence.admission() < row.admission)
+                .is_some()
+            {}
+            match running.peek() {
+                Some(sequence) if sequence.admission() == row.admission => {
+                    sequence.late_request(row)
+                }
+                _ => RowRequest::ANY,
+            }
+        };
+        choosing.map(request).collect()
     }
 
     /// The size of the planned step.
@@ -275,10 +297,8 @@ impl Scheduler {
         while let Some(sequence) = self.running.get(index) {
             let pending = sequence.pending();
             let tokens = pending.min(*budget).min(self.max_prefill_chunk);
-            let wanted = (pending == 1) == decoding
-                && !sequence.is_complete()
-                && !sequence.has_outgrown()
-                && sequence.may_run_ahead();
+            let wanted =
+                (pending == 1) == decoding && !sequence.is_complete() && !sequence.has_outgrown();
             if sequence.scheduled() > 0 || !wanted || tokens == 0 {
                 index += 1;
                 continue;
@@ -376,12 +396,13 @@ impl Scheduler {
         }
     }
 
-    /// Counts the tokens of the planned step as computed, now that it was launched. Returns its rows, for [`Self::update`].
-    pub(super) fn launched(&mut self) -> Vec<LaunchedRow> {
+    /// Counts the tokens of the planned step as computed, now that it was launched; `late` says whether it is told later what to
+    /// choose from. Returns its rows, for [`Self::update`].
+    pub(super) fn launched(&mut self, late: bool) -> Vec<LaunchedRow> {
         let mut rows = Vec::with_capacity(self.running.len());
         let mut choosing = 0;
         for sequence in &mut self.running {
-            if let Some(row) = sequence.launch(choosing) {
+            if let Some(row) = sequence.launch(choosing, late) {
                 choosing += u32::from(row.chooses);
                 rows.push(row);
             }

@@ -108,6 +108,8 @@ pub(super) struct Sequence {
     awaiting: usize,
     /// The row of the last such step's `logits`.
     last_row: u32,
+    /// Whether that step is told what to choose from only when the tokens of the step before are known.
+    chooses_late: bool,
     /// Increased whenever the tokens that launched steps are choosing become unwanted.
     round: u32,
     /// The tokens that the next token is chosen from; all if `None`.
@@ -159,6 +161,7 @@ impl Sequence {
             launched: 0,
             awaiting: 0,
             last_row: 0,
+            chooses_late: false,
             round: 0,
             allowed: None,
             choices: None,
@@ -255,10 +258,9 @@ impl Sequence {
         self.length() - self.computed
     }
 
-    /// Whether its next step may be planned while a launched one is choosing a token for it. It may not if the tokens
-    /// allowed next depend on that token.
-    pub(super) fn may_run_ahead(&self) -> bool {
-        self.awaiting == 0 || self.allowed.is_none()
+    /// Whether the tokens that its planned step may choose from depend on one that a launched step is choosing.
+    pub(super) fn waits_for_mask(&self) -> bool {
+        self.scheduled > 0 && self.awaiting > 0 && self.allowed.is_some()
     }
 
     /// Whether its next token needs the positions of a long sequence, while it was computed with those of a short one.
@@ -351,19 +353,33 @@ impl Sequence {
     /// How its next token is to be chosen, if the planned step chooses it.
     pub(super) fn row_request(&self) -> Option<RowRequest<'_>> {
         let chooses = self.scheduled > 0 && self.scheduled == self.pending();
-        chooses.then(|| RowRequest {
+        chooses.then(|| self.request_at(self.position()))
+    }
+
+    /// How its next token is to be chosen by a step that was launched, now that all before it are known. For one that it does not
+    /// want any more this asks for any token.
+    pub(super) fn late_request(&self, row: &LaunchedRow) -> RowRequest<'_> {
+        if row.round == self.round && self.awaiting == 1 {
+            self.request_at(self.generated())
+        } else {
+            RowRequest::ANY
+        }
+    }
+
+    fn request_at(&self, position: usize) -> RowRequest<'_> {
+        RowRequest {
             sampling: self.request.sampling,
             key: self.request.random_key,
-            position: self.position(),
+            position,
             allowed: self.allowed.as_deref(),
             choices: self.choices.as_deref().or(self.request.choices.as_deref()),
             logprobs: self.request.logprobs,
-        })
+        }
     }
 
     /// Counts its tokens in the planned step as computed, now that it was launched; `row` is its row of the step's `logits`
-    /// if it has one. `None` if the step holds no tokens of it.
-    pub(super) fn launch(&mut self, row: u32) -> Option<LaunchedRow> {
+    /// if it has one, and `late` says whether what it may choose from is told later. `None` if the step holds no tokens of it.
+    pub(super) fn launch(&mut self, row: u32, late: bool) -> Option<LaunchedRow> {
         if self.scheduled == 0 {
             return None;
         }
@@ -373,6 +389,7 @@ impl Sequence {
         if chooses {
             self.awaiting += 1;
             self.last_row = row;
+            self.chooses_late = late;
         }
         Some(LaunchedRow {
             admission: self.admission,
@@ -456,9 +473,11 @@ impl Sequence {
         if self.generated() >= self.request.max_new_tokens {
             return Some(FinishReason::Length);
         }
-        // A step launched before this was known chose among all tokens, and may have computed a token that the guide then
-        // left out.
-        let is_foreseen = self.tokens.len() == known && self.allowed.is_none();
+        // A step launched before this was known chose among all tokens, unless that is told later, and may have computed a
+        // token that the guide then left out.
+        let told_later = self.chooses_late && self.awaiting > 0;
+        let free = self.allowed.is_none() || told_later;
+        let is_foreseen = self.tokens.len() == known && free;
         if !is_foreseen || self.computed > known {
             if self.awaiting > 0 {
                 self.awaiting = 0;

@@ -6,7 +6,16 @@ use super::sampler::{Chosen, RowRequest, choose};
 use crate::model::ModelError;
 use crate::model::batch::StepBatch;
 
-/// A step that was launched; [`StepModel::collect`] exchanges it for the chosen tokens.
+/// A step that was launched; [`StepModel::choose`] takes it.
+#[derive(Debug)]
+pub enum Forward {
+    /// Computed already: the logits, `[batch.logits.len(), vocab]`.
+    Logits(Tensor),
+    /// Still running.
+    Queued,
+}
+
+/// A step whose tokens are being chosen; [`StepModel::collect`] exchanges it for them.
 #[derive(Debug)]
 pub enum Ticket {
     /// Computed already: the choice of every row.
@@ -35,8 +44,9 @@ pub struct Properties {
 ///
 /// A model on a device that works while the host goes on chooses tokens itself, and its [scheduling is
 /// asynchronous](Properties::async_scheduling): it takes the launch of the next step before the previous step's tokens were
-/// collected, and puts those of [`StepBatch::from_previous`] in their places on the device. Where tokens are chosen on the
-/// host, [`LogitsModel`] is all there is to implement.
+/// collected, and puts those of [`StepBatch::from_previous`] in their places on the device. Which tokens may be chosen at the end
+/// of a step can depend on those of the step before, so it is said apart, when these are known and while the step runs. Where
+/// tokens are chosen on the host, [`LogitsModel`] is all there is to implement.
 ///
 /// Launched steps are computed one after the other, in the order of their launches: a step sees every key and value of the
 /// steps before it, and may overwrite what only they read.
@@ -46,27 +56,33 @@ pub trait StepModel: Send {
     /// The model's properties; they stay the same until [`Self::shrink`].
     fn properties(&self) -> Properties;
 
-    /// Starts a step: puts the packed tokens through the model, storing their keys and values in the batch's slots, and
-    /// chooses a token for each of its `logits`, as `rows` ask, one each in the same order.
+    /// Starts a step: puts the packed tokens through the model, storing their keys and values in the batch's slots.
     ///
     /// [`StepBatch::from_previous`] is empty unless [scheduling is asynchronous](Properties::async_scheduling).
     ///
     /// # Errors
     /// [`ModelError::OutOfMemory`] where a smaller step may succeed: the engine shrinks and tries again. Anything else
     /// stops the engine. A step that was not launched is never collected.
-    fn launch(&mut self, batch: &StepBatch, rows: &[RowRequest]) -> Result<Ticket, ModelError>;
+    fn launch(&mut self, batch: &StepBatch) -> Result<Forward, ModelError>;
 
-    /// Waits for a launched step and returns the choice of each row: `None` for a row whose logits are NaN (the token that
-    /// such a row passes on to the next step is arbitrary). Called once for each ticket, in the order of the launches.
+    /// Chooses a token for each of the `logits` of the step launched last, as `rows` ask, one each in the same order. A step
+    /// for which this was not called, or failed, before the next launch was given up.
     ///
     /// # Errors
-    /// As [`Self::launch`]. After [`ModelError::OutOfMemory`] the engine collects what was launched since, ignores the
+    /// As [`Self::launch`].
+    fn choose(&mut self, forward: Forward, rows: &[RowRequest]) -> Result<Ticket, ModelError>;
+
+    /// Waits for a step and returns the choice of each row: `None` for a row whose logits are NaN (the token that
+    /// such a row passes on to the next step is arbitrary). Called once for each ticket, in their order.
+    ///
+    /// # Errors
+    /// As [`Self::launch`]. After [`ModelError::OutOfMemory`] the engine collects what was asked for since, ignores the
     /// result, and computes all of it again.
     fn collect(&mut self, ticket: Ticket) -> Result<Vec<Option<Chosen>>, ModelError>;
 
     /// Frees memory after a step that ran out of it: builds the KV cache anew with at most `blocks` blocks, and returns how
     /// many it has; their content is lost. `None` if the model cannot rebuild its cache, which then stays as it is. No step
-    /// is in flight.
+    /// is in flight, though one that was given up may still be computing.
     ///
     /// # Errors
     /// [`ModelError::OutOfMemory`] if even that does not fit: the engine then asks for fewer, or stops.
@@ -97,13 +113,19 @@ impl<M: LogitsModel> StepModel for M {
         LogitsModel::properties(self)
     }
 
-    fn launch(&mut self, batch: &StepBatch, rows: &[RowRequest]) -> Result<Ticket, ModelError> {
+    fn launch(&mut self, batch: &StepBatch) -> Result<Forward, ModelError> {
         if !batch.from_previous.is_empty() {
             return Err(ModelError::Batch(
                 "a token of the step before, which this model cannot place".into(),
             ));
         }
-        let logits = self.forward(batch)?;
+        self.forward(batch).map(Forward::Logits)
+    }
+
+    fn choose(&mut self, forward: Forward, rows: &[RowRequest]) -> Result<Ticket, ModelError> {
+        let Forward::Logits(logits) = forward else {
+            return Err(ModelError::Batch("a step of another model".into()));
+        };
         Ok(Ticket::Done(if rows.is_empty() {
             Vec::new()
         } else {

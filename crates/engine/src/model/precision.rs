@@ -11,9 +11,9 @@ use candle_core::{DType, Device, DeviceLocation};
 
 use super::ModelError;
 use super::cpu::matmul::PackedMatrix;
-use crate::checkpoint::Weights;
 use crate::checkpoint::gguf::StorageType;
 use crate::checkpoint::weights::StoredTensor;
+use crate::checkpoint::{ModelConfig, Weights};
 
 /// How the weights of linear layers are stored in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub enum WeightType {
     Q4K,
     /// E4M3 with one scale for each output; NVIDIA GPUs from compute capability 8.9 on.
     F8E4M3,
-    /// Each weight in the blocks that a GGUF file stores it in.
+    /// Each weight as the checkpoint stores it: on the CPU in the blocks of a GGUF file, on NVIDIA GPUs in FP8 or four bits.
     Stored {
         /// Hundredths of a bit that a weight of the file takes up in memory, on average.
         centibits: u16,
@@ -77,8 +77,50 @@ impl From<&Weights> for WeightType {
             bits += count * one;
             numbers += count;
         }
-        Self::Stored {
-            centibits: (100.0 * bits / numbers).round() as u16,
+        Self::stored(bits / numbers)
+    }
+}
+
+/// What a checkpoint's weights are stored in.
+#[derive(Debug, Clone, Copy)]
+pub struct StoredAs {
+    /// Most of them.
+    weights: WeightType,
+    /// If NVIDIA GPUs can keep some in fewer bits: what they then take there, on average.
+    kept: Option<WeightType>,
+}
+
+impl From<WeightType> for StoredAs {
+    fn from(weights: WeightType) -> Self {
+        Self {
+            weights,
+            kept: None,
+        }
+    }
+}
+
+impl From<DType> for StoredAs {
+    fn from(dtype: DType) -> Self {
+        WeightType::exact(dtype).into()
+    }
+}
+
+impl From<&Weights> for StoredAs {
+    fn from(weights: &Weights) -> Self {
+        Self {
+            weights: weights.into(),
+            kept: weights.bits_if_kept().map(WeightType::stored),
+        }
+    }
+}
+
+impl StoredAs {
+    /// What the weights of a checkpoint that is not here yet are probably stored in.
+    pub fn expected(config: &ModelConfig) -> Self {
+        Self {
+            // Whose random weights have its tensors.
+            kept: Self::from(&Weights::random(config, 0)).kept,
+            ..DType::BF16.into()
         }
     }
 }
@@ -95,6 +137,13 @@ fn numbers_of(tensor: &StoredTensor) -> f64 {
 }
 
 impl WeightType {
+    /// [`Self::Stored`] with so many bits on average.
+    fn stored(bits: f64) -> Self {
+        Self::Stored {
+            centibits: (100.0 * bits).round() as u16,
+        }
+    }
+
     /// Bits per weight of a checkpoint's matrices in its files, on average.
     pub fn bits_stored(weights: &Weights) -> f64 {
         let (mut bits, mut numbers) = (0.0, 0.0);
@@ -168,7 +217,7 @@ impl WeightType {
 impl fmt::Display for WeightType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Stored { .. } => write!(f, "the file's blocks ({:.2} bits)", self.bits()),
+            Self::Stored { .. } => write!(f, "stored ({:.2} bits)", self.bits()),
             _ => f.write_str(self.as_str()),
         }
     }
@@ -243,6 +292,8 @@ pub enum Quantization {
     Q4K,
     /// See [`WeightType::F8E4M3`]; CUDA.
     Fp8,
+    /// See [`WeightType::Stored`].
+    Stored,
 }
 
 impl FromStr for Quantization {
@@ -253,7 +304,8 @@ impl FromStr for Quantization {
             "q8_0" => Self::Q8_0,
             "q4k" | "q4_k" => Self::Q4K,
             "fp8" => Self::Fp8,
-            _ => return Err(unknown("quantisation", text, "q8_0, q4k or fp8")),
+            "stored" => Self::Stored,
+            _ => return Err(unknown("quantisation", text, "q8_0, q4k, fp8 or stored")),
         })
     }
 }
@@ -298,6 +350,7 @@ impl PrecisionChoice {
             Quantization::Q8_0 => "quantize q8_0".to_owned(),
             Quantization::Q4K => "quantize q4k".to_owned(),
             Quantization::Fp8 => "quantize fp8".to_owned(),
+            Quantization::Stored => "quantize stored".to_owned(),
         });
         let dtype = self.dtype.map(|dtype| format!("dtype {}", dtype.as_str()));
         let kv = self.kv.map(|kv| format!("kv-dtype {kv}"));
@@ -315,7 +368,7 @@ impl PrecisionChoice {
     pub fn resolve(
         &self,
         device: &Device,
-        stored: impl Into<WeightType>,
+        stored: impl Into<StoredAs>,
     ) -> Result<Precision, ModelError> {
         self.resolve_at(device.location(), stored.into())
     }
@@ -323,7 +376,10 @@ impl PrecisionChoice {
     fn resolve_at(
         self,
         place: DeviceLocation,
-        stored: WeightType,
+        StoredAs {
+            weights: stored,
+            kept,
+        }: StoredAs,
     ) -> Result<Precision, ModelError> {
         let is_cuda = matches!(place, DeviceLocation::Cuda { .. });
         let in_blocks = matches!(stored, WeightType::Stored { .. });
@@ -346,6 +402,13 @@ impl PrecisionChoice {
                         "--quantize fp8 needs an NVIDIA GPU; on the CPU use q8_0 or q4k",
                     );
                 }
+                (Some(Quantization::Stored), None) if in_blocks => stored,
+                (Some(Quantization::Stored), _) => {
+                    return refuse(
+                        "--quantize stored keeps a GGUF file's blocks on the CPU, without --dtype, and FP8 or four bits on an NVIDIA \
+                         GPU; on the CPU use q8_0 or q4k for this checkpoint",
+                    );
+                }
                 (None, dtype) => dtype.map_or(stored, WeightType::exact),
             };
             let kv = self.kv.unwrap_or(match (self.quantize, self.dtype) {
@@ -364,7 +427,18 @@ impl PrecisionChoice {
         let weights = match self.quantize {
             None => WeightType::exact(compute),
             Some(Quantization::Fp8) if is_cuda => WeightType::F8E4M3,
-            Some(Quantization::Fp8) => return refuse("--quantize fp8 needs an NVIDIA GPU"),
+            Some(Quantization::Stored) if is_cuda => match kept {
+                Some(kept) => kept,
+                None => {
+                    return refuse(
+                        "--quantize stored keeps weights that a checkpoint stores in FP8 or, as GPTQ, AWQ and compressed-tensors do, \
+                         in four bits; this one has none: leave it out, or use fp8",
+                    );
+                }
+            },
+            Some(Quantization::Fp8 | Quantization::Stored) => {
+                return refuse("--quantize fp8 and stored need an NVIDIA GPU here");
+            }
             Some(Quantization::Q8_0 | Quantization::Q4K) => {
                 return refuse("--quantize q8_0 and q4k are for the CPU; on an NVIDIA GPU use fp8");
             }
@@ -416,7 +490,7 @@ impl fmt::Display for Precision {
 mod tests {
     use candle_core::{DType, Device, DeviceLocation};
 
-    use super::{KvType, Precision, PrecisionChoice, Quantization, WeightType};
+    use super::{KvType, Precision, PrecisionChoice, Quantization, StoredAs, WeightType};
 
     fn resolve(choice: PrecisionChoice) -> Result<Precision, String> {
         choice
@@ -466,6 +540,31 @@ mod tests {
     }
 
     #[test]
+    fn few_bits_are_kept_where_there_are_kernels_and_such_bits() {
+        let choice = PrecisionChoice {
+            quantize: Some(Quantization::Stored),
+            ..PrecisionChoice::default()
+        };
+        let cuda = DeviceLocation::Cuda { gpu_id: 0 };
+        let kept = WeightType::Stored { centibits: 512 };
+        let stored = |kept| StoredAs {
+            weights: WeightType::BF16,
+            kept,
+        };
+        let resolved = choice.resolve_at(cuda, stored(Some(kept))).unwrap();
+        assert_eq!((resolved.weights, resolved.compute), (kept, DType::BF16));
+        assert_eq!(resolved.kv, KvType::BF16);
+        let error = |place, stored| choice.resolve_at(place, stored).unwrap_err().to_string();
+        assert!(error(cuda, stored(None)).contains("this one has none"));
+        let metal = DeviceLocation::Metal { gpu_id: 0 };
+        assert!(error(metal, stored(Some(kept))).contains("NVIDIA"));
+        assert!(error(DeviceLocation::Cpu, stored(Some(kept))).contains("q8_0"));
+        let blocks = StoredAs::from(WeightType::Stored { centibits: 485 });
+        let resolved = choice.resolve_at(DeviceLocation::Cpu, blocks).unwrap();
+        assert_eq!(resolved.kv, KvType::F16);
+    }
+
+    #[test]
     fn what_needs_a_gpu_is_refused_on_the_cpu_with_a_way_out() {
         let weights = resolve(PrecisionChoice {
             quantize: Some(Quantization::Fp8),
@@ -477,11 +576,11 @@ mod tests {
             ..PrecisionChoice::default()
         };
         for place in [DeviceLocation::Cpu, DeviceLocation::Metal { gpu_id: 0 }] {
-            let refused = kv.resolve_at(place, WeightType::BF16).unwrap_err();
+            let refused = kv.resolve_at(place, WeightType::BF16.into()).unwrap_err();
             assert!(refused.to_string().contains("f16"), "{place:?}");
         }
         let cuda = DeviceLocation::Cuda { gpu_id: 0 };
-        let kept = kv.resolve_at(cuda, WeightType::BF16).unwrap().kv;
+        let kept = kv.resolve_at(cuda, WeightType::BF16.into()).unwrap().kv;
         assert_eq!(kept, KvType::F8E4M3);
     }
 

@@ -11,6 +11,8 @@ use super::rope::head_order;
 use crate::checkpoint::config::Experts;
 use crate::checkpoint::gguf::StorageType;
 use crate::checkpoint::tensors::{GatedNames, MXFP4_BLOCK};
+#[cfg(feature = "cuda")]
+use crate::checkpoint::weights::Codes;
 use crate::checkpoint::{ModelConfig, Weights};
 
 /// Reads tensors to a device.
@@ -49,6 +51,63 @@ impl TensorReader<'_> {
             .collect::<Result<Vec<_>, _>>()?;
         let bias = bias.then(|| self.bias(names)).transpose()?;
         Ok((side_by_side(weights)?, bias))
+    }
+
+    /// The joined weights of several layers as they are stored, if all are in few bits of one kind ([`Codes`]).
+    #[cfg(feature = "cuda")]
+    pub(super) fn codes(&self, names: &[String]) -> Result<Option<Codes>, ModelError> {
+        let mut parts = Vec::new();
+        for name in names {
+            match self.weights.codes(&format!("{name}.weight"))? {
+                Some(codes) => parts.push(codes),
+                None => return Ok(None),
+            }
+        }
+        Ok(Codes::side_by_side(parts))
+    }
+
+    /// Whether all are in FP8 with one scale for each output, or for all.
+    #[cfg(feature = "cuda")]
+    pub(super) fn scales_are_of_outputs(&self, names: &[String]) -> Result<bool, ModelError> {
+        for name in names {
+            let weight = self.weights.stored(&format!("{name}.weight"))?;
+            if !weight.has_scales_of_outputs() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Refuses layers in few bits that were to stay so and cannot: widened they take several times the memory that was planned. One
+    /// that is joined with others in 16 bits, such as an adapter's, may be widened with them.
+    ///
+    /// # Errors
+    /// [`ModelError::Unsupported`] naming them.
+    #[cfg(feature = "cuda")]
+    pub(super) fn may_be_widened(&self, names: &[String]) -> Result<(), ModelError> {
+        for name in names {
+            let weight = self.weights.stored(&format!("{name}.weight"))?;
+            if weight.bits_of_codes().is_none() {
+                return Ok(());
+            }
+        }
+        Err(ModelError::Unsupported(format!(
+            "--quantize stored: {} cannot be kept as stored (inputs of a group must be neighbours, 32 at a time, or 64 in FP8; sizes \
+             multiples of 32; scales of 20 bits at most): leave it out",
+            names.join(", ")
+        )))
+    }
+
+    /// As [`Self::qkv`], as stored.
+    #[cfg(feature = "cuda")]
+    pub(super) fn qkv_codes(&self, names: &[String]) -> Result<Option<Codes>, ModelError> {
+        let Some(codes) = self.codes(names)? else {
+            return Ok(None);
+        };
+        Ok(Some(match self.qkv_rows() {
+            Some(rows) => codes.in_order(&rows),
+            None => codes,
+        }))
     }
 
     /// The biases of several layers, joined.
@@ -146,29 +205,42 @@ impl TensorReader<'_> {
         let Some(weight) = self.packed(&weights, heads)? else {
             return Ok(None);
         };
-        let there = self.config.biases.qkv;
-        let mut bias = there.then(|| self.bias(names)).transpose()?;
-        if let (Some(bias), Some(rows)) = (&mut bias, self.qkv_order()?) {
-            *bias = bias.index_select(&rows, 0)?;
-        }
-        Ok(Some((weight, bias)))
+        Ok(Some((weight, self.qkv_bias(names)?)))
     }
 
     /// The joined projection of queries, keys and values.
     pub(super) fn qkv(&self, names: &[String]) -> Result<Projection, ModelError> {
-        let (weight, bias) = self.linear(names, self.config.biases.qkv)?;
-        let Some(rows) = self.qkv_order()? else {
-            return Ok((weight, bias));
+        let (weight, _) = self.linear(names, false)?;
+        let weight = match self.qkv_order()? {
+            Some(rows) => weight.index_select(&rows, 0)?,
+            None => weight,
         };
-        let bias = bias.map(|bias| bias.index_select(&rows, 0)).transpose()?;
-        Ok((weight.index_select(&rows, 0)?, bias))
+        Ok((weight, self.qkv_bias(names)?))
+    }
+
+    /// The biases of queries, keys and values, if they have any.
+    pub(super) fn qkv_bias(&self, names: &[String]) -> Result<Option<Tensor>, ModelError> {
+        if !self.config.biases.qkv {
+            return Ok(None);
+        }
+        let bias = self.bias(names)?;
+        Ok(Some(match self.qkv_order()? {
+            Some(rows) => bias.index_select(&rows, 0)?,
+            None => bias,
+        }))
     }
 
     /// The order of the rows of queries, keys and values; `None` if they are in order already.
     fn qkv_order(&self) -> Result<Option<Tensor>, ModelError> {
-        let Some(order) = self.head_order() else {
+        let Some(rows) = self.qkv_rows() else {
             return Ok(None);
         };
+        let rows = rows.into_iter().map(|row| row as u32);
+        Ok(Some(Tensor::from_iter(rows, self.device)?))
+    }
+
+    fn qkv_rows(&self) -> Option<Vec<usize>> {
+        let order = self.head_order()?;
         let head_dim = self.config.head_dim;
         let turned = self.config.heads + self.config.kv_heads;
         let all = turned + self.config.kv_heads;
@@ -176,10 +248,10 @@ impl TensorReader<'_> {
         let rows = (0..all).flat_map(|head| {
             (0..head_dim).map({
                 let order = &order;
-                move |i| (head * head_dim + if head < turned { order[i] } else { i }) as u32
+                move |i| head * head_dim + if head < turned { order[i] } else { i }
             })
         });
-        Ok(Some(Tensor::from_iter(rows, self.device)?))
+        Some(rows.collect())
     }
 
     /// The norm of queries, or of keys, by head.

@@ -2,9 +2,11 @@
 
 use juror_engine::checkpoint::CheckpointError;
 use juror_engine::checkpoint::ModelConfig;
+use juror_engine::checkpoint::config::Quantization;
+use juror_engine::checkpoint::weights::Layout;
 
 /// The names of `--synthetic`, each with the `config.json` keys that its makers publish.
-pub(crate) const SHAPES: [(&str, &str); 5] = [
+pub(crate) const SHAPES: [(&str, &str); 6] = [
     (
         "qwen3-0.6b",
         r#"{"architectures": ["Qwen3ForCausalLM"], "vocab_size": 151936, "hidden_size": 1024, "intermediate_size": 3072,
@@ -39,33 +41,55 @@ pub(crate) const SHAPES: [(&str, &str); 5] = [
             "rope_scaling": {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
                              "original_max_position_embeddings": 8192}}"#,
     ),
+    (
+        "llama-3.3-70b",
+        r#"{"architectures": ["LlamaForCausalLM"], "vocab_size": 128256, "hidden_size": 8192, "intermediate_size": 28672,
+            "num_hidden_layers": 80, "num_attention_heads": 64, "num_key_value_heads": 8, "head_dim": 128,
+            "max_position_embeddings": 131072, "rms_norm_eps": 1e-5, "rope_theta": 500000, "tie_word_embeddings": false,
+            "rope_scaling": {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+                             "original_max_position_embeddings": 8192}}"#,
+    ),
 ];
 
-/// The configuration of a named shape, or of a `config.json`.
+/// What follows a shape's name whose layers are stored in few bits, as its makers publish them too.
+const STORED: [(&str, Quantization); 2] = [
+    ("-fp8", Quantization::Fp8(Some([128, 128]))),
+    (
+        "-awq",
+        Quantization::Integers {
+            layout: Layout::Awq,
+            bits: 4,
+        },
+    ),
+];
+
+/// The configuration of a named shape, with `-fp8` or `-awq` stored so, or of a `config.json`.
 ///
 /// # Errors
 /// [`CheckpointError::UnknownShape`] with the names there are; the file's own error.
 pub fn find(name: &str) -> Result<ModelConfig, CheckpointError> {
-    if let Some((_, text)) = SHAPES
+    let lower = name.to_lowercase();
+    let stored = STORED
         .iter()
-        .find(|(shape, _)| shape.eq_ignore_ascii_case(name))
-    {
-        return ModelConfig::parse(text, name);
+        .find_map(|(ending, stored)| Some((lower.strip_suffix(ending)?, *stored)));
+    let (shape, quantization) = match stored {
+        Some((shape, stored)) => (shape, Some(stored)),
+        None => (lower.as_str(), None),
+    };
+    if let Some((_, text)) = SHAPES.iter().find(|(known, _)| *known == shape) {
+        let mut config = ModelConfig::parse(text, name)?;
+        config.quantization = quantization;
+        return Ok(config);
     }
     match juror_data::read_text(std::path::Path::new(name)) {
-        Ok(text) => {
-            let mut config = ModelConfig::parse(&text, name)?;
-            // Random weights are bf16 where the checkpoint is quantised; experts in MXFP4 stay that.
-            config.quantization = None;
-            Ok(config)
-        }
+        Ok(text) => ModelConfig::parse(&text, name),
         Err(_)
             if !name.contains(['/', '.', '\\'])
                 || SHAPES.iter().any(|(shape, _)| shape.starts_with(name)) =>
         {
             Err(CheckpointError::UnknownShape {
                 name: name.into(),
-                known: SHAPES.map(|(shape, _)| shape).join(", "),
+                known: SHAPES.map(|(shape, _)| shape).join(", ") + ", each with -fp8 or -awq",
             })
         }
         Err(source) => Err(CheckpointError::Io {
@@ -82,7 +106,7 @@ mod tests {
     #[test]
     fn shapes_have_the_parameters_their_names_say() {
         // Published counts, in millions.
-        let published = [596.0, 4022.0, 8191.0, 30_532.0, 8030.0];
+        let published = [596.0, 4022.0, 8191.0, 30_532.0, 8030.0, 70_554.0];
         for ((name, _), millions) in SHAPES.iter().zip(published) {
             let parameters = find(name).unwrap().parameters() as f64 / 1e6;
             assert!(
@@ -90,6 +114,9 @@ mod tests {
                 "{name} has {parameters} million"
             );
         }
+        let stored = find("Qwen3-8B-AWQ").unwrap();
+        assert_eq!(stored.hidden, find("qwen3-8b").unwrap().hidden);
+        assert!(stored.quantization.is_some());
         let active = find("qwen3-30b-a3b").unwrap().active_layer_parameters() as f64 / 1e9;
         assert!((2.6..3.3).contains(&active), "{active}");
     }

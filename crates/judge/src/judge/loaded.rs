@@ -409,7 +409,8 @@ pub(crate) fn build_engines(
             .collect::<Result<_, LoadError>>()?;
         while loading.iter().any(|(_, engine)| !engine.is_finished()) {
             if let (read, total @ 1..) = progress.bytes() {
-                observe(read as f64 / total as f64);
+                // What is kept as stored may be read twice.
+                observe((read as f64 / total as f64).min(1.0));
             }
             std::thread::sleep(LOOK_EVERY);
         }

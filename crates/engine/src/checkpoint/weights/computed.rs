@@ -5,7 +5,7 @@ use candle_core::{DType, Device, Tensor};
 use rayon::prelude::*;
 
 use super::integers::Integers;
-use super::{StoredTensor, Weights};
+use super::{CodeKind, StoredTensor, Weights};
 use crate::checkpoint::CheckpointError;
 
 /// How a tensor's numbers are computed; in f32, on the CPU.
@@ -18,6 +18,8 @@ pub(super) enum Computed {
     },
     /// Whole numbers of a few bits, with scales.
     Integers(Integers),
+    /// Made up as codes of this kind; whoever asks for numbers gets other random ones.
+    Random(CodeKind),
     /// A weight plus `scale` times the product of two matrices.
     Adapted {
         base: StoredTensor,
@@ -34,6 +36,7 @@ impl Computed {
         match self {
             Self::Scaled { values, .. } => values.stored_dtype(),
             Self::Integers(integers) => integers.words.stored_dtype(),
+            Self::Random(_) => DType::BF16,
             Self::Adapted { base, .. } => base.stored_dtype(),
         }
     }
@@ -79,6 +82,7 @@ impl Weights {
                 Ok(Tensor::from_vec(numbers, shape, &Device::Cpu)?)
             }
             Computed::Integers(integers) => self.integers(name, integers),
+            Computed::Random(_) => Err(self.mismatch(format!("{name} is made up of codes"))),
             Computed::Adapted {
                 base,
                 factors: [first, second],

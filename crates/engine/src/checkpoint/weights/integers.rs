@@ -4,7 +4,7 @@
 use candle_core::{DType, Tensor};
 use rayon::prelude::*;
 
-use super::{StoredTensor, Weights};
+use super::{CodeKind, Codes, StoredTensor, Weights};
 use crate::checkpoint::CheckpointError;
 
 /// How many outputs are unpacked at a time: those of a word in AWQ's layout, and of a line of the cache in GPTQ's.
@@ -80,13 +80,84 @@ impl Integers {
     }
 }
 
+/// A weight of whole numbers, read.
+struct Unpacked {
+    layout: Layout,
+    bits: usize,
+    outputs: usize,
+    inputs: usize,
+    words: Vec<u32>,
+    zeros: Option<Vec<u32>>,
+    scales: Vec<f32>,
+    groups: usize,
+    group_of: Vec<u32>,
+}
+
+impl Unpacked {
+    /// How many numbers a word has.
+    fn each(&self) -> usize {
+        32 / self.bits
+    }
+
+    fn part(&self, word: u32, place: usize) -> u32 {
+        (word >> (self.bits * place)) & self.mask()
+    }
+
+    fn mask(&self) -> u32 {
+        (1 << self.bits) - 1
+    }
+
+    /// The whole number of an output and an input.
+    fn value(&self, output: usize, input: usize) -> u32 {
+        let each = self.each();
+        match self.layout {
+            Layout::Gptq { .. } => self.part(
+                self.words[input / each * self.outputs + output],
+                input % each,
+            ),
+            Layout::Awq => self.part(
+                self.words[input * (self.outputs / each) + output / each],
+                awq_place(output),
+            ),
+            Layout::Rows => self.part(
+                self.words[output * (self.inputs / each) + input / each],
+                input % each,
+            ),
+        }
+    }
+
+    fn zero(&self, output: usize, group: usize) -> u32 {
+        let each = self.each();
+        match (self.layout, &self.zeros) {
+            (Layout::Gptq { offset }, Some(zeros)) => {
+                let word = zeros[group * self.outputs.div_ceil(each) + output / each];
+                (self.part(word, output % each) + offset) & self.mask()
+            }
+            (Layout::Awq, Some(zeros)) => self.part(
+                zeros[group * (self.outputs / each) + output / each],
+                awq_place(output),
+            ),
+            (Layout::Rows, Some(zeros)) => {
+                self.part(zeros[output / each * self.groups + group], output % each)
+            }
+            (_, None) => 1 << (self.bits - 1),
+        }
+    }
+
+    fn scale(&self, output: usize, group: usize) -> f32 {
+        match self.layout {
+            Layout::Rows => self.scales[output * self.groups + group],
+            _ => self.scales[group * self.outputs + output],
+        }
+    }
+}
+
+fn awq_place(output: usize) -> usize {
+    AWQ_ORDER[output % AWQ_ORDER.len()] as usize
+}
+
 impl Weights {
-    /// The numbers of a weight, `[outputs, inputs]`.
-    pub(super) fn integers(
-        &self,
-        name: &str,
-        integers: &Integers,
-    ) -> Result<Tensor, CheckpointError> {
+    fn unpacked(&self, name: &str, integers: &Integers) -> Result<Unpacked, CheckpointError> {
         let [outputs, inputs] = integers
             .shape()
             .ok_or_else(|| self.mismatch(format!("{name}: its parts do not fit each other")))?;
@@ -95,10 +166,6 @@ impl Weights {
             let words = bytes.as_chunks::<4>().0.iter();
             Ok(words.map(|word| u32::from_le_bytes(*word)).collect())
         };
-        let (bits, each) = (integers.bits, 32 / integers.bits);
-        let mask = (1u32 << bits) - 1;
-        let values = words(&integers.words)?;
-        let zeros = integers.zeros.as_ref().map(words).transpose()?;
         let scales = self
             .numbers(name, &integers.scales)?
             .flatten_all()?
@@ -115,40 +182,27 @@ impl Weights {
                 "{name}: an input is of group {group}, and there are {groups}"
             )));
         }
-        let part = |word: u32, place: usize| (word >> (bits * place)) & mask;
-        let awq = |place: usize| AWQ_ORDER[place % AWQ_ORDER.len()] as usize;
-        // By layout: the whole number of an output and an input, the zero and the place of the scale of an output and a group.
-        let value = |output: usize, input: usize| match integers.layout {
-            Layout::Gptq { .. } => part(values[input / each * outputs + output], input % each),
-            Layout::Awq => part(
-                values[input * (outputs / each) + output / each],
-                awq(output),
-            ),
-            Layout::Rows => part(
-                values[output * (inputs / each) + input / each],
-                input % each,
-            ),
-        };
-        let zero = |output: usize, group: usize| match (integers.layout, &zeros) {
-            (Layout::Gptq { offset }, Some(zeros)) => {
-                (part(
-                    zeros[group * outputs.div_ceil(each) + output / each],
-                    output % each,
-                ) + offset)
-                    & mask
-            }
-            (Layout::Awq, Some(zeros)) => {
-                part(zeros[group * (outputs / each) + output / each], awq(output))
-            }
-            (Layout::Rows, Some(zeros)) => {
-                part(zeros[output / each * groups + group], output % each)
-            }
-            (_, None) => 1 << (bits - 1),
-        };
-        let scale = |output: usize, group: usize| match integers.layout {
-            Layout::Rows => scales[output * groups + group],
-            _ => scales[group * outputs + output],
-        };
+        Ok(Unpacked {
+            layout: integers.layout,
+            bits: integers.bits,
+            outputs,
+            inputs,
+            words: words(&integers.words)?,
+            zeros: integers.zeros.as_ref().map(words).transpose()?,
+            scales,
+            groups,
+            group_of,
+        })
+    }
+
+    /// The numbers of a weight, `[outputs, inputs]`.
+    pub(super) fn integers(
+        &self,
+        name: &str,
+        integers: &Integers,
+    ) -> Result<Tensor, CheckpointError> {
+        let read = self.unpacked(name, integers)?;
+        let (outputs, inputs) = (read.outputs, read.inputs);
         let mut numbers = vec![0.0f32; outputs * inputs];
         numbers
             .par_chunks_mut(ROWS * inputs)
@@ -157,15 +211,17 @@ impl Weights {
                 let rows = numbers.len() / inputs;
                 let first = chunk * ROWS;
                 let of_group = |group: usize| {
-                    (first..first + rows)
-                        .map(move |output| (zero(output, group) as f32, scale(output, group)))
+                    let read = &read;
+                    (first..first + rows).map(move |output| {
+                        (read.zero(output, group) as f32, read.scale(output, group))
+                    })
                 };
-                let by_group: Vec<(f32, f32)> = (0..groups).flat_map(of_group).collect();
-                for (input, group) in group_of.iter().enumerate() {
+                let by_group: Vec<(f32, f32)> = (0..read.groups).flat_map(of_group).collect();
+                for (input, group) in read.group_of.iter().enumerate() {
                     let by_row = &by_group[*group as usize * rows..][..rows];
                     for (row, (zero, scale)) in by_row.iter().enumerate() {
                         // The difference is a whole number of at most eight bits, so exact.
-                        let whole = value(first + row, input) as f32 - zero;
+                        let whole = read.value(first + row, input) as f32 - zero;
                         numbers[row * inputs + input] = whole * scale;
                     }
                 }
@@ -175,5 +231,56 @@ impl Weights {
             (outputs, inputs),
             &candle_core::Device::Cpu,
         )?)
+    }
+
+    /// A weight's numbers as they are stored; `None` if [`Codes`] cannot hold them: eight bits, groups of other inputs than 32
+    /// neighbours, scales with more than 20 bits.
+    pub(super) fn integer_codes(
+        &self,
+        name: &str,
+        integers: &Integers,
+    ) -> Result<Option<Codes>, CheckpointError> {
+        if integers.bits != 4 {
+            return Ok(None);
+        }
+        let read = self.unpacked(name, integers)?;
+        let kind = CodeKind::Int4;
+        let per = kind.inputs_of_factor();
+        let neighbours = |groups: &[u32]| groups.iter().all(|group| *group == groups[0]);
+        if !read.group_of.chunks(per).all(neighbours) {
+            return Ok(None);
+        }
+        let (outputs, inputs) = (read.outputs, read.inputs);
+        let mut codes = vec![0u8; outputs * inputs];
+        codes
+            .par_chunks_mut(ROWS * inputs)
+            .enumerate()
+            .for_each(|(chunk, codes)| {
+                for input in 0..inputs {
+                    for row in 0..codes.len() / inputs {
+                        codes[row * inputs + input] = read.value(chunk * ROWS + row, input) as u8;
+                    }
+                }
+            });
+        let groups: Vec<usize> = read
+            .group_of
+            .iter()
+            .step_by(per)
+            .map(|group| *group as usize)
+            .collect();
+        let factors: Option<Vec<f32>> = (0..outputs)
+            .flat_map(|output| groups.iter().map(move |group| (output, *group)))
+            .map(|(output, group)| {
+                let scale = read.scale(output, group).to_bits();
+                // What is stored in 16 bits leaves these four free.
+                (scale & 15 == 0).then(|| f32::from_bits(scale | read.zero(output, group)))
+            })
+            .collect();
+        Ok(factors.map(|factors| Codes {
+            kind,
+            shape: [outputs, inputs],
+            codes,
+            factors,
+        }))
     }
 }

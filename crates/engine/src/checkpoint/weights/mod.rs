@@ -19,6 +19,7 @@ use super::{CheckpointError, ModelConfig, ModelSource};
 
 mod adapted;
 mod check;
+mod codes;
 mod computed;
 mod gguf_tensors;
 mod integers;
@@ -28,6 +29,7 @@ mod random;
 mod safetensors;
 
 pub(crate) use self::safetensors::files;
+pub use codes::{CodeKind, Codes};
 use computed::Computed;
 pub(crate) use gguf_tensors::RowOrder;
 pub use integers::Layout;
@@ -126,7 +128,7 @@ impl Weights {
         Ok(weights)
     }
 
-    /// Random weights of a shape in bf16, or in MXFP4 where the configuration says so, for measuring speed without a
+    /// Random weights of a shape in bf16, or in the few bits that the configuration says, for measuring speed without a
     /// download. They are generated when they are read. On the CPU the same seed gives the same values.
     pub fn random(config: &ModelConfig, seed: u64) -> Self {
         let tensors = expected_tensors(config).into_iter().map(|(name, shape)| {
@@ -139,6 +141,8 @@ impl Weights {
                 DType::BF16
             };
             let bytes = shape.iter().product::<usize>() * dtype.size_in_bytes();
+            let codes = config.quantization.and_then(CodeKind::of);
+            let codes = codes.filter(|_| codes::is_of_layer(&name, &shape));
             let location = StoredTensor {
                 shard: 0,
                 dtype,
@@ -147,7 +151,7 @@ impl Weights {
                 bytes,
                 blocks: None,
                 rows: RowOrder::Stored,
-                computed: None,
+                computed: codes.map(|kind| Box::new(Computed::Random(kind))),
             };
             (name, location)
         });
@@ -184,7 +188,7 @@ impl Weights {
         dtype: DType,
     ) -> Result<Tensor, CheckpointError> {
         match self.tensors.get(name) {
-            Some(location) if location.is_converted() => {
+            Some(location) if location.is_converted() && self.random.is_none() => {
                 self.convert(name, location, device, dtype)
             }
             _ => Ok(self.get_as_stored(name, device)?.to_dtype(dtype)?),

@@ -4,6 +4,8 @@ use candle_core::{DType, Device, Result, Tensor};
 use half::bf16;
 use rayon::prelude::*;
 
+use super::{CodeKind, Codes};
+
 /// The standard deviation of weights, as transformers initialises them.
 const DEVIATION: f32 = 0.02;
 /// MXFP4 exponents, with 127 added, under which its 16 numbers have about that deviation.
@@ -48,6 +50,29 @@ pub(super) fn tensor(
         })
         .collect();
     Tensor::from_vec(values, shape, device)
+}
+
+/// Random codes of a matrix, with about that deviation.
+pub(super) fn codes(seed: u64, name: &str, kind: CodeKind, shape: &[usize]) -> Option<Codes> {
+    let [outputs, inputs] = *shape else {
+        return None;
+    };
+    let across = inputs.div_ceil(kind.inputs_of_factor());
+    // Of e4m3's numbers those from 1 to 2 of both signs; of whole numbers all, less eight.
+    let (code, factor): (fn(u64) -> u8, f32) = match kind {
+        CodeKind::E4m3 => (|number| 0x38 | (number & 0x87) as u8, DEVIATION / 1.5),
+        CodeKind::Int4 => (|number| (number & 15) as u8, DEVIATION / 4.6),
+    };
+    let factor = match kind {
+        CodeKind::E4m3 => factor,
+        CodeKind::Int4 => f32::from_bits((factor.to_bits() & !15) | 8),
+    };
+    Some(Codes {
+        kind,
+        shape: [outputs, inputs],
+        codes: numbers(seed, name, shape).map(code).collect(),
+        factors: vec![factor; outputs * across],
+    })
 }
 
 /// A random number for each element of a tensor.

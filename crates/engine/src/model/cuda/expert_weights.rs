@@ -1,37 +1,20 @@
 //! The experts' weights on the device, in one of the formats that the grouped product takes
-//! (`kernels/weight_formats.cuh`): as they are computed with, in e4m3, or in MXFP4 where the checkpoint stores them so.
+//! (`kernels/weight_formats.cuh`): as they are computed with, in e4m3, in MXFP4 where the checkpoint stores them so, or in the
+//! codes that it stores.
 
 use candle_core::{CudaDevice, DType, Tensor};
 
 use super::array::Array;
+use super::fragments::Fragments;
+use super::grouped::{GroupedWeights, WeightFormat};
 use super::mxfp4::{self, Stored};
 use super::operations::{Operations, Quantised};
 use crate::checkpoint::config::Experts;
-use crate::checkpoint::tensors::ExpertNames;
+use crate::checkpoint::tensors::{ExpertNames, GatedNames};
+use crate::checkpoint::weights::{CodeKind, Codes};
 use crate::model::ModelError;
+use crate::model::precision::WeightType;
 use crate::model::tensor_reader::{Projection, TensorReader, gates_first};
-
-/// How weights lie in memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum WeightFormat {
-    /// In the type of the activations, `[experts, outputs, inputs]`.
-    Plain,
-    /// In e4m3, in fragments; f32 `[experts, outputs]` scales.
-    E4m3,
-    /// In MXFP4, in fragments; exponents.
-    Mxfp4,
-}
-
-/// One product of every expert, packed.
-pub(super) struct ExpertWeights {
-    pub(super) format: WeightFormat,
-    pub(super) values: Array,
-    pub(super) scales: Option<Array>,
-    /// `[experts, outputs]`
-    pub(super) bias: Option<Array>,
-    pub(super) outputs: usize,
-    pub(super) inputs: usize,
-}
 
 /// Reads the experts of a layer.
 pub(super) struct ExpertLoader<'a> {
@@ -40,19 +23,38 @@ pub(super) struct ExpertLoader<'a> {
     pub(super) sizes: Experts,
     pub(super) cuda: &'a CudaDevice,
     pub(super) operations: &'a Operations,
-    /// Whether weights that are not quantised already are to be quantised to e4m3.
-    pub(super) fp8: bool,
+    /// What weights that are not in MXFP4 are kept in.
+    pub(super) layers: WeightType,
 }
 
 const WHAT: &str = "the experts' weights";
 
 impl ExpertLoader<'_> {
     /// Gate and up, and down.
-    pub(super) fn load(&self) -> Result<[ExpertWeights; 2], ModelError> {
+    pub(super) fn load(&self) -> Result<[GroupedWeights; 2], ModelError> {
         if let Some(packed) = self.mxfp4()? {
             return Ok(packed);
         }
-        if self.fp8 { self.e4m3() } else { self.plain() }
+        match (self.layers, self.names) {
+            (WeightType::Stored { .. }, ExpertNames::Apart(names)) => match self.codes(names)? {
+                Some(codes) => Ok(codes),
+                None => {
+                    for names in names {
+                        self.checkpoint.may_be_widened(&names.gate_up)?;
+                        let down = std::slice::from_ref(&names.down);
+                        self.checkpoint.may_be_widened(down)?;
+                    }
+                    self.plain()
+                }
+            },
+            // Quantising what was quantised would round twice.
+            (WeightType::F8E4M3, ExpertNames::Apart(names)) => match self.codes(names)? {
+                Some(codes) => Ok(codes),
+                None => self.e4m3(),
+            },
+            (WeightType::F8E4M3, ExpertNames::Together { .. }) => self.e4m3(),
+            _ => self.plain(),
+        }
     }
 
     /// `(outputs, inputs)` of an expert's two products.
@@ -70,7 +72,7 @@ impl ExpertLoader<'_> {
         }
     }
 
-    fn plain(&self) -> Result<[ExpertWeights; 2], ModelError> {
+    fn plain(&self) -> Result<[GroupedWeights; 2], ModelError> {
         let (mut wide, mut narrow) = (Parts::default(), Parts::default());
         for index in 0..self.sizes.count {
             let ((gate_up, wide_bias), (down, narrow_bias)) = self.expert(index)?;
@@ -82,13 +84,13 @@ impl ExpertLoader<'_> {
         let [wide_shape, narrow_shape] = self.shapes();
         let finish = |parts: Parts, shape| {
             let values = Array::of(&Tensor::cat(&parts.weights, 0)?)?;
-            parts.finish(WeightFormat::Plain, values, None, shape)
+            parts.finish(WeightFormat::Plain, values, None, (self.sizes.count, shape))
         };
         Ok([finish(wide, wide_shape)?, finish(narrow, narrow_shape)?])
     }
 
     /// Quantises one expert after the other, so that only one is in memory in the wider type at a time.
-    fn e4m3(&self) -> Result<[ExpertWeights; 2], ModelError> {
+    fn e4m3(&self) -> Result<[GroupedWeights; 2], ModelError> {
         let count = self.sizes.count;
         let room = |(outputs, inputs): (usize, usize)| -> Result<_, ModelError> {
             let values = count * outputs * inputs;
@@ -120,13 +122,42 @@ impl ExpertLoader<'_> {
         }
         let e4m3 = WeightFormat::E4m3;
         Ok([
-            wide_parts.finish(e4m3, wide.0, Some(wide.1), wide_shape)?,
-            narrow_parts.finish(e4m3, narrow.0, Some(narrow.1), narrow_shape)?,
+            wide_parts.finish(e4m3, wide.0, Some(wide.1), (count, wide_shape))?,
+            narrow_parts.finish(e4m3, narrow.0, Some(narrow.1), (count, narrow_shape))?,
         ])
     }
 
+    /// The experts in the codes that the checkpoint stores, if all are in codes of one kind; where they are to be in e4m3, if they are
+    /// and have scales of outputs.
+    fn codes(&self, names: &[GatedNames]) -> Result<Option<[GroupedWeights; 2]>, ModelError> {
+        let in_e4m3 = self.layers == WeightType::F8E4M3;
+        let mut parts = [CodedParts::default(), CodedParts::default()];
+        for (index, names) in names.iter().enumerate() {
+            let down = std::slice::from_ref(&names.down);
+            for (names, part) in [&names.gate_up[..], down].into_iter().zip(&mut parts) {
+                if in_e4m3 && !self.checkpoint.scales_are_of_outputs(names)? {
+                    return Ok(None);
+                }
+                let Some(stored) = self.checkpoint.codes(names)? else {
+                    return Ok(None);
+                };
+                if !part.add(&stored, in_e4m3) {
+                    return Ok(None);
+                }
+            }
+            for (part, bias) in parts.iter_mut().zip(self.biases(index)?) {
+                part.others.biases.extend(bias);
+            }
+        }
+        let [wide, narrow] = parts;
+        let [wide_shape, narrow_shape] = self.shapes();
+        let wide = wide.finish(in_e4m3, self, wide_shape)?;
+        let narrow = narrow.finish(in_e4m3, self, narrow_shape)?;
+        Ok(wide.zip(narrow).map(|(wide, narrow)| [wide, narrow]))
+    }
+
     /// The experts in MXFP4, if all are stored so, with exponents that the type of the activations can hold.
-    fn mxfp4(&self) -> Result<Option<[ExpertWeights; 2]>, ModelError> {
+    fn mxfp4(&self) -> Result<Option<[GroupedWeights; 2]>, ModelError> {
         let allowed = mxfp4::exponents(self.operations.dtype());
         let count = self.sizes.count;
         let shapes = self.shapes();
@@ -182,7 +213,7 @@ impl ExpertLoader<'_> {
                 WeightFormat::Mxfp4,
                 bytes(values)?,
                 Some(bytes(exponents)?),
-                shape,
+                (count, shape),
             )
         };
         Ok(Some([
@@ -246,6 +277,58 @@ impl ExpertLoader<'_> {
     }
 }
 
+/// The codes of one product, gathered from expert to expert.
+#[derive(Default)]
+struct CodedParts {
+    kind: Option<CodeKind>,
+    codes: Vec<u8>,
+    factors: Vec<f32>,
+    others: Parts,
+}
+
+impl CodedParts {
+    /// Adds an expert's; false if it does not fit. `in_e4m3` has a factor for each output.
+    fn add(&mut self, stored: &Codes, in_e4m3: bool) -> bool {
+        let fits = *self.kind.get_or_insert(stored.kind) == stored.kind;
+        let Some(fragments) = Fragments::of(stored).filter(|_| fits) else {
+            return false;
+        };
+        let factors = if in_e4m3 {
+            stored.by_output()
+        } else {
+            Some(fragments.factors)
+        };
+        self.codes.extend(fragments.codes);
+        self.factors.extend(factors.iter().flatten());
+        factors.is_some()
+    }
+
+    fn finish(
+        self,
+        in_e4m3: bool,
+        loader: &ExpertLoader,
+        shape: (usize, usize),
+    ) -> Result<Option<GroupedWeights>, ModelError> {
+        let Some(kind) = self.kind else {
+            return Ok(None);
+        };
+        let device = loader.checkpoint.device;
+        let (format, dtype) = if in_e4m3 {
+            (WeightFormat::E4m3, DType::F8E4M3)
+        } else {
+            (WeightFormat::Codes(kind), DType::U8)
+        };
+        let count = self.factors.len();
+        let values = Tensor::from_raw_buffer(&self.codes, dtype, &[self.codes.len()], device)?;
+        let factors = Array::of(&Tensor::from_vec(self.factors, count, device)?)?;
+        let size = (loader.sizes.count, shape);
+        let finished = self
+            .others
+            .finish(format, Array::of(&values)?, Some(factors), size)?;
+        Ok(Some(finished))
+    }
+}
+
 /// The parts of one product, gathered from expert to expert.
 #[derive(Default)]
 struct Parts {
@@ -259,9 +342,9 @@ impl Parts {
         format: WeightFormat,
         values: Array,
         scales: Option<Array>,
-        (outputs, inputs): (usize, usize),
-    ) -> Result<ExpertWeights, ModelError> {
-        Ok(ExpertWeights {
+        (experts, (outputs, inputs)): (usize, (usize, usize)),
+    ) -> Result<GroupedWeights, ModelError> {
+        Ok(GroupedWeights {
             format,
             values,
             scales,
@@ -270,6 +353,7 @@ impl Parts {
             } else {
                 Some(Array::of(&Tensor::cat(&self.biases, 0)?)?)
             },
+            experts,
             outputs,
             inputs,
         })

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use candle_core::cuda_backend::cudarc;
@@ -136,7 +137,7 @@ impl Gemm {
         context.bind_to_thread().map_err(driver("using the device"))
     }
 
-    /// Looks up the algorithms of all products with this weight of up to `rows` rows, which takes the library long, so that
+    /// Looks up the algorithms of all products with this weight of these numbers of rows, which takes the library long, so that
     /// no step has to. `scaled` says whether operands of e4m3 come with scales, `bias` whether the weight's bias is added.
     ///
     /// # Errors
@@ -146,12 +147,12 @@ impl Gemm {
         weight: &Weight,
         out: DType,
         (bias, scaled): (bool, bool),
-        rows: usize,
+        rows: RangeInclusive<usize>,
     ) -> Result<(), ModelError> {
         self.bind()?;
         let bias = bias && weight.bias.is_some();
-        let last = Self::padded(rows);
-        let mut rows = 0;
+        let last = Self::padded(*rows.end());
+        let mut rows = rows.start().saturating_sub(1);
         while rows < last {
             rows = Self::padded(rows + 1);
             let key = Key::new(weight, out, bias, scaled, rows);

@@ -1,29 +1,32 @@
 //! The decoder's weights on the device.
 
-use candle_core::{CudaDevice, DType, Device};
+use candle_core::{CudaDevice, DType, Device, Tensor};
 
 use super::array::Array;
 use super::buffers::StepLimits;
-use super::expert_weights::{ExpertLoader, ExpertWeights};
+use super::expert_weights::ExpertLoader;
 use super::gemm::Weight;
+use super::grouped::GroupedWeights;
 use super::kv_scales::{KvProjection, KvScales};
-use super::linear::Products;
+use super::linear::{Linear, Products};
 use super::operations::Operations;
 use crate::checkpoint::config::Experts;
 use crate::checkpoint::tensors::{ExpertNames, FeedForwardNames, LayerNames, Names};
+use crate::checkpoint::weights::Codes;
 use crate::checkpoint::{ModelConfig, Weights};
 use crate::model::ModelError;
+use crate::model::precision::WeightType;
 use crate::model::tensor_reader::{Projection, TensorReader};
 
 pub(super) struct Layer {
     pub(super) attention_norm: Array,
     /// Queries, keys and values in one product.
-    pub(super) qkv: Weight,
+    pub(super) qkv: Linear,
     /// Norms of queries and keys, `[head_dim]`.
     pub(super) qk_norms: Option<(Array, Array)>,
     /// f32 `[heads]`
     pub(super) sinks: Option<Array>,
-    pub(super) output: Weight,
+    pub(super) output: Linear,
     /// The norm of attention's output.
     pub(super) attention_result_norm: Option<Array>,
     pub(super) feed_forward_norm: Array,
@@ -39,7 +42,7 @@ pub(super) struct Layer {
 )]
 pub(super) enum FeedForward {
     /// One gated layer: gate and up in one product, then down.
-    Gated { gate_up: Weight, down: Weight },
+    Gated { gate_up: Linear, down: Linear },
     /// Many gated layers, of which each token uses a few.
     Mixture(Mixture),
 }
@@ -48,8 +51,8 @@ pub(super) enum FeedForward {
 pub(super) struct Mixture {
     /// `[experts, hidden]`
     pub(super) router: Weight,
-    pub(super) gate_up: ExpertWeights,
-    pub(super) down: ExpertWeights,
+    pub(super) gate_up: GroupedWeights,
+    pub(super) down: GroupedWeights,
     pub(super) config: Experts,
 }
 
@@ -71,8 +74,11 @@ pub(super) struct Loader<'a> {
     pub(super) device: Device,
     pub(super) cuda: &'a CudaDevice,
     pub(super) operations: &'a Operations,
-    /// Whether the layers' weights are quantised to e4m3. Embeddings, head and routers never are.
-    pub(super) fp8: bool,
+    /// What the layers' weights are kept in: the type of the activations, e4m3, or what the checkpoint stores. Embeddings, head and
+    /// routers are always in the first.
+    pub(super) layers: WeightType,
+    /// Room for the largest layer's weight, of weights that stay as the checkpoint stores them.
+    pub(super) room: Option<&'a Tensor>,
     /// Whether keys and values will be stored in e4m3.
     pub(super) fp8_cache: bool,
 }
@@ -121,15 +127,23 @@ impl Loader<'_> {
         let checkpoint = self.checkpoint();
         let names = LayerNames::new(self.config, index);
         let attention_norm = checkpoint.vector(&names.attention_norm)?;
-        let qkv = checkpoint.qkv(&names.qkv)?;
         let head_norms = match &names.head_norms {
             Some([q, k]) => Some((checkpoint.head_norm(q)?, checkpoint.head_norm(k)?)),
             None => None,
         };
-        if self.fp8_cache {
+        let stored = self.stored(
+            &names.qkv,
+            || checkpoint.qkv_codes(&names.qkv),
+            || checkpoint.qkv_bias(&names.qkv),
+        )?;
+        let numbers = match &stored {
+            Some(_) if !self.fp8_cache => None,
+            _ => Some(checkpoint.qkv(&names.qkv)?),
+        };
+        if let (Some((weight, bias)), true) = (&numbers, self.fp8_cache) {
             let projection = KvProjection {
-                weight: &qkv.0,
-                bias: qkv.1.as_ref(),
+                weight,
+                bias: bias.as_ref(),
                 norm: &attention_norm,
                 key_norm: head_norms.as_ref().map(|(_, k)| k),
                 kv_heads: self.config.kv_heads,
@@ -141,12 +155,19 @@ impl Loader<'_> {
                 ))
             })?);
         }
+        let qkv = match stored {
+            Some(stored) => stored,
+            None => self.quantised(match numbers {
+                Some(numbers) => numbers,
+                None => checkpoint.qkv(&names.qkv)?,
+            })?,
+        };
         let vector = |name: &str| Array::of(&checkpoint.vector(name)?);
         let optional = |name: &Option<String>| name.as_deref().map(vector).transpose();
         let output = [names.output];
         Ok(Layer {
             attention_norm: Array::of(&attention_norm)?,
-            qkv: self.linear(qkv)?,
+            qkv,
             qk_norms: match &head_norms {
                 Some((q, k)) => Some((Array::of(q)?, Array::of(k)?)),
                 None => None,
@@ -156,16 +177,16 @@ impl Loader<'_> {
                 Some(sinks) => Some(Array::of(&checkpoint.vector(sinks)?.to_dtype(DType::F32)?)?),
                 None => None,
             },
-            output: self.linear(checkpoint.linear(&output, self.config.biases.output)?)?,
+            output: self.linear(&output, self.config.biases.output)?,
             attention_result_norm: optional(&names.attention_result_norm)?,
             feed_forward_norm: vector(&names.feed_forward_norm)?,
             feed_forward_result_norm: optional(&names.feed_forward_result_norm)?,
             feed_forward: match (&names.feed_forward, self.config.experts) {
                 (FeedForwardNames::Dense(names), _) => {
-                    let (gate_up, down) = checkpoint.gated(names)?;
+                    let bias = self.config.biases.feed_forward;
                     FeedForward::Gated {
-                        gate_up: self.linear(gate_up)?,
-                        down: self.linear(down)?,
+                        gate_up: self.linear(&names.gate_up, bias)?,
+                        down: self.linear(std::slice::from_ref(&names.down), bias)?,
                     }
                 }
                 (FeedForwardNames::Mixture { router, experts }, Some(sizes)) => {
@@ -193,7 +214,7 @@ impl Loader<'_> {
             sizes,
             cuda: self.cuda,
             operations: self.operations,
-            fp8: self.fp8,
+            layers: self.layers,
         }
         .load()?;
         Ok(Mixture {
@@ -204,12 +225,53 @@ impl Loader<'_> {
         })
     }
 
-    fn linear(&self, (weight, bias): Projection) -> Result<Weight, ModelError> {
-        if self.fp8 {
-            Weight::fp8(self.cuda, self.operations, &weight, bias.as_ref())
-        } else {
-            Weight::plain(&weight, bias.as_ref())
+    /// A layer's weight that joins the outputs of several.
+    fn linear(&self, names: &[String], bias: bool) -> Result<Linear, ModelError> {
+        let checkpoint = self.checkpoint();
+        let biases = || bias.then(|| checkpoint.bias(names)).transpose();
+        match self.stored(names, || checkpoint.codes(names), biases)? {
+            Some(stored) => Ok(stored),
+            None => self.quantised(checkpoint.linear(names, bias)?),
         }
+    }
+
+    /// A layer's weight as the checkpoint stores it, if it is to stay so and can.
+    fn stored(
+        &self,
+        names: &[String],
+        codes: impl FnOnce() -> Result<Option<Codes>, ModelError>,
+        bias: impl FnOnce() -> Result<Option<Tensor>, ModelError>,
+    ) -> Result<Option<Linear>, ModelError> {
+        match self.layers {
+            WeightType::Stored { .. } => {
+                let kept = match (codes()?, self.room) {
+                    (Some(codes), Some(room)) => Linear::stored(&codes, bias()?.as_ref(), room)?,
+                    _ => None,
+                };
+                if kept.is_none() {
+                    self.checkpoint().may_be_widened(names)?;
+                }
+                Ok(kept)
+            }
+            // Quantising what was quantised would round twice.
+            WeightType::F8E4M3 if self.checkpoint().scales_are_of_outputs(names)? => match codes()?
+            {
+                Some(codes) => {
+                    let weight = Weight::fp8_as_stored(&codes, bias()?.as_ref(), &self.device)?;
+                    Ok(weight.map(Linear::Whole))
+                }
+                None => Ok(None),
+            },
+            _ => Ok(None),
+        }
+    }
+
+    fn quantised(&self, (weight, bias): Projection) -> Result<Linear, ModelError> {
+        Ok(Linear::Whole(if self.layers == WeightType::F8E4M3 {
+            Weight::fp8(self.cuda, self.operations, &weight, bias.as_ref())?
+        } else {
+            Weight::plain(&weight, bias.as_ref())?
+        }))
     }
 }
 
@@ -222,20 +284,21 @@ impl Parts {
         limits: &StepLimits,
         (dtype, router): (DType, DType),
     ) -> Result<(), ModelError> {
-        let mut prepare =
-            |weight: &mut Weight, out| products.prepare(device, weight, out, limits.tokens);
         for layer in &mut self.layers {
-            prepare(&mut layer.qkv, dtype)?;
-            prepare(&mut layer.output, dtype)?;
+            let mut linears = vec![&mut layer.qkv, &mut layer.output];
             match &mut layer.feed_forward {
-                FeedForward::Gated { gate_up, down } => {
-                    prepare(gate_up, dtype)?;
-                    prepare(down, dtype)?;
+                FeedForward::Gated { gate_up, down } => linears.extend([gate_up, down]),
+                FeedForward::Mixture(mixture) => {
+                    let all = 1..=limits.tokens;
+                    products.prepare(device, &mut mixture.router, router, all)?;
                 }
-                FeedForward::Mixture(mixture) => prepare(&mut mixture.router, router)?,
+            }
+            for linear in linears {
+                let (weight, from) = linear.whole_mut();
+                products.prepare(device, weight, dtype, from..=limits.tokens)?;
             }
         }
-        products.prepare(device, &mut self.head, DType::F32, limits.rows)
+        products.prepare(device, &mut self.head, DType::F32, 1..=limits.rows)
     }
 }
 

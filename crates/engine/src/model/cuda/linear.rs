@@ -1,11 +1,17 @@
 //! Linear layers with weights in the type of the activations or quantised to e4m3.
 
-use candle_core::{CudaDevice, DType, Tensor};
+use std::ops::RangeInclusive;
+
+use candle_core::{CudaDevice, DType, Device, Tensor};
 
 use super::array::{Array, Slice};
 use super::error::driver;
+use super::fragments::Fragments;
 use super::gemm::{Gemm, Rows, Weight};
+use super::grouped::{GroupedProducts, GroupedWeights, Product, WeightFormat};
+use super::kernel::Kernels;
 use super::operations::{Operations, Quantised, Target};
+use crate::checkpoint::weights::{CodeKind, Codes};
 use crate::model::ModelError;
 
 /// The lowest compute capability with tensor cores for e4m3.
@@ -16,6 +22,78 @@ pub struct Products {
     gemm: Gemm,
     /// If cuBLAS takes no scales by row for some weight: the buffer for products of e4m3 in f32, before scaling.
     unscaled: Option<Array>,
+    /// For weights that stay as the checkpoint stores them.
+    grouped: Option<GroupedProducts>,
+}
+
+/// A layer's weight.
+pub(super) enum Linear {
+    /// cuBLASLt multiplies with it.
+    Whole(Weight),
+    /// It stays in the few bits that the checkpoint stores. Our own kernel multiplies few rows with it; for many it is widened.
+    Stored {
+        codes: GroupedWeights,
+        /// Its numbers, in memory that all layers share.
+        wide: Weight,
+    },
+}
+
+/// From how many rows on widening a weight and a product of cuBLASLt take less time than our kernel: its 281 TFLOP/s (whole numbers
+/// of four bits, H100) against 650 and the weight in 16 bits written and read (docs/decisions/cuda.md).
+const WIDEN_FROM: usize = 448;
+
+impl Linear {
+    /// As stored, and widened in `room` (`[elements]`, in the type of activations); `None` for sizes that the kernels do not take.
+    pub(super) fn stored(
+        codes: &Codes,
+        bias: Option<&Tensor>,
+        room: &Tensor,
+    ) -> Result<Option<Self>, ModelError> {
+        let device = room.device();
+        let Some(fragments) = Fragments::of(codes) else {
+            return Ok(None);
+        };
+        let [outputs, inputs] = codes.shape;
+        let (bytes, count) = (fragments.codes.len(), fragments.factors.len());
+        let wide = room
+            .narrow(0, 0, outputs * inputs)?
+            .reshape((outputs, inputs))?;
+        let wide = Weight::plain(&wide, bias)?;
+        let codes = GroupedWeights {
+            format: WeightFormat::Codes(codes.kind),
+            values: Array::of(&Tensor::from_vec(fragments.codes, bytes, device)?)?,
+            scales: Some(Array::of(&Tensor::from_vec(
+                fragments.factors,
+                count,
+                device,
+            )?)?),
+            bias: bias.map(Array::of).transpose()?,
+            experts: 1,
+            outputs,
+            inputs,
+        };
+        Ok(Some(Self::Stored { codes, wide }))
+    }
+
+    /// What cuBLASLt multiplies with, and from how many rows on.
+    pub(super) fn whole_mut(&mut self) -> (&mut Weight, usize) {
+        match self {
+            Self::Whole(weight) => (weight, 1),
+            Self::Stored { wide, .. } => (wide, WIDEN_FROM),
+        }
+    }
+
+    /// Whether it needs activations in e4m3.
+    pub(super) fn is_fp8(&self) -> bool {
+        matches!(self, Self::Whole(weight) if weight.is_fp8())
+    }
+
+    pub(super) fn inputs(&self) -> usize {
+        match self {
+            Self::Whole(weight) => weight.inputs,
+            Self::Stored { codes, .. } => codes.inputs,
+        }
+    }
 }
 
 impl Products {
@@ -27,10 +105,50 @@ impl Products {
         Ok(Self {
             gemm: Gemm::new(device)?,
             unscaled: None,
+            grouped: None,
         })
     }
 
-    /// Prepares products with `weight` of up to `rows` rows and with results of `out`, so that no step has to choose an
+    /// Loads the kernels for weights that stay as the checkpoint stores them.
+    pub(super) fn with_stored(
+        mut self,
+        kernels: &mut Kernels,
+        dtype: DType,
+    ) -> Result<Self, ModelError> {
+        self.grouped = Some(GroupedProducts::load(kernels, dtype)?);
+        Ok(self)
+    }
+
+    /// As [`Self::multiply`], with a layer's weight.
+    pub(super) fn apply(
+        &mut self,
+        operations: &Operations,
+        x: Target,
+        linear: &Linear,
+        out: Slice,
+        count: usize,
+    ) -> Result<(), ModelError> {
+        let (codes, wide) = match linear {
+            Linear::Whole(weight) => return self.multiply(operations, x, weight, out, count),
+            Linear::Stored { codes, wide } => (codes, wide),
+        };
+        let (Target::Plain(rows), Some(grouped)) = (x, &self.grouped) else {
+            return Err(ModelError::Batch("no kernels for weights as stored".into()));
+        };
+        if count >= WIDEN_FROM {
+            grouped.widen(wide.values.all(), codes)?;
+            return self.multiply(operations, x, wide, out, count);
+        }
+        grouped.multiply(&Product {
+            out,
+            x: rows,
+            weights: codes,
+            rows: count,
+            experts: None,
+        })
+    }
+
+    /// Prepares products with `weight` of these numbers of rows and with results of `out`, so that no step has to choose an
     /// algorithm. A weight in e4m3 for which cuBLAS takes no scales by row, as outside Hopper, is multiplied in f32 and scaled
     /// afterwards.
     ///
@@ -41,16 +159,16 @@ impl Products {
         device: &CudaDevice,
         weight: &mut Weight,
         out: DType,
-        rows: usize,
+        rows: RangeInclusive<usize>,
     ) -> Result<(), ModelError> {
         let fp8 = weight.is_fp8();
         weight.scaled_afterwards = false;
-        match self.gemm.prepare(weight, out, (true, fp8), rows) {
+        match self.gemm.prepare(weight, out, (true, fp8), rows.clone()) {
             Err(ModelError::Unsupported(_)) if fp8 => {}
             prepared => return prepared,
         }
         weight.scaled_afterwards = true;
-        let size = Gemm::padded(rows) * weight.outputs;
+        let size = Gemm::padded(*rows.end()) * weight.outputs;
         let room = self.unscaled.as_ref().map_or(0, Array::elements);
         if room < size {
             self.unscaled = None;
@@ -181,6 +299,34 @@ impl Weight {
             inputs,
             stride: outputs,
         })
+    }
+
+    /// A weight that a checkpoint stores in e4m3 with one scale for each output, as it is; `None` if this one is not.
+    ///
+    /// # Errors
+    /// [`ModelError::OutOfMemory`].
+    pub(super) fn fp8_as_stored(
+        codes: &Codes,
+        bias: Option<&Tensor>,
+        device: &Device,
+    ) -> Result<Option<Self>, ModelError> {
+        let [outputs, inputs] = codes.shape;
+        let fits =
+            codes.kind == CodeKind::E4m3 && outputs.is_multiple_of(16) && inputs.is_multiple_of(16);
+        let Some(scales) = codes.by_output().filter(|_| fits) else {
+            return Ok(None);
+        };
+        let values =
+            Tensor::from_raw_buffer(&codes.codes, DType::F8E4M3, &[outputs, inputs], device)?;
+        Ok(Some(Self {
+            values: Array::of(&values)?,
+            scales: Some(Array::of(&Tensor::from_vec(scales, outputs, device)?)?),
+            scaled_afterwards: false,
+            bias: bias.map(Array::of).transpose()?,
+            outputs,
+            inputs,
+            stride: outputs,
+        }))
     }
 
     /// Whether the weight is in e4m3 and needs activations in it too.

@@ -3,14 +3,15 @@
 //! | file | what it is for |
 //! |---|---|
 //! | [`plan`] | which thread block attends to which keys: pure host code, compiled and tested everywhere |
-//! | [`mxfp4`] | experts in MXFP4 in the order of the kernels, the same |
+//! | [`mxfp4`], [`fragments`] | experts in MXFP4, and weights in FP8 and four bits, in the order of the kernels, the same |
 //! | `kv_scales` | what keys and values are divided by in a cache in FP8, the same |
 //! | `device` | settings of a device when it is opened; how much memory is free |
 //! | `array`, `pinned`, `kernel` | device memory; locked host memory; kernels found, loaded, launched |
 //! | `operations`, `experts` | one function around each kernel, which checks what it gives to it |
 //! | `gemm`, `linear` | matrix products by cuBLASLt, in bf16, f16 and FP8 |
+//! | `grouped` | products of experts, and with weights that stay as the checkpoint stores them |
 //! | `paged` | the KV cache, and attention over it |
-//! | `expert_weights` | the experts' weights as numbers, in FP8 or in MXFP4 |
+//! | `expert_weights` | the experts' weights as numbers, in FP8, in MXFP4 or as stored |
 //! | `layers`, `buffers`, `decoder` | the decoder's weights, its activations and its step |
 //! | `upload`, `sampling` | a step's numbers on their way to the device, and the chosen tokens on their way back |
 //!
@@ -20,6 +21,7 @@
 //! This is the one room with `unsafe` code. All kernels are launched by one function and all matrix products by another;
 //! around them are functions that check types, lengths and alignment.
 
+pub mod fragments;
 #[cfg(any(test, feature = "cuda"))]
 pub mod kv_scales;
 pub mod mxfp4;
@@ -41,6 +43,8 @@ mod expert_weights;
 mod experts;
 #[cfg(feature = "cuda")]
 pub mod gemm;
+#[cfg(feature = "cuda")]
+mod grouped;
 #[cfg(feature = "cuda")]
 pub mod kernel;
 #[cfg(feature = "cuda")]

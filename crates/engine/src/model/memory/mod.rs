@@ -2,13 +2,14 @@
 
 pub mod host;
 
-use candle_core::Device;
+use candle_core::{DType, Device};
 
 use super::ModelError;
 use super::attention::{AttentionShape, kv_bytes_per_token};
 use super::device::gpu_memory;
 use super::precision::{Precision, WeightType};
 use crate::checkpoint::ModelConfig;
+use crate::checkpoint::weights::CodeKind;
 
 /// The memory that a model needs beside its weights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,6 +61,15 @@ pub const MXFP4_BITS: f64 = 4.25;
 
 /// Bytes that a model's weights take up once loaded; `mxfp4` of them are in MXFP4 whatever the others are stored in.
 pub fn weight_bytes(config: &ModelConfig, precision: Precision, mxfp4: usize) -> usize {
+    if let WeightType::Stored { .. } = precision.weights {
+        // The average is over the tables too.
+        let all = config.parameters() as f64 * precision.weights.bits() / 8.0;
+        let room = match precision.compute {
+            DType::F32 => 0,
+            compute => widening_room(config) * compute.size_in_bytes(),
+        };
+        return all as usize + room;
+    }
     let table = config.vocab * config.hidden;
     let tables = if config.tie_embeddings { 1 } else { 2 } * table;
     let head = table as f64 * precision.weights.for_head().bits();
@@ -69,6 +79,17 @@ pub fn weight_bytes(config: &ModelConfig, precision: Precision, mxfp4: usize) ->
     let bits = layer_bits(config, precision.weights);
     let layers = others as f64 * bits + mxfp4 as f64 * MXFP4_BITS;
     ((layers + head + own_table) / 8.0) as usize
+}
+
+/// Numbers of the largest matrix of a layer that is no mixture's: a GPU that keeps weights in few bits has room for it in 16.
+pub fn widening_room(config: &ModelConfig) -> usize {
+    let queries = config.heads * config.head_dim;
+    let heads = queries + 2 * config.kv_heads * config.head_dim;
+    let gated = match config.experts {
+        Some(_) => 0,
+        None => 2 * config.intermediate,
+    };
+    heads.max(gated) * config.hidden
 }
 
 /// Bits per number in the layers, on average. A matrix whose rows do not fit `Q4_K`'s blocks is stored in eight bits.
@@ -112,11 +133,20 @@ pub fn check_memory(
     }
     let gigabytes = |bytes: usize| format!("{:.1} GB", bytes as f64 / 1e9);
     Err(ModelError::OutOfMemory(format!(
-        "the weights take {} as {}{}, and {} are free; take a smaller model, or a smaller type with --quantize",
+        "the weights take {} as {}{}, and {} are free; take a smaller model, or a smaller type with --quantize{}",
         gigabytes(needed),
         precision.weights.as_str(),
         if mxfp4 > 0 { ", experts in MXFP4" } else { "" },
-        gigabytes(free)
+        gigabytes(free),
+        match (
+            precision.weights,
+            config.quantization.and_then(CodeKind::of)
+        ) {
+            (WeightType::Stored { .. }, _) | (_, None) => "",
+            (_, Some(_)) if device.is_cuda() =>
+                " (stored, for what the checkpoint stores in few bits)",
+            (_, Some(_)) => "",
+        }
     )))
 }
 

@@ -26,4 +26,14 @@ fn weights_take_what_their_types_do() {
     };
     let fp8 = gigabytes(weight_bytes(&config, fp8, experts));
     assert!((12.9..13.3).contains(&fp8), "{fp8}");
+    // An average over all matrices, and room for the largest that may be widened, which is attention's: experts are not.
+    let stored = |compute| Precision {
+        weights: WeightType::Stored { centibits: 800 },
+        compute,
+        ..bf16
+    };
+    let all = config.parameters();
+    assert_eq!(weight_bytes(&config, stored(DType::F32), 0), all);
+    let room = 2 * (64 + 2 * 8) * 64 * 2880;
+    assert_eq!(weight_bytes(&config, stored(DType::BF16), 0), all + room);
 }

@@ -4,7 +4,7 @@ use candle_core::Tensor;
 
 use super::{DeviceModel, LoadedModel, largest_that_fits};
 use juror_engine::engine::{
-    Chosen, EngineConfig, Properties, RowRequest, StepModel, Ticket, TokenLogprobs,
+    Chosen, EngineConfig, Forward, Properties, RowRequest, StepModel, Ticket, TokenLogprobs,
 };
 use juror_engine::model::cuda::{CudaDecoder, CudaModel, SampleRequest, Sampled, StepLimits};
 use juror_engine::model::profile::Profile;
@@ -26,7 +26,7 @@ impl LoadedModel for CudaModel {
         })?;
         Ok(Box::new(CudaSteps {
             decoder,
-            launched: 0,
+            asked: 0,
             collected: 0,
         }))
     }
@@ -35,8 +35,8 @@ impl LoadedModel for CudaModel {
 /// A decoder with its cache on the device.
 struct CudaSteps {
     decoder: CudaDecoder,
-    /// Steps launched so far.
-    launched: u64,
+    /// Steps whose tokens were asked for so far.
+    asked: u64,
     /// Steps collected so far.
     collected: u64,
 }
@@ -61,11 +61,16 @@ impl StepModel for CudaSteps {
         }
     }
 
-    fn launch(&mut self, batch: &StepBatch, rows: &[RowRequest]) -> Result<Ticket, ModelError> {
+    fn launch(&mut self, batch: &StepBatch) -> Result<Forward, ModelError> {
+        self.decoder.launch(batch)?;
+        Ok(Forward::Queued)
+    }
+
+    fn choose(&mut self, _: Forward, rows: &[RowRequest]) -> Result<Ticket, ModelError> {
         let requests: Vec<SampleRequest> = rows.iter().map(SampleRequest::from).collect();
-        self.decoder.launch(batch, &requests)?;
-        self.launched += 1;
-        Ok(Ticket::Launched(self.launched))
+        self.decoder.choose(&requests)?;
+        self.asked += 1;
+        Ok(Ticket::Launched(self.asked))
     }
 
     fn collect(&mut self, ticket: Ticket) -> Result<Vec<Option<Chosen>>, ModelError> {

@@ -142,7 +142,7 @@ pub fn load_model(
                     return Ok(Box::new(model));
                 }
             }
-            Some(obstacle) => refuse_fp8(precision, &obstacle)?,
+            Some(obstacle) => refuse_few_bits(precision, &obstacle)?,
         }
     }
     plain::load(config, weights, device, precision)
@@ -186,13 +186,14 @@ fn obstacle(config: &ModelConfig, precision: Precision, plain_operations: bool) 
     }
 }
 
-/// FP8 has no plain operations to fall back to.
-fn refuse_fp8(precision: Precision, obstacle: &str) -> Result<(), ModelError> {
-    if precision.weights != WeightType::F8E4M3 && precision.kv != KvType::F8E4M3 {
+/// Weights and keys of few bits have no plain operations to fall back to.
+fn refuse_few_bits(precision: Precision, obstacle: &str) -> Result<(), ModelError> {
+    let wide = [DType::F32, DType::F16, DType::BF16].map(WeightType::exact);
+    if wide.contains(&precision.weights) && precision.kv != KvType::F8E4M3 {
         return Ok(());
     }
     Err(ModelError::Unsupported(format!(
-        "FP8 needs our CUDA kernels, which do not run this model ({obstacle}): leave out --quantize fp8 and --kv-dtype fp8"
+        "--quantize and --kv-dtype fp8 need our CUDA kernels, which do not run this model ({obstacle}): leave them out"
     )))
 }
 

@@ -1,6 +1,6 @@
 //! Loads a model for the decoder: whether our kernels run it, its weights, then memory for steps and a cache.
 
-use candle_core::{CudaDevice, Device};
+use candle_core::{CudaDevice, Device, Tensor};
 
 use super::CudaDecoder;
 use crate::checkpoint::{ModelConfig, Weights};
@@ -16,6 +16,7 @@ use crate::model::cuda::operations::Operations;
 use crate::model::cuda::paged::{CacheSettings, PagedCache};
 use crate::model::cuda::sampling::Sampler;
 use crate::model::cuda::upload::{Packer, Upload};
+use crate::model::memory::widening_room;
 use crate::model::precision::{KvType, Precision, WeightType};
 use crate::model::profile::Profile;
 use crate::model::rope::RotaryTable;
@@ -100,23 +101,31 @@ impl CudaModel {
         let cuda = device.as_cuda_device()?.clone();
         let mut kernels = Kernels::new(&cuda);
         let operations = Operations::load(&mut kernels, precision.compute)?;
-        let fp8 = precision.weights == WeightType::F8E4M3;
-        if fp8 {
+        if precision.weights == WeightType::F8E4M3 {
             check_fp8(&cuda)?;
         }
+        let mut products = Products::new(&cuda)?;
+        let room = if matches!(precision.weights, WeightType::Stored { .. }) {
+            products = products.with_stored(&mut kernels, precision.compute)?;
+            let room = widening_room(config);
+            Some(Tensor::zeros(room, precision.compute, device)?)
+        } else {
+            None
+        };
         let parts = Loader {
             config,
             weights,
             device: device.clone(),
             cuda: &cuda,
             operations: &operations,
-            fp8,
+            layers: precision.weights,
+            room: room.as_ref(),
             fp8_cache: precision.kv == KvType::F8E4M3,
         }
         .load()?;
         Ok(Self {
             rope: RotaryTable::new(config, device, ROTARY)?,
-            products: Products::new(&cuda)?,
+            products,
             config: config.clone(),
             device: device.clone(),
             precision,
@@ -163,6 +172,8 @@ impl CudaModel {
             sampler: Sampler::new(cuda, kernels, limits.rows)?,
             cache: PagedCache::new(cuda, kernels, &settings, &self.parts.kv_scales)?,
             upload: Upload::new(cuda, words)?,
+            choices: Upload::new(cuda, words)?,
+            wanted: 0,
             cos: Array::of(cos)?,
             sin: Array::of(sin)?,
             rope: self.rope,

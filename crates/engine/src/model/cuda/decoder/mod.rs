@@ -44,7 +44,12 @@ pub struct CudaDecoder {
     cache: PagedCache,
     buffers: Buffers,
     packer: Packer,
+    /// What goes through the model.
     upload: Upload,
+    /// How tokens are chosen.
+    choices: Upload,
+    /// Rows of logits of the step launched last, until its tokens are asked for.
+    wanted: usize,
     sampler: Sampler,
     profile: Profile,
 }
@@ -90,38 +95,45 @@ impl CudaDecoder {
         self.cache.blocks()
     }
 
-    /// Queues a step and the choice of its tokens, which [`Self::collect`] returns; up to two more steps may be launched
-    /// before that.
+    /// Queues a step up to its logits, for [`Self::choose`].
     ///
-    /// Tokens of [`StepBatch::from_previous`] are filled in on the device, from the step launched before this one.
+    /// Tokens of [`StepBatch::from_previous`] are filled in on the device, from the step before this one.
     ///
     /// # Errors
     /// [`ModelError::Batch`] for a step that does not fit model, cache or limits; the device's failure.
-    pub fn launch(
-        &mut self,
-        batch: &StepBatch,
-        requests: &[SampleRequest],
-    ) -> Result<(), ModelError> {
-        if requests.len() != batch.logits.len() {
+    pub fn launch(&mut self, batch: &StepBatch) -> Result<(), ModelError> {
+        let queued = self.prepare(batch)?;
+        self.upload.send(&self.packer)?;
+        self.queue(&queued)?;
+        self.wanted = queued.wanted;
+        Ok(())
+    }
+
+    /// Queues the choice of the tokens of the step launched last, which [`Self::collect`] returns; two more steps may be launched
+    /// before that.
+    ///
+    /// # Errors
+    /// [`ModelError::Batch`] for another number of requests than there are rows of logits; the device's failure.
+    pub fn choose(&mut self, requests: &[SampleRequest]) -> Result<(), ModelError> {
+        let rows = std::mem::take(&mut self.wanted);
+        if requests.len() != rows {
             return Err(ModelError::Batch(format!(
-                "{} requests for {} rows of logits",
-                requests.len(),
-                batch.logits.len()
+                "{} requests for {rows} rows of logits",
+                requests.len()
             )));
         }
-        let queued = self.prepare(batch)?;
         let packed = PackedRequests::new(requests, self.config.vocab);
+        self.packer.clear();
         let requests = self.packer.push(&packed.requests);
         let lists = self.packer.push(&packed.lists);
         let wanted = self.packer.push(&packed.with_logprobs);
-        self.upload.send(&self.packer)?;
-        self.queue(&queued)?;
+        self.choices.send(&self.packer)?;
         let (vocab, stride) = (self.config.vocab, self.parts.head.stride);
-        let (sampler, upload, logits) = (&mut self.sampler, &self.upload, &self.buffers.logits);
+        let (sampler, upload, logits) = (&mut self.sampler, &self.choices, &self.buffers.logits);
         self.profile.time(Phase::Sampling, None, &self.device, || {
             sampler.launch(
                 logits.all(),
-                (queued.wanted, vocab, stride),
+                (rows, vocab, stride),
                 (
                     upload.section(requests)?,
                     upload.section(lists)?,
@@ -275,7 +287,7 @@ impl CudaDecoder {
                 }
             })?;
             profile.time(Phase::Gemm, at, device, || {
-                products.multiply(operations, x, &layer.qkv, buffers.qkv.all(), n)
+                products.apply(operations, x, &layer.qkv, buffers.qkv.all(), n)
             })?;
             profile.time(Phase::Elementwise, at, device, || {
                 operations.split_heads(buffers.q.all(), buffers.qkv.all(), &tokens, &heads)
@@ -316,7 +328,7 @@ impl CudaDecoder {
                 })?;
             }
             profile.time(Phase::Gemm, at, device, || {
-                products.multiply(operations, x, &layer.output, buffers.added.all(), rows)
+                products.apply(operations, x, &layer.output, buffers.added.all(), rows)
             })?;
             let fp8 = matches!(&layer.feed_forward, FeedForward::Gated { gate_up, .. } if gate_up.is_fp8());
             let x = buffers.target(&buffers.normed, fp8);
@@ -328,13 +340,13 @@ impl CudaDecoder {
             result_norm = layer.feed_forward_result_norm.as_ref();
             match &layer.feed_forward {
                 FeedForward::Gated { gate_up, down } => {
-                    let width = down.inputs;
+                    let width = down.inputs();
                     let inner = buffers.target(&buffers.gated, down.is_fp8());
                     profile.time(Phase::Gemm, at, device, || {
-                        products.multiply(operations, x, gate_up, buffers.gate_up.all(), rows)?;
+                        products.apply(operations, x, gate_up, buffers.gate_up.all(), rows)?;
                         let gate_up = buffers.gate_up.all();
                         operations.activate(inner, gate_up, (rows, width), config.activation)?;
-                        products.multiply(operations, inner, down, buffers.added.all(), rows)
+                        products.apply(operations, inner, down, buffers.added.all(), rows)
                     })?;
                 }
                 FeedForward::Mixture(mixture) => {

@@ -1,5 +1,5 @@
-// One matrix product of every expert with its rows, which lie in the experts' order (`moe_sort`). A row's result does not depend
-// on its place nor on the tile's size. The weights' format is a parameter (weight_formats.cuh).
+// One matrix product of every expert with its rows, which lie in the experts' order (`moe_sort`), or of one weight with all rows. A
+// row's result does not depend on its place nor on the tile's size. The weights' format is a parameter (weight_formats.cuh).
 #include "weight_formats.cuh"
 
 namespace {
@@ -30,12 +30,16 @@ EXPECT_SHARED(E4m3, 32, 49152);
 EXPECT_SHARED(E4m3, 128, 73728);
 EXPECT_SHARED(Mxfp4, 32, 33792);
 EXPECT_SHARED(Mxfp4, 128, 62208);
+EXPECT_SHARED(ScaledE4m3, 32, 51200);
+EXPECT_SHARED(ScaledE4m3, 128, 75264);
+EXPECT_SHARED(Int4, 32, 36864);
+EXPECT_SHARED(Int4, 128, 64512);
 
 /// One tile of `out[rows of an expert] = x · weights[expert]ᵀ + bias[expert]`.
 template <typename T, int TILE_M, typename WEIGHTS>
 __device__ __forceinline__ void multiply(T* out, const T* x, const void* all_weights, const void* scales, const T* bias,
                                          const unsigned* offsets, const unsigned* permutation, int k, int experts,
-                                         int outputs, int inputs) {
+                                         int outputs, int inputs, int rows) {
     using R = Rows<TILE_M>;
     constexpr int STAGE = R::X_BYTES + WEIGHTS::TILE_BYTES;
     DYNAMIC_SHARED(dynamic);
@@ -47,7 +51,12 @@ __device__ __forceinline__ void multiply(T* out, const T* x, const void* all_wei
     int tile = blockIdx.y;
     int expert = -1;
     int begin = 0, end = 0;
-    for (int base = 0; base < experts; base += 32) {
+    if (offsets == nullptr) { // one weight, all rows
+        expert = 0;
+        begin = tile * TILE_M;
+        end = min(begin + TILE_M, rows);
+    }
+    for (int base = 0; expert < 0 && base < experts; base += 32) {
         const int candidate = base + lane;
         const int from = candidate < experts ? static_cast<int>(offsets[candidate]) : 0;
         const int to = candidate < experts ? static_cast<int>(offsets[candidate + 1]) : 0;
@@ -167,15 +176,42 @@ __device__ __forceinline__ void multiply(T* out, const T* x, const void* all_wei
     }
 }
 
+/// Codes and factors as numbers, `out` `[outputs, inputs]`. A thread has a group of inputs of an output: pair `p` of its word `t` is
+/// of inputs `8p + 2t` and the one after.
+template <typename T, typename CODE>
+__device__ __forceinline__ void widen(T* out, const void* codes, const float* factors, int outputs, int inputs) {
+    constexpr int G = CODE::GROUP, PER = CODE::PER;
+    const int groups = inputs / G;
+    const int index = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+    if (index >= outputs * groups)
+        return;
+    const int output = index % 8, group = index / 8 % groups, octet = index / (8 * groups);
+    const int steps = (inputs + TILE_K - 1) / TILE_K;
+    const int step = octet * steps + group * G / TILE_K;
+    const float factor = factors[(step * PER + group * G % TILE_K * PER / TILE_K) * 8 + output];
+    const uint4 words = static_cast<const uint4*>(codes)[index];
+    T* const to = out + static_cast<int64_t>(octet * 8 + output) * inputs + group * G;
+#pragma unroll
+    for (int p = 0; p < G / 8; p++)
+        store_raw8(to + 8 * p, make_uint4(CODE::pair(words.x, p, factor), CODE::pair(words.y, p, factor),
+                                          CODE::pair(words.z, p, factor), CODE::pair(words.w, p, factor)));
+}
+
 } // namespace
 
+#define WIDEN(T, FORMAT, NAME)                                                                                         \
+    extern "C" __global__ void __launch_bounds__(256) widen_##NAME##_##T(T* out, const void* codes,                    \
+                                                                         const float* factors, int outputs,            \
+                                                                         int inputs) {                                 \
+        widen<T, FORMAT<T>>(out, codes, factors, outputs, inputs);                                                     \
+    }
 #define MOE_GEMM(T, FORMAT, NAME, TILE_M)                                                                              \
     extern "C" __global__ void __launch_bounds__(Rows<TILE_M>::THREADS, 2)                                             \
         NAME##_tile##TILE_M##_##T(T* out, const T* x, const void* weights, const void* scales, const T* bias,          \
                                   const unsigned* offsets, const unsigned* permutation, int k, int experts,            \
-                                  int outputs, int inputs) {                                                           \
+                                  int outputs, int inputs, int rows) {                                                 \
         multiply<T, TILE_M, FORMAT<T, Rows<TILE_M>::THREADS>>(out, x, weights, scales, bias, offsets, permutation, k,  \
-                                                              experts, outputs, inputs);                               \
+                                                              experts, outputs, inputs, rows);                         \
     }
 #define MOE_GEMMS(T)                                                                                                   \
     MOE_GEMM(T, Plain, moe_gemm, 32)                                                                                   \
@@ -183,6 +219,12 @@ __device__ __forceinline__ void multiply(T* out, const T* x, const void* all_wei
     MOE_GEMM(T, E4m3, moe_gemm_e4m3, 32)                                                                               \
     MOE_GEMM(T, E4m3, moe_gemm_e4m3, 128)                                                                              \
     MOE_GEMM(T, Mxfp4, moe_gemm_mxfp4, 32)                                                                             \
-    MOE_GEMM(T, Mxfp4, moe_gemm_mxfp4, 128)
+    MOE_GEMM(T, Mxfp4, moe_gemm_mxfp4, 128)                                                                            \
+    MOE_GEMM(T, ScaledE4m3, moe_gemm_scaled_e4m3, 32)                                                                  \
+    MOE_GEMM(T, ScaledE4m3, moe_gemm_scaled_e4m3, 128)                                                                 \
+    MOE_GEMM(T, Int4, moe_gemm_int4, 32)                                                                               \
+    MOE_GEMM(T, Int4, moe_gemm_int4, 128)                                                                              \
+    WIDEN(T, E4m3Code, scaled_e4m3)                                                                                    \
+    WIDEN(T, Int4Code, int4)
 MOE_GEMMS(bf16)
 MOE_GEMMS(f16)

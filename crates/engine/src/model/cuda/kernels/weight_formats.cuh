@@ -1,5 +1,5 @@
-// The weights of a grouped product as they lie in memory: of the activations' type T, in e4m3, in MXFP4. What is narrower is
-// copied to shared memory as it is, and widened to T where a lane takes its fragments. A format has
+// The weights of a grouped product as they lie in memory: of the activations' type T, in e4m3, in MXFP4, in whole numbers of
+// four bits. What is narrower is copied to shared memory as it is, and widened to T where a lane takes its fragments. A format has
 //   TILE_BYTES                   what a tile of TILE_N outputs and TILE_K inputs takes in shared memory
 //   copy(tile, step)             queues the copy of a tile; all threads of the block
 //   fragments(…, part)           B's fragments of a warp's outputs and 16 inputs
@@ -191,5 +191,95 @@ template <typename T, int THREADS> struct Mxfp4 {
     }
     __device__ __forceinline__ float2 scales(int) const { return make_float2(1.0f, 1.0f); }
 };
+
+// Codes and factors, as checkpoints in FP8, GPTQ and AWQ have them: a weight is code times factor, rounded to T once, which is
+// what the loader makes of it where it widens weights. Each output has PER factors for a tile's inputs: f32
+// `[experts, outputs / 8, up(inputs, 64), PER, 8]`.
+
+/// A tile's factors, in shared memory after its codes.
+template <int PER> struct Factors {
+    static constexpr int BYTES = TILE_N * PER * 4;
+    const float* factors;
+    Place at;
+
+    __device__ __forceinline__ Factors(const void* factors, Place at)
+        : factors(static_cast<const float*>(factors) + at.expert * at.outputs * PER * steps(at)), at(at) {}
+
+    static __device__ __forceinline__ int steps(const Place& at) { return (at.inputs + TILE_K - 1) / TILE_K; }
+
+    __device__ __forceinline__ void copy(unsigned char* to, int step) const {
+        const int copy = static_cast<int>(threadIdx.x);
+        if (copy < BYTES / 16) {
+            // Of outputs that there are, also where the tile goes beyond: a factor of anything might be no number.
+            const int octet = min(at.first_output / 8 + copy / (2 * PER), at.outputs / 8 - 1);
+            cp_async_16(to + 16 * copy,
+                        factors + static_cast<uint64_t>(octet * steps(at) + step) * (8 * PER) + copy % (2 * PER) * 4);
+        }
+    }
+    /// That of the output which a lane has in its warp's eight outputs `j`, and of the 16 inputs `part`.
+    static __device__ __forceinline__ float of_lane(const unsigned char* from, int warp_n, int j, int part) {
+        const int row = (warp_n / 8 + j) * PER + part * PER / (TILE_K / 16);
+        return reinterpret_cast<const float*>(from)[row * 8 + static_cast<int>(threadIdx.x % 32) / 4];
+    }
+};
+
+/// e4m3 in fragments of 16 inputs, as E4m3.
+template <typename T> struct E4m3Code {
+    static constexpr int GROUP = 16, PER = 1, BITS = 8;
+    /// Pair `p` of a word, times its factor.
+    static __device__ __forceinline__ unsigned pair(unsigned word, int p, float factor) {
+        const float2 both = from_e4m3x2(word >> 16 * p);
+        return pack2<T>(both.x * factor, both.y * factor);
+    }
+};
+
+/// Whole numbers of four bits in fragments of 32 inputs, pairs 0 to 3 of word t being inputs 2t, 2t+8, 2t+16, 2t+24 and the ones
+/// after them: the firsts from bit 0 up, the seconds from bit 16 up. The four lowest bits of a factor are what is subtracted
+/// from a number before it is multiplied by the rest.
+template <typename T> struct Int4Code {
+    static constexpr int GROUP = 32, PER = 2, BITS = 4;
+    /// 2²³ and the number: a float whose lowest bits are the number's.
+    static __device__ __forceinline__ float shifted(unsigned bits) { return __uint_as_float((bits & 15) | 0x4b000000u); }
+
+    static __device__ __forceinline__ unsigned pair(unsigned word, int p, float factor) {
+        const unsigned both = __float_as_uint(factor), codes = word >> 4 * p;
+        const float zero = shifted(both), scale = __uint_as_float(both & ~15u);
+        // The differences are exact.
+        return pack2<T>((shifted(codes) - zero) * scale, (shifted(codes >> 16) - zero) * scale);
+    }
+};
+
+template <typename CODE, int THREADS> struct Coded : CODE {
+    static constexpr int WEIGHT_BYTES = TILE_N * TILE_K * CODE::BITS / 8;
+    static constexpr int TILE_BYTES = WEIGHT_BYTES + Factors<CODE::PER>::BYTES;
+    static constexpr bool SCALED = false;
+    const unsigned char* weights;
+    Factors<CODE::PER> factors;
+    Place at;
+
+    __device__ __forceinline__ Coded(const void* weights, const void* scales, Place at)
+        : weights(static_cast<const unsigned char*>(weights) + at.expert * at.outputs * at.inputs * CODE::BITS / 8),
+          factors(scales, at), at(at) {}
+
+    __device__ __forceinline__ void copy(unsigned char* tile, int step) const {
+        copy_fragments<CODE::GROUP, THREADS>(tile, weights, at, step);
+        factors.copy(tile + WEIGHT_BYTES, step);
+    }
+    __device__ __forceinline__ void fragments(unsigned (&b)[NS][2], const unsigned char* tile, int warp_n,
+                                              int part) const {
+        constexpr int PARTS = CODE::GROUP / 16;
+        unsigned words[NS];
+        lane_words<CODE::GROUP>(words, tile, warp_n, part / PARTS);
+#pragma unroll
+        for (int j = 0; j < NS; j++) {
+            const float factor = Factors<CODE::PER>::of_lane(tile + WEIGHT_BYTES, warp_n, j, part);
+            b[j][0] = CODE::pair(words[j], part % PARTS * 2, factor);
+            b[j][1] = CODE::pair(words[j], part % PARTS * 2 + 1, factor);
+        }
+    }
+    __device__ __forceinline__ float2 scales(int) const { return make_float2(1.0f, 1.0f); }
+};
+template <typename T, int THREADS> using ScaledE4m3 = Coded<E4m3Code<T>, THREADS>;
+template <typename T, int THREADS> using Int4 = Coded<Int4Code<T>, THREADS>;
 
 } // namespace
