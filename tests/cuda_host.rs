@@ -643,7 +643,7 @@ fn a_launch_makes_no_text() {
     let (x, out, norm) = (array(16 * 64), array(16 * 64), array(64));
     let weight = Tensor::ones((64, 64), DType::BF16, &device).unwrap();
     let mut weight = Weight::plain(&weight, None).unwrap();
-    let prepared = products.prepare(cuda, &mut weight, DType::BF16, 16);
+    let prepared = products.prepare(cuda, &mut weight, DType::BF16, 1..=16);
     prepared.unwrap();
     imitation::set("compute=0");
     let allocations = |run: &mut dyn FnMut()| {

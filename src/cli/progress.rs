@@ -358,6 +358,15 @@ pub(super) fn print_summary(summary: &Summary) {
             ),
         ));
     }
+    if summary.without_form > 0 {
+        rows.push((
+            "asked again",
+            format!(
+                "{} without the form, which the server refused: their answers are free text",
+                summary.without_form
+            ),
+        ));
+    }
     let tokens = summary.tokens;
     if tokens.prompt_tokens > 0 {
         let generated = tokens.completion_tokens.saturating_sub(tokens.known_tokens);
@@ -394,11 +403,8 @@ pub(super) fn print_summary(summary: &Summary) {
             .devices
             .iter()
             .map(|device| {
-                format!(
-                    "{} {} verdicts",
-                    device.device,
-                    HumanCount(device.verdicts as u64)
-                )
+                let verdicts = HumanCount(device.verdicts as u64);
+                format!("{} {verdicts} verdicts", device.device)
             })
             .collect();
         rows.push(("devices", devices.join(", ")));
@@ -407,13 +413,8 @@ pub(super) fn print_summary(summary: &Summary) {
         rows.push(("resumed", format!("{} were done before", summary.resumed)));
     }
     if let Some(rate) = summary.verdicts_per_second() {
-        rows.push((
-            "speed",
-            format!(
-                "{rate:.1} verdicts/s ({:.1} s)",
-                summary.elapsed.as_secs_f64()
-            ),
-        ));
+        let seconds = summary.elapsed.as_secs_f64();
+        rows.push(("speed", format!("{rate:.1} verdicts/s ({seconds:.1} s)")));
     }
     for (name, value) in rows {
         let name = format!("{name:>13} ");

@@ -6,7 +6,7 @@
 //! GET  /ORG/NAME/resolve/COMMIT/FILE            the content, for large files by way of another server
 //! ```
 //!
-//! Of data sets `/api/datasets/…` and `/datasets/ORG/NAME/…`.
+//! With the feature `xet` also what `xet.rs` lists. Of data sets `/api/datasets/…` and `/datasets/ORG/NAME/…`.
 //!
 //! Redirects are followed here, one by one: the token goes to the hub alone, and what the hub says of a file counts, not
 //! what a server says that it sends on to.
@@ -29,8 +29,13 @@ use crate::name::{Commit, ETag, FileName, HubId, percent_encode};
 use crate::retry::{AttemptError, transport, with_retries};
 use crate::settings::Settings;
 use crate::url::{host, join, origin, without_query};
+#[cfg(feature = "xet")]
+use crate::xet::{Access, Xet, XetHash};
 
-const CONNECT: Duration = Duration::from_secs(10);
+/// How long a connection may take.
+pub(crate) const CONNECT: Duration = Duration::from_secs(10);
+/// What servers are told of who asks.
+pub(crate) const USER_AGENT: &str = concat!("juror/", env!("CARGO_PKG_VERSION"));
 /// The longest time for an answer other than a file's content (a listing, a file's metadata, the head of any answer), as a
 /// multiple of the time that a connection may stay silent. It bounds servers that send a byte now and then.
 const ANSWER: u32 = 4;
@@ -51,6 +56,9 @@ pub(crate) struct Content {
     pub(crate) tag: ETag,
     /// The size in bytes, if the hub says it.
     pub(crate) size: Option<u64>,
+    /// Its name in chunks, if it can be had so.
+    #[cfg(feature = "xet")]
+    pub(crate) xet: Option<XetHash>,
 }
 
 /// An answer after all redirects.
@@ -85,10 +93,6 @@ impl HubResponse {
     pub(crate) fn url(&self) -> &str {
         without_query(&self.url)
     }
-
-    pub(crate) fn host(&self) -> &str {
-        host(&self.url)
-    }
 }
 
 /// What the hub's own answers said before redirecting.
@@ -97,6 +101,8 @@ struct Linked {
     commit: Option<String>,
     tag: Option<String>,
     size: Option<u64>,
+    #[cfg(feature = "xet")]
+    xet: Option<XetHash>,
 }
 
 impl Linked {
@@ -107,6 +113,10 @@ impl Linked {
         self.size = self
             .size
             .or_else(|| header(headers, "x-linked-size")?.trim().parse().ok());
+        #[cfg(feature = "xet")]
+        if let Some(hash) = header(headers, "x-xet-hash").filter(|_| self.xet.is_none()) {
+            self.xet = XetHash::parse(hash);
+        }
     }
 }
 
@@ -117,6 +127,8 @@ pub(crate) struct Client<'a> {
     authorization: Option<String>,
     /// How long a connection may stay silent.
     pub(crate) patience: Duration,
+    #[cfg(feature = "xet")]
+    pub(crate) xet: Xet,
     watch: &'a Watch<'a>,
 }
 
@@ -141,7 +153,7 @@ impl<'a> Client<'a> {
         let mut config = Agent::config_builder()
             .http_status_as_error(false)
             .max_redirects(0)
-            .user_agent(concat!("juror/", env!("CARGO_PKG_VERSION")))
+            .user_agent(USER_AGENT)
             // A compressed answer would have another length than the file.
             .accept_encoding("identity")
             .timeout_connect(Some(CONNECT))
@@ -158,6 +170,8 @@ impl<'a> Client<'a> {
             endpoint,
             authorization: token.map(|token| format!("Bearer {token}")),
             patience: settings.patience,
+            #[cfg(feature = "xet")]
+            xet: Xet::new(settings),
             watch,
         })
     }
@@ -251,6 +265,7 @@ impl<'a> Client<'a> {
                 commit: of,
                 tag,
                 size,
+                ..
             } = &answer.linked;
             if let Some(of) = of.as_ref().filter(|of| *of != commit.as_str()) {
                 let message = format!("asked for commit {commit}, the answer is of {of}");
@@ -265,6 +280,31 @@ impl<'a> Client<'a> {
                 tag: ETag::parse(tag)
                     .ok_or_else(|| fail(format!("`{tag}` is no ETag of a hub")))?,
                 size: size.or_else(|| length?.trim().parse().ok()),
+                #[cfg(feature = "xet")]
+                xet: answer.linked.xet.clone(),
+            })
+        })
+    }
+
+    /// The hub's leave to fetch contents of a commit in chunks.
+    #[cfg(feature = "xet")]
+    pub(crate) fn xet_access(&self, id: &HubId, commit: &Commit) -> Result<Access, Fault> {
+        let (endpoint, plural) = (&self.endpoint, id.kind().plural());
+        let repository = id.repository();
+        let url = format!("{endpoint}/api/{plural}/{repository}/xet-read-token/{commit}");
+        self.with_retries(|deadline| {
+            let answer = self.send(Method::Get, &url, 0, Some(deadline))?;
+            if answer.status() != 200 {
+                return Err(error_of(self, id, None, answer));
+            }
+            let access = serde_json::from_reader(answer.into_reader().take(1 << 16));
+            // Other schemes mean folders of this machine to the client.
+            let fits = |access: &Access| join(&self.endpoint, &access.cas_url).is_some();
+            access.ok().filter(fits).ok_or_else(|| {
+                AttemptError::from(Fault::Protocol {
+                    url: url.clone(),
+                    message: "the answer gives no access to contents in chunks".into(),
+                })
             })
         })
     }
@@ -405,6 +445,8 @@ mod tests {
             offline: false,
             patience: Duration::from_secs(1),
             certificates: None,
+            #[cfg(feature = "xet")]
+            xet: false,
         };
         let hub = "https://hub.example/hf";
         let client = Client::new(&settings(hub, "hf_x"), &|_| {}).unwrap();

@@ -203,6 +203,8 @@ impl Fault {
                 ..
             } => format!("{url}: the server answered {status}{}", remark(message)),
             Self::Unconverted { name, what, .. } => format!("data set {name}: {what}"),
+            Self::Unreachable { host, message } => format!("could not reach {host}: {message}"),
+            Self::Protocol { url, message } => format!("{url}: {message}"),
             other => other.to_string(),
         }
     }

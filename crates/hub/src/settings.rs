@@ -27,6 +27,9 @@ pub(crate) struct Settings {
     pub(crate) patience: Duration,
     /// Certificates to trust instead of the built-in ones, `SSL_CERT_FILE`.
     pub(crate) certificates: Option<PathBuf>,
+    /// Whether contents in chunks are asked for, unless `HF_HUB_DISABLE_XET`.
+    #[cfg(feature = "xet")]
+    pub(crate) xet: bool,
 }
 
 impl Settings {
@@ -76,6 +79,8 @@ impl Settings {
                 .filter(|seconds| *seconds > 0)
                 .map_or(PATIENCE, Duration::from_secs),
             certificates: path("SSL_CERT_FILE"),
+            #[cfg(feature = "xet")]
+            xet: !is_on("HF_HUB_DISABLE_XET"),
         })
     }
 }
@@ -90,7 +95,7 @@ impl fmt::Debug for Settings {
             .field("offline", &self.offline)
             .field("patience", &self.patience)
             .field("certificates", &self.certificates)
-            .finish()
+            .finish_non_exhaustive()
     }
 }
 

@@ -217,6 +217,119 @@ fn another_model_is_another_run() {
     folder.run(&judge(&other.url, &[])).expect(2, &["model"]);
 }
 
+/// What does not fit is not made again without the form, which is no part of the prompt; and what can be done is said.
+#[test]
+fn a_prompt_that_is_too_long_is_asked_once() {
+    let vllm = |message: &str| {
+        let error =
+            json!({"message": message, "type": "BadRequestError", "param": null, "code": 400});
+        (400, json!({"error": error}))
+    };
+    let shapes = [
+        // OpenAI
+        (
+            400,
+            json!({"error": {"message": "Input tokens exceed the configured limit of 272000 tokens. Please reduce the length.",
+                "type": "invalid_request_error", "param": "messages", "code": "context_length_exceeded"}}),
+        ),
+        // vLLM, of several versions
+        vllm(
+            "This model's maximum context length is 2048 tokens. However, you requested 2100 tokens (2000 in the messages, \
+            100 in the completion). Please reduce the length of the messages or completion.",
+        ),
+        vllm(
+            "You passed 4097 input tokens and requested 100 output tokens. However, the model's context length is only 4096 \
+            tokens, resulting in a maximum input length of 3996 tokens. Please reduce the length of the input prompt.",
+        ),
+        vllm(
+            "The decoder prompt (length 4097) is longer than the maximum model length of 4096. Make sure that `max_model_len` is \
+            no smaller than the number of text tokens.",
+        ),
+        vllm(
+            "This model's maximum context length is 4096 tokens. However, your prompt contains at least 4097 input tokens, which \
+            exceeds this limit even without any output tokens. Please reduce the length of the input prompt.",
+        ),
+        // SGLang
+        (
+            400,
+            json!({"object": "error", "message": "Input length (4097 tokens) exceeds the maximum allowed length (4090 tokens). Use a \
+                shorter input or enable --allow-auto-truncate.", "type": "BadRequestError", "param": null, "code": 400}),
+        ),
+        (
+            400,
+            json!({"object": "error", "message": "The input (4097 tokens) is longer than the model's context length (4096 tokens).",
+                "type": "BadRequestError", "param": null, "code": 400}),
+        ),
+        (
+            400,
+            json!({"object": "error", "message": "Requested token count exceeds the model's maximum context length of 4096 tokens.",
+                "type": "BadRequestError", "param": null, "code": 400}),
+        ),
+        // llama.cpp
+        (
+            400,
+            json!({"error": {"code": 400, "message": "request (4097 tokens) exceeds the available context size (4096 tokens), try \
+                increasing it", "type": "exceed_context_size_error", "n_prompt_tokens": 4097, "n_ctx": 4096}}),
+        ),
+        // Text Generation Inference
+        (
+            422,
+            json!({"error": "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 4000 `inputs` tokens \
+                and 100 `max_new_tokens`", "error_type": "validation"}),
+        ),
+        // Gateways
+        (
+            413,
+            json!({"error": {"message": "prompt is too long: 210000 tokens > 200000 maximum"}}),
+        ),
+        // What is not about length is asked again.
+        (
+            400,
+            json!({"error": {"message": "the grammar is too large"}}),
+        ),
+    ];
+    let count = shapes.len();
+    let answers = shapes.clone();
+    let server = Server::with_probes(
+        move |asked, before| {
+            let prompt = asked.prompt();
+            let is_it = |at: &usize| prompt.contains(&format!("has {} apples", at + 2));
+            let (status, body) = &answers[(0..count).find(is_it).unwrap()];
+            match before {
+                0 => Reply::new(*status).body(body.to_string()),
+                _ => said(RIGHT),
+            }
+        },
+        |asked| {
+            let outputs = &asked.body["structured_outputs"];
+            let own = outputs.get("regex").map(|_| RIGHT);
+            said(outputs["choice"][0].as_str().or(own).unwrap_or("ready"))
+        },
+    );
+    let folder = folder(count);
+    folder.run(&judge(&server.url, &[])).expect(
+        3,
+        &[
+            "kept to their form",
+            "1 without the form, which the server refused",
+        ],
+    );
+    let mut lines = verdicts(&folder);
+    assert_eq!(lines.pop().unwrap()["status"], "ok");
+    for (line, (_, shape)) in lines.iter().zip(&shapes) {
+        let error = line["error"].as_str().unwrap_or_default();
+        for part in [
+            "shorten the row",
+            "--max-new-tokens",
+            "--max-model-len",
+            "--ctx-size",
+        ] {
+            assert!(error.contains(part), "{shape}: {line}");
+        }
+    }
+    assert_eq!(server.judged().len(), count + 1);
+}
+
 /// Killed at any moment, nothing that was answered and kept is asked again.
 #[cfg(unix)]
 #[test]

@@ -276,9 +276,19 @@ fn a_form_that_is_refused_for_one_row_is_left_out_there() {
         "rows.jsonl",
         row("small", &["Short."]) + &row("large", &["Short.", "Right."]),
     );
-    folder
-        .run(&judge(&server.url, &["--protocol", "rubric"]))
-        .expect(0, &["kept to their form by `structured_outputs`"]);
+    let more = ["--protocol", "rubric", "--summary-json", "summary.json"];
+    folder.run(&judge(&server.url, &more)).expect(
+        0,
+        &[
+            "kept to their form by `structured_outputs`",
+            "1 without the form, which the server refused",
+        ],
+    );
+    let summary = || {
+        let summary: Value = serde_json::from_str(&folder.read("summary.json")).unwrap();
+        summary["asked_without_form"].clone()
+    };
+    assert_eq!(summary(), 1);
     let lines = folder.lines("out.jsonl");
     assert!(lines.iter().all(|line| line["score"] == 1.0), "{lines:?}");
     // The form is asked for once, and then left out.
@@ -288,6 +298,11 @@ fn a_form_that_is_refused_for_one_row_is_left_out_there() {
         2
     );
     assert_eq!(asked.len(), 3);
+    // It is of this run, and what is kept is not asked.
+    let again = folder.run(&judge(&server.url, &more));
+    again.expect(0, &[]);
+    assert!(!again.stderr.contains("asked again"), "{}", again.stderr);
+    assert_eq!(summary(), 0);
 }
 
 #[test]

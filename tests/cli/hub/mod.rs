@@ -10,6 +10,8 @@ mod patience;
 mod refusals;
 mod resumption;
 pub(crate) mod server;
+#[cfg(feature = "xet")]
+mod xet;
 
 use std::fs;
 use std::path::{Path, PathBuf};

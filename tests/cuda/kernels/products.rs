@@ -87,7 +87,7 @@ fn matrix_products_in_fp8() {
             let mut weight_fp8 =
                 Weight::fp8(cuda, &gpu.operations, &weight_there, Some(&bias_there)).unwrap();
             products
-                .prepare(cuda, &mut weight_fp8, dtype, rows)
+                .prepare(cuda, &mut weight_fp8, dtype, 1..=rows)
                 .unwrap();
             let values = array(&gpu.zeros(room, inputs, DType::F8E4M3));
             let scales = array(&gpu.zeros(1, room, DType::F32));

@@ -252,6 +252,7 @@ impl Shared {
                     status: 400 | 422, ..
                 } if form.is_some() => {
                     form = None;
+                    self.served.without_form.fetch_add(1, Ordering::Relaxed);
                     (body, name) = self.exchange.body(&request, form);
                     continue;
                 }

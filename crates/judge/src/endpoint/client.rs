@@ -24,6 +24,20 @@ const MOST_BYTES: u64 = 64 << 20;
 const BYTES: u64 = 1 << 20;
 const BYTES_A_TOKEN: u64 = 8 << 10;
 
+/// What servers say of a prompt that is too long for them, in lower case: OpenAI's code, then vLLM, SGLang, llama.cpp, services.
+const TOO_LONG: [&str; 8] = [
+    "context_length_exceeded",
+    "context length",
+    "context size",
+    "context window",
+    "maximum model length",
+    "maximum allowed length",
+    "prompt is too long",
+    "max_new_tokens` must be <=",
+];
+const SHORTEN: &str = "shorten the row, lower --max-new-tokens, or give the server a longer context (vLLM's --max-model-len, \
+    SGLang's --context-length, llama.cpp's --ctx-size)";
+
 /// The longest part of a server's message that is told.
 const MOST_TOLD: usize = 300;
 
@@ -258,6 +272,15 @@ impl Client {
             429 => passing(why, Passing::Busy),
             408 | 409 | 425 | 502 | 503 | 504 | 529 => passing(why, Passing::Unreachable),
             500.. => passing(why, Passing::Broken),
+            // By one status, whatever the server's own is: without a form it would not be shorter.
+            400 | 413 | 422
+                if TOO_LONG
+                    .iter()
+                    .any(|said| why.to_lowercase().contains(said)) =>
+            {
+                let (status, why) = (413, format!("{why}; {SHORTEN}"));
+                Failure::Refused { status, why }
+            }
             _ => Failure::Refused { status, why },
         }
     }
@@ -271,46 +294,33 @@ impl Client {
     }
 
     fn transport(error: &ureq::Error, patience: Duration) -> Failure {
+        use std::io::ErrorKind::{BrokenPipe, ConnectionReset, InvalidData, UnexpectedEof};
         let text = error.to_string();
-        match error {
-            ureq::Error::Http(_) | ureq::Error::BadUri(_) => {
-                Failure::Lasting(format!("not an address: {text}"))
+        let io = match error {
+            ureq::Error::Io(source) => Some(source.kind()),
+            _ => None,
+        };
+        let (why, kind) = match (error, io) {
+            (ureq::Error::Http(_) | ureq::Error::BadUri(_), _) => {
+                return Failure::Lasting(format!("not an address: {text}"));
             }
-            ureq::Error::Rustls(_) | ureq::Error::Tls(_) | ureq::Error::Pem(_) => {
-                Failure::Lasting(format!(
+            (ureq::Error::Rustls(_) | ureq::Error::Tls(_) | ureq::Error::Pem(_), _)
+            | (_, Some(InvalidData)) => {
+                return Failure::Lasting(format!(
                     "{text} (if the server's certificate is of your own authority, name a file that holds it in SSL_CERT_FILE)"
-                ))
+                ));
             }
-            ureq::Error::Io(source) if source.kind() == std::io::ErrorKind::InvalidData => {
-                Failure::Lasting(format!(
-                    "{text} (if the server's certificate is of your own authority, name a file that holds it in SSL_CERT_FILE)"
-                ))
+            (ureq::Error::Timeout(ureq::Timeout::Global), _) => {
+                (too_late(patience), Passing::Broken)
             }
-            ureq::Error::Timeout(ureq::Timeout::Global) => Failure::Passing {
-                why: too_late(patience),
-                after: None,
-                kind: Passing::Broken,
-            },
-            ureq::Error::Io(source)
-                if matches!(
-                    source.kind(),
-                    std::io::ErrorKind::ConnectionReset
-                        | std::io::ErrorKind::UnexpectedEof
-                        | std::io::ErrorKind::BrokenPipe
-                ) =>
-            {
-                Failure::Passing {
-                    why: format!("it closed the connection without an answer ({text})"),
-                    after: None,
-                    kind: Passing::Unreachable,
-                }
-            }
-            _ => Failure::Passing {
-                why: text,
-                after: None,
-                kind: Passing::Unreachable,
-            },
-        }
+            (_, Some(ConnectionReset | UnexpectedEof | BrokenPipe)) => (
+                format!("it closed the connection without an answer ({text})"),
+                Passing::Unreachable,
+            ),
+            _ => (text, Passing::Unreachable),
+        };
+        let after = None;
+        Failure::Passing { why, after, kind }
     }
 }
 

@@ -254,10 +254,7 @@ impl Exchange {
         request: &Request,
         form: Option<&AnswerForm>,
     ) -> (Map<String, Value>, String) {
-        let ServedModel {
-            endpoint,
-            abilities,
-        } = self.served.as_ref();
+        let (endpoint, abilities) = (&self.served.endpoint, &self.served.abilities);
         let mut body = Map::new();
         body.insert("model".to_owned(), json!(endpoint.model));
         let prompt = || self.tokenizer().decode(&request.prompt);

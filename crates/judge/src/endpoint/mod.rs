@@ -29,6 +29,7 @@ mod pace;
 mod tests;
 
 use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -336,6 +337,7 @@ impl Endpoint {
         let served = ServedModel {
             endpoint: Arc::clone(self),
             abilities,
+            without_form: AtomicUsize::new(0),
         };
         Ok(text.served_by(served))
     }
@@ -363,6 +365,8 @@ impl Endpoint {
 pub(crate) struct ServedModel {
     endpoint: Arc<Endpoint>,
     abilities: Abilities,
+    /// Requests that were made again without the form, which the server refused.
+    without_form: AtomicUsize,
 }
 
 impl ServedModel {
@@ -386,6 +390,11 @@ impl ServedModel {
         self.abilities.form.is_some()
     }
 
+    /// Requests so far that were made again without their form.
+    pub(crate) fn without_form(&self) -> usize {
+        self.without_form.load(Ordering::Relaxed)
+    }
+
     /// Whether equal requests at temperature 0 may be answered differently.
     pub(crate) fn draws_anyway(&self) -> bool {
         !self.abilities.temperature
@@ -404,10 +413,7 @@ impl ServedModel {
 
     /// What was found out, in words.
     pub(crate) fn describe(&self) -> String {
-        let Self {
-            endpoint,
-            abilities,
-        } = self;
+        let (endpoint, abilities) = (&self.endpoint, &self.abilities);
         let form = match abilities.form {
             Some(form) => format!("answers kept to their form by `{}`", form.name()),
             None => "answers in free text".to_owned(),

@@ -374,6 +374,11 @@ impl Session {
             None => Journal::temporary()?,
         };
         summary.resumed = finished.count();
+        let without_form = || {
+            let served = self.text().and_then(|text| text.endpoint.as_ref());
+            served.map_or(0, |served| served.without_form())
+        };
+        let before = without_form();
         let mut keeper = Keeper {
             journal,
             samples,
@@ -401,6 +406,7 @@ impl Session {
             ..
         } = keeper;
         summary.groups = groups.summary();
+        summary.without_form = without_form() - before;
         if end == RunEnd::Complete && trials > 1 {
             let (consensus, hard) = self.consensus(&mut journal, &finished)?;
             summary.consensus = Some(consensus);

@@ -158,6 +158,8 @@ pub struct Summary {
     pub tokens: Usage,
     /// What a million tokens of prompts and of answers cost, if that is known.
     pub price: Option<(f64, f64)>,
+    /// Requests of this run that a server was asked again without their form, which it had refused.
+    pub without_form: usize,
     /// Why answers were not kept in the cache, if they were not.
     pub cache_failure: Option<String>,
     /// Verdicts that an earlier run had finished.
@@ -286,6 +288,7 @@ impl Summary {
             })),
             "usage": self.tokens,
             "cost": self.cost(),
+            "asked_without_form": self.without_form,
             "resumed": self.resumed,
             "seconds": self.elapsed.as_secs_f64(),
             "verdicts_per_second": self.verdicts_per_second(),
