@@ -298,8 +298,10 @@ impl<'a> Client<'a> {
                 return Err(error_of(self, id, None, answer));
             }
             let access = serde_json::from_reader(answer.into_reader().take(1 << 16));
-            // Other schemes mean folders of this machine to the client.
-            let fits = |access: &Access| join(&self.endpoint, &access.cas_url).is_some();
+            // Other schemes mean folders of this machine to the client; plain HTTP is taken from a hub that has it too.
+            let fits = |access: &Access| {
+                join(&self.endpoint, &access.cas_url).as_ref() == Some(&access.cas_url)
+            };
             access.ok().filter(fits).ok_or_else(|| {
                 AttemptError::from(Fault::Protocol {
                     url: url.clone(),

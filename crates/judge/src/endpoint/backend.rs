@@ -200,11 +200,9 @@ impl Shared {
     }
 
     /// The answer to a request, however often it must be made.
-    fn answer(
-        &self,
-        request: Request,
-        mut form: Option<&AnswerForm>,
-    ) -> Result<Completion, NoTurn> {
+    fn answer(&self, request: Request, form: Option<&AnswerForm>) -> Result<Completion, NoTurn> {
+        // Whether it was asked again without the form.
+        let mut without_form = false;
         let (mut body, mut name) = self.exchange.body(&request, form);
         let most = request.max_new_tokens;
         let mut timing = begun();
@@ -233,6 +231,8 @@ impl Shared {
                         self.end(Err(EngineError::Elsewhere(why)));
                         return Err(NoTurn::Ended);
                     }
+                    let again = u64::from(without_form);
+                    self.served.without_form.fetch_add(again, Ordering::Relaxed);
                     return Ok(self.exchange.completion(request, &answered, timing));
                 }
                 Err(failure) => failure,
@@ -250,10 +250,9 @@ impl Shared {
                 // Forms of rubrics and of numbered steps are each row's own: one that it cannot keep to is left out, as `--free` does.
                 Failure::Refused {
                     status: 400 | 422, ..
-                } if form.is_some() => {
-                    form = None;
-                    self.served.without_form.fetch_add(1, Ordering::Relaxed);
-                    (body, name) = self.exchange.body(&request, form);
+                } if form.is_some() && !without_form => {
+                    without_form = true;
+                    (body, name) = self.exchange.body(&request, None);
                     continue;
                 }
                 // Some refuse a key so, and some what stands in a request.

@@ -25,7 +25,7 @@ const BYTES: u64 = 1 << 20;
 const BYTES_A_TOKEN: u64 = 8 << 10;
 
 /// What servers say of a prompt that is too long for them, in lower case: OpenAI's code, then vLLM, SGLang, llama.cpp, services.
-const TOO_LONG: [&str; 8] = [
+const TOO_LONG: [&str; 10] = [
     "context_length_exceeded",
     "context length",
     "context size",
@@ -34,7 +34,11 @@ const TOO_LONG: [&str; 8] = [
     "maximum allowed length",
     "prompt is too long",
     "max_new_tokens` must be <=",
+    "`inputs` must have less than",
+    "exceeds the maximum number of tokens",
 ];
+/// What all of them have beside that: a limit, or what goes beyond it.
+const LIMITS: [&str; 5] = ["exceed", "maximum", "longer", "too long", "must "];
 const SHORTEN: &str = "shorten the row, lower --max-new-tokens, or give the server a longer context (vLLM's --max-model-len, \
     SGLang's --context-length, llama.cpp's --ctx-size)";
 
@@ -242,8 +246,10 @@ impl Client {
         }
         let json = serde_json::from_slice::<Value>(&text);
         if !(200..300).contains(&status) {
-            let why = self.redacted(told(status, json.ok().as_ref(), &text));
-            return Err(self.of_status(status, why, after));
+            let json = json.ok();
+            let why = self.redacted(told(status, json.as_ref(), &text));
+            let too_long = json.as_ref().is_some_and(says_too_long);
+            return Err(self.of_status(status, why, after, too_long));
         }
         read.map_err(|error| {
             broken(if made.elapsed() >= patience {
@@ -256,7 +262,13 @@ impl Client {
     }
 
     /// What an answer of this status means.
-    fn of_status(&self, status: u16, why: String, after: Option<Duration>) -> Failure {
+    fn of_status(
+        &self,
+        status: u16,
+        why: String,
+        after: Option<Duration>,
+        too_long: bool,
+    ) -> Failure {
         let passing = |why, kind| Failure::Passing { why, after, kind };
         match status {
             401 => Failure::Lasting(format!(
@@ -273,11 +285,7 @@ impl Client {
             408 | 409 | 425 | 502 | 503 | 504 | 529 => passing(why, Passing::Unreachable),
             500.. => passing(why, Passing::Broken),
             // By one status, whatever the server's own is: without a form it would not be shorter.
-            400 | 413 | 422
-                if TOO_LONG
-                    .iter()
-                    .any(|said| why.to_lowercase().contains(said)) =>
-            {
+            400 | 413 | 422 if too_long => {
                 let (status, why) = (413, format!("{why}; {SHORTEN}"));
                 Failure::Refused { status, why }
             }
@@ -328,12 +336,34 @@ fn too_late(patience: Duration) -> String {
     format!("no answer within {} s", patience.as_secs())
 }
 
+/// What an error has under a key.
+fn part(json: &Value, key: &str) -> Option<String> {
+    json.get("error").unwrap_or(json)[key]
+        .as_str()
+        .map(str::to_owned)
+}
+
+/// The message of an error.
+fn message(json: &Value) -> Option<String> {
+    let error = json.get("error").unwrap_or(json);
+    part(json, "message").or_else(|| error.as_str().map(str::to_owned))
+}
+
+/// Whether a server says that a prompt is too long for it, in its own words: elsewhere in an answer may stand parts of the request.
+fn says_too_long(json: &Value) -> bool {
+    let parts = [part(json, "code"), part(json, "type"), message(json)];
+    parts.into_iter().flatten().any(|said| {
+        let said = said.to_lowercase();
+        let any = |words: &[&str]| words.iter().any(|words| said.contains(words));
+        any(&TOO_LONG) && any(&LIMITS)
+    })
+}
+
 /// What a server says of an error. It may hold parts of a request: only a little of it is told.
 fn told(status: u16, json: Option<&Value>, text: &[u8]) -> String {
     let message = json.and_then(|json| {
-        let error = json.get("error").unwrap_or(json);
-        let part = |key: &str| error[key].as_str().map(str::to_owned);
-        let message = part("message").or_else(|| error.as_str().map(str::to_owned));
+        let part = |key: &str| part(json, key);
+        let message = message(json);
         let message = message.or_else(|| Some(json.get("detail")?.to_string()));
         match (part("code"), message) {
             (Some(code), Some(message)) => Some(format!("{code}: {message}")),
