@@ -195,9 +195,10 @@ fn in_few_bits(method: &str, blocks: bool, name: &str, weight: &Tensor) -> Vec<(
     };
     let words: Vec<i32> = (0..outputs * inputs / 8)
         .map(|word| {
-            (0..8).fold(0, |bits, place| {
+            let word = (0..8).fold(0u32, |bits, place| {
                 bits | code(word * 8 + place) << (4 * place)
-            }) as i32
+            });
+            word.cast_signed()
         })
         .collect();
     let words = Tensor::from_vec(words, (outputs, inputs / 8), &Device::Cpu).unwrap();

@@ -26,7 +26,7 @@ pub(crate) struct Lagging<M> {
     model: M,
     /// Compute a step only when it is collected; otherwise as soon as it is launched.
     late: bool,
-    pending: VecDeque<(StepBatch, Option<(u64, Vec<OwnedRow>)>)>,
+    pending: VecDeque<(StepBatch, Option<Asked>)>,
     done: VecDeque<(u64, Result<Choice, ModelError>)>,
     /// What the step computed last chose; none if it failed, and then what was launched since fails too.
     last: Option<Choice>,
@@ -34,6 +34,9 @@ pub(crate) struct Lagging<M> {
 }
 
 type Choice = Vec<Option<Chosen>>;
+
+/// The name of a step, and what it is to choose.
+type Asked = (u64, Vec<OwnedRow>);
 
 struct OwnedRow {
     sampling: Sampling,
@@ -62,7 +65,7 @@ impl<M: StepModel> Lagging<M> {
         let Some((mut batch, asked)) = self.pending.pop_front() else {
             return;
         };
-        let (name, rows) = asked.expect("a step is computed once it was told what to choose from");
+        let (name, rows) = asked.unwrap();
         let Some(last) = self.last.take() else {
             let failure = ModelError::Batch("the step before failed".into());
             self.done.push_back((name, Err(failure)));
@@ -294,7 +297,7 @@ impl Guide for Masks {
     }
 
     fn push(&mut self, token: u32) -> Next {
-        let fits = |other: &u32| *other != EOS && (other + token) % 3 > 0;
+        let fits = |other: &u32| *other != EOS && !(other + token).is_multiple_of(3);
         let allowed: TokenSet = (1..40).filter(fits).collect();
         Next {
             append: Vec::new(),

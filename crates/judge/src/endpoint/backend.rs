@@ -231,7 +231,7 @@ impl Shared {
                         self.end(Err(EngineError::Elsewhere(why)));
                         return Err(NoTurn::Ended);
                     }
-                    let again = u64::from(without_form);
+                    let again = usize::from(without_form);
                     self.served.without_form.fetch_add(again, Ordering::Relaxed);
                     return Ok(self.exchange.completion(request, &answered, timing));
                 }

@@ -273,7 +273,8 @@ impl Weights {
             .map(|(output, group)| {
                 let scale = read.scale(output, group).to_bits();
                 // What is stored in 16 bits leaves these four free.
-                (scale & 15 == 0).then(|| f32::from_bits(scale | read.zero(output, group)))
+                (scale.trailing_zeros() >= 4)
+                    .then(|| f32::from_bits(scale | read.zero(output, group)))
             })
             .collect();
         Ok(factors.map(|factors| Codes {

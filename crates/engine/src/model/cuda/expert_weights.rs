@@ -35,26 +35,20 @@ impl ExpertLoader<'_> {
         if let Some(packed) = self.mxfp4()? {
             return Ok(packed);
         }
-        match (self.layers, self.names) {
-            (WeightType::Stored { .. }, ExpertNames::Apart(names)) => match self.codes(names)? {
-                Some(codes) => Ok(codes),
-                None => {
-                    for names in names {
-                        self.checkpoint.may_be_widened(&names.gate_up)?;
-                        let down = std::slice::from_ref(&names.down);
-                        self.checkpoint.may_be_widened(down)?;
-                    }
-                    self.plain()
-                }
-            },
+        let as_stored = matches!(self.layers, WeightType::Stored { .. });
+        let in_e4m3 = self.layers == WeightType::F8E4M3;
+        if let (ExpertNames::Apart(names), true) = (self.names, as_stored || in_e4m3) {
             // Quantising what was quantised would round twice.
-            (WeightType::F8E4M3, ExpertNames::Apart(names)) => match self.codes(names)? {
-                Some(codes) => Ok(codes),
-                None => self.e4m3(),
-            },
-            (WeightType::F8E4M3, ExpertNames::Together { .. }) => self.e4m3(),
-            _ => self.plain(),
+            if let Some(codes) = self.codes(names)? {
+                return Ok(codes);
+            }
+            for names in names.iter().filter(|_| as_stored) {
+                self.checkpoint.may_be_widened(&names.gate_up)?;
+                let down = std::slice::from_ref(&names.down);
+                self.checkpoint.may_be_widened(down)?;
+            }
         }
+        if in_e4m3 { self.e4m3() } else { self.plain() }
     }
 
     /// `(outputs, inputs)` of an expert's two products.

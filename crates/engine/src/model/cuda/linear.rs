@@ -34,7 +34,7 @@ pub(super) enum Linear {
     Stored {
         codes: GroupedWeights,
         /// Its numbers, in memory that all layers share.
-        wide: Weight,
+        wide: Box<Weight>,
     },
 }
 
@@ -72,7 +72,10 @@ impl Linear {
             outputs,
             inputs,
         };
-        Ok(Some(Self::Stored { codes, wide }))
+        Ok(Some(Self::Stored {
+            codes,
+            wide: Box::new(wide),
+        }))
     }
 
     /// What cuBLASLt multiplies with, and from how many rows on.
