@@ -227,14 +227,18 @@ fn drawn(text: &str) -> Vec<String> {
 #[test]
 fn the_time_left_is_shown_however_narrow_the_terminal_is() {
     let folder = Folder::new();
-    folder.write("in.jsonl", rollouts(120));
+    // So many that the run is not over before the bar is drawn with what is left.
+    folder.write("in.jsonl", rollouts(1200));
     for columns in [60, 80] {
         let judge = "judge in.jsonl --max-new-tokens 2 -o out.jsonl --restart";
         let Some(text) = in_terminal(&folder, judge, columns, Some("1")) else {
             return;
         };
         let lines = drawn(&text);
-        let of_bar: Vec<&String> = lines.iter().filter(|line| line.contains("/120 ")).collect();
+        let of_bar: Vec<&String> = lines
+            .iter()
+            .filter(|line| line.contains("/1200 "))
+            .collect();
         assert!(
             of_bar.iter().any(|line| line.contains(" left")),
             "{columns}: {text:?}"
