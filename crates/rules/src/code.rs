@@ -1,6 +1,7 @@
 //! Values as programs write them: a reference in quotes or in brackets is compared as the program would.
 
 use crate::extract;
+use crate::lexicon::words::ANNOUNCES_OUTPUT;
 
 /// How deeply brackets nest.
 const MOST_DEEP: usize = 32;
@@ -73,24 +74,26 @@ pub(crate) fn verdict(gold: &str, statement: &str, pred: &str) -> Option<Verdict
 }
 
 /// Does `pred` end in the value of `gold`, where neither is read as mathematics, as an empty collection? Or in a fence that holds nothing
-/// but `gold`, after a line that announces it? A number is read as mathematics: in "see equation (24)" it is none.
+/// but `gold`, after a line that says no more than that it is printed? A number is read as mathematics: in "see equation (24)" it is none.
 pub(crate) fn restates(gold: &str, pred: &str) -> bool {
-    let fenced = || {
-        let (before, block) = pred.trim_end().strip_suffix("```")?.rsplit_once("```")?;
-        let line = before.trim_end().rsplit('\n').next()?;
-        let (language, held) = block.split_once('\n')?;
-        let plain = language.bytes().all(|it| it.is_ascii_alphanumeric());
-        let announced = line.ends_with(':') && !extract::qualifies(line) && !extract::denies(line);
-        Some(plain && announced && held.trim() == gold.trim())
-    };
     let stated = last(pred).filter(|(before, _)| !extract::qualifies(before));
-    let value = whole(gold).filter(|it| !matches!(it, Value::Number(..)));
-    value.is_some_and(|gold| stated.is_some_and(|(_, value)| gold == value))
-        || fenced() == Some(true)
+    match whole(gold) {
+        Some(Value::Number(..)) => false,
+        Some(gold) if stated.is_some_and(|(_, value)| gold == value) => true,
+        _ => fenced(gold, pred) == Some(true) && !extract::refuses(pred),
+    }
 }
 
-/// May two collections of numbers be equal? Not with more elements in one list than in the other, nor a list and its one
-/// element.
+/// Does `pred` end in a fence that holds nothing but `gold`, after a line with a colon? Is that line such as "The program prints:"?
+pub(crate) fn fenced(gold: &str, pred: &str) -> Option<bool> {
+    let (before, block) = pred.trim_end().strip_suffix("```")?.rsplit_once("```")?;
+    let line = before.trim_end().rsplit('\n').next()?.strip_suffix(':')?;
+    let (language, held) = block.split_once('\n')?;
+    let alone = language.bytes().all(|it| it.is_ascii_alphanumeric()) && held.trim() == gold.trim();
+    alone.then(|| ANNOUNCES_OUTPUT.contains(extract::bare(line)))
+}
+
+/// May two collections of numbers be equal? Not with more elements in one list than in the other, nor a list and its one element.
 pub(crate) fn may_be_equal(gold: &str, pred: &str) -> bool {
     let Some(Value::Sequence(list, gold)) = whole(gold) else {
         return true;
@@ -234,15 +237,9 @@ fn quoted(text: &str, bytes: bool) -> Option<(Value, &str)> {
 }
 
 fn name(text: &str) -> Option<(Value, &str)> {
-    let names = [
-        ("True", "True"),
-        ("False", "False"),
-        ("None", "None"),
-        ("true", "True"),
-        ("false", "False"),
-        ("null", "None"),
-    ];
-    let (spelling, name) = names.into_iter().find(|(it, _)| text.starts_with(it))?;
+    let names = ["True", "False", "None", "true", "false", "null"];
+    let at = names.iter().position(|it| text.starts_with(it))?;
+    let (spelling, name) = (names[at], names[at % 3]);
     let rest = &text[spelling.len()..];
     let ends = !rest.starts_with(|it: char| it.is_alphanumeric() || it == '_');
     ends.then_some((Value::Name(name), rest))

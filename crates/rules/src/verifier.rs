@@ -82,8 +82,7 @@ impl Verifier {
     /// Is the answer of `pred`, a whole response or a bare answer, that of `gold`?
     ///
     /// There is no error: what cannot be read or decided is a [`Verification`] whose `equal` is `None` and whose `status`
-    /// and `reason` say why. Every input ends within a budget of work that is fixed but for a part in proportion to its
-    /// length.
+    /// and `reason` say why. Every input ends within a budget of work that is fixed but for a part in proportion to its length.
     ///
     /// ```
     /// use juror_rules::{Config, Profile, Status, Verifier};
@@ -210,6 +209,13 @@ fn strict(
         let reason = "what is answered is taken back".to_owned();
         return unread(Status::UnparsedPred, &[&gold.text], &[&side.text], reason);
     }
+    if let Ok(side) = &read
+        && !extract::is_announced(side.method)
+        && code::fenced(reference, response) == Some(false)
+    {
+        let reason = "what is fenced is not said to be the answer".to_owned();
+        return unread(Status::UnparsedPred, &[&gold.text], &[statement], reason);
+    }
     match code::verdict(reference, statement, response) {
         Some(Verdict::Open) if read.is_err() => {}
         Some(verdict) => return of_code(verdict, &gold.text, statement),
@@ -288,6 +294,9 @@ fn strict(
                 Some(true) if extract::holds(&gold.text, &pred.text, &pred.statement) => {
                     "what is counted holds what the reference counts"
                 }
+                Some(_) if lone_unit(&gold.text) != lone_unit(&pred.text) => {
+                    "a letter behind π or a root may be no unit"
+                }
                 Some(true) if option_changed(&gold, &pred) => "words behind the option change it",
                 Some(true) if compare::crossed(&gold.statement, &pred.statement) => {
                     "the order of a cross product counts"
@@ -340,6 +349,16 @@ fn strict(
         (Err(error), _) => unreadable(error, Status::UnparsedGold, &gold.text, [&gold, &pred]),
         (_, Err(error)) => unreadable(error, Status::UnparsedPred, &pred.text, [&gold, &pred]),
     }
+}
+
+/// Does a lone letter stand behind π or a root, as in "10π m"? It may be a variable; squared, `m` is a unit.
+fn lone_unit(text: &str) -> bool {
+    text.match_indices(' ').any(|(at, _)| {
+        let value = text[..at].trim_end_matches(|it: char| it.is_ascii_digit() || it == '.');
+        let unit = text[at + 1..].trim_start_matches(|it: char| it.is_ascii_alphabetic());
+        let squared = text[at + 1..].starts_with('m') && unit.starts_with(['^', '²', '³']);
+        value.ends_with(['π', '√']) && text.len() - unit.len() == at + 2 && !squared
+    })
 }
 
 /// Does a response that announces no answer end in words that are the answer of `gold`? It is asked for nothing else: such
@@ -643,8 +662,7 @@ fn unreadable(error: &ParseError, unparsed: Status, text: &str, sides: [&Side; 2
     unread(status, &[&gold.text], &[&pred.text], with_rest(error, text))
 }
 
-/// Are these one number, grouped as in 1,23,456 on one side and in threes or not at all on the other, or with a K for its
-/// thousands on one side?
+/// Are these one number, grouped as in 1,23,456 on one side and in threes or not at all on the other, or with a K for its thousands on one side?
 fn same_digits(a: &str, b: &str) -> bool {
     let in_lakhs = |text: &str| {
         let mut groups = text.split(',').rev();

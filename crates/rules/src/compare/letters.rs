@@ -153,13 +153,7 @@ pub(crate) fn reordered(gold: &str, pred: &str) -> bool {
 
 /// Is one text a cross product, and the other one of its factors in another order, or a dot product?
 pub(crate) fn crossed(gold: &str, pred: &str) -> bool {
-    let names = [
-        "\\vec",
-        "\\mathbf",
-        "\\overrightarrow",
-        "\\boldsymbol",
-        "\\nabla",
-    ];
+    const NAMES: &str = r"\vec|\mathbf|\overrightarrow|\boldsymbol|\nabla";
     let letters = |it: &str| {
         it.chars()
             .filter(|it| it.is_alphanumeric())
@@ -168,8 +162,8 @@ pub(crate) fn crossed(gold: &str, pred: &str) -> bool {
     let product = |text: &str, sign: &str| {
         let (left, right) = text.split_once(sign)?;
         let last = &left[left.rfind('\\')?..];
-        names
-            .iter()
+        NAMES
+            .split('|')
             .any(|it| last.starts_with(it))
             .then(|| [letters(left), letters(right)])
     };
@@ -209,8 +203,7 @@ fn truth_of(answer: &Answer) -> Option<bool> {
     let word = match answer {
         Answer::Truth(truth) => return Some(*truth),
         Answer::Text(text) => match Words::of(text) {
-            // "Yes, because …": the first word is the answer.
-            // "Yes to the first, no to the second."
+            // "Yes, because …": the first word is the answer. "Yes to the first, no to the second."
             Words::Plain(words)
                 if ["yes", "no"]
                     .iter()

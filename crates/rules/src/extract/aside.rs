@@ -3,6 +3,8 @@
 use std::ops::Range;
 
 use super::words;
+use crate::algebra::{self, Budget};
+use crate::answer::Answer;
 use crate::lexicon::words::APPROXIMATELY;
 
 /// How many lines of a list are looked at.
@@ -193,17 +195,28 @@ pub(super) fn parts(list: &str) -> Vec<f64> {
 /// Where a rounded value begins that a sentence says its exact one again with: "5/36, or about 13.9%".
 pub(super) fn before_rounded(sentence: &str) -> Option<usize> {
     let at = sentence.rfind(", ")?;
-    let mut said =
-        words::words_of(&sentence[at..]).skip_while(|it| words::among(it, &["or", "which", "is"]));
-    let has_digit = |text: &str| text.contains(|it: char| it.is_ascii_digit());
-    let exact = words::words_of(&sentence[..at]).next_back()?;
-    let valued = exact.contains(|it: char| it.is_ascii_digit())
-        || sentence[..at].ends_with(['}', '$', 'π', ')']);
-    (APPROXIMATELY.contains(said.next()?)
-        && valued
-        && has_digit(said.next()?)
-        && said.nth(1).is_none())
-    .then_some(at)
+    let exact = sentence[..at].rsplit(' ').next()?.trim_matches(['$', '*']);
+    (rounds(exact, &sentence[at..]) == Some(true)).then_some(at)
+}
+
+/// Is a value said again as a rounded one that may be it, as 5/36 before ", or about 13.9%"? `None` where no number is said so.
+pub(super) fn rounds(exact: &str, after: &str) -> Option<bool> {
+    let after = after.strip_prefix(", ")?;
+    let mut said = words::words_of(after).skip_while(|it| words::among(it, &["or", "which", "is"]));
+    let rounded = &after[after.find(|it: char| it.is_ascii_digit())?..];
+    if !APPROXIMATELY.contains(said.next()?) || rounded.contains(char::is_alphabetic) {
+        return None;
+    }
+    let Ok(Answer::Quantity(exact)) = crate::parse::parse(exact) else {
+        return None;
+    };
+    let near = algebra::approximate(&exact.value, &mut Budget::default())?;
+    let percent = rounded.contains('%') && !exact.percent;
+    let digits = rounded.trim_end_matches(|it: char| !it.is_ascii_digit());
+    let places = digits.split_once('.').map_or(0, |(_, places)| places.len());
+    let places = i32::try_from(places).ok()? + if percent { 2 } else { 0 };
+    let rounded = number(rounded)? / if percent { 100.0 } else { 1.0 };
+    Some((near - rounded).abs() <= 0.501 * 0.1_f64.powi(places))
 }
 
 /// Where the bracket begins that a sentence ends with and that explains its number: "$60 in all ($12 per ticket × 5)".
@@ -220,17 +233,23 @@ pub(super) fn before_bracket(sentence: &str) -> Option<usize> {
     let read = |text: &str| crate::parse::parse(text).ok();
     // "250 grams (about 2 cups)", "2/3 (≈ 66.7%)"
     let first = words::first_word(inner);
+    let roughly =
+        inner.starts_with('≈') || APPROXIMATELY.contains(first) || inner.starts_with("i.e.");
     // "120 minutes (that's two hours)"
-    let again = inner.starts_with("i.e.") || words::among(first, &["that's", "that’s"]);
-    let roughly = inner.starts_with('≈') || APPROXIMATELY.contains(first) || again;
-    let numbered = has_digit(inner) || again && words::words_of(inner).any(words::is_number_word);
+    let said: Vec<&str> = inner.split(' ').collect();
+    let again = matches!(said[..], ["that's" | "that’s", value, unit] if words::is_unit(unit)
+        && (value.parse::<f64>().is_ok() || words::is_number_word(value)));
     // "0.75 (75%)"
     let percent = inner.ends_with('%')
         && number(before)
             .zip(number(inner))
             .is_some_and(|(a, b)| (a * 100.0 - b).abs() < 1e-9);
-    if percent || roughly && has_digit(before) && numbered {
+    if percent || has_digit(before) && (again || roughly && has_digit(inner)) {
         return Some(at);
+    }
+    // "(that's 13 with Tom's)" may change it.
+    if said[0].starts_with("that") {
+        return None;
     }
     // "35 (thirty-five)"
     if words::is_number_word(inner) && read(before).is_some_and(|it| Some(it) == read(inner)) {

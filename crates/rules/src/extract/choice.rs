@@ -157,8 +157,7 @@ fn is_joining(word: &str) -> bool {
     matches!(word, "and" | "or" | "und" | "et")
 }
 
-/// The choice that a whole answer is, and what follows its letter: `(A)`, `\text{A}`, `C. Paris`, `\textbf{(B) } 42`,
-/// "option D".
+/// The choice that a whole answer is, and what follows its letter: `(A)`, `\text{A}`, `C. Paris`, `\textbf{(B) } 42`, "option D".
 pub(super) fn whole(text: &str) -> Option<(Choice, &str)> {
     let mut text = trim_markup(text);
     let named = strip_name(text);
@@ -227,8 +226,7 @@ pub(super) fn behind(statement: &str) -> Option<Choice> {
     (choice.end == named.unwrap_or(inner).len()).then_some(choice)
 }
 
-/// The text of an option, where `before` and `after` are what stands around its letter: "Budding" of "**(D) Budding**
-/// because …".
+/// The text of an option, where `before` and `after` are what stands around its letter: "Budding" of "**(D) Budding** because …".
 pub(super) fn text<'t>(before: &str, after: &'t str) -> Option<&'t str> {
     let near = &after[..after.floor_char_boundary(4 * MAX_TEXT)];
     let line = near.find('\n').map_or(near, |end| &near[..end]);

@@ -75,8 +75,7 @@ fn skip_spaceless(text: &str, from: usize) -> usize {
     at
 }
 
-/// Up to the ending or unit that such a script glues to a value: "18" of "18美元", "C" of "Cです"; all of it where it does
-/// not begin with a value.
+/// Up to the ending or unit that such a script glues to a value: "18" of "18美元", "C" of "Cです"; all of it where it does not begin with a value.
 fn before_spaceless(clause: &str) -> usize {
     let first = clause.chars().next();
     if first.is_none_or(words::is_spaceless) {

@@ -15,8 +15,7 @@ pub(super) fn said(text: &str, mark: Option<DecimalMark>) -> Option<(String, boo
 }
 
 /// `text` with its numbers as English writes them, and whether one of them may be meant otherwise: "70.000" is 70000, "3,5"
-/// is 3.5, "1.234,5" is 1234.5; a model may write English numbers in any language. `mark` decides what may be either. `None`
-/// where nothing changes.
+/// is 3.5, "1.234,5" is 1234.5; a model may write English numbers in any language. `mark` decides what may be either. `None` where nothing changes.
 fn points(text: &str, mark: Option<DecimalMark>) -> Option<(String, bool)> {
     if !text.contains([',', '.']) {
         return None;
@@ -83,8 +82,7 @@ pub(crate) fn same_but_for_comma(a: &str, b: &str) -> bool {
     alike && one.iter().any(|it| it.is_some() && other.contains(it))
 }
 
-/// An answer whose commas are decimal ones, written with points; `None` where nothing changes. In brackets commas
-/// stand between entries.
+/// An answer whose commas are decimal ones, written with points; `None` where nothing changes. In brackets commas stand between entries.
 pub(crate) fn of_commas(text: &str) -> Option<String> {
     let brackets = ["\\{", "\\in", "\\langle"];
     let entries = text.contains(['(', '[', '_'])

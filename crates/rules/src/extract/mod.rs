@@ -12,8 +12,7 @@
 //! 4. nothing: what the last sentence states
 //!
 //! A response that refuses, breaks off, or only thinks has no answer. The last kind is looked at only where there is no
-//! announcement at all, so a number that merely comes last never replaces what was announced. Everything is linear in
-//! the text and without recursion.
+//! announcement at all, so a number that merely comes last never replaces what was announced. Everything is linear in the text and without recursion.
 //!
 //! | file | what it does |
 //! |---|---|
@@ -134,6 +133,7 @@ pub(crate) fn extract<'t>(text: &'t str, role: Role, config: &Config) -> Result<
 pub(crate) use decimal::{of_commas, same_but_for_comma};
 pub(crate) use labelled::parts;
 pub(crate) use markup::trim_markup as bare;
+pub(crate) use no_answer::is_refusal as refuses;
 pub(crate) use qualifiers::{
     change_option, deny as denies, dollars, falls, holds, opposed, retracted,
 };
@@ -152,8 +152,7 @@ pub(crate) fn qualifies(before: &str) -> bool {
         || words::words_of(before).any(qualifiers::is_denial)
 }
 
-/// The choice that `text` names, where one is asked for and [`extract`] finds something else: in "A: 18" the A, in
-/// "12 m/s (B)" the B.
+/// The choice that `text` names, where one is asked for and [`extract`] finds something else: in "A: 18" the A, in "12 m/s (B)" the B.
 pub(crate) fn choice_instead<'t>(
     found: &Found<'_>,
     text: &'t str,
@@ -228,8 +227,7 @@ pub(crate) fn mentions(text: &str, answer: &str) -> bool {
             .all(|word| word == "and" || near.contains(word))
 }
 
-/// Everything in `text` that may be its final answer, most trusted first, eight at most; empty where [`extract`] finds
-/// no answer.
+/// Everything in `text` that may be its final answer, most trusted first, eight at most; empty where [`extract`] finds no answer.
 pub(crate) fn candidates<'t>(text: &'t str, role: Role, config: &Config) -> Vec<Found<'t>> {
     search(text, role, config).unwrap_or_default()
 }

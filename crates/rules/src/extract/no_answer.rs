@@ -18,7 +18,7 @@ static REFUSAL: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
 const WINDOW: usize = 600;
 
 /// Does the response refuse to answer?
-pub(super) fn is_refusal(text: &str) -> bool {
+pub(crate) fn is_refusal(text: &str) -> bool {
     let text = text.trim();
     let start = text.trim_start_matches(['*', '_', '"', '#', ' ']);
     let apologises = ["I'm sorry", "I am sorry", "I apologize", "I’m sorry"]

@@ -27,8 +27,8 @@ pub(super) fn found<'t>(text: &'t str, role: Role, config: &Config) -> Option<Fo
                 (head, "####", number)
             } else {
                 let head = before.strip_suffix("\nA: ")?;
-                let line = &head[head.rfind('\n').map_or(0, |at| at + 1)..];
-                // "The final answer is" may go on below.
+                let line = head[head.rfind('\n').map_or(0, |at| at + 1)..].to_ascii_lowercase();
+                // "The final answer is", in whatever case, may go on below.
                 if line.contains("inal") || line.contains("ebnis") {
                     return None;
                 }

@@ -198,7 +198,8 @@ pub(super) fn excepts(text: &str) -> bool {
 
 /// Does what follows a value and its sign deny or change it?
 pub(super) fn change_value(before: &str, value: &str, after: &str) -> bool {
-    change(before, after) || is_argument(before) || is_negated(value, after)
+    let rounded = super::aside::rounds(value, after) == Some(false);
+    change(before, after) || is_argument(before) || is_negated(value, after) || rounded
 }
 
 /// Do words right behind the text of an option change it: "B) 12 cm times 4", "B) 12 cm (or possibly 4)"?
@@ -339,18 +340,12 @@ fn multiplied(before: &str) -> bool {
 
 /// Up to the words that say what the answer is not, as in "15 (not 16)" and "15, rather than 16".
 fn before_contrast(after: &str) -> &str {
-    let ends = [
-        "(not ",
-        ", not ",
-        " and not ",
-        ", rather than ",
-        ", instead of ",
-    ];
+    const ENDS: &str = "(not |, not | and not |, rather than |, instead of ";
     let mut fours = after.as_bytes().windows(4);
     if !fours.any(|it| matches!(it, b"not " | b"rath" | b"inst")) {
         return after;
     }
-    let end = ends.into_iter().filter_map(|it| after.find(it)).min();
+    let end = ENDS.split('|').filter_map(|it| after.find(it)).min();
     &after[..end.unwrap_or(after.len())]
 }
 
@@ -549,14 +544,7 @@ pub(super) fn denied_after(after: &str) -> bool {
 fn changes(after: &str) -> bool {
     let mut words = words_of(after);
     let first = words.next().unwrap_or("");
-    let counts = |next: &str| {
-        words::among(
-            next,
-            &[
-                "in", "a", "an", "per", "each", "every", "during", "over", "on", "at",
-            ],
-        )
-    };
+    let counts = |next: &str| words::FOLLOWS_COUNT.contains(next);
     let is_count = first == "times" && words.next().is_none_or(counts);
     let after = if is_count {
         words
@@ -585,10 +573,7 @@ pub(super) fn could_be(before: &str) -> bool {
 }
 
 fn is_verb(word: &str) -> bool {
-    const VERBS: [&str; 8] = [
-        "is", "are", "was", "isn't", "isn’t", "cannot", "can't", "can’t",
-    ];
-    words::among(word, &VERBS)
+    words::MAY_DENY.contains(word)
 }
 
 /// Is what a text is about denied in it?
@@ -694,12 +679,7 @@ fn retracts(clause: &str, first: bool) -> bool {
     // "the answer must be wrong"
     let explicit = said.len() > 2
         && said[1].eq_ignore_ascii_case("answer")
-        && words::among(
-            said[2],
-            &[
-                "is", "was", "must", "seems", "looks", "cannot", "can't", "isn't",
-            ],
-        );
+        && words::SAYS_OF_ANSWER.contains(said[2]);
     let said = &said[usize::from(explicit)..];
     // "no, 14": another answer and nothing else.
     let another = first

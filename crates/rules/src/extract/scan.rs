@@ -423,8 +423,7 @@ fn is_currency(text: &str, content: usize, next: usize) -> bool {
         || prose_words(inner) > 1
 }
 
-/// How many words of prose a would-be formula holds, those of `\text{…}` and names of functions not counted; more than five are not told
-/// apart.
+/// How many words of prose a would-be formula holds, those of `\text{…}` and names of functions not counted; more than five are not told apart.
 fn prose_words(inner: &str) -> usize {
     let bytes = inner.as_bytes();
     let mut count = 0;

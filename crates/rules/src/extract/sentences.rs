@@ -12,8 +12,7 @@ const MAX_ENDING: usize = 200;
 /// How long a sentence is at most, in bytes: of a longer one the end is looked at.
 const MAX_SENTENCE: usize = 20_000;
 
-/// Where the sentence that `from` lies in ends: at its punctuation or its line's end. `None` where that is not before
-/// `limit`.
+/// Where the sentence that `from` lies in ends: at its punctuation or its line's end. `None` where that is not before `limit`.
 pub(super) fn end(text: &str, regions: &Regions, from: usize, limit: usize) -> Option<usize> {
     let bytes = text.as_bytes();
     // A line may end within `\text{…}`.
@@ -189,11 +188,8 @@ pub(crate) fn ends_in(text: &str, is: impl Fn(&str) -> bool) -> bool {
         return true;
     }
     // "Canberra is the capital of Australia."
-    let begins = [
-        "is the ", "are the ", "was the ", "is our ", "is what ", "is who ",
-    ]
-    .into_iter()
-    .find_map(|it| sentence.find(it));
+    let mut begins = "is the |are the |was the |is our |is what |is who ".split('|');
+    let begins = begins.find_map(|it| sentence.find(it));
     if let Some(at) = begins
         && is(trim_markup(sentence[..at].trim_end()))
         && !super::qualifiers::deny(&sentence[at..])
@@ -212,21 +208,18 @@ pub(crate) fn ends_in(text: &str, is: impl Fn(&str) -> bool) -> bool {
     if words::among(article, &["the", "a", "an"]) {
         rest = rest[article.len()..].strip_prefix(' ').unwrap_or(rest);
     }
-    // "Since the discriminant is negative, there are no real solutions."
-    let since = words::SUBORDINATING.contains(words::first_word(before.trim_start()));
+    // "Since the discriminant is negative, there are no real solutions." Other clauses say when it is so.
+    let first = words::first_word(before.trim_start());
+    let second = words::words_of(before).nth(1).unwrap_or("");
+    let since = words::among(first, &["since", "because", "as"])
+        && !["far", "long", "soon", "if", "though"].contains(&second);
     let clause = before.split_once(", ").filter(|_| since);
-    let before = clause.map_or(before, |(_, main)| main);
-    if super::qualifies(before) || super::supposes(before) {
+    let main = clause.map_or(before, |(_, main)| main);
+    let bound = !since && (words::SUBORDINATING.contains(first) || words::among(first, &["as"]));
+    if bound || super::qualifies(main) || super::supposes(before) {
         return false;
     }
-    // "NaCl (sodium chloride)", "Paris, the capital of France"
-    let bracket = rest.strip_suffix(')').and_then(|it| it.split_once(" ("));
-    let gloss = bracket.or_else(|| {
-        rest.split_once(", the ")
-            .or_else(|| rest.split_once(", a "))
-    });
-    let glossed = gloss.is_some_and(|(name, gloss)| {
-        !super::qualifies(gloss) && !super::qualifiers::deny(gloss) && is(trim_markup(name))
-    });
-    glossed || is(trim_markup(rest))
+    // "Paris, the capital of France"
+    let (name, of) = rest.split_once(", the capital of ").unwrap_or((rest, ""));
+    !of.contains(' ') && is(trim_markup(name))
 }

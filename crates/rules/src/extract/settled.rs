@@ -104,11 +104,12 @@ fn is_confirmed(choice: &Choice, after: &str) -> bool {
 
 /// "Only option D satisfies both conditions."
 fn is_only(before: &str, after: &str) -> bool {
-    let named = |word: &&str| words::OPTION.contains(word);
-    let only = words_of(before).rev().find(|it| !named(it));
-    let verb = words::first_word(after.trim_start_matches(['*', '_', ' ', ')', '.']));
-    let fits = ["satisfies", "works", "fits", "meets", "holds", "remains"];
-    only.is_some_and(|it| it.eq_ignore_ascii_case("only")) && words::among(verb, &fits)
+    let mut head = words_of(before).filter(|it| !words::OPTION.contains(it));
+    let only = head
+        .next()
+        .is_some_and(|it| it.eq_ignore_ascii_case("only"));
+    let fits = words::FITS_ALONE.contains(after.trim_matches(['*', '_', ' ', ')', '.']));
+    only && fits && head.next().is_none()
 }
 
 /// "is correct", "would be the best choice", "makes the most sense".

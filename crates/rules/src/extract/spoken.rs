@@ -41,8 +41,8 @@ pub(super) fn written(text: &str) -> Option<String> {
         // "The inequality holds for all x greater than 2."
         [ref said @ .., value] => {
             let at = said.iter().rposition(|it| it.len() == 1)?;
-            let named = at > 0 && matches!(said[at - 1], "for" | "all" | "every");
-            let relation = relation(&said[at + 1..]).filter(|_| named)?;
+            let holds = words::HOLDS_FOR.contains(&said[..at].join(" "));
+            let relation = relation(&said[at + 1..]).filter(|_| holds)?;
             Some(format!(
                 "{} {relation} {}",
                 operand(said[at])?,

@@ -58,14 +58,8 @@ pub(super) fn tail(text: &str, labels: bool) -> Tail {
 
 /// The base that " in base 7" or " (base 7)" names, and where it ends.
 fn base(text: &str) -> Option<(Range<usize>, usize)> {
-    for open in [
-        " in base ",
-        " (in base ",
-        " (base ",
-        " base ",
-        " in base $",
-        " in base-",
-    ] {
+    const OPENS: &str = " in base | (in base | (base | base | in base $| in base-";
+    for open in OPENS.split('|') {
         if let Some(rest) = text.strip_prefix(open) {
             let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
             if (1..=2).contains(&digits) {
@@ -100,16 +94,8 @@ fn gap(text: &str) -> usize {
 fn mark(text: &str) -> usize {
     let gap = gap(text);
     let rest = &text[gap..];
-    for sign in [
-        "\\%",
-        "%",
-        "‰",
-        "^\\circ",
-        "^{\\circ}",
-        "^{\\circ }",
-        "\\degree",
-        "°",
-    ] {
+    let signs = r"\%|%|‰|^\circ|^{\circ}|^{\circ }|\degree|°";
+    for sign in signs.split('|') {
         if rest.starts_with(sign) {
             let end = gap + sign.len();
             let scale = text[end..].trim_start_matches([' ', '{', '}', '\\', ',']);

@@ -101,30 +101,43 @@ fn truth_value<'t>(source: Source<'t, '_>, range: &Range<usize>) -> Option<Candi
 }
 
 /// "No. Consider $x = 2$.": a paragraph that begins with its answer; a choice on a line of its own before its reasons.
-pub(super) fn opening<'t>(source: Source<'t, '_>) -> Option<Candidate<'t>> {
+/// May what follows go back on it?
+pub(super) fn opening<'t>(source: Source<'t, '_>) -> Option<(Candidate<'t>, bool)> {
     if let Some(choice) = opening_choice(source) {
-        return Some(choice);
+        return Some((choice, false));
     }
     let text = source.text.trim();
     let (word, after, rest) = leading_truth(text)?;
-    // On a line of its own before its reasons, unless they conclude something.
-    let alone = after
+    let begins = word.starts_with(char::is_uppercase);
+    let apart = after
         .trim_start_matches(['.', '!', '*'])
-        .starts_with("\n\n")
+        .starts_with("\n\n");
+    let rest = rest.trim_start();
+    let back = after.starts_with(['.', ';', '!']) && words::TURNS.contains(words::first_word(rest))
+        || apart && (contradicts(word, rest) || qualifiers::excepts(rest) || restricts(after));
+    // On a line of its own before its reasons, unless they conclude something.
+    let alone = apart
         && !words::words_of(rest).any(|it| words::CONCLUDING.contains(it))
         && !qualifiers::retracted(rest);
-    let begins = word.starts_with(char::is_uppercase)
-        && (alone || after.starts_with([',', '.', ':', ';', '!']) && !text.contains("\n\n"))
+    let states = (alone || after.starts_with([',', '.', ':', ';', '!']) && !text.contains("\n\n"))
         && !qualifiers::excepts(rest)
         && !restricts(after)
         // "Yes, we can. The total is 5."
         && !(words::COURTESY.contains(words::first_word(rest))
             && text.contains(|it: char| it.is_ascii_digit()));
-    begins.then_some(Candidate::new(word, Form::Words, 0..source.text.len()))
+    let candidate = Candidate::new(word, Form::Words, 0..source.text.len());
+    (begins && (states || back)).then_some((candidate, back))
 }
 
-/// "36\n\nHere is how: 4 boxes × 9 pencils.": a value, or a few words, on a first line of its own. May it be a heading, or
-/// what is concluded later?
+/// May what follows "yes" or "no" on a line of its own say the opposite, or go back on it?
+fn contradicts(word: &str, rest: &str) -> bool {
+    let no = words::among(word, &["no", "false"]);
+    let other = |it: &str| no && words::AFFIRMS.contains(it) || !no && qualifiers::is_denial(it);
+    words::words_of(rest).any(|it| words::TURNS.contains(it) || other(it))
+        || !no && qualifiers::takes_back(words::first_word(rest))
+}
+
+/// "36\n\nHere is how: 4 boxes × 9 pencils.": a value, or a few words, on a first line of its own. May it be a heading, or what is concluded later?
 pub(super) fn opening_value<'t>(source: Source<'t, '_>) -> Option<(Candidate<'t>, bool)> {
     let text = source.text;
     let start = text.len() - text.trim_start().len();

@@ -124,8 +124,7 @@ pub(crate) fn is_unit(name: &str) -> bool {
     unit_word(name).is_some()
 }
 
-/// Are these letters right after a number, without anything to mark them, a unit and nothing else? `spaced`: a space
-/// stands before them.
+/// Are these letters right after a number, without anything to mark them, a unit and nothing else? `spaced`: a space stands before them.
 pub(crate) fn is_bare_unit(letters: &str, spaced: bool) -> bool {
     match BARE.get(letters) {
         Some(needs_space) => spaced || !needs_space,

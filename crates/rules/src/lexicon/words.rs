@@ -112,7 +112,7 @@ pub(crate) use lists;
 lists! {
     APPROXIMATELY, OPERATION, STATING, NO_LABEL, IN_NUMBER, PERCENT, SHORT_WORD, CAPITALS, FUNCTION_IN_RUN,
     NO_FUNCTION_IN_RUN, TRUE, FALSE, NO_VALUE, EMPTY_SET, ALL_REAL_NUMBERS, ALL_REAL_NUMBERS_BUT, BEFORE_NO_SOLUTION,
-    NO_SOLUTION, KIND_OF_ANSWER, CHANGES_NUMBER, QUANTIFIER, RESTRICTS, ELEMENT, MONTH, MOLECULE,
+    NO_SOLUTION, KIND_OF_ANSWER, CHANGES_NUMBER, QUANTIFIER, RESTRICTS, ELEMENT, MONTH, MOLECULE, HOLDS_FOR, ANNOUNCES_OUTPUT,
 }
 
 /// Is a truth value, behind which `after` stands, said of some cases only: "true for even n", "yes, in most cases"?
@@ -121,9 +121,5 @@ pub(crate) fn restricts(after: &str) -> bool {
     let mut words = words.filter(|it| !matches!(*it, "" | "in" | "at" | "on" | "very"));
     let (first, second) = (words.next().unwrap_or(""), words.next().unwrap_or(""));
     let all = ["all", "every", "any", "each", "example", "instance"].contains(&second);
-    // "Yes, for 17 has no divisors", "No, if x = 0, it fails"
-    let reason = matches!(first, "for" | "if" | "when")
-        && after.starts_with([',', '.', ';'])
-        && (first == "for" || after[1..].contains(','));
-    RESTRICTS.contains(first) && !all && !reason
+    RESTRICTS.contains(first) && !all
 }

@@ -16,6 +16,8 @@ fn a_plain_end_is_what_a_search_finds() {
         "The answer is 12.\nWait, no.",
         "Is it 12? If so, the final value is 13.\nBut it isn't",
         "Therefore,",
+        "THE FINAL ANSWER IS",
+        "Das ENDERGEBNIS ist",
         "I cannot solve this.",
         "1. five\n2. six",
         "5'3\" is 63 inches - or 12 x 5 + 3 per cent",
@@ -36,7 +38,7 @@ fn a_plain_end_is_what_a_search_finds() {
             assert_eq!(gold, sought(number, Role::Gold));
         }
     }
-    assert_eq!(plain, 64);
+    assert_eq!(plain, 72);
 }
 
 #[test]

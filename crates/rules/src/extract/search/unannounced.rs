@@ -45,8 +45,11 @@ impl Search<'_, '_, '_> {
             return;
         }
         let end = self.source.text.len();
-        if let Some(candidate) = opening(self.source) {
+        if let Some((candidate, qualified)) = opening(self.source) {
             self.push(46, "opening", candidate, 0..end);
+            if let Some(kept) = self.out.last_mut() {
+                kept.found.qualified |= qualified;
+            }
         } else if let Some((reading, doubtful)) = opening_value(self.source) {
             let range = reading.range.clone();
             let said = Said {
@@ -145,6 +148,8 @@ impl Search<'_, '_, '_> {
                             || qualifiers::supposes(&text[range.start..to])
                             || qualifiers::is_one_of_several(before, after)
                             || qualifiers::is_argument(before)
+                            || after.contains("(that's ")
+                            || aside::rounds(&reading.text, after) == Some(false)
                             || qualifiers::is_bounded_time(before, &reading.text)
                             || doubtful && qualifiers::is_negative_before(before, &reading.text)
                     }
