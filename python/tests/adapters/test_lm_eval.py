@@ -94,7 +94,7 @@ def test_a_model_that_juror_serves_answers_chats(server: str, task: TaskManager,
         tasks=["arithmetic"],
         task_manager=task,
         apply_chat_template=True,
-        gen_kwargs="max_gen_toks=8",
+        gen_kwargs={"max_gen_toks": 8},
         limit=4,
         log_samples=True,
     )
@@ -110,7 +110,7 @@ def test_a_model_that_juror_serves_completes(server: str, task: TaskManager) -> 
         model_args={"model": "tiny", "base_url": f"{server}/v1/completions", "tokenizer_backend": None, "batch_size": 2},
         tasks=["arithmetic"],
         task_manager=task,
-        gen_kwargs="max_gen_toks=8",
+        gen_kwargs={"max_gen_toks": 8},
         limit=4,
     )
     assert results["n-samples"]["arithmetic"]["effective"] == 4
