@@ -334,7 +334,7 @@ fn a_prompt_that_is_too_long_is_asked_once() {
             assert!(error.contains(part), "{shape}: {line}");
         }
     }
-    assert_eq!(server.judged().len(), count + 1);
+    assert_eq!(server.judged().len(), count + 2);
 }
 
 /// Killed at any moment, nothing that was answered and kept is asked again.
