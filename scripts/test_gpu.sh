@@ -253,7 +253,7 @@ correctness() {
     step examples 10 same_verdicts "$root/examples/rollouts.jsonl"
     step kernels 5 rust_tests kernels:: sinks::
     step rollouts 8 same_verdicts "$results/rollouts.jsonl"
-    step families 45 rust_tests fast::logits_of
+    step families 90 rust_tests fast::logits_of
     step goldens 12 rust_tests golden_logits
     step lag-and-preemption 30 rust_tests fast::greedy
     if [[ -n $sanitizer ]]; then

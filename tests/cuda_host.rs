@@ -186,25 +186,35 @@ fn choices(vocab: usize) -> Choices {
     Choices::yes_or_no(yes, no)
 }
 
+/// A greedy request of each prompt.
+fn requests(vocab: usize) -> impl Iterator<Item = Request> {
+    let prompts = prompts(vocab).into_iter().enumerate();
+    prompts.map(|(id, prompt)| Request {
+        id: id as u64,
+        prompt,
+        max_new_tokens: NEW_TOKENS,
+        sampling: Sampling::GREEDY,
+        random_key: RandomKey {
+            seed: 0,
+            sample: id as u64,
+            trial: 0,
+        },
+        eos: Arc::from([]),
+        guide: None,
+        choices: None,
+        logprobs: None,
+    })
+}
+
 fn generate(model: Box<dyn DeviceModel>, random: &Random) -> Result<Vec<Generated>, String> {
     let mut engine = Engine::new(model, &config(random.config.max_positions)).unwrap();
     let choices = Arc::new(choices(random.config.vocab));
-    for (id, prompt) in prompts(random.config.vocab).into_iter().enumerate() {
+    for request in requests(random.config.vocab) {
         engine.add(Request {
-            id: id as u64,
-            prompt,
-            max_new_tokens: NEW_TOKENS,
-            sampling: Sampling::GREEDY,
-            random_key: RandomKey {
-                seed: 0,
-                sample: id as u64,
-                trial: 0,
-            },
-            eos: Arc::from([]),
-            guide: None,
             choices: Some(Arc::clone(&choices)),
             // Rows that ask lie between others that do not.
-            logprobs: (id % 2 == 0).then_some(3),
+            logprobs: (request.id % 2 == 0).then_some(3),
+            ..request
         });
     }
     let mut completions = Vec::new();
@@ -438,21 +448,10 @@ fn masks_are_those_of_their_place() {
     let random = qwen3();
     let model = load(&random, &device(0), Precision::all(DType::BF16)).unwrap();
     let mut engine = Engine::new(model, &config(random.config.max_positions)).unwrap();
-    for (id, prompt) in prompts(random.config.vocab).into_iter().enumerate() {
+    for request in requests(random.config.vocab) {
         engine.add(Request {
-            id: id as u64,
-            prompt,
-            max_new_tokens: NEW_TOKENS,
-            sampling: Sampling::GREEDY,
-            random_key: RandomKey {
-                seed: 0,
-                sample: id as u64,
-                trial: 0,
-            },
-            eos: Arc::from([]),
-            guide: (id % 2 == 0).then(|| Box::new(Remainders) as Box<dyn Guide>),
-            choices: None,
-            logprobs: None,
+            guide: (request.id % 2 == 0).then(|| Box::new(Remainders) as Box<dyn Guide>),
+            ..request
         });
     }
     let mut masked = 0;

@@ -182,78 +182,69 @@ fn until_failure<M: StepModel + 'static>(
     }
 }
 
-/// Fails to launch, where [`Scarce`] under [`Lagging`] fails in a step that was launched.
-struct Refuses(Lagging<Reader>, usize);
+/// Has no room for every fifth launch, or choice, where [`Scarce`] under [`Lagging`] fails in a step that was launched.
+struct Refuses {
+    model: Lagging<Reader>,
+    choices: bool,
+    asked: usize,
+}
+
+impl Refuses {
+    fn new(choices: bool, late: bool) -> Self {
+        Self {
+            model: Lagging::new(reader(4), late),
+            choices,
+            asked: 0,
+        }
+    }
+
+    fn fail(&mut self, choices: bool) -> Result<(), ModelError> {
+        self.asked += usize::from(choices == self.choices);
+        if choices == self.choices && self.asked.is_multiple_of(5) {
+            return Err(ModelError::OutOfMemory("no room".into()));
+        }
+        Ok(())
+    }
+}
 
 impl StepModel for Refuses {
     fn properties(&self) -> Properties {
-        self.0.properties()
+        self.model.properties()
     }
 
     fn launch(&mut self, batch: &StepBatch) -> Result<Forward, ModelError> {
-        self.1 += 1;
-        if self.1.is_multiple_of(5) {
-            return Err(ModelError::OutOfMemory("no room for the logits".into()));
-        }
-        self.0.launch(batch)
+        self.fail(false)?;
+        self.model.launch(batch)
     }
 
     fn choose(&mut self, forward: Forward, rows: &[RowRequest]) -> Result<Ticket, ModelError> {
-        self.0.choose(forward, rows)
+        self.fail(true)?;
+        self.model.choose(forward, rows)
     }
 
     fn collect(&mut self, ticket: Ticket) -> Result<Vec<Option<Chosen>>, ModelError> {
-        self.0.collect(ticket)
+        self.model.collect(ticket)
     }
 
     fn shrink(&mut self, blocks: usize) -> Result<Option<usize>, ModelError> {
-        self.0.shrink(blocks)
+        self.model.shrink(blocks)
     }
 }
 
 #[test]
 fn a_step_that_cannot_be_launched_does_not_disturb_the_one_under_way() {
-    let model = Refuses(Lagging::new(reader(4), true), 0);
+    let model = Refuses::new(false, true);
     let mut engine = Engine::new(Box::new(model), &limits(200)).unwrap();
     let completions = run_requests(&mut engine, mixed_requests(40, 12, 30), usize::MAX);
     assert_eq!(essence(&completions), essence(&undisturbed(40)));
     assert!(engine.stats().out_of_memory > 3);
 }
 
-/// Launches, and has no room to choose.
-struct Undecided(Lagging<Reader>, usize);
-
-impl StepModel for Undecided {
-    fn properties(&self) -> Properties {
-        self.0.properties()
-    }
-
-    fn launch(&mut self, batch: &StepBatch) -> Result<Forward, ModelError> {
-        self.0.launch(batch)
-    }
-
-    fn choose(&mut self, forward: Forward, rows: &[RowRequest]) -> Result<Ticket, ModelError> {
-        self.1 += 1;
-        if self.1.is_multiple_of(5) {
-            return Err(ModelError::OutOfMemory("no room for the masks".into()));
-        }
-        self.0.choose(forward, rows)
-    }
-
-    fn collect(&mut self, ticket: Ticket) -> Result<Vec<Option<Chosen>>, ModelError> {
-        self.0.collect(ticket)
-    }
-
-    fn shrink(&mut self, blocks: usize) -> Result<Option<usize>, ModelError> {
-        self.0.shrink(blocks)
-    }
-}
-
 /// Steps that were launched and could not be told what to choose from, at once or late, are given up.
 #[test]
 fn a_step_that_cannot_choose_is_computed_again() {
     for late in [false, true] {
-        let model = Undecided(Lagging::new(reader(4), late), 0);
+        let model = Refuses::new(true, late);
         let mut engine = Engine::new(Box::new(model), &limits(200)).unwrap();
         let completions = run_requests(&mut engine, mixed_requests(40, 12, 30), usize::MAX);
         assert_eq!(essence(&completions), essence(&undisturbed(40)));
