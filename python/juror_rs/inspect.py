@@ -50,7 +50,7 @@ _REASON = {"reason": "grader_failed"} if "reason" in inspect.signature(Score.uns
 
 
 def juror(
-    model: str = "tiny",
+    model: str | None = None,
     url: str | None = None,
     value: str | Sequence[str] = "reward",
     name: str = "juror",
@@ -59,12 +59,12 @@ def juror(
     """Scores a sample by a judge; the target is the reference answer, or several that are all right.
 
     Args:
-        model: The judge to start, if `url` is not given.
+        model: The judge to start, if `url` is not given, nor several judges in `settings`; `tiny` if nothing else is said.
         url: The address of a running server.
         value: What the score is: `reward`, `process`, `outcome`, `perfect` or `overall`, or several of them: then the score is a dict, with
             metrics for each. All are in its metadata.
         name: What the scorer is called in logs and tables: give each of several judges its own.
-        settings: More of `juror_rs.Judge`: `protocol`, `device`, `cache`, …
+        settings: More of `juror_rs.Judge`: `protocol`, `cascade`, `panel`, `device`, `cache`, …
 
     Raises:
         ValueError: With the server's key among the arguments, which Inspect writes to its logs: set `JUROR_API_KEY`; or if `value` names
@@ -82,7 +82,7 @@ def _registered(name: str, several: bool) -> Callable[..., Scorer]:
     return scorer(metrics={"*": metrics} if several else metrics, name=name)(_scorer)
 
 
-def _scorer(model: str = "tiny", url: str | None = None, value: str | list[str] = "reward", **settings: Any) -> Scorer:
+def _scorer(model: str | None = None, url: str | None = None, value: str | list[str] = "reward", **settings: Any) -> Scorer:
     if "api_key" in settings or (url is not None and urlsplit(url).password is not None):
         raise ValueError("Inspect writes a scorer's arguments to its logs: set JUROR_API_KEY, and leave the key out of them")
     wanted = [value] if isinstance(value, str) else value

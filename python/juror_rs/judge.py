@@ -59,8 +59,10 @@ class Judge:
 
     def __init__(
         self,
-        model: str = "tiny",
+        model: str | None = None,
         *,
+        cascade: tuple[str, str] | None = None,
+        panel: str | os.PathLike[str] | None = None,
         url: str | None = None,
         api_key: str | None = None,
         protocol: str | None = None,
@@ -73,7 +75,11 @@ class Judge:
         """Starts or finds the server; returns once the judge is loaded.
 
         Args:
-            model: `tiny`, a folder, a GGUF file, an id on the Hugging Face hub, or an alias of a known judge.
+            model: `tiny`, a folder, a GGUF file, an id on the Hugging Face hub, or an alias of a known judge; `tiny` if nothing
+                else is said.
+            cascade: In place of a model two of them: the second is asked where the first is unsure. When that is, is said by
+                `arguments`, as `("--escalate", "0.2..0.8")`.
+            panel: In place of a model the TOML file of several judges that vote.
             url: The address of a running server, in place of starting one; if None, that of JUROR_URL, if set. Only
                 `api_key` and `timeout` go with it: the rest was said to the server when it was started.
             api_key: The server's key; if None, that of JUROR_API_KEY.
@@ -88,14 +94,22 @@ class Judge:
             JudgeError: If the server cannot be started, or none answers at `url`.
             ValueError: If `url` is no address, or settings of a server to be started go with the address of one that runs.
         """
-        options = {"--protocol": protocol, "--device": device, "--reward": reward, "--cache": cache}
+        if isinstance(cascade, str) or (cascade is not None and len(cascade) != 2):
+            raise ValueError(f"cascade takes two judges, as (\"small\", \"large\"), and is {cascade!r}")
+        judges = {"--model": model, "--cascade": cascade and ",".join(cascade), "--panel": panel}
+        named = sum(judge is not None for judge in judges.values())
+        if named > 1:
+            raise ValueError("model, cascade and panel each say who judges: give one of them")
+        if named == 0:
+            judges["--model"] = "tiny"
+        options = {**judges, "--protocol": protocol, "--device": device, "--reward": reward, "--cache": cache}
         given = [text for option, value in options.items() if value is not None for text in (option, os.fspath(value))]
-        started_with = ("--model", model, *given, *arguments)
+        started_with = (*given, *arguments)
         url = url or os.environ.get("JUROR_URL") or None
         if url is not None and started_with != ("--model", "tiny"):
             raise ValueError(
-                f"model, protocol, device, reward, cache and arguments are for a server to be started, and that at {url} runs; "
-                "leave them away, or `url` (and JUROR_URL)"
+                f"model, cascade, panel, protocol, device, reward, cache and arguments are for a server to be started, and that at {url} "
+                "runs; leave them away, or `url` (and JUROR_URL)"
             )
         api_key = api_key or os.environ.get("JUROR_API_KEY") or None
         self._settings = _Settings(url, api_key, started_with, timeout)

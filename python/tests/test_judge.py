@@ -9,6 +9,7 @@ import math
 import sys
 import types
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -223,3 +224,31 @@ def test_a_judge_sleeps_and_wakes(rows: Rows) -> None:
         judge.sleep()
         judge.wake_up()
         assert judge.judge(rows[:1])[0].status == "ok"
+
+
+def test_several_judges_give_a_verdict_together(rows: Rows, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.symlink_to(Path(__file__).parents[2] / "models" / "tiny")
+    with Judge(cascade=("tiny", str(other)), arguments=["--escalate", "0..0.5"]) as judge:
+        verdicts = judge.judge(rows)
+        assert {verdict.line["judge"] for verdict in verdicts} == {"tiny", "other"}
+        assert judge.info is not None
+        assert [one["protocol"] for one in judge.info["judges"]] == ["prime", "prime"]
+    panel = tmp_path / "panel.toml"
+    panel.write_text('[[judges]]\nmodel = "tiny"\n[[judges]]\nmodel = "tiny"\nname = "b"\nprotocol = "prime-outcome"\n')
+    with Judge(panel=panel) as judge:
+        (verdict,) = judge.judge(rows[:1])
+        assert [vote["judge"] for vote in verdict.line["votes"]] == ["tiny", "b"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "why"),
+    [
+        ({"model": "tiny", "cascade": ("tiny", "b")}, "give one of them"),
+        ({"cascade": "tiny"}, "two judges"),
+        ({"panel": "panel.toml", "url": "http://127.0.0.1:1"}, "to be started"),
+    ],
+)
+def test_who_judges_is_said_once(settings: dict[str, Any], why: str) -> None:
+    with pytest.raises(ValueError, match=why):
+        Judge(**settings)

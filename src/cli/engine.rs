@@ -123,6 +123,7 @@ impl EngineArguments {
             no_prefix_cache: self.no_prefix_cache,
             plain_operations: self.plain_operations,
             no_shared_prefix: self.no_shared_prefix,
+            ..EngineOptions::default()
         }
     }
 }

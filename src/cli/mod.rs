@@ -31,6 +31,7 @@ mod rules;
 mod sampling;
 #[cfg(feature = "serve")]
 mod serve;
+mod several;
 mod short_help;
 mod table;
 mod verify;

@@ -2,7 +2,7 @@
 
 use std::io::{Read as _, Write as _};
 use std::net::{IpAddr, ToSocketAddrs as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -14,16 +14,17 @@ use super::endpoint::EndpointArguments;
 use super::engine::{EngineArguments, GpusArgument, ModelArguments};
 use super::judge::{JudgeChoice, ResolvedJudge, VerdictArguments, identity, parse_size};
 use super::sampling::SamplingArguments;
-use super::{DONE, Failure, OrFail, catch_interrupts, download, say};
+use super::several::{CascadeChoice, PanelFile, SeveralArguments};
+use super::{Command, DONE, Failure, OrFail, catch_interrupts, download, say};
 use crate::cli::columns::ColumnArguments;
-use juror_data::journal::Identity;
-use juror_data::read_text;
-use juror_engine::model::DeviceChoice;
+use juror_data::{ColumnMap, read_text};
 use juror_hub::Want;
 use juror_judge::catalog::JudgeModel;
 use juror_judge::judge::cache::{self, AnswerCache, CACHE_SIZE};
+use juror_judge::judge::cascade::Cascade;
+use juror_judge::judge::panel::{Member, Panel};
 use juror_judge::judge::service::ServiceSetup;
-use juror_judge::judge::{JudgeText, RulesMode, RunOptions};
+use juror_judge::judge::{RulesMode, RunOptions};
 use juror_judge::openai::conversation::ChatModel;
 use juror_judge::openai::generation::Defaults;
 use juror_judge::protocol::Yields;
@@ -32,7 +33,7 @@ use juror_judge::runtime::Phase;
 use juror_judge::server::{Answerer, Event, JudgeIdentity, Limits, ServerSetup, serve};
 
 /// Judge over HTTP: for trainers, evaluation harnesses and any client of OpenAI's API
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct ServeArguments {
     /// Address to listen at; any but a loopback address needs --api-key, --api-key-file or --insecure
@@ -72,6 +73,8 @@ pub(super) struct ServeArguments {
     #[command(flatten)]
     judge: JudgeChoice,
     #[command(flatten)]
+    several: SeveralArguments,
+    #[command(flatten)]
     endpoint: EndpointArguments,
     #[command(flatten)]
     model: ModelArguments,
@@ -105,7 +108,8 @@ Routes:
                       weights and cache leave the GPU and come back
   GET  /health, /ready, /metrics
 
-With --rules only there is no model: /v1/judge, /get_reward and /reward give the rules' outcome as the reward.
+With --rules only there is no model: /v1/judge, /get_reward and /reward give the rules' outcome as the reward. With --cascade \
+or --panel they give the verdicts of several judges together, which are all loaded at once; none of them answers OpenAI's API.
 
 Once it listens, a line {\"url\", \"model\"} goes to standard output. It refuses nothing because it is busy: requests wait. \
 What is asked twice is judged once, also where a client gave up and asks again. `X-Client-Id: NAME` tells clients apart that \
@@ -116,11 +120,6 @@ pub(super) fn run(arguments: ServeArguments) -> Result<u8, Failure> {
     let (host, port) = (arguments.host.clone(), arguments.port);
     let exit_with_stdin = arguments.exit_with_stdin;
     let setup = resolve(arguments)?;
-    if let Answerer::Model(service, _) = &setup.answerer {
-        for note in &service.text.notes {
-            say(&format!("note: {note}"));
-        }
-    }
     let model = setup.identity.model.clone();
     let interrupted = catch_interrupts().or_fail()?;
     if exit_with_stdin {
@@ -171,6 +170,184 @@ fn resolve(mut arguments: ServeArguments) -> Result<ServerSetup, Failure> {
             .or_usage();
         }
     }
+    let (served, answerer) = answerer(&arguments)?;
+    Ok(ServerSetup {
+        answerer,
+        defaults: served.defaults,
+        identity: served.identity,
+        columns: served.columns,
+        yields: served.yields,
+        api_key,
+        insecure: arguments.insecure,
+        failure_reward: arguments.failure_reward,
+        limits: Limits {
+            body: arguments.max_body as usize,
+            samples: arguments.max_samples,
+            text: arguments.max_text as usize,
+        },
+    })
+}
+
+/// What a server says of its judge, and how it reads rows for it.
+struct Served {
+    defaults: Defaults,
+    identity: JudgeIdentity,
+    columns: ColumnMap,
+    yields: Yields,
+}
+
+impl Served {
+    /// Of several judges together, whose verdicts hold `yields`.
+    fn together(all: Vec<Self>, yields: Yields) -> anyhow::Result<Self> {
+        let mut identities = Vec::new();
+        let mut together: Option<Self> = None;
+        for mut one in all {
+            identities.push(one.identity.clone());
+            if let Some(before) = together {
+                one.columns = before.columns.joined(&one.columns).context(
+                    "the judges of a server read the same rows, and these take different rubrics: give one server to each",
+                )?;
+                one.defaults = before.defaults;
+            }
+            together = Some(one);
+        }
+        let together = together.context("there is no judge")?;
+        Ok(Self {
+            identity: JudgeIdentity::of_several(identities),
+            yields,
+            ..together
+        })
+    }
+}
+
+/// The judges that the user wants.
+fn answerer(arguments: &ServeArguments) -> Result<(Served, Answerer), Failure> {
+    if let Some(file) = &arguments.several.panel {
+        return panel(arguments, file);
+    }
+    if let Some(choice) = arguments.several.cascade(&arguments.verdict).or_usage()? {
+        return cascade(arguments, choice);
+    }
+    let (served, one) = one(arguments)?;
+    let answerer = match one {
+        One::Rules(options) => Answerer::Rules(options),
+        One::Model(service) => {
+            let chat = match &service.model {
+                JudgeModel::Here(source) => {
+                    let name = arguments.judge.model.clone();
+                    let style = arguments.judge.chat.style();
+                    let mut chat = ChatModel::load(name, source, style).or_usage()?;
+                    chat.settle_head(source).map_err(download::failure)?;
+                    Some(Arc::new(chat))
+                }
+                JudgeModel::Elsewhere(_) => None,
+            };
+            Answerer::Model(*service, chat)
+        }
+    };
+    Ok((served, answerer))
+}
+
+/// Two judges: the second is asked where the first is unsure.
+fn cascade(
+    arguments: &ServeArguments,
+    choice: CascadeChoice,
+) -> Result<(Served, Answerer), Failure> {
+    let lines = choice.models.map(|model| {
+        let mut line = arguments.clone();
+        line.judge.model = model;
+        // It draws from what the first judge is sure of.
+        line.verdict.rules.audit = None;
+        line
+    });
+    let (all, services) = several(lines.into())?;
+    for service in &services {
+        CascadeChoice::check(service.text.protocol.as_ref()).or_usage()?;
+    }
+    let Ok(judges) = <[ServiceSetup; 2]>::try_from(services) else {
+        return Err(anyhow!("--cascade takes two judges, as `small,large`")).or_usage();
+    };
+    let text = &judges[0].text;
+    let why_not = text.endpoint_without_probabilities();
+    CascadeChoice::check_first(&choice.names[0], why_not).or_usage()?;
+    let yields = text.protocol.yields();
+    let cascade = Cascade {
+        unsure: choice.unsure,
+        yields,
+        policy: judges[0].options.reward,
+        audit: arguments.verdict.rules.audit.unwrap_or(0.0),
+        seed: arguments.sampling.seed,
+    };
+    let answerer = Answerer::Cascade {
+        judges: Box::new(judges),
+        names: choice.names,
+        cascade,
+    };
+    Ok((Served::together(all, yields).or_usage()?, answerer))
+}
+
+/// Judges that vote.
+fn panel(arguments: &ServeArguments, file: &Path) -> Result<(Served, Answerer), Failure> {
+    let panel = PanelFile::read(file, &arguments.verdict).or_usage()?;
+    let lines = panel.commands(file, "serve").map(|command| match command {
+        Ok(Command::Serve(line)) => Ok(*line),
+        Ok(_) => Err(anyhow!(
+            "the options of a judge must be those of `juror serve`"
+        )),
+        Err(why) => Err(why),
+    });
+    let lines: anyhow::Result<Vec<_>> = lines.collect();
+    let (all, services) = several(lines.or_usage()?)?;
+    let members = services.iter().zip(&panel.judges);
+    let members = members.map(|(service, judge)| Member {
+        name: judge.name.clone(),
+        weight: judge.weight,
+        yields: service.text.protocol.yields(),
+        calibration: service.text.calibration.clone(),
+    });
+    let verdict = &arguments.verdict;
+    let voting = Panel::new(
+        panel.rule,
+        members.collect(),
+        verdict.reward,
+        verdict.require_process,
+    );
+    let served = Served::together(all, voting.yields()).or_usage()?;
+    Ok((served, Answerer::Panel(services, voting)))
+}
+
+/// Several judges, each by its own arguments.
+fn several(lines: Vec<ServeArguments>) -> Result<(Vec<Served>, Vec<ServiceSetup>), Failure> {
+    let judges = lines
+        .iter()
+        .map(|line| (&line.endpoint, line.judge.model.as_str()));
+    EndpointArguments::check_keys(judges).or_usage()?;
+    let mut all = Vec::new();
+    let mut services = Vec::new();
+    for mut line in lines {
+        line.endpoint.of_several();
+        match one(&line)? {
+            (served, One::Model(service)) => {
+                all.push(served);
+                services.push(*service);
+            }
+            (_, One::Rules(_)) => {
+                let why = "a judge of several must be a model, and --rules only asks none";
+                return Err(anyhow!(why)).or_usage();
+            }
+        }
+    }
+    Ok((all, services))
+}
+
+/// One judge.
+enum One {
+    Model(Box<ServiceSetup>),
+    Rules(RunOptions),
+}
+
+/// One judge, and what a server says of it; reads the model's text side, not its weights.
+fn one(arguments: &ServeArguments) -> Result<(Served, One), Failure> {
     let devices = arguments.gpus.devices(&arguments.model).or_usage()?;
     let resolved = ResolvedJudge::new(
         &arguments.judge,
@@ -187,56 +364,34 @@ fn resolve(mut arguments: ServeArguments) -> Result<ServerSetup, Failure> {
         .columns(&ColumnArguments::default(), protocol)
         .or_usage()?
         .fixed();
+    let mut options = resolved.options;
     let defaults = Defaults {
-        max_new_tokens: resolved.options.max_new_tokens,
-        seed: resolved.options.seed,
+        max_new_tokens: options.max_new_tokens,
+        seed: options.seed,
     };
-    let limits = Limits {
-        body: arguments.max_body as usize,
-        samples: arguments.max_samples,
-        text: arguments.max_text as usize,
-    };
-    let (insecure, failure_reward) = (arguments.insecure, arguments.failure_reward);
-    let yields = protocol.yields();
     let own = identity(protocol, &resolved.template);
-    let (answerer, identity, yields) = if let Some((judge, text)) = resolved.judge {
-        let (answerer, identity) = model(arguments, devices, judge, text, resolved.options, own)?;
-        (answerer, identity, yields)
-    } else {
-        let identity = JudgeIdentity {
-            model: "rules".to_owned(),
-            commit: env!("CARGO_PKG_VERSION").to_owned(),
-            protocol: resolved.options.outcome_rules.describe(),
-            prompt_hash: String::new(),
+    let yields = protocol.yields();
+    let Some((model, text)) = resolved.judge else {
+        let served = Served {
+            defaults,
+            identity: JudgeIdentity {
+                model: "rules".to_owned(),
+                commit: env!("CARGO_PKG_VERSION").to_owned(),
+                protocol: options.outcome_rules.describe(),
+                prompt_hash: String::new(),
+                judges: Vec::new(),
+            },
+            columns,
+            yields: Yields {
+                outcome: true,
+                ..Yields::default()
+            },
         };
-        let yields = Yields {
-            outcome: true,
-            ..Yields::default()
-        };
-        (Answerer::Rules(resolved.options), identity, yields)
+        return Ok((served, One::Rules(options)));
     };
-    Ok(ServerSetup {
-        answerer,
-        defaults,
-        identity,
-        columns,
-        yields,
-        api_key,
-        insecure,
-        failure_reward,
-        limits,
-    })
-}
-
-/// A model that judges, and its name for clients.
-fn model(
-    arguments: ServeArguments,
-    devices: Vec<DeviceChoice>,
-    model: JudgeModel,
-    text: Arc<JudgeText>,
-    mut options: RunOptions,
-    own: Identity,
-) -> Result<(Answerer, JudgeIdentity), Failure> {
+    for note in &text.notes {
+        say(&format!("note: {note}"));
+    }
     let engine = arguments.engine.options(&arguments.model);
     if let Some(folder) = &arguments.cache {
         let here = model.files().map_or(&[][..], |_| &devices);
@@ -249,22 +404,29 @@ fn model(
             AnswerCache::open(folder, identity, size).or_usage()?,
         ));
     }
-    let (name, commit, chat) = match &model {
+    let (name, commit) = match &model {
         JudgeModel::Here(source) => {
-            let name = arguments.judge.model;
-            let style = arguments.judge.chat.style();
-            let mut chat = ChatModel::load(name.clone(), source, style).or_usage()?;
-            chat.settle_head(source).map_err(download::failure)?;
             let commit = match source.origin() {
                 Some(origin) if source.adapter().is_none() => origin,
                 _ => source.hash().map_err(download::failure)?,
             };
-            (name, commit, Some(Arc::new(chat)))
+            (arguments.judge.model.clone(), commit)
         }
         JudgeModel::Elsewhere(endpoint) => {
-            let commit = endpoint.address().to_owned();
-            (endpoint.model().to_owned(), commit, None)
+            (endpoint.model().to_owned(), endpoint.address().to_owned())
         }
+    };
+    let served = Served {
+        defaults,
+        identity: JudgeIdentity {
+            model: name,
+            commit,
+            protocol: own.name,
+            prompt_hash: own.hash,
+            judges: Vec::new(),
+        },
+        columns,
+        yields,
     };
     let service = ServiceSetup {
         model,
@@ -273,13 +435,7 @@ fn model(
         devices,
         engine,
     };
-    let identity = JudgeIdentity {
-        model: name,
-        commit,
-        protocol: own.name,
-        prompt_hash: own.hash,
-    };
-    Ok((Answerer::Model(service, chat), identity))
+    Ok((served, One::Model(Box::new(service))))
 }
 
 /// The key that clients must send.

@@ -296,6 +296,13 @@ impl ColumnMap {
         Self { needs, ..self }
     }
 
+    /// Reads rows for what `other` needs too; `None` where both need another rubric.
+    #[must_use]
+    pub fn joined(self, other: &Self) -> Option<Self> {
+        let needs = self.needs.joined(&other.needs)?;
+        Some(Self { needs, ..self })
+    }
+
     /// What rows are read for.
     pub(super) fn needs(&self) -> &Needs {
         &self.needs

@@ -45,6 +45,24 @@ impl Needs {
             ..Self::default()
         }
     }
+
+    /// These and those of another; `None` where the rubrics are not the same.
+    pub(crate) fn joined(&self, other: &Self) -> Option<Self> {
+        let rubric = match (&self.rubric, &other.rubric) {
+            (RubricNeed::None, one) | (one, RubricNeed::None) => one.clone(),
+            (one, same) if one == same => one.clone(),
+            _ => return None,
+        };
+        Some(Self {
+            question: self.question || other.question,
+            response: self.response || other.response,
+            reference: self.reference || other.reference,
+            steps: self.steps || other.steps,
+            messages: self.messages || other.messages,
+            other: self.other || other.other,
+            rubric,
+        })
+    }
 }
 
 impl Default for Needs {

@@ -16,6 +16,7 @@ use crate::cli::prompt_choice::PromptChoice;
 use crate::cli::rows::{RowsArguments, whole};
 use crate::cli::rules::RulesArguments;
 use crate::cli::sampling::SamplingArguments;
+use crate::cli::several::SeveralArguments;
 use juror_judge::catalog::JudgeModel;
 use juror_judge::judge::OwnSolutions;
 use juror_judge::protocol::{self, PromptTemplate, Protocol};
@@ -56,15 +57,8 @@ pub(in crate::cli) struct JudgeArguments {
     /// The solutions, once they are made.
     #[arg(skip)]
     pub(super) own_solutions: Option<Arc<OwnSolutions>>,
-    /// Several judges, from a TOML file: each judges everything, and they vote
-    #[arg(long, value_name = "FILE.toml", conflicts_with_all = ["model", "adapter", "cascade"], help_heading = JUDGE)]
-    pub(super) panel: Option<PathBuf>,
-    /// Two judges: the second is asked where the first is unsure
-    #[arg(long, value_name = "SMALL,LARGE", value_delimiter = ',', num_args = 1, conflicts_with_all = ["model", "adapter"], help_heading = JUDGE)]
-    pub(super) cascade: Vec<String>,
-    /// With --cascade: the probabilities of True at which the first judge is unsure, as `0.1..0.9`
-    #[arg(long, value_name = "LOW..HIGH", value_parser = parse_range, requires = "cascade", help_heading = JUDGE)]
-    pub(super) escalate: Option<(f64, f64)>,
+    #[command(flatten)]
+    pub(super) several: SeveralArguments,
 
     #[command(flatten)]
     pub(super) columns: ColumnArguments,
@@ -160,16 +154,6 @@ fn parse_probability(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(probability) if (0.5..=1.0).contains(&probability) => Ok(probability),
         _ => Err("must be a number from 0.5 to 1".into()),
-    }
-}
-
-/// `0.1..0.9`.
-fn parse_range(text: &str) -> Result<(f64, f64), String> {
-    let ends = text.split_once("..");
-    let ends = ends.and_then(|(low, high)| Some((low.parse().ok()?, high.parse().ok()?)));
-    match ends {
-        Some((low, high)) if 0.0 <= low && low < high && high <= 1.0 => Ok((low, high)),
-        _ => Err("must be two probabilities, as `0.1..0.9`".into()),
     }
 }
 

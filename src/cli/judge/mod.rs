@@ -16,6 +16,7 @@ pub(super) use self::resolved::ResolvedJudge;
 use super::eval::Labels;
 use super::inputs::{self, Inputs, shown};
 use super::progress::{Progress, print_summary};
+use super::several::CascadeChoice;
 use super::{DONE, Failure, INCOMPLETE, INTERRUPTED, OrFail, catch_interrupts, say};
 use juror_data::journal::{Identity, earlier_input, journal_path};
 use juror_data::output::has_place_beside;
@@ -221,14 +222,10 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
         begun,
     )?;
     if let Some((_, text)) = &judge
-        && let Some(why) = text.endpoint_without_probabilities()
-        && !arguments.cascade.is_empty()
+        && arguments.several.is_cascade()
     {
-        let model = &arguments.judge.model;
-        return Err(anyhow!(
-            "--cascade has no meaning with {model} as its first judge: {why}"
-        ))
-        .or_usage();
+        let why_not = text.endpoint_without_probabilities();
+        CascadeChoice::check_first(&arguments.judge.model, why_not).or_usage()?;
     }
     options.own = arguments.own_solutions;
     let engine = arguments.engine.options(&arguments.model);

@@ -6,6 +6,7 @@ mod judge;
 mod memory;
 mod openai;
 mod operation;
+mod several;
 mod trainers;
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};

@@ -33,6 +33,15 @@ pub struct Escalation {
     pub audited: HashSet<usize>,
 }
 
+/// Why the second judge is asked about a sample.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Asked {
+    /// The first judge is unsure of it.
+    Unsure,
+    /// The first is sure of it, and is checked.
+    Audited,
+}
+
 /// What the second judge changed.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct CascadeReport {
@@ -66,7 +75,18 @@ impl Cascade {
                     || between(self.yields.outcome, confidence.outcome))
     }
 
-    /// Which samples the second judge is asked about, after the first one's verdicts.
+    /// Why the second judge is asked about a trial of a sample, after the first one's verdict on it; `None` where it is not.
+    pub fn asks(&self, verdict: &Verdict) -> Option<Asked> {
+        if verdict.skipped {
+            None
+        } else if self.is_unsure(verdict) {
+            Some(Asked::Unsure)
+        } else {
+            is_drawn(self.audit, self.seed, &verdict.id).then_some(Asked::Audited)
+        }
+    }
+
+    /// Which samples the second judge is asked about, after the first one's verdicts: those of which it is asked about one trial or more.
     ///
     /// # Errors
     /// The first error among the verdicts.
@@ -77,16 +97,15 @@ impl Cascade {
         let mut asked = Escalation::default();
         for verdict in verdicts {
             let verdict = verdict?;
-            if verdict.skipped {
-                continue;
-            }
-            if self.is_unsure(&verdict) {
-                asked.audited.remove(&verdict.index);
-                asked.unsure.insert(verdict.index);
-            } else if !asked.unsure.contains(&verdict.index)
-                && is_drawn(self.audit, self.seed, &verdict.id)
-            {
-                asked.audited.insert(verdict.index);
+            match self.asks(&verdict) {
+                Some(Asked::Unsure) => {
+                    asked.audited.remove(&verdict.index);
+                    asked.unsure.insert(verdict.index);
+                }
+                Some(Asked::Audited) if !asked.unsure.contains(&verdict.index) => {
+                    asked.audited.insert(verdict.index);
+                }
+                _ => {}
             }
         }
         Ok(asked)
@@ -109,39 +128,42 @@ impl Cascade {
         let escalated: Vec<Sample> = samples
             .iter()
             .enumerate()
-            .filter(|(index, _)| asked.contains(*index))
+            .filter(|(index, _)| asked.why(*index).is_some())
             .map(|(_, sample)| sample.clone())
             .collect();
         let mut others = second.judge(&escalated)?.into_iter();
         let mut report = CascadeReport::default();
         let merged = verdicts.into_iter().map(|verdict| {
-            let other = asked.contains(verdict.index).then(|| others.next());
-            report.add(&asked, names, verdict, other.flatten())
+            let why = asked.why(verdict.index);
+            let other = why.and_then(|why| Some((why, others.next()?)));
+            report.add(names, verdict, other)
         });
         Ok((merged.collect(), report))
     }
 }
 
 impl Escalation {
-    /// Whether the second judge is asked about a sample.
-    pub fn contains(&self, index: usize) -> bool {
-        self.unsure.contains(&index) || self.audited.contains(&index)
+    /// Why the second judge is asked about a sample; `None` where it is not.
+    pub fn why(&self, index: usize) -> Option<Asked> {
+        if self.unsure.contains(&index) {
+            return Some(Asked::Unsure);
+        }
+        self.audited.contains(&index).then_some(Asked::Audited)
     }
 }
 
 impl CascadeReport {
-    /// The verdict of both judges on a trial: the second one's, if it was asked. `names` are the judges'.
+    /// The verdict of both judges on a trial: the second one's, with why it was asked, if it was. `names` are the judges'.
     pub fn add(
         &mut self,
-        asked: &Escalation,
         names: [&str; 2],
         first: Verdict,
-        second: Option<Verdict>,
+        second: Option<(Asked, Verdict)>,
     ) -> Verdict {
         let spent =
             |verdict: &Verdict| verdict.usage.prompt_tokens + verdict.usage.completion_tokens;
         self.tokens[0] += spent(&first);
-        let Some(second) = second else {
+        let Some((why, second)) = second else {
             return Verdict {
                 judge: Some(names[0].to_owned()),
                 ..first
@@ -150,10 +172,9 @@ impl CascadeReport {
         self.tokens[1] += spent(&second);
         let both = first.overall.zip(second.overall);
         let differs = both.map(|(one, other)| one != other);
-        if asked.audited.contains(&first.index) {
-            self.checked.add(differs);
-        } else {
-            self.changed.add(differs);
+        match why {
+            Asked::Unsure => self.changed.add(differs),
+            Asked::Audited => self.checked.add(differs),
         }
         let mut usage = second.usage;
         usage += first.usage;

@@ -6,6 +6,7 @@
 //! | `run` | [`run()`]: the pipeline from rows to verdicts, with a model or with rules alone |
 //! | `loaded` | [`Judge`]: a model that stays loaded and judges again and again |
 //! | `service` | a judge that many clients ask at once, fair between them (`juror serve`) |
+//! | `judges`, `shared_memory` | several services that give a verdict together, and share their devices |
 //! | [`jobs`] | which trials are to be run, and in which order |
 //! | `request` | a sample becomes a request: prompt tokens, random key, guide |
 //! | [`cache`] | answers kept in files, for later runs |
@@ -40,6 +41,8 @@ mod generation;
 mod groups;
 pub(crate) mod guide;
 pub mod jobs;
+#[cfg(feature = "serve")]
+pub mod judges;
 mod keeper;
 pub(crate) mod loaded;
 pub mod model;
@@ -53,6 +56,8 @@ mod run;
 #[cfg(feature = "serve")]
 pub mod service;
 pub mod session;
+#[cfg(feature = "serve")]
+mod shared_memory;
 pub(crate) mod summary;
 #[cfg(test)]
 mod tests;

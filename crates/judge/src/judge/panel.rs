@@ -97,9 +97,9 @@ impl Panel {
         }
     }
 
-    /// The judges.
-    pub fn members(&self) -> &[Member] {
-        &self.members
+    /// What its verdicts hold.
+    pub fn yields(&self) -> Yields {
+        self.yields
     }
 
     /// The verdict of all on one trial of a sample, after each judge's, in the judges' order; `None` of none.

@@ -18,6 +18,7 @@ use super::cache::AnswerKey;
 use super::completion::{Subject, VerdictBuilder};
 use super::request::{Ask, RequestBuilder, Trial};
 use super::run::{keep_answer, of_rules};
+use super::shared_memory::SharedMemory;
 use super::{EngineOptions, Judge, JudgeText, LoadError, RunOptions, WorkloadLengths};
 use crate::catalog::JudgeModel;
 use crate::runtime::{
@@ -191,8 +192,20 @@ impl JudgeService {
     /// # Errors
     /// [`ThreadError`] where the system refuses to start a thread.
     pub fn start(setup: ServiceSetup, observer: Option<Observer>) -> Result<Self, ThreadError> {
+        let alone = SharedMemory::of(vec![Arc::new(setup)]);
+        Self::start_beside(&Arc::new(alone), 0, observer)
+    }
+
+    /// As [`Self::start`], of one of the judges that share their devices' memory.
+    pub(super) fn start_beside(
+        memory: &Arc<SharedMemory>,
+        at: usize,
+        observer: Option<Observer>,
+    ) -> Result<Self, ThreadError> {
+        let setup = memory.setup(at);
         let (text, options) = (Arc::clone(&setup.text), setup.options.clone());
-        let build = move || build(&setup).map_err(|error| error.to_string());
+        let memory = Arc::clone(memory);
+        let build = move || memory.build(at, build).map_err(|error| error.to_string());
         Self::of(Some(text), options, Arc::new(build), observer)
     }
 
@@ -457,7 +470,10 @@ impl Shared {
 }
 
 /// Builds the engines of a service.
-fn build(setup: &ServiceSetup) -> Result<(Vec<IdleBackend>, String), LoadError> {
+fn build(
+    setup: &ServiceSetup,
+    engine: &EngineOptions,
+) -> Result<(Vec<IdleBackend>, String), LoadError> {
     if let Some(cache) = &setup.options.cache {
         // What was answered before is on disk by now; a cache that cannot be written costs no verdict.
         let _ = cache.sync();
@@ -471,14 +487,7 @@ fn build(setup: &ServiceSetup) -> Result<(Vec<IdleBackend>, String), LoadError> 
     }
     let text = Arc::clone(&setup.text);
     let lengths = WorkloadLengths::of_any(&text, setup.options.max_new_tokens);
-    let judge = Judge::build(
-        &setup.model,
-        text,
-        devices,
-        &setup.engine,
-        &lengths,
-        &mut |_| {},
-    )?;
+    let judge = Judge::build(&setup.model, text, devices, engine, &lengths, &mut |_| {})?;
     let sizes = judge.sizes();
     let engines = judge.into_engines().into_iter();
     Ok((engines.map(|engine| local(engine, None)).collect(), sizes))

@@ -12,6 +12,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
 
+use crate::judge::cascade::CascadeReport;
 use juror_data::verdict::{Status, Verdict};
 use juror_engine::engine::{Completion, FinishReason, Stats};
 
@@ -97,7 +98,13 @@ impl Metrics {
     }
 
     /// All of it as text, with what waits, what runs and what the engines did.
-    pub(super) fn text(&self, waiting: usize, running: usize, stats: &Stats) -> String {
+    pub(super) fn text(
+        &self,
+        waiting: usize,
+        running: usize,
+        stats: &Stats,
+        cascade: Option<&CascadeReport>,
+    ) -> String {
         let model = (Cow::Borrowed("model_name"), Cow::Owned(self.model.clone()));
         let mut registry = Registry::with_labels(std::iter::once(model));
         let gauge = |value: f64| {
@@ -159,6 +166,35 @@ impl Metrics {
             ("juror:engine_steps", "Steps of the engines", stats.steps),
         ] {
             registry.register(name, help, counter(value));
+        }
+        if let Some(CascadeReport {
+            changed, checked, ..
+        }) = cascade
+        {
+            for (name, help, value) in [
+                (
+                    "juror:cascade_unsure",
+                    "Samples of which the first judge was unsure, and both gave an overall verdict",
+                    changed.known,
+                ),
+                (
+                    "juror:cascade_changed",
+                    "Of those, where the second judge's was another",
+                    changed.count,
+                ),
+                (
+                    "juror:cascade_audited",
+                    "Samples of which the first judge was sure and the second was asked, and both gave one",
+                    checked.known,
+                ),
+                (
+                    "juror:cascade_audited_changed",
+                    "Of those, where the second judge's was another",
+                    checked.count,
+                ),
+            ] {
+                registry.register(name, help, counter(value as u64));
+            }
         }
         let seconds = [
             (

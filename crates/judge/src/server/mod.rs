@@ -55,12 +55,12 @@ use axum::middleware;
 use axum::routing::{get, post};
 use tokio::net::TcpListener;
 
-use crate::judge::RunOptions;
-use crate::judge::service::{JudgeService, ServiceSetup};
+pub use crate::judge::judges::Answerer;
+use crate::judge::judges::Judges;
 use crate::openai::conversation::ChatModel;
 use crate::openai::generation::Defaults;
 use crate::protocol::Yields;
-use crate::runtime::Phase;
+use crate::runtime::{Observer, Phase};
 use access::ApiKey;
 use budget::Budget;
 use error::ApiError;
@@ -93,6 +93,27 @@ pub struct JudgeIdentity {
     pub protocol: String,
     /// The hash of the protocol and its prompt text.
     pub prompt_hash: String,
+    /// Those that give the verdicts together, where they are several; the other fields are then those of all, joined.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub judges: Vec<JudgeIdentity>,
+}
+
+impl JudgeIdentity {
+    /// Several judges' together.
+    pub fn of_several(judges: Vec<Self>) -> Self {
+        let joined = |field: fn(&Self) -> &str| {
+            let mut all: Vec<&str> = judges.iter().map(field).collect();
+            all.dedup();
+            all.join(",")
+        };
+        Self {
+            model: joined(|judge| &judge.model),
+            commit: joined(|judge| &judge.commit),
+            protocol: joined(|judge| &judge.protocol),
+            prompt_hash: joined(|judge| &judge.prompt_hash),
+            judges,
+        }
+    }
 }
 
 /// How much one request may hold.
@@ -104,15 +125,6 @@ pub struct Limits {
     pub samples: usize,
     /// Bytes of one text of a sample.
     pub text: usize,
-}
-
-/// Who gives a server's verdicts.
-#[allow(clippy::large_enum_variant, reason = "there is one in a process")]
-pub enum Answerer {
-    /// A judge; its observer is the server's. A model that is here answers OpenAI's routes too.
-    Model(ServiceSetup, Option<Arc<ChatModel>>),
-    /// The rules alone, under these options.
-    Rules(RunOptions),
 }
 
 /// A server to be started.
@@ -169,8 +181,8 @@ pub enum ServerError {
 
 /// What all requests share.
 struct App {
-    service: Arc<JudgeService>,
-    /// None where the rules judge alone, or the model is behind another server.
+    judges: Arc<Judges>,
+    /// None where the rules judge alone, several judges do, or the model is behind another server.
     chat: Option<Arc<ChatModel>>,
     defaults: Defaults,
     identity: JudgeIdentity,
@@ -215,12 +227,12 @@ pub fn serve(
         let app = Arc::new(App::start(host, setup)?);
         tell(Event::Listening(address));
         let connections = connection::Connections::accept(listener, router(&app));
-        let mut phase = app.service.phase();
+        let mut phase = app.judges.phase();
         let end = loop {
             if interrupted.load(Ordering::Relaxed) {
                 break Ok(());
             }
-            let now = app.service.phase();
+            let now = app.judges.phase();
             if now != phase {
                 phase = now.clone();
                 if let Phase::Failed(why) = now {
@@ -231,8 +243,8 @@ pub fn serve(
             tokio::time::sleep(LOOK_EVERY).await;
         };
         // What the engines have is answered; who waits for more is told to ask again.
-        let service = Arc::clone(&app.service);
-        let ended = tokio::task::spawn_blocking(move || service.end()).await;
+        let judges = Arc::clone(&app.judges);
+        let ended = tokio::task::spawn_blocking(move || judges.end()).await;
         // Panics of its threads are caught inside.
         drop(ended);
         connections.close(GOODBYE).await;
@@ -246,16 +258,18 @@ pub fn serve(
 impl App {
     fn start(host: &str, setup: ServerSetup) -> Result<Self, ServerError> {
         let metrics = Arc::new(Metrics::new(&setup.identity.model));
-        let own = Arc::clone(&metrics);
-        let observer = Box::new(move |completion: &_, waited| own.completed(completion, waited));
-        let (service, chat) = match setup.answerer {
-            Answerer::Model(service, chat) => (JudgeService::start(service, Some(observer))?, chat),
-            Answerer::Rules(options) => (JudgeService::of_rules(options)?, None),
+        let chat = match &setup.answerer {
+            Answerer::Model(_, chat) => chat.clone(),
+            _ => None,
         };
-        let service = Arc::new(service);
-        let waiting = Arc::clone(&service);
+        let observer = || -> Observer {
+            let own = Arc::clone(&metrics);
+            Box::new(move |completion, waited| own.completed(completion, waited))
+        };
+        let judges = Arc::new(Judges::start(setup.answerer, observer)?);
+        let waiting = Arc::clone(&judges);
         Ok(Self {
-            service,
+            judges,
             chat,
             defaults: setup.defaults,
             identity: setup.identity,

@@ -123,7 +123,7 @@ async fn answer(
     let (sender, made) = oneshot::channel();
     let waits = Arc::new(());
     let waiting = Arc::downgrade(&waits);
-    app.service.in_turn(
+    app.judges.first().in_turn(
         &client.0,
         Box::new(move || {
             // Its client may have gone.
@@ -251,7 +251,7 @@ impl Answer {
             sender,
             _room: Arc::clone(&self.room),
         };
-        let service = &self.app.service;
+        let service = self.app.judges.first();
         service.generate(&client.0, request, notes, Box::new(take));
         Coming(answer)
     }
@@ -394,7 +394,7 @@ impl App {
     /// The model that generates.
     fn chat(&self) -> Result<&Arc<ChatModel>, ApiError> {
         self.chat.as_ref().ok_or_else(|| {
-            let why = "this server has no model of its own (`--rules only`, or a judge behind --endpoint, which is to be asked itself), and \
+            let why = "this server has no one model of its own (`--rules only`, --cascade, --panel, or a judge behind --endpoint, which is to be asked itself), and \
                        generates nothing: ask /v1/judge, /get_reward or /reward, or start `juror serve` with a --model";
             ApiError::new(StatusCode::NOT_FOUND, why)
         })

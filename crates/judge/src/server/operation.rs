@@ -15,7 +15,7 @@ use crate::runtime::{CommandError, Done, Phase};
 
 /// The process lives.
 pub(super) async fn health(State(app): State<Arc<App>>) -> Result<Json<Value>, ApiError> {
-    match app.service.phase() {
+    match app.judges.phase() {
         Phase::Failed(why) => Err(ApiError::not_answered(why)),
         Phase::Stopped => Err(ApiError::ending()),
         phase => Ok(Json(json!({"status": name(&phase)}))),
@@ -24,7 +24,7 @@ pub(super) async fn health(State(app): State<Arc<App>>) -> Result<Json<Value>, A
 
 /// Requests are answered at once.
 pub(super) async fn ready(State(app): State<Arc<App>>) -> Result<Json<Value>, ApiError> {
-    match app.service.phase() {
+    match app.judges.phase() {
         phase @ Phase::Ready(_) => Ok(Json(json!({"status": name(&phase)}))),
         phase => Err(unavailable(format!(
             "the judge is {}; requests wait meanwhile",
@@ -35,9 +35,12 @@ pub(super) async fn ready(State(app): State<Arc<App>>) -> Result<Json<Value>, Ap
 
 /// Counters and histograms for Prometheus.
 pub(super) async fn metrics(State(app): State<Arc<App>>) -> impl IntoResponse {
-    let runtime = app.service.runtime();
-    let (waiting, running) = runtime.load();
-    let text = app.metrics.text(waiting, running, &runtime.stats());
+    let judges = &app.judges;
+    let (waiting, running) = judges.load();
+    let cascade = judges.cascade_report();
+    let text = app
+        .metrics
+        .text(waiting, running, &judges.stats(), cascade.as_ref());
     let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     ([(header::CONTENT_TYPE, kind)], text)
 }
@@ -45,20 +48,20 @@ pub(super) async fn metrics(State(app): State<Arc<App>>) -> impl IntoResponse {
 /// Has weights and cache leave the device, once what the engines have is answered.
 pub(super) async fn sleep(State(app): State<Arc<App>>) -> Result<Json<Value>, ApiError> {
     let (done, hears) = hear();
-    app.service.runtime().sleep(done);
+    app.judges.sleep(done);
     carried_out(hears, "asleep").await
 }
 
 /// Has them come back.
 pub(super) async fn wake_up(State(app): State<Arc<App>>) -> Result<Json<Value>, ApiError> {
     let (done, hears) = hear();
-    app.service.runtime().wake_up(done);
+    app.judges.wake_up(done);
     carried_out(hears, "ready").await
 }
 
 /// Whether the judge sleeps.
 pub(super) async fn is_sleeping(State(app): State<Arc<App>>) -> Json<Value> {
-    let is_sleeping = matches!(app.service.phase(), Phase::Asleep(_));
+    let is_sleeping = matches!(app.judges.phase(), Phase::Asleep(_));
     Json(json!({"is_sleeping": is_sleeping}))
 }
 

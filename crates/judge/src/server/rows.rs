@@ -113,7 +113,8 @@ impl App {
         samples: Vec<Result<Sample, String>>,
         mut room: Reservation,
     ) -> Verdicts {
-        let bytes = room.bytes() + samples.len() * WAITING;
+        let copies = self.judges.copies();
+        let bytes = (room.bytes() + samples.len() * WAITING).saturating_mul(copies);
         room.grow_to(bytes).await;
         let (verdicts, receiver) = mpsc::unbounded_channel();
         let sender = Arc::new(Sender {
@@ -131,12 +132,12 @@ impl App {
                         index: place,
                         ..Sample::default()
                     };
-                    sender.take(self.service.failed(&sample, why));
+                    sender.take(self.judges.first().failed(&sample, why));
                 }
             }
         }
         let take: Arc<dyn TakeVerdict> = sender;
-        self.service.judge(&client.0, good, &take);
+        self.judges.judge(&client.0, good, &take);
         Verdicts(receiver)
     }
 

@@ -4,41 +4,28 @@ use std::io::{self, Write};
 
 use anyhow::anyhow;
 
-use super::{Output, check, say_summary, short_name, verdicts};
+use super::{Output, check, say_summary, verdicts};
 use crate::cli::columns::ColumnArguments;
 use crate::cli::endpoint::EndpointArguments;
 use crate::cli::judge::arguments::JudgeArguments;
 use crate::cli::judge::{Ran, code_of, run_one};
 use crate::cli::progress::percent;
+use crate::cli::several::{CascadeChoice, SeveralArguments};
 use crate::cli::{Failure, INTERRUPTED, OrFail};
 use juror_data::Samples;
 use juror_engine::checkpoint::ModelConfig;
+use juror_judge::judge::Summary;
 use juror_judge::judge::cascade::{Cascade, CascadeReport};
-use juror_judge::judge::{RulesMode, Summary};
 
 /// Runs the first judge, and the second where the first is unsure.
-pub(super) fn run(arguments: &JudgeArguments, small: &str, large: &str) -> Result<u8, Failure> {
-    let unsure = arguments.escalate.unwrap_or((0.1, 0.9));
-    let (small_name, large_name) = (short_name(small), short_name(large));
-    if small_name == large_name {
-        return Err(anyhow!(
-            "--cascade names {small_name} twice: name a smaller and a larger judge"
-        ))
-        .or_usage();
-    }
-    if arguments.verdict.calibration.is_some() {
-        let why =
-            "--calibration is of one judge, and --cascade asks two: give it without --cascade";
-        return Err(anyhow!(why)).or_usage();
-    }
-    if RulesMode::from(arguments.verdict.rules.rules) == RulesMode::First
-        && arguments.verdict.rules.audit.is_some()
-    {
-        let why = "under --cascade, --audit draws from what the first judge is sure of, not from what the rules reject: give it \
-                   without --rules first";
-        return Err(anyhow!(why)).or_usage();
-    }
-    let mut output = Output::of(arguments, "--cascade", &small_name).or_usage()?;
+pub(super) fn run(arguments: &JudgeArguments, choice: CascadeChoice) -> Result<u8, Failure> {
+    let CascadeChoice {
+        models,
+        names,
+        unsure,
+    } = choice;
+    let [small_name, large_name] = &names;
+    let mut output = Output::of(arguments, "--cascade", small_name).or_usage()?;
     let line = |model: &str, name: &str| {
         let mut line = arguments.of_one(output.beside(name));
         model.clone_into(&mut line.judge.model);
@@ -47,7 +34,7 @@ pub(super) fn run(arguments: &JudgeArguments, small: &str, large: &str) -> Resul
         line.verdict.rules.audit = None;
         line
     };
-    let first = line(small, &small_name);
+    let first = line(&models[0], small_name);
     // Other bounds are other samples: a run of its own for the second judge, and the first one's stays.
     let mut part = format!("{}-{}", unsure.0, unsure.1);
     if let Some(share) = arguments.verdict.rules.audit {
@@ -56,22 +43,16 @@ pub(super) fn run(arguments: &JudgeArguments, small: &str, large: &str) -> Resul
     }
     let large_part = format!("{large_name}.{part}");
     let large_out = output.beside(&large_part);
-    let mut second = line(large, &large_part);
+    let mut second = line(&models[1], &large_part);
     // Of the first alone probabilities are needed.
-    second.cascade.clear();
+    second.several = SeveralArguments::default();
     let judges = [&first, &second].map(|line| (&line.endpoint, line.judge.model.as_str()));
     EndpointArguments::check_keys(judges).or_usage()?;
     for line in [&first, &second] {
         let protocol = check(line)?;
-        if !protocol.has_odds() || protocol.yields().score {
-            let name = protocol.name();
-            return Err(anyhow!(
-                "--cascade has no meaning under protocol {name}: no probabilities are recorded of what it says"
-            ))
-            .or_usage();
-        }
+        CascadeChoice::check(protocol.as_ref()).or_usage()?;
     }
-    output.check_judge(&small_name)?;
+    output.check_judge(small_name)?;
     output.check_judge(&large_part)?;
     let escalated_rows = output.rows(&format!("escalated.{part}"), &large_out)?;
     let ran = run_one(first)?;
@@ -93,7 +74,7 @@ pub(super) fn run(arguments: &JudgeArguments, small: &str, large: &str) -> Resul
         seed: arguments.sampling.seed,
     };
     let escalation = cascade
-        .escalate(verdicts(&output.beside(&small_name)).or_fail()?)
+        .escalate(verdicts(&output.beside(small_name)).or_fail()?)
         .or_fail()?;
     let samples = &of_small.loaded.samples;
     let asked = escalation.unsure.iter().chain(&escalation.audited);
@@ -122,12 +103,13 @@ pub(super) fn run(arguments: &JudgeArguments, small: &str, large: &str) -> Resul
             Some(_) => Some(verdicts(&large_out)?),
             None => None,
         };
-        for verdict in verdicts(&output.beside(&small_name))? {
+        for verdict in verdicts(&output.beside(small_name))? {
             let verdict = verdict?;
-            let other = larger
-                .as_mut()
-                .filter(|_| escalation.contains(verdict.index));
-            let other = other.and_then(Iterator::next).transpose()?;
+            let why = escalation.why(verdict.index);
+            let other = match larger.as_mut().filter(|_| why.is_some()) {
+                Some(larger) => larger.next().transpose()?,
+                None => None,
+            };
             if let Some(other) = &other
                 && (&other.id, other.trial) != (&verdict.id, verdict.trial)
             {
@@ -138,7 +120,7 @@ pub(super) fn run(arguments: &JudgeArguments, small: &str, large: &str) -> Resul
                     verdict.id
                 )));
             }
-            let verdict = report.add(&escalation, names, verdict, other);
+            let verdict = report.add(names, verdict, why.zip(other));
             summary.add(&verdict);
             serde_json::to_writer(&mut *writer, &verdict)?;
             writer.write_all(b"\n")?;

@@ -11,7 +11,7 @@ use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{anyhow, bail};
+use anyhow::bail;
 
 use super::arguments::JudgeArguments;
 use crate::cli::download;
@@ -127,14 +127,15 @@ pub(super) fn run(arguments: &JudgeArguments) -> Option<Result<u8, Failure>> {
         compare::run(arguments)
     } else if arguments.own_answer {
         own_answer::run(arguments)
-    } else if let Some(file) = &arguments.panel {
+    } else if let Some(file) = &arguments.several.panel {
         panel::run(arguments, file)
-    } else if let [small, large] = arguments.cascade.as_slice() {
-        cascade::run(arguments, small, large)
-    } else if arguments.cascade.is_empty() {
-        return None;
     } else {
-        Err(anyhow!("--cascade takes two judges, as `small,large`")).or_usage()
+        let cascade = arguments.several.cascade(&arguments.verdict);
+        match cascade.or_usage() {
+            Ok(None) => return None,
+            Ok(Some(choice)) => cascade::run(arguments, choice),
+            Err(why) => Err(why),
+        }
     };
     Some(result)
 }
@@ -153,19 +154,6 @@ fn check(line: &JudgeArguments) -> Result<Arc<dyn Protocol>, Failure> {
             .or_usage()?;
     }
     Ok(protocol)
-}
-
-/// A name for files: the last part of a model's, letters, digits, `.`, `-` and `_` alone.
-fn short_name(model: &str) -> String {
-    let last = model
-        .trim_end_matches('/')
-        .rsplit('/')
-        .next()
-        .unwrap_or(model);
-    let plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
-    last.chars()
-        .map(|c| if plain(c) { c } else { '-' })
-        .collect()
 }
 
 /// The verdicts of an output, in its order.

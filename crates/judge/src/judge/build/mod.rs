@@ -26,6 +26,8 @@ use juror_engine::checkpoint::weights::LoadProgress;
 use juror_engine::checkpoint::{ModelConfig, ModelSource, Weights};
 use juror_engine::engine::{Engine, EngineConfig, EngineError, StepModel};
 use juror_engine::model::memory::check_memory;
+#[cfg(feature = "serve")]
+use juror_engine::model::memory::weight_bytes;
 use juror_engine::model::precision::{KvType, WeightType};
 use juror_engine::model::profile::Profile;
 use juror_engine::model::{CurrentOnDrop, ModelError, Precision, StepBatch};
@@ -212,6 +214,24 @@ pub fn packed_numbers(
     } else {
         0
     }
+}
+
+/// Bytes of a device's memory that a model's weights will take.
+///
+/// # Errors
+/// When its files cannot be read, or the device does not compute in this precision.
+#[cfg(feature = "serve")]
+pub(crate) fn weights_on(
+    source: &ModelSource,
+    config: &ModelConfig,
+    device: &Device,
+    options: &EngineOptions,
+) -> Result<usize, ModelError> {
+    let weights = Weights::open(source)?;
+    let precision = options.precision.resolve(device, &weights)?;
+    let plain = options.plain_operations;
+    let packed = packed_numbers(config, &weights, device, precision, plain);
+    Ok(weight_bytes(config, precision, packed))
 }
 
 /// How large an engine is, in words.

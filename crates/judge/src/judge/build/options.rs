@@ -21,4 +21,8 @@ pub struct EngineOptions {
     pub plain_operations: bool,
     /// Have every sequence attend to a shared prefix by itself.
     pub no_shared_prefix: bool,
+    /// Bytes of memory that others will want of the device: the weights of judges beside this one that are not loaded yet.
+    pub left_to_others: usize,
+    /// How many judges beside this one will share what is left.
+    pub others: usize,
 }

@@ -75,8 +75,19 @@ pub fn engine_config(
     EngineConfig {
         prefix_cache: !options.no_prefix_cache,
         pinned_prefix: template,
-        ..choose(processor, free_memory(device), &model, lengths, options)
+        ..choose(
+            processor,
+            share(free_memory(device), options),
+            &model,
+            lengths,
+            options,
+        )
     }
+}
+
+/// What one judge may have of `free` bytes.
+fn share(free: usize, options: &EngineOptions) -> usize {
+    free.saturating_sub(options.left_to_others) / (options.others + 1)
 }
 
 /// Chooses the sizes for `free` bytes of memory, the weights being in memory already.
@@ -243,6 +254,19 @@ mod tests {
         let step = sizes.token_budget * model.activation_bytes_per_token;
         assert!(cache + step < free, "{sizes:?}");
         assert!(cache > free / 2, "{sizes:?}");
+    }
+
+    #[test]
+    fn judges_beside_it_keep_their_part() {
+        let of_two = EngineOptions {
+            left_to_others: 20 * GIB,
+            others: 1,
+            ..EngineOptions::default()
+        };
+        assert_eq!(share(60 * GIB, &EngineOptions::default()), 60 * GIB);
+        assert_eq!(share(60 * GIB, &of_two), 20 * GIB);
+        // What does not fit is found out by whoever is built last.
+        assert_eq!(share(10 * GIB, &of_two), 0);
     }
 
     #[test]

@@ -1,0 +1,150 @@
+//! Several judges behind one server: their verdicts are those of `juror judge`.
+
+use serde_json::{Value, json};
+
+use super::{Server, examples};
+use crate::common::Folder;
+
+/// The rows of the examples.
+fn samples() -> Vec<Value> {
+    let lines = examples();
+    let rows = lines.lines().filter(|line| !line.trim().is_empty());
+    rows.map(|row| serde_json::from_str(row).unwrap()).collect()
+}
+
+/// The verdicts of a server on the examples, by place, and what it says of its judge.
+fn served(server: &Server) -> (Vec<Value>, Value) {
+    let answer = server
+        .post("/v1/judge", &json!({"samples": samples()}))
+        .ok();
+    let verdicts = answer["verdicts"].as_array().unwrap().clone();
+    (verdicts, answer["judge"].clone())
+}
+
+/// What must be the same of a verdict, however it was asked for.
+const SAME: [&str; 9] = [
+    "id", "index", "status", "process", "outcome", "overall", "reward", "judge", "votes",
+];
+
+#[track_caller]
+fn expect_same(served: &[Value], files: &[Value]) {
+    assert_eq!(served.len(), files.len());
+    for (one, other) in served.iter().zip(files) {
+        for key in SAME {
+            assert_eq!(one[key], other[key], "{key}: {one} {other}");
+        }
+    }
+}
+
+#[test]
+fn a_cascade_serves_what_it_writes_into_files() {
+    let folder = Folder::new();
+    folder.write_model();
+    folder.write("in.jsonl", examples());
+    // Wrong ones have their probabilities spread: some are escalated, and some are not.
+    let range = [
+        "--cascade",
+        "tiny,model",
+        "--escalate",
+        "0..0.5",
+        "--audit",
+        "30%",
+    ];
+    let judge = [&["judge", "in.jsonl", "-o", "out.jsonl"][..], &range].concat();
+    folder.run(&judge).expect(0, &["model was asked about"]);
+    let files = folder.lines("out.jsonl");
+    let of = |name: &str| files.iter().filter(|one| one["judge"] == name).count() as u64;
+    assert!(of("tiny") > 0 && of("model") > 0);
+
+    let server = Server::start(&folder, &range);
+    let (verdicts, judge) = served(&server);
+    expect_same(&verdicts, &files);
+    for (one, other) in verdicts.iter().zip(&files) {
+        assert_eq!(
+            one["usage"]["prompt_tokens"],
+            other["usage"]["prompt_tokens"]
+        );
+    }
+    assert_eq!(judge["model"], "tiny,model");
+    assert_eq!(judge["judges"][1]["model"], "model");
+    assert_eq!(judge["protocol"], judge["judges"][0]["protocol"]);
+    let asked = ["juror:cascade_unsure_total", "juror:cascade_audited_total"];
+    let asked: u64 = asked.iter().map(|name| server.metric(name)).sum();
+    assert_eq!(asked, of("model"));
+
+    // Both sleep, and both come back.
+    server.post("/sleep", &json!({})).ok();
+    assert_eq!(server.get("/is_sleeping").ok()["is_sleeping"], true);
+    server.post("/wake_up", &json!({})).ok();
+    let ready = server.get("/ready").ok();
+    assert_eq!(ready["status"], "ready");
+    expect_same(&served(&server).0, &files);
+    server
+        .post(
+            "/v1/chat/completions",
+            &json!({"model": "tiny", "messages": []}),
+        )
+        .expect(404, &["--cascade"]);
+}
+
+#[test]
+fn a_panel_serves_what_it_writes_into_files() {
+    let folder = Folder::new();
+    folder.write("in.jsonl", examples());
+    folder.write(
+        "panel.toml",
+        "rule = 'weighted'\n[[judges]]\nmodel = 'tiny'\n[[judges]]\nmodel = 'tiny'\nname = 'outcome'\nprotocol = 'prime-outcome'\n\
+         weight = 3\n[[judges]]\nmodel = 'tiny'\nname = 'hot'\noptions = ['--temperature', '2', '--seed', '5']\n",
+    );
+    let panel = ["--panel", "panel.toml", "--reward", "soft"];
+    let ran = folder.run(&[&["judge", "in.jsonl", "-o", "out.jsonl"][..], &panel].concat());
+    assert!(matches!(ran.code, Some(0 | 3)), "{}", ran.stderr);
+    let files = folder.lines("out.jsonl");
+    let server = Server::start(&folder, &panel);
+    // Two at once, one of them with a row that cannot be read.
+    let (first, judge) = served(&server);
+    expect_same(&first, &files);
+    assert_eq!(judge["judges"].as_array().unwrap().len(), 3);
+    assert_eq!(judge["model"], "tiny");
+    let mut rows = samples();
+    rows.truncate(2);
+    rows.insert(1, json!({"question": 5}));
+    let body = json!({"samples": rows, "skip_bad": true});
+    let answer = server.post("/v1/judge", &body).ok();
+    let statuses = |at: usize| answer["verdicts"][at]["status"].clone();
+    assert_eq!(statuses(1), "failed");
+    assert_eq!(
+        [statuses(0), statuses(2)],
+        [&files[0], &files[1]].map(|one| one["status"].clone())
+    );
+    let votes = answer["verdicts"][2]["votes"].as_array().unwrap();
+    assert_eq!(votes.len(), 3);
+}
+
+#[test]
+fn what_cannot_be_is_refused_before_it_listens() {
+    let folder = Folder::new();
+    folder.write_model();
+    folder.write("panel.toml", "[[judges]]\nmodel = 'tiny'\n");
+    folder.write(
+        "rubrics.toml",
+        "[[judges]]\nmodel = 'tiny'\nprotocol = 'rubric'\noptions = ['--rubric', 'a.toml']\n[[judges]]\nmodel = 'tiny'\n\
+         name = 'b'\nprotocol = 'rubric'\n",
+    );
+    folder.write(
+        "a.toml",
+        "[[criteria]]\nname = 'clear'\ntext = 'It is clear.'\n",
+    );
+    let serve = |more: &[&str]| folder.run(&[&["serve", "--port", "0"], more].concat());
+    serve(&["--cascade", "tiny"]).expect(2, &["two judges"]);
+    serve(&["--cascade", "tiny,tiny"]).expect(2, &["names tiny twice"]);
+    serve(&["--cascade", "tiny,model", "--model", "tiny"]).expect(2, &["cannot be used with"]);
+    serve(&["--cascade", "tiny,model", "--rules", "only"]).expect(2, &["--rules only"]);
+    serve(&["--cascade", "tiny,model", "--protocol", "first-error"])
+        .expect(2, &["no probabilities"]);
+    serve(&["--cascade", "tiny,none"]).expect(2, &["none"]);
+    serve(&["--escalate", "0.1..0.9"]).expect(2, &["--cascade"]);
+    serve(&["--audit", "5%"]).expect(2, &["--cascade"]);
+    serve(&["--panel", "panel.toml"]).expect(2, &["two judges or more"]);
+    serve(&["--panel", "rubrics.toml"]).expect(2, &["different rubrics"]);
+}
