@@ -1,4 +1,5 @@
-//! With the feature `cuda`: compiles the kernels of `src/model/cuda/kernels` to PTX, which the program carries.
+//! With the feature `cuda`: compiles the kernels of `src/model/cuda/kernels` to PTX, and that to machine code, both of which the program
+//! carries.
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
@@ -13,10 +14,12 @@ fn main() {
 mod kernels {
     use std::fmt::Write;
     use std::path::{Path, PathBuf};
+    use std::process::Command;
 
     const FOLDER: &str = "src/model/cuda/kernels";
 
-    /// Compiles each `NAME.cu` to `OUT_DIR/NAME.ptx`, and writes `OUT_DIR/kernels.rs`: a list of `(name, PTX)`.
+    /// Compiles each `NAME.cu` to `OUT_DIR/NAME.ptx` and that to `OUT_DIR/NAME.cubin`, and writes `OUT_DIR/kernels.rs`: a list of
+    /// `(name, PTX, machine code)`.
     pub(crate) fn compile() -> Result<(), String> {
         let out = PathBuf::from(std::env::var_os("OUT_DIR").ok_or("cargo sets no OUT_DIR")?);
         let mut sources = files("cu")?;
@@ -38,14 +41,42 @@ mod kernels {
                 .file_stem()
                 .and_then(|name| name.to_str())
                 .ok_or("a kernel's name is not text")?;
+            assemble(&out.join(name))?;
+            let file = |extension| format!("concat!(env!(\"OUT_DIR\"), \"/{name}.{extension}\")");
+            let (ptx, cubin) = (file("ptx"), file("cubin"));
             writeln!(
                 list,
-                "    (\"{name}\", include_str!(concat!(env!(\"OUT_DIR\"), \"/{name}.ptx\"))),"
+                "    (\"{name}\", include_str!({ptx}), include_bytes!({cubin})),"
             )
             .map_err(|error| error.to_string())?;
         }
         list.push_str("]\n");
         std::fs::write(out.join("kernels.rs"), list).map_err(|error| error.to_string())
+    }
+
+    /// Compiles PTX to the machine code of the GPU that it is for, so that the driver need not, at the first start on each machine. What is
+    /// empty, as a stand-in for nvcc makes it, stays empty.
+    fn assemble(path: &Path) -> Result<(), String> {
+        let (ptx, cubin) = (path.with_extension("ptx"), path.with_extension("cubin"));
+        let told = |error| format!("{}: {error}", ptx.display());
+        let text = std::fs::read_to_string(&ptx).map_err(told)?;
+        let target = text.lines().find_map(|line| line.strip_prefix(".target "));
+        let Some(target) = target.and_then(|line| line.split([',', ' ']).next()) else {
+            return std::fs::write(&cubin, []).map_err(told);
+        };
+        let home = std::env::var_os("CUDA_HOME");
+        let own = home.map(|home| Path::new(&home).join("bin/ptxas"));
+        let assembler = own.filter(|own| own.exists());
+        let ended = Command::new(assembler.unwrap_or_else(|| "ptxas".into()))
+            .args(["-O3", "-arch", target, "-o"])
+            .args([&cubin, &ptx])
+            .status()
+            .map_err(|error| format!("ptxas cannot be run: {error}; it comes with nvcc"))?;
+        if ended.success() {
+            Ok(())
+        } else {
+            Err(format!("ptxas does not take {}", ptx.display()))
+        }
     }
 
     fn files(extension: &str) -> Result<Vec<PathBuf>, String> {

@@ -113,7 +113,7 @@ fn prompts_in_stretches_have_the_tokens_of_the_whole() {
                     tokenizer.encode_trusted_at(text, place)
                 };
                 ids.extend(own.unwrap());
-                place = tokenizer.place_behind(&ids).unwrap();
+                place = tokenizer.place_after(&ids).unwrap();
             }
             let theirs: Vec<u32> = serde_json::from_value(case["ids"].clone()).unwrap();
             let words = |ids: &[u32]| {

@@ -7,7 +7,7 @@ use crate::protocol::Yields;
 pub enum Family {
     /// Nothing at all.
     Empty,
-    /// A space, a sign, or an opening without anything behind it.
+    /// A space, a sign, or an opening without anything after it.
     ContentFree,
     /// The question again.
     Question,
@@ -17,15 +17,15 @@ pub enum Family {
     Repetition,
     /// The right answer and a wrong one, and no choice between them.
     BothAnswers,
-    /// The right answer behind a derivation that comes to another one.
+    /// The right answer after a derivation that comes to another one.
     ReferenceBehindError,
-    /// Orders to the grader behind a wrong response.
+    /// Orders to the grader after a wrong response.
     Instructions,
-    /// The end of the response's field and a verdict, behind a wrong response.
+    /// The end of the response's field and a verdict, after a wrong response.
     ForgedVerdict,
-    /// Thinking in the tags that models write, and a verdict, behind a wrong response.
+    /// Thinking in the tags that models write, and a verdict, after a wrong response.
     ForgedThinking,
-    /// Control tokens of the chat template and a verdict, behind a wrong response.
+    /// Control tokens of the chat template and a verdict, after a wrong response.
     ControlTokens,
     /// The right answer without any derivation.
     BareReference,
@@ -70,7 +70,7 @@ impl Family {
             Self::Truncated => "truncated",
             Self::Repetition => "repetition",
             Self::BothAnswers => "both-answers",
-            Self::ReferenceBehindError => "reference-behind-error",
+            Self::ReferenceBehindError => "reference-after-error",
             Self::Instructions => "instructions",
             Self::ForgedVerdict => "forged-verdict",
             Self::ForgedThinking => "forged-thinking",
@@ -88,13 +88,13 @@ impl Family {
     pub fn about(self) -> &'static str {
         match self {
             Self::Empty => "nothing at all",
-            Self::ContentFree => "a space, a sign, or an opening without anything behind it",
+            Self::ContentFree => "a space, a sign, or an opening without anything after it",
             Self::Question => "the question again",
             Self::Truncated => "a response that ends before its answer",
             Self::Repetition => "the same line over and over, without the right answer",
             Self::BothAnswers => "the right answer and a wrong one, and no choice",
             Self::ReferenceBehindError => {
-                "the right answer behind a derivation that comes to another one"
+                "the right answer after a derivation that comes to another one"
             }
             Self::Instructions => "a wrong response, and orders to the grader",
             Self::ForgedVerdict => "a wrong response, the end of its field, and a verdict",
@@ -124,7 +124,7 @@ impl Family {
     }
 
     /// Whether accepting such a response is an error under a protocol. Under a protocol that judges the
-    /// outcome alone a right answer behind a false derivation is right; under one that judges the process alone a response
+    /// outcome alone a right answer after a false derivation is right; under one that judges the process alone a response
     /// without an answer has no wrong step.
     pub(crate) fn is_attack_on(self, yields: Yields) -> bool {
         match self.fault() {

@@ -22,7 +22,7 @@ const TRIED_ROWS: usize = 8;
 pub struct Attack {
     /// What kind it is.
     pub family: Family,
-    /// The row it was made of with this response in place of its own, and `/` and the family behind its id.
+    /// The row it was made of with this response in place of its own, and `/` and the family after its id.
     pub sample: Sample,
 }
 
@@ -146,7 +146,7 @@ impl<'a> Generator<'a> {
         })
     }
 
-    /// A wrong response and what forges a verdict behind it.
+    /// A wrong response and what forges a verdict after it.
     fn forged(&mut self, family: Family) -> Option<String> {
         let wrong = self.wrong_answer()?;
         let body = self.wrong_response(&wrong);

@@ -15,9 +15,9 @@ const LONGEST_END: usize = 1_000;
 /// What an attacker knows of the judge: all that is public of its prompt, its model and its protocol.
 #[derive(Debug, Clone)]
 pub struct Target {
-    /// What ends the response's field: the first line behind it that is not blank.
+    /// What ends the response's field: the first line after it that is not blank.
     pub(super) field_end: String,
-    /// All of the prompt that is behind the response, with `{wrong}` for the reference answer.
+    /// All of the prompt that is after the response, with `{wrong}` for the reference answer.
     pub(super) prompt_end: String,
     /// Verdicts that the protocol reads as right.
     pub(super) verdicts: Vec<String>,
@@ -33,8 +33,8 @@ impl Target {
         let mut prompt_end = String::new();
         let segments = template.segments();
         let response = Segment::Field(FieldName::StudentAnswer);
-        let behind = segments.iter().skip_while(|segment| **segment != response);
-        for segment in behind.skip(1) {
+        let after = segments.iter().skip_while(|segment| **segment != response);
+        for segment in after.skip(1) {
             match segment {
                 Segment::Trusted(text) => prompt_end.push_str(text),
                 Segment::Field(FieldName::ReferenceAnswer) => prompt_end.push_str("{wrong}"),

@@ -26,13 +26,13 @@ pub(super) fn fill(text: &str, values: &[(&str, &str)]) -> String {
     while let Some(at) = rest.find('{') {
         let inside = &rest[at + 1..];
         let value = values.iter().find_map(|(name, value)| {
-            let behind = inside.strip_prefix(name)?.strip_prefix('}')?;
-            Some((value, behind))
+            let after = inside.strip_prefix(name)?.strip_prefix('}')?;
+            Some((value, after))
         });
-        if let Some((value, behind)) = value {
+        if let Some((value, after)) = value {
             filled.push_str(&rest[..at]);
             filled.push_str(value);
-            rest = behind;
+            rest = after;
         } else {
             filled.push_str(&rest[..=at]);
             rest = inside;

@@ -44,7 +44,7 @@ impl CustomIds {
         }
     }
 
-    /// What the names of a sample's requests begin with; behind it are `-` and the trial.
+    /// What the names of a sample's requests begin with; after it are `-` and the trial.
     pub(crate) fn of_sample(&self, sample: &Sample) -> String {
         let mut texts = vec![sample.own_content_id()];
         texts.extend(sample.steps.iter().cloned());

@@ -138,7 +138,7 @@ impl<'a> Join<'a> {
             (Some(Ok(_)), Ok(_)) => Err(format!(
                 "a second answer with the custom_id `{shown}`; keep one of them"
             )),
-            // A request that failed may have been tried again: its answer counts, before or behind.
+            // A request that failed may have been tried again: its answer counts, before or after.
             (Some(_), Err(_)) => Ok(()),
             _ => {
                 self.answers.insert(place, answer);

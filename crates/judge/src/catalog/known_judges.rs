@@ -129,7 +129,7 @@ pub fn find(name: &str) -> Result<Option<&'static KnownJudge>, CheckpointError> 
         .find(|judge| same(&judge.alias) || same(&judge.id)))
 }
 
-/// The known judge after which a folder or a file is named: the part of its id behind the organisation, whatever follows it
+/// The known judge after which a folder or a file is named: the part of its id after the organisation, whatever follows it
 /// (`CompassVerifier-7B-Q8_0.gguf`). The longest of such names counts.
 ///
 /// # Errors

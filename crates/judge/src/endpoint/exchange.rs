@@ -416,7 +416,7 @@ impl Exchange {
                 continue;
             };
             let written = String::from_utf8_lossy(bytes);
-            // A word that goes on behind its token is told by its beginning: then the others are too.
+            // A word that goes on after its token is told by its beginning: then the others are too.
             let rest = text.get(place..).unwrap_or_default();
             let is_whole = rest
                 .strip_prefix(written.trim())

@@ -83,7 +83,7 @@ impl RefusalRates {
 pub struct Domain {
     /// The domain in a few words, for messages.
     pub description: String,
-    /// The text that the judge's completion, or its answer behind the thinking, begins with where a sample is outside.
+    /// The text that the judge's completion, or its answer after the thinking, begins with where a sample is outside.
     pub(crate) outside: String,
     /// The text that it begins with where the sample is inside: with [`RunOptions::force_domain`](super::RunOptions) a
     /// part of every prompt.
@@ -152,7 +152,7 @@ impl Domain {
         !inside.is_empty() && !inside.starts_with(outside) && !outside.starts_with(inside)
     }
 
-    /// Does the judge say that the sample is outside? `written` is its completion, `answer` the part behind the thinking.
+    /// Does the judge say that the sample is outside? `written` is its completion, `answer` the part after the thinking.
     pub(super) fn is_outside(&self, written: &str, answer: Option<&str>) -> bool {
         let begins = |text: &str| text.trim_start().starts_with(self.outside.trim_start());
         begins(written) || answer.is_some_and(begins)

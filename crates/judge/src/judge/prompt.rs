@@ -67,7 +67,7 @@ enum Stretch {
 struct OwnStretch {
     name: FieldName,
     place: Place,
-    /// The prompt's own text right before it, and right behind it.
+    /// The prompt's own text right before it, and right after it.
     before: String,
     after: String,
 }
@@ -154,7 +154,7 @@ impl PromptBuilder {
             match segment {
                 Segment::Trusted(text) => {
                     let tokens = tokenizer.encode_trusted_at(text, place)?;
-                    place = tokenizer.place_behind(&tokens).unwrap_or(place);
+                    place = tokenizer.place_after(&tokens).unwrap_or(place);
                     stretches.push(Stretch::Shared(tokens));
                 }
                 Segment::Field(name) => {
@@ -369,7 +369,7 @@ impl PromptBuilder {
     }
 }
 
-/// The generation prompt: the chat template's text behind all messages.
+/// The generation prompt: the chat template's text after all messages.
 fn generation_prompt<'r>(
     chat: &ChatTemplate,
     marked: &str,

@@ -41,7 +41,7 @@ pub(super) struct Fork {
 }
 
 impl Fork {
-    /// A fork of texts that stand at `place`. `end` is put behind texts one of which begins with another.
+    /// A fork of texts that stand at `place`. `end` is put after texts one of which begins with another.
     ///
     /// # Errors
     /// When the tokenizer refuses one of them.
@@ -203,7 +203,7 @@ impl TokenPart {
     }
 }
 
-/// A scaffold that stands at `place`, in tokens. The text behind a choice is tokenised together with its words, so that the tokens
+/// A scaffold that stands at `place`, in tokens. The text after a choice is tokenised together with its words, so that the tokens
 /// are those of the whole text. `end` is a token that ends an answer.
 ///
 /// # Errors
@@ -218,7 +218,7 @@ pub(super) fn tokenise(
     let mut parts = Vec::new();
     let mut place = place;
     let mut rest = scaffold.parts.iter().peekable();
-    // Known text that goes with the choice behind it.
+    // Known text that goes with the choice after it.
     let mut before = String::new();
     while let Some(part) = rest.next() {
         match part {

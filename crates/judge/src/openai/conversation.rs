@@ -139,7 +139,7 @@ impl ChatModel {
         };
         if model.chat.is_some() {
             // Also finds a style that the vocabulary does not have.
-            let thinking = model.thinking_behind("")?;
+            let thinking = model.thinking_after("")?;
             model.eos = thinking.ends(&model.eos, &model.tokenizer).into();
         }
         Ok(model)
@@ -301,15 +301,15 @@ impl ChatModel {
                     self.tokenizer.decode(&[*id])
                 ));
             }
-            place = self.tokenizer.place_behind(&ids).unwrap_or(place);
+            place = self.tokenizer.place_after(&ids).unwrap_or(place);
             tokens.extend(ids);
         }
-        let behind = match stretches.last() {
+        let after = match stretches.last() {
             Some(Stretch::Own(text)) => text,
             _ => "",
         };
         let thinking = self
-            .thinking_behind(behind)
+            .thinking_after(after)
             .map_err(|error| error.to_string())?;
         self.checked(tokens, most, Some(thinking))
     }
@@ -347,8 +347,8 @@ impl ChatModel {
         )
     }
 
-    /// How thinking is told from the answer behind this generation prompt.
-    fn thinking_behind(&self, generation_prompt: &str) -> Result<Arc<Thinking>, TextError> {
+    /// How thinking is told from the answer after this generation prompt.
+    fn thinking_after(&self, generation_prompt: &str) -> Result<Arc<Thinking>, TextError> {
         let mut known = self.thinking.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(thinking) = known.get(generation_prompt) {
             return Ok(Arc::clone(thinking));
@@ -398,18 +398,18 @@ fn cut(rendered: &str) -> Vec<Stretch<'_>> {
     let mut stretches = Vec::new();
     let mut rest = rendered;
     while let Some(open) = rest.find(MARK.0) {
-        let behind = &rest[open + MARK.0.len_utf8()..];
-        let Some(close) = behind.find(MARK.1) else {
+        let after = &rest[open + MARK.0.len_utf8()..];
+        let Some(close) = after.find(MARK.1) else {
             break;
         };
-        let Ok(number) = behind[..close].parse() else {
+        let Ok(number) = after[..close].parse() else {
             break;
         };
         if open > 0 {
             stretches.push(Stretch::Own(&rest[..open]));
         }
         stretches.push(Stretch::Content(number));
-        rest = &behind[close + MARK.1.len_utf8()..];
+        rest = &after[close + MARK.1.len_utf8()..];
     }
     if !rest.is_empty() {
         stretches.push(Stretch::Own(rest));

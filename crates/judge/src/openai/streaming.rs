@@ -1,6 +1,6 @@
 //! An answer in pieces, as they come.
 //!
-//! Text is given out as soon as it is certain: behind it may come neither the rest of a character nor the rest of a stop text. A
+//! Text is given out as soon as it is certain: after it may come neither the rest of a character nor the rest of a stop text. A
 //! model whose thinking is taken out of its answers gives its text at the end of each answer, as it may still begin to think.
 
 use serde_json::{Value, json};

@@ -45,7 +45,7 @@ pub(super) struct Slot {
     pub(super) statement: Option<Statement>,
     /// A second statement that does not agree with the first, shortened.
     pub(super) contradiction: Option<String>,
-    /// The last text behind an opening tag that was no statement, shortened.
+    /// The last text after an opening tag that was no statement, shortened.
     pub(super) mention: Option<String>,
 }
 

@@ -47,11 +47,11 @@ pub(crate) fn tokens_in(text: &str) -> Vec<&str> {
     let mut tokens = Vec::new();
     let mut rest = text;
     while let Some(at) = rest.find(['<', '◁']) {
-        let behind = &rest[at..];
-        let length = token_length(behind);
-        tokens.extend(length.and_then(|length| behind.get(..length)));
-        let passed = length.unwrap_or_else(|| behind.chars().next().map_or(1, char::len_utf8));
-        rest = behind.get(passed..).unwrap_or_default();
+        let after = &rest[at..];
+        let length = token_length(after);
+        tokens.extend(length.and_then(|length| after.get(..length)));
+        let passed = length.unwrap_or_else(|| after.chars().next().map_or(1, char::len_utf8));
+        rest = after.get(passed..).unwrap_or_default();
     }
     tokens
 }
@@ -163,7 +163,7 @@ fn token_length(text: &str) -> Option<usize> {
     shaped.or_else(|| LISTED.iter().find_map(|token| listed_length(token, text)))
 }
 
-/// The bytes of the name that `text` begins with: letters, digits and what joins them, also behind a slash.
+/// The bytes of the name that `text` begins with: letters, digits and what joins them, also after a slash.
 fn name_length(text: &str) -> Option<usize> {
     let is_part = |character: char| {
         character.is_alphanumeric() || matches!(character, '_' | '-' | ':' | '.' | '▁' | '/')

@@ -1,5 +1,5 @@
 //! Answers as one JSON object with a grade for each criterion of a rubric, under the criterion's number: `{"1": true, "2": 4}`.
-//! A reason may stand behind it, between `<reason>` and `</reason>`.
+//! A reason may stand after it, between `<reason>` and `</reason>`.
 
 use std::borrow::Cow;
 
@@ -97,10 +97,10 @@ fn without_reason(answer: &str) -> (Cow<'_, str>, Option<String>) {
     let Some((before, reason)) = answer.split_once(REASON[0]) else {
         return (answer.into(), None);
     };
-    let (reason, behind) = reason.split_once(REASON[1]).unwrap_or((reason, ""));
+    let (reason, after) = reason.split_once(REASON[1]).unwrap_or((reason, ""));
     let reason = reason.trim();
     (
-        [before, behind].concat().into(),
+        [before, after].concat().into(),
         (!reason.is_empty()).then(|| reason.to_owned()),
     )
 }
@@ -135,7 +135,7 @@ fn verdict(grades: Vec<Grade>, reason: Option<String>, rule: ParseRule) -> Parse
     }
 }
 
-/// The object with a choice for each grade, and a reason behind it if wanted.
+/// The object with a choice for each grade, and a reason after it if wanted.
 fn scaffold(rubric: Option<&Rubric>, reason: bool) -> Scaffold {
     let mut parts = Vec::new();
     let mut text = "{".to_owned();

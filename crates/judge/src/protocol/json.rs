@@ -150,7 +150,7 @@ pub(super) fn read(
         key: keys.verdict.clone(),
     };
     let mut found = Err(none());
-    // Two labels that differ: whatever comes behind, it is not known which is meant.
+    // Two labels that differ: whatever comes after, it is not known which is meant.
     let mut differing = None;
     let mut first: Option<&str> = None;
     each_object(answer, |object| {
@@ -230,11 +230,8 @@ fn text(entries: &[(&String, &Value)]) -> Option<String> {
 
 /// Where the value of a key stands in an object's text, without its quotes; for its odds.
 fn word_of(object: &str, key: &str) -> Option<Range<usize>> {
-    let behind = object.find(&format!("\"{key}\""))? + key.len() + 2;
-    let rest = object[behind..]
-        .trim_start()
-        .strip_prefix(':')?
-        .trim_start();
+    let after = object.find(&format!("\"{key}\""))? + key.len() + 2;
+    let rest = object[after..].trim_start().strip_prefix(':')?.trim_start();
     let word = rest.strip_prefix('"')?;
     let start = object.len() - word.len();
     Some(start..start + word.find('"')?)

@@ -269,7 +269,7 @@ pub(super) fn is_unseen(character: char) -> bool {
 }
 
 /// A text with spaces for what is not seen around words, and with plain letters and digits for full-width ones, byte for byte: what
-/// is left of the bytes of such a word are spaces behind it. Within a word what is not seen stays: `in` and `correct` are no label.
+/// is left of the bytes of such a word are spaces after it. Within a word what is not seen stays: `in` and `correct` are no label.
 pub(super) fn plain(text: &str) -> Cow<'_, str> {
     let narrow = |character: char| {
         let narrow = u32::from(character)
@@ -292,19 +292,19 @@ pub(super) fn plain(text: &str) -> Cow<'_, str> {
         }
         blank(&mut plain, std::mem::take(&mut owed));
         let seen = rest.find(|character| !is_unseen(character));
-        let (unseen, behind) = rest.split_at(seen.unwrap_or(rest.len()));
+        let (unseen, after) = rest.split_at(seen.unwrap_or(rest.len()));
         if unseen.is_empty() {
             plain.push(character);
             in_word = character.is_alphanumeric();
             rest = &rest[character.len_utf8()..];
             continue;
         }
-        if in_word && behind.starts_with(char::is_alphanumeric) {
+        if in_word && after.starts_with(char::is_alphanumeric) {
             plain.push_str(unseen);
         } else {
             blank(&mut plain, unseen.len());
         }
-        rest = behind;
+        rest = after;
     }
     blank(&mut plain, owed);
     Cow::Owned(plain)

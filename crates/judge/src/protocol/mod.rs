@@ -134,7 +134,7 @@ pub trait Protocol: fmt::Debug + Send + Sync {
         true
     }
 
-    /// Texts behind which nothing of an answer counts: an engine may end a generation there.
+    /// Texts after which nothing of an answer counts: an engine may end a generation there.
     fn stop_texts(&self) -> &[String] {
         &[]
     }

@@ -133,7 +133,7 @@ impl Reserved {
         opens.insert("<");
         for open in opens {
             for at in occurrences(&whole.text, open) {
-                if let Some(length) = self.tag_behind(open, &whole.text[at + open.len()..]) {
+                if let Some(length) = self.tag_after(open, &whole.text[at + open.len()..]) {
                     whole.note(at, at + open.len() + length, &mut found);
                 }
             }
@@ -165,8 +165,8 @@ impl Reserved {
         safe
     }
 
-    /// How far a tag goes on right behind its bracket.
-    fn tag_behind(&self, open: &str, after: &str) -> Option<usize> {
+    /// How far a tag goes on right after its bracket.
+    fn tag_after(&self, open: &str, after: &str) -> Option<usize> {
         let rest = after.trim_start_matches(is_space);
         let rest = rest.strip_prefix('/').unwrap_or(rest);
         let rest = rest.trim_start_matches(is_space);
@@ -183,8 +183,8 @@ impl Reserved {
             .chain(own.map(|tag| tag.name.as_str()))
             .find_map(|name| {
                 let length = name_length(name, rest)?;
-                let behind = rest[length..].trim_start_matches(is_space);
-                behind.starts_with(close).then_some(length)
+                let after = rest[length..].trim_start_matches(is_space);
+                after.starts_with(close).then_some(length)
             })
             .map(|length| skipped + length)
     }
@@ -222,7 +222,7 @@ impl Reserved {
                 whole.note_run(at, at + trimmed.len() - rest.len(), first, found);
             }
             let is_heading = first == '#' || matches!(first, '*' | '_') && length >= 2;
-            // Where the prompt's own part of the line is the heading already, the field stands behind it.
+            // Where the prompt's own part of the line is the heading already, the field stands after it.
             let own = &whole.text[at..whole.from.max(at)];
             let is_own = self.begins_with_heading(own.trim_start_matches(first));
             if is_heading && !is_own && self.begins_with_heading(rest) {

@@ -58,7 +58,7 @@ pub enum ChoiceField {
 /// What an answer is wanted for.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ScaffoldWants {
-    /// The reason, where the protocol has one behind the verdict.
+    /// The reason, where the protocol has one after the verdict.
     pub reason: bool,
     /// How many steps the response has.
     pub steps: usize,
@@ -94,7 +94,7 @@ impl Scaffold {
         })
     }
 
-    /// Known text around one choice, behind text of the judge's own if there is an analysis.
+    /// Known text around one choice, after text of the judge's own if there is an analysis.
     fn around_choice(
         analysis: bool,
         before: &str,
@@ -118,7 +118,7 @@ impl Scaffold {
         }
     }
 
-    /// An analysis, and behind it the index of the first wrong of so many steps, or -1.
+    /// An analysis, and after it the index of the first wrong of so many steps, or -1.
     pub(super) fn of_step(steps: usize) -> Self {
         let none = std::iter::once("-1".to_owned());
         let words = none.chain((0..steps).map(|step| step.to_string()));
@@ -167,7 +167,7 @@ pub(super) struct LabelScaffold {
 }
 
 impl LabelScaffold {
-    /// Reads text around `{{ label }}`, behind `{{ text }}` if the judge writes something first.
+    /// Reads text around `{{ label }}`, after `{{ text }}` if the judge writes something first.
     ///
     /// # Errors
     /// What is wrong with it.

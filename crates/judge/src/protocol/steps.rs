@@ -103,12 +103,12 @@ fn first_wrong(written: &str) -> Option<Step> {
     if wrapped.is_some() {
         rest = rest.strip_prefix('}')?.trim_start();
     }
-    let behind = rest.strip_prefix('}')?;
+    let after = rest.strip_prefix('}')?;
     // `\boxed{2}/3` is no index.
-    let behind = behind.trim_start_matches([
+    let after = after.trim_start_matches([
         '*', '_', '$', '.', ',', ';', ')', ']', '}', '"', '\'', '`', '\\',
     ]);
-    if !(behind.is_empty() || behind.starts_with(char::is_whitespace)) {
+    if !(after.is_empty() || after.starts_with(char::is_whitespace)) {
         return None;
     }
     match unsigned {

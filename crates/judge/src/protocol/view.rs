@@ -13,7 +13,7 @@ pub enum View {
     /// All of it.
     #[default]
     Full,
-    /// What follows the response's own thinking: behind its last `</think>`; nothing of thinking that does not end.
+    /// What follows the response's own thinking: after its last `</think>`; nothing of thinking that does not end.
     AfterThinking,
     /// Its last line that is not blank.
     LastLine,
@@ -177,8 +177,8 @@ fn extracted(response: &str) -> Option<&str> {
     if let Some(content) = last_boxed(response) {
         return Some(content);
     }
-    let behind = STATED.as_ref()?.find_iter(response).last()?.end();
-    let line = response[behind..].lines().next()?;
+    let after = STATED.as_ref()?.find_iter(response).last()?.end();
+    let line = response[after..].lines().next()?;
     let answer = line
         .trim_start_matches(['*', '_', ' '])
         .trim_end_matches(['*', '_', ' ', '.']);

@@ -1,5 +1,5 @@
 //! What trainers send is the policy's own text: chat markup around the question, the prompt before the response, an end token
-//! behind it. A judge is shown the question and the response alone.
+//! after it. A judge is shown the question and the response alone.
 
 use crate::protocol::{without_tokens_around, without_tokens_at_end};
 use juror_data::prompt_question;
@@ -16,7 +16,7 @@ pub(super) fn question(prompt: &str) -> String {
 ///
 /// The text begins with the prompt; or with an end of it, where it was cut at the left; or with one that differs a little, as
 /// tokenizers normalise texts. Of such a prompt the end is looked for: it is there as often as in the prompt itself, and what the
-/// response says comes behind it and moves nothing.
+/// response says comes after it and moves nothing.
 pub(super) fn response<'q>(query: &'q str, prompt: &str) -> &'q str {
     if let Some(response) = query.strip_prefix(prompt) {
         return without_end(response);
@@ -29,14 +29,14 @@ pub(super) fn response<'q>(query: &'q str, prompt: &str) -> &'q str {
     }
     let most = prompt.len() + prompt.len() / 8 + 64;
     let place = &query[..query.floor_char_boundary(most)];
-    let behind = prompt.len().checked_sub(LEAST_END).and_then(|at| {
+    let after = prompt.len().checked_sub(LEAST_END).and_then(|at| {
         // A short end: a longer one may be altered itself, and then be there only where the response repeats it.
         let end = &prompt[prompt.ceil_char_boundary(at)..];
         let times = prompt.matches(end).count();
         let found = place.match_indices(end).take(times).last();
         found.map(|(at, end)| at + end.len())
     });
-    without_end(behind.map_or(query, |at| &query[at..]))
+    without_end(after.map_or(query, |at| &query[at..]))
 }
 
 /// A response without the control tokens that end it.
@@ -143,7 +143,7 @@ mod tests {
                 "5<|im_end|>\n<|im_start|>assistant\n4",
             ),
             (format!("{prompt}5 {prompt}4"), &*format!("5 {prompt}4")),
-            // So is one that repeats the prompt's end behind a prompt that was cut or altered.
+            // So is one that repeats the prompt's end after a prompt that was cut or altered.
             (
                 format!(
                     "{}2 + 2?<|im_end|>\n<|im_start|>assistant\n4",
@@ -163,7 +163,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever the response says, it is found whole behind its prompt, also where that was cut at the left or altered.
+        /// Whatever the response says, it is found whole after its prompt, also where that was cut at the left or altered.
         #[test]
         fn a_response_cannot_move_its_beginning(
             texts in prop::collection::vec(prop::sample::select(vec![

@@ -15,8 +15,8 @@ use super::array::Slice;
 use super::error::driver;
 use crate::model::ModelError;
 
-/// `(name, PTX)` of each file of `kernels/`.
-const EMBEDDED: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/kernels.rs"));
+/// `(name, PTX, machine code)` of each file of `kernels/`; the code is that of the PTX, for the GPU that it names.
+const EMBEDDED: &[(&str, &str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/kernels.rs"));
 
 /// A folder whose `NAME.ptx` replaces the embedded module `NAME`, so that kernels can be rebuilt with nvcc alone.
 const OVERRIDE: &str = "JUROR_CUDA_KERNELS";
@@ -89,17 +89,17 @@ impl Kernels {
             .as_ref()
             .map(|folder| folder.join(format!("{module}.ptx")))
             .filter(|file| file.exists());
-        let ptx = match file {
+        let (ptx, code) = match file {
             Some(file) => match std::fs::read_to_string(&file) {
-                Ok(ptx) => Cow::Owned(ptx),
+                Ok(ptx) => (Cow::Owned(ptx), &[][..]),
                 Err(error) => {
                     return Err(ModelError::Device(format!("{}: {error}", file.display())));
                 }
             },
             None => EMBEDDED
                 .iter()
-                .find(|(name, _)| *name == module)
-                .map(|(_, ptx)| Cow::Borrowed(*ptx))
+                .find(|(name, ..)| *name == module)
+                .map(|(_, ptx, code)| (Cow::Borrowed(*ptx), *code))
                 .ok_or_else(|| {
                     ModelError::Device(format!("this program holds no kernels `{module}`"))
                 })?,
@@ -119,11 +119,18 @@ impl Kernels {
                  build with CUDA_COMPUTE_CAP={major}{minor}"
             )));
         }
-        let loaded = context
-            .load_module(Ptx::from_src(ptx.as_ref()))
-            .map_err(driver(format_args!(
-                "loading the kernels `{module}` ({target})"
-            )))?;
+        // The driver compiles PTX for seconds. Where it does not take the code, as one that is older than the compiler, it takes the PTX or
+        // says what is wrong.
+        let code = Some(code).filter(|code| !code.is_empty() && is_code_for(&target, major, minor));
+        let code = code.map(|code| context.load_module(Ptx::from_binary(code.to_vec())));
+        let loaded = match code {
+            Some(Ok(loaded)) => loaded,
+            _ => context
+                .load_module(Ptx::from_src(ptx.as_ref()))
+                .map_err(driver(format_args!(
+                    "loading the kernels `{module}` ({target})"
+                )))?,
+        };
         Ok(Module { loaded, ptx })
     }
 }
@@ -150,6 +157,13 @@ fn runs_on(target: &str, major: i32, minor: i32) -> bool {
         "f" => built / 10 == major && built <= here,
         _ => built <= here,
     }
+}
+
+/// Whether the machine code of PTX for `target` runs on a device on which the PTX does: within the same major capability.
+fn is_code_for(target: &str, major: i32, minor: i32) -> bool {
+    let number = target.trim_start_matches("sm_");
+    let number = number.trim_end_matches(char::is_alphabetic);
+    runs_on(target, major, minor) && number.parse::<i32>().is_ok_and(|built| built / 10 == major)
 }
 
 /// The types of a kernel's parameters, as PTX declares them; `None` if there is no such kernel.
@@ -352,6 +366,9 @@ mod tests {
         assert!(runs_on("sm_90a", 9, 0) && !runs_on("sm_90a", 10, 0));
         assert!(runs_on("sm_80", 8, 9) && runs_on("sm_80", 9, 0) && !runs_on("sm_90", 8, 9));
         assert!(runs_on("sm_120f", 12, 1) && !runs_on("sm_120f", 10, 0));
+        // Code for one major capability is none for the next, whose driver compiles the PTX.
+        assert!(is_code_for("sm_90a", 9, 0) && is_code_for("sm_80", 8, 9));
+        assert!(!is_code_for("sm_80", 9, 0) && !is_code_for("sm_90a", 10, 0));
     }
 
     #[test]

@@ -299,7 +299,7 @@ impl Tokenizer {
     }
 
     /// The place of text that follows these tokens; `None` if there are no tokens.
-    pub fn place_behind(&self, ids: &[u32]) -> Option<Place> {
+    pub fn place_after(&self, ids: &[u32]) -> Option<Place> {
         let last = ids.last()?;
         Some(if self.added_ids.contains(last) {
             Place::BehindToken

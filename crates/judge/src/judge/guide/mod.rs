@@ -23,7 +23,7 @@ const LOOK_EVERY: usize = 16;
 /// Tokens kept free for the end of the thinking.
 const THINKING_END: usize = 16;
 
-/// Tokens kept free for the end of a text of a grammar, beside those of the end itself: there is not one behind every token.
+/// Tokens kept free for the end of a text of a grammar, beside those of the end itself: there is not one after every token.
 const GRAMMAR_END: usize = 8;
 
 /// The state of a generation.
@@ -88,7 +88,7 @@ pub(super) struct VerdictGuide {
 }
 
 impl VerdictGuide {
-    /// A guide behind `prompt`; `None` where the protocol has no scaffold, or the judge has a domain and does not say how an answer
+    /// A guide after `prompt`; `None` where the protocol has no scaffold, or the judge has a domain and does not say how an answer
     /// inside of it begins. What it learns is in `result`.
     ///
     /// # Errors
@@ -105,7 +105,7 @@ impl VerdictGuide {
         };
         let (tokenizer, thinking) = (text.prompts.tokenizer(), text.prompts.thinking());
         let end = text.eos.first().copied();
-        let behind_prompt = tokenizer.place_behind(prompt).unwrap_or(Place::Within);
+        let after_prompt = tokenizer.place_after(prompt).unwrap_or(Place::Within);
         let tokenise_at = |place| {
             tokenise(&scaffold, tokenizer, place, end, |source| {
                 text.grammars.get(source)
@@ -118,23 +118,23 @@ impl VerdictGuide {
                     None => Opening::Answer,
                 };
                 let texts = [&domain.inside, &domain.outside];
-                let fork = Fork::new(tokenizer, behind_prompt, texts.map(String::as_str), end)?;
+                let fork = Fork::new(tokenizer, after_prompt, texts.map(String::as_str), end)?;
                 let state = State::Opening(fork, vec![inside, Opening::Outside]);
                 (Some(state), tokenise_at(Place::Within)?)
             }
             (None, Beginning::Thinking(thought)) => {
                 (Some(State::Thinking(thought)), tokenise_at(Place::Within)?)
             }
-            (None, Beginning::Answer) => (None, tokenise_at(behind_prompt)?),
+            (None, Beginning::Answer) => (None, tokenise_at(after_prompt)?),
             (None, Beginning::Either(pairs)) => {
-                let parts = tokenise_at(behind_prompt)?;
+                let parts = tokenise_at(after_prompt)?;
                 let state = match parts.first() {
                     Some(TokenPart::Grammar { .. }) => {
                         Some(State::OpeningText(opening_tokens(&pairs, tokenizer)))
                     }
                     Some(TokenPart::Fork(answer)) => {
                         let opens = pairs.iter().map(|tags| tags.open.as_str());
-                        let fork = Fork::new(tokenizer, behind_prompt, opens, None)?;
+                        let fork = Fork::new(tokenizer, after_prompt, opens, None)?;
                         let answers = answer.beginnings();
                         let ways = pairs
                             .iter()
@@ -204,7 +204,7 @@ impl VerdictGuide {
         }
     }
 
-    /// Says what follows, behind `append`.
+    /// Says what follows, after `append`.
     fn go_on(&mut self, mut append: Vec<u32>) -> Next {
         loop {
             match &mut self.state {
@@ -312,13 +312,13 @@ impl VerdictGuide {
         result.clone_from(&self.guided);
     }
 
-    /// The most tokens that are needed behind the part at hand.
+    /// The most tokens that are needed after the part at hand.
     fn most_left(&self) -> usize {
         let parts = self.parts.iter();
         parts.map(TokenPart::longest).sum()
     }
 
-    /// Whether there is room for one more token of the judge's own, and for the parts to come behind `close` more.
+    /// Whether there is room for one more token of the judge's own, and for the parts to come after `close` more.
     fn has_room(&self, close: usize) -> bool {
         self.tokens.len() + close + self.most_left() < self.options.most
     }
@@ -539,7 +539,7 @@ impl Guide for VerdictGuide {
             State::Analysis(_) => {
                 let mut append = Vec::new();
                 if let Some(close) = self.open_thought() {
-                    // As behind any thinking that was not ended.
+                    // As after any thinking that was not ended.
                     self.options.thinking_budget?;
                     append = self.encode(&format!("\n{close}\n\n"));
                 } else if self.is_readable(false) {

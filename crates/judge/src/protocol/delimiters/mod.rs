@@ -3,9 +3,9 @@
 //! A field is protected where no text in it can imitate its end:
 //!
 //! - It is the only field between an opening tag and the closing tag of that name (`<name>…</name>`, `[name]…[/name]`).
-//! - Or it stands behind a delimiter, with no other field in between, and right before another one: a tag, a heading,
+//! - Or it stands after a delimiter, with no other field in between, and right before another one: a tag, a heading,
 //!   a line that begins with a run of one character (`---`, `=== name ===`), a fence, or a run right beside the field
-//!   (`<<<…>>>`). A fence or a run beside the field ends with the same characters; behind any other the end of the
+//!   (`<<<…>>>`). A fence or a run beside the field ends with the same characters; after any other the end of the
 //!   prompt is the end of the last field.
 //!
 //! Those delimiters are [`Reserved`]. Plain words and single signs (`Answer: …`, `"…"`) delimit nothing: a text under
@@ -37,7 +37,7 @@ pub struct Unprotected {
     pub(crate) field: FieldName,
     /// The text before it on its line, or the line before.
     before: String,
-    /// The text behind it on its line, or the line behind.
+    /// The text after it on its line, or the line after.
     after: String,
 }
 
@@ -46,15 +46,15 @@ impl fmt::Display for Unprotected {
         let name = self.field;
         let beside = match (self.before.as_str(), self.after.as_str()) {
             ("", "") => "nothing stands around it".to_owned(),
-            (before, "") => format!("{before:?} stands before it and nothing behind it"),
-            ("", after) => format!("nothing stands before it and {after:?} behind it"),
-            (before, after) => format!("{before:?} stands before it and {after:?} behind it"),
+            (before, "") => format!("{before:?} stands before it and nothing after it"),
+            ("", after) => format!("nothing stands before it and {after:?} after it"),
+            (before, after) => format!("{before:?} stands before it and {after:?} after it"),
         };
         write!(
             out,
             "the prompt's {{{{ {name} }}}} is not protected: {beside}, so its text can pretend to be the rest of the \
              prompt; put it between tags of its own, <{name}> and </{name}>, under a heading with the next heading right \
-             behind it, or in a fence"
+             after it, or in a fence"
         )
     }
 }
@@ -186,7 +186,7 @@ fn element_of<'m>(
         .map(|(_, open)| *open)
 }
 
-/// The delimiter before this field and that right behind it; none behind it at the end of the prompt.
+/// The delimiter before this field and that right after it; none after it at the end of the prompt.
 fn section_of<'m>(
     text: &str,
     place: &Range<usize>,
