@@ -64,19 +64,19 @@ mod kernels {
         let Some(target) = target.and_then(|line| line.split([',', ' ']).next()) else {
             return std::fs::write(&cubin, []).map_err(told);
         };
-        let home = std::env::var_os("CUDA_HOME");
-        let own = home.map(|home| Path::new(&home).join("bin/ptxas"));
-        let assembler = own.filter(|own| own.exists());
-        let ended = Command::new(assembler.unwrap_or_else(|| "ptxas".into()))
+        let toolkit = cudaforge::CudaToolkit::detect().map_err(|error| error.to_string())?;
+        let ended = Command::new(toolkit.nvcc_path.with_file_name("ptxas"))
             .args(["-O3", "-arch", target, "-o"])
             .args([&cubin, &ptx])
-            .status()
-            .map_err(|error| format!("ptxas cannot be run: {error}; it comes with nvcc"))?;
-        if ended.success() {
-            Ok(())
-        } else {
-            Err(format!("ptxas does not take {}", ptx.display()))
+            .status();
+        if !ended.is_ok_and(|ended| ended.success()) {
+            println!(
+                "cargo:warning={} is not assembled: the driver will compile it, for some seconds at the first start",
+                ptx.display()
+            );
+            std::fs::write(&cubin, []).map_err(told)?;
         }
+        Ok(())
     }
 
     fn files(extension: &str) -> Result<Vec<PathBuf>, String> {

@@ -131,11 +131,12 @@ def judge(
         concurrency: How many judges.
         num_cpus, num_gpus: What each of them holds.
         batch_size: Rows a batch. A killed actor has this many to judge again at most, without `cache`.
-        settings: Of `juror_rs.ray.Judge`. A relative `cache` is below this process's working folder, and all nodes must see it.
+        settings: Of `juror_rs.ray.Judge`. A relative `cache` or `panel` is below this process's working folder, and all nodes must see it.
     """
-    cache = settings.get("cache")
-    if cache is not None and "://" not in os.fspath(cache):
-        settings["cache"] = os.path.abspath(cache)  # Actors run in folders of their own.
+    for name in ("cache", "panel"):
+        path = settings.get(name)
+        if path is not None and "://" not in os.fspath(path):
+            settings[name] = os.path.abspath(path)  # Actors run in folders of their own.
     check_resources(concurrency, num_cpus=num_cpus, num_gpus=num_gpus)
     held: dict[str, Any] = {"num_cpus": num_cpus} if num_gpus == 0.0 else {"num_cpus": num_cpus, "num_gpus": num_gpus}
     # Blocks go to actors whole, and those of a reader hold thousands of rows: one actor could get them all.

@@ -123,8 +123,8 @@ def test_an_interrupt_is_for_python(tmp_path: Path) -> None:
             import time
             from juror_rs import Judge
             judge = Judge("tiny")
-            print(judge.url, flush=True)
             try:
+                print(judge.url, flush=True)
                 time.sleep(60)
             except KeyboardInterrupt:
                 row = {"question": "What is 2 + 3?", "reference": "5", "response": "2 + 3 = 5. The answer is 5."}

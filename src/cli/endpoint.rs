@@ -89,7 +89,7 @@ impl EndpointArguments {
             let origin = juror_hub::http::origin(&name).to_owned();
             if let Some((_, other)) = known.iter().find(|(of, at)| *of == file && *at != origin) {
                 bail!(
-                    "{other} and {origin} would be given the same key: give each judge of a panel its own, as `options = \
+                    "{other} and {origin} would be given the same key: give each judge its own, in a panel, as `options = \
                      [\"--endpoint-key-file\", \"FILE\"]`"
                 );
             }

@@ -14,28 +14,56 @@ use super::endpoint::EndpointArguments;
 use super::engine::{EngineArguments, GpusArgument, ModelArguments};
 use super::judge::{JudgeChoice, ResolvedJudge, VerdictArguments, identity, parse_size};
 use super::sampling::SamplingArguments;
-use super::several::{CascadeChoice, PanelFile, SeveralArguments};
+use super::several::{self, CascadeChoice, PanelFile, SeveralArguments};
 use super::{Command, DONE, Failure, OrFail, catch_interrupts, download, say};
 use crate::cli::columns::ColumnArguments;
 use juror_data::{ColumnMap, read_text};
 use juror_hub::Want;
 use juror_judge::catalog::JudgeModel;
 use juror_judge::judge::cache::{self, AnswerCache, CACHE_SIZE};
-use juror_judge::judge::cascade::Cascade;
-use juror_judge::judge::panel::{Member, Panel};
 use juror_judge::judge::service::ServiceSetup;
 use juror_judge::judge::{RulesMode, RunOptions};
 use juror_judge::openai::conversation::ChatModel;
 use juror_judge::openai::generation::Defaults;
-use juror_judge::protocol::Yields;
+use juror_judge::protocol::{Protocol, Yields};
 use juror_judge::reward::RewardPolicy;
 use juror_judge::runtime::Phase;
-use juror_judge::server::{Answerer, Event, JudgeIdentity, Limits, ServerSetup, serve};
+use juror_judge::server::{Answerer, Event, JudgeIdentity, Limits, NamedSetup, ServerSetup, serve};
 
 /// Judge over HTTP: for trainers, evaluation harnesses and any client of OpenAI's API
 #[derive(Debug, Clone, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct ServeArguments {
+    #[command(flatten)]
+    server: ServerArguments,
+
+    #[command(flatten)]
+    judge: JudgeChoice,
+    #[command(flatten)]
+    several: SeveralArguments,
+    #[command(flatten)]
+    endpoint: EndpointArguments,
+    #[command(flatten)]
+    model: ModelArguments,
+    #[command(flatten)]
+    gpus: GpusArgument,
+    #[command(flatten)]
+    sampling: SamplingArguments,
+    #[command(flatten)]
+    verdict: VerdictArguments,
+    /// Keep the judge's answers in a folder, and take those that others have left there: what was judged outlives the server
+    #[arg(long, value_name = "DIR", help_heading = SERVER)]
+    cache: Option<PathBuf>,
+    /// What --cache may hold, as `500MB` or `20GB` [default: 2GB]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, requires = "cache", help_heading = SERVER)]
+    cache_size: Option<u64>,
+    #[command(flatten)]
+    engine: EngineArguments,
+}
+
+/// The server itself, whoever judges.
+#[derive(Debug, Clone, PartialEq, Args)]
+struct ServerArguments {
     /// Address to listen at; any but a loopback address needs --api-key, --api-key-file or --insecure
     #[arg(long, value_name = "HOST", default_value = "127.0.0.1", help_heading = SERVER)]
     host: String,
@@ -69,29 +97,6 @@ pub(super) struct ServeArguments {
     /// Print warnings and errors only
     #[arg(short, long, help_heading = SERVER)]
     quiet: bool,
-
-    #[command(flatten)]
-    judge: JudgeChoice,
-    #[command(flatten)]
-    several: SeveralArguments,
-    #[command(flatten)]
-    endpoint: EndpointArguments,
-    #[command(flatten)]
-    model: ModelArguments,
-    #[command(flatten)]
-    gpus: GpusArgument,
-    #[command(flatten)]
-    sampling: SamplingArguments,
-    #[command(flatten)]
-    verdict: VerdictArguments,
-    /// Keep the judge's answers in a folder, and take those that others have left there: what was judged outlives the server
-    #[arg(long, value_name = "DIR", help_heading = SERVER)]
-    cache: Option<PathBuf>,
-    /// What --cache may hold, as `500MB` or `20GB` [default: 2GB]
-    #[arg(long, value_name = "SIZE", value_parser = parse_size, requires = "cache", help_heading = SERVER)]
-    cache_size: Option<u64>,
-    #[command(flatten)]
-    engine: EngineArguments,
 }
 
 const SERVER: &str = "Server";
@@ -116,9 +121,9 @@ What is asked twice is judged once, also where a client gave up and asks again. 
 take turns; without it each connection is one. SIGTERM or Ctrl-C ends it once the engines have answered what they have.";
 
 pub(super) fn run(arguments: ServeArguments) -> Result<u8, Failure> {
-    let quiet = arguments.quiet;
-    let (host, port) = (arguments.host.clone(), arguments.port);
-    let exit_with_stdin = arguments.exit_with_stdin;
+    let quiet = arguments.server.quiet;
+    let (host, port) = (arguments.server.host.clone(), arguments.server.port);
+    let exit_with_stdin = arguments.server.exit_with_stdin;
     let setup = resolve(arguments)?;
     let model = setup.identity.model.clone();
     let interrupted = catch_interrupts().or_fail()?;
@@ -152,14 +157,8 @@ pub(super) fn run(arguments: ServeArguments) -> Result<u8, Failure> {
 
 /// Raw arguments into a server; reads the model's text side, not its weights.
 fn resolve(mut arguments: ServeArguments) -> Result<ServerSetup, Failure> {
-    let api_key = api_key(&arguments).or_usage()?;
-    check_access(&arguments, api_key.is_some()).or_usage()?;
-    if arguments.sampling.trials > 1 {
-        return Err(anyhow!(
-            "--trials is for files: a server gives one verdict for each sample that it is sent"
-        ))
-        .or_usage();
-    }
+    let api_key = api_key(&arguments.server).or_usage()?;
+    check_access(&arguments.server, api_key.is_some()).or_usage()?;
     if RulesMode::from(arguments.verdict.rules.rules) == RulesMode::Only {
         let given = &mut arguments.verdict.reward;
         let reward = *given.get_or_insert(RewardPolicy::Outcome);
@@ -178,12 +177,12 @@ fn resolve(mut arguments: ServeArguments) -> Result<ServerSetup, Failure> {
         columns: served.columns,
         yields: served.yields,
         api_key,
-        insecure: arguments.insecure,
-        failure_reward: arguments.failure_reward,
+        insecure: arguments.server.insecure,
+        failure_reward: arguments.server.failure_reward,
         limits: Limits {
-            body: arguments.max_body as usize,
-            samples: arguments.max_samples,
-            text: arguments.max_text as usize,
+            body: arguments.server.max_body as usize,
+            samples: arguments.server.max_samples,
+            text: arguments.server.max_text as usize,
         },
     })
 }
@@ -197,25 +196,25 @@ struct Served {
 }
 
 impl Served {
-    /// Of several judges together, whose verdicts hold `yields`.
-    fn together(all: Vec<Self>, yields: Yields) -> anyhow::Result<Self> {
+    /// Of several judges that give a verdict `together`, which holds `yields`.
+    fn of_several(all: Vec<Self>, yields: Yields, together: String) -> anyhow::Result<Self> {
         let mut identities = Vec::new();
-        let mut together: Option<Self> = None;
+        let mut served: Option<Self> = None;
         for mut one in all {
             identities.push(one.identity.clone());
-            if let Some(before) = together {
+            if let Some(before) = served {
                 one.columns = before.columns.joined(&one.columns).context(
                     "the judges of a server read the same rows, and these take different rubrics: give one server to each",
                 )?;
                 one.defaults = before.defaults;
             }
-            together = Some(one);
+            served = Some(one);
         }
-        let together = together.context("there is no judge")?;
+        let served = served.context("there is no judge")?;
         Ok(Self {
-            identity: JudgeIdentity::of_several(identities),
+            identity: JudgeIdentity::of_several(identities, together),
             yields,
-            ..together
+            ..served
         })
     }
 }
@@ -226,7 +225,7 @@ fn answerer(arguments: &ServeArguments) -> Result<(Served, Answerer), Failure> {
         return panel(arguments, file);
     }
     if let Some(choice) = arguments.several.cascade(&arguments.verdict).or_usage()? {
-        return cascade(arguments, choice);
+        return cascade(arguments, &choice);
     }
     let (served, one) = one(arguments)?;
     let answerer = match one {
@@ -251,93 +250,93 @@ fn answerer(arguments: &ServeArguments) -> Result<(Served, Answerer), Failure> {
 /// Two judges: the second is asked where the first is unsure.
 fn cascade(
     arguments: &ServeArguments,
-    choice: CascadeChoice,
+    choice: &CascadeChoice,
 ) -> Result<(Served, Answerer), Failure> {
-    let lines = choice.models.map(|model| {
+    let lines = choice.models.each_ref().map(|model| {
         let mut line = arguments.clone();
-        line.judge.model = model;
+        line.judge.model.clone_from(model);
         // It draws from what the first judge is sure of.
         line.verdict.rules.audit = None;
         line
     });
-    let (all, services) = several(lines.into())?;
-    for service in &services {
-        CascadeChoice::check(service.text.protocol.as_ref()).or_usage()?;
-    }
-    let Ok(judges) = <[ServiceSetup; 2]>::try_from(services) else {
-        return Err(anyhow!("--cascade takes two judges, as `small,large`")).or_usage();
+    let named = choice.names.iter().cloned().zip(lines).collect();
+    let (all, setups) = several(named, CascadeChoice::check)?;
+    let Ok(judges) = <[NamedSetup; 2]>::try_from(setups) else {
+        return Err(anyhow!("a cascade has two judges")).or_usage();
     };
-    let text = &judges[0].text;
-    let why_not = text.endpoint_without_probabilities();
-    CascadeChoice::check_first(&choice.names[0], why_not).or_usage()?;
-    let yields = text.protocol.yields();
-    let cascade = Cascade {
-        unsure: choice.unsure,
-        yields,
-        policy: judges[0].options.reward,
-        audit: arguments.verdict.rules.audit.unwrap_or(0.0),
-        seed: arguments.sampling.seed,
+    let first = &judges[0].setup;
+    let why_not = first.text.endpoint_without_probabilities();
+    CascadeChoice::check_first(&choice.models[0], why_not).or_usage()?;
+    let (verdict, seed) = (&arguments.verdict, arguments.sampling.seed);
+    let rule = choice.cascade(&first.text, first.options.reward, verdict, seed);
+    let (low, high) = rule.unsure;
+    let audit = match rule.audit {
+        share if share > 0.0 => format!(", audit {share}, seed {seed}"),
+        _ => String::new(),
     };
-    let answerer = Answerer::Cascade {
-        judges: Box::new(judges),
-        names: choice.names,
-        cascade,
-    };
-    Ok((Served::together(all, yields).or_usage()?, answerer))
+    let together = format!("cascade, unsure {low}..{high}{audit}");
+    let served = Served::of_several(all, rule.yields, together).or_usage()?;
+    Ok((served, Answerer::Cascade(Box::new(judges), rule)))
 }
 
 /// Judges that vote.
 fn panel(arguments: &ServeArguments, file: &Path) -> Result<(Served, Answerer), Failure> {
     let panel = PanelFile::read(file, &arguments.verdict).or_usage()?;
-    let lines = panel.commands(file, "serve").map(|command| match command {
-        Ok(Command::Serve(line)) => Ok(*line),
-        Ok(_) => Err(anyhow!(
-            "the options of a judge must be those of `juror serve`"
-        )),
-        Err(why) => Err(why),
-    });
-    let lines: anyhow::Result<Vec<_>> = lines.collect();
-    let (all, services) = several(lines.or_usage()?)?;
-    let members = services.iter().zip(&panel.judges);
-    let members = members.map(|(service, judge)| Member {
-        name: judge.name.clone(),
-        weight: judge.weight,
-        yields: service.text.protocol.yields(),
-        calibration: service.text.calibration.clone(),
-    });
-    let verdict = &arguments.verdict;
-    let voting = Panel::new(
-        panel.rule,
-        members.collect(),
-        verdict.reward,
-        verdict.require_process,
-    );
-    let served = Served::together(all, voting.yields()).or_usage()?;
-    Ok((served, Answerer::Panel(services, voting)))
+    let mut named = Vec::new();
+    for (command, judge) in panel.commands(file, "serve").zip(&panel.judges) {
+        let Command::Serve(line) = command.or_usage()? else {
+            return Err(anyhow!(
+                "the options of a judge must be those of `juror serve`"
+            ))
+            .or_usage();
+        };
+        if line.server != arguments.server {
+            return Err(anyhow!(
+                "{}: {}: options of the server are not for one of its judges",
+                file.display(),
+                judge.name
+            ))
+            .or_usage();
+        }
+        named.push((judge.name.clone(), *line));
+    }
+    let (all, setups) = several(named, |_| Ok(()))?;
+    let texts = setups.iter().map(|one| Some(Arc::clone(&one.setup.text)));
+    let voting = panel.votes(&texts.collect::<Vec<_>>(), &arguments.verdict);
+    let together = format!("panel, {}", panel.rule.as_str());
+    let served = Served::of_several(all, voting.yields(), together).or_usage()?;
+    Ok((served, Answerer::Panel(setups, voting)))
 }
 
-/// Several judges, each by its own arguments.
-fn several(lines: Vec<ServeArguments>) -> Result<(Vec<Served>, Vec<ServiceSetup>), Failure> {
+/// Several judges, each by its name and its own arguments; none is fetched before each is known, and its protocol checked.
+fn several(
+    lines: Vec<(String, ServeArguments)>,
+    check_protocol: fn(&dyn Protocol) -> anyhow::Result<()>,
+) -> Result<(Vec<Served>, Vec<NamedSetup>), Failure> {
     let judges = lines
         .iter()
-        .map(|line| (&line.endpoint, line.judge.model.as_str()));
+        .map(|(_, line)| (&line.endpoint, line.judge.model.as_str()));
     EndpointArguments::check_keys(judges).or_usage()?;
-    let mut all = Vec::new();
-    let mut services = Vec::new();
-    for mut line in lines {
-        line.endpoint.of_several();
-        match one(&line)? {
-            (served, One::Model(service)) => {
-                all.push(served);
-                services.push(*service);
-            }
-            (_, One::Rules(_)) => {
-                let why = "a judge of several must be a model, and --rules only asks none";
-                return Err(anyhow!(why)).or_usage();
-            }
-        }
+    for (_, line) in &lines {
+        let protocol = several::check(&line.judge, &line.endpoint, &line.sampling)?;
+        check_protocol(protocol.as_ref()).or_usage()?;
     }
-    Ok((all, services))
+    let mut all = Vec::new();
+    let mut setups = Vec::new();
+    for (name, mut line) in lines {
+        line.endpoint.of_several();
+        let (mut served, One::Model(setup)) = one(&line)? else {
+            let why = "a judge of several must be a model, and --rules only asks none";
+            return Err(anyhow!(why)).or_usage();
+        };
+        served.identity.name = Some(name.clone());
+        all.push(served);
+        setups.push(NamedSetup {
+            name,
+            setup: *setup,
+        });
+    }
+    Ok((all, setups))
 }
 
 /// One judge.
@@ -348,6 +347,12 @@ enum One {
 
 /// One judge, and what a server says of it; reads the model's text side, not its weights.
 fn one(arguments: &ServeArguments) -> Result<(Served, One), Failure> {
+    if arguments.sampling.trials > 1 {
+        return Err(anyhow!(
+            "--trials is for files: a server gives one verdict for each sample that it is sent"
+        ))
+        .or_usage();
+    }
     let devices = arguments.gpus.devices(&arguments.model).or_usage()?;
     let resolved = ResolvedJudge::new(
         &arguments.judge,
@@ -379,7 +384,7 @@ fn one(arguments: &ServeArguments) -> Result<(Served, One), Failure> {
                 commit: env!("CARGO_PKG_VERSION").to_owned(),
                 protocol: options.outcome_rules.describe(),
                 prompt_hash: String::new(),
-                judges: Vec::new(),
+                ..JudgeIdentity::default()
             },
             columns,
             yields: Yields {
@@ -423,7 +428,7 @@ fn one(arguments: &ServeArguments) -> Result<(Served, One), Failure> {
             commit,
             protocol: own.name,
             prompt_hash: own.hash,
-            judges: Vec::new(),
+            ..JudgeIdentity::default()
         },
         columns,
         yields,
@@ -439,10 +444,10 @@ fn one(arguments: &ServeArguments) -> Result<(Served, One), Failure> {
 }
 
 /// The key that clients must send.
-fn api_key(arguments: &ServeArguments) -> anyhow::Result<Option<String>> {
-    let key = match &arguments.api_key_file {
+fn api_key(server: &ServerArguments) -> anyhow::Result<Option<String>> {
+    let key = match &server.api_key_file {
         // Headers come without white space around them.
-        None => arguments.api_key.as_ref().map(|key| key.trim().to_owned()),
+        None => server.api_key.as_ref().map(|key| key.trim().to_owned()),
         Some(path) => {
             let text =
                 read_text(path).with_context(|| format!("could not read {}", path.display()));
@@ -456,14 +461,14 @@ fn api_key(arguments: &ServeArguments) -> anyhow::Result<Option<String>> {
 }
 
 /// Refuses an address that others can reach, unless clients need a key or the user wants it so.
-fn check_access(arguments: &ServeArguments, has_key: bool) -> anyhow::Result<()> {
-    let host = &arguments.host;
-    let addresses: Vec<IpAddr> = (host.as_str(), arguments.port)
+fn check_access(server: &ServerArguments, has_key: bool) -> anyhow::Result<()> {
+    let host = &server.host;
+    let addresses: Vec<IpAddr> = (host.as_str(), server.port)
         .to_socket_addrs()
         .with_context(|| format!("--host {host} is no address of this machine"))?
         .map(|address| address.ip())
         .collect();
-    if has_key || arguments.insecure || addresses.iter().all(IpAddr::is_loopback) {
+    if has_key || server.insecure || addresses.iter().all(IpAddr::is_loopback) {
         return Ok(());
     }
     bail!(

@@ -2,18 +2,26 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Context as _, anyhow, bail};
 use clap::{Args, CommandFactory as _, FromArgMatches as _};
 use serde::Deserialize;
 
+use super::endpoint::EndpointArguments;
 use super::engine::JUDGE;
+use super::judge::{JudgeChoice, VerdictArguments};
 use super::rules::RulesArgument;
-use super::{Arguments, Command};
-use crate::cli::judge::VerdictArguments;
+use super::sampling::SamplingArguments;
+use super::{Arguments, Command, Failure, OrFail, download};
 use juror_data::read_text;
-use juror_judge::judge::panel::PanelRule;
-use juror_judge::protocol::Protocol;
+use juror_engine::checkpoint::ModelConfig;
+use juror_hub::Want;
+use juror_judge::judge::JudgeText;
+use juror_judge::judge::cascade::Cascade;
+use juror_judge::judge::panel::{Member, Panel, PanelRule};
+use juror_judge::protocol::{Protocol, Yields};
+use juror_judge::reward::RewardPolicy;
 
 /// The probabilities of True at which a cascade's first judge is unsure, where the user does not say.
 const UNSURE: (f64, f64) = (0.1, 0.9);
@@ -90,6 +98,23 @@ impl SeveralArguments {
 }
 
 impl CascadeChoice {
+    /// When the second judge is asked: `text` is of the first, whose verdicts are worth `policy`.
+    pub(super) fn cascade(
+        &self,
+        text: &JudgeText,
+        policy: RewardPolicy,
+        verdict: &VerdictArguments,
+        seed: u64,
+    ) -> Cascade {
+        Cascade {
+            unsure: self.unsure,
+            yields: text.protocol.yields(),
+            policy,
+            audit: verdict.rules.audit.unwrap_or(0.0),
+            seed,
+        }
+    }
+
     /// Refuses a protocol whose verdicts nobody is unsure of.
     pub(super) fn check(protocol: &dyn Protocol) -> anyhow::Result<()> {
         if protocol.has_odds() && !protocol.yields().score {
@@ -184,6 +209,30 @@ impl PanelFile {
         Ok(panel)
     }
 
+    /// The judges' votes, each under the protocol of its text side; the rules alone have none.
+    pub(super) fn votes(
+        &self,
+        texts: &[Option<Arc<JudgeText>>],
+        verdict: &VerdictArguments,
+    ) -> Panel {
+        let members = self.judges.iter().zip(texts).map(|(judge, text)| Member {
+            name: judge.name.clone(),
+            weight: judge.weight,
+            yields: text
+                .as_ref()
+                .map_or_else(Yields::default, |text| text.protocol.yields()),
+            calibration: text
+                .as_ref()
+                .map_or_else(Default::default, |text| text.calibration.clone()),
+        });
+        Panel::new(
+            self.rule,
+            members.collect(),
+            verdict.reward,
+            verdict.require_process,
+        )
+    }
+
     /// The command line of each judge: this process's, with further options that take the place of those given before.
     pub(super) fn commands(
         &self,
@@ -200,6 +249,22 @@ impl PanelFile {
                 .with_context(|| format!("{}: {}", file.display(), judge.name))
         })
     }
+}
+
+/// Finds out whether there is such a judge, before another one has been fetched or has judged for hours.
+pub(super) fn check(
+    judge: &JudgeChoice,
+    endpoint: &EndpointArguments,
+    sampling: &SamplingArguments,
+) -> Result<Arc<dyn Protocol>, Failure> {
+    let named = judge.named_protocol().or_usage()?;
+    let model = endpoint.find(&judge.model, &judge.adapter, Want::Description)?;
+    let (protocol, _) = judge.prompt_for(named, Some(&model)).or_usage()?;
+    if let (Some(_), Some(source)) = (sampling.max_new_tokens, model.files()) {
+        let config = ModelConfig::load(source).map_err(download::failure)?;
+        sampling.check_context(config.max_positions).or_usage()?;
+    }
+    Ok(protocol)
 }
 
 /// This process's command line, which is one of `juror name`, without its panel and with further options.

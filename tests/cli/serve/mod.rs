@@ -120,6 +120,11 @@ impl Server {
         }
     }
 
+    /// For a thread of its own.
+    fn client(&self) -> Client {
+        self.client.clone()
+    }
+
     #[cfg(unix)]
     pub(super) fn terminate(&self) {
         let kill = std::process::Command::new("kill")

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Server, examples};
+use super::{Server, examples, sample};
 use crate::common::Folder;
 
 /// The rows of the examples.
@@ -68,10 +68,15 @@ fn a_cascade_serves_what_it_writes_into_files() {
     assert_eq!(judge["model"], "tiny,model");
     assert_eq!(judge["judges"][1]["model"], "model");
     assert_eq!(judge["protocol"], judge["judges"][0]["protocol"]);
+    assert_eq!(judge["judges"][1]["name"], "model");
+    let together = judge["together"].as_str().unwrap();
+    assert!(together.contains("0..0.5, audit 0.3"), "{together}");
     let asked = ["juror:cascade_unsure_total", "juror:cascade_audited_total"];
     let asked: u64 = asked.iter().map(|name| server.metric(name)).sum();
     assert_eq!(asked, of("model"));
 
+    let tokens = |which: &str| server.metric(&format!("juror:cascade_{which}_tokens_total"));
+    assert!(tokens("first") > tokens("second") && tokens("second") > 0);
     // Both sleep, and both come back.
     server.post("/sleep", &json!({})).ok();
     assert_eq!(server.get("/is_sleeping").ok()["is_sleeping"], true);
@@ -84,7 +89,7 @@ fn a_cascade_serves_what_it_writes_into_files() {
             "/v1/chat/completions",
             &json!({"model": "tiny", "messages": []}),
         )
-        .expect(404, &["--cascade"]);
+        .expect(404, &["several judges"]);
 }
 
 #[test]
@@ -119,6 +124,85 @@ fn a_panel_serves_what_it_writes_into_files() {
     );
     let votes = answer["verdicts"][2]["votes"].as_array().unwrap();
     assert_eq!(votes.len(), 3);
+    // A trainer has its reward.
+    let row = sample(1);
+    let text = |key: &str| row[key].as_str().unwrap();
+    let body = json!({
+        "query": [format!("{}{}", text("question"), text("response"))],
+        "prompts": [text("question")],
+        "labels": [text("reference")],
+    });
+    let rewards = server.post("/get_reward", &body).ok();
+    let judged = server.post("/v1/judge", &json!({"samples": [row]})).ok();
+    assert!(judged["verdicts"][0]["reward"].is_f64());
+    assert_eq!(rewards["rewards"][0], judged["verdicts"][0]["reward"]);
+}
+
+#[test]
+fn commands_are_carried_out_by_all_one_after_another() {
+    let folder = Folder::new();
+    folder.write_model();
+    let server = Server::start(&folder, &["--cascade", "tiny,model", "--escalate", "0..1"]);
+    server.wait_until_ready();
+    // Samples travel meanwhile, and all of them are judged.
+    let judging = {
+        let client = server.client();
+        std::thread::spawn(move || {
+            client
+                .post("/v1/judge", &json!({"samples": samples()}))
+                .ok()
+        })
+    };
+    let commands: Vec<_> = (0..8)
+        .map(|at| {
+            let client = server.client();
+            let path = if at % 2 == 0 { "/sleep" } else { "/wake_up" };
+            std::thread::spawn(move || client.post(path, &json!({})).status)
+        })
+        .collect();
+    for command in commands {
+        assert_eq!(command.join().unwrap(), 200);
+    }
+    server.post("/wake_up", &json!({})).ok();
+    assert_eq!(server.get("/ready").status, 200);
+    let verdicts = judging.join().unwrap();
+    let verdicts = verdicts["verdicts"].as_array().unwrap();
+    assert!(verdicts.iter().all(|verdict| verdict["judge"] == "model"));
+}
+
+#[cfg(unix)]
+#[test]
+fn it_ends_while_samples_are_between_two_judges() {
+    let folder = Folder::new();
+    folder.write_model();
+    let server = Server::start(&folder, &["--cascade", "tiny,model", "--escalate", "0..1"]);
+    server.wait_until_ready();
+    let client = server.client();
+    let asked =
+        std::thread::spawn(move || client.post("/v1/judge", &json!({"samples": samples()})));
+    super::wait_until("the second is asked", || {
+        server.metric("juror:cascade_second_tokens_total") > 0
+            || server.metric("vllm:num_requests_running") > 0
+    });
+    server.terminate();
+    let (code, said) = server.ended();
+    assert_eq!(code, Some(0), "{said}");
+    assert!(matches!(asked.join().unwrap().status, 200 | 503));
+}
+
+#[test]
+fn a_judge_that_cannot_be_loaded_is_named() {
+    let folder = Folder::new();
+    folder.write_model();
+    // What its weights lack is found when they are loaded.
+    let config = folder.read("model/config.json");
+    let deeper = config.replace("\"num_hidden_layers\": 12", "\"num_hidden_layers\": 13");
+    assert_ne!(config, deeper);
+    folder.write("model/config.json", deeper);
+    let server = Server::start(&folder, &["--cascade", "tiny,model"]);
+    let (code, said) = server.ended();
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("the judge has ended: model: "), "{said}");
 }
 
 #[test]
@@ -146,5 +230,15 @@ fn what_cannot_be_is_refused_before_it_listens() {
     serve(&["--escalate", "0.1..0.9"]).expect(2, &["--cascade"]);
     serve(&["--audit", "5%"]).expect(2, &["--cascade"]);
     serve(&["--panel", "panel.toml"]).expect(2, &["two judges or more"]);
+    folder.write(
+        "own.toml",
+        "[[judges]]\nmodel = 'tiny'\n[[judges]]\nmodel = 'tiny'\nname = 'b'\noptions = ['--quiet']\n",
+    );
+    serve(&["--panel", "own.toml"]).expect(2, &["b: options of the server"]);
+    folder.write(
+        "trials.toml",
+        "[[judges]]\nmodel = 'tiny'\n[[judges]]\nmodel = 'tiny'\nname = 'b'\noptions = ['--trials', '4']\n",
+    );
+    serve(&["--panel", "trials.toml"]).expect(2, &["--trials is for files"]);
     serve(&["--panel", "rubrics.toml"]).expect(2, &["different rubrics"]);
 }

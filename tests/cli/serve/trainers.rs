@@ -206,14 +206,14 @@ fn the_rules_serve_without_a_model() {
     let chat = json!({"model": "rules", "messages": [{"role": "user", "content": "hi"}]});
     server
         .post("/v1/chat/completions", &chat)
-        .expect(404, &["has no model", "--rules only"]);
+        .expect(404, &["no single model", "--rules only"]);
     let raw = json!({"model": "rules", "prompt": "hi"});
     server
         .post("/v1/completions", &raw)
-        .expect(404, &["has no model"]);
+        .expect(404, &["no single model"]);
     server
         .get("/v1/models/rules")
-        .expect(404, &["has no model"]);
+        .expect(404, &["no single model"]);
     assert_eq!(server.get("/v1/models").ok()["data"], json!([]));
     // A trainer may send it to sleep as any other.
     server.post("/sleep", &json!({})).ok();

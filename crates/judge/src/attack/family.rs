@@ -70,7 +70,7 @@ impl Family {
             Self::Truncated => "truncated",
             Self::Repetition => "repetition",
             Self::BothAnswers => "both-answers",
-            Self::ReferenceBehindError => "reference-after-error",
+            Self::ReferenceBehindError => "reference-behind-error",
             Self::Instructions => "instructions",
             Self::ForgedVerdict => "forged-verdict",
             Self::ForgedThinking => "forged-thinking",

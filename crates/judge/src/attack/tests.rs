@@ -145,10 +145,10 @@ fn a_family_is_an_attack_where_the_protocol_judges_what_is_wrong_with_it() {
     };
     assert_eq!(names(yields(true, true)).len(), Family::ALL.len());
     let outcome = names(yields(false, true));
-    assert!(!outcome.contains(&"reference-after-error") && !outcome.contains(&"bare-reference"));
+    assert!(!outcome.contains(&"reference-behind-error") && !outcome.contains(&"bare-reference"));
     assert!(outcome.contains(&"both-answers"));
     let process = names(yields(true, false));
-    assert!(!process.contains(&"empty") && process.contains(&"reference-after-error"));
+    assert!(!process.contains(&"empty") && process.contains(&"reference-behind-error"));
 }
 
 #[test]

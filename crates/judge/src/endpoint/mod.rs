@@ -163,7 +163,7 @@ pub fn is_address(name: &str) -> bool {
 }
 
 impl Endpoint {
-    /// Asks a server what models it has. `name` is its address, `#` and the model's name there behind it; without that it must have
+    /// Asks a server what models it has. `name` is its address, `#` and the model's name there after it; without that it must have
     /// one model alone. Only where it `is_tried` it is asked to generate anything before a run.
     ///
     /// # Errors

@@ -45,6 +45,8 @@ pub enum Asked {
 /// What the second judge changed.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct CascadeReport {
+    /// Trials that the second was asked about because the first was unsure, and because it was checked.
+    pub asked: [usize; 2],
     /// Where the first was unsure: whether the overall verdict is another.
     pub changed: Share,
     /// Where it was sure.
@@ -172,10 +174,12 @@ impl CascadeReport {
         self.tokens[1] += spent(&second);
         let both = first.overall.zip(second.overall);
         let differs = both.map(|(one, other)| one != other);
-        match why {
-            Asked::Unsure => self.changed.add(differs),
-            Asked::Audited => self.checked.add(differs),
-        }
+        let (at, share) = match why {
+            Asked::Unsure => (0, &mut self.changed),
+            Asked::Audited => (1, &mut self.checked),
+        };
+        self.asked[at] += 1;
+        share.add(differs);
         let mut usage = second.usage;
         usage += first.usage;
         Verdict {

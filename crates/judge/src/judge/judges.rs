@@ -3,7 +3,7 @@
 //! Each judge is a [`JudgeService`] of its own. A sample goes to the first judge of a cascade, or to all of a panel; what takes their
 //! verdicts asks further or waits for the others, and hands one verdict on.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::RunOptions;
@@ -12,7 +12,7 @@ use super::panel::Panel;
 use super::service::{JudgeService, ServiceSetup, TakeVerdict};
 use super::shared_memory::SharedMemory;
 use crate::openai::conversation::ChatModel;
-use crate::runtime::{CommandError, Done, Observer, Phase};
+use crate::runtime::{CommandError, Done, Observer, Phase, Stop};
 use juror_base::threads::ThreadError;
 use juror_data::Sample;
 use juror_data::verdict::Verdict;
@@ -23,26 +23,34 @@ use juror_engine::engine::Stats;
 pub enum Answerer {
     /// A judge. A model that is here answers OpenAI's routes too.
     Model(ServiceSetup, Option<Arc<ChatModel>>),
-    /// Two judges, with their names: the second is asked where the first is unsure.
-    Cascade {
-        /// The judges, the one that is asked always first.
-        judges: Box<[ServiceSetup; 2]>,
-        /// Their names in the verdicts.
-        names: [String; 2],
-        /// When the second is asked.
-        cascade: Cascade,
-    },
+    /// Two judges: the second is asked where the first is unsure.
+    Cascade(Box<[NamedSetup; 2]>, Cascade),
     /// Judges that vote, in the order of the panel's members.
-    Panel(Vec<ServiceSetup>, Panel),
+    Panel(Vec<NamedSetup>, Panel),
     /// The rules alone, under these options.
     Rules(RunOptions),
 }
 
+/// One of several judges.
+pub struct NamedSetup {
+    /// Its name in verdicts and messages.
+    pub name: String,
+    /// What it is made of.
+    pub setup: ServiceSetup,
+}
+
 /// The judges of a server.
 pub(crate) struct Judges {
-    services: Vec<Arc<JudgeService>>,
+    services: Arc<[Named]>,
     together: Together,
     memory: Arc<SharedMemory>,
+    commands: Arc<Mutex<Commands>>,
+}
+
+/// A judge, with its name where there are several.
+struct Named {
+    name: Option<String>,
+    service: Arc<JudgeService>,
 }
 
 /// How several judges give one verdict.
@@ -68,46 +76,64 @@ impl Judges {
         answerer: Answerer,
         observer: impl Fn() -> Observer,
     ) -> Result<Self, ThreadError> {
-        let (setups, together) = match answerer {
+        let (named, together): (Vec<(Option<String>, ServiceSetup)>, _) = match answerer {
             Answerer::Rules(options) => {
+                let service = Arc::new(JudgeService::of_rules(options)?);
+                let alone = Named {
+                    name: None,
+                    service,
+                };
                 return Ok(Self {
-                    services: vec![Arc::new(JudgeService::of_rules(options)?)],
+                    services: [alone].into(),
                     together: Together::One,
                     memory: Arc::default(),
+                    commands: Arc::default(),
                 });
             }
-            Answerer::Model(setup, _) => (vec![setup], Together::One),
-            Answerer::Cascade {
-                judges,
-                names,
-                cascade,
-            } => {
+            Answerer::Model(setup, _) => (vec![(None, setup)], Together::One),
+            Answerer::Cascade(judges, rule) => {
                 let state = CascadeState {
-                    names,
-                    rule: cascade,
+                    names: judges.each_ref().map(|judge| judge.name.clone()),
+                    rule,
                     report: Mutex::default(),
                 };
-                (Vec::from(*judges), Together::Cascade(Arc::new(state)))
+                let named = judges.map(|one| (Some(one.name), one.setup));
+                (named.into(), Together::Cascade(Arc::new(state)))
             }
-            Answerer::Panel(setups, panel) => {
-                (setups, Together::Panel(Arc::new(Mutex::new(panel))))
+            Answerer::Panel(judges, panel) => {
+                let named = judges.into_iter().map(|one| (Some(one.name), one.setup));
+                let panel = Arc::new(Mutex::new(panel));
+                (named.collect(), Together::Panel(panel))
             }
         };
-        let count = setups.len();
-        let setups = setups.into_iter().map(Arc::new).collect();
+        let (names, setups): (Vec<_>, Vec<_>) = named
+            .into_iter()
+            .map(|(name, setup)| (name, Arc::new(setup)))
+            .unzip();
         let memory = Arc::new(SharedMemory::of(setups));
-        let service = |at| JudgeService::start_beside(&memory, at, Some(observer())).map(Arc::new);
+        let service = |(at, name)| {
+            let service = JudgeService::start_beside(&memory, at, Some(observer()))?;
+            Ok(Named {
+                name,
+                service: Arc::new(service),
+            })
+        };
         Ok(Self {
-            services: (0..count).map(service).collect::<Result<_, _>>()?,
+            services: names
+                .into_iter()
+                .enumerate()
+                .map(service)
+                .collect::<Result<_, ThreadError>>()?,
             together,
             memory,
+            commands: Arc::default(),
         })
     }
 
     /// The first of them, who generates for OpenAI's routes.
     pub(crate) fn first(&self) -> &JudgeService {
         // There is always one.
-        &self.services[0]
+        &self.services[0].service
     }
 
     /// How often a sample that waits is kept.
@@ -127,7 +153,7 @@ impl Judges {
             Together::Cascade(state) => {
                 let first: Arc<dyn TakeVerdict> = Arc::new(OfFirst {
                     state: Arc::clone(state),
-                    second: Arc::clone(&self.services[1]),
+                    second: Arc::clone(&self.services[1].service),
                     client: client.to_owned(),
                     samples: Mutex::new(samples.iter().cloned().collect()),
                     take: Arc::clone(take),
@@ -141,10 +167,10 @@ impl Judges {
                     given: Mutex::default(),
                     take: Arc::clone(take),
                 });
-                for (member, service) in self.services.iter().enumerate() {
+                for (member, named) in self.services.iter().enumerate() {
                     let votes = Arc::clone(&votes);
                     let own: Arc<dyn TakeVerdict> = Arc::new(OfMember { votes, member });
-                    service.judge(client, samples.clone(), &own);
+                    named.service.judge(client, samples.clone(), &own);
                 }
             }
         }
@@ -160,53 +186,153 @@ impl Judges {
 
     /// Forgets what waits and nobody waits for.
     pub(crate) fn forget_unwanted(&self) {
-        for service in &self.services {
-            service.forget_unwanted();
+        for named in &*self.services {
+            named.service.forget_unwanted();
         }
     }
 
     /// What they do, all together: the least that one of them does.
     pub(crate) fn phase(&self) -> Phase {
-        let phases = self.services.iter().map(|service| service.phase());
+        let phases = self.services.iter().map(Named::phase);
         phases.reduce(both).unwrap_or_default()
     }
 
     /// Requests that wait for an engine, and those that engines have.
     pub(crate) fn load(&self) -> (usize, usize) {
-        let loads = self.services.iter().map(|one| one.runtime().load());
+        let loads = self.services.iter().map(|one| one.service.runtime().load());
         loads.fold((0, 0), |all, one| (all.0 + one.0, all.1 + one.1))
     }
 
     /// What all engines did.
     pub(crate) fn stats(&self) -> Stats {
         let mut all = Stats::default();
-        for service in &self.services {
-            all += &service.runtime().stats();
+        for named in &*self.services {
+            all += &named.service.runtime().stats();
         }
         all
     }
 
-    /// Has the engines of all given up; `done` hears when that is so.
+    /// Has the engines of all given up; `done` hears when that is so. Commands are carried out one after another, each by all.
     pub(crate) fn sleep(&self, done: Done) {
-        let done = Gathered::new(self.services.len(), done);
-        for service in &self.services {
-            service.runtime().sleep(done.part());
-        }
-        self.memory.forget();
+        Commands::add(&self.commands, &self.services, true, done);
     }
 
-    /// Has the engines of all built again.
+    /// Has the engines of all built again; where one cannot be built all sleep on.
     pub(crate) fn wake_up(&self, done: Done) {
-        let done = Gathered::new(self.services.len(), done);
-        for service in &self.services {
-            service.runtime().wake_up(done.part());
+        Commands::add(&self.commands, &self.services, false, done);
+    }
+
+    /// Ends them, and waits until that is so.
+    pub(crate) fn end(&self) {
+        self.memory.close();
+        if let Together::Panel(_) = self.together {
+            // What one has not answered needs no vote of the others. What a cascade's first has said may be a question for the second.
+            for named in &*self.services {
+                named.service.runtime().stop(Stop::Drained);
+            }
+        }
+        for named in &*self.services {
+            named.service.end();
+        }
+    }
+}
+
+impl Named {
+    /// What it does, with its name where that is said.
+    fn phase(&self) -> Phase {
+        match self.service.phase() {
+            Phase::Ready(sizes) => Phase::Ready(self.said(sizes)),
+            Phase::Failed(why) => Phase::Failed(self.said(why)),
+            Phase::Asleep(Some(why)) => Phase::Asleep(Some(self.said(why))),
+            phase => phase,
         }
     }
 
-    /// Ends them, and waits until that is so. What the first has said may still be a question for the second.
-    pub(crate) fn end(&self) {
-        for service in &self.services {
-            service.end();
+    fn said(&self, text: String) -> String {
+        match &self.name {
+            Some(name) => format!("{name}: {text}"),
+            None => text,
+        }
+    }
+}
+
+/// Sleep and wake, one after another.
+#[derive(Default)]
+struct Commands {
+    waiting: VecDeque<(bool, Done)>,
+    is_busy: bool,
+}
+
+impl Commands {
+    /// Carries a command out once those before it are.
+    fn add(own: &Arc<Mutex<Self>>, services: &Arc<[Named]>, sleeps: bool, done: Done) {
+        let mut commands = lock(own);
+        commands.waiting.push_back((sleeps, done));
+        if !commands.is_busy {
+            commands.is_busy = true;
+            drop(commands);
+            Self::next(own, services);
+        }
+    }
+
+    /// Carries out what waits first.
+    fn next(own: &Arc<Mutex<Self>>, services: &Arc<[Named]>) {
+        let mut commands = lock(own);
+        let Some((sleeps, done)) = commands.waiting.pop_front() else {
+            commands.is_busy = false;
+            return;
+        };
+        drop(commands);
+        let (own, all) = (Arc::clone(own), Arc::clone(services));
+        let ended: Done = Box::new(move |result| {
+            let then = {
+                let all = Arc::clone(&all);
+                move |result| {
+                    done(result);
+                    Self::next(&own, &all);
+                }
+            };
+            match result {
+                // The device is to be free where it is said that they sleep on.
+                Err(error @ CommandError::NotBuilt(_)) if all.len() > 1 => {
+                    command_all(&all, true, Box::new(move |_| then(Err(error))));
+                }
+                result => then(result),
+            }
+        });
+        command_all(services, sleeps, ended);
+    }
+}
+
+/// Has all sleep or wake; `done` hears of it once, with the first error if there is one.
+fn command_all(services: &[Named], sleeps: bool, done: Done) {
+    let state = Arc::new(Mutex::new((services.len(), Ok(()), Some(done))));
+    for named in services {
+        let (state, name) = (Arc::clone(&state), named.name.clone());
+        let part: Done = Box::new(move |result| {
+            let mut state = lock(&state);
+            state.0 -= 1;
+            if state.1.is_ok() {
+                state.1 = result.map_err(|error| match (error, name) {
+                    (CommandError::NotBuilt(why), Some(name)) => {
+                        CommandError::NotBuilt(format!("{name}: {why}"))
+                    }
+                    (error, _) => error,
+                });
+            }
+            if state.0 == 0
+                && let Some(done) = state.2.take()
+            {
+                let result = std::mem::replace(&mut state.1, Ok(()));
+                drop(state);
+                done(result);
+            }
+        });
+        let runtime = named.service.runtime();
+        if sleeps {
+            runtime.sleep(part);
+        } else {
+            runtime.wake_up(part);
         }
     }
 }
@@ -337,30 +463,25 @@ impl TakeVerdict for OfMember {
     }
 }
 
-/// One answer to a command that several judges carry out: the first that is no success, else the last one.
-struct Gathered(Mutex<(usize, Result<(), CommandError>, Option<Done>)>);
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-impl Gathered {
-    fn new(judges: usize, done: Done) -> Arc<Self> {
-        Arc::new(Self(Mutex::new((judges, Ok(()), Some(done)))))
-    }
-
-    /// What one of them calls.
-    fn part(self: &Arc<Self>) -> Done {
-        let own = Arc::clone(self);
-        Box::new(move |result| {
-            let mut state = lock(&own.0);
-            state.0 -= 1;
-            if state.1.is_ok() {
-                state.1 = result;
-            }
-            if state.0 == 0
-                && let Some(done) = state.2.take()
-            {
-                let result = state.1.clone();
-                drop(state);
-                done(result);
-            }
-        })
+    #[test]
+    fn together_they_do_the_least_that_one_does() {
+        let ready = |sizes: &str| Phase::Ready(sizes.to_owned());
+        let asleep = Phase::Asleep(Some("no room".to_owned()));
+        let failed = Phase::Failed("why".to_owned());
+        assert_eq!(both(ready("a"), ready("b")), ready("a; b"));
+        for (one, other, together) in [
+            (ready("a"), Phase::Loading, Phase::Loading),
+            (Phase::Loading, failed.clone(), failed.clone()),
+            (asleep.clone(), ready("a"), asleep.clone()),
+            (asleep, Phase::Draining, Phase::Draining),
+            (failed.clone(), Phase::Stopped, failed),
+        ] {
+            assert_eq!(both(one.clone(), other.clone()), together);
+            assert_eq!(both(other, one), together);
+        }
     }
 }

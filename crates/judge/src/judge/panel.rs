@@ -24,6 +24,15 @@ pub enum PanelRule {
 }
 
 impl PanelRule {
+    /// Its name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Majority => "majority",
+            Self::Unanimous => "unanimous",
+            Self::Weighted => "weighted",
+        }
+    }
+
     /// What votes, each with its weight, say together.
     fn decide(self, votes: impl Iterator<Item = (Option<bool>, f64)>) -> Option<bool> {
         let (mut yes, mut no) = (0.0, 0.0);

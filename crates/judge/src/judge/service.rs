@@ -205,7 +205,11 @@ impl JudgeService {
         let setup = memory.setup(at);
         let (text, options) = (Arc::clone(&setup.text), setup.options.clone());
         let memory = Arc::clone(memory);
-        let build = move || memory.build(at, build).map_err(|error| error.to_string());
+        let build = move || {
+            memory.build(at, |setup, engine, held| {
+                build(setup, engine, held).map_err(|error| error.to_string())
+            })
+        };
         Self::of(Some(text), options, Arc::new(build), observer)
     }
 
@@ -473,6 +477,7 @@ impl Shared {
 fn build(
     setup: &ServiceSetup,
     engine: &EngineOptions,
+    held: &Arc<()>,
 ) -> Result<(Vec<IdleBackend>, String), LoadError> {
     if let Some(cache) = &setup.options.cache {
         // What was answered before is on disk by now; a cache that cannot be written costs no verdict.
@@ -490,5 +495,6 @@ fn build(
     let judge = Judge::build(&setup.model, text, devices, engine, &lengths, &mut |_| {})?;
     let sizes = judge.sizes();
     let engines = judge.into_engines().into_iter();
-    Ok((engines.map(|engine| local(engine, None)).collect(), sizes))
+    let backends = engines.map(|engine| local(engine, None, Arc::clone(held)));
+    Ok((backends.collect(), sizes))
 }

@@ -80,13 +80,15 @@ impl Reports {
     }
 }
 
-/// An engine here. `returned` takes it back when it has ended without failing, with its place.
+/// An engine here. `returned` takes it back when it has ended without failing, with its place; `held` is dropped when it has left its device.
 pub(crate) fn local(
     DeviceEngine { device, engine }: DeviceEngine,
     returned: Option<Sender<(usize, DeviceEngine)>>,
+    held: Arc<()>,
 ) -> IdleBackend {
     let name = device.clone();
     let start = move |reports: Reports| {
+        let mut held = Some(held);
         let report = move |report: EngineReport| match report {
             EngineReport::Step(stats, completions) => reports.answered(stats, completions),
             EngineReport::Ended(Ok(engine)) => {
@@ -97,9 +99,13 @@ pub(crate) fn local(
                     // It leaves its device before it is said that it has.
                     drop(engine);
                 }
+                drop(held.take());
                 reports.ended(Ok(()));
             }
-            EngineReport::Ended(Err(error)) => reports.ended(Err(error)),
+            EngineReport::Ended(Err(error)) => {
+                drop(held.take());
+                reports.ended(Err(error));
+            }
         };
         let thread = EngineThread::spawn(engine, report)?;
         Ok(Box::new(LocalBackend(Some(thread))) as Box<dyn Backend>)

@@ -236,7 +236,7 @@ impl Runtime {
         let most = at_once.map(|sequences| sequences + ahead).sum();
         let backends = engines
             .into_iter()
-            .map(|engine| local(engine, returned.cloned()))
+            .map(|engine| local(engine, returned.cloned(), Arc::default()))
             .collect();
         let options = RuntimeOptions {
             ahead,

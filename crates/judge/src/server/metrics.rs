@@ -167,34 +167,8 @@ impl Metrics {
         ] {
             registry.register(name, help, counter(value));
         }
-        if let Some(CascadeReport {
-            changed, checked, ..
-        }) = cascade
-        {
-            for (name, help, value) in [
-                (
-                    "juror:cascade_unsure",
-                    "Samples of which the first judge was unsure, and both gave an overall verdict",
-                    changed.known,
-                ),
-                (
-                    "juror:cascade_changed",
-                    "Of those, where the second judge's was another",
-                    changed.count,
-                ),
-                (
-                    "juror:cascade_audited",
-                    "Samples of which the first judge was sure and the second was asked, and both gave one",
-                    checked.known,
-                ),
-                (
-                    "juror:cascade_audited_changed",
-                    "Of those, where the second judge's was another",
-                    checked.count,
-                ),
-            ] {
-                registry.register(name, help, counter(value as u64));
-            }
+        for (name, help, value) in cascade.map(of_cascade).into_iter().flatten() {
+            registry.register(name, help, counter(value as u64));
         }
         let seconds = [
             (
@@ -231,4 +205,42 @@ impl Metrics {
         let _ = encode(&mut text, &registry);
         text
     }
+}
+
+/// What a cascade has asked and changed, each with its name and what it is.
+fn of_cascade(report: &CascadeReport) -> [(&'static str, &'static str, usize); 6] {
+    let [unsure, audited] = report.asked;
+    let [first, second] = report.tokens;
+    [
+        (
+            "juror:cascade_unsure",
+            "Samples on which the second judge was asked because the first was unsure",
+            unsure,
+        ),
+        (
+            "juror:cascade_changed",
+            "Of those, where the overall verdict of the second was another",
+            report.changed.count,
+        ),
+        (
+            "juror:cascade_audited",
+            "Samples on which the second judge was asked though the first was sure",
+            audited,
+        ),
+        (
+            "juror:cascade_audited_changed",
+            "Of those, where the overall verdict of the second was another",
+            report.checked.count,
+        ),
+        (
+            "juror:cascade_first_tokens",
+            "Tokens of prompts and completions of the first judge",
+            first,
+        ),
+        (
+            "juror:cascade_second_tokens",
+            "Tokens of prompts and completions of the second judge",
+            second,
+        ),
+    ]
 }

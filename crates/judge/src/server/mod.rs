@@ -55,8 +55,8 @@ use axum::middleware;
 use axum::routing::{get, post};
 use tokio::net::TcpListener;
 
-pub use crate::judge::judges::Answerer;
 use crate::judge::judges::Judges;
+pub use crate::judge::judges::{Answerer, NamedSetup};
 use crate::openai::conversation::ChatModel;
 use crate::openai::generation::Defaults;
 use crate::protocol::Yields;
@@ -83,8 +83,11 @@ const THREADS: usize = 2;
 const BODY_THREADS: usize = 16;
 
 /// What is judged, in words for clients.
-#[derive(Debug, Clone, serde::Serialize)]
+#[derive(Debug, Clone, Default, serde::Serialize)]
 pub struct JudgeIdentity {
+    /// Of one of several, its name in their verdicts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// The model's name, as the user gave it.
     pub model: String,
     /// The commit of a model from the hub, else the hash of the model's files.
@@ -93,24 +96,33 @@ pub struct JudgeIdentity {
     pub protocol: String,
     /// The hash of the protocol and its prompt text.
     pub prompt_hash: String,
-    /// Those that give the verdicts together, where they are several; the other fields are then those of all, joined.
+    /// Of several, how they give a verdict together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub together: Option<String>,
+    /// Those that give the verdicts together; the other fields are then those of all, joined.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub judges: Vec<JudgeIdentity>,
 }
 
 impl JudgeIdentity {
-    /// Several judges' together.
-    pub fn of_several(judges: Vec<Self>) -> Self {
+    /// Several judges', that give a verdict together so.
+    pub fn of_several(judges: Vec<Self>, together: String) -> Self {
         let joined = |field: fn(&Self) -> &str| {
-            let mut all: Vec<&str> = judges.iter().map(field).collect();
-            all.dedup();
+            let mut all: Vec<&str> = Vec::new();
+            for value in judges.iter().map(field) {
+                if !all.contains(&value) {
+                    all.push(value);
+                }
+            }
             all.join(",")
         };
         Self {
+            name: None,
             model: joined(|judge| &judge.model),
             commit: joined(|judge| &judge.commit),
             protocol: joined(|judge| &judge.protocol),
             prompt_hash: joined(|judge| &judge.prompt_hash),
+            together: Some(together),
             judges,
         }
     }

@@ -394,7 +394,7 @@ impl App {
     /// The model that generates.
     fn chat(&self) -> Result<&Arc<ChatModel>, ApiError> {
         self.chat.as_ref().ok_or_else(|| {
-            let why = "this server has no model of its own that answers by itself (`--rules only`, --cascade, --panel, or a judge behind --endpoint, which is to be asked itself), and \
+            let why = "this server has no single model of its own (`--rules only`, several judges, or a judge behind --endpoint, which is to be asked itself), and \
                        generates nothing: ask /v1/judge, /get_reward or /reward, or start `juror serve` with a --model";
             ApiError::new(StatusCode::NOT_FOUND, why)
         })

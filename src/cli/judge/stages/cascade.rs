@@ -15,16 +15,12 @@ use crate::cli::{Failure, INTERRUPTED, OrFail};
 use juror_data::Samples;
 use juror_engine::checkpoint::ModelConfig;
 use juror_judge::judge::Summary;
-use juror_judge::judge::cascade::{Cascade, CascadeReport};
+use juror_judge::judge::cascade::CascadeReport;
 
 /// Runs the first judge, and the second where the first is unsure.
-pub(super) fn run(arguments: &JudgeArguments, choice: CascadeChoice) -> Result<u8, Failure> {
-    let CascadeChoice {
-        models,
-        names,
-        unsure,
-    } = choice;
-    let [small_name, large_name] = &names;
+pub(super) fn run(arguments: &JudgeArguments, choice: &CascadeChoice) -> Result<u8, Failure> {
+    let (models, unsure) = (&choice.models, choice.unsure);
+    let [small_name, large_name] = &choice.names;
     let mut output = Output::of(arguments, "--cascade", small_name).or_usage()?;
     let line = |model: &str, name: &str| {
         let mut line = arguments.of_one(output.beside(name));
@@ -66,13 +62,8 @@ pub(super) fn run(arguments: &JudgeArguments, choice: CascadeChoice) -> Result<u
         ))
         .or_usage();
     };
-    let cascade = Cascade {
-        unsure,
-        yields: text.protocol.yields(),
-        policy: of_small.options.reward,
-        audit: arguments.verdict.rules.audit.unwrap_or(0.0),
-        seed: arguments.sampling.seed,
-    };
+    let seed = arguments.sampling.seed;
+    let cascade = choice.cascade(text, of_small.options.reward, &arguments.verdict, seed);
     let escalation = cascade
         .escalate(verdicts(&output.beside(small_name)).or_fail()?)
         .or_fail()?;
@@ -135,6 +126,7 @@ pub(super) fn run(arguments: &JudgeArguments, choice: CascadeChoice) -> Result<u
         changed,
         checked,
         tokens,
+        ..
     } = report;
     let (asked, all) = (positions.len(), samples.count());
     let mut rows = vec![format!(

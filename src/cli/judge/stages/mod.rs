@@ -14,14 +14,12 @@ use std::sync::Arc;
 use anyhow::bail;
 
 use super::arguments::JudgeArguments;
-use crate::cli::download;
 use crate::cli::progress::print_summary;
+use crate::cli::several;
 use crate::cli::{Failure, OrFail, output, say};
 use juror_data::output::{Mark, OutputFile, OutputFormat, Outputs, has_place_beside};
 use juror_data::sources;
 use juror_data::verdict::Verdict;
-use juror_engine::checkpoint::ModelConfig;
-use juror_hub::Want;
 use juror_judge::judge::Summary;
 use juror_judge::protocol::Protocol;
 
@@ -133,7 +131,7 @@ pub(super) fn run(arguments: &JudgeArguments) -> Option<Result<u8, Failure>> {
         let cascade = arguments.several.cascade(&arguments.verdict);
         match cascade.or_usage() {
             Ok(None) => return None,
-            Ok(Some(choice)) => cascade::run(arguments, choice),
+            Ok(Some(choice)) => cascade::run(arguments, &choice),
             Err(why) => Err(why),
         }
     };
@@ -142,18 +140,7 @@ pub(super) fn run(arguments: &JudgeArguments) -> Option<Result<u8, Failure>> {
 
 /// Finds out whether there is such a judge, before another one has judged for hours.
 fn check(line: &JudgeArguments) -> Result<Arc<dyn Protocol>, Failure> {
-    let named = line.judge.named_protocol().or_usage()?;
-    let model = line
-        .endpoint
-        .find(&line.judge.model, &line.judge.adapter, Want::Description)?;
-    let (protocol, _) = line.judge.prompt_for(named, Some(&model)).or_usage()?;
-    if let (Some(_), Some(source)) = (line.sampling.max_new_tokens, model.files()) {
-        let config = ModelConfig::load(source).map_err(download::failure)?;
-        line.sampling
-            .check_context(config.max_positions)
-            .or_usage()?;
-    }
-    Ok(protocol)
+    several::check(&line.judge, &line.endpoint, &line.sampling)
 }
 
 /// The verdicts of an output, in its order.

@@ -14,8 +14,6 @@ use crate::cli::several::PanelFile;
 use crate::cli::{Command, Failure, INTERRUPTED, OrFail, say};
 use juror_data::verdict::Verdict;
 use juror_judge::judge::Summary;
-use juror_judge::judge::panel::{Member, Panel};
-use juror_judge::protocol::Yields;
 
 /// Runs all judges, and lets them vote.
 pub(super) fn run(arguments: &JudgeArguments, file: &Path) -> Result<u8, Failure> {
@@ -44,7 +42,7 @@ pub(super) fn run(arguments: &JudgeArguments, file: &Path) -> Result<u8, Failure
         .map(|line| (&line.endpoint, line.judge.model.as_str()));
     EndpointArguments::check_keys(asked).or_usage()?;
     let mut keep = Vec::new();
-    let mut members = Vec::new();
+    let mut texts = Vec::new();
     for (line, judge) in lines.into_iter().zip(judges) {
         let name = &judge.name;
         if !arguments.output.quiet {
@@ -54,17 +52,10 @@ pub(super) fn run(arguments: &JudgeArguments, file: &Path) -> Result<u8, Failure
         if code == INTERRUPTED {
             return Ok(code);
         }
-        let text = session.text();
-        members.push(Member {
-            name: name.clone(),
-            weight: judge.weight,
-            yields: text.map_or_else(Yields::default, |text| text.protocol.yields()),
-            calibration: text.map_or_else(Default::default, |text| text.calibration.clone()),
-        });
+        texts.push(session.text().cloned());
         keep = session.loaded.keep;
     }
-    let verdict = &arguments.verdict;
-    let mut voting = Panel::new(panel.rule, members, verdict.reward, verdict.require_process);
+    let mut voting = panel.votes(&texts, &arguments.verdict);
     let mut summary = Summary::default();
     let fill = |writer: &mut dyn Write| {
         let of_each = judges
