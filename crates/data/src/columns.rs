@@ -7,50 +7,28 @@ use super::path::KeyPath;
 use super::preset::{PLAIN, Preset};
 use super::row::{Row, Value};
 
-/// A field that a sample takes from a row.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Field {
-    /// The problem.
-    Question,
-    /// The reference answer.
-    Reference,
-    /// The response under judgement.
-    Response,
-    /// The row's id, which may be missing.
-    Id,
-    /// The response's steps, where a protocol shows them; without them, its paragraphs.
-    Steps,
-    /// The criteria, where a protocol judges by them.
-    Rubric,
-    /// The second response, where a protocol compares.
-    Other,
+named! {
+    /// A field that a sample takes from a row.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Field {
+        /// The problem.
+        Question = "question",
+        /// The reference answer.
+        Reference = "reference",
+        /// The response under judgement.
+        Response = "response",
+        /// The row's id, which may be missing.
+        Id = "id",
+        /// The response's steps, where a protocol shows them; without them, its paragraphs.
+        Steps = "steps",
+        /// The criteria, where a protocol judges by them.
+        Rubric = "rubric",
+        /// The second response, where a protocol compares.
+        Other = "other",
+    }
 }
 
 impl Field {
-    /// Every field, in the order they are shown.
-    pub(crate) const ALL: [Self; 7] = [
-        Self::Question,
-        Self::Reference,
-        Self::Response,
-        Self::Id,
-        Self::Steps,
-        Self::Rubric,
-        Self::Other,
-    ];
-
-    /// The field's name in `--columns`.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Question => "question",
-            Self::Reference => "reference",
-            Self::Response => "response",
-            Self::Id => "id",
-            Self::Steps => "steps",
-            Self::Rubric => "rubric",
-            Self::Other => "other",
-        }
-    }
-
     fn from_name(name: &str) -> Option<Self> {
         match name {
             "question" => Some(Self::Question),
@@ -124,49 +102,35 @@ impl<T> PerField<T> {
 
 /// A `--columns` argument that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum ColumnError {
     /// No `=`.
     #[error(
         "`{text}` is not a column: write FIELD=KEY, as in `question=problem`; FIELD is question, reference, response, id, steps, rubric or other"
     )]
-    NoEquals {
-        /// The argument.
-        text: String,
-    },
+    NoEquals { text: String },
     /// An unknown field.
     #[error(
         "there is no field `{name}`: use question, reference (or reference_answer), response (or student_answer), id, steps, rubric or other, as in `question=problem`"
     )]
-    UnknownField {
-        /// The argument.
-        name: String,
-    },
+    UnknownField { name: String },
     /// A required field without a key.
     #[error(
         "`{field}=` names no key: write `{field}=KEY` (only `id=` may be empty: ids are then made from the content)"
     )]
-    NoKey {
-        /// The field.
-        field: Field,
-    },
+    NoKey { field: Field },
     /// The same field twice.
     #[error("`{field}` is given two columns, `{first}` and `{second}`: keep one")]
     Twice {
-        /// The field.
         field: Field,
-        /// Its first key.
         first: String,
-        /// Its second key.
         second: String,
     },
     /// The same key for two fields.
     #[error("`{key}` is given for {first} and for {second}: a column can be one of them only")]
     Shared {
-        /// The key.
         key: String,
-        /// The first field.
         first: Field,
-        /// The second field.
         second: Field,
     },
 }

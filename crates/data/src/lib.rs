@@ -20,6 +20,9 @@
 //! Nothing here guesses: a row that cannot be read is reported with its file and line, and by default stops the run
 //! before anything is judged.
 
+#[macro_use]
+mod named;
+
 mod chat_prompt;
 mod columns;
 mod error;

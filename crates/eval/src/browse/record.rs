@@ -162,7 +162,7 @@ impl Index {
             subject: labelled
                 .subject
                 .map(|number| self.samples.subjects.name(number).to_owned()),
-            misses: self.misses(&scored),
+            misses: Miss::all_of(&scored, &labelled),
             trials_disagree: self.trials_disagree(scored.sample),
             texts,
             verdict,

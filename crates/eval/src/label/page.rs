@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use super::{LabelError, Said, Session, Shown};
 use crate::report::page::{STYLE, render};
-use crate::report::record::{Judgement, Record, Said as Shows, Text};
+use crate::report::record::{Judgement, Record, Text};
 use crate::view::VIEW_STYLE;
 use juror_data::Sample;
 use juror_judge::server::{ServerError, asset, serve_pages};
@@ -199,13 +199,7 @@ fn page(app: &App) -> Result<String, String> {
 
 /// A sample, with the judges' verdicts.
 fn record(sample: &Sample, shown: &[Shown], open: bool) -> Record {
-    let text = |text: &str| {
-        Some(Text {
-            head: text.to_owned(),
-            ..Text::default()
-        })
-        .filter(|_| !text.is_empty())
-    };
+    let text = |text: &str| (!text.is_empty()).then(|| Text::whole(text));
     let judgement = |shown: &Shown| {
         let string = |key: &str| {
             shown
@@ -215,18 +209,8 @@ fn record(sample: &Sample, shown: &[Shown], open: bool) -> Record {
                 .unwrap_or_default()
         };
         Judgement {
-            judge: shown.judge.clone(),
-            place: shown.scored.line.to_string(),
-            status: string("status").to_owned(),
-            said: Shows {
-                process: shown.scored.process,
-                outcome: shown.scored.outcome,
-                overall: shown.scored.overall,
-            },
-            process_probability: shown.scored.process_probability,
-            outcome_probability: shown.scored.outcome_probability,
             reason: text(string("reason")),
-            ..Judgement::default()
+            ..Judgement::of(&shown.judge, &shown.scored)
         }
     };
     Record {

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::page;
+use crate::eval::{Labelled, Scored};
 
 /// How many characters are shown of the beginning and of the end of a text that is longer than both.
 const SHOWN: (usize, usize) = (6000, 3000);
@@ -22,6 +23,14 @@ pub(crate) struct Text {
 }
 
 impl Text {
+    /// The text in full.
+    pub(crate) fn whole(text: &str) -> Self {
+        Self {
+            head: text.to_owned(),
+            ..Self::default()
+        }
+    }
+
     /// The text, without its middle if it is very long.
     pub(crate) fn cut(text: &str) -> Self {
         let (first, last) = SHOWN;
@@ -32,10 +41,7 @@ impl Text {
             text.chars().count()
         };
         if characters <= first + last {
-            return Self {
-                head: text.to_owned(),
-                ..Self::default()
-            };
+            return Self::whole(text);
         }
         let place = |characters: usize| {
             text.char_indices()
@@ -61,6 +67,16 @@ pub(crate) struct Said {
     pub(crate) overall: Option<bool>,
 }
 
+impl From<&Labelled> for Said {
+    fn from(of: &Labelled) -> Self {
+        Self {
+            process: of.process,
+            outcome: of.outcome,
+            overall: of.overall,
+        }
+    }
+}
+
 /// A judge's verdict on a sample.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub(crate) struct Judgement {
@@ -75,13 +91,31 @@ pub(crate) struct Judgement {
     /// The probability that the final answer is right.
     pub(crate) outcome_probability: Option<f32>,
     pub(crate) reward: Option<f64>,
-    pub(crate) generated: Option<u32>,
     /// The judge's reason.
     pub(crate) reason: Option<Text>,
     /// What it wrote, if that could not be read or was kept.
     pub(crate) raw: Option<Text>,
     /// Why there is no verdict.
     pub(crate) error: Option<String>,
+}
+
+impl Judgement {
+    /// What is known of a verdict by its scored parts.
+    pub(crate) fn of(judge: &str, scored: &Scored) -> Self {
+        Self {
+            judge: judge.to_owned(),
+            place: scored.line.to_string(),
+            status: scored.status.name().to_owned(),
+            said: Said {
+                process: scored.process,
+                outcome: scored.outcome,
+                overall: scored.overall,
+            },
+            process_probability: scored.process_probability,
+            outcome_probability: scored.outcome_probability,
+            ..Self::default()
+        }
+    }
 }
 
 /// A label for something remarkable about a sample.

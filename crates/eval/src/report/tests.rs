@@ -487,7 +487,7 @@ fn plots_keep_to_their_place_and_escape_names() {
                 },
             ],
         };
-        let svg = plot.svg();
+        let svg = plot.svg(super::plot::SIZE);
         for tag in ANY_TAG.find_iter(&svg) {
             assert!(PLOT_TAG.is_match(tag.as_str()), "{}", tag.as_str());
         }

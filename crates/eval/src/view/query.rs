@@ -50,7 +50,9 @@ impl Query {
                 "q" => value.clone_into(&mut query.text),
                 "in" => query.within = named(Within::ALL, Within::name, value).ok_or_else(wrong)?,
                 "sort" => query.sort = named(Sort::ALL, Sort::name, value).ok_or_else(wrong)?,
-                "status" => filter.status = Some(status(value).ok_or_else(wrong)?),
+                "status" => {
+                    filter.status = Some(named(Status::ALL, Status::name, value).ok_or_else(wrong)?)
+                }
                 "process" => filter.process = truth()?,
                 "outcome" => filter.outcome = truth()?,
                 "overall" => filter.overall = truth()?,
@@ -76,15 +78,12 @@ impl Query {
         let filter = &self.filter;
         let truth = |truth: Option<Truth>| truth.map(|truth| truth.name().to_owned());
         let number = |number: Option<f32>| number.map(|number| number.to_string());
+        let within = (self.within != Within::default()).then(|| self.within.name().to_owned());
+        let sort = (self.sort != Sort::default()).then(|| self.sort.name().to_owned());
         let all = [
             ("q", Some(self.text.clone())),
-            (
-                "in",
-                Some(self.within)
-                    .filter(|within| *within != Within::default())
-                    .map(|within| within.name().to_owned()),
-            ),
-            ("status", filter.status.map(status_name)),
+            ("in", within),
+            ("status", filter.status.map(|one| one.name().to_owned())),
             ("overall", truth(filter.overall)),
             ("outcome", truth(filter.outcome)),
             ("process", truth(filter.process)),
@@ -94,18 +93,8 @@ impl Query {
             ("trial", filter.trial.map(|trial| trial.to_string())),
             ("from", number(filter.from)),
             ("to", number(filter.to)),
-            (
-                "sort",
-                Some(self.sort)
-                    .filter(|sort| *sort != Sort::default())
-                    .map(|sort| sort.name().to_owned()),
-            ),
-            (
-                "size",
-                Some(self.size)
-                    .filter(|size| *size != SIZE)
-                    .map(|size| size.to_string()),
-            ),
+            ("sort", sort),
+            ("size", (self.size != SIZE).then(|| self.size.to_string())),
         ];
         let given = all
             .into_iter()
@@ -149,30 +138,6 @@ fn named<T: Copy>(
 
 fn number(text: &str) -> Option<f32> {
     text.parse().ok().filter(|number: &f32| number.is_finite())
-}
-
-/// Every status that a verdict may have.
-pub(super) const STATUSES: [Status; 6] = [
-    Status::Ok,
-    Status::Unparsed,
-    Status::TooLong,
-    Status::OutOfDomain,
-    Status::Unsure,
-    Status::Failed,
-];
-
-/// A status's name in files.
-pub(super) fn status_name(status: Status) -> String {
-    serde_json::to_value(status)
-        .ok()
-        .and_then(|name| Some(name.as_str()?.to_owned()))
-        .unwrap_or_default()
-}
-
-fn status(name: &str) -> Option<Status> {
-    STATUSES
-        .into_iter()
-        .find(|status| status_name(*status) == name)
 }
 
 #[cfg(test)]

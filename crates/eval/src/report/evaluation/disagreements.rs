@@ -37,18 +37,9 @@ impl Kind {
         }
     }
 
-    pub(super) fn title(self) -> &'static str {
-        match self {
-            Self::Miss(Miss::MissedLuckyGuess) => "missed lucky guess",
-            Self::Miss(Miss::FalsePass) => "false pass",
-            Self::Miss(Miss::FalseAlarm) => "false alarm",
-            Self::Miss(Miss::OutcomeMiss) => "outcome miss",
-            Self::Miss(Miss::NoVerdict) => "no verdict",
-            Self::Miss(Miss::RulesAgainstJudge) => "rules against judge",
-            Self::Miss(Miss::LabelDoubtful) => "label doubtful",
-            Self::Miss(Miss::ProcessMiss) => "process miss",
-            Self::JudgeAgainstJudge => "judge against judge",
-        }
+    /// Its name with spaces.
+    pub(super) fn title(self) -> String {
+        self.name().replace('_', " ")
     }
 
     pub(super) fn meaning(self) -> &'static str {
@@ -178,16 +169,12 @@ pub(super) fn flips(
     second: &Scored,
     labelled: &Labelled,
 ) -> impl Iterator<Item = (Task, bool)> {
-    let flip = |task: Task| {
+    let flip = move |task: Task| {
         let label = task.label(labelled)?;
         let right = [first, second].map(|one| task.prediction(one) == Some(label));
         (right[0] != right[1]).then_some((task, right[1]))
     };
-    Task::ALL
-        .into_iter()
-        .filter_map(flip)
-        .collect::<Vec<_>>()
-        .into_iter()
+    Task::ALL.into_iter().filter_map(flip)
 }
 
 /// Whether all judges, at least two, agree on a final answer against its label and are sure.

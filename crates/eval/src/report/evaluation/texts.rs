@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 
 use super::ReportError;
-use crate::eval::Samples;
+use crate::eval::{Samples, Scored};
 use crate::report::record::Text;
 use juror_data::{
     ColumnMap, LineLimit, LoadOptions, Needs, Next, Sample, each, sample_of_row, sources,
@@ -69,18 +69,16 @@ pub(super) fn of_samples(
 }
 
 /// The unscored parts of some verdicts' lines, by sample and trial; with `columns` also the texts in their kept keys.
-///
-/// `wanted` are the verdicts' samples, trials and lines.
 pub(super) fn of_verdicts(
     path: &Path,
     samples: &Samples,
-    wanted: &[(u32, u32, u32)],
+    wanted: &[&Scored],
     columns: Option<&ColumnMap>,
 ) -> Result<HashMap<(u32, u32), VerdictTexts>, ReportError> {
-    let lines: HashSet<u32> = wanted.iter().map(|(_, _, line)| *line).collect();
+    let lines: HashSet<u32> = wanted.iter().map(|one| one.line).collect();
     let by_id: HashMap<(&str, u32), u32> = wanted
         .iter()
-        .map(|&(sample, trial, _)| ((samples.id(sample), trial), sample))
+        .map(|one| ((samples.id(one.sample), one.trial), one.sample))
         .collect();
     let mut texts = HashMap::with_capacity(wanted.len());
     for source in sources(&[path.to_owned()], None)? {
