@@ -4,13 +4,12 @@ use std::collections::BTreeMap;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::anyhow;
 use clap::{Args, Subcommand, ValueEnum};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::columns::ColumnArguments;
-use super::inputs::{self, Inputs, VerdictsAndRows};
+use super::inputs::{Inputs, VerdictsAndRows};
 use super::output::{self, ForceArgument, TableArguments};
 use super::{DONE, Failure, OrFail, say, table};
 use juror_data::output::{Mark, OutputFile};
@@ -20,7 +19,7 @@ use juror_eval::build::best::Best;
 use juror_eval::build::hard::Hard;
 use juror_eval::build::pairs::{By, Pairs, Wanted as WantedPairs};
 use juror_eval::build::sft::{Accepted, Wanted as WantedResponses};
-use juror_eval::build::{BuildError, Coverage, Form, Judged, Output, Written};
+use juror_eval::build::{Coverage, Form, Judged, Output, Written};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum BuildAction {
@@ -157,16 +156,6 @@ pub(super) fn run(action: BuildAction) -> Result<u8, Failure> {
     }
 }
 
-fn failure(error: BuildError) -> Failure {
-    match error {
-        BuildError::Input(error) => inputs::failure(error),
-        error => {
-            let usage = error.is_usage();
-            Failure::new(error, usage)
-        }
-    }
-}
-
 fn form(messages: bool) -> Form {
     if messages { Form::Messages } else { Form::Text }
 }
@@ -193,12 +182,11 @@ impl BuildArguments {
         };
         let (verdicts, rows) = self.judged.sides(false);
         if verdicts.is_empty() || rows.is_empty() {
-            return Err(anyhow!(
+            bail_usage!(
                 "give the verdicts, of one judge, and the rows that were judged: `juror build {} verdicts.jsonl --rows rows.jsonl -o {}`",
                 action,
                 self.output.display()
-            ))
-            .or_usage();
+            );
         }
         let inputs = Inputs::of(rows)?.paths;
         Output::check(self.out(), &self.keep).or_usage()?;
@@ -214,7 +202,7 @@ impl BuildArguments {
             output: self.out().cloned(),
             ..LoadOptions::default()
         };
-        let judged = Judged::read(&inputs, &options, verdicts).map_err(failure)?;
+        let judged = Judged::read(&inputs, &options, verdicts)?;
         if !self.quiet {
             say(&format!("columns: {}", judged.columns));
         }
@@ -324,15 +312,11 @@ fn hard(arguments: &BuildArguments) -> Result<u8, Failure> {
     let hard = Hard::of(&judged);
     let voted: usize = hard.by_c.iter().map(|of_c| of_c.samples).sum();
     if voted == 0 {
-        return Err(anyhow!(
+        bail_usage!(
             "no verdict says whether a response is right, so nothing is known of how hard the samples are"
-        ))
-        .or_usage();
+        );
     }
-    let written = arguments
-        .output(&judged, &files, Form::Text)
-        .hard(&hard)
-        .map_err(failure)?;
+    let written = arguments.output(&judged, &files, Form::Text).hard(&hard)?;
     let rows: Vec<[String; 3]> = hard
         .by_c
         .iter()
@@ -375,11 +359,10 @@ fn pairs(arguments: &PairsArguments) -> Result<u8, Failure> {
         lucky_first: arguments.lucky_first,
         seed: arguments.seed,
     };
-    let pairs = Pairs::of(&judged, wanted).map_err(failure)?;
+    let pairs = Pairs::of(&judged, wanted)?;
     let written = common
         .output(&judged, &files, form(arguments.messages))
-        .pairs(&pairs)
-        .map_err(failure)?;
+        .pairs(&pairs)?;
     let mut facts = vec![format!(
         "{} questions: {} with one response, {} whose responses make no pair; {} pairs, in {} of them the rejected response is a lucky guess",
         pairs.questions,
@@ -407,15 +390,11 @@ fn best(arguments: &BestArguments) -> Result<u8, Failure> {
     let (judged, files) = common.read("best-of-n", Mark::Nothing)?;
     let best = Best::of(&judged, arguments.min_reward);
     if best.questions == 0 {
-        return Err(anyhow!(
-            "no verdict has a reward, so no response is known to be better than another"
-        ))
-        .or_usage();
+        bail_usage!("no verdict has a reward, so no response is known to be better than another");
     }
     let written = common
         .output(&judged, &files, form(arguments.messages))
-        .best(&best)
-        .map_err(failure)?;
+        .best(&best)?;
     let rows: Vec<[String; 3]> = best
         .curve
         .iter()
@@ -448,11 +427,10 @@ fn sft(arguments: &SftArguments) -> Result<u8, Failure> {
         min_reward: arguments.min_reward,
         seed: arguments.seed,
     };
-    let accepted = Accepted::of(&judged, wanted).map_err(failure)?;
+    let accepted = Accepted::of(&judged, wanted)?;
     let written = common
         .output(&judged, &files, form(arguments.messages))
-        .sft(&accepted, per_question)
-        .map_err(failure)?;
+        .sft(&accepted, per_question)?;
     let mut facts = vec![format!(
         "{} responses accepted, {} refused; {} of {} questions have none that is accepted",
         accepted.accepted, accepted.refused, accepted.without_accepted, accepted.questions

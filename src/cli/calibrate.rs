@@ -3,7 +3,6 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use anyhow::anyhow;
 use clap::Args;
 
 use super::columns::ColumnArguments;
@@ -91,11 +90,10 @@ pub(super) fn run(arguments: &CalibrateArguments) -> Result<u8, Failure> {
         let seen: Seen = probabilities(task, &verdicts.scored, &labels.samples).collect();
         if seen.is_empty() {
             if let Some(key) = key {
-                return Err(anyhow!(
+                bail_usage!(
                     "no verdict has a probability of {field} and a label under `{key}`: judge with `--keep {key}` or give the rows \
                      (`--labels DATA`), and not under a protocol whose probabilities are not recorded"
-                ))
-                .or_usage();
+                );
             }
             continue;
         }
@@ -120,10 +118,9 @@ pub(super) fn run(arguments: &CalibrateArguments) -> Result<u8, Failure> {
         }
     }
     if fitted.is_empty() {
-        return Err(anyhow!(
+        bail_usage!(
             "no verdict has both a label and a probability: some protocols record no probabilities"
-        ))
-        .or_usage();
+        );
     }
     let mut value = serde_json::to_value(&calibration).or_fail()?;
     if let Some(fields) = value.as_object_mut() {

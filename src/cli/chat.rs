@@ -12,39 +12,41 @@ use juror_engine::text::reasoning::{ThinkingStyle, ThinkingTags};
 use juror_judge::judge::{ChatSettings, JudgeText};
 
 #[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = CHAT)]
 pub(super) struct ChatArguments {
     /// Whether the model is to think, where its chat template lets one choose (`enable_thinking`)
-    #[arg(long, value_enum, value_name = "on|off", help_heading = CHAT)]
+    #[arg(long, value_enum, value_name = "on|off")]
     thinking: Option<Switch>,
     /// How long the model is to think, where its chat template lets one choose (`reasoning_effort`)
-    #[arg(long, value_enum, value_name = "EFFORT", help_heading = CHAT)]
+    #[arg(long, value_enum, value_name = "EFFORT")]
     reasoning_effort: Option<Effort>,
     /// A system message before the prompt
-    #[arg(long, value_name = "TEXT", help_heading = CHAT)]
+    #[arg(long, value_name = "TEXT")]
     system_prompt: Option<String>,
     /// Another variable of the chat template; a VALUE that is JSON is read as JSON, any other is a text. May be given
     /// several times
-    #[arg(long = "template-variable", value_name = "NAME=VALUE", help_heading = CHAT)]
+    #[arg(long = "template-variable", value_name = "NAME=VALUE")]
     template_variables: Vec<TemplateVariable>,
     /// A chat template (Jinja) in place of the model's own
-    #[arg(long, value_name = "FILE", help_heading = CHAT)]
+    #[arg(long, value_name = "FILE")]
     chat_template: Option<PathBuf>,
     #[command(flatten)]
     style: ThinkingArguments,
     /// The date for chat templates that write one, as 2026-11-21 [default: today, or that of the run gone on with]
-    #[arg(long, value_name = "DATE", help_heading = CHAT)]
+    #[arg(long, value_name = "DATE")]
     date: Option<Moment>,
 }
 
 /// How a model writes its thinking, as the user says it.
 #[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = CHAT)]
 pub(super) struct ThinkingArguments {
     /// How the model writes its thinking: think (`<think>…</think>`), none, or harmony (gpt-oss' channels) [default: as
     /// its tokenizer and chat template show]
-    #[arg(long, value_name = "STYLE", conflicts_with = "thinking_tags", help_heading = CHAT)]
+    #[arg(long, value_name = "STYLE", conflicts_with = "thinking_tags")]
     thinking_style: Option<ThinkingStyle>,
     /// The two tags around the model's thinking, as `<a>,</a>`
-    #[arg(long, value_name = "OPEN,CLOSE", allow_hyphen_values = true, help_heading = CHAT)]
+    #[arg(long, value_name = "OPEN,CLOSE", allow_hyphen_values = true)]
     thinking_tags: Option<ThinkingTags>,
 }
 

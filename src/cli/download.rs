@@ -75,7 +75,7 @@ pub(super) fn resolve(name: &str, want: Want) -> Result<ModelSource, Failure> {
         (CheckpointError::UnknownModel { .. }, Some(hint)) => {
             Failure::new(anyhow!("no model `{name}`: {hint}"), true)
         }
-        _ => failure(error),
+        _ => error.into(),
     })
 }
 
@@ -95,7 +95,7 @@ pub(super) fn resolve_adapted(
         ))),
         None => source.clone().with_adapter(Adapter::open(folder)?),
     };
-    adapted().map_err(failure)
+    Ok(adapted()?)
 }
 
 /// What a name that is no model's was probably meant to be.
@@ -118,6 +118,5 @@ fn hint(name: &str) -> Option<String> {
 
 /// A checkpoint's error with its exit code.
 pub(super) fn failure(error: CheckpointError) -> Failure {
-    let usage = error.is_usage();
-    Failure::new(error, usage)
+    error.into()
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::{Context as _, anyhow, bail};
+use anyhow::{Context as _, bail};
 use clap::Args;
 use serde_json::{Map, Value};
 
@@ -136,20 +136,16 @@ impl EndpointArguments {
             )?));
         }
         if let Some(adapter) = &adapter.adapter {
-            return Err(anyhow!(
+            bail_usage!(
                 "--adapter {} is merged into a model that runs here: have the server load it, and name it with --model",
                 adapter.display()
-            ))
-            .or_usage();
+            );
         }
         let mut settings = self.settings().or_usage()?;
         if let Some(tokenizer) = &self.tokenizer {
             settings.tokenizer = Some(download::resolve(tokenizer, Want::Description)?);
         }
-        JudgeModel::find(&name, want, &settings, &|_| {}).map_err(|error| {
-            let usage = error.is_usage();
-            Failure::new(error, usage)
-        })
+        Ok(JudgeModel::find(&name, want, &settings, &|_| {})?)
     }
 
     /// Refuses what is for servers where none is asked.

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::columns::ColumnArguments;
 use super::download;
-use super::inputs::{self, Inputs};
+use super::inputs::Inputs;
 use super::judge::JudgeChoice;
 use super::prompt_choice::PromptChoice;
 use super::{DONE, Failure, INCOMPLETE, OrFail, for_output, say};
@@ -306,9 +306,7 @@ fn pick(input: &[PathBuf], options: &LoadOptions, id: Option<&str>) -> Result<Sa
         first.borrow_mut().get_or_insert_with(|| sample.id.clone());
         id.is_none_or(|id| sample.id == id)
     };
-    let found = find(input, options, &wanted)
-        .map_err(inputs::failure)?
-        .samples;
+    let found = find(input, options, &wanted)?.samples;
     match (found, id) {
         (Some(sample), _) => Ok(sample),
         (None, None) => Err(anyhow!("the input holds no sample")).or_usage(),

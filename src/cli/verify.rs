@@ -12,7 +12,7 @@ use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Map, Value};
 
 use super::columns::ColumnArguments;
-use super::inputs::{self, Inputs};
+use super::inputs::Inputs;
 use super::output::{self, ForceArgument, TableArguments};
 use super::progress::Lines;
 use super::{DONE, Failure, INCOMPLETE, INTERRUPTED, OrFail, catch_interrupts, say};
@@ -146,10 +146,7 @@ pub(super) fn run(arguments: VerifyArguments) -> Result<u8, Failure> {
     let mut config = arguments.config.unwrap_or_default();
     if arguments.decimal != "auto" {
         if config.get("decimal").is_some_and(|mark| !mark.is_null()) {
-            return Err(anyhow!(
-                "--decimal and `decimal` in --config: leave one of them out"
-            ))
-            .or_usage();
+            bail_usage!("--decimal and `decimal` in --config: leave one of them out");
         }
         config.insert("decimal".to_owned(), arguments.decimal.into());
     }
@@ -167,10 +164,9 @@ pub(super) fn run(arguments: VerifyArguments) -> Result<u8, Failure> {
     };
     if let (Some(gold), Some(pred)) = (&arguments.gold, &arguments.pred) {
         if !arguments.columns.is_empty() {
-            return Err(anyhow!(
+            bail_usage!(
                 "--columns and --preset say where rows have what: leave them out beside --gold and --pred"
-            ))
-            .or_usage();
+            );
         }
         return one(&settings, gold, pred, arguments.explain);
     }
@@ -180,10 +176,9 @@ pub(super) fn run(arguments: VerifyArguments) -> Result<u8, Failure> {
         .any(|input| input.as_os_str() == "-")
         && io::stdin().is_terminal()
     {
-        return Err(anyhow!(
+        bail_usage!(
             "no input: name a JSONL file, pipe rows in, or give --gold and --pred; see `juror verify --help`"
-        ))
-        .or_usage();
+        );
     }
     let out = arguments.output.filter(|path| path.as_os_str() != "-");
     let mut outputs = output::outputs(arguments.force);
@@ -198,13 +193,12 @@ pub(super) fn run(arguments: VerifyArguments) -> Result<u8, Failure> {
         .or_usage()?;
     let format = format.unwrap_or_default();
     if arguments.explain && format != OutputFormat::JsonLines {
-        return Err(anyhow!(
+        bail_usage!(
             "--explain writes text for a person, which fits into no table: leave it out, or end the output's name in .jsonl"
-        ))
-        .or_usage();
+        );
     }
     let inputs = Inputs::of(&arguments.inputs)?;
-    let inputs = sources(&inputs.paths, out.as_deref()).map_err(inputs::failure)?;
+    let inputs = sources(&inputs.paths, out.as_deref())?;
     let interrupted = catch_interrupts().or_fail()?;
     let started = Instant::now();
     let bar = bar(arguments.quiet);
@@ -261,7 +255,7 @@ pub(super) fn run(arguments: VerifyArguments) -> Result<u8, Failure> {
             }
             Ok(INTERRUPTED)
         }
-        Err(VerifyError::Input(error)) => Err(inputs::failure(error)),
+        Err(VerifyError::Input(error)) => Err(error.into()),
         Err(error) => Err(error).or_fail(),
     }
 }

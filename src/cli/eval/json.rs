@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use schemars::generate::SchemaSettings;
-use schemars::{JsonSchema, Schema};
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 
@@ -103,12 +102,6 @@ impl Report {
             prime: Some(prime).filter(|rows| !rows.is_empty()),
         }
     }
-}
-
-/// The JSON schema of a report.
-pub(super) fn schema() -> Schema {
-    let settings = SchemaSettings::draft2020_12().for_serialize();
-    settings.into_generator().into_root_schema_for::<Report>()
 }
 
 /// A line for each verdict: its label, what it says, and how it missed the label.

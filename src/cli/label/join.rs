@@ -8,7 +8,6 @@ use anyhow::{Context as _, anyhow};
 use serde_json::{Map, Value};
 use tempfile::TempDir;
 
-use super::super::inputs::failure;
 use super::super::{Failure, OrFail, say};
 use juror_data::{LineLimit, Next, sources};
 
@@ -57,10 +56,9 @@ fn write(
     for (place, row) in read(rows)? {
         let name = name(&place, &row, on)?;
         let Some(own) = known.get(&name) else {
-            return Err(anyhow!(
+            bail_usage!(
                 "{place}: no row of --join has the `{on}` {name:?}: give all files that the batch was made from"
-            ))
-            .or_usage();
+            );
         };
         if row.get("error").is_some_and(|error| !error.is_null()) {
             failed += 1;
@@ -82,17 +80,17 @@ fn write(
 fn read(files: &[PathBuf]) -> Result<Vec<Row>, Failure> {
     let mut rows = Vec::new();
     let mut text = Vec::new();
-    for source in sources(files, None).map_err(failure)? {
+    for source in sources(files, None)? {
         let file = source.name();
         let opened = source.open(LineLimit::default(), None, &[]);
-        let mut reader = opened.map_err(failure)?;
+        let mut reader = opened?;
         loop {
-            let next = reader.next(&mut text).map_err(failure)?;
+            let next = reader.next(&mut text)?;
             let place = format!("{file}:{}", reader.place());
             match next {
                 Next::End => break,
                 Next::Row if text.trim_ascii().is_empty() => {}
-                Next::Bad(why) => return Err(anyhow!("{place}: {why}")).or_usage(),
+                Next::Bad(why) => bail_usage!("{place}: {why}"),
                 Next::Row => {
                     let row = serde_json::from_slice(&text).with_context(|| place.clone());
                     rows.push((place, row.or_usage()?));

@@ -15,9 +15,7 @@ use super::output::{self, ForceArgument};
 use super::rows::whole;
 use super::{DONE, Failure, INTERRUPTED, OrFail, catch_interrupts, say};
 use juror_data::output::Mark;
-use juror_eval::label::{
-    Choice, LabelError, LabelFile, LabelLine, LabelPair, Queue, Session, read_labels,
-};
+use juror_eval::label::{Choice, LabelFile, LabelLine, LabelPair, Queue, Session, read_labels};
 
 /// Label responses by hand: those that judges disagree on, or any others
 #[derive(Debug, Args)]
@@ -100,11 +98,6 @@ fn parse_probability(text: &str) -> Result<f64, String> {
     }
 }
 
-fn failure(error: LabelError) -> Failure {
-    let usage = error.is_usage();
-    Failure::new(error, usage)
-}
-
 pub(super) fn run(arguments: &LabelArguments) -> Result<u8, Failure> {
     if let [first, second] = arguments.agreement.as_slice() {
         return agreement::print(&pair(first, second)?);
@@ -123,10 +116,7 @@ pub(super) fn run(arguments: &LabelArguments) -> Result<u8, Failure> {
         return Err(missing(arguments, verdicts, rows, Some(annotator))).or_usage();
     }
     if verdicts.is_empty() && (arguments.below.is_some() || arguments.show_verdict) {
-        return Err(anyhow!(
-            "--below and --show-verdict are of verdicts, and none are given"
-        ))
-        .or_usage();
+        bail_usage!("--below and --show-verdict are of verdicts, and none are given");
     }
     check_output(output)?;
     let (choice, given) = choice(arguments)?;
@@ -142,13 +132,13 @@ pub(super) fn run(arguments: &LabelArguments) -> Result<u8, Failure> {
         Some(folder)
     };
     let read = Queue::read(&rows, &columns, verdicts, &choice, &interrupted);
-    let Some(queue) = read.map_err(failure)? else {
+    let Some(queue) = read? else {
         return Ok(INTERRUPTED);
     };
     if queue.count() == 0 {
         return nothing_to_do(&choice, output, annotator, &given);
     }
-    let file = LabelFile::open(output, annotator, &given).map_err(failure)?;
+    let file = LabelFile::open(output, annotator, &given)?;
     let session = Session::new(queue, file, annotator);
     #[cfg(feature = "serve")]
     if arguments.page {
@@ -239,7 +229,7 @@ fn nothing_to_do(
 ) -> Result<u8, Failure> {
     match choice {
         Choice::Of(_) => {
-            LabelFile::open(output, annotator, given).map_err(failure)?;
+            LabelFile::open(output, annotator, given)?;
             say(&format!(
                 "nothing is left to be asked: {} labels that both agree on are in {}",
                 given.len(),
@@ -257,13 +247,10 @@ fn nothing_to_do(
 /// The labels of two people.
 fn pair(first: &Path, second: &Path) -> Result<LabelPair, Failure> {
     let read = |path: &Path| {
-        let labels = read_labels(path).map_err(failure)?;
+        let labels = read_labels(path)?;
         if labels.is_empty() {
             let path = path.display();
-            return Err(anyhow!(
-                "{path} has no labels: give a file that `juror label -o` wrote"
-            ))
-            .or_usage();
+            bail_usage!("{path} has no labels: give a file that `juror label -o` wrote");
         }
         Ok(labels)
     };
@@ -273,11 +260,11 @@ fn pair(first: &Path, second: &Path) -> Result<LabelPair, Failure> {
 /// Writes what two people agree on.
 fn merge(pair: &LabelPair, arguments: &LabelArguments) -> Result<u8, Failure> {
     let Some(output) = &arguments.output else {
-        return Err(anyhow!("say where the labels go: -o labels.jsonl")).or_usage();
+        bail_usage!("say where the labels go: -o labels.jsonl");
     };
     check_output(output)?;
     let both = pair.annotators.join("+");
-    LabelFile::open(output, &both, &pair.agreed).map_err(failure)?;
+    LabelFile::open(output, &both, &pair.agreed)?;
     say(&format!(
         "{} labels that both agree on are in {}; {} they disagree on and {} that one of them labelled are left out: a third person \
          decides with --adjudicate",

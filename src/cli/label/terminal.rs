@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use console::{Key, Term, style};
 
 use super::super::{DONE, Failure, INTERRUPTED, OrFail, table};
-use super::failure;
 use juror_base::terminal::{escaped, escaped_lines};
 use juror_data::Sample;
 use juror_eval::label::{Said, Session, Shown};
@@ -86,7 +85,7 @@ pub(super) fn run(
     let mut note: Option<String> = None;
     let mut shown: Option<String> = None;
     loop {
-        let Some(sample) = session.current().map_err(failure)? else {
+        let Some(sample) = session.current()? else {
             let (done, all) = session.progress();
             let skipped = match session.skipped() {
                 0 => String::new(),
@@ -105,9 +104,7 @@ pub(super) fn run(
         }
         match command {
             Command::Label(said, given) => {
-                session
-                    .label(&sample, said, given.or(note.take()))
-                    .map_err(failure)?;
+                session.label(&sample, said, given.or(note.take()))?;
                 writeln!(out, "{}", style(format!("▸ {}", said.words())).bold()).or_fail()?;
                 if !show_verdict {
                     tell_verdicts(&mut out, &session, &sample)?;
@@ -125,7 +122,7 @@ pub(super) fn run(
                 shown = None;
             }
             Command::Undo => {
-                let undone = session.undo().map_err(failure)?;
+                let undone = session.undo()?;
                 writeln!(
                     out,
                     "▸ {}",
@@ -191,7 +188,7 @@ fn tell_verdicts(out: &mut impl Write, session: &Session, sample: &Sample) -> Re
         let text = format!("asked for: {}", reasons.join(", "));
         table::write_lines(out, "  ", &escaped(&text))?;
     }
-    for shown in session.verdicts(&sample.id).map_err(failure)? {
+    for shown in session.verdicts(&sample.id)? {
         table::write_lines(out, "  ", &escaped(&verdict(&shown)))?;
         let reason = shown
             .verdict

@@ -113,18 +113,15 @@ fn rows_of(
     hash: bool,
     refusal: &mut Option<Failure>,
 ) -> Result<Rows, Failure> {
-    let mut config = ModelConfig::load(source).map_err(download::failure)?;
+    let mut config = ModelConfig::load(source)?;
     let weights = if source.has_weights() {
-        Some(Weights::open(source).map_err(download::failure)?)
+        Some(Weights::open(source)?)
     } else {
         None
     };
     let mut head = None;
     if let Some(weights) = &weights {
-        let settled = weights
-            .settle(&config)
-            .map_err(download::failure)?
-            .into_owned();
+        let settled = weights.settle(&config)?.into_owned();
         head = (settled.tie_embeddings != config.tie_embeddings).then_some(OWN_HEAD);
         config = settled;
     }
@@ -192,7 +189,7 @@ fn rows_of(
     if let Some(weights) = weights {
         if let Err(error) = weights.check_model(&config) {
             rows.push(("cannot run", error.to_string()));
-            refusal.get_or_insert(download::failure(error));
+            refusal.get_or_insert(error.into());
         }
         let (files, stored) = source.weight_files().or_fail()?;
         rows.push((
@@ -216,7 +213,7 @@ fn rows_of(
         rows.push(("weights", "not fetched: `juror models pull` does".into()));
     } else {
         // A folder without weights cannot be completed from the hub.
-        let missing = source.weight_files().map_err(download::failure).err();
+        let missing = source.weight_files().map_err(Failure::from).err();
         rows.push(("weights", "none".into()));
         *refusal = refusal.take().or(missing);
     }

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use schemars::generate::SchemaSettings;
-use schemars::{JsonSchema, Schema};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::against::Against;
@@ -154,12 +153,6 @@ pub struct MadeRows {
 impl Report {
     /// The version of the JSON form, increased when a key is removed or changes its meaning.
     pub(crate) const VERSION: u32 = 1;
-
-    /// The schema of its JSON form.
-    pub fn schema() -> Schema {
-        let settings = SchemaSettings::draft2020_12().for_serialize();
-        settings.into_generator().into_root_schema_for::<Self>()
-    }
 
     /// The report on responses, scored against these labels; `stated` is what the user states about how they were made.
     pub fn of(files: Vec<String>, responses: &Responses, labels: &Labels, stated: &Made) -> Self {
