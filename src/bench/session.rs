@@ -39,7 +39,7 @@ pub(crate) struct Subject {
 
 /// A loaded model and its ceilings, ready to be measured in any setting.
 pub(crate) struct Bench {
-    subject: Subject,
+    pub subject: Subject,
     model: SharedModel,
     ceiling: Ceiling,
     /// Blocks of the cache that was built.
@@ -69,21 +69,12 @@ impl Bench {
     pub(crate) fn load(mut subject: Subject, options: &EngineOptions) -> Result<Self, EngineError> {
         let ceiling = Ceiling::measure(&subject.device, subject.precision)?;
         let started = Instant::now();
-        let model = load_model(
-            &subject.config,
-            &subject.weights,
-            &subject.device,
-            subject.precision,
-            options.plain_operations,
-        )?;
+        let (sizes, weights) = (&subject.config, &subject.weights);
+        let (device, precision) = (&subject.device, subject.precision);
+        let plain = options.plain_operations;
+        let model = load_model(sizes, weights, device, precision, plain)?;
         let load_seconds = started.elapsed().as_secs_f64();
-        let packed = packed_numbers(
-            &subject.config,
-            &subject.weights,
-            &subject.device,
-            subject.precision,
-            options.plain_operations,
-        );
+        let packed = packed_numbers(sizes, weights, device, precision, plain);
         subject.jobs.shrink_to_fit();
         let config = config_for(&subject, options);
         let model = model.with_cache(&config, !options.no_shared_prefix)?;
@@ -97,10 +88,6 @@ impl Bench {
             subject,
             load_seconds,
         })
-    }
-
-    pub(crate) fn subject(&self) -> &Subject {
-        &self.subject
     }
 
     /// The sizes of the engine for one run.
@@ -148,18 +135,8 @@ impl Bench {
         let some = &jobs[..jobs.len().min(config.max_sequences)];
         let profiled = measure(&self.model, config, some, &settings, &mut |_| {})?;
         report.breakdown = Report::new(&profiled, &context).breakdown;
-        Ok((
-            report,
-            Run {
-                spans: profiled.spans,
-                ..run
-            },
-        ))
-    }
-
-    /// The settings of a sweep.
-    pub(crate) fn settings(&self) -> Vec<Setting> {
-        self.subject.settings()
+        let spans = profiled.spans;
+        Ok((report, Run { spans, ..run }))
     }
 
     /// The estimate for one run in an engine of these sizes.
@@ -185,14 +162,9 @@ impl Bench {
             outputs: jobs.iter().map(|job| job.output).sum(),
         };
         let footprint = MemoryFootprint::new(config, *precision, device);
+        let (packed, ceiling) = (self.packed, self.ceiling);
         Estimate::new(
-            &tokens,
-            config,
-            *precision,
-            self.packed,
-            engine,
-            self.ceiling,
-            &footprint,
+            &tokens, config, *precision, packed, engine, ceiling, &footprint,
         )
     }
 }
@@ -369,17 +341,14 @@ impl Subject {
             .iter()
             .map(|job| job.prompt.len() + job.output)
             .max();
-        match longest {
-            None => Err(ModelError::Unsupported(
-                "nothing to measure: no samples".into(),
-            )),
-            Some(longest) if longest > self.config.max_positions => {
-                Err(ModelError::Unsupported(format!(
-                    "the longest generation takes {longest} tokens, {}'s context {}",
-                    self.name, self.config.max_positions
-                )))
+        let context = self.config.max_positions;
+        Err(ModelError::Unsupported(match longest {
+            None => "nothing to measure: no samples".into(),
+            Some(longest) if longest > context => {
+                let name = &self.name;
+                format!("the longest generation takes {longest} tokens, {name}'s context {context}")
             }
-            Some(_) => Ok(()),
-        }
+            Some(_) => return Ok(()),
+        }))
     }
 }

@@ -163,7 +163,7 @@ pub(super) fn run(arguments: &BenchArguments) -> Result<u8, Failure> {
     }
     let bench = Bench::load(subject, &largest)?;
     let settings = if arguments.sweep {
-        bench.settings()
+        bench.subject.settings()
     } else {
         Vec::new()
     };
@@ -191,12 +191,7 @@ pub(super) fn run(arguments: &BenchArguments) -> Result<u8, Failure> {
         ));
     }
     let (seed, breakdown) = (arguments.seed, !arguments.no_breakdown);
-    let outputs = bench
-        .subject()
-        .jobs
-        .iter()
-        .map(|job| job.output as u64)
-        .sum();
+    let outputs = bench.subject.jobs.iter().map(|job| job.output as u64).sum();
     let measured = |at: usize| {
         let name = format!("run {} of {}", at + 1, configs.len());
         let mut progress = RunProgress::new(name, outputs);
@@ -256,14 +251,14 @@ pub(super) fn run(arguments: &BenchArguments) -> Result<u8, Failure> {
             .duration_since(UNIX_EPOCH)
             .map_or(0, |since| since.as_secs()),
         machine: machine(),
-        device: describe_device(&bench.subject().device),
-        model_id: &bench.subject().name,
-        parameters: bench.subject().config.parameters(),
-        precision: bench.subject().precision.to_string(),
+        device: describe_device(&bench.subject.device),
+        model_id: &bench.subject.name,
+        parameters: bench.subject.config.parameters(),
+        precision: bench.subject.precision.to_string(),
         load_seconds: bench.load_seconds,
-        num_prompts: bench.subject().jobs.len(),
+        num_prompts: bench.subject.jobs.len(),
         workload_text: &workload,
-        workload: fields(arguments, bench.subject()),
+        workload: fields(arguments, &bench.subject),
         report,
         runs: if reports.len() > 1 { &reports } else { &[] },
     });
@@ -294,15 +289,16 @@ fn table(report: &Report, sweep: bool) -> String {
     text
 }
 
+fn inputs(arguments: &BenchArguments) -> impl Iterator<Item = String> {
+    let inputs = arguments.inputs.iter();
+    inputs.map(|path| path.display().to_string())
+}
+
 /// The workload in fields; what INPUT decides is left out with it.
 fn fields(arguments: &BenchArguments, subject: &Subject) -> WorkloadFields {
     let made_up = arguments.inputs.is_empty();
     WorkloadFields {
-        inputs: arguments
-            .inputs
-            .iter()
-            .map(|path| path.display().to_string())
-            .collect(),
+        inputs: inputs(arguments).collect(),
         generations: subject.jobs.len(),
         template_tokens: subject.template.len(),
         input_tokens: made_up.then(|| arguments.input_tokens.to_string()),
@@ -325,12 +321,7 @@ fn describe(arguments: &BenchArguments, subject: &Subject) -> String {
     } else {
         format!(
             "{jobs} generations on the prompts of {}, {} tokens out",
-            arguments
-                .inputs
-                .iter()
-                .map(|path| path.display().to_string())
-                .collect::<Vec<_>>()
-                .join(" "),
+            inputs(arguments).collect::<Vec<_>>().join(" "),
             arguments.output_tokens
         )
     }
@@ -365,14 +356,9 @@ fn subject(arguments: &BenchArguments, options: &EngineOptions) -> Result<Subjec
             group: arguments.group_size as usize,
             seed: arguments.seed,
         };
-        workload
-            .check()
-            .map_err(|error| anyhow!(error))
-            .or_usage()?;
-        (
-            workload.template_tokens(config.vocab),
-            workload.jobs(config.vocab),
-        )
+        workload.check().map_err(anyhow::Error::msg).or_usage()?;
+        let template = workload.template_tokens(config.vocab);
+        (template, workload.jobs(config.vocab))
     } else {
         real_jobs(arguments)?
     };
@@ -430,9 +416,8 @@ fn real_jobs(arguments: &BenchArguments) -> Result<(Vec<u32>, Vec<Job>), Failure
             });
         let prompt = prompt.or_usage()?;
         tokens += (prompt.len() + 1) as u64 * u64::from(arguments.trials);
-        workload::check_tokens(tokens)
-            .map_err(|error| anyhow!(error))
-            .or_usage()?;
+        let checked = workload::check_tokens(tokens);
+        checked.map_err(anyhow::Error::msg).or_usage()?;
         for _ in 0..arguments.trials {
             let index = jobs.len() as u64;
             jobs.push(Job {

@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
 use clap::{Args, ValueEnum};
-use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::HumanCount;
 use serde_json::{Map, Value};
 
 use super::columns::ColumnArguments;
 use super::inputs::Inputs;
 use super::output::{self, ForceArgument, TableArguments};
-use super::progress::Lines;
+use super::progress::{self, Lines};
 use super::{DONE, Failure, INCOMPLETE, INTERRUPTED, OrFail, catch_interrupts, say};
 use crate::verify::{Counts, Explain, Settings, VerifyError};
 use juror_base::terminal::escaped;
@@ -201,7 +201,7 @@ pub(super) fn run(arguments: VerifyArguments) -> Result<u8, Failure> {
     let inputs = sources(&inputs.paths, out.as_deref())?;
     let interrupted = catch_interrupts().or_fail()?;
     let started = Instant::now();
-    let bar = bar(arguments.quiet);
+    let bar = progress::bar(None, arguments.quiet, "{spinner} {wide_msg}");
     let mut lines = Lines::new(arguments.quiet);
     let mut progress = |counts: &Counts| {
         let rate = counts.rows as f64 / started.elapsed().as_secs_f64().max(1e-9);
@@ -210,12 +210,7 @@ pub(super) fn run(arguments: VerifyArguments) -> Result<u8, Failure> {
             HumanCount(counts.rows as u64),
             HumanCount(rate as u64)
         );
-        if lines
-            .as_mut()
-            .is_some_and(|lines| lines.due(Instant::now()))
-        {
-            say(&text);
-        }
+        lines.say(&text);
         bar.set_message(text);
     };
     let run = Run {
@@ -409,20 +404,6 @@ fn shown(text: &str) -> String {
         let end: String = line.chars().skip(characters - LONGEST).collect();
         format!("…{}", escaped(&end))
     }
-}
-
-/// A count that moves, on standard error if that is a terminal.
-fn bar(quiet: bool) -> ProgressBar {
-    let target = if quiet {
-        ProgressDrawTarget::hidden()
-    } else {
-        ProgressDrawTarget::stderr_with_hz(5)
-    };
-    let bar = ProgressBar::with_draw_target(None, target);
-    if let Ok(style) = ProgressStyle::with_template("{spinner} {wide_msg}") {
-        bar.set_style(style);
-    }
-    bar
 }
 
 fn summarise(counts: &Counts, elapsed: Duration) {

@@ -1,7 +1,7 @@
 //! `juror batch run`
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use chrono::Local;
 use clap::Args;
@@ -260,7 +260,7 @@ impl Settings<'_> {
 struct Shown {
     what: &'static str,
     bar: indicatif::ProgressBar,
-    lines: Option<Lines>,
+    lines: Lines,
     announced: bool,
 }
 
@@ -288,10 +288,7 @@ impl Shown {
         }
         let BatchProgress { done, lines, .. } = progress;
         let line = format!("{done} of {lines} {} answered", self.what);
-        let now = Instant::now();
-        if self.lines.as_mut().is_some_and(|lines| lines.due(now)) {
-            say(&line);
-        }
+        self.lines.say(&line);
         self.bar.set_message(line);
     }
 }
