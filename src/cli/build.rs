@@ -1,6 +1,5 @@
 //! `juror build`
 
-use std::collections::BTreeMap;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -243,19 +242,13 @@ impl BuildArguments {
             if let (Value::Object(value), Value::Object(selected)) = (&mut value, selected) {
                 value.extend(selected);
             }
-            let text = format!("{value:#}\n");
-            file.write(|writer| writer.write_all(text.as_bytes()))
-                .or_fail()?;
+            output::write_json(file, &value)?;
         }
         Ok(DONE)
     }
 
     /// Prints a table, where standard output has no rows on it.
-    fn table<const N: usize>(
-        &self,
-        header: [&str; N],
-        rows: &[[String; N]],
-    ) -> Result<(), Failure> {
+    fn table(&self, header: &[&str], rows: &[[String; 3]]) -> Result<(), Failure> {
         if self.quiet || self.out().is_none_or(|out| out == Path::new("/dev/stdout")) {
             return Ok(());
         }
@@ -289,17 +282,13 @@ fn notes(coverage: &Coverage) {
             say(&format!("note: {count} {what}"));
         }
     }
-    let statuses: BTreeMap<&Status, &usize> = coverage
-        .by_status
-        .iter()
-        .filter(|(status, _)| **status != Status::Ok)
+    let statuses = coverage.by_status.iter();
+    let statuses = statuses.filter(|(status, _)| **status != Status::Ok);
+    let names: Vec<String> = statuses
+        .map(|(status, count)| format!("{count} {}", status.words()))
         .collect();
-    if !statuses.is_empty() {
-        let names = statuses.into_iter().map(|(status, count)| {
-            let name = json!(status).as_str().unwrap_or_default().replace('_', " ");
-            format!("{count} {name}")
-        });
-        let names = names.collect::<Vec<String>>().join(", ");
+    if !names.is_empty() {
+        let names = names.join(", ");
         say(&format!(
             "note: of {} verdicts {names}: these count for nothing",
             coverage.verdicts
@@ -321,15 +310,11 @@ fn hard(arguments: &BuildArguments) -> Result<u8, Failure> {
         .by_c
         .iter()
         .map(|of_c| {
-            let kept = if of_c.hard { "kept" } else { "–" };
-            [
-                format!("{:.3}", of_c.c),
-                of_c.samples.to_string(),
-                kept.to_owned(),
-            ]
+            let kept = if of_c.hard { "kept" } else { "–" }.to_owned();
+            [format!("{:.3}", of_c.c), of_c.samples.to_string(), kept]
         })
         .collect();
-    arguments.table(["C", "samples", ""], &rows)?;
+    arguments.table(&["C", "samples", ""], &rows)?;
     let mut facts = vec![format!(
         "{} of {voted} samples are hard to judge (0 < C < 1)",
         hard.hard
@@ -406,7 +391,7 @@ fn best(arguments: &BestArguments) -> Result<u8, Failure> {
             ]
         })
         .collect();
-    common.table(["best of", "expected reward", "questions"], &rows)?;
+    common.table(&["best of", "expected reward", "questions"], &rows)?;
     let mut facts = Vec::new();
     if best.below > 0 {
         facts.push(format!(

@@ -66,4 +66,4 @@ pub use sample::{Sample, id_hash};
 pub use samples::{Outline, Samples};
 pub use shard::{Shard, ShardError};
 pub use texts::Pair;
-pub use verdict_lines::{TrialsSeen, VerdictLine, each_batch};
+pub use verdict_lines::{TrialsSeen, VerdictLine, each_batch, each_row};

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use tempfile::TempDir;
 
 use super::super::{Failure, OrFail, say};
-use juror_data::{LineLimit, Next, sources};
+use juror_data::each_row;
 
 /// Keys of a batch's request that say nothing of the sample.
 const OF_THE_REQUEST: [&str; 3] = ["method", "url", "body"];
@@ -79,25 +79,14 @@ fn write(
 /// All rows of files, as objects.
 fn read(files: &[PathBuf]) -> Result<Vec<Row>, Failure> {
     let mut rows = Vec::new();
-    let mut text = Vec::new();
-    for source in sources(files, None)? {
-        let file = source.name();
-        let opened = source.open(LineLimit::default(), None, &[]);
-        let mut reader = opened?;
-        loop {
-            let next = reader.next(&mut text)?;
-            let place = format!("{file}:{}", reader.place());
-            match next {
-                Next::End => break,
-                Next::Row if text.trim_ascii().is_empty() => {}
-                Next::Bad(why) => bail_usage!("{place}: {why}"),
-                Next::Row => {
-                    let row = serde_json::from_slice(&text).with_context(|| place.clone());
-                    rows.push((place, row.or_usage()?));
-                }
-            }
-        }
-    }
+    each_row(files, |file, place, row| {
+        let place = format!("{file}:{place}");
+        let row = row.map_err(anyhow::Error::msg);
+        let row = row.and_then(|row| Ok(serde_json::from_slice(row)?));
+        let row = row.with_context(|| place.clone()).or_usage()?;
+        rows.push((place, row));
+        Ok::<(), Failure>(())
+    })?;
     Ok(rows)
 }
 

@@ -177,12 +177,9 @@ fn missing(
     ];
     let missing = missing.iter().filter(|(is_missing, _)| *is_missing);
     let missing: Vec<&str> = missing.map(|(_, what)| *what).collect();
-    let or = |given: &[PathBuf], example: &str| {
-        if given.is_empty() {
-            example.to_owned()
-        } else {
-            shown(given)
-        }
+    let or = |given: &[PathBuf], example: &str| match given {
+        [] => example.to_owned(),
+        given => shown(given),
     };
     let verdicts = if which.is_empty() {
         format!("{} ", or(verdicts, "verdicts.jsonl"))
@@ -287,13 +284,9 @@ fn page(
         say("Ctrl-C ends it; each label is on disk at once");
         super::view::print_address(address);
     };
-    let progress = juror_eval::label::page::serve(
-        session,
-        arguments.show_verdict,
-        arguments.port,
-        interrupted,
-        &mut tell,
-    );
+    let (show_verdict, port) = (arguments.show_verdict, arguments.port);
+    let progress =
+        juror_eval::label::page::serve(session, show_verdict, port, interrupted, &mut tell);
     let (done, all) = progress.or_fail()?;
     say(&format!("{done} of {all} are labelled"));
     Ok(DONE)

@@ -4,10 +4,12 @@ use std::io::{BufRead, IsTerminal, StdinLock, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use console::{Key, Term, style};
+use serde_json::Value;
 
 use super::super::{DONE, Failure, INTERRUPTED, OrFail, table};
 use juror_base::terminal::{escaped, escaped_lines};
 use juror_data::Sample;
+use juror_data::verdict::Status;
 use juror_eval::label::{Said, Session, Shown};
 
 /// What is to be done next.
@@ -123,28 +125,18 @@ pub(super) fn run(
             }
             Command::Undo => {
                 let undone = session.undo()?;
-                writeln!(
-                    out,
-                    "▸ {}",
-                    if undone {
-                        "undone"
-                    } else {
-                        "there is nothing to undo"
-                    }
-                )
-                .or_fail()?;
-                if undone {
-                    note = None;
-                    shown = None;
-                }
+                let what = if undone {
+                    (note, shown) = (None, None);
+                    "undone"
+                } else {
+                    "there is nothing to undo"
+                };
+                writeln!(out, "▸ {what}").or_fail()?;
             }
             Command::Quit => {
                 let (done, all) = session.progress();
-                writeln!(
-                    out,
-                    "\n{done} of {all} are labelled; the same command goes on"
-                )
-                .or_fail()?;
+                let goes_on = "the same command goes on";
+                writeln!(out, "\n{done} of {all} are labelled; {goes_on}").or_fail()?;
                 return Ok(DONE);
             }
             Command::Unknown => writeln!(out, "keys: {KEYS}").or_fail()?,
@@ -190,10 +182,7 @@ fn tell_verdicts(out: &mut impl Write, session: &Session, sample: &Sample) -> Re
     }
     for shown in session.verdicts(&sample.id)? {
         table::write_lines(out, "  ", &escaped(&verdict(&shown)))?;
-        let reason = shown
-            .verdict
-            .get("reason")
-            .and_then(serde_json::Value::as_str);
+        let reason = shown.verdict.get("reason").and_then(Value::as_str);
         if let Some(reason) = reason.filter(|reason| !reason.is_empty()) {
             table::write_lines(out, "  │ ", &escaped_lines(reason))?;
         }
@@ -211,13 +200,7 @@ fn verdict(shown: &Shown) -> String {
         word("overall", scored.overall),
         word("rules", scored.rules),
     ];
-    let status = shown
-        .verdict
-        .get("status")
-        .and_then(serde_json::Value::as_str);
-    let status = status
-        .filter(|status| *status != "ok")
-        .map(|status| status.replace('_', " "));
+    let status = (scored.status != Status::Ok).then(|| scored.status.words());
     let trial = (scored.trial > 0).then(|| format!("trial {}", scored.trial));
     let said: Vec<String> = trial
         .into_iter()
