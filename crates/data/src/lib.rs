@@ -49,7 +49,7 @@ pub mod verdict;
 mod verdict_lines;
 
 pub use chat_prompt::question as prompt_question;
-pub use columns::{ColumnError, ColumnMap, ColumnsUsed, Field, FieldUse};
+pub use columns::{ColumnError, ColumnMap, ColumnsUsed, Field, tally};
 pub use error::{BadLines, DatasetError};
 pub use input::{
     LineLimit, Next, RowReader, Source, file_number, is_rows_file, read_text, sources,
