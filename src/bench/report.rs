@@ -8,7 +8,7 @@ use super::breakdown::Breakdown;
 use super::ceiling::Ceiling;
 use super::cost;
 use super::limit::Limit;
-use super::measure::{RequestTimes, Run};
+use super::measure::{Measured, RequestTimes};
 use super::statistics::Spread;
 use juror_engine::checkpoint::ModelConfig;
 use juror_engine::engine::EngineConfig;
@@ -136,7 +136,7 @@ pub(crate) struct Context<'a> {
 
 impl Report {
     /// The figures of a run.
-    pub(crate) fn new(run: &Run, context: &Context) -> Self {
+    pub(crate) fn new(run: &Measured, context: &Context) -> Self {
         let seconds = run.wall.as_secs_f64().max(1e-9);
         let rate = |count: f64| count / seconds;
         let steps = run.record.steps.len().max(1) as f64;
@@ -281,7 +281,7 @@ impl Report {
 }
 
 /// Tokens per second in steps of prompt tokens only, or of generated tokens only.
-fn pure_rate(run: &Run, prefill: bool) -> f64 {
+fn pure_rate(run: &Measured, prefill: bool) -> f64 {
     let (mut tokens, mut time) = (0, Duration::ZERO);
     for step in &run.record.steps {
         let (wanted, other) = if prefill {
@@ -301,7 +301,7 @@ fn pure_rate(run: &Run, prefill: bool) -> f64 {
     }
 }
 
-fn latencies(run: &Run) -> Latencies {
+fn latencies(run: &Measured) -> Latencies {
     let of = |pick: &dyn Fn(&RequestTimes) -> Option<f64>| {
         Spread::of_seconds(run.requests.iter().filter_map(pick).collect())
     };

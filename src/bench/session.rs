@@ -5,7 +5,7 @@ use std::time::Instant;
 use candle_core::Device;
 use serde::Serialize;
 
-use super::measure::{Run, Settings, measure};
+use super::measure::{MeasureSettings, Measured, measure};
 use super::shared::SharedModel;
 use super::workload::Job;
 use super::{Ceiling, Context, Estimate, Report, Tokens, trace};
@@ -112,8 +112,8 @@ impl Bench {
         seed: u64,
         breakdown: bool,
         progress: &mut dyn FnMut(u64),
-    ) -> Result<(Report, Run), EngineError> {
-        let mut settings = Settings {
+    ) -> Result<(Report, Measured), EngineError> {
+        let mut settings = MeasureSettings {
             sampling,
             seed,
             profile: breakdown && self.subject.device.is_cpu(),
@@ -136,7 +136,7 @@ impl Bench {
         let profiled = measure(&self.model, config, some, &settings, &mut |_| {})?;
         report.breakdown = Report::new(&profiled, &context).breakdown;
         let spans = profiled.spans;
-        Ok((report, Run { spans, ..run }))
+        Ok((report, Measured { spans, ..run }))
     }
 
     /// The estimate for one run in an engine of these sizes.
@@ -205,8 +205,8 @@ fn config_for(subject: &Subject, options: &EngineOptions) -> EngineConfig {
 /// Writes a run for Chrome's trace viewer.
 ///
 /// # Errors
-/// Those of writing.
-pub(crate) fn write_trace(file: &OutputFile, run: &Run) -> Result<(), OutputError> {
+/// When the file cannot be written.
+pub(crate) fn write_trace(file: &OutputFile, run: &Measured) -> Result<(), OutputError> {
     // On a GPU the spans are from a later run; they are shown from its beginning.
     let origin = run.started;
     file.write(|out| trace::write(out, origin, &run.record.steps, &run.spans))
@@ -243,7 +243,7 @@ pub(crate) struct Document<'a> {
     pub num_prompts: usize,
     /// The workload, in words.
     pub workload_text: &'a str,
-    /// The same in fields.
+    /// The workload in fields.
     pub workload: WorkloadFields,
     /// The figures.
     #[serde(flatten)]

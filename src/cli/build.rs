@@ -16,8 +16,8 @@ use juror_data::verdict::Status;
 use juror_data::{Keep, LineLimit, LoadOptions, Needs};
 use juror_eval::build::best::Best;
 use juror_eval::build::hard::Hard;
-use juror_eval::build::pairs::{By, Pairs, Wanted as WantedPairs};
-use juror_eval::build::sft::{Accepted, Wanted as WantedResponses};
+use juror_eval::build::pairs::{By, Pairs, WantedPairs};
+use juror_eval::build::sft::{Accepted, WantedResponses};
 use juror_eval::build::{Coverage, Form, Judged, Output, Written};
 
 #[derive(Debug, Subcommand)]

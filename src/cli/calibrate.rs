@@ -128,12 +128,9 @@ pub(super) fn run(arguments: &CalibrateArguments) -> Result<u8, Failure> {
         fields.retain(|key, _| key == "notes" || fitted.contains(&key.as_str()));
     }
     value["fitted_by"] = "juror calibrate".into();
-    let text = format!("{value:#}\n");
     match &out {
-        Some(out) => out
-            .write(|writer| writer.write_all(text.as_bytes()))
-            .or_fail()?,
-        None => std::io::stdout().write_all(text.as_bytes()).or_fail()?,
+        Some(out) => output::write_json(out, &value)?,
+        None => writeln!(std::io::stdout(), "{value:#}").or_fail()?,
     }
     Ok(DONE)
 }
@@ -142,10 +139,8 @@ pub(super) fn run(arguments: &CalibrateArguments) -> Result<u8, Failure> {
 fn measured(seen: &Seen, fit: impl Fn(&[(f64, bool)]) -> Curve) -> String {
     let plain = Curve::default();
     let of = |seen: &[(f64, bool)]| {
-        (
-            negative_log_likelihood(&plain, seen),
-            calibration_error(&plain, seen),
-        )
+        let loss = negative_log_likelihood(&plain, seen);
+        (loss, calibration_error(&plain, seen))
     };
     let all: Vec<(f64, bool)> = seen.iter().map(|(_, one)| *one).collect();
     let (loss, error) = of(&all);

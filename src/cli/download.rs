@@ -13,7 +13,7 @@ use juror_engine::checkpoint::{Adapter, CheckpointError, ModelSource};
 use juror_hub::{Event, Want};
 use juror_judge::catalog::known_judges::judges;
 
-/// From this likeness on (Jaro and Winkler's, of 1) an alias is proposed for a name that is none.
+/// The Jaro-Winkler similarity from which an alias is proposed for an unknown name.
 const LIKE: f64 = 0.85;
 
 /// A bar on standard error, if that is a terminal; else a line that says that something is being fetched.

@@ -66,7 +66,7 @@ impl EndpointArguments {
         }
     }
 
-    /// Of one judge among several, some of which may run here.
+    /// Marks the arguments as those of one judge among several, some of which may run here.
     pub(super) fn of_several(&mut self) {
         self.is_of_several = true;
     }

@@ -220,7 +220,7 @@ tell_fault!(
 #[cfg(feature = "serve")]
 tell_fault!(juror_eval::browse::BrowseError);
 
-// An input's error is told as itself: it may have several lines ([`has_lines`]).
+// An input's error is reported as itself, since it may have several lines ([`has_lines`]).
 
 impl From<EvalError> for Failure {
     fn from(error: EvalError) -> Self {
@@ -382,7 +382,7 @@ fn say(line: &str) {
     write_line(&escaped(line));
 }
 
-/// As [`say`], behind a label of ours.
+/// As [`say`], after a label of ours.
 fn say_labelled(label: &console::StyledObject<&str>, line: &str) {
     write_line(&format!("{label} {}", escaped(line)));
 }
@@ -427,7 +427,7 @@ fn has_lines(error: &anyhow::Error) -> bool {
         .any(|cause| journal(cause) || shards(cause) || bad_lines(cause))
 }
 
-/// The error and its causes in one line; a cause that was told already is not told again.
+/// The error and its causes in one line, without causes that the text already contains.
 fn with_causes(error: &anyhow::Error) -> String {
     let mut text = String::new();
     for cause in error.chain().map(ToString::to_string) {

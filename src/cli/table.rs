@@ -8,10 +8,10 @@ use console::{Alignment, Term, measure_text_width, pad_str};
 use super::{Failure, OrFail};
 use juror_base::terminal::escaped;
 
-/// Columns of a text that goes to a file or a program.
+/// The width of a text that goes to a file or a program.
 const WITHOUT_TERMINAL: usize = 120;
 
-/// Columns of the terminal that standard output is; none where it is something else.
+/// The width of the terminal; `None` if standard output is no terminal.
 pub(super) fn columns() -> Option<usize> {
     let terminal = std::io::stdout().is_terminal();
     terminal.then(|| usize::from(Term::stdout().size().1))

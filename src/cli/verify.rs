@@ -16,9 +16,9 @@ use super::inputs::Inputs;
 use super::output::{self, ForceArgument, TableArguments};
 use super::progress::{self, Lines};
 use super::{DONE, Failure, INCOMPLETE, INTERRUPTED, OrFail, catch_interrupts, say};
-use crate::verify::{Counts, Explain, Settings, VerifyError};
+use crate::verify::{Counts, Explain, VerifyError, VerifySettings};
 use juror_base::terminal::escaped;
-use juror_data::output::{Column, Kind, Mark, OutputFile, OutputFormat, has_place_beside};
+use juror_data::output::{CellKind, Column, Mark, OutputFile, OutputFormat, has_place_beside};
 use juror_data::{Keep, LineLimit, Source, sources};
 use juror_rules::{AnswerFormat, Config, Profile, Status, Verification};
 
@@ -150,7 +150,7 @@ pub(super) fn run(arguments: VerifyArguments) -> Result<u8, Failure> {
         }
         config.insert("decimal".to_owned(), arguments.decimal.into());
     }
-    let settings = Settings {
+    let settings = VerifySettings {
         profile: arguments.profile.into(),
         config,
         columns: arguments.columns.map().or_usage()?,
@@ -213,7 +213,7 @@ pub(super) fn run(arguments: VerifyArguments) -> Result<u8, Failure> {
         lines.say(&text);
         bar.set_message(text);
     };
-    let run = Run {
+    let run = RowsRun {
         settings: &settings,
         explain: arguments.explain,
         interrupted: &interrupted,
@@ -255,15 +255,15 @@ pub(super) fn run(arguments: VerifyArguments) -> Result<u8, Failure> {
     }
 }
 
-struct Run<'r> {
-    settings: &'r Settings,
+struct RowsRun<'r> {
+    settings: &'r VerifySettings,
     explain: bool,
     interrupted: &'r AtomicBool,
     format: OutputFormat,
     keep: &'r [String],
 }
 
-impl Run<'_> {
+impl RowsRun<'_> {
     fn verify(
         &self,
         inputs: Vec<Source>,
@@ -314,23 +314,23 @@ impl Run<'_> {
 /// The columns of a table of verdicts, by the keys of their lines. A list of what was found is written as JSON.
 fn columns(keep: &[String]) -> Vec<Column> {
     let own = [
-        ("id", Kind::Text),
-        ("index", Kind::Integer),
-        ("equal", Kind::Boolean),
-        ("status", Kind::Text),
-        ("method", Kind::Text),
-        ("gold", Kind::Text),
-        ("pred", Kind::Text),
-        ("reason", Kind::Text),
-        ("error", Kind::Text),
-        ("profile", Kind::Text),
+        ("id", CellKind::Text),
+        ("index", CellKind::Integer),
+        ("equal", CellKind::Boolean),
+        ("status", CellKind::Text),
+        ("method", CellKind::Text),
+        ("gold", CellKind::Text),
+        ("pred", CellKind::Text),
+        ("reason", CellKind::Text),
+        ("error", CellKind::Text),
+        ("profile", CellKind::Text),
     ];
     let own = own.into_iter().map(|(name, kind)| Column::new(name, kind));
     own.chain(Column::kept(keep)).collect()
 }
 
 /// One pair from the command line.
-fn one(settings: &Settings, gold: &str, pred: &str, explain: bool) -> Result<u8, Failure> {
+fn one(settings: &VerifySettings, gold: &str, pred: &str, explain: bool) -> Result<u8, Failure> {
     let verification = settings
         .verifier(None, [None, None])
         .map_err(|error| anyhow!(error))

@@ -46,7 +46,7 @@ impl Given<'_> {
             .filter_map(|option| option.get_long())
     }
 
-    /// Is a second judge to be asked? Only some commands can be told so.
+    /// Whether a second judge is asked (`--cascade`, which only some commands have).
     fn is_cascade(&self) -> bool {
         let mut options = self.command.get_arguments();
         options.any(|option| option.get_id() == "cascade") && self.has("cascade")

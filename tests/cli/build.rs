@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use crate::common::{Folder, rollouts, words};
+use crate::common::{Folder, rollouts};
 
 /// Numbers that a seed decides.
 struct Random(u64);

@@ -769,9 +769,8 @@ fn wrong_inputs_are_told() {
         ("--data test.jsonl --labels test.jsonl", "--verdicts"),
         ("--data test.jsonl --json nowhere/out.json", "nowhere"),
     ] {
-        folder
-            .run(&[&responses[..], arguments].concat())
-            .expect(2, &[said]);
+        let line = format!("gsm8k responses.jsonl {arguments}");
+        folder.run_words(&line).expect(2, &[said]);
     }
     folder
         .run_words("gsm8k prompts.jsonl --data test.jsonl")

@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
 
-use crate::common::{Folder, Ran, json_lines, rollouts, words};
+use crate::common::{Folder, Ran, json_lines, rollouts};
 use serde_json::{Value, json};
 
 fn pair(gold: &str, pred: &str) -> String {

@@ -121,10 +121,10 @@ fn kind(reason: &str) -> &str {
     reason.split(" column ").next().unwrap_or(reason)
 }
 
-/// Reasons that are told.
+/// The most reasons that a message lists.
 const REASONS: usize = 20;
 
-/// Places that are told of each.
+/// The most places that it lists for each.
 const PLACES: usize = 3;
 
 impl BadLines {

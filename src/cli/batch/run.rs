@@ -97,7 +97,7 @@ Exit codes:
 const SHOWN_EVERY: Duration = Duration::from_millis(200);
 
 pub(in crate::cli) fn run(arguments: RunBatchArguments) -> Result<u8, Failure> {
-    let settings = Settings {
+    let settings = AnswerSettings {
         out: answers_file(&mut output::outputs(arguments.force), &arguments.output)?,
         model: arguments.model,
         adapter: &arguments.adapter,
@@ -166,7 +166,7 @@ pub(in crate::cli) fn execute(
 }
 
 /// What a batch is answered with, and where its answers go.
-pub(in crate::cli) struct Settings<'a> {
+pub(in crate::cli) struct AnswerSettings<'a> {
     pub(in crate::cli) out: OutputFile,
     pub(in crate::cli) model: String,
     pub(in crate::cli) adapter: &'a AdapterArgument,
@@ -197,7 +197,7 @@ pub(in crate::cli) fn answers_file(
     outputs.open(out, Mark::Journal(out.to_owned())).or_usage()
 }
 
-impl Settings<'_> {
+impl AnswerSettings<'_> {
     /// A run that answers these requests; reads the model's text side, not its weights.
     pub(in crate::cli) fn resolve(self, requests: Requests) -> Result<BatchRun, Failure> {
         let out = self.out;

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::super::inputs::Inputs;
 use super::super::{Failure, OrFail, say};
-use super::{EvalArguments, Judged};
+use super::{EvalArguments, ScoredJudge};
 use juror_data::output::OutputFile;
 use juror_eval::eval::{Choices, PrimeRow, Samples};
 use juror_eval::report::evaluation::{Contents, JudgeResults, ReportError, html};
@@ -58,7 +58,7 @@ fn texts(arguments: &EvalArguments) -> &[PathBuf] {
 pub(super) fn write(
     file: &OutputFile,
     arguments: &EvalArguments,
-    judged: &[Judged],
+    judged: &[ScoredJudge],
     samples: &Samples,
     choices: Option<&Choices>,
     published: &[PrimeRow],

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 
-use super::Judged;
+use super::ScoredJudge;
 use juror_eval::eval::{
     Choices, Comparison, Evaluation, Miss, PrimeRow, RESAMPLES, Samples, Task, Verdicts,
 };
@@ -69,12 +69,12 @@ struct FlipReport {
 
 impl Report {
     pub(super) fn of(
-        judged: &[Judged],
+        judged: &[ScoredJudge],
         samples: &Samples,
         choices: Option<Choices>,
         prime: Vec<PrimeRow>,
     ) -> Self {
-        let judge = |one: &Judged| {
+        let judge = |one: &ScoredJudge| {
             let comparisons = one.comparisons.iter().map(|(task, comparison, flips)| {
                 let flips = flips.iter().map(|flip| FlipReport {
                     id: samples.id(flip.sample).to_owned(),

@@ -81,7 +81,7 @@ enum Benchmark {
 }
 
 /// A judge's verdicts, scored.
-struct Judged {
+struct ScoredJudge {
     path: PathBuf,
     verdicts: Verdicts,
     evaluation: Evaluation,
@@ -117,7 +117,7 @@ pub(super) fn run(arguments: &EvalArguments) -> Result<u8, Failure> {
         &arguments.columns
     };
     let mut labels = Labels::read(&arguments.labels, columns, &arguments.label_columns)?;
-    let mut judged: Vec<Judged> = Vec::new();
+    let mut judged: Vec<ScoredJudge> = Vec::new();
     for (at, path) in files.into_iter().enumerate() {
         let verdicts = labels.verdicts(path)?;
         let samples = &labels.samples;
@@ -134,7 +134,7 @@ pub(super) fn run(arguments: &EvalArguments) -> Result<u8, Failure> {
             };
             Task::ALL.into_iter().filter_map(of).collect()
         });
-        judged.push(Judged {
+        judged.push(ScoredJudge {
             path: path.clone(),
             verdicts,
             evaluation,
@@ -186,7 +186,7 @@ pub(super) struct Labels {
     columns: LabelColumns,
     /// The keys that rows or verdicts have, where none of them has a label.
     keys: Vec<String>,
-    /// Are they kept keys of the verdicts themselves?
+    /// Whether the verdicts' own kept keys hold the labels.
     own: bool,
 }
 
@@ -248,7 +248,7 @@ impl Labels {
     /// Scores one file of verdicts, and prints it.
     pub(super) fn score(&mut self, path: &Path) -> Result<(), Failure> {
         let verdicts = self.verdicts(path)?;
-        let judged = [Judged {
+        let judged = [ScoredJudge {
             path: path.to_owned(),
             evaluation: Evaluation::of(path, &verdicts, &self.samples, None),
             verdicts,
@@ -294,7 +294,7 @@ impl Labels {
 }
 
 /// Says what the figures leave out.
-fn notes(judged: &[Judged], samples: &Samples) {
+fn notes(judged: &[ScoredJudge], samples: &Samples) {
     for one in judged {
         let evaluation = &one.evaluation;
         for sentence in evaluation.left_out() {

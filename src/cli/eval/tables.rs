@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io::{BufWriter, Write};
 
 use super::super::{Failure, OrFail, table};
-use super::{Judged, bars};
+use super::{ScoredJudge, bars};
 use juror_data::verdict::Status;
 use juror_eval::eval::{
     Choices, CostUnit, Evaluation, Measures, Preference, PrimeRow, Samples, Scores, Task, Threshold,
@@ -68,11 +68,7 @@ fn confusions(out: &mut impl Write, measures: &Measures) -> Result<(), Failure> 
 }
 
 /// A table of parts of the samples, where there are at least two of them.
-fn parts(
-    out: &mut impl Write,
-    title: &str,
-    parts: Vec<(String, &Measures)>,
-) -> Result<(), Failure> {
+fn parts(out: &mut impl Write, title: &str, parts: &[(String, &Measures)]) -> Result<(), Failure> {
     let has = |task: &Task| parts.iter().any(|(_, of)| of.tasks.contains_key(task));
     let Some(primary) = Task::ALL.into_iter().find(has).filter(|_| parts.len() > 1) else {
         return Ok(());
@@ -120,7 +116,7 @@ fn parts(
 
 /// The tables.
 pub(super) fn print(
-    judged: &[Judged],
+    judged: &[ScoredJudge],
     samples: &Samples,
     choices: Option<&Choices>,
     reference: &[PrimeRow],
@@ -181,13 +177,13 @@ pub(super) fn print(
             ("by answer type", &evaluation.by_answer_type),
         ] {
             let named = by.iter().map(|(name, of)| (name.clone(), of));
-            parts(&mut out, title, named.collect())?;
+            parts(&mut out, title, &named.collect::<Vec<_>>())?;
         }
         let lengths = evaluation.by_response_length.iter();
         let lengths = lengths
             .map(|of| (format!("{} to {} characters", of.from, of.to), &of.measures))
-            .collect();
-        parts(&mut out, "by response length", lengths)?;
+            .collect::<Vec<_>>();
+        parts(&mut out, "by response length", &lengths)?;
         for (task, reliability) in &evaluation.reliability {
             let at = |best: Threshold| {
                 format!(
@@ -359,7 +355,7 @@ fn facts(measures: &Measures) -> String {
 /// How the other judges differ from the first.
 fn print_comparisons(
     out: &mut impl Write,
-    judged: &[Judged],
+    judged: &[ScoredJudge],
     samples: &Samples,
 ) -> Result<(), Failure> {
     let Some((first, others)) = judged.split_first() else {

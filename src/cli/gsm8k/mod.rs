@@ -21,7 +21,7 @@ use juror_eval::eval::Samples;
 use juror_eval::gsm8k::against::Against;
 use juror_eval::gsm8k::method::Method;
 use juror_eval::gsm8k::report::{Made, Report};
-use juror_eval::gsm8k::responses::{Labels, Responses, SET_NAMES};
+use juror_eval::gsm8k::responses::{LabelSets, Responses, SET_NAMES};
 use juror_eval::gsm8k::test_set::TestSet;
 
 /// Heading of what responses are scored against.
@@ -124,7 +124,7 @@ pub(super) fn run(mut arguments: Gsm8kArguments) -> Result<u8, Failure> {
             .map_err(|why| anyhow!("--state: {why}"))
             .or_usage()?;
     }
-    let labels = Labels {
+    let labels = LabelSets {
         original: arguments.test_set(arguments.data.as_ref())?,
         audited: arguments.test_set(arguments.platinum.as_ref())?,
     };

@@ -124,7 +124,7 @@ pub(super) fn run(
         bail_usage!("--solve needs --model and -o");
     };
     let solver = arguments.solver(model)?;
-    let settings = run_batch::Settings {
+    let settings = run_batch::AnswerSettings {
         out,
         model: model.clone(),
         adapter: &arguments.adapter,

@@ -15,7 +15,9 @@ use super::output::{self, ForceArgument};
 use super::rows::whole;
 use super::{DONE, Failure, INTERRUPTED, OrFail, catch_interrupts, say};
 use juror_data::output::Mark;
-use juror_eval::label::{Choice, LabelFile, LabelLine, LabelPair, Queue, Session, read_labels};
+use juror_eval::label::{
+    LabelFile, LabelLine, LabelPair, Queue, QueueChoice, Session, read_labels,
+};
 
 /// Label responses by hand: those that judges disagree on, or any others
 #[derive(Debug, Args)]
@@ -204,28 +206,28 @@ fn check_output(output: &Path) -> Result<(), Failure> {
 }
 
 /// Which samples are asked for, and the labels that there are already.
-fn choice(arguments: &LabelArguments) -> Result<(Choice, Vec<LabelLine>), Failure> {
+fn choice(arguments: &LabelArguments) -> Result<(QueueChoice, Vec<LabelLine>), Failure> {
     if let [first, second] = arguments.adjudicate.as_slice() {
         let pair = pair(first, second)?;
-        return Ok((Choice::Of(pair.open()), pair.agreed));
+        return Ok((QueueChoice::Of(pair.open()), pair.agreed));
     }
     let choice = match arguments.sample {
-        Some(count) => Choice::Drawn(count, arguments.seed),
-        None if arguments.all => Choice::All,
-        None => Choice::Doubtful(arguments.below.unwrap_or(0.0)),
+        Some(count) => QueueChoice::Drawn(count, arguments.seed),
+        None if arguments.all => QueueChoice::All,
+        None => QueueChoice::Doubtful(arguments.below.unwrap_or(0.0)),
     };
     Ok((choice, Vec::new()))
 }
 
 /// Says that nobody need be asked.
 fn nothing_to_do(
-    choice: &Choice,
+    choice: &QueueChoice,
     output: &Path,
     annotator: &str,
     given: &[LabelLine],
 ) -> Result<u8, Failure> {
     match choice {
-        Choice::Of(_) => {
+        QueueChoice::Of(_) => {
             LabelFile::open(output, annotator, given)?;
             say(&format!(
                 "nothing is left to be asked: {} labels that both agree on are in {}",
@@ -233,10 +235,10 @@ fn nothing_to_do(
                 output.display()
             ));
         }
-        Choice::Doubtful(_) => say(
+        QueueChoice::Doubtful(_) => say(
             "the verdicts disagree on no row: ask for unsure ones with --below 0.9, for some with --sample N, or for all with --all",
         ),
-        Choice::All | Choice::Drawn(..) => say("there are no rows to be labelled"),
+        QueueChoice::All | QueueChoice::Drawn(..) => say("there are no rows to be labelled"),
     }
     Ok(DONE)
 }

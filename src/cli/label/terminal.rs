@@ -20,7 +20,7 @@ enum Command {
     Skip,
     Undo,
     Quit,
-    /// A key that stands for nothing.
+    /// A key without a meaning.
     Unknown,
     /// Ctrl-C.
     Interrupt,

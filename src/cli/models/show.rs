@@ -324,7 +324,7 @@ fn kv_cache(config: &ModelConfig) -> String {
     )
 }
 
-/// How the model's thinking is told from its answer, and what `--thinking` does: as a run of `judge` would have it.
+/// How the model's thinking is separated from its answer, and what `--thinking` does in a run of `judge`.
 fn thinking(prompts: &PromptBuilder) -> String {
     let switch = match prompts.switch() {
         ThinkingSwitch::None => "--thinking is refused: the chat template has no thinking switch",

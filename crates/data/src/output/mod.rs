@@ -14,7 +14,7 @@ pub use self::file::{OutputFile, Outputs};
 pub use self::format::OutputFormat;
 pub use self::mark::Mark;
 
-pub use self::table::{Column, JsonLineSink, Kind};
+pub use self::table::{CellKind, Column, JsonLineSink};
 use self::target::Target;
 
 /// A file that could not be written.

@@ -10,7 +10,7 @@ use juror_data::{Rows, VerdictLine};
 
 /// The place of a verdict's line, and its reward.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct VerdictPlace {
     pub(super) offset: u64,
     pub(super) length: u32,
     /// NaN if there is none.
@@ -31,7 +31,7 @@ pub(crate) struct Index {
     pub(crate) samples: Samples,
     /// The content of each verdict, in the file's order.
     pub(crate) scored: Vec<Scored>,
-    pub(super) places: Vec<Place>,
+    pub(super) places: Vec<VerdictPlace>,
     /// The bits of each sample's trials.
     said: Vec<u8>,
     /// The number of samples with a verdict.
@@ -104,7 +104,7 @@ impl Index {
             self.rewards.1 += 1;
         }
         self.scored.push(scored);
-        self.places.push(Place {
+        self.places.push(VerdictPlace {
             offset,
             length,
             reward: line.reward.map_or(f32::NAN, |reward| reward as f32),

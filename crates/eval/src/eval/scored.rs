@@ -368,10 +368,10 @@ impl Verdicts {
     }
 }
 
-/// Ids of each side that are told where none meet.
+/// How many ids of verdicts and of rows a message names when none match.
 pub(crate) const IDS_TOLD: usize = 2;
 
-/// Some ids of verdicts and of rows, none of which meet.
+/// Some ids of verdicts and of rows, for a message that none match.
 pub fn both_sides<'i>(
     verdicts: impl IntoIterator<Item = &'i str>,
     rows: impl IntoIterator<Item = &'i str>,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::against::Against;
 use super::method::Method;
-use super::responses::{Disagreements, Labels, Responses, SET_NAMES};
+use super::responses::{Disagreements, LabelSets, Responses, SET_NAMES};
 use super::statistics::Scores;
 use super::test_set::{Audit, Disputed, SetIdentity};
 
@@ -155,7 +155,12 @@ impl Report {
     pub(crate) const VERSION: u32 = 1;
 
     /// The report on responses, scored against these labels; `stated` is what the user states about how they were made.
-    pub fn of(files: Vec<String>, responses: &Responses, labels: &Labels, stated: &Made) -> Self {
+    pub fn of(
+        files: Vec<String>,
+        responses: &Responses,
+        labels: &LabelSets,
+        stated: &Made,
+    ) -> Self {
         let made = if *stated == Made::default() {
             let rows = responses.made.iter();
             rows.map(|(made, rows)| MadeRows {

@@ -30,7 +30,7 @@ const ERROR: &str = "error";
 
 /// The labels that responses are scored against.
 #[derive(Debug, Default)]
-pub struct Labels {
+pub struct LabelSets {
     /// The original ones; `None` if the responses bring their own references.
     pub original: Option<TestSet>,
     /// The audited ones, if they are asked for.
@@ -92,7 +92,7 @@ impl Responses {
     pub fn read(
         inputs: &[PathBuf],
         options: LoadOptions,
-        labels: &Labels,
+        labels: &LabelSets,
     ) -> Result<Self, Gsm8kError> {
         let options = LoadOptions {
             columns: options.columns.with_needs(Needs {
@@ -194,7 +194,7 @@ impl Responses {
 
 /// Collects responses as they are read.
 struct Reader<'l> {
-    labels: &'l Labels,
+    labels: &'l LabelSets,
     responses: Responses,
     /// The indices of questions by their text.
     places: HashMap<String, usize>,

@@ -24,7 +24,7 @@ pub use file::{LabelFile, LabelLine, read_labels};
 #[cfg(feature = "serve")]
 pub(crate) use page::TEMPLATES;
 pub use pair::{Difference, LabelPair};
-pub use queue::{Choice, Queue, Reasons};
+pub use queue::{Queue, QueueChoice, Reasons};
 pub use said::Said;
 pub use session::{Session, Shown};
 

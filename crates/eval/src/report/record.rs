@@ -58,7 +58,7 @@ impl Text {
 
 /// The answers of a label, a judge or the rules.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
-pub(crate) struct Said {
+pub(crate) struct Answers {
     /// Whether the derivation is right.
     pub(crate) process: Option<bool>,
     /// Whether the final answer is right.
@@ -67,7 +67,7 @@ pub(crate) struct Said {
     pub(crate) overall: Option<bool>,
 }
 
-impl From<&Labelled> for Said {
+impl From<&Labelled> for Answers {
     fn from(of: &Labelled) -> Self {
         Self {
             process: of.process,
@@ -85,7 +85,7 @@ pub(crate) struct Judgement {
     /// The place of the verdict: file and line.
     pub(crate) place: String,
     pub(crate) status: String,
-    pub(crate) said: Said,
+    pub(crate) said: Answers,
     /// The probability that the derivation is right.
     pub(crate) process_probability: Option<f32>,
     /// The probability that the final answer is right.
@@ -106,7 +106,7 @@ impl Judgement {
             judge: judge.to_owned(),
             place: scored.line.to_string(),
             status: scored.status.name().to_owned(),
-            said: Said {
+            said: Answers {
                 process: scored.process,
                 outcome: scored.outcome,
                 overall: scored.overall,
@@ -129,7 +129,7 @@ pub(crate) struct Tag {
 
 /// A sample with everything said of it. Nothing in it is HTML.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub(crate) struct Record {
+pub(crate) struct Article {
     /// The element's id in the page.
     pub(crate) anchor: String,
     pub(crate) id: String,
@@ -146,7 +146,7 @@ pub(crate) struct Record {
     pub(crate) question: Option<Text>,
     pub(crate) reference: Option<Text>,
     pub(crate) response: Option<Text>,
-    pub(crate) label: Option<Said>,
+    pub(crate) label: Option<Answers>,
     pub(crate) judgements: Vec<Judgement>,
     /// The rules' result for the final answer.
     pub(crate) rules: Option<bool>,
@@ -205,7 +205,7 @@ impl Brief {
 /// The length in characters from which a question is folded where responses are to be read.
 const LONG: usize = 700;
 
-impl Record {
+impl Article {
     /// The record as HTML.
     ///
     /// # Errors
@@ -213,7 +213,7 @@ impl Record {
     pub(crate) fn html(&self) -> Result<String, minijinja::Error> {
         #[derive(Serialize)]
         struct Values<'r> {
-            record: &'r Record,
+            record: &'r Article,
             gist: String,
             brief: Option<Brief>,
             /// The length of a question that is folded.

@@ -51,7 +51,8 @@ impl Query {
                 "in" => query.within = named(Within::ALL, Within::name, value).ok_or_else(wrong)?,
                 "sort" => query.sort = named(Sort::ALL, Sort::name, value).ok_or_else(wrong)?,
                 "status" => {
-                    filter.status = Some(named(Status::ALL, Status::name, value).ok_or_else(wrong)?)
+                    filter.status =
+                        Some(named(Status::ALL, Status::name, value).ok_or_else(wrong)?);
                 }
                 "process" => filter.process = truth()?,
                 "outcome" => filter.outcome = truth()?,

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::browse::{Kind, Record, Summary};
 use crate::report::numbers::{self, grouped};
-use crate::report::record::{Judgement, Record as Article, Said, Tag, Text};
+use crate::report::record::{Answers, Article, Judgement, Tag, Text};
 
 /// The most bytes of a text on a page of its own.
 const MOST_WHOLE: usize = 1 << 20;
@@ -26,7 +26,7 @@ pub(super) fn record(record: &Record, judge: &str, whole: bool) -> Article {
         .unwrap_or_default();
     let scored = &record.scored;
     let labelled = &record.labelled;
-    let label = Said::from(labelled);
+    let label = Answers::from(labelled);
     let tags = record.misses.iter().map(|miss| Tag {
         name: miss.name(),
         text: kind_words(Kind::Miss(*miss)),
@@ -44,7 +44,7 @@ pub(super) fn record(record: &Record, judge: &str, whole: bool) -> Article {
         question: text(&record.texts.question),
         reference: text(&record.texts.reference),
         response: text(&record.texts.response),
-        label: Some(label).filter(|label| *label != Said::default()),
+        label: Some(label).filter(|label| *label != Answers::default()),
         judgements: vec![Judgement {
             reward: verdict("reward").and_then(Value::as_f64),
             reason: text(&record.texts.reason),
@@ -66,7 +66,7 @@ pub(super) fn kind_words(kind: Kind) -> String {
 }
 
 /// Counts and figures as the words and numbers that the template takes.
-pub(super) fn summary_words(summary: &Summary, trouble: Option<String>) -> Value {
+pub(super) fn summary_words(summary: &Summary, trouble: Option<&str>) -> Value {
     let state = match (summary.has_caught_up, summary.is_journal) {
         (false, _) => "still being read",
         (true, true) => "from the run's journal: new verdicts appear as they are written",

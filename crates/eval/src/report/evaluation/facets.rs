@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::Contents;
-use super::disagreements::{Disagreement, Kind, flips};
+use super::disagreements::{Disagreement, DisagreementKind, flips};
 use crate::eval::Task;
 use crate::report::numbers::grouped;
 
@@ -32,7 +32,7 @@ impl Facets {
     pub(super) fn of(contents: &Contents<'_>, names: &[String]) -> Self {
         let mut facets = Self::default();
         let judge = &names[0];
-        for kind in Kind::ALL {
+        for kind in DisagreementKind::ALL {
             facets.add(kind.name().to_owned(), kind.title(), "disagreement");
         }
         for task in Task::ALL {

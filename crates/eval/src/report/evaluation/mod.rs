@@ -24,12 +24,12 @@ use rayon::prelude::*;
 
 use super::numbers::grouped;
 use super::page::{STYLE, policy, render};
-use super::record::{Judgement, Record, Said, Tag};
+use super::record::{Answers, Article, Judgement, Tag};
 use super::run;
 use crate::eval::{
     Choices, Comparison, Evaluation, Flip, PrimeRow, Samples, Scored, Task, Verdicts,
 };
-use disagreements::{Disagreement, Disagreements, Kind};
+use disagreements::{Disagreement, DisagreementKind, Disagreements};
 use facets::{Facet, Facets};
 use juror_data::{ColumnMap, DatasetError};
 use texts::{SampleTexts, VerdictTexts};
@@ -118,9 +118,9 @@ pub fn html(contents: &Contents<'_>) -> Result<String, ReportError> {
     let found = Disagreements::of(contents.judges, contents.samples);
     let mut facets = Facets::of(contents, &names);
     let shown = Shown::of(contents, &names, &found, &mut facets)?;
-    let kinds = Kind::ALL
+    let kinds = DisagreementKind::ALL
         .into_iter()
-        .filter(|kind| contents.judges.len() > 1 || *kind != Kind::JudgeAgainstJudge)
+        .filter(|kind| contents.judges.len() > 1 || *kind != DisagreementKind::JudgeAgainstJudge)
         .map(|kind| {
             let count = found.counts.get(&kind).copied().unwrap_or_default();
             context! {
@@ -279,7 +279,7 @@ struct Source<'s> {
 }
 
 impl Source<'_> {
-    fn record(&self, disagreement: &Disagreement) -> Record {
+    fn record(&self, disagreement: &Disagreement) -> Article {
         let samples = self.contents.samples;
         let scored = &self.contents.judges[0].verdicts.scored[disagreement.verdict];
         let labelled = samples.labelled.get(scored.sample as usize);
@@ -301,7 +301,7 @@ impl Source<'_> {
         let name = |names: &crate::eval::Names, number: Option<u32>| {
             number.map(|number| names.name(number).to_owned())
         };
-        Record {
+        Article {
             anchor: format!("r{}", disagreement.verdict),
             id: samples.id(scored.sample).to_owned(),
             trial: self.trials.then_some(scored.trial),
@@ -322,12 +322,12 @@ impl Source<'_> {
             question: texts.question,
             reference: texts.reference,
             response: texts.response,
-            label: labelled.map(Said::from),
+            label: labelled.map(Answers::from),
             judgements: judgements.collect(),
             rules: scored.rules,
             brief: true,
             without_texts: "make the report with `--rows`, the rows that were judged, or judge with `--keep`",
-            ..Record::default()
+            ..Article::default()
         }
     }
 }

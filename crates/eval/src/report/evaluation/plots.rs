@@ -25,7 +25,7 @@ fn figure(
         title => &plot.title,
         svg => Html::from_safe_string(svg),
         caption => caption.into(),
-        header => Html::from_iter(header.iter().copied()),
+        header => header.iter().copied().collect::<Html>(),
         rows => rows.into_iter().map(Html::from_iter).collect::<Html>(),
     }
 }

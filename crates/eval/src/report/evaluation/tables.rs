@@ -115,7 +115,7 @@ pub(super) fn of(contents: &Contents<'_>, names: &[String], facets: &[Facet]) ->
     context! {
         title => names.first(), lead, scores, scores_drawn,
         main => Html::from_iter(main(first)),
-        statuses => Html::from_iter(all.by_status.iter().map(status)),
+        statuses => all.by_status.iter().map(status).collect::<Html>(),
         parts => Html::from_iter(parts(contents, facets)),
         matrices => matrices(all, facets),
         reliability => reliability(first),
@@ -371,7 +371,7 @@ fn comparisons(contents: &Contents<'_>, names: &[String], facets: &[Facet]) -> H
                 p => p_value(comparison.mcnemar.p_exact),
             }
         });
-        context! { name, rows => Html::from_iter(rows) }
+        context! { name, rows => rows.collect::<Html>() }
     };
     others.map(table).collect()
 }
