@@ -92,9 +92,7 @@ pub(crate) type Explain<'e> = &'e (dyn Fn(&[String], &str, &Verification) -> Str
 pub(crate) struct Counts {
     /// Rows answered.
     pub rows: usize,
-    /// Equal.
     pub equal: usize,
-    /// Different.
     pub different: usize,
     /// Rows that are no pair; each has a line with an `error`.
     pub bad: usize,

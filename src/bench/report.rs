@@ -51,7 +51,6 @@ pub(crate) struct Report {
     pub prefill_tokens_per_second: f64,
     /// Generated tokens per second in steps without prompt tokens; 0 if there were none.
     pub decode_tokens_per_second: f64,
-    /// Steps.
     pub steps: usize,
     /// Mean number of sequences in a step.
     pub mean_batch_occupancy: f64,
@@ -84,7 +83,6 @@ pub(crate) struct Report {
     pub token_budget: usize,
     /// The most tokens of one prompt in a step.
     pub prefill_chunk: usize,
-    /// The number of KV blocks.
     pub kv_blocks: usize,
 }
 

@@ -25,7 +25,6 @@ pub(crate) struct Subject {
     pub name: String,
     /// Its sizes.
     pub config: ModelConfig,
-    /// Its weights.
     pub weights: Weights,
     /// Where it runs.
     pub device: Device,
@@ -233,7 +232,6 @@ pub(crate) struct Document<'a> {
     pub device: String,
     /// The model's name.
     pub model_id: &'a str,
-    /// The number of parameters.
     pub parameters: usize,
     /// The types it was stored in.
     pub precision: String,
@@ -258,7 +256,6 @@ pub(crate) struct Document<'a> {
 pub(crate) struct WorkloadFields {
     /// The files of rollouts whose prompts are used; empty for made-up prompts.
     pub inputs: Vec<String>,
-    /// The number of generations.
     pub generations: usize,
     /// Tokens that all prompts begin with.
     pub template_tokens: usize,
@@ -272,7 +269,6 @@ pub(crate) struct WorkloadFields {
     pub group_size: Option<u32>,
     /// The seed of lengths, tokens, weights and draws.
     pub seed: u64,
-    /// The temperature.
     pub temperature: f64,
 }
 

@@ -174,12 +174,17 @@ impl EndpointArguments {
     }
 }
 
-fn object(text: &str) -> Result<Map<String, Value>, String> {
+/// Parses the keys of a request's body; `example` is shown where they are none.
+pub(super) fn parse_object(text: &str, example: &str) -> Result<Map<String, Value>, String> {
     match serde_json::from_str(text) {
         Ok(Value::Object(keys)) => Ok(keys),
-        Ok(_) => Err("must be a JSON object, as `{\"top_k\": 20}`".to_owned()),
+        Ok(_) => Err(format!("must be a JSON object, as `{example}`")),
         Err(error) => Err(format!("not JSON: {error}")),
     }
+}
+
+fn object(text: &str) -> Result<Map<String, Value>, String> {
+    parse_object(text, "{\"top_k\": 20}")
 }
 
 fn price(text: &str) -> Result<(f64, f64), String> {

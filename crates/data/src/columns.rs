@@ -29,14 +29,14 @@ named! {
 }
 
 impl Field {
-    fn from_name(name: &str) -> Option<Self> {
-        let name = match name {
+    /// The field of a name in `--columns`, which may be one that data sets use.
+    fn parse(name: &str) -> Option<Self> {
+        Self::from_name(match name {
             "reference_answer" | "gold" => "reference",
             "student_answer" | "pred" => "response",
             "other_answer" => "other",
             name => name,
-        };
-        Self::ALL.into_iter().find(|field| field.name() == name)
+        })
     }
 }
 
@@ -137,7 +137,7 @@ impl ColumnMap {
                     text: setting.to_owned(),
                 })?;
             let (name, key) = (name.trim(), key.trim());
-            let field = Field::from_name(name).ok_or_else(|| ColumnError::UnknownField {
+            let field = Field::parse(name).ok_or_else(|| ColumnError::UnknownField {
                 name: name.to_owned(),
             })?;
             if key.is_empty() && field != Field::Id {

@@ -1,6 +1,6 @@
 //! Enums whose variants have names.
 
-/// Makes an enum from variants with their names, and with it `ALL`, which lists the variants in this order, and `name`.
+/// Makes an enum from variants with their names, and with it `ALL`, which lists the variants in this order, `name` and `from_name`.
 #[macro_export]
 macro_rules! named {
     (
@@ -23,6 +23,11 @@ macro_rules! named {
                 match self {
                     $(Self::$variant => $text,)+
                 }
+            }
+
+            /// The one of this name.
+            $vis fn from_name(name: &str) -> Option<Self> {
+                Self::ALL.into_iter().find(|one| one.name() == name)
             }
         }
     };

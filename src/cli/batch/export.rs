@@ -7,6 +7,7 @@ use clap::Args;
 use serde_json::{Map, Value};
 
 use crate::cli::columns::ColumnArguments;
+use crate::cli::endpoint::parse_object;
 use crate::cli::inputs::Inputs;
 use crate::cli::judge::{
     ONLY_SCORE, describe_input, load_inputs, refuse_meaningless, shard_in_name,
@@ -58,7 +59,7 @@ pub(in crate::cli) struct ExportBatchArguments {
     #[arg(long, help_heading = "Request")]
     parts: bool,
     /// Further keys of every request's body, as `{"chat_template_kwargs": {"enable_thinking": false}}`; null leaves a key out
-    #[arg(long, value_name = "JSON", value_parser = parse_object, help_heading = "Request")]
+    #[arg(long, value_name = "JSON", value_parser = object, help_heading = "Request")]
     body: Option<Map<String, Value>>,
 
     #[command(flatten)]
@@ -80,12 +81,8 @@ pub(in crate::cli) struct ExportBatchArguments {
     quiet: bool,
 }
 
-fn parse_object(text: &str) -> Result<Map<String, Value>, String> {
-    match serde_json::from_str(text) {
-        Ok(Value::Object(object)) => Ok(object),
-        Ok(_) => Err("must be a JSON object, as `{\"user\": \"me\"}`".into()),
-        Err(error) => Err(format!("not JSON: {error}")),
-    }
+fn object(text: &str) -> Result<Map<String, Value>, String> {
+    parse_object(text, "{\"user\": \"me\"}")
 }
 
 pub(in crate::cli) fn run(arguments: ExportBatchArguments) -> Result<u8, Failure> {

@@ -110,8 +110,9 @@ pub(super) struct SolveArguments {
 }
 
 fn configuration() -> impl TypedValueParser<Value = Configuration> {
-    PossibleValuesParser::new(Configuration::ALL.map(Configuration::name))
-        .try_map(|name| name.parse::<Configuration>())
+    PossibleValuesParser::new(Configuration::ALL.map(Configuration::name)).try_map(|name| {
+        Configuration::from_name(&name).ok_or_else(|| format!("there is no {name}"))
+    })
 }
 
 /// Has the model answer the questions of `set`. Returns the exit code, and where the responses are, unless the run was interrupted.

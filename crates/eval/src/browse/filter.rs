@@ -18,11 +18,6 @@ named! {
 }
 
 impl Truth {
-    /// The value of this name.
-    pub(crate) fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|truth| truth.name() == text)
-    }
-
     fn is(self, value: Option<bool>) -> bool {
         match self {
             Self::True => value == Some(true),
@@ -44,13 +39,9 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    pub(crate) fn all() -> Vec<Self> {
+    pub(crate) fn all() -> impl Iterator<Item = Self> {
         let misses = Miss::ALL.into_iter().map(Self::Miss);
-        [Self::Any]
-            .into_iter()
-            .chain(misses)
-            .chain([Self::Trials])
-            .collect()
+        [Self::Any].into_iter().chain(misses).chain([Self::Trials])
     }
 
     /// Its name in the addresses of pages.

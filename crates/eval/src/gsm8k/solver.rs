@@ -1,7 +1,5 @@
 //! A local model as the solver: prompts of the standard configurations as requests, and their answers as rows.
 
-use std::str::FromStr;
-
 use serde_json::{Map, Value, json};
 
 use super::exemplars::Exemplar;
@@ -87,15 +85,6 @@ impl Configuration {
             prompt.push_str(" Let's think step by step.");
         }
         prompt
-    }
-}
-
-impl FromStr for Configuration {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<Self, String> {
-        let found = Self::ALL.into_iter().find(|one| one.name() == name);
-        found.ok_or_else(|| format!("there is {}", Self::ALL.map(Self::name).join(", ")))
     }
 }
 

@@ -336,9 +336,7 @@ fn form(query: &Query, subjects: &[String], has_labels: bool, has_rows: bool) ->
                 | Kind::Miss(crate::eval::Miss::RulesAgainstJudge | crate::eval::Miss::NoVerdict)
         )
     };
-    let kinds = Kind::all()
-        .into_iter()
-        .filter(|kind| has_labels || !needs_labels(*kind));
+    let kinds = Kind::all().filter(|kind| has_labels || !needs_labels(*kind));
     let kinds = kinds.map(|kind| (kind.name().to_owned(), kind_words(kind)));
     let sorts = Sort::ALL
         .into_iter()

@@ -45,22 +45,20 @@ impl Query {
                 continue;
             }
             let wrong = || format!("`{key}` cannot be {value:?}");
-            let truth = || Truth::parse(value).map(Some).ok_or_else(wrong);
+            let truth = || Truth::from_name(value).map(Some).ok_or_else(wrong);
             match key.as_str() {
                 "q" => value.clone_into(&mut query.text),
-                "in" => query.within = named(Within::ALL, Within::name, value).ok_or_else(wrong)?,
-                "sort" => query.sort = named(Sort::ALL, Sort::name, value).ok_or_else(wrong)?,
-                "status" => {
-                    filter.status =
-                        Some(named(Status::ALL, Status::name, value).ok_or_else(wrong)?);
-                }
+                "in" => query.within = Within::from_name(value).ok_or_else(wrong)?,
+                "sort" => query.sort = Sort::from_name(value).ok_or_else(wrong)?,
+                "status" => filter.status = Some(Status::from_name(value).ok_or_else(wrong)?),
                 "process" => filter.process = truth()?,
                 "outcome" => filter.outcome = truth()?,
                 "overall" => filter.overall = truth()?,
                 "rules" => filter.rules = truth()?,
                 "subject" => filter.subject = Some(value.to_owned()),
                 "kind" => {
-                    filter.kind = Some(named(Kind::all(), Kind::name, value).ok_or_else(wrong)?);
+                    let found = Kind::all().find(|kind| kind.name() == value);
+                    filter.kind = Some(found.ok_or_else(wrong)?);
                 }
                 "trial" => filter.trial = Some(value.parse().map_err(|_| wrong())?),
                 "from" => filter.from = Some(number(value).ok_or_else(wrong)?),
@@ -127,14 +125,6 @@ impl Query {
         }
         address
     }
-}
-
-fn named<T: Copy>(
-    all: impl IntoIterator<Item = T>,
-    name: fn(T) -> &'static str,
-    wanted: &str,
-) -> Option<T> {
-    all.into_iter().find(|one| name(*one) == wanted)
 }
 
 fn number(text: &str) -> Option<f32> {
