@@ -12,41 +12,39 @@ use juror_engine::text::reasoning::{ThinkingStyle, ThinkingTags};
 use juror_judge::judge::{ChatSettings, JudgeText};
 
 #[derive(Debug, Clone, Default, Args)]
-#[command(next_help_heading = CHAT)]
 pub(super) struct ChatArguments {
     /// Whether the model is to think, where its chat template lets one choose (`enable_thinking`)
-    #[arg(long, value_enum, value_name = "on|off")]
+    #[arg(long, value_enum, value_name = "on|off", help_heading = CHAT)]
     thinking: Option<Switch>,
     /// How long the model is to think, where its chat template lets one choose (`reasoning_effort`)
-    #[arg(long, value_enum, value_name = "EFFORT")]
+    #[arg(long, value_enum, value_name = "EFFORT", help_heading = CHAT)]
     reasoning_effort: Option<Effort>,
     /// A system message before the prompt
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", help_heading = CHAT)]
     system_prompt: Option<String>,
     /// Another variable of the chat template; a VALUE that is JSON is read as JSON, any other is a text. May be given
     /// several times
-    #[arg(long = "template-variable", value_name = "NAME=VALUE")]
+    #[arg(long = "template-variable", value_name = "NAME=VALUE", help_heading = CHAT)]
     template_variables: Vec<TemplateVariable>,
     /// A chat template (Jinja) in place of the model's own
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = CHAT)]
     chat_template: Option<PathBuf>,
     #[command(flatten)]
     style: ThinkingArguments,
     /// The date for chat templates that write one, as 2026-11-21 [default: today, or that of the run gone on with]
-    #[arg(long, value_name = "DATE")]
+    #[arg(long, value_name = "DATE", help_heading = CHAT)]
     date: Option<Moment>,
 }
 
 /// How a model writes its thinking, as the user says it.
 #[derive(Debug, Clone, Default, Args)]
-#[command(next_help_heading = CHAT)]
 pub(super) struct ThinkingArguments {
     /// How the model writes its thinking: think (`<think>…</think>`), none, or harmony (gpt-oss' channels) [default: as
     /// its tokenizer and chat template show]
-    #[arg(long, value_name = "STYLE", conflicts_with = "thinking_tags")]
+    #[arg(long, value_name = "STYLE", conflicts_with = "thinking_tags", help_heading = CHAT)]
     thinking_style: Option<ThinkingStyle>,
     /// The two tags around the model's thinking, as `<a>,</a>`
-    #[arg(long, value_name = "OPEN,CLOSE", allow_hyphen_values = true)]
+    #[arg(long, value_name = "OPEN,CLOSE", allow_hyphen_values = true, help_heading = CHAT)]
     thinking_tags: Option<ThinkingTags>,
 }
 

@@ -13,13 +13,17 @@ use juror_eval::eval::LabelColumns;
 
 /// Which keys of a row hold what.
 #[derive(Debug, Clone, Default, Args)]
-#[command(next_help_heading = "Input")]
 pub(super) struct ColumnArguments {
     /// Which key holds what: question=…, reference=…, response=…, id=…, steps=…, rubric=…, other=…; KEY may be a path, as in `outputs[*].text`
-    #[arg(long, value_name = "FIELD=KEY", value_delimiter = ',')]
+    #[arg(
+        long,
+        value_name = "FIELD=KEY",
+        value_delimiter = ',',
+        help_heading = "Input"
+    )]
     columns: Vec<String>,
     /// The shape of the rows [default: recognised for each row by its keys]
-    #[arg(long, value_name = "NAME", value_parser = preset_parser())]
+    #[arg(long, value_name = "NAME", value_parser = preset_parser(), help_heading = "Input")]
     preset: Option<&'static Preset>,
 }
 

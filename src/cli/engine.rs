@@ -11,20 +11,19 @@ use juror_judge::judge::EngineOptions;
 
 /// Where a model runs, and what it is stored in.
 #[derive(Debug, Clone, Args)]
-#[command(next_help_heading = JUDGE)]
 pub(super) struct ModelArguments {
     /// Where the model runs: auto, cpu, cuda, cuda:N or metal
-    #[arg(long, value_name = "DEVICE", default_value = "auto")]
+    #[arg(long, value_name = "DEVICE", default_value = "auto", help_heading = JUDGE)]
     pub(super) device: DeviceChoice,
     /// What weights, and with them keys and values, are stored in: f32, f16, bf16, or auto: weights as in the checkpoint,
     /// keys and values in f32 on the CPU; bf16 on a GPU
-    #[arg(long, value_name = "TYPE", default_value = "auto", value_parser = PrecisionChoice::parse_dtype)]
+    #[arg(long, value_name = "TYPE", default_value = "auto", value_parser = PrecisionChoice::parse_dtype, help_heading = JUDGE)]
     dtype: DtypeOrAuto,
     /// Store weights smaller: `q8_0` or `q4k` on the CPU, fp8 on an NVIDIA GPU; `stored` keeps those of a checkpoint in FP8, GPTQ or AWQ there
-    #[arg(long, value_name = "TYPE")]
+    #[arg(long, value_name = "TYPE", help_heading = JUDGE)]
     quantize: Option<Quantization>,
     /// What keys and values are stored in: f32, f16, bf16, or fp8 on an NVIDIA GPU
-    #[arg(long, value_name = "TYPE")]
+    #[arg(long, value_name = "TYPE", help_heading = JUDGE)]
     kv_dtype: Option<KvType>,
 }
 
@@ -41,23 +40,22 @@ impl ModelArguments {
 
 /// An adapter of the model.
 #[derive(Debug, Clone, Default, Args)]
-#[command(next_help_heading = JUDGE)]
 pub(super) struct AdapterArgument {
     /// An adapter of the model, as peft saves it (`adapter_config.json`, `adapter_model.safetensors`), merged when the weights are read
-    #[arg(long, value_name = "DIR", requires = "model")]
+    #[arg(long, value_name = "DIR", requires = "model", help_heading = JUDGE)]
     pub(super) adapter: Option<PathBuf>,
 }
 
 /// Several devices.
 #[derive(Debug, Clone, Args)]
-#[command(next_help_heading = JUDGE)]
 pub(super) struct GpusArgument {
     /// Several NVIDIA GPUs by their numbers, as `0,1`: one engine for each, all fed from one queue
     #[arg(
         long,
         value_name = "LIST",
         value_delimiter = ',',
-        conflicts_with = "device"
+        conflicts_with = "device",
+        help_heading = JUDGE
     )]
     gpus: Vec<usize>,
 }

@@ -13,21 +13,20 @@ use juror_judge::protocol::{self, FieldName, PromptTemplate, Protocol};
 
 /// A protocol and its prompt, without a model.
 #[derive(Debug, Clone, Default, Args)]
-#[command(next_help_heading = super::engine::JUDGE)]
 pub(super) struct PromptChoice {
     /// What the judge is asked, and how its answer is read: a name that `juror prompts list` shows, or your own file
     /// [default: that of a known judge, else prime]
-    #[arg(long, value_name = "NAME|FILE.toml")]
+    #[arg(long, value_name = "NAME|FILE.toml", help_heading = super::engine::JUDGE)]
     pub(super) protocol: Option<String>,
     /// Your own prompt text, with `{{question}}`, `{{student_answer}}`, `{{reference_answer}}` and, if you like,
     /// `{{few_shots}}`
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = super::engine::JUDGE)]
     pub(super) prompt: Option<PathBuf>,
     /// Text for the prompt's `{{few_shots}}`
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = super::engine::JUDGE)]
     pub(super) few_shots: Option<PathBuf>,
     /// Criteria for every response, a TOML file; `--protocol rubric` without it takes each row's own
-    #[arg(long, value_name = "FILE.toml")]
+    #[arg(long, value_name = "FILE.toml", help_heading = super::engine::JUDGE)]
     pub(super) rubric: Option<PathBuf>,
 }
 
