@@ -34,7 +34,7 @@ const ENOUGH: usize = 10_000;
 /// Rows that are read for them at the most.
 const MOST_READ: usize = 200_000;
 
-/// Do settings say the decimal mark?
+/// Whether settings name the decimal mark.
 fn says_decimal(settings: &Map<String, Value>) -> bool {
     settings.get("decimal").is_some_and(|mark| !mark.is_null())
 }
@@ -69,12 +69,12 @@ enum Outcome<'l> {
 
 /// How a run of rows is verified.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Settings {
-    /// Whose verdicts are wanted.
+pub(crate) struct VerifySettings {
+    /// The rules to compare by.
     pub profile: Profile,
     /// Settings of every row that has none of its own, as JSON: a row's `config` replaces them key by key.
     pub config: Map<String, Value>,
-    /// Where rollouts have reference answer and response.
+    /// Which keys of a rollout hold the reference answer and the response.
     pub columns: ColumnMap,
     /// How long a line may be.
     pub max_line: LineLimit,
@@ -92,13 +92,11 @@ pub(crate) type Explain<'e> = &'e (dyn Fn(&[String], &str, &Verification) -> Str
 pub(crate) struct Counts {
     /// Rows answered.
     pub rows: usize,
-    /// Equal.
     pub equal: usize,
-    /// Different.
     pub different: usize,
     /// Rows that are no pair; each has a line with an `error`.
     pub bad: usize,
-    /// Why the first of them is none.
+    /// What is wrong with the first of them.
     pub first_bad: String,
     /// Answered rows by their status.
     pub by_status: HashMap<Status, usize>,
@@ -190,7 +188,7 @@ pub(crate) enum VerifyError {
     Interrupted,
 }
 
-impl Settings {
+impl VerifySettings {
     /// A verifier under these settings and those of a row, and under decimal marks of the gold answer and of the prediction where
     /// neither names one.
     ///
@@ -500,7 +498,7 @@ struct RowLine {
     row: Result<Vec<u8>, String>,
 }
 
-/// Lets the reader go however the run ends.
+/// Tells the reader to stop, however the run ends.
 struct Abandon(Arc<Queue>);
 
 impl Drop for Abandon {
@@ -517,7 +515,7 @@ struct Answered {
     text: Vec<u8>,
     /// Which of the keys to be kept it has.
     kept: Vec<bool>,
-    /// Does its verdict depend on what a comma or a point is?
+    /// Whether its verdict depends on what a comma or a point is.
     open: bool,
 }
 

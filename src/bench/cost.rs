@@ -1,6 +1,6 @@
 //! The least cost of a run: the operations that its tokens need, and the bytes that its steps must read.
 
-use super::measure::{RequestTimes, Run};
+use super::measure::{Measured, RequestTimes};
 use super::recorder::Step;
 use super::report::Context;
 use juror_engine::checkpoint::ModelConfig;
@@ -9,7 +9,7 @@ use juror_engine::model::memory::MXFP4_BITS;
 
 /// Floating-point operations that a run's tokens need: two for each weight a token meets, the scores and weighted values
 /// of attention, and the output head for every token chosen.
-pub(super) fn operations(run: &Run, model: &ModelConfig) -> f64 {
+pub(super) fn operations(run: &Measured, model: &ModelConfig) -> f64 {
     let request = |request: &RequestTimes| {
         // The last token is chosen but not put through the model.
         let (from, to) = (request.cached, request.prompt + request.output - 1);
@@ -33,7 +33,7 @@ fn seen(tokens: usize, window: Option<usize>) -> f64 {
 }
 
 /// The fewest bytes that a run's steps must read.
-pub(super) fn bytes(run: &Run, context: &Context) -> f64 {
+pub(super) fn bytes(run: &Measured, context: &Context) -> f64 {
     let (model, precision) = (context.model, context.precision);
     let head = (model.vocab * model.hidden) as f64 * precision.weights.for_head().bits();
     let layer = AttentionShape {

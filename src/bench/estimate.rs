@@ -17,7 +17,6 @@ const SHARE: f64 = 0.5;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Tokens {
-    /// The number of generations.
     pub generations: usize,
     /// Prompt tokens to compute, counting what all prompts share once.
     pub prompts: usize,

@@ -29,7 +29,7 @@ pub(crate) enum Limit {
 }
 
 impl Limit {
-    /// That of a run.
+    /// What limited the run of this report.
     pub(crate) fn of(report: &Report) -> Self {
         let (flops, bytes) = (
             report.model_flops_utilisation,

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::recorder::{Record, Recorder};
+use super::recorder::{Recorded, Recorder};
 use super::shared::SharedModel;
 use super::workload::Job;
 use juror_engine::engine::{
@@ -11,7 +11,7 @@ use juror_engine::engine::{
 use juror_engine::model::profile::{Profile, Span};
 
 /// What came of a run.
-pub(crate) struct Run {
+pub(crate) struct Measured {
     /// What it took to compute the template, before the clock started.
     pub template: Duration,
     /// When the first request was handed in.
@@ -21,7 +21,7 @@ pub(crate) struct Run {
     /// Each generation.
     pub requests: Vec<RequestTimes>,
     /// Steps, and times between tokens.
-    pub record: Record,
+    pub record: Recorded,
     /// Where the model's time went, with profiling.
     pub spans: Vec<Span>,
     /// Preempted sequences, which were computed again.
@@ -45,7 +45,7 @@ pub(crate) struct RequestTimes {
 
 /// How a run is made.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Settings {
+pub(crate) struct MeasureSettings {
     /// How tokens are chosen.
     pub sampling: Sampling,
     /// The seed of the draws.
@@ -63,9 +63,9 @@ pub(crate) fn measure(
     model: &SharedModel,
     config: &EngineConfig,
     jobs: &[Job],
-    settings: &Settings,
+    settings: &MeasureSettings,
     progress: &mut dyn FnMut(u64),
-) -> Result<Run, EngineError> {
+) -> Result<Measured, EngineError> {
     let mut engine = Engine::new(Box::new(model.clone()), config)?;
     let request = |id: usize, job: &Job| Request {
         id: id as u64,
@@ -127,7 +127,7 @@ pub(crate) fn measure(
     let wall = started.elapsed();
     let spans = model.take_spans();
     model.set_profile(Profile::off());
-    Ok(Run {
+    Ok(Measured {
         template,
         started,
         wall,

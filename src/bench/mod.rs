@@ -1,7 +1,7 @@
 //! How fast a judge is: a workload through the real engine, measured.
 //!
 //! ```text
-//! Workload ─▶ jobs ─▶ measure(model, sizes) ─▶ Run ─▶ Report ─▶ table, JSON; steps and spans ─▶ Chrome trace
+//! Workload ─▶ jobs ─▶ measure(model, sizes) ─▶ Measured ─▶ Report ─▶ table, JSON; steps and spans ─▶ Chrome trace
 //! ```
 //!
 //! | file | what it is for |

@@ -29,7 +29,7 @@ pub(crate) struct Step {
 
 /// Everything recorded in a run.
 #[derive(Debug, Default)]
-pub(crate) struct Record {
+pub(crate) struct Recorded {
     /// The steps, in order.
     pub steps: Vec<Step>,
     /// Times between two tokens of one request, in seconds.
@@ -39,11 +39,11 @@ pub(crate) struct Record {
 
 /// Writes the engine's reports to a record that others may read.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Recorder(Arc<Mutex<Record>>);
+pub(crate) struct Recorder(Arc<Mutex<Recorded>>);
 
 impl Recorder {
     /// What was recorded since the last call.
-    pub(crate) fn take(&self) -> Record {
+    pub(crate) fn take(&self) -> Recorded {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::breakdown::Breakdown;
 use super::ceiling::Ceiling;
 use super::cost;
 use super::limit::Limit;
-use super::measure::Run;
+use super::measure::{Measured, RequestTimes};
 use super::statistics::Spread;
 use juror_engine::checkpoint::ModelConfig;
 use juror_engine::engine::EngineConfig;
@@ -51,7 +51,6 @@ pub(crate) struct Report {
     pub prefill_tokens_per_second: f64,
     /// Generated tokens per second in steps without prompt tokens; 0 if there were none.
     pub decode_tokens_per_second: f64,
-    /// Steps.
     pub steps: usize,
     /// Mean number of sequences in a step.
     pub mean_batch_occupancy: f64,
@@ -84,34 +83,39 @@ pub(crate) struct Report {
     pub token_budget: usize,
     /// The most tokens of one prompt in a step.
     pub prefill_chunk: usize,
-    /// The number of KV blocks.
     pub kv_blocks: usize,
 }
 
-/// Latencies of requests and tokens, under vLLM's names.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-#[allow(clippy::struct_field_names, reason = "the names are vLLM's")]
+/// Times of requests and tokens.
+#[derive(Debug, Clone, Copy, PartialEq)]
 struct Latencies {
-    mean_ttft_ms: f64,
-    std_ttft_ms: f64,
-    median_ttft_ms: f64,
-    p95_ttft_ms: f64,
-    p99_ttft_ms: f64,
-    mean_tpot_ms: f64,
-    std_tpot_ms: f64,
-    median_tpot_ms: f64,
-    p95_tpot_ms: f64,
-    p99_tpot_ms: f64,
-    mean_itl_ms: f64,
-    std_itl_ms: f64,
-    median_itl_ms: f64,
-    p95_itl_ms: f64,
-    p99_itl_ms: f64,
-    mean_e2el_ms: f64,
-    std_e2el_ms: f64,
-    median_e2el_ms: f64,
-    p95_e2el_ms: f64,
-    p99_e2el_ms: f64,
+    first_token: Spread,
+    /// A token's share of the time after the first.
+    per_token: Spread,
+    between_tokens: Spread,
+    whole: Spread,
+}
+
+impl Serialize for Latencies {
+    /// As keys with vLLM's names, `mean_ttft_ms` and the like.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let all = [
+            ("ttft", self.first_token),
+            ("tpot", self.per_token),
+            ("itl", self.between_tokens),
+            ("e2el", self.whole),
+        ];
+        serializer.collect_map(all.into_iter().flat_map(|(what, spread)| {
+            [
+                ("mean", spread.mean),
+                ("std", spread.std),
+                ("median", spread.p50),
+                ("p95", spread.p95),
+                ("p99", spread.p99),
+            ]
+            .map(|(name, time)| (format!("{name}_{what}_ms"), time))
+        }))
+    }
 }
 
 /// What the figures are derived from, in addition to the run.
@@ -130,33 +134,19 @@ pub(crate) struct Context<'a> {
 
 impl Report {
     /// The figures of a run.
-    pub(crate) fn new(run: &Run, context: &Context) -> Self {
+    pub(crate) fn new(run: &Measured, context: &Context) -> Self {
         let seconds = run.wall.as_secs_f64().max(1e-9);
         let rate = |count: f64| count / seconds;
         let steps = run.record.steps.len().max(1) as f64;
-        let prompt: u64 = run
-            .requests
-            .iter()
-            .map(|request| request.prompt as u64)
-            .sum();
-        let output: u64 = run
-            .requests
-            .iter()
-            .map(|request| request.output as u64)
-            .sum();
-        let cached: u64 = run
-            .requests
-            .iter()
-            .map(|request| request.cached as u64)
-            .sum();
+        let tokens = |of: fn(&RequestTimes) -> usize| run.requests.iter().map(of).sum::<usize>();
+        let prompt = tokens(|request| request.prompt) as u64;
+        let output = tokens(|request| request.output) as u64;
+        let cached = tokens(|request| request.cached) as u64;
         let rows: usize = run.record.steps.iter().map(|step| step.rows).sum();
         let peak = run.record.steps.iter().map(|step| step.used_blocks).max();
         let sum = |pick: fn(&super::recorder::Step) -> Duration| -> f64 {
-            run.record
-                .steps
-                .iter()
-                .map(|step| pick(step).as_secs_f64())
-                .sum()
+            let steps = run.record.steps.iter();
+            steps.map(|step| pick(step).as_secs_f64()).sum()
         };
         let (host, busy) = (sum(|step| step.host), sum(|step| step.duration));
         let occupancy = rows as f64 / steps;
@@ -199,8 +189,13 @@ impl Report {
 
     /// Rows of the table for people: what, and how much.
     pub(crate) fn rows(&self) -> Vec<(&'static str, String)> {
-        let latency = &self.latencies;
-        let times = |mean: f64, p50: f64, p95: f64, p99: f64| {
+        let times = |Spread {
+                         mean,
+                         p50,
+                         p95,
+                         p99,
+                         ..
+                     }: Spread| {
             format!("mean {mean:.1}  p50 {p50:.1}  p95 {p95:.1}  p99 {p99:.1} ms")
         };
         let percent = |share: f64| format!("{:.1} %", 100.0 * share);
@@ -231,24 +226,8 @@ impl Report {
                     self.prefill_tokens_per_second, self.decode_tokens_per_second
                 ),
             ),
-            (
-                "time to first token",
-                times(
-                    latency.mean_ttft_ms,
-                    latency.median_ttft_ms,
-                    latency.p95_ttft_ms,
-                    latency.p99_ttft_ms,
-                ),
-            ),
-            (
-                "time between tokens",
-                times(
-                    latency.mean_itl_ms,
-                    latency.median_itl_ms,
-                    latency.p95_itl_ms,
-                    latency.p99_itl_ms,
-                ),
-            ),
+            ("time to first token", times(self.latencies.first_token)),
+            ("time between tokens", times(self.latencies.between_tokens)),
             (
                 "batch",
                 format!(
@@ -300,7 +279,7 @@ impl Report {
 }
 
 /// Tokens per second in steps of prompt tokens only, or of generated tokens only.
-fn pure_rate(run: &Run, prefill: bool) -> f64 {
+fn pure_rate(run: &Measured, prefill: bool) -> f64 {
     let (mut tokens, mut time) = (0, Duration::ZERO);
     for step in &run.record.steps {
         let (wanted, other) = if prefill {
@@ -320,37 +299,17 @@ fn pure_rate(run: &Run, prefill: bool) -> f64 {
     }
 }
 
-fn latencies(run: &Run) -> Latencies {
-    let of = |pick: &dyn Fn(&super::measure::RequestTimes) -> Option<f64>| {
+fn latencies(run: &Measured) -> Latencies {
+    let of = |pick: &dyn Fn(&RequestTimes) -> Option<f64>| {
         Spread::of_seconds(run.requests.iter().filter_map(pick).collect())
     };
-    let first = of(&|request| Some(request.first_token));
-    let per_token = of(&|request| {
-        (request.output > 1)
-            .then(|| (request.finished - request.first_token) / (request.output - 1) as f64)
-    });
-    let whole = of(&|request| Some(request.finished));
-    let gap = Spread::of_seconds(run.record.gaps.clone());
     Latencies {
-        mean_ttft_ms: first.mean,
-        std_ttft_ms: first.std,
-        median_ttft_ms: first.p50,
-        p95_ttft_ms: first.p95,
-        p99_ttft_ms: first.p99,
-        mean_tpot_ms: per_token.mean,
-        std_tpot_ms: per_token.std,
-        median_tpot_ms: per_token.p50,
-        p95_tpot_ms: per_token.p95,
-        p99_tpot_ms: per_token.p99,
-        mean_itl_ms: gap.mean,
-        std_itl_ms: gap.std,
-        median_itl_ms: gap.p50,
-        p95_itl_ms: gap.p95,
-        p99_itl_ms: gap.p99,
-        mean_e2el_ms: whole.mean,
-        std_e2el_ms: whole.std,
-        median_e2el_ms: whole.p50,
-        p95_e2el_ms: whole.p95,
-        p99_e2el_ms: whole.p99,
+        first_token: of(&|request| Some(request.first_token)),
+        per_token: of(&|request| {
+            let more = (request.output > 1).then(|| (request.output - 1) as f64)?;
+            Some((request.finished - request.first_token) / more)
+        }),
+        between_tokens: Spread::of_seconds(run.record.gaps.clone()),
+        whole: of(&|request| Some(request.finished)),
     }
 }

@@ -5,7 +5,7 @@ use std::time::Instant;
 use candle_core::Device;
 use serde::Serialize;
 
-use super::measure::{Run, Settings, measure};
+use super::measure::{MeasureSettings, Measured, measure};
 use super::shared::SharedModel;
 use super::workload::Job;
 use super::{Ceiling, Context, Estimate, Report, Tokens, trace};
@@ -25,7 +25,6 @@ pub(crate) struct Subject {
     pub name: String,
     /// Its sizes.
     pub config: ModelConfig,
-    /// Its weights.
     pub weights: Weights,
     /// Where it runs.
     pub device: Device,
@@ -39,7 +38,7 @@ pub(crate) struct Subject {
 
 /// A loaded model and its ceilings, ready to be measured in any setting.
 pub(crate) struct Bench {
-    subject: Subject,
+    pub subject: Subject,
     model: SharedModel,
     ceiling: Ceiling,
     /// Blocks of the cache that was built.
@@ -69,21 +68,12 @@ impl Bench {
     pub(crate) fn load(mut subject: Subject, options: &EngineOptions) -> Result<Self, EngineError> {
         let ceiling = Ceiling::measure(&subject.device, subject.precision)?;
         let started = Instant::now();
-        let model = load_model(
-            &subject.config,
-            &subject.weights,
-            &subject.device,
-            subject.precision,
-            options.plain_operations,
-        )?;
+        let (sizes, weights) = (&subject.config, &subject.weights);
+        let (device, precision) = (&subject.device, subject.precision);
+        let plain = options.plain_operations;
+        let model = load_model(sizes, weights, device, precision, plain)?;
         let load_seconds = started.elapsed().as_secs_f64();
-        let packed = packed_numbers(
-            &subject.config,
-            &subject.weights,
-            &subject.device,
-            subject.precision,
-            options.plain_operations,
-        );
+        let packed = packed_numbers(sizes, weights, device, precision, plain);
         subject.jobs.shrink_to_fit();
         let config = config_for(&subject, options);
         let model = model.with_cache(&config, !options.no_shared_prefix)?;
@@ -97,10 +87,6 @@ impl Bench {
             subject,
             load_seconds,
         })
-    }
-
-    pub(crate) fn subject(&self) -> &Subject {
-        &self.subject
     }
 
     /// The sizes of the engine for one run.
@@ -125,8 +111,8 @@ impl Bench {
         seed: u64,
         breakdown: bool,
         progress: &mut dyn FnMut(u64),
-    ) -> Result<(Report, Run), EngineError> {
-        let mut settings = Settings {
+    ) -> Result<(Report, Measured), EngineError> {
+        let mut settings = MeasureSettings {
             sampling,
             seed,
             profile: breakdown && self.subject.device.is_cpu(),
@@ -148,18 +134,8 @@ impl Bench {
         let some = &jobs[..jobs.len().min(config.max_sequences)];
         let profiled = measure(&self.model, config, some, &settings, &mut |_| {})?;
         report.breakdown = Report::new(&profiled, &context).breakdown;
-        Ok((
-            report,
-            Run {
-                spans: profiled.spans,
-                ..run
-            },
-        ))
-    }
-
-    /// The settings of a sweep.
-    pub(crate) fn settings(&self) -> Vec<Setting> {
-        self.subject.settings()
+        let spans = profiled.spans;
+        Ok((report, Measured { spans, ..run }))
     }
 
     /// The estimate for one run in an engine of these sizes.
@@ -185,14 +161,9 @@ impl Bench {
             outputs: jobs.iter().map(|job| job.output).sum(),
         };
         let footprint = MemoryFootprint::new(config, *precision, device);
+        let (packed, ceiling) = (self.packed, self.ceiling);
         Estimate::new(
-            &tokens,
-            config,
-            *precision,
-            self.packed,
-            engine,
-            self.ceiling,
-            &footprint,
+            &tokens, config, *precision, packed, engine, ceiling, &footprint,
         )
     }
 }
@@ -233,8 +204,8 @@ fn config_for(subject: &Subject, options: &EngineOptions) -> EngineConfig {
 /// Writes a run for Chrome's trace viewer.
 ///
 /// # Errors
-/// Those of writing.
-pub(crate) fn write_trace(file: &OutputFile, run: &Run) -> Result<(), OutputError> {
+/// When the file cannot be written.
+pub(crate) fn write_trace(file: &OutputFile, run: &Measured) -> Result<(), OutputError> {
     // On a GPU the spans are from a later run; they are shown from its beginning.
     let origin = run.started;
     file.write(|out| trace::write(out, origin, &run.record.steps, &run.spans))
@@ -261,7 +232,6 @@ pub(crate) struct Document<'a> {
     pub device: String,
     /// The model's name.
     pub model_id: &'a str,
-    /// The number of parameters.
     pub parameters: usize,
     /// The types it was stored in.
     pub precision: String,
@@ -271,7 +241,7 @@ pub(crate) struct Document<'a> {
     pub num_prompts: usize,
     /// The workload, in words.
     pub workload_text: &'a str,
-    /// The same in fields.
+    /// The workload in fields.
     pub workload: WorkloadFields,
     /// The figures.
     #[serde(flatten)]
@@ -286,7 +256,6 @@ pub(crate) struct Document<'a> {
 pub(crate) struct WorkloadFields {
     /// The files of rollouts whose prompts are used; empty for made-up prompts.
     pub inputs: Vec<String>,
-    /// The number of generations.
     pub generations: usize,
     /// Tokens that all prompts begin with.
     pub template_tokens: usize,
@@ -300,7 +269,6 @@ pub(crate) struct WorkloadFields {
     pub group_size: Option<u32>,
     /// The seed of lengths, tokens, weights and draws.
     pub seed: u64,
-    /// The temperature.
     pub temperature: f64,
 }
 
@@ -369,17 +337,14 @@ impl Subject {
             .iter()
             .map(|job| job.prompt.len() + job.output)
             .max();
-        match longest {
-            None => Err(ModelError::Unsupported(
-                "nothing to measure: no samples".into(),
-            )),
-            Some(longest) if longest > self.config.max_positions => {
-                Err(ModelError::Unsupported(format!(
-                    "the longest generation takes {longest} tokens, {}'s context {}",
-                    self.name, self.config.max_positions
-                )))
+        let context = self.config.max_positions;
+        Err(ModelError::Unsupported(match longest {
+            None => "nothing to measure: no samples".into(),
+            Some(longest) if longest > context => {
+                let name = &self.name;
+                format!("the longest generation takes {longest} tokens, {name}'s context {context}")
             }
-            Some(_) => Ok(()),
-        }
+            Some(_) => return Ok(()),
+        }))
     }
 }

@@ -20,7 +20,7 @@ const MODEL: u32 = 2;
 /// Writes steps and the spans inside them; `origin` is time zero.
 ///
 /// # Errors
-/// Those of writing.
+/// When `out` cannot be written.
 pub(crate) fn write(
     out: &mut dyn Write,
     origin: Instant,

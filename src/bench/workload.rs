@@ -100,7 +100,6 @@ pub(crate) struct Job {
 /// A made-up judge workload.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Workload {
-    /// The number of samples.
     pub samples: usize,
     /// Tokens that all prompts begin with.
     pub template: usize,

@@ -1,20 +1,18 @@
 //! `juror attack`
 
 use std::io::{IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use anyhow::anyhow;
 use clap::Args;
 use clap::builder::{ArgPredicate, PossibleValue, PossibleValuesParser, TypedValueParser};
 use serde_json::{Value, json};
 
 use super::chat::ChatArguments;
 use super::columns::ColumnArguments;
-use super::download;
 use super::endpoint::EndpointArguments;
 use super::engine::{AdapterArgument, EngineArguments, JUDGE, ModelArguments};
-use super::inputs::{self, Inputs};
+use super::inputs::Inputs;
 use super::judge::JudgeChoice;
 use super::output::{self, ForceArgument};
 use super::progress::Progress;
@@ -133,10 +131,8 @@ struct Attacked {
 pub(super) fn run(arguments: &AttackArguments) -> Result<u8, Failure> {
     let judges = named(arguments)?;
     let inputs = Inputs::of(&arguments.inputs)?.paths;
-    let json = arguments.json.as_ref();
-    let json = json.filter(|path| path.as_path() != Path::new("-"));
     let mut outputs = output::outputs(arguments.force);
-    let json = output::open(&mut outputs, json, |_| Mark::ATTACK)?;
+    let json = output::open_json(&mut outputs, arguments.json.as_ref(), Mark::ATTACK)?;
     let rows_out = output::open(&mut outputs, arguments.rows_out.as_ref(), |_| {
         Mark::ATTACK_ROWS
     })?;
@@ -187,11 +183,7 @@ pub(super) fn run(arguments: &AttackArguments) -> Result<u8, Failure> {
             progress.update(summary);
         });
         progress.finish();
-        let measured = measured.map_err(|error| {
-            let usage = error.is_usage();
-            Failure::new(error, usage)
-        })?;
-        let Some(reports) = measured else {
+        let Some(reports) = measured? else {
             if !arguments.quiet {
                 say("interrupted: nothing is reported");
             }
@@ -220,7 +212,7 @@ fn named(arguments: &AttackArguments) -> Result<Vec<JudgeChoice>, Failure> {
     if let Some((_, what)) = of_one.iter().find(|(is_given, _)| *is_given)
         && arguments.protocol.len() > 1
     {
-        return Err(anyhow!("{what} of one protocol: name one with --protocol")).or_usage();
+        bail_usage!("{what} of one protocol: name one with --protocol");
     }
     let judge = |protocol: Option<&String>| JudgeChoice {
         model: arguments.model.clone(),
@@ -254,17 +246,16 @@ fn load_text(
     let named = judge.named_protocol().or_usage()?;
     let (protocol, template) = judge.prompt_for(named, Some(model)).or_usage()?;
     if protocol.yields().score {
-        return Err(anyhow!(
+        bail_usage!(
             "protocol {} gives a score: there is no verdict that an attack could get",
             protocol.name()
-        ))
-        .or_usage();
+        );
     }
     let chat = judge.chat.settings(None).or_usage()?;
     let mut text = model.text(&protocol, &template, &chat).or_usage()?;
     judge.chat.check(&text).or_usage()?;
     if let Some(source) = model.files() {
-        text.settle_head(source).map_err(download::failure)?;
+        text.settle_head(source)?;
     }
     Ok((text, template))
 }
@@ -272,17 +263,16 @@ fn load_text(
 /// A row of the input for each of its questions.
 fn rows(arguments: &AttackArguments, inputs: &[PathBuf]) -> Result<Vec<Sample>, Failure> {
     if inputs == [PathBuf::from("-")] && std::io::stdin().is_terminal() {
-        return Err(anyhow!(
+        bail_usage!(
             "no input: name a file of rollouts that are like those to be judged, or pipe rows in; see `juror attack --help`"
-        ))
-        .or_usage();
+        );
     }
     let columns = arguments.columns.map().or_usage()?;
     for field in [Field::Steps, Field::Rubric, Field::Other] {
         if columns.names(field) {
             let why =
                 "changes nothing here: attacks are made of questions, references and responses";
-            return Err(anyhow!("--columns {field}=… {why}")).or_usage();
+            bail_usage!("--columns {field}=… {why}");
         }
     }
     let options = LoadOptions {
@@ -291,7 +281,7 @@ fn rows(arguments: &AttackArguments, inputs: &[PathBuf]) -> Result<Vec<Sample>, 
         max_line: LineLimit(arguments.max_line_bytes),
         ..LoadOptions::default()
     };
-    let loaded = load(inputs, &options).map_err(inputs::failure)?;
+    let loaded = load(inputs, &options)?;
     if !arguments.quiet {
         say(&format!("columns: {}", loaded.columns));
     }
@@ -318,9 +308,6 @@ fn write_report(
 ) -> Result<(), Failure> {
     let mut text = Vec::new();
     write_tables(&mut text, families, attacked)?;
-    if arguments.json.is_none() {
-        return std::io::stdout().write_all(&text).or_fail();
-    }
     let protocols: Vec<Value> = attacked
         .iter()
         .map(|attacked| {
@@ -343,15 +330,8 @@ fn write_report(
         "questions": questions,
         "protocols": protocols,
     });
-    let json = format!("{report:#}\n");
-    let Some(file) = file else {
-        for line in String::from_utf8_lossy(&text).lines() {
-            say(line);
-        }
-        return std::io::stdout().write_all(json.as_bytes()).or_fail();
-    };
-    file.write(|out| out.write_all(json.as_bytes())).or_fail()?;
-    std::io::stdout().write_all(&text).or_fail()
+    let report = arguments.json.as_ref().map(|_| report);
+    output::print_with_json(&String::from_utf8_lossy(&text), report.as_ref(), file)
 }
 
 impl Attacked {

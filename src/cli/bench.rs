@@ -1,8 +1,7 @@
 //! `juror bench`
 
 use std::fmt::Write as _;
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::anyhow;
@@ -11,7 +10,7 @@ use clap::Args;
 use super::columns::ColumnArguments;
 use super::download;
 use super::engine::{EngineArguments, JUDGE, ModelArguments};
-use super::inputs::{self, Inputs};
+use super::inputs::Inputs;
 use super::judge::JudgeChoice;
 use super::output::{self, ForceArgument};
 use super::progress::RunProgress;
@@ -26,7 +25,7 @@ use juror_data::{LineLimit, LoadOptions, load};
 use juror_engine::checkpoint::{ModelConfig, Weights};
 use juror_engine::engine::{EngineConfig, Sampling};
 use juror_engine::model::cpu::instructions::InstructionSet;
-use juror_engine::model::{ModelError, describe_device};
+use juror_engine::model::describe_device;
 use juror_hub::Want;
 use juror_judge::catalog::shapes;
 use juror_judge::judge::EngineOptions;
@@ -140,9 +139,7 @@ pub(super) fn run(arguments: &BenchArguments) -> Result<u8, Failure> {
         set.choose().or_usage()?;
     }
     let mut outputs = output::outputs(arguments.force);
-    let json = arguments.json.as_ref();
-    let json = json.filter(|path| path.as_path() != Path::new("-"));
-    let json = output::open(&mut outputs, json, |_| Mark::BENCH)?;
+    let json = output::open_json(&mut outputs, arguments.json.as_ref(), Mark::BENCH)?;
     let profile = output::open(&mut outputs, arguments.profile.as_ref(), |_| {
         Mark::Beginning(trace::BEGINNING.into())
     })?;
@@ -164,12 +161,9 @@ pub(super) fn run(arguments: &BenchArguments) -> Result<u8, Failure> {
         largest.max_sequences = most(|setting| setting.max_sequences);
         largest.token_budget = most(|setting| setting.token_budget);
     }
-    let bench = Bench::load(subject, &largest).map_err(|error| {
-        let usage = error.is_usage();
-        Failure::new(error, usage)
-    })?;
+    let bench = Bench::load(subject, &largest)?;
     let settings = if arguments.sweep {
-        bench.settings()
+        bench.subject.settings()
     } else {
         Vec::new()
     };
@@ -197,12 +191,7 @@ pub(super) fn run(arguments: &BenchArguments) -> Result<u8, Failure> {
         ));
     }
     let (seed, breakdown) = (arguments.seed, !arguments.no_breakdown);
-    let outputs = bench
-        .subject()
-        .jobs
-        .iter()
-        .map(|job| job.output as u64)
-        .sum();
+    let outputs = bench.subject.jobs.iter().map(|job| job.output as u64).sum();
     let measured = |at: usize| {
         let name = format!("run {} of {}", at + 1, configs.len());
         let mut progress = RunProgress::new(name, outputs);
@@ -210,10 +199,7 @@ pub(super) fn run(arguments: &BenchArguments) -> Result<u8, Failure> {
             progress.update(done);
         });
         progress.finish();
-        measured.map_err(|error| {
-            let usage = error.is_usage();
-            Failure::new(error, usage)
-        })
+        measured.map_err(Failure::from)
     };
     let mut reports: Vec<Report> = Vec::new();
     let mut best = None;
@@ -255,39 +241,28 @@ pub(super) fn run(arguments: &BenchArguments) -> Result<u8, Failure> {
         write_trace(file, &run).or_fail()?;
     }
     let table = table(report, arguments.sweep);
-    if arguments.json.is_some() {
-        let document = Document {
-            schema_version: Document::SCHEMA,
-            juror: env!("CARGO_PKG_VERSION"),
-            commit: COMMIT,
-            features: features(),
-            command: std::env::args().collect(),
-            date: SystemTime::now()
-                .duration_since(UNIX_EPOCH)
-                .map_or(0, |since| since.as_secs()),
-            machine: machine(),
-            device: describe_device(&bench.subject().device),
-            model_id: &bench.subject().name,
-            parameters: bench.subject().config.parameters(),
-            precision: bench.subject().precision.to_string(),
-            load_seconds: bench.load_seconds,
-            num_prompts: bench.subject().jobs.len(),
-            workload_text: &workload,
-            workload: fields(arguments, bench.subject()),
-            report,
-            runs: if reports.len() > 1 { &reports } else { &[] },
-        };
-        let text = serde_json::to_string_pretty(&document).or_fail()? + "\n";
-        let Some(file) = &json else {
-            for line in table.lines() {
-                say(line);
-            }
-            std::io::stdout().write_all(text.as_bytes()).or_fail()?;
-            return Ok(DONE);
-        };
-        file.write(|out| out.write_all(text.as_bytes())).or_fail()?;
-    }
-    std::io::stdout().write_all(table.as_bytes()).or_fail()?;
+    let document = arguments.json.as_ref().map(|_| Document {
+        schema_version: Document::SCHEMA,
+        juror: env!("CARGO_PKG_VERSION"),
+        commit: COMMIT,
+        features: features(),
+        command: std::env::args().collect(),
+        date: SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .map_or(0, |since| since.as_secs()),
+        machine: machine(),
+        device: describe_device(&bench.subject.device),
+        model_id: &bench.subject.name,
+        parameters: bench.subject.config.parameters(),
+        precision: bench.subject.precision.to_string(),
+        load_seconds: bench.load_seconds,
+        num_prompts: bench.subject.jobs.len(),
+        workload_text: &workload,
+        workload: fields(arguments, &bench.subject),
+        report,
+        runs: if reports.len() > 1 { &reports } else { &[] },
+    });
+    output::print_with_json(&table, document.as_ref(), json.as_ref())?;
     Ok(DONE)
 }
 
@@ -314,15 +289,16 @@ fn table(report: &Report, sweep: bool) -> String {
     text
 }
 
+fn inputs(arguments: &BenchArguments) -> impl Iterator<Item = String> {
+    let inputs = arguments.inputs.iter();
+    inputs.map(|path| path.display().to_string())
+}
+
 /// The workload in fields; what INPUT decides is left out with it.
 fn fields(arguments: &BenchArguments, subject: &Subject) -> WorkloadFields {
     let made_up = arguments.inputs.is_empty();
     WorkloadFields {
-        inputs: arguments
-            .inputs
-            .iter()
-            .map(|path| path.display().to_string())
-            .collect(),
+        inputs: inputs(arguments).collect(),
         generations: subject.jobs.len(),
         template_tokens: subject.template.len(),
         input_tokens: made_up.then(|| arguments.input_tokens.to_string()),
@@ -345,12 +321,7 @@ fn describe(arguments: &BenchArguments, subject: &Subject) -> String {
     } else {
         format!(
             "{jobs} generations on the prompts of {}, {} tokens out",
-            arguments
-                .inputs
-                .iter()
-                .map(|path| path.display().to_string())
-                .collect::<Vec<_>>()
-                .join(" "),
+            inputs(arguments).collect::<Vec<_>>().join(" "),
             arguments.output_tokens
         )
     }
@@ -358,7 +329,7 @@ fn describe(arguments: &BenchArguments, subject: &Subject) -> String {
 
 /// The model and what is asked of it.
 fn subject(arguments: &BenchArguments, options: &EngineOptions) -> Result<Subject, Failure> {
-    let device = arguments.model.device.open().map_err(model_failure)?;
+    let device = arguments.model.device.open()?;
     let (name, config, weights) = if let Some(shape) = &arguments.synthetic {
         let config = shapes::find(shape).or_usage()?;
         let weights = Weights::random(&config, arguments.seed);
@@ -369,18 +340,12 @@ fn subject(arguments: &BenchArguments, options: &EngineOptions) -> Result<Subjec
             &arguments.judge.adapter,
             Want::Everything,
         )?;
-        let config = ModelConfig::load(&source).map_err(download::failure)?;
-        let weights = Weights::open(&source).map_err(download::failure)?;
-        let config = weights
-            .settle(&config)
-            .map_err(download::failure)?
-            .into_owned();
+        let config = ModelConfig::load(&source)?;
+        let weights = Weights::open(&source)?;
+        let config = weights.settle(&config)?.into_owned();
         (source.to_string(), config, weights)
     };
-    let precision = options
-        .precision
-        .resolve(&device, &weights)
-        .map_err(model_failure)?;
+    let precision = options.precision.resolve(&device, &weights)?;
     let (template, jobs) = if arguments.inputs.is_empty() {
         let workload = Workload {
             samples: arguments.samples.unwrap_or(64) as usize,
@@ -391,14 +356,9 @@ fn subject(arguments: &BenchArguments, options: &EngineOptions) -> Result<Subjec
             group: arguments.group_size as usize,
             seed: arguments.seed,
         };
-        workload
-            .check()
-            .map_err(|error| anyhow!(error))
-            .or_usage()?;
-        (
-            workload.template_tokens(config.vocab),
-            workload.jobs(config.vocab),
-        )
+        workload.check().map_err(anyhow::Error::msg).or_usage()?;
+        let template = workload.template_tokens(config.vocab);
+        (template, workload.jobs(config.vocab))
     } else {
         real_jobs(arguments)?
     };
@@ -411,12 +371,6 @@ fn subject(arguments: &BenchArguments, options: &EngineOptions) -> Result<Subjec
         template,
         jobs,
     })
-}
-
-/// An error of device or precision with its exit code.
-fn model_failure(error: ModelError) -> Failure {
-    let usage = error.is_usage();
-    Failure::new(error, usage)
 }
 
 /// The prompts that `juror judge` would write for a file of rollouts.
@@ -445,8 +399,7 @@ fn real_jobs(arguments: &BenchArguments) -> Result<(Vec<u32>, Vec<Job>), Failure
             max_line: LineLimit(arguments.max_line_bytes),
             ..LoadOptions::default()
         },
-    )
-    .map_err(inputs::failure)?;
+    )?;
     let mut jobs = Vec::new();
     let mut tokens = 0;
     for sample in &loaded.samples {
@@ -463,9 +416,8 @@ fn real_jobs(arguments: &BenchArguments) -> Result<(Vec<u32>, Vec<Job>), Failure
             });
         let prompt = prompt.or_usage()?;
         tokens += (prompt.len() + 1) as u64 * u64::from(arguments.trials);
-        workload::check_tokens(tokens)
-            .map_err(|error| anyhow!(error))
-            .or_usage()?;
+        let checked = workload::check_tokens(tokens);
+        checked.map_err(anyhow::Error::msg).or_usage()?;
         for _ in 0..arguments.trials {
             let index = jobs.len() as u64;
             jobs.push(Job {

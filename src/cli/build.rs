@@ -1,16 +1,14 @@
 //! `juror build`
 
-use std::collections::BTreeMap;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::anyhow;
 use clap::{Args, Subcommand, ValueEnum};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::columns::ColumnArguments;
-use super::inputs::{self, Inputs, VerdictsAndRows};
+use super::inputs::{Inputs, VerdictsAndRows};
 use super::output::{self, ForceArgument, TableArguments};
 use super::{DONE, Failure, OrFail, say, table};
 use juror_data::output::{Mark, OutputFile};
@@ -18,9 +16,9 @@ use juror_data::verdict::Status;
 use juror_data::{Keep, LineLimit, LoadOptions, Needs};
 use juror_eval::build::best::Best;
 use juror_eval::build::hard::Hard;
-use juror_eval::build::pairs::{By, Pairs, Wanted as WantedPairs};
-use juror_eval::build::sft::{Accepted, Wanted as WantedResponses};
-use juror_eval::build::{BuildError, Coverage, Form, Judged, Output, Written};
+use juror_eval::build::pairs::{By, Pairs, WantedPairs};
+use juror_eval::build::sft::{Accepted, WantedResponses};
+use juror_eval::build::{Coverage, Form, Judged, Output, Written};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum BuildAction {
@@ -157,16 +155,6 @@ pub(super) fn run(action: BuildAction) -> Result<u8, Failure> {
     }
 }
 
-fn failure(error: BuildError) -> Failure {
-    match error {
-        BuildError::Input(error) => inputs::failure(error),
-        error => {
-            let usage = error.is_usage();
-            Failure::new(error, usage)
-        }
-    }
-}
-
 fn form(messages: bool) -> Form {
     if messages { Form::Messages } else { Form::Text }
 }
@@ -193,12 +181,11 @@ impl BuildArguments {
         };
         let (verdicts, rows) = self.judged.sides(false);
         if verdicts.is_empty() || rows.is_empty() {
-            return Err(anyhow!(
+            bail_usage!(
                 "give the verdicts, of one judge, and the rows that were judged: `juror build {} verdicts.jsonl --rows rows.jsonl -o {}`",
                 action,
                 self.output.display()
-            ))
-            .or_usage();
+            );
         }
         let inputs = Inputs::of(rows)?.paths;
         Output::check(self.out(), &self.keep).or_usage()?;
@@ -214,7 +201,7 @@ impl BuildArguments {
             output: self.out().cloned(),
             ..LoadOptions::default()
         };
-        let judged = Judged::read(&inputs, &options, verdicts).map_err(failure)?;
+        let judged = Judged::read(&inputs, &options, verdicts)?;
         if !self.quiet {
             say(&format!("columns: {}", judged.columns));
         }
@@ -255,19 +242,13 @@ impl BuildArguments {
             if let (Value::Object(value), Value::Object(selected)) = (&mut value, selected) {
                 value.extend(selected);
             }
-            let text = format!("{value:#}\n");
-            file.write(|writer| writer.write_all(text.as_bytes()))
-                .or_fail()?;
+            output::write_json(file, &value)?;
         }
         Ok(DONE)
     }
 
     /// Prints a table, where standard output has no rows on it.
-    fn table<const N: usize>(
-        &self,
-        header: [&str; N],
-        rows: &[[String; N]],
-    ) -> Result<(), Failure> {
+    fn table(&self, header: &[&str], rows: &[[String; 3]]) -> Result<(), Failure> {
         if self.quiet || self.out().is_none_or(|out| out == Path::new("/dev/stdout")) {
             return Ok(());
         }
@@ -301,17 +282,13 @@ fn notes(coverage: &Coverage) {
             say(&format!("note: {count} {what}"));
         }
     }
-    let statuses: BTreeMap<&Status, &usize> = coverage
-        .by_status
-        .iter()
-        .filter(|(status, _)| **status != Status::Ok)
+    let statuses = coverage.by_status.iter();
+    let statuses = statuses.filter(|(status, _)| **status != Status::Ok);
+    let names: Vec<String> = statuses
+        .map(|(status, count)| format!("{count} {}", status.words()))
         .collect();
-    if !statuses.is_empty() {
-        let names = statuses.into_iter().map(|(status, count)| {
-            let name = json!(status).as_str().unwrap_or_default().replace('_', " ");
-            format!("{count} {name}")
-        });
-        let names = names.collect::<Vec<String>>().join(", ");
+    if !names.is_empty() {
+        let names = names.join(", ");
         say(&format!(
             "note: of {} verdicts {names}: these count for nothing",
             coverage.verdicts
@@ -324,28 +301,20 @@ fn hard(arguments: &BuildArguments) -> Result<u8, Failure> {
     let hard = Hard::of(&judged);
     let voted: usize = hard.by_c.iter().map(|of_c| of_c.samples).sum();
     if voted == 0 {
-        return Err(anyhow!(
+        bail_usage!(
             "no verdict says whether a response is right, so nothing is known of how hard the samples are"
-        ))
-        .or_usage();
+        );
     }
-    let written = arguments
-        .output(&judged, &files, Form::Text)
-        .hard(&hard)
-        .map_err(failure)?;
+    let written = arguments.output(&judged, &files, Form::Text).hard(&hard)?;
     let rows: Vec<[String; 3]> = hard
         .by_c
         .iter()
         .map(|of_c| {
-            let kept = if of_c.hard { "kept" } else { "–" };
-            [
-                format!("{:.3}", of_c.c),
-                of_c.samples.to_string(),
-                kept.to_owned(),
-            ]
+            let kept = if of_c.hard { "kept" } else { "–" }.to_owned();
+            [format!("{:.3}", of_c.c), of_c.samples.to_string(), kept]
         })
         .collect();
-    arguments.table(["C", "samples", ""], &rows)?;
+    arguments.table(&["C", "samples", ""], &rows)?;
     let mut facts = vec![format!(
         "{} of {voted} samples are hard to judge (0 < C < 1)",
         hard.hard
@@ -375,11 +344,10 @@ fn pairs(arguments: &PairsArguments) -> Result<u8, Failure> {
         lucky_first: arguments.lucky_first,
         seed: arguments.seed,
     };
-    let pairs = Pairs::of(&judged, wanted).map_err(failure)?;
+    let pairs = Pairs::of(&judged, wanted)?;
     let written = common
         .output(&judged, &files, form(arguments.messages))
-        .pairs(&pairs)
-        .map_err(failure)?;
+        .pairs(&pairs)?;
     let mut facts = vec![format!(
         "{} questions: {} with one response, {} whose responses make no pair; {} pairs, in {} of them the rejected response is a lucky guess",
         pairs.questions,
@@ -407,15 +375,11 @@ fn best(arguments: &BestArguments) -> Result<u8, Failure> {
     let (judged, files) = common.read("best-of-n", Mark::Nothing)?;
     let best = Best::of(&judged, arguments.min_reward);
     if best.questions == 0 {
-        return Err(anyhow!(
-            "no verdict has a reward, so no response is known to be better than another"
-        ))
-        .or_usage();
+        bail_usage!("no verdict has a reward, so no response is known to be better than another");
     }
     let written = common
         .output(&judged, &files, form(arguments.messages))
-        .best(&best)
-        .map_err(failure)?;
+        .best(&best)?;
     let rows: Vec<[String; 3]> = best
         .curve
         .iter()
@@ -427,7 +391,7 @@ fn best(arguments: &BestArguments) -> Result<u8, Failure> {
             ]
         })
         .collect();
-    common.table(["best of", "expected reward", "questions"], &rows)?;
+    common.table(&["best of", "expected reward", "questions"], &rows)?;
     let mut facts = Vec::new();
     if best.below > 0 {
         facts.push(format!(
@@ -448,11 +412,10 @@ fn sft(arguments: &SftArguments) -> Result<u8, Failure> {
         min_reward: arguments.min_reward,
         seed: arguments.seed,
     };
-    let accepted = Accepted::of(&judged, wanted).map_err(failure)?;
+    let accepted = Accepted::of(&judged, wanted)?;
     let written = common
         .output(&judged, &files, form(arguments.messages))
-        .sft(&accepted, per_question)
-        .map_err(failure)?;
+        .sft(&accepted, per_question)?;
     let mut facts = vec![format!(
         "{} responses accepted, {} refused; {} of {} questions have none that is accepted",
         accepted.accepted, accepted.refused, accepted.without_accepted, accepted.questions

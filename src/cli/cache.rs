@@ -39,18 +39,18 @@ pub(super) fn run(action: CacheAction) -> Result<u8, Failure> {
     let mut out = std::io::stdout().lock();
     match action {
         CacheAction::Stat { folder } => {
-            print(&mut out, &cache::statistics(&folder).map_err(failure)?).or_fail()?;
+            print(&mut out, &cache::statistics(&folder)?).or_fail()?;
         }
         CacheAction::Prune { folder, cache_size } => {
-            let before = cache::statistics(&folder).map_err(failure)?;
-            cache::prune(&folder, cache_size.unwrap_or(CACHE_SIZE)).map_err(failure)?;
-            let after = cache::statistics(&folder).map_err(failure)?;
+            let before = cache::statistics(&folder)?;
+            cache::prune(&folder, cache_size.unwrap_or(CACHE_SIZE))?;
+            let after = cache::statistics(&folder)?;
             print(&mut out, &after).or_fail()?;
             let (was, is) = (before.bytes as usize, after.bytes as usize);
             say(&format!("{} before, {} now", gigabytes(was), gigabytes(is)));
         }
         CacheAction::Verify { folder } => {
-            let statistics = cache::verify(&folder).map_err(failure)?;
+            let statistics = cache::verify(&folder)?;
             print(&mut out, &statistics).or_fail()?;
             for line in &statistics.broken {
                 writeln!(out, "{}", for_output(line)).or_fail()?;
@@ -82,13 +82,15 @@ fn print(out: &mut impl Write, statistics: &CacheStatistics) -> std::io::Result<
     Ok(())
 }
 
-fn failure(error: CacheError) -> Failure {
-    let CacheError::Io { path, source } = &error else {
-        return Failure::new(error, true);
-    };
-    if source.kind() == std::io::ErrorKind::NotFound {
-        let why = anyhow!("there is no cache {}", path.display());
-        return Failure::new(why, true);
+impl From<CacheError> for Failure {
+    fn from(error: CacheError) -> Self {
+        let CacheError::Io { path, source } = &error else {
+            return Self::new(error, true);
+        };
+        if source.kind() == std::io::ErrorKind::NotFound {
+            let why = anyhow!("there is no cache {}", path.display());
+            return Self::new(why, true);
+        }
+        Self::new(error, false)
     }
-    Failure::new(error, false)
 }

@@ -3,7 +3,6 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use anyhow::anyhow;
 use clap::Args;
 
 use super::columns::ColumnArguments;
@@ -91,11 +90,10 @@ pub(super) fn run(arguments: &CalibrateArguments) -> Result<u8, Failure> {
         let seen: Seen = probabilities(task, &verdicts.scored, &labels.samples).collect();
         if seen.is_empty() {
             if let Some(key) = key {
-                return Err(anyhow!(
+                bail_usage!(
                     "no verdict has a probability of {field} and a label under `{key}`: judge with `--keep {key}` or give the rows \
                      (`--labels DATA`), and not under a protocol whose probabilities are not recorded"
-                ))
-                .or_usage();
+                );
             }
             continue;
         }
@@ -120,10 +118,9 @@ pub(super) fn run(arguments: &CalibrateArguments) -> Result<u8, Failure> {
         }
     }
     if fitted.is_empty() {
-        return Err(anyhow!(
+        bail_usage!(
             "no verdict has both a label and a probability: some protocols record no probabilities"
-        ))
-        .or_usage();
+        );
     }
     let mut value = serde_json::to_value(&calibration).or_fail()?;
     if let Some(fields) = value.as_object_mut() {
@@ -131,12 +128,9 @@ pub(super) fn run(arguments: &CalibrateArguments) -> Result<u8, Failure> {
         fields.retain(|key, _| key == "notes" || fitted.contains(&key.as_str()));
     }
     value["fitted_by"] = "juror calibrate".into();
-    let text = format!("{value:#}\n");
     match &out {
-        Some(out) => out
-            .write(|writer| writer.write_all(text.as_bytes()))
-            .or_fail()?,
-        None => std::io::stdout().write_all(text.as_bytes()).or_fail()?,
+        Some(out) => output::write_json(out, &value)?,
+        None => writeln!(std::io::stdout(), "{value:#}").or_fail()?,
     }
     Ok(DONE)
 }
@@ -145,10 +139,8 @@ pub(super) fn run(arguments: &CalibrateArguments) -> Result<u8, Failure> {
 fn measured(seen: &Seen, fit: impl Fn(&[(f64, bool)]) -> Curve) -> String {
     let plain = Curve::default();
     let of = |seen: &[(f64, bool)]| {
-        (
-            negative_log_likelihood(&plain, seen),
-            calibration_error(&plain, seen),
-        )
+        let loss = negative_log_likelihood(&plain, seen);
+        (loss, calibration_error(&plain, seen))
     };
     let all: Vec<(f64, bool)> = seen.iter().map(|(_, one)| *one).collect();
     let (loss, error) = of(&all);

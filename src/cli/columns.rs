@@ -2,11 +2,14 @@
 
 use std::fmt::Write as _;
 
+use anyhow::anyhow;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use super::inputs::quoted;
+use super::{Failure, OrFail};
 use juror_data::{ColumnError, ColumnMap, Preset, presets};
+use juror_eval::eval::LabelColumns;
 
 /// Which keys of a row hold what.
 #[derive(Debug, Clone, Default, Args)]
@@ -25,40 +28,26 @@ pub(super) struct ColumnArguments {
 }
 
 impl ColumnArguments {
-    /// Was nothing said?
+    /// Whether neither option was given.
     pub(super) fn is_empty(&self) -> bool {
         self.columns.is_empty() && self.preset.is_none()
     }
 
-    /// Of rows in the keys that juror itself writes.
+    /// The columns of rows that juror itself writes.
     pub(super) fn of_own_rows() -> Self {
-        let fields = [
-            "question=question",
-            "reference=reference_answer",
-            "response=response",
-            "id=id",
-        ];
+        Self::of_plain_rows("reference=reference_answer", "response=response")
+    }
+
+    /// The columns of rows with a question and an id under these names.
+    pub(super) fn of_plain_rows(reference: &str, response: &str) -> Self {
+        let fields = ["question=question", reference, response, "id=id"];
         Self {
             columns: fields.map(str::to_owned).into(),
             preset: Preset::named("plain"),
         }
     }
 
-    /// Of the rows that a solver's run writes (`juror gsm8k --solve`).
-    pub(super) fn of_solved_rows() -> Self {
-        let fields = [
-            "question=question",
-            "reference=reference",
-            "response=responses",
-            "id=id",
-        ];
-        Self {
-            columns: fields.map(str::to_owned).into(),
-            preset: Preset::named("plain"),
-        }
-    }
-
-    /// What was said, as it stands on a command line, with a space before it.
+    /// The options as they were given on the command line, with a space before each.
     pub(super) fn as_given(&self) -> String {
         let mut text = String::new();
         for column in &self.columns {
@@ -74,6 +63,13 @@ impl ColumnArguments {
     pub(super) fn map(&self) -> Result<ColumnMap, ColumnError> {
         Ok(ColumnMap::parse(&self.columns)?.with_preset(self.preset))
     }
+}
+
+/// Reads `--label-columns`.
+pub(super) fn parse_label_columns(columns: &[String]) -> Result<LabelColumns, Failure> {
+    LabelColumns::parse(columns)
+        .map_err(|why| anyhow!("--label-columns: {why}"))
+        .or_usage()
 }
 
 fn preset_parser() -> impl TypedValueParser<Value = &'static Preset> {

@@ -6,10 +6,8 @@ use std::path::PathBuf;
 use anyhow::anyhow;
 use clap::Args;
 use schemars::JsonSchema;
-use schemars::generate::SchemaSettings;
 use serde::Serialize;
 
-use super::eval::failure;
 use super::output::{self, ForceArgument};
 use super::{DONE, Failure, OrFail, say, table};
 use juror_base::terminal::escaped;
@@ -65,18 +63,14 @@ struct Correlation {
 
 pub(super) fn run(arguments: &CorrelateArguments) -> Result<u8, Failure> {
     let Some(file) = arguments.table.as_ref().filter(|_| !arguments.json_schema) else {
-        let settings = SchemaSettings::draft2020_12().for_serialize();
-        let schema = settings.into_generator().into_root_schema_for::<Report>();
-        let schema = serde_json::to_string_pretty(&schema).or_fail()?;
-        writeln!(std::io::stdout(), "{schema}").or_fail()?;
-        return Ok(DONE);
+        return output::print_schema::<Report>();
     };
     let mut outputs = output::outputs(arguments.force);
     let json = output::open(&mut outputs, arguments.json.as_ref(), |_| Mark::CORRELATE)?;
     let svg = output::open(&mut outputs, arguments.svg.as_ref(), |_| {
         Mark::Beginning(plot::BEGINNING.into())
     })?;
-    let scores = ScoreTable::read(file).map_err(failure)?;
+    let scores = ScoreTable::read(file)?;
     let has = |name: &str| scores.column(name).is_some();
     let names: Vec<&str> = scores
         .columns
@@ -102,7 +96,7 @@ pub(super) fn run(arguments: &CorrelateArguments) -> Result<u8, Failure> {
     for name in ys.iter().chain([&x]) {
         if !has(name) {
             let names = names.join(", ");
-            return Err(anyhow!("no column {name:?} of numbers; those are {names}")).or_usage();
+            bail_usage!("no column {name:?} of numbers; those are {names}");
         }
     }
     let mut correlations = Vec::new();
@@ -128,7 +122,7 @@ pub(super) fn run(arguments: &CorrelateArguments) -> Result<u8, Failure> {
         }
     }
     if correlations.is_empty() {
-        return Err(anyhow!("no column of scores can be fitted")).or_usage();
+        bail_usage!("no column of scores can be fitted");
     }
     print(&correlations, &scores)?;
     if let Some(file) = &svg {
@@ -146,8 +140,7 @@ pub(super) fn run(arguments: &CorrelateArguments) -> Result<u8, Failure> {
             version: 1,
             fits: correlations,
         };
-        let text = serde_json::to_string_pretty(&report).or_fail()?;
-        file.write(|writer| writeln!(writer, "{text}")).or_fail()?;
+        output::write_json(file, &report)?;
     }
     Ok(DONE)
 }

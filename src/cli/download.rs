@@ -13,7 +13,7 @@ use juror_engine::checkpoint::{Adapter, CheckpointError, ModelSource};
 use juror_hub::{Event, Want};
 use juror_judge::catalog::known_judges::judges;
 
-/// From this likeness on (Jaro and Winkler's, of 1) an alias is proposed for a name that is none.
+/// The Jaro-Winkler similarity from which an alias is proposed for an unknown name.
 const LIKE: f64 = 0.85;
 
 /// A bar on standard error, if that is a terminal; else a line that says that something is being fetched.
@@ -75,7 +75,7 @@ pub(super) fn resolve(name: &str, want: Want) -> Result<ModelSource, Failure> {
         (CheckpointError::UnknownModel { .. }, Some(hint)) => {
             Failure::new(anyhow!("no model `{name}`: {hint}"), true)
         }
-        _ => failure(error),
+        _ => error.into(),
     })
 }
 
@@ -95,7 +95,7 @@ pub(super) fn resolve_adapted(
         ))),
         None => source.clone().with_adapter(Adapter::open(folder)?),
     };
-    adapted().map_err(failure)
+    Ok(adapted()?)
 }
 
 /// What a name that is no model's was probably meant to be.
@@ -118,6 +118,5 @@ fn hint(name: &str) -> Option<String> {
 
 /// A checkpoint's error with its exit code.
 pub(super) fn failure(error: CheckpointError) -> Failure {
-    let usage = error.is_usage();
-    Failure::new(error, usage)
+    error.into()
 }

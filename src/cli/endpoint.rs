@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::{Context as _, anyhow, bail};
+use anyhow::{Context as _, bail};
 use clap::Args;
 use serde_json::{Map, Value};
 
@@ -66,7 +66,7 @@ impl EndpointArguments {
         }
     }
 
-    /// Of one judge among several, some of which may run here.
+    /// Marks the arguments as those of one judge among several, some of which may run here.
     pub(super) fn of_several(&mut self) {
         self.is_of_several = true;
     }
@@ -136,20 +136,16 @@ impl EndpointArguments {
             )?));
         }
         if let Some(adapter) = &adapter.adapter {
-            return Err(anyhow!(
+            bail_usage!(
                 "--adapter {} is merged into a model that runs here: have the server load it, and name it with --model",
                 adapter.display()
-            ))
-            .or_usage();
+            );
         }
         let mut settings = self.settings().or_usage()?;
         if let Some(tokenizer) = &self.tokenizer {
             settings.tokenizer = Some(download::resolve(tokenizer, Want::Description)?);
         }
-        JudgeModel::find(&name, want, &settings, &|_| {}).map_err(|error| {
-            let usage = error.is_usage();
-            Failure::new(error, usage)
-        })
+        Ok(JudgeModel::find(&name, want, &settings, &|_| {})?)
     }
 
     /// Refuses what is for servers where none is asked.
@@ -178,12 +174,17 @@ impl EndpointArguments {
     }
 }
 
-fn object(text: &str) -> Result<Map<String, Value>, String> {
+/// Parses the keys of a request's body; `example` is shown where they are none.
+pub(super) fn parse_object(text: &str, example: &str) -> Result<Map<String, Value>, String> {
     match serde_json::from_str(text) {
         Ok(Value::Object(keys)) => Ok(keys),
-        Ok(_) => Err("must be a JSON object, as `{\"top_k\": 20}`".to_owned()),
+        Ok(_) => Err(format!("must be a JSON object, as `{example}`")),
         Err(error) => Err(format!("not JSON: {error}")),
     }
+}
+
+fn object(text: &str) -> Result<Map<String, Value>, String> {
+    parse_object(text, "{\"top_k\": 20}")
 }
 
 fn price(text: &str) -> Result<(f64, f64), String> {

@@ -10,10 +10,9 @@ use super::{Failure, say};
 use juror_data::{DatasetError, is_rows_file};
 use juror_hub::{DataSetName, Hub, HubError};
 
-/// An input's error with its exit code: a full disk is not the user's mistake.
+/// An input's error with its exit code.
 pub(super) fn failure(error: DatasetError) -> Failure {
-    let usage = error.is_usage();
-    Failure::new(error, usage)
+    error.into()
 }
 
 /// Verdicts and the rows that they are on, in the order and by the names that all commands have for them.
@@ -75,15 +74,15 @@ impl Inputs {
     pub(super) fn of(inputs: &[PathBuf]) -> Result<Self, Failure> {
         let mut fetched = Self::default();
         for input in inputs {
-            let Some(name) = data_set(input).map_err(hub_failure)? else {
+            let Some(name) = data_set(input)? else {
                 fetched.paths.push(input.clone());
                 continue;
             };
             let download = Download::new(&name.to_string());
-            let hub = Hub::from_environment().map_err(hub_failure)?;
+            let hub = Hub::from_environment()?;
             let found = hub.data_set(&name, &|event| download.watch(event));
             download.finish();
-            let found = found.map_err(hub_failure)?;
+            let found = found?;
             let converted = if found.converted {
                 ", as the hub converted it to Parquet"
             } else {
@@ -95,11 +94,6 @@ impl Inputs {
         }
         Ok(fetched)
     }
-}
-
-fn hub_failure(error: HubError) -> Failure {
-    let usage = error.is_usage();
-    Failure::new(error, usage)
 }
 
 /// The data set that an input names: something that is no file or folder here and has the form of a name on the hub. A name without

@@ -69,9 +69,7 @@ pub(super) fn run(arguments: &MergeArguments) -> Result<u8, Failure> {
         summary.consensus = Some(consensus);
     }
     if let Some(file) = &summary_json {
-        let text = format!("{:#}\n", summary.to_json());
-        file.write(|writer| writer.write_all(text.as_bytes()))
-            .or_fail()?;
+        output::write_json(file, &summary.to_json())?;
     }
     if !arguments.quiet {
         print_summary(&summary);

@@ -2,6 +2,13 @@
 //!
 //! Data goes to files or standard output; messages go to standard error.
 
+/// Ends a command with wrong usage, or input that cannot be read.
+macro_rules! bail_usage {
+    ($($message:tt)*) => {
+        return Err($crate::cli::Failure::new(anyhow::anyhow!($($message)*), true))
+    };
+}
+
 mod attack;
 mod batch;
 mod bench;
@@ -56,6 +63,14 @@ use juror_base::terminal::{escaped, escaped_lines};
 use juror_base::threads::{self, PoolError};
 use juror_data::journal::JournalError;
 use juror_data::{BadLines, DatasetError, MergeError};
+use juror_engine::checkpoint::CheckpointError;
+use juror_engine::engine::EngineError;
+use juror_engine::model::ModelError;
+use juror_eval::build::BuildError;
+use juror_eval::eval::EvalError;
+use juror_eval::gsm8k::Gsm8kError;
+use juror_eval::label::LabelError;
+use juror_hub::HubError;
 use juror_judge::batch::BatchError;
 use juror_judge::judge::SessionError;
 
@@ -180,6 +195,61 @@ impl Failure {
     }
 }
 
+/// Errors that tell whether the user's input is at fault: a full disk, say, is not the user's mistake.
+macro_rules! tell_fault {
+    ($($error:ty),+ $(,)?) => {$(
+        impl From<$error> for Failure {
+            fn from(error: $error) -> Self {
+                let usage = error.is_usage();
+                Self::new(error, usage)
+            }
+        }
+    )+};
+}
+
+tell_fault!(
+    BatchError,
+    CheckpointError,
+    DatasetError,
+    EngineError,
+    HubError,
+    LabelError,
+    ModelError,
+    SessionError,
+    juror_judge::catalog::ModelError,
+);
+#[cfg(feature = "serve")]
+tell_fault!(juror_eval::browse::BrowseError);
+
+// An input's error is reported as itself, since it may have several lines ([`has_lines`]).
+
+impl From<EvalError> for Failure {
+    fn from(error: EvalError) -> Self {
+        match error {
+            EvalError::Input(error) => error.into(),
+            error => Self::new(error, true),
+        }
+    }
+}
+
+impl From<BuildError> for Failure {
+    fn from(error: BuildError) -> Self {
+        match error {
+            BuildError::Input(error) => error.into(),
+            error => Self::new(error, true),
+        }
+    }
+}
+
+impl From<Gsm8kError> for Failure {
+    fn from(error: Gsm8kError) -> Self {
+        match error {
+            Gsm8kError::Input(error) | Gsm8kError::Eval(EvalError::Input(error)) => error.into(),
+            error => Self::new(error, true),
+        }
+    }
+}
+
 /// Sorts errors: the user's input, or everything else.
 trait OrFail<T> {
     /// Wrong usage or unreadable input.
@@ -255,12 +325,6 @@ fn refuse(error: &clap::Error) -> ExitCode {
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(USAGE))
 }
 
-/// The failure of a command that writes, reads or runs a batch.
-fn batch_failure(error: BatchError) -> Failure {
-    let usage = error.is_usage();
-    Failure::new(error, usage)
-}
-
 fn run(command: Command) -> Result<u8, Failure> {
     match threads::start_pool() {
         Ok(None) => {}
@@ -319,7 +383,7 @@ fn say(line: &str) {
     write_line(&escaped(line));
 }
 
-/// As [`say`], behind a label of ours.
+/// As [`say`], after a label of ours.
 fn say_labelled(label: &console::StyledObject<&str>, line: &str) {
     write_line(&format!("{label} {}", escaped(line)));
 }
@@ -364,7 +428,7 @@ fn has_lines(error: &anyhow::Error) -> bool {
         .any(|cause| journal(cause) || shards(cause) || bad_lines(cause))
 }
 
-/// The error and its causes in one line; a cause that was told already is not told again.
+/// The error and its causes in one line, without causes that the text already contains.
 fn with_causes(error: &anyhow::Error) -> String {
     let mut text = String::new();
     for cause in error.chain().map(ToString::to_string) {

@@ -1,14 +1,16 @@
 //! The files that commands write, as the user says it.
 
+use std::any::TypeId;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use std::any::TypeId;
-
-use anyhow::anyhow;
 use clap::{Arg, Args, CommandFactory as _};
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde::Serialize;
 
 use super::judge::shard_in_name;
-use super::{Arguments, Failure, OrFail};
+use super::{Arguments, DONE, Failure, OrFail, say};
 use juror_data::output::{Mark, OutputFile, OutputFormat, Outputs, has_place_beside};
 use juror_data::{Shard, rejected_path};
 use juror_judge::judge::session::RunOutputs;
@@ -140,10 +142,7 @@ impl OutputArguments {
         let out = out.map(|out| shard_in_name(out, shard));
         let out = out.transpose().or_usage()?;
         if self.skip_bad && !out.as_deref().is_some_and(has_place_beside) {
-            return Err(anyhow!(
-                "--skip-bad sets bad lines aside beside the output: name a file with `-o`"
-            ))
-            .or_usage();
+            bail_usage!("--skip-bad sets bad lines aside beside the output: name a file with `-o`");
         }
         if let Some(out) = &out {
             OutputFormat::of(out).or_usage()?;
@@ -154,10 +153,7 @@ impl OutputArguments {
             ("--hard", &self.hard),
         ] {
             if file.as_deref() == Some(Path::new("-")) {
-                return Err(anyhow!(
-                    "{option} - : standard output is for verdicts; name a file"
-                ))
-                .or_usage();
+                bail_usage!("{option} - : standard output is for verdicts; name a file");
             }
         }
         let mut files = outputs(self.force);
@@ -178,10 +174,7 @@ impl OutputArguments {
             ("--hard", self.hard.is_some()),
         ] {
             if given && trials < 2 {
-                return Err(anyhow!(
-                    "{option} needs several trials of each sample: give --trials"
-                ))
-                .or_usage();
+                bail_usage!("{option} needs several trials of each sample: give --trials");
             }
         }
         Ok(outputs)
@@ -196,6 +189,53 @@ pub(super) fn open(
 ) -> Result<Option<OutputFile>, Failure> {
     let opened = path.map(|path| outputs.open(path, mark(path.clone())));
     opened.transpose().or_usage()
+}
+
+/// Opens the file for JSON, unless it is asked for on standard output (`-`) or not at all.
+pub(super) fn open_json(
+    outputs: &mut Outputs,
+    path: Option<&PathBuf>,
+    mark: Mark,
+) -> Result<Option<OutputFile>, Failure> {
+    let path = path.filter(|path| path.as_os_str() != "-");
+    open(outputs, path, |_| mark)
+}
+
+/// Prints a text for people, and writes the JSON of the same if it is asked for: into its file, or on standard output, and then the
+/// text goes to standard error.
+pub(super) fn print_with_json(
+    text: &str,
+    json: Option<&impl Serialize>,
+    file: Option<&OutputFile>,
+) -> Result<(), Failure> {
+    let mut out = std::io::stdout();
+    match (json, file) {
+        (None, _) => out.write_all(text.as_bytes()).or_fail(),
+        (Some(json), Some(file)) => {
+            write_json(file, json)?;
+            out.write_all(text.as_bytes()).or_fail()
+        }
+        (Some(json), None) => {
+            text.lines().for_each(say);
+            let json = serde_json::to_string_pretty(json).or_fail()?;
+            writeln!(out, "{json}").or_fail()
+        }
+    }
+}
+
+/// Writes a value as JSON over several lines.
+pub(super) fn write_json(file: &OutputFile, value: &impl Serialize) -> Result<(), Failure> {
+    let text = serde_json::to_string_pretty(value).or_fail()?;
+    file.write(|writer| writeln!(writer, "{text}")).or_fail()
+}
+
+/// Prints the JSON schema of what a command writes.
+pub(super) fn print_schema<T: JsonSchema>() -> Result<u8, Failure> {
+    let settings = SchemaSettings::draft2020_12().for_serialize();
+    let schema = settings.into_generator().into_root_schema_for::<T>();
+    let schema = serde_json::to_string_pretty(&schema).or_fail()?;
+    writeln!(std::io::stdout(), "{schema}").or_fail()?;
+    Ok(DONE)
 }
 
 #[cfg(test)]

@@ -21,64 +21,72 @@ const BAR: usize = 20;
 /// A bar on standard error, if that is a terminal; else a line a minute.
 pub(super) struct Progress {
     bar: ProgressBar,
-    lines: Option<Lines>,
+    lines: Lines,
 }
 
-/// When the next line of a run without a terminal is due.
+/// A bar of this template on standard error; nothing is drawn where that is no terminal, or messages are not wanted.
+pub(super) fn bar(all: Option<u64>, quiet: bool, template: &str) -> ProgressBar {
+    let target = if quiet {
+        ProgressDrawTarget::hidden()
+    } else {
+        ProgressDrawTarget::stderr_with_hz(5)
+    };
+    let bar = ProgressBar::with_draw_target(all, target);
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style);
+    }
+    bar
+}
+
+/// Lines that say how far a run is, where standard error is no terminal and messages are wanted.
 pub(super) struct Lines {
-    last: Instant,
+    /// When the last was due; `None` where there are none.
+    last: Option<Instant>,
 }
 
 impl Lines {
-    /// Where standard error is no terminal and messages are wanted.
-    pub(super) fn new(quiet: bool) -> Option<Self> {
+    pub(super) fn new(quiet: bool) -> Self {
         let wanted = !quiet && !std::io::stderr().is_terminal();
-        wanted.then(|| Self {
-            last: Instant::now(),
-        })
+        Self {
+            last: wanted.then(Instant::now),
+        }
     }
 
     /// Whether a line is due; if so the next one is a minute later.
     pub(super) fn due(&mut self, now: Instant) -> bool {
-        let due = now.duration_since(self.last) >= LINE_EVERY;
+        let due = self
+            .last
+            .is_some_and(|last| now.duration_since(last) >= LINE_EVERY);
         if due {
-            self.last = now;
+            self.last = Some(now);
         }
         due
+    }
+
+    /// Says how far a run is, if a line is due.
+    pub(super) fn say(&mut self, text: &str) {
+        if self.due(Instant::now()) {
+            say(text);
+        }
     }
 }
 
 impl Progress {
     /// A bar up to `all` verdicts.
     pub(super) fn new(all: usize, quiet: bool) -> Self {
-        let lines = Lines::new(quiet);
-        // indicatif draws nothing when standard error is no terminal.
-        let target = if quiet {
-            ProgressDrawTarget::hidden()
-        } else {
-            ProgressDrawTarget::stderr_with_hz(5)
-        };
-        let bar = ProgressBar::with_draw_target(Some(all as u64), target);
         let template = format!("{{pos}}/{{len}} {{bar:{BAR}.cyan/dim}} {{wide_msg}}");
-        if let Ok(style) = ProgressStyle::with_template(&template) {
-            bar.set_style(style);
-        }
+        let bar = bar(Some(all as u64), quiet, &template);
         bar.set_message("loading the model");
         bar.tick();
+        let lines = Lines::new(quiet);
         Self { bar, lines }
     }
 
     /// Shows how far the run is.
     pub(super) fn update(&mut self, summary: &Summary) {
-        let due = self
-            .lines
-            .as_mut()
-            .is_some_and(|lines| lines.due(Instant::now()));
         if summary.sizes.is_none() && summary.loaded > 0.0 {
             let loaded = format!("loading the model: {:.0} %", 100.0 * summary.loaded);
-            if due {
-                say(&loaded);
-            }
+            self.lines.say(&loaded);
             self.bar.set_message(loaded);
             return;
         }
@@ -100,10 +108,9 @@ impl Progress {
             parts.push(format!("{tokens} tokens/s"));
             parts.push(format!("cache {cached}"));
         }
-        if due {
-            let parts = parts.join(" · ");
-            say(&format!("{done} of {all} verdicts · {parts}"));
-        }
+        let all_parts = parts.join(" · ");
+        self.lines
+            .say(&format!("{done} of {all} verdicts · {all_parts}"));
         let columns = usize::from(Term::stderr().size().1);
         let taken = format!("{done}/{all}  ").len() + BAR;
         self.bar.set_position(done);
@@ -126,18 +133,15 @@ impl Progress {
 /// minute.
 pub(super) struct RunProgress {
     bar: ProgressBar,
-    lines: Option<Lines>,
+    lines: Lines,
     name: String,
 }
 
 impl RunProgress {
     /// A run up to `all` tokens.
     pub(super) fn new(name: String, all: u64) -> Self {
-        let bar = ProgressBar::with_draw_target(Some(all), ProgressDrawTarget::stderr_with_hz(5));
         let template = "{msg} · {percent} % · {eta} left {wide_bar:.cyan/dim}";
-        if let Ok(style) = ProgressStyle::with_template(template) {
-            bar.set_style(style);
-        }
+        let bar = bar(Some(all), false, template);
         bar.set_message(name.clone());
         Self {
             bar,
@@ -149,11 +153,10 @@ impl RunProgress {
     /// Shows that `done` tokens are generated.
     pub(super) fn update(&mut self, done: u64) {
         self.bar.set_position(done);
-        let due = |lines: &mut Lines| lines.due(Instant::now());
-        if self.lines.as_mut().is_some_and(due) {
-            let all = self.bar.length().unwrap_or(0);
-            say(&format!("{}: {done} of {all} tokens generated", self.name));
-        }
+        let all = self.bar.length().unwrap_or(0);
+        let name = &self.name;
+        self.lines
+            .say(&format!("{name}: {done} of {all} tokens generated"));
     }
 
     /// Removes the bar.
@@ -188,6 +191,7 @@ pub(super) fn percent(part: usize, whole: usize) -> String {
 /// The run in a table.
 pub(super) fn print_summary(summary: &Summary) {
     let mut rows: Vec<(&str, String)> = Vec::new();
+    let mut add = |name, text| rows.push((name, text));
     let ok = summary.count(Status::Ok);
     let mut verdicts = format!("{} ({ok} ok", HumanCount(summary.verdicts() as u64));
     for (status, name) in [
@@ -203,7 +207,7 @@ pub(super) fn print_summary(summary: &Summary) {
         }
     }
     verdicts.push(')');
-    rows.push(("verdicts", verdicts));
+    add("verdicts", verdicts);
     let judged = summary.process.known > 0;
     for (name, Share { count, known }) in [
         ("process", summary.process),
@@ -212,10 +216,10 @@ pub(super) fn print_summary(summary: &Summary) {
     ] {
         // Rules alone know the outcome, and the rest only where it follows from a wrong one.
         if judged || (name == "outcome" && known > 0) {
-            rows.push((
+            add(
                 name,
                 format!("{} true ({count} of {known})", percent(count, known)),
-            ));
+            );
         }
     }
     if judged && summary.right_outcomes > 0 {
@@ -227,16 +231,16 @@ pub(super) fn print_summary(summary: &Summary) {
             }
             None => "lucky guesses, and the judge's errors".to_owned(),
         };
-        rows.push((
+        add(
             "right results",
             format!(
                 "{refused} of {all} refused for their derivation ({}): {why}",
                 percent(refused, all)
             ),
-        ));
+        );
     }
     let (rewarded, sum) = summary.rewards;
-    rows.push((
+    add(
         "mean reward",
         if rewarded == 0 && ok == 0 {
             "–".into()
@@ -245,17 +249,17 @@ pub(super) fn print_summary(summary: &Summary) {
         } else {
             format!("{:.3} over {rewarded}", sum / rewarded as f64)
         },
-    ));
+    );
     if !summary.criteria.is_empty() {
         let means = summary.criteria.iter();
         let means: Vec<String> = means
             .map(|(name, (count, sum))| format!("{} {:.2}", escaped(name), sum / *count as f64))
             .collect();
-        rows.push(("criteria", means.join(", ")));
+        add("criteria", means.join(", "));
     }
     if let Some(f1) = summary.first_errors.f1() {
         let first = summary.first_errors;
-        rows.push((
+        add(
             "first error",
             format!(
                 "F1 {:.1} against `label`: {} of {} wrong responses ({}), {} of {} right ones ({})",
@@ -267,10 +271,10 @@ pub(super) fn print_summary(summary: &Summary) {
                 first.correct.known,
                 percent(first.correct.count, first.correct.known)
             ),
-        ));
+        );
     }
     if let Some(groups) = summary.groups {
-        rows.push((
+        add(
             "groups",
             format!(
                 "{} with several rewards: {} all 0, {} all 1",
@@ -281,22 +285,22 @@ pub(super) fn print_summary(summary: &Summary) {
                 groups.all_0,
                 groups.all_1
             ),
-        ));
+        );
     }
     let Share { count, known } = summary.agreement;
     if known > 0 {
-        rows.push((
+        add(
             "rules agree",
             format!(
                 "{} on the outcome ({count} of {known})",
                 percent(count, known)
             ),
-        ));
+        );
     }
     if let Some(consensus) = &summary.consensus {
         let Share { count, known } = consensus.overall;
         let unanimous = consensus.unanimous;
-        rows.push((
+        add(
             "consensus",
             format!(
                 "{} overall true ({count} of {known} samples with a majority), {} unanimous, {} hard",
@@ -304,40 +308,40 @@ pub(super) fn print_summary(summary: &Summary) {
                 percent(unanimous.count, unanimous.known),
                 percent(consensus.hard.count, consensus.hard.known)
             ),
-        ));
+        );
     }
     if summary.reused > 0 {
         let all = summary.verdicts();
-        rows.push((
+        add(
             "reused",
             format!(
                 "{} of {all} verdicts ({}) from answers to equal prompts, which are asked once",
                 summary.reused,
                 percent(summary.reused, all)
             ),
-        ));
+        );
     }
     if summary.outcomes_by_rules > 0 {
-        rows.push((
+        add(
             "from rules",
             match summary.outcomes_by_rules {
                 1 => "1 outcome, where the judge gave none".to_owned(),
                 many => format!("{many} outcomes, where the judge gave none"),
             },
-        ));
+        );
     }
     if summary.skipped > 0 {
-        rows.push((
+        add(
             "not asked",
             format!(
                 "{} that the rules found wrong: their reward is 0",
                 summary.skipped
             ),
-        ));
+        );
     }
     if let Some((low, high)) = summary.audited.interval() {
         let Share { count, known } = summary.audited;
-        rows.push((
+        add(
             "audited",
             format!(
                 "{} that the rules found wrong were judged too: {} right by the judge, {} (95 % interval {:.1} to {:.1} %)",
@@ -347,25 +351,25 @@ pub(super) fn print_summary(summary: &Summary) {
                 100.0 * low,
                 100.0 * high
             ),
-        ));
+        );
     }
     if summary.inconsistent > 0 {
-        rows.push((
+        add(
             "inconsistent",
             format!(
                 "{} called perfect, but not right in both process and outcome",
                 summary.inconsistent
             ),
-        ));
+        );
     }
     if summary.without_form > 0 {
-        rows.push((
+        add(
             "asked again",
             format!(
                 "{} without the form, which the server refused: their answers are free text",
                 summary.without_form
             ),
-        ));
+        );
     }
     let tokens = summary.tokens;
     if tokens.prompt_tokens > 0 {
@@ -387,16 +391,16 @@ pub(super) fn print_summary(summary: &Summary) {
         if let Some(cost) = summary.cost() {
             let _ = write!(text, "; cost {cost:.2}");
         }
-        rows.push(("tokens", text));
+        add("tokens", text);
     }
     if summary.engine.out_of_memory > 0 {
-        rows.push((
+        add(
             "memory",
             format!(
                 "ran out {} times; the engine shrank to {} KV blocks and went on",
                 summary.engine.out_of_memory, summary.engine.blocks
             ),
-        ));
+        );
     }
     if summary.devices.len() > 1 {
         let devices: Vec<String> = summary
@@ -407,14 +411,14 @@ pub(super) fn print_summary(summary: &Summary) {
                 format!("{} {verdicts} verdicts", device.device)
             })
             .collect();
-        rows.push(("devices", devices.join(", ")));
+        add("devices", devices.join(", "));
     }
     if summary.resumed > 0 {
-        rows.push(("resumed", format!("{} were done before", summary.resumed)));
+        add("resumed", format!("{} were done before", summary.resumed));
     }
     if let Some(rate) = summary.verdicts_per_second() {
         let seconds = summary.elapsed.as_secs_f64();
-        rows.push(("speed", format!("{rate:.1} verdicts/s ({seconds:.1} s)")));
+        add("speed", format!("{rate:.1} verdicts/s ({seconds:.1} s)"));
     }
     for (name, value) in rows {
         let name = format!("{name:>13} ");

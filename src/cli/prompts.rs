@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::columns::ColumnArguments;
 use super::download;
-use super::inputs::{self, Inputs};
+use super::inputs::Inputs;
 use super::judge::JudgeChoice;
 use super::prompt_choice::PromptChoice;
 use super::{DONE, Failure, INCOMPLETE, OrFail, for_output, say};
@@ -119,17 +119,12 @@ pub(super) fn run(action: PromptsAction) -> Result<u8, Failure> {
             // Columns that cannot be are found before a model is fetched.
             columns.map().or_usage()?;
             let source = download::resolve(&judge.model, Want::Description)?;
-            let (protocol, template) = judge
-                .prompt_for(named, Some(&source.clone().into()))
-                .or_usage()?;
-            let columns = judge
-                .prompt
-                .columns(&columns, protocol.as_ref())
-                .or_usage()?;
-            let limit = if id.is_none() { Some(1) } else { None };
+            let model = source.clone().into();
+            let (protocol, template) = judge.prompt_for(named, Some(&model)).or_usage()?;
+            let columns = judge.prompt.columns(&columns, protocol.as_ref());
             let options = LoadOptions {
-                columns,
-                limit,
+                columns: columns.or_usage()?,
+                limit: id.is_none().then_some(1),
                 max_line: LineLimit(max_line_bytes),
                 ..LoadOptions::default()
             };
@@ -161,16 +156,12 @@ pub(super) fn run(action: PromptsAction) -> Result<u8, Failure> {
             if tokens {
                 writeln!(out, "{}", serde_json::to_string(&ids).or_fail()?).or_fail()?;
             }
-            let parts: Vec<String> = text
-                .prompts
-                .token_counts(&sample)
-                .or_fail()?
-                .into_iter()
-                .map(|(field, count)| match field {
-                    Some(field) => format!("{field} {count}"),
-                    None => format!("template {count}"),
-                })
-                .collect();
+            let counts = text.prompts.token_counts(&sample).or_fail()?.into_iter();
+            let counts = counts.map(|(field, count)| match field {
+                Some(field) => format!("{field} {count}"),
+                None => format!("template {count}"),
+            });
+            let parts: Vec<String> = counts.collect();
             say(&format!("{} tokens: {}", ids.len(), parts.join(" + ")));
         }
     }
@@ -241,10 +232,8 @@ fn check(out: &mut impl Write, name: &str, outputs: Option<&Path>) -> Result<u8,
             .map_err(|error| at(error.to_string()))
             .or_usage()?;
         let known = ["case", "output", "expect"];
-        if let Some(key) = row
-            .as_object()
-            .and_then(|row| row.keys().find(|key| !known.contains(&key.as_str())))
-        {
+        let mut keys = row.as_object().into_iter().flat_map(|row| row.keys());
+        if let Some(key) = keys.find(|key| !known.contains(&key.as_str())) {
             let why = format!("unknown key `{key}`; a row has {}", known.join(", "));
             return Err(at(why)).or_usage();
         }
@@ -306,16 +295,13 @@ fn pick(input: &[PathBuf], options: &LoadOptions, id: Option<&str>) -> Result<Sa
         first.borrow_mut().get_or_insert_with(|| sample.id.clone());
         id.is_none_or(|id| sample.id == id)
     };
-    let found = find(input, options, &wanted)
-        .map_err(inputs::failure)?
-        .samples;
+    let found = find(input, options, &wanted)?.samples;
     match (found, id) {
         (Some(sample), _) => Ok(sample),
-        (None, None) => Err(anyhow!("the input holds no sample")).or_usage(),
-        (None, Some(id)) => Err(anyhow!(
-            "no sample has the id `{id}`; the first one's is `{}`",
-            first.into_inner().unwrap_or_default()
-        ))
-        .or_usage(),
+        (None, None) => bail_usage!("the input holds no sample"),
+        (None, Some(id)) => {
+            let first = first.into_inner().unwrap_or_default();
+            bail_usage!("no sample has the id `{id}`; the first one's is `{first}`");
+        }
     }
 }

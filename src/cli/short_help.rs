@@ -7,7 +7,7 @@ use clap::{Command, CommandFactory as _};
 use super::table::{columns, wrapped};
 use super::{Arguments, EXIT_CODES, STYLES};
 
-/// As clap's own help.
+/// The most columns of a line, as in clap's own help.
 const MOST_COLUMNS: usize = 100;
 
 /// Columns of the commands' names.

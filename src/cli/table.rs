@@ -1,5 +1,6 @@
 //! Tables and text on standard output, as wide as the terminal is.
 
+use std::borrow::Cow;
 use std::io::{IsTerminal, Write};
 
 use console::{Alignment, Term, measure_text_width, pad_str};
@@ -7,10 +8,10 @@ use console::{Alignment, Term, measure_text_width, pad_str};
 use super::{Failure, OrFail};
 use juror_base::terminal::escaped;
 
-/// Columns of a text that goes to a file or a program.
+/// The width of a text that goes to a file or a program.
 const WITHOUT_TERMINAL: usize = 120;
 
-/// Columns of the terminal that standard output is; none where it is something else.
+/// The width of the terminal; `None` if standard output is no terminal.
 pub(super) fn columns() -> Option<usize> {
     let terminal = std::io::stdout().is_terminal();
     terminal.then(|| usize::from(Term::stdout().size().1))
@@ -18,31 +19,27 @@ pub(super) fn columns() -> Option<usize> {
 
 /// Columns as wide as their widest entry; the last one ends where it ends. Where the terminal is too narrow, a paragraph for
 /// each row, without the entries that are a dash.
-pub(super) fn write<const N: usize>(
+pub(super) fn write<'h>(
     out: &mut impl Write,
-    header: [&str; N],
-    rows: &[[String; N]],
+    header: impl AsRef<[&'h str]>,
+    rows: &[impl AsRef<[String]>],
 ) -> Result<(), Failure> {
-    let header = header.map(|name| escaped(name).into_owned());
-    let rows: Vec<[String; N]> = rows
-        .iter()
-        .map(|row| row.each_ref().map(|cell| escaped(cell).into_owned()))
+    let header: Vec<Cow<str>> = header.as_ref().iter().map(|name| escaped(name)).collect();
+    let rows = rows.iter().map(AsRef::as_ref);
+    let rows: Vec<Vec<Cow<str>>> = rows
+        .map(|row| row.iter().map(|cell| escaped(cell)).collect())
         .collect();
     let width = |column: usize| {
-        let cells = rows.iter().map(|row| row[column].as_str());
-        cells
-            .chain([header[column].as_str()])
-            .map(measure_text_width)
-            .max()
-            .unwrap_or(0)
+        let cells = rows.iter().chain([&header]).map(|row| &row[column]);
+        cells.map(|cell| measure_text_width(cell)).max()
     };
-    let widths: [usize; N] = std::array::from_fn(width);
-    let whole = widths.iter().sum::<usize>() + 2 * N.saturating_sub(1);
+    let widths: Vec<usize> = (0..header.len()).filter_map(width).collect();
+    let whole = widths.iter().sum::<usize>() + 2 * widths.len().saturating_sub(1);
     if let Some(columns) = columns().filter(|&columns| columns < whole) {
         for row in &rows {
             writeln!(out, "{}", row[0]).or_fail()?;
             let cells = header.iter().zip(row).skip(1);
-            let told = cells.filter(|(_, cell)| cell.as_str() != "–");
+            let told = cells.filter(|(_, cell)| *cell != "–");
             let text: Vec<String> = told.map(|(name, cell)| format!("{name} {cell}")).collect();
             for line in wrapped(&text.join(" · "), columns.saturating_sub(2)) {
                 writeln!(out, "  {line}").or_fail()?;
@@ -52,7 +49,7 @@ pub(super) fn write<const N: usize>(
     }
     for row in std::iter::once(&header).chain(&rows) {
         let mut line = String::new();
-        for (cell, width) in row.iter().zip(widths) {
+        for (cell, width) in row.iter().zip(&widths) {
             line.push_str(&pad_str(cell, width + 2, Alignment::Left, None));
         }
         writeln!(out, "{}", line.trim_end()).or_fail()?;
@@ -60,7 +57,7 @@ pub(super) fn write<const N: usize>(
     Ok(())
 }
 
-/// A heading, with an empty line behind it.
+/// A heading, with an empty line after it.
 pub(super) fn write_heading(out: &mut impl Write, text: &str) -> Result<(), Failure> {
     writeln!(out, "{}\n", escaped(text)).or_fail()
 }
@@ -74,7 +71,7 @@ pub(super) fn write_text(out: &mut impl Write, text: &str) -> Result<(), Failure
     Ok(())
 }
 
-/// A text of lines of its own behind a prefix, broken where the terminal ends; what goes elsewhere is not broken.
+/// A text of lines of its own after a prefix, broken where the terminal ends; what goes elsewhere is not broken.
 pub(super) fn write_lines(out: &mut impl Write, prefix: &str, text: &str) -> Result<(), Failure> {
     let columns = columns().map(|columns| columns.saturating_sub(measure_text_width(prefix)));
     for line in text.lines() {

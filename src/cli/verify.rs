@@ -8,17 +8,17 @@ use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
 use clap::{Args, ValueEnum};
-use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::HumanCount;
 use serde_json::{Map, Value};
 
 use super::columns::ColumnArguments;
-use super::inputs::{self, Inputs};
+use super::inputs::Inputs;
 use super::output::{self, ForceArgument, TableArguments};
-use super::progress::Lines;
+use super::progress::{self, Lines};
 use super::{DONE, Failure, INCOMPLETE, INTERRUPTED, OrFail, catch_interrupts, say};
-use crate::verify::{Counts, Explain, Settings, VerifyError};
+use crate::verify::{Counts, Explain, VerifyError, VerifySettings};
 use juror_base::terminal::escaped;
-use juror_data::output::{Column, Kind, Mark, OutputFile, OutputFormat, has_place_beside};
+use juror_data::output::{CellKind, Column, Mark, OutputFile, OutputFormat, has_place_beside};
 use juror_data::{Keep, LineLimit, Source, sources};
 use juror_rules::{AnswerFormat, Config, Profile, Status, Verification};
 
@@ -146,14 +146,11 @@ pub(super) fn run(arguments: VerifyArguments) -> Result<u8, Failure> {
     let mut config = arguments.config.unwrap_or_default();
     if arguments.decimal != "auto" {
         if config.get("decimal").is_some_and(|mark| !mark.is_null()) {
-            return Err(anyhow!(
-                "--decimal and `decimal` in --config: leave one of them out"
-            ))
-            .or_usage();
+            bail_usage!("--decimal and `decimal` in --config: leave one of them out");
         }
         config.insert("decimal".to_owned(), arguments.decimal.into());
     }
-    let settings = Settings {
+    let settings = VerifySettings {
         profile: arguments.profile.into(),
         config,
         columns: arguments.columns.map().or_usage()?,
@@ -167,10 +164,9 @@ pub(super) fn run(arguments: VerifyArguments) -> Result<u8, Failure> {
     };
     if let (Some(gold), Some(pred)) = (&arguments.gold, &arguments.pred) {
         if !arguments.columns.is_empty() {
-            return Err(anyhow!(
+            bail_usage!(
                 "--columns and --preset say where rows have what: leave them out beside --gold and --pred"
-            ))
-            .or_usage();
+            );
         }
         return one(&settings, gold, pred, arguments.explain);
     }
@@ -180,10 +176,9 @@ pub(super) fn run(arguments: VerifyArguments) -> Result<u8, Failure> {
         .any(|input| input.as_os_str() == "-")
         && io::stdin().is_terminal()
     {
-        return Err(anyhow!(
+        bail_usage!(
             "no input: name a JSONL file, pipe rows in, or give --gold and --pred; see `juror verify --help`"
-        ))
-        .or_usage();
+        );
     }
     let out = arguments.output.filter(|path| path.as_os_str() != "-");
     let mut outputs = output::outputs(arguments.force);
@@ -198,16 +193,15 @@ pub(super) fn run(arguments: VerifyArguments) -> Result<u8, Failure> {
         .or_usage()?;
     let format = format.unwrap_or_default();
     if arguments.explain && format != OutputFormat::JsonLines {
-        return Err(anyhow!(
+        bail_usage!(
             "--explain writes text for a person, which fits into no table: leave it out, or end the output's name in .jsonl"
-        ))
-        .or_usage();
+        );
     }
     let inputs = Inputs::of(&arguments.inputs)?;
-    let inputs = sources(&inputs.paths, out.as_deref()).map_err(inputs::failure)?;
+    let inputs = sources(&inputs.paths, out.as_deref())?;
     let interrupted = catch_interrupts().or_fail()?;
     let started = Instant::now();
-    let bar = bar(arguments.quiet);
+    let bar = progress::bar(None, arguments.quiet, "{spinner} {wide_msg}");
     let mut lines = Lines::new(arguments.quiet);
     let mut progress = |counts: &Counts| {
         let rate = counts.rows as f64 / started.elapsed().as_secs_f64().max(1e-9);
@@ -216,15 +210,10 @@ pub(super) fn run(arguments: VerifyArguments) -> Result<u8, Failure> {
             HumanCount(counts.rows as u64),
             HumanCount(rate as u64)
         );
-        if lines
-            .as_mut()
-            .is_some_and(|lines| lines.due(Instant::now()))
-        {
-            say(&text);
-        }
+        lines.say(&text);
         bar.set_message(text);
     };
-    let run = Run {
+    let run = RowsRun {
         settings: &settings,
         explain: arguments.explain,
         interrupted: &interrupted,
@@ -261,20 +250,20 @@ pub(super) fn run(arguments: VerifyArguments) -> Result<u8, Failure> {
             }
             Ok(INTERRUPTED)
         }
-        Err(VerifyError::Input(error)) => Err(inputs::failure(error)),
+        Err(VerifyError::Input(error)) => Err(error.into()),
         Err(error) => Err(error).or_fail(),
     }
 }
 
-struct Run<'r> {
-    settings: &'r Settings,
+struct RowsRun<'r> {
+    settings: &'r VerifySettings,
     explain: bool,
     interrupted: &'r AtomicBool,
     format: OutputFormat,
     keep: &'r [String],
 }
 
-impl Run<'_> {
+impl RowsRun<'_> {
     fn verify(
         &self,
         inputs: Vec<Source>,
@@ -325,23 +314,23 @@ impl Run<'_> {
 /// The columns of a table of verdicts, by the keys of their lines. A list of what was found is written as JSON.
 fn columns(keep: &[String]) -> Vec<Column> {
     let own = [
-        ("id", Kind::Text),
-        ("index", Kind::Integer),
-        ("equal", Kind::Boolean),
-        ("status", Kind::Text),
-        ("method", Kind::Text),
-        ("gold", Kind::Text),
-        ("pred", Kind::Text),
-        ("reason", Kind::Text),
-        ("error", Kind::Text),
-        ("profile", Kind::Text),
+        ("id", CellKind::Text),
+        ("index", CellKind::Integer),
+        ("equal", CellKind::Boolean),
+        ("status", CellKind::Text),
+        ("method", CellKind::Text),
+        ("gold", CellKind::Text),
+        ("pred", CellKind::Text),
+        ("reason", CellKind::Text),
+        ("error", CellKind::Text),
+        ("profile", CellKind::Text),
     ];
     let own = own.into_iter().map(|(name, kind)| Column::new(name, kind));
     own.chain(Column::kept(keep)).collect()
 }
 
 /// One pair from the command line.
-fn one(settings: &Settings, gold: &str, pred: &str, explain: bool) -> Result<u8, Failure> {
+fn one(settings: &VerifySettings, gold: &str, pred: &str, explain: bool) -> Result<u8, Failure> {
     let verification = settings
         .verifier(None, [None, None])
         .map_err(|error| anyhow!(error))
@@ -415,20 +404,6 @@ fn shown(text: &str) -> String {
         let end: String = line.chars().skip(characters - LONGEST).collect();
         format!("…{}", escaped(&end))
     }
-}
-
-/// A count that moves, on standard error if that is a terminal.
-fn bar(quiet: bool) -> ProgressBar {
-    let target = if quiet {
-        ProgressDrawTarget::hidden()
-    } else {
-        ProgressDrawTarget::stderr_with_hz(5)
-    };
-    let bar = ProgressBar::with_draw_target(None, target);
-    if let Ok(style) = ProgressStyle::with_template("{spinner} {wide_msg}") {
-        bar.set_style(style);
-    }
-    bar
 }
 
 fn summarise(counts: &Counts, elapsed: Duration) {

@@ -6,11 +6,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::columns::ColumnArguments;
+use super::columns::{ColumnArguments, parse_label_columns};
 use super::inputs::Inputs;
 use super::{DONE, Failure, OrFail, catch_interrupts, say};
-use juror_eval::browse::{BrowseError, Browser};
-use juror_eval::eval::LabelColumns;
+use juror_eval::browse::Browser;
 
 /// Look through verdicts in the browser: search, filters, live while a run goes on
 #[derive(Debug, Args)]
@@ -45,16 +44,9 @@ pub(super) fn run(arguments: &ViewArguments) -> Result<u8, Failure> {
     let labels = Inputs::of(labels)?.paths;
     let rows = Inputs::of(rows)?.paths;
     let columns = columns.map().or_usage()?;
-    let label_columns = LabelColumns::parse(label_columns)
-        .map_err(|why| anyhow::anyhow!("--label-columns: {why}"))
-        .or_usage()?;
+    let label_columns = parse_label_columns(label_columns)?;
     let interrupted = catch_interrupts().or_fail()?;
-    let failure = |error: BrowseError| {
-        let usage = error.is_usage();
-        Failure::new(error, usage)
-    };
-    let (browser, progress) =
-        Browser::open(verdicts, &rows, &labels, columns, label_columns).map_err(failure)?;
+    let (browser, progress) = Browser::open(verdicts, &rows, &labels, columns, label_columns)?;
     let mut tell = |address| {
         say("Ctrl-C ends it");
         print_address(address);

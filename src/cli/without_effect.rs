@@ -46,16 +46,24 @@ impl Given<'_> {
             .filter_map(|option| option.get_long())
     }
 
-    /// Is a second judge to be asked? Only some commands can be told so.
+    /// Whether a second judge is asked (`--cascade`, which only some commands have).
     fn is_cascade(&self) -> bool {
         let mut options = self.command.get_arguments();
         options.any(|option| option.get_id() == "cascade") && self.has("cascade")
     }
 
-    /// The first of [`Self::all`], as it is written.
-    fn any(&self, headings: &[&str], others: &[&str]) -> Option<String> {
-        let first = self.all(headings, others).next();
-        first.map(|name| format!("--{name}"))
+    /// Refuses the first of [`Self::all`] if they have no effect, and says where.
+    fn refuse(
+        &self,
+        have_no_effect: bool,
+        headings: &[&str],
+        others: &[&str],
+        beside: &str,
+    ) -> anyhow::Result<()> {
+        match self.all(headings, others).next() {
+            Some(name) if have_no_effect => bail!("--{name} changes nothing {beside}"),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -142,17 +150,12 @@ fn without_model(given: &Given) -> anyhow::Result<()> {
             );
         }
     }
-    if given.has("endpoint")
-        && let Some(option) = given.any(
-            &[ENGINE],
-            &["device", "dtype", "quantize", "kv_dtype", "gpus"],
-        )
-    {
-        bail!(
-            "{option} changes nothing beside --endpoint: the model runs on the server; leave it out"
-        );
-    }
-    Ok(())
+    given.refuse(
+        given.has("endpoint"),
+        &[ENGINE],
+        &["device", "dtype", "quantize", "kv_dtype", "gpus"],
+        "beside --endpoint: the model runs on the server; leave it out",
+    )
 }
 
 fn judge(given: &Given) -> anyhow::Result<()> {
@@ -176,11 +179,12 @@ fn verdicts(given: &Given) -> anyhow::Result<()> {
 
 /// Options of the rules.
 fn rules(given: &Given) -> anyhow::Result<()> {
-    if given.matches.get_one("rules") == Some(&RulesArgument::Off)
-        && let Some(option) = given.any(&[], &["rules_profile", "rules_config"])
-    {
-        bail!("{option} changes nothing beside --rules off: leave one of them out");
-    }
+    given.refuse(
+        given.matches.get_one("rules") == Some(&RulesArgument::Off),
+        &[],
+        &["rules_profile", "rules_config"],
+        "beside --rules off: leave one of them out",
+    )?;
     if given.has("audit")
         && !given.is_cascade()
         && given.matches.get_one("rules") != Some(&RulesArgument::First)
@@ -202,67 +206,53 @@ fn rules(given: &Given) -> anyhow::Result<()> {
 }
 
 fn export_batch(given: &Given) -> anyhow::Result<()> {
-    if given.matches.get_one("rules") != Some(&RulesArgument::First)
-        && let Some(option) = given.any(&[], &["rules_profile", "rules_config"])
-    {
-        bail!(
-            "{option} changes nothing without --rules first: all samples are exported, whatever the rules say; leave it out"
-        );
-    }
+    given.refuse(
+        given.matches.get_one("rules") != Some(&RulesArgument::First),
+        &[],
+        &["rules_profile", "rules_config"],
+        "without --rules first: all samples are exported, whatever the rules say; leave it out",
+    )?;
     rules(given)
 }
 
 fn attack(given: &Given) -> anyhow::Result<()> {
-    if given.has("rows_out")
-        && let Some(option) = given.any(
-            &[ENGINE, SAMPLING],
-            &["free", "device", "gpus", "dtype", "quantize", "kv_dtype"],
-        )
-    {
-        bail!("{option} changes nothing beside --rows-out, which judges nothing: leave it out");
-    }
-    Ok(())
+    given.refuse(
+        given.has("rows_out"),
+        &[ENGINE, SAMPLING],
+        &["free", "device", "gpus", "dtype", "quantize", "kv_dtype"],
+        "beside --rows-out, which judges nothing: leave it out",
+    )
 }
 
 fn bench(given: &Given) -> anyhow::Result<()> {
-    if !given.has("inputs")
-        && let Some(option) = given.any(
-            &[CHAT],
-            &[
-                "protocol",
-                "prompt",
-                "few_shots",
-                "rubric",
-                "max_line_bytes",
-            ],
-        )
-    {
-        bail!(
-            "{option} changes nothing without INPUT: made-up prompts are token ids and no text; name a file of rollouts, or leave \
-             it out"
-        );
-    }
-    Ok(())
+    let of_texts = [
+        "protocol",
+        "prompt",
+        "few_shots",
+        "rubric",
+        "max_line_bytes",
+    ];
+    given.refuse(
+        !given.has("inputs"),
+        &[CHAT],
+        &of_texts,
+        "without INPUT: made-up prompts are token ids and no text; name a file of rollouts, or leave it out",
+    )
 }
 
 fn gsm8k(given: &Given) -> anyhow::Result<()> {
-    if given.has("solve") {
-        let of_responses = given.any(&[], &["columns", "preset"]);
-        if let Some(option) = of_responses {
-            bail!(
-                "{option} changes nothing beside --solve, whose responses are in keys that are known: leave it out, or name those of \
-                 --data with --data-columns"
-            );
-        }
-    } else if let Some(option) = given.any(
+    given.refuse(
+        given.has("solve"),
+        &[],
+        &["columns", "preset"],
+        "beside --solve, whose responses are in keys that are known: leave it out, or name those of --data with --data-columns",
+    )?;
+    given.refuse(
+        !given.has("solve"),
         &[JUDGE, CHAT, ENGINE, SAMPLING],
         &["config", "exemplars", "limit", "stop", "restart", "quiet"],
-    ) {
-        bail!(
-            "{option} changes nothing without --solve: no model is asked; leave it out, or have the questions of --data answered with \
-             --solve"
-        );
-    }
+        "without --solve: no model is asked; leave it out, or have the questions of --data answered with --solve",
+    )?;
     if !given.has("data") && !given.has("platinum") && given.has("data_columns") {
         bail!("--data-columns changes nothing without --data or --platinum: leave it out");
     }
@@ -270,11 +260,9 @@ fn gsm8k(given: &Given) -> anyhow::Result<()> {
 }
 
 fn verify(given: &Given) -> anyhow::Result<()> {
-    if given.has("gold")
-        && let Some(option) = given.any(&[], &["max_line_bytes", "quiet"])
-    {
-        bail!("{option} changes nothing beside --gold and --pred: leave it out");
-    }
+    let of_files = ["max_line_bytes", "quiet"];
+    let beside = "beside --gold and --pred: leave it out";
+    given.refuse(given.has("gold"), &[], &of_files, beside)?;
     let compat = given
         .matches
         .get_raw("profile")

@@ -128,28 +128,12 @@ fn write_random(folder: &Folder, seed: u64) -> BTreeMap<String, Said> {
 
 /// Runs `juror build`, twice: both say the same.
 #[track_caller]
-fn build(folder: &Folder, what: &str, further: &[&str]) -> (Vec<Value>, Value) {
-    let out = |name: &'static str| {
-        [
-            &[
-                "build",
-                what,
-                "rows.jsonl",
-                "--verdicts",
-                "a.jsonl",
-                "b.jsonl",
-                "--force",
-                "--json",
-                "counts.json",
-                "-o",
-                name,
-            ][..],
-            further,
-        ]
-        .concat()
-    };
-    folder.run(&out("out.jsonl")).expect(0, &[]);
-    folder.run(&out("again.jsonl")).expect(0, &[]);
+fn build(folder: &Folder, what: &str, further: &str) -> (Vec<Value>, Value) {
+    for out in ["out.jsonl", "again.jsonl"] {
+        let base = "rows.jsonl --verdicts a.jsonl b.jsonl --force --json counts.json -o";
+        let line = format!("build {what} {base} {out} {further}");
+        folder.run_words(&line).expect(0, &[]);
+    }
     assert_eq!(folder.read("out.jsonl"), folder.read("again.jsonl"));
     (
         folder.lines("out.jsonl"),
@@ -177,7 +161,7 @@ fn every_row_is_allowed_by_its_verdicts() {
             });
 
         // Hard: those whose trials disagree, all of them, in the order of the rows.
-        let (rows, counts) = build(&folder, "hard", &["--keep", "tag"]);
+        let (rows, counts) = build(&folder, "hard", "--keep tag");
         let hard: BTreeSet<&str> = samples
             .iter()
             .filter(|(_, said)| said.yes > 0 && said.no > 0)
@@ -229,11 +213,8 @@ fn every_row_is_allowed_by_its_verdicts() {
 
         // Pairs: one right, one wrong, of one question, not the same twice.
         for per_question in [1, 3] {
-            let (rows, _) = build(
-                &folder,
-                "pairs",
-                &["--per-question", &per_question.to_string(), "--lucky-first"],
-            );
+            let further = format!("--per-question {per_question} --lucky-first");
+            let (rows, _) = build(&folder, "pairs", &further);
             let mut of_questions: BTreeMap<&str, Vec<&Value>> = BTreeMap::new();
             for row in &rows {
                 let [chosen, rejected] =
@@ -299,14 +280,7 @@ fn every_row_is_allowed_by_its_verdicts() {
         let (rows, _) = build(
             &folder,
             "pairs",
-            &[
-                "--by",
-                "reward",
-                "--min-margin",
-                "0.4",
-                "--per-question",
-                "4",
-            ],
+            "--by reward --min-margin 0.4 --per-question 4",
         );
         assert!(!rows.is_empty());
         for row in &rows {
@@ -316,7 +290,7 @@ fn every_row_is_allowed_by_its_verdicts() {
         }
 
         // The best of each question.
-        let (rows, counts) = build(&folder, "best-of-n", &[]);
+        let (rows, counts) = build(&folder, "best-of-n", "");
         let best: BTreeMap<&str, f64> = rows
             .iter()
             .map(|row| {
@@ -346,7 +320,7 @@ fn every_row_is_allowed_by_its_verdicts() {
         assert!((first - mean / questions.len() as f64).abs() < 1e-9);
 
         // Accepted responses: all of them, each text once; or a few.
-        let (rows, counts) = build(&folder, "sft", &[]);
+        let (rows, counts) = build(&folder, "sft", "");
         let accepted: BTreeSet<(&str, &str)> = samples
             .values()
             .filter(|said| said.overall() == Some(true))
@@ -366,11 +340,7 @@ fn every_row_is_allowed_by_its_verdicts() {
             counts["written"]["same_text"].as_u64().unwrap() + written.len() as u64,
             counts["accepted"].as_u64().unwrap()
         );
-        let (rows, _) = build(
-            &folder,
-            "sft",
-            &["--per-question", "2", "--min-c", "1", "--seed", "5"],
-        );
+        let (rows, _) = build(&folder, "sft", "--per-question 2 --min-c 1 --seed 5");
         let unanimous: BTreeSet<(&str, &str)> = samples
             .values()
             .filter(|said| said.ok > 0 && said.no == 0)
@@ -403,39 +373,23 @@ fn what_is_built_can_be_judged_again() {
     let rows: String = rollouts(9);
     folder.write("rows.jsonl", &rows);
     folder
-        .run(&["judge", "rows.jsonl", "-o", "verdicts.parquet", "--quiet"])
+        .run_words("judge rows.jsonl -o verdicts.parquet --quiet")
         .expect(0, &[]);
     let mut results = Vec::new();
     for (name, form) in [
-        ("a.jsonl", &[][..]),
-        ("b.parquet", &[]),
-        ("c.jsonl", &["--messages"]),
-        ("d.parquet", &["--messages"]),
-        ("e.csv", &["--messages"]),
+        ("a.jsonl", ""),
+        ("b.parquet", ""),
+        ("c.jsonl", "--messages"),
+        ("d.parquet", "--messages"),
+        ("e.csv", "--messages"),
     ] {
-        let sft = [
-            &[
-                "build",
-                "sft",
-                "rows.jsonl",
-                "--verdicts",
-                "verdicts.parquet",
-                "--keep",
-                "reference_answer",
-                "-o",
-                name,
-            ][..],
-            form,
-        ]
-        .concat();
+        let base = "rows.jsonl --verdicts verdicts.parquet --keep reference_answer -o";
         folder
-            .run(&sft)
+            .run_words(&format!("build sft {base} {name} {form}"))
             .expect(0, &["6 responses accepted, 3 refused", "6 rows"]);
         let again = format!("{name}.out.jsonl");
         folder
-            .run(&[
-                "judge", name, "-o", &again, "--rules", "only", "--keep", "id",
-            ])
+            .run_words(&format!("judge {name} -o {again} --rules only --keep id"))
             .expect(0, &[]);
         let verdicts = folder.lines(&again);
         assert!(
@@ -455,26 +409,11 @@ fn what_is_built_can_be_judged_again() {
         "{results:?}"
     );
     // Standard output takes rows, and nothing else.
-    let piped = folder.run(&[
-        "build",
-        "sft",
-        "rows.jsonl",
-        "--verdicts",
-        "verdicts.parquet",
-        "-o",
-        "-",
-    ]);
+    let piped = folder.run_words("build sft rows.jsonl --verdicts verdicts.parquet -o -");
     assert_eq!(piped.expect(0, &[]).lines().len(), 6);
-    let best = folder.run(&[
-        "build",
-        "best-of-n",
-        "rows.jsonl",
-        "--verdicts",
-        "verdicts.parquet",
-        "-o",
-        "best.csv",
-    ]);
-    assert!(best.stdout.contains("expected reward"), "{}", best.stdout);
+    let best =
+        folder.run_words("build best-of-n rows.jsonl --verdicts verdicts.parquet -o best.csv");
+    best.prints(&["expected reward"]);
 }
 
 /// `juror judge --hard` keeps the same samples.
@@ -500,15 +439,7 @@ fn hard_is_what_a_run_keeps() {
     let ran = folder.run(&judge);
     assert!(matches!(ran.code, Some(0 | 3)), "{}", ran.stderr);
     let ran_again = ran.code.unwrap();
-    let ran = folder.run(&[
-        "build",
-        "hard",
-        "rows.jsonl",
-        "--verdicts",
-        "verdicts.jsonl",
-        "-o",
-        "built.jsonl",
-    ]);
+    let ran = folder.run_words("build hard rows.jsonl --verdicts verdicts.jsonl -o built.jsonl");
     ran.expect(0, &["are hard to judge"]);
     let built = folder.lines("built.jsonl");
     assert!(!built.is_empty());
@@ -524,34 +455,18 @@ fn hard_is_what_a_run_keeps() {
 fn verdicts_and_rows_are_named_as_everywhere() {
     let folder = Folder::new();
     folder.write("rows.jsonl", include_str!("../../examples/groups.jsonl"));
-    let judge = [
-        "judge",
-        "rows.jsonl",
-        "--rules",
-        "only",
-        "--reward",
-        "outcome",
-        "-o",
-        "verdicts.jsonl",
-    ];
-    folder.run(&judge).expect(0, &[]);
-    let build = |arguments: &[&str]| {
-        folder.run(
-            &[
-                &["build", "sft"],
-                arguments,
-                &["-o", "out.jsonl", "--force"],
-            ]
-            .concat(),
-        )
-    };
-    build(&["verdicts.jsonl", "--rows", "rows.jsonl"]).expect(0, &[]);
+    folder
+        .run_words("judge rows.jsonl --rules only --reward outcome -o verdicts.jsonl")
+        .expect(0, &[]);
+    let build =
+        |arguments: &str| folder.run_words(&format!("build sft {arguments} -o out.jsonl --force"));
+    build("verdicts.jsonl --rows rows.jsonl").expect(0, &[]);
     let built = folder.read("out.jsonl");
-    build(&["rows.jsonl", "--verdicts", "verdicts.jsonl"]).expect(0, &[]);
+    build("rows.jsonl --verdicts verdicts.jsonl").expect(0, &[]);
     assert_eq!(folder.read("out.jsonl"), built);
     let whole = "`juror build sft verdicts.jsonl --rows rows.jsonl -o out.jsonl`";
-    build(&["verdicts.jsonl"]).expect(2, &["the rows that were judged", whole]);
-    build(&["--rows", "rows.jsonl"]).expect(2, &["give the verdicts", whole]);
+    build("verdicts.jsonl").expect(2, &["the rows that were judged", whole]);
+    build("--rows rows.jsonl").expect(2, &["give the verdicts", whole]);
 }
 
 #[test]
@@ -593,12 +508,10 @@ fn what_cannot_be_built_is_refused() {
         ),
     );
     folder.write("there.jsonl", "something\n");
-    let build = |what: &'static str, rest: &[&'static str]| {
-        [&["build", what, "rows.jsonl", "--verdicts"][..], rest].concat()
-    };
+    let build = |what: &str, rest: &str| format!("build {what} rows.jsonl --verdicts {rest}");
     for (arguments, parts) in [
         (
-            build("sft", &["others.jsonl", "-o", "x.jsonl"]),
+            build("sft", "others.jsonl -o x.jsonl"),
             vec![
                 "none of the 1 verdicts",
                 "meet by id",
@@ -606,75 +519,64 @@ fn what_cannot_be_built_is_refused() {
             ],
         ),
         (
-            build("sft", &["twice.jsonl", "-o", "x.jsonl"]),
+            build("sft", "twice.jsonl -o x.jsonl"),
             vec!["twice.jsonl:2", "is there twice", "one judge"],
         ),
         (
-            build("sft", &["bare.jsonl", "-o", "x.jsonl"]),
+            build("sft", "bare.jsonl -o x.jsonl"),
             vec!["bare.jsonl:1", "no verdict of `juror judge`"],
         ),
         (
-            build("sft", &["scores.jsonl", "-o", "x.jsonl"]),
+            build("sft", "scores.jsonl -o x.jsonl"),
             vec!["--min-reward alone"],
         ),
         (
-            build("pairs", &["scores.jsonl", "-o", "x.jsonl"]),
+            build("pairs", "scores.jsonl -o x.jsonl"),
             vec!["--by reward"],
         ),
+        (build("hard", "scores.jsonl -o x.jsonl"), vec!["how hard"]),
         (
-            build("hard", &["scores.jsonl", "-o", "x.jsonl"]),
-            vec!["how hard"],
-        ),
-        (
-            build("best-of-n", &["unread.jsonl", "-o", "x.jsonl"]),
+            build("best-of-n", "unread.jsonl -o x.jsonl"),
             vec!["1 unparsed", "no verdict has a reward"],
         ),
         (
-            build("sft", &["ok.jsonl", "-o", "there.jsonl"]),
+            build("sft", "ok.jsonl -o there.jsonl"),
             vec!["would be replaced", "--force"],
         ),
         (
-            build("sft", &["ok.jsonl", "-o", "rows.jsonl"]),
+            build("sft", "ok.jsonl -o rows.jsonl"),
             vec!["rows.jsonl is an input"],
         ),
         (
-            build("sft", &["ok.jsonl", "-o", "x.txt"]),
+            build("sft", "ok.jsonl -o x.txt"),
             vec!["not a name that juror writes"],
         ),
         (
-            build("sft", &["ok.jsonl", "-o", "x.jsonl", "--keep", "id"]),
+            build("sft", "ok.jsonl -o x.jsonl --keep id"),
             vec!["--keep id", "of that name"],
         ),
         (
-            build("sft", &["ok.jsonl", "-o", "x.csv", "--keep", "all"]),
+            build("sft", "ok.jsonl -o x.csv --keep all"),
             vec!["--keep all", "table"],
         ),
         (
-            build("sft", &["ok.jsonl", "-o", "x.jsonl", "--keep", "nowhere"]),
+            build("sft", "ok.jsonl -o x.jsonl --keep nowhere"),
             vec!["nowhere"],
         ),
         (
-            build("sft", &["ok.jsonl", "-o", "x.jsonl", "--json", "x.jsonl"]),
+            build("sft", "ok.jsonl -o x.jsonl --json x.jsonl"),
             vec!["named for two outputs"],
         ),
         (
-            build("sft", &["ok.jsonl", "-o", "x.jsonl", "--min-c", "2"]),
+            build("sft", "ok.jsonl -o x.jsonl --min-c 2"),
             vec!["from 0 to 1"],
         ),
         (
-            vec![
-                "build",
-                "hard",
-                "nested.jsonl",
-                "--verdicts",
-                "split.jsonl",
-                "-o",
-                "x.parquet",
-            ],
+            "build hard nested.jsonl --verdicts split.jsonl -o x.parquet".to_owned(),
             vec!["several reference answers", "JSON lines"],
         ),
     ] {
-        let ran = folder.run(&arguments);
+        let ran = folder.run_words(&arguments);
         ran.expect(2, &parts);
         assert!(
             !folder.has("x.jsonl") && !folder.has("x.csv") && !folder.has("x.parquet"),
@@ -683,20 +585,14 @@ fn what_cannot_be_built_is_refused() {
     }
     assert_eq!(folder.read("there.jsonl"), "something\n");
     folder
-        .run(&build(
-            "sft",
-            &["ok.jsonl", "-o", "there.jsonl", "--force", "--keep", "all"],
-        ))
+        .run_words(&build("sft", "ok.jsonl -o there.jsonl --force --keep all"))
         .expect(0, &["1 samples have no verdict", "1 rows"]);
     folder
-        .run(&build("hard", &["ok.jsonl", "-o", "x.jsonl"]))
+        .run_words(&build("hard", "ok.jsonl -o x.jsonl"))
         .expect(0, &["--trials 8"]);
     // By the reward alone.
     folder
-        .run(&build(
-            "sft",
-            &["scores.jsonl", "-o", "y.jsonl", "--min-reward", "0.5"],
-        ))
+        .run_words(&build("sft", "scores.jsonl -o y.jsonl --min-reward 0.5"))
         .expect(0, &["1 rows"]);
 }
 
@@ -711,20 +607,10 @@ fn write_verdicts(folder: &Folder, of: &[(&str, bool, Option<f64>)]) {
 }
 
 #[track_caller]
-fn of_rows(folder: &Folder, what: &[&str], out: &str) -> (Vec<Value>, Value) {
-    let fixed = [
-        "rows.jsonl",
-        "--verdicts",
-        "verdicts.jsonl",
-        "--force",
-        "--json",
-        "counts.json",
-        "-o",
-        out,
-    ];
-    folder
-        .run(&[&["build"], what, &fixed[..]].concat())
-        .expect(0, &[]);
+fn of_rows(folder: &Folder, what: &str, out: &str) -> (Vec<Value>, Value) {
+    let base = "rows.jsonl --verdicts verdicts.jsonl --force --json counts.json -o";
+    let line = format!("build {what} {base} {out}");
+    folder.run_words(&line).expect(0, &[]);
     let rows = if out.contains(".jsonl") {
         folder.lines(out)
     } else {
@@ -763,11 +649,7 @@ fn conversations_are_told_apart_and_written_whole() {
             ("c", false, Some(0.0)),
         ],
     );
-    let (rows, counts) = of_rows(
-        &folder,
-        &["pairs", "--per-question", "9", "--messages"],
-        "out.jsonl",
-    );
+    let (rows, counts) = of_rows(&folder, "pairs --per-question 9 --messages", "out.jsonl");
     assert_eq!((rows.len(), &counts["questions"]), (1, &json!(2)));
     assert_eq!(
         (text(&rows[0], "chosen_id"), text(&rows[0], "rejected_id")),
@@ -781,11 +663,11 @@ fn conversations_are_told_apart_and_written_whole() {
     ]);
     assert_eq!(rows[0]["prompt"], prompt);
     assert_eq!(rows[0]["chosen"], json!([turn("assistant", "1")]));
-    let (rows, _) = of_rows(&folder, &["sft", "--messages"], "out.jsonl");
+    let (rows, _) = of_rows(&folder, "sft --messages", "out.jsonl");
     let mut whole = prompt.as_array().unwrap().clone();
     whole.push(turn("assistant", "1"));
     assert_eq!(rows[0]["messages"], json!(whole));
-    of_rows(&folder, &["sft", "--messages"], "out.parquet");
+    of_rows(&folder, "sft --messages", "out.parquet");
 
     // A call of a tool stays as it is in JSON lines, and has no place in a table.
     let call = json!({"role": "assistant", "content": null, "tool_calls": [{"id": "x"}]});
@@ -803,19 +685,10 @@ fn conversations_are_told_apart_and_written_whole() {
         ),
     );
     write_verdicts(&folder, &[("a", true, Some(1.0))]);
-    let (rows, _) = of_rows(&folder, &["sft", "--messages"], "out.jsonl");
+    let (rows, _) = of_rows(&folder, "sft --messages", "out.jsonl");
     assert_eq!(rows[0]["messages"], messages);
     folder
-        .run(&[
-            "build",
-            "sft",
-            "rows.jsonl",
-            "--verdicts",
-            "verdicts.jsonl",
-            "--messages",
-            "-o",
-            "t.parquet",
-        ])
+        .run_words("build sft rows.jsonl --verdicts verdicts.jsonl --messages -o t.parquet")
         .expect(2, &["more than a role and a text", "JSON lines"]);
 }
 
@@ -836,7 +709,7 @@ fn one_rule_groups_lists_and_rows() {
             ("o", false, Some(0.0)),
         ],
     );
-    let (rows, counts) = of_rows(&folder, &["pairs", "--per-question", "9"], "out.jsonl");
+    let (rows, counts) = of_rows(&folder, "pairs --per-question 9", "out.jsonl");
     let ids: Vec<[&str; 2]> = rows
         .iter()
         .map(|row| ["chosen_id", "rejected_id"].map(|key| text(row, key)))
@@ -847,11 +720,7 @@ fn one_rule_groups_lists_and_rows() {
         (&json!(1), &json!(2))
     );
     // By the reward the same text is no pair of its own, and takes no other's place.
-    let (rows, _) = of_rows(
-        &folder,
-        &["pairs", "--per-question", "9", "--by", "reward"],
-        "out.jsonl",
-    );
+    let (rows, _) = of_rows(&folder, "pairs --per-question 9 --by reward", "out.jsonl");
     assert_eq!(rows.len(), 3);
     assert!(
         rows.iter()
@@ -871,11 +740,11 @@ fn rewards_are_not_compared_with_shares() {
     folder.write("rows.jsonl", row("a") + &row("b"));
     // Without a reward b is not worth 1 because it is held for right.
     write_verdicts(&folder, &[("a", true, Some(0.7)), ("b", true, None)]);
-    let (rows, counts) = of_rows(&folder, &["best-of-n"], "out.jsonl");
+    let (rows, counts) = of_rows(&folder, "best-of-n", "out.jsonl");
     assert_eq!((text(&rows[0], "id"), &rows[0]["n"]), ("a", &json!(1)));
     assert_eq!(counts["coverage"]["without_reward"], 1);
     write_verdicts(&folder, &[("a", false, None), ("b", true, None)]);
-    let (rows, counts) = of_rows(&folder, &["best-of-n"], "out.jsonl");
+    let (rows, counts) = of_rows(&folder, "best-of-n", "out.jsonl");
     assert_eq!((text(&rows[0], "id"), &rows[0]["n"]), ("b", &json!(2)));
     assert_eq!(counts["coverage"]["without_reward"], 0);
 }

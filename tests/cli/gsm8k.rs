@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::common::{Folder, Ran};
+use crate::common::{Folder, Ran, words};
 use crate::eval::meets;
 
 /// Questions of GSM8K's shape; the second has a thousands comma, the last is removed by the audit.
@@ -67,7 +67,7 @@ fn report(folder: &Folder) -> Value {
 
 /// Every key of the report is in its schema, and every key that the schema demands is in the report; how many values it has.
 fn meets_its_schema(folder: &Folder, report: &Value) -> usize {
-    let ran = folder.run(&["gsm8k", "--json-schema"]);
+    let ran = folder.run_words("gsm8k --json-schema");
     let schema: Value = serde_json::from_str(&ran.expect(0, &[]).stdout).unwrap();
     meets(report, &schema, &schema, "report")
 }
@@ -82,18 +82,7 @@ fn figures_are_those_counted_by_hand() {
     let folder = Folder::new();
     write_data(&folder);
     write_responses(&folder);
-    let ran = folder.run(&[
-        "gsm8k",
-        "responses.jsonl",
-        "--data",
-        "test.jsonl",
-        "--platinum",
-        "platinum.jsonl",
-        "--json",
-        "out.json",
-        "--rows-out",
-        "rows.jsonl",
-    ]);
+    let ran = folder.run_words("gsm8k responses.jsonl --data test.jsonl --platinum platinum.jsonl --json out.json --rows-out rows.jsonl");
     ran.expect(
         0,
         &[
@@ -188,29 +177,16 @@ fn a_report_states_what_a_score_means_nothing_without() {
     let folder = Folder::new();
     write_data(&folder);
     write_responses(&folder);
-    let sets = [
-        "--data",
-        "test.jsonl",
-        "--platinum",
-        "platinum.jsonl",
-        "--json",
-        "out.json",
-    ];
-    let ran = folder.run(&[&["gsm8k", "responses.jsonl"], &sets[..]].concat());
+    let base = "gsm8k responses.jsonl --data test.jsonl --platinum platinum.jsonl --json out.json";
+    let ran = folder.run_words(base);
     ran.expect(0, &[]);
-    for part in [
+    ran.prints(&[
         "16 in 4 rows of responses.jsonl, 4 each; 4 blank",
         "not stated: which model, shots, prompt and decoding",
         "pass@k: unbiased",
         "test.jsonl, 4 rows, BLAKE3 ",
         "1 removed, 1 relabelled; cleaning_status: consensus 1, revised 1, verified 1",
-    ] {
-        assert!(
-            ran.stdout.contains(part),
-            "`{part}` is not in:\n{}",
-            ran.stdout
-        );
-    }
+    ]);
     let hash = blake3::hash(folder.read("test.jsonl").as_bytes())
         .to_hex()
         .to_string();
@@ -229,9 +205,9 @@ fn a_report_states_what_a_score_means_nothing_without() {
         "--state",
         "decoding=greedy\u{1b}[31m",
     ];
-    let ran = folder.run(&[&["gsm8k", "responses.jsonl"], &sets[..], &stated[..]].concat());
+    let ran = folder.run(&[&words(base)[..], &stated[..]].concat());
     ran.expect(0, &[]);
-    assert!(ran.stdout.contains("5: GSM8K train"), "{}", ran.stdout);
+    ran.prints(&["5: GSM8K train"]);
     assert!(!ran.stdout.contains('\u{1b}'), "{}", ran.stdout);
     assert_eq!(report(&folder)["made"][0]["shots"], 5);
 }
@@ -243,13 +219,9 @@ fn one_response_each_has_wilsons_interval_and_no_k() {
         json!({"question": question, "answer": answer, "response": responses[0]})
     });
     folder.write("rows.jsonl", lines(rows));
-    let ran = folder.run(&["gsm8k", "rows.jsonl", "--json", "out.json"]);
+    let ran = folder.run_words("gsm8k rows.jsonl --json out.json");
     ran.expect(0, &[]);
-    assert!(
-        ran.stdout.contains("labels from the responses' own rows"),
-        "{}",
-        ran.stdout
-    );
+    ran.prints(&["labels from the responses' own rows"]);
     assert!(!ran.stdout.contains("pass@k"), "{}", ran.stdout);
     let scores = &report(&folder)["methods"]["official"]["original"];
     assert_eq!(scores["accuracy"]["count"], 3);
@@ -283,7 +255,7 @@ fn responses_come_in_any_form() {
     });
     folder.write("samples.jsonl", lines(samples));
     folder
-        .run(&["gsm8k", "samples.jsonl", "--json", "out.json"])
+        .run_words("gsm8k samples.jsonl --json out.json")
         .expect(0, &["lm-eval rows: ", "4 rows that repeat others left out"]);
     let by_rows = report(&folder)["methods"].clone();
     assert_eq!(by_rows["official"]["original"]["accuracy"]["all"], 16);
@@ -300,7 +272,7 @@ fn responses_come_in_any_form() {
     }
     folder.write("rows.csv", csv);
     folder
-        .run(&["gsm8k", "rows.csv", "--json", "out.json"])
+        .run_words("gsm8k rows.csv --json out.json")
         .expect(0, &[]);
     assert_eq!(report(&folder)["methods"], by_rows);
 }
@@ -316,14 +288,7 @@ fn what_does_not_meet_is_counted_and_left_out() {
         json!({"question": "What else?", "response": "#### 1"}),
     ];
     folder.write("responses.jsonl", lines(rows));
-    let ran = folder.run(&[
-        "gsm8k",
-        "responses.jsonl",
-        "--data",
-        "test.jsonl",
-        "--json",
-        "out.json",
-    ]);
+    let ran = folder.run_words("gsm8k responses.jsonl --data test.jsonl --json out.json");
     ran.expect(
         0,
         &[
@@ -350,7 +315,7 @@ fn unequal_numbers_of_responses_have_an_interval_around_their_share() {
     let one = [json!({"question": QUESTIONS[0].0, "answer": "12", "responses": ["#### 12"]})];
     let many = json!({"question": QUESTIONS[2].0, "answer": "7", "responses": vec!["#### 8"; 99]});
     folder.write("rows.jsonl", lines(one.into_iter().chain([many])));
-    let ran = folder.run(&["gsm8k", "rows.jsonl", "--json", "out.json"]);
+    let ran = folder.run_words("gsm8k rows.jsonl --json out.json");
     ran.expect(0, &[]);
     let accuracy = &report(&folder)["methods"]["official"]["original"]["accuracy"];
     close(&accuracy["share"], 0.01);
@@ -365,15 +330,8 @@ fn a_test_set_in_several_files_is_one() {
     write_data(&folder);
     write_responses(&folder);
     let run = |data: &str| {
-        let all = [
-            "gsm8k",
-            "responses.jsonl",
-            "--data",
-            data,
-            "--json",
-            "out.json",
-        ];
-        folder.run(&all).expect(0, &[]);
+        let line = format!("gsm8k responses.jsonl --data {data} --json out.json");
+        folder.run_words(&line).expect(0, &[]);
         report(&folder)
     };
     let whole = run("test.jsonl");
@@ -398,7 +356,7 @@ fn references_of_a_question_may_stand_in_any_order() {
     let row =
         |answers: [&str; 2]| json!({"question": "q", "answer": answers, "response": "#### 2"});
     folder.write("rows.jsonl", lines([row(["1", "2"]), row(["2.0", "1"])]));
-    folder.run(&["gsm8k", "rows.jsonl"]).expect(0, &[]);
+    folder.run_words("gsm8k rows.jsonl").expect(0, &[]);
 }
 
 #[test]
@@ -426,12 +384,7 @@ fn trials_of_a_response_count_as_one() {
     ];
     let ran = folder.run(&all);
     ran.expect(0, &[]);
-    assert!(
-        ran.stdout
-            .contains("3 responses with 13 verdicts compared, 1 without an outcome"),
-        "{}",
-        ran.stdout
-    );
+    ran.prints(&["3 responses with 13 verdicts compared, 1 without an outcome"]);
     meets_its_schema(&folder, &report(&folder));
     let judge = &report(&folder)["judge"];
     assert_eq!(
@@ -461,42 +414,17 @@ fn verdicts_of_every_form_give_the_same_results() {
     folder.write("rows.jsonl", lines(rows));
     let results = ["jsonl", "csv", "parquet"].map(|ending| {
         let verdicts = format!("verdicts.{ending}");
-        let judge = [
-            "judge",
-            "rows.jsonl",
-            "--rules",
-            "only",
-            "--quiet",
-            "--keep",
-            "is_correct",
-            "-o",
-            &verdicts,
-        ];
-        folder.run(&judge).expect(0, &[]);
+        let judge = "judge rows.jsonl --rules only --quiet --keep is_correct -o";
+        let judge = folder.run_words(&format!("{judge} {verdicts}"));
+        judge.expect(0, &[]);
         // With the labels in the verdicts.
         let eval = folder.run(&["eval", &verdicts]);
         eval.expect(0, &[]);
-        let build = [
-            "build",
-            "sft",
-            "rows.jsonl",
-            "--verdicts",
-            &verdicts,
-            "-o",
-            "built.jsonl",
-            "--force",
-        ];
-        let built = folder.run(&build);
+        let build = format!("build sft rows.jsonl --verdicts {verdicts} -o built.jsonl --force");
+        let built = folder.run_words(&build);
         built.expect(0, &["rows in built.jsonl"]);
-        let all = [
-            "gsm8k",
-            "rows.jsonl",
-            "--verdicts",
-            &verdicts,
-            "--json",
-            "out.json",
-        ];
-        let gsm8k = folder.run(&all);
+        let line = format!("gsm8k rows.jsonl --verdicts {verdicts} --json out.json");
+        let gsm8k = folder.run_words(&line);
         gsm8k.expect(0, &[]);
         assert_eq!(report(&folder)["judge"]["trials"], 10);
         [
@@ -542,14 +470,7 @@ fn a_judge_and_the_methods_are_compared_and_both_against_labels() {
         "verdicts.jsonl",
         lines(said.into_iter().chain([verdict("z", Some(true))])),
     );
-    let ran = folder.run(&[
-        "gsm8k",
-        "rows.jsonl",
-        "--verdicts",
-        "verdicts.jsonl",
-        "--json",
-        "out.json",
-    ]);
+    let ran = folder.run_words("gsm8k rows.jsonl --verdicts verdicts.jsonl --json out.json");
     ran.expect(0, &[]);
     meets_its_schema(&folder, &report(&folder));
     let judge = report(&folder)["judge"].clone();
@@ -581,32 +502,18 @@ fn a_judge_and_the_methods_are_compared_and_both_against_labels() {
         (&json!(1), &json!(3), &json!(2), &json!(0))
     );
     close(&labels["mcnemar"]["p_exact"], 1.0);
-    assert!(
-        ran.stdout.contains("in 66.7 (30.0–90.3) %"),
-        "{}",
-        ran.stdout
-    );
+    ran.prints(&["in 66.7 (30.0–90.3) %"]);
     // Labels in another file, by id; without labels there is agreement alone.
     let relabelled = cases.map(|(id, ..)| json!({"id": id, "human": id == "c"}));
     folder.write("labels.jsonl", lines(relabelled));
-    let run = |labels: &[&str]| {
-        let arguments = [
-            "gsm8k",
-            "rows.jsonl",
-            "--verdicts",
-            "verdicts.jsonl",
-            "--json",
-            "out.json",
-            "--label-columns",
-        ];
-        folder
-            .run(&[&arguments[..], labels].concat())
-            .expect(0, &[]);
+    let run = |labels: &str| {
+        let base = "gsm8k rows.jsonl --verdicts verdicts.jsonl --json out.json --label-columns";
+        folder.run_words(&format!("{base} {labels}")).expect(0, &[]);
         report(&folder)["judge"].clone()
     };
-    let other = run(&["outcome=human", "--labels", "labels.jsonl"]);
+    let other = run("outcome=human --labels labels.jsonl");
     assert_eq!(other["judge_accuracy"]["count"], 2, "{other}");
-    let none = run(&["outcome=nothing"]);
+    let none = run("outcome=nothing");
     assert_eq!(
         (&none["labelled"], &none["judge_accuracy"]),
         (&json!(0), &Value::Null)
@@ -621,37 +528,18 @@ fn a_judge_and_the_methods_are_compared_and_both_against_labels() {
     );
 }
 
-fn solve(folder: &Folder, more: &[&str]) -> Ran {
-    let arguments = [
-        "gsm8k",
-        "--solve",
-        "--model",
-        "tiny",
-        "--data",
-        "test.jsonl",
-        "-o",
-        "solved.jsonl",
-        "--max-new-tokens",
-        "8",
-    ];
-    folder.run(&[&arguments[..], more].concat())
+/// The tiny model answers the questions of the test set, with further options.
+fn solve(folder: &Folder, more: &str) -> Ran {
+    let base = "gsm8k --solve --model tiny --data test.jsonl -o solved.jsonl --max-new-tokens 8";
+    folder.run_words(&format!("{base} {more}"))
 }
 
 #[test]
 fn a_model_solves_and_is_scored_and_a_second_run_goes_on() {
     let folder = Folder::new();
     write_data(&folder);
-    let sampled = [
-        "--config",
-        "5-shot",
-        "--samples",
-        "3",
-        "--seed",
-        "7",
-        "--json",
-        "out.json",
-    ];
-    let ran = solve(&folder, &[&sampled[..], &["--limit", "2"]].concat());
+    let sampled = "--config 5-shot --samples 3 --seed 7 --json out.json";
+    let ran = solve(&folder, &format!("{sampled} --limit 2"));
     ran.expect(
         0,
         &[
@@ -668,20 +556,14 @@ fn a_model_solves_and_is_scored_and_a_second_run_goes_on() {
         (&json!("12"), &json!("1,072"))
     );
     assert_eq!(rows[0]["responses"].as_array().unwrap().len(), 3);
-    for part in [
+    ran.prints(&[
         "model:         tiny",
         "configuration: 5-shot",
         "5: built into juror, made up, none of GSM8K's",
         "Question: …\\nAnswer:",
         "3 samples a question at temperature 0.7, seed 7; at most 8 tokens; stops at [\"Question:\",\"</s>\",\"<|im_end|>\"]",
         "maj@k",
-    ] {
-        assert!(
-            ran.stdout.contains(part),
-            "`{part}` is not in:\n{}",
-            ran.stdout
-        );
-    }
+    ]);
     let made = &report(&folder)["made"][0];
     assert_eq!(
         (&made["shots"], &made["rows"], &made["config"]),
@@ -689,7 +571,7 @@ fn a_model_solves_and_is_scored_and_a_second_run_goes_on() {
     );
     // The rest of the questions; what is answered stays.
     let first = rows;
-    let ran = solve(&folder, &sampled);
+    let ran = solve(&folder, sampled);
     ran.expect(0, &["4 questions answered, 2 of them by an earlier run"]);
     let rows = folder.lines("solved.jsonl");
     assert_eq!(rows.len(), 4);
@@ -697,18 +579,10 @@ fn a_model_solves_and_is_scored_and_a_second_run_goes_on() {
     let whole = report(&folder);
     assert_eq!(whole["responses_per_question"], json!([3, 3]));
     // Other settings are other answers.
-    let others = ["--config", "5-shot", "--samples", "3", "--seed", "8"];
-    solve(&folder, &others).expect(2, &["--restart"]);
+    solve(&folder, "--config 5-shot --samples 3 --seed 8").expect(2, &["--restart"]);
     // The file is scored as any other, and still says how it was made.
     folder
-        .run(&[
-            "gsm8k",
-            "solved.jsonl",
-            "--data",
-            "test.jsonl",
-            "--json",
-            "out.json",
-        ])
+        .run_words("gsm8k solved.jsonl --data test.jsonl --json out.json")
         .expect(0, &[]);
     let again = report(&folder);
     assert_eq!(
@@ -730,51 +604,27 @@ fn every_configuration_runs_through() {
         ("10-shot", "10: built into juror"),
         ("chat", "the model's chat template"),
     ] {
-        let ran = solve(&folder, &["--config", config, "--limit", "1", "--restart"]);
+        let ran = solve(&folder, &format!("--config {config} --limit 1 --restart"));
         ran.expect(0, &["1 questions answered"]);
-        assert!(ran.stdout.contains(format), "{}", ran.stdout);
-        assert!(
-            ran.stdout.contains("greedy (temperature 0)"),
-            "{}",
-            ran.stdout
-        );
+        ran.prints(&[format, "greedy (temperature 0)"]);
     }
-    let own = [
-        "--config",
-        "8-shot-cot",
-        "--exemplars",
-        "train.jsonl",
-        "--limit",
-        "1",
-        "--restart",
-    ];
-    let ran = solve(&folder, &own);
-    ran.expect(0, &[]);
-    assert!(
-        ran.stdout.contains("8: the first 8 rows of train.jsonl"),
-        "{}",
-        ran.stdout
+    let ran = solve(
+        &folder,
+        "--config 8-shot-cot --exemplars train.jsonl --limit 1 --restart",
     );
-    let short = [
-        "--config",
-        "10-shot",
-        "--exemplars",
-        "train.jsonl",
-        "--restart",
-    ];
-    solve(&folder, &short).expect(
+    ran.expect(0, &[]);
+    ran.prints(&["8: the first 8 rows of train.jsonl"]);
+    solve(
+        &folder,
+        "--config 10-shot --exemplars train.jsonl --restart",
+    )
+    .expect(
         2,
         &["train.jsonl: 10 exemplars are wanted, and it has 8 rows"],
     );
     solve(
         &folder,
-        &[
-            "--config",
-            "8-shot-cot",
-            "--exemplars",
-            "test.jsonl",
-            "--restart",
-        ],
+        "--config 8-shot-cot --exemplars test.jsonl --restart",
     )
     .expect(2, &["8 exemplars are wanted"]);
     folder.write(
@@ -786,16 +636,7 @@ fn every_configuration_runs_through() {
                 .take(5),
         ),
     );
-    let ran = solve(
-        &folder,
-        &[
-            "--config",
-            "5-shot",
-            "--exemplars",
-            "train.jsonl",
-            "--restart",
-        ],
-    );
+    let ran = solve(&folder, "--config 5-shot --exemplars train.jsonl --restart");
     ran.expect(
         2,
         &["train.jsonl: row 1: the solution ends neither in `#### n` nor in `The answer is n.`"],
@@ -808,15 +649,7 @@ fn every_configuration_runs_through() {
     );
     let ran = solve(
         &folder,
-        &[
-            "--config",
-            "5-shot",
-            "--exemplars",
-            "leak.jsonl",
-            "--limit",
-            "1",
-            "--restart",
-        ],
+        "--config 5-shot --exemplars leak.jsonl --limit 1 --restart",
     );
     ran.expect(0, &["5 of the exemplars are questions of test.jsonl"]);
 }
@@ -832,7 +665,7 @@ fn a_question_that_cannot_be_asked_is_a_blank_response() {
             json!({"question": long, "answer": "#### 1"}),
         ]),
     );
-    let ran = solve(&folder, &["--config", "0-shot", "--json", "out.json"]);
+    let ran = solve(&folder, "--config 0-shot --json out.json");
     ran.expect(3, &["2 questions answered, 1 with an error"]);
     let rows = folder.lines("solved.jsonl");
     assert_eq!(rows[1]["responses"], json!([""]));
@@ -866,16 +699,16 @@ fn questions_with_two_answers_are_left_out() {
     // As responses that bring their references, and as a test set: the question that is clear is scored.
     for (arguments, left_out) in [
         (
-            &[][..],
+            "",
             "rows of these responses give them different answers: 1, as \"b\"",
         ),
         (
-            &["--data", "rows.jsonl"],
+            "--data rows.jsonl",
             "rows of rows.jsonl give them different answers: 1, as \"b\"",
         ),
     ] {
-        let base = ["gsm8k", "rows.jsonl", "--json", "out.json", "--force"];
-        let ran = folder.run(&[&base[..], arguments].concat());
+        let base = "gsm8k rows.jsonl --json out.json --force";
+        let ran = folder.run_words(&format!("{base} {arguments}"));
         ran.expect(0, &[left_out]);
         let report = report(&folder);
         assert_eq!(report["responses"], 2);
@@ -901,92 +734,79 @@ fn wrong_inputs_are_told() {
         json!({"question": "q", "answer": "2", "response": "1"}),
     ];
     folder.write("own.jsonl", lines(own));
-    let responses = ["gsm8k", "responses.jsonl"];
     for (arguments, said) in [
         (
-            &[][..],
+            "",
             "\"r0:0\" has no reference answer: give the questions with their answers, `--data test.jsonl`",
         ),
-        (&["--data", "missing.jsonl"], "could not read missing.jsonl"),
-        (&["--data", "-"], "stdin is no file or folder"),
-        (&["--data", "questions.jsonl"], "no reference answer"),
+        ("--data missing.jsonl", "could not read missing.jsonl"),
+        ("--data -", "stdin is no file or folder"),
+        ("--data questions.jsonl", "no reference answer"),
         (
-            &["--data", "test.jsonl", "--platinum", "responses.jsonl"],
+            "--data test.jsonl --platinum responses.jsonl",
             "no reference answer",
         ),
         (
-            &["--data", "test.jsonl", "--verdicts", "verdicts.jsonl"],
+            "--data test.jsonl --verdicts verdicts.jsonl",
             "none of the 1 verdicts in verdicts.jsonl",
         ),
         (
-            &["--data", "test.jsonl", "--state", "size=3"],
+            "--data test.jsonl --state size=3",
             "--state: \"size\" is none of model",
         ),
         (
-            &["--data-columns", "question=q"],
+            "--data-columns question=q",
             "--data-columns changes nothing without --data or --platinum",
         ),
         (
-            &["--data", "test.jsonl", "--config", "chat"],
+            "--data test.jsonl --config chat",
             "--config changes nothing without --solve",
         ),
         (
-            &["--data", "test.jsonl", "--device", "cpu"],
+            "--data test.jsonl --device cpu",
             "--device changes nothing without --solve",
         ),
-        (
-            &["--data", "test.jsonl", "--labels", "test.jsonl"],
-            "--verdicts",
-        ),
-        (
-            &["--data", "test.jsonl", "--json", "nowhere/out.json"],
-            "nowhere",
-        ),
+        ("--data test.jsonl --labels test.jsonl", "--verdicts"),
+        ("--data test.jsonl --json nowhere/out.json", "nowhere"),
     ] {
-        folder
-            .run(&[&responses[..], arguments].concat())
-            .expect(2, &[said]);
+        let line = format!("gsm8k responses.jsonl {arguments}");
+        folder.run_words(&line).expect(2, &[said]);
     }
-    let unmatched = ["gsm8k", "prompts.jsonl", "--data", "test.jsonl"];
-    folder.run(&unmatched).expect(
-        2,
-        &["none of the 1 responses in prompts.jsonl is to a question of test.jsonl"],
-    );
-    folder.run(&["gsm8k", "own.jsonl"]).expect(
+    folder
+        .run_words("gsm8k prompts.jsonl --data test.jsonl")
+        .expect(
+            2,
+            &["none of the 1 responses in prompts.jsonl is to a question of test.jsonl"],
+        );
+    folder.run_words("gsm8k own.jsonl").expect(
         2,
         &[
             "name different reference answers, as do those of \"q\"",
             "--data test.jsonl",
         ],
     );
-    folder.run(&["gsm8k"]).expect(2, &["<RESPONSES>"]);
+    folder.run_words("gsm8k").expect(2, &["<RESPONSES>"]);
     for (arguments, said) in [
         (
-            &["--samples", "2", "--temperature", "0"][..],
+            "--samples 2 --temperature 0",
             "--samples 2 at temperature 0",
         ),
+        ("--top-p 0.5", "--top-p changes nothing at temperature 0"),
+        ("--temperature -1", "temperature"),
         (
-            &["--top-p", "0.5"],
-            "--top-p changes nothing at temperature 0",
-        ),
-        (&["--temperature", "-1"], "temperature"),
-        (
-            &["--config", "0-shot", "--exemplars", "test.jsonl"],
+            "--config 0-shot --exemplars test.jsonl",
             "changes nothing under --config 0-shot",
         ),
-        (&["--config", "3-shot"], "3-shot"),
-        (
-            &["--columns", "id=x"],
-            "--columns changes nothing beside --solve",
-        ),
+        ("--config 3-shot", "3-shot"),
+        ("--columns id=x", "--columns changes nothing beside --solve"),
     ] {
         solve(&folder, arguments).expect(2, &[said]);
     }
     folder
-        .run(&["gsm8k", "--solve", "--model", "tiny"])
+        .run_words("gsm8k --solve --model tiny")
         .expect(2, &["--data"]);
     // What another program wrote is not replaced.
     folder.write("solved.jsonl", "mine\n");
-    solve(&folder, &[]).expect(2, &["--force"]);
+    solve(&folder, "").expect(2, &["--force"]);
     assert_eq!(folder.read("solved.jsonl"), "mine\n");
 }

@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use crate::common::{Folder, row};
+use crate::common::{Folder, Ran, row, words};
 
 /// Six samples and the verdicts of two judges: they agree on `a` and `f`, on the others something is in doubt.
 fn judged(folder: &Folder) {
@@ -51,22 +51,12 @@ fn judged(folder: &Folder) {
     );
 }
 
-const QUEUE: [&str; 9] = [
-    "label",
-    "first.jsonl",
-    "second.jsonl",
-    "--rows",
-    "rows.jsonl",
-    "-o",
-    "labels.jsonl",
-    "--annotator",
-    "ada",
-];
+const QUEUE: &str =
+    "label first.jsonl second.jsonl --rows rows.jsonl -o labels.jsonl --annotator ada";
 
 /// Labels what the judges disagree on.
-fn label(folder: &Folder, keys: &str, more: &[&str]) -> crate::common::Ran {
-    let arguments: Vec<&str> = QUEUE.iter().chain(more).copied().collect();
-    folder.pipe(keys.as_bytes(), &arguments)
+fn label(folder: &Folder, keys: &str, more: &str) -> Ran {
+    folder.pipe(keys.as_bytes(), &words(&format!("{QUEUE} {more}")))
 }
 
 /// What the file of labels says: id, outcome, process, overall.
@@ -91,7 +81,7 @@ fn disagreements_become_labels_that_eval_takes() {
     let ran = label(
         &folder,
         "t\nx\np carried  the 1\nu\nn\nhello\nf no\ns\nq\n",
-        &[],
+        "",
     );
     ran.expect(0, &["labels in labels.jsonl"]);
     assert_eq!(
@@ -108,7 +98,7 @@ fn disagreements_become_labels_that_eval_takes() {
         "{line}"
     );
     assert!(line["time"].as_str().unwrap().ends_with('Z'), "{line}");
-    assert!(ran.stdout.contains("2 of 4 are labelled"), "{}", ran.stdout);
+    ran.prints(&["2 of 4 are labelled"]);
     // Nothing of a verdict is told before its sample is labelled.
     let first = ran.stdout.find("SECRET").unwrap();
     assert!(
@@ -121,39 +111,24 @@ fn disagreements_become_labels_that_eval_takes() {
         "it was skipped: {}",
         ran.stdout
     );
-    assert!(
-        ran.stdout.contains("asked for: judge against judge"),
-        "{}",
-        ran.stdout
-    );
+    ran.prints(&["asked for: judge against judge"]);
     // It goes on where it was left, with what was skipped; and back over what was labelled before.
-    let ran = label(&folder, "u\nt\np\ns\n", &[]);
+    let ran = label(&folder, "u\nt\np\ns\n", "");
     ran.expect(0, &[]);
-    assert!(
-        ran.stdout.contains("3 of 4 are labelled; 1 skipped"),
-        "{}",
-        ran.stdout
-    );
+    ran.prints(&["3 of 4 are labelled; 1 skipped"]);
     let expected = [
         json!(["c", true, true, true]),
         json!(["d", true, true, true]),
         json!(["b", true, false, false]),
     ];
     assert_eq!(said(&folder, "labels.jsonl"), expected);
-    let ran = label(&folder, "", &["--show-verdict"]);
+    let ran = label(&folder, "", "--show-verdict");
     assert!(
         ran.stdout.contains("SECRET reason of e") && ran.stdout.contains("no verdict"),
         "{}",
         ran.stdout
     );
-    let ran = folder.run(&[
-        "eval",
-        "first.jsonl",
-        "--labels",
-        "labels.jsonl",
-        "--json",
-        "eval.json",
-    ]);
+    let ran = folder.run_words("eval first.jsonl --labels labels.jsonl --json eval.json");
     ran.expect(0, &["3 samples are few"]);
     let value: Value = serde_json::from_str(&folder.read("eval.json")).unwrap();
     // c and d's first trial are right; d's second and b are not.
@@ -188,14 +163,9 @@ fn right_results_whose_derivation_is_refused_come_first() {
     ];
     folder.write("first.jsonl", verdicts.join("\n"));
     folder.write("second.jsonl", verdict("b", true, true, 0.99));
-    let ran = label(&folder, "t\nt\n", &[]);
+    let ran = label(&folder, "t\nt\n", "");
     ran.expect(0, &[]);
-    assert!(
-        ran.stdout
-            .contains("asked for: right result, derivation refused"),
-        "{}",
-        ran.stdout
-    );
+    ran.prints(&["asked for: right result, derivation refused"]);
     let asked = said(&folder, "labels.jsonl");
     let asked: Vec<&Value> = asked.iter().map(|label| &label[0]).collect();
     assert_eq!(asked, ["c", "a"]);
@@ -205,19 +175,11 @@ fn right_results_whose_derivation_is_refused_come_first() {
 fn all_or_some_are_asked_for() {
     let folder = Folder::new();
     judged(&folder);
-    let ids = |more: &[&str]| {
+    let ids = |more: &str| {
         let _ = std::fs::remove_file(folder.path("some.jsonl"));
-        let begin = [
-            "label",
-            "rows.jsonl",
-            "-o",
-            "some.jsonl",
-            "--annotator",
-            "ben",
-        ];
-        let arguments: Vec<&str> = begin.iter().chain(more).copied().collect();
+        let line = format!("label rows.jsonl -o some.jsonl --annotator ben {more}");
         folder
-            .pipe(b"t\nt\nt\nt\nt\nt\nt\nt\n", &arguments)
+            .pipe("t\n".repeat(8).as_bytes(), &words(&line))
             .expect(0, &[]);
         let lines = if folder.has("some.jsonl") {
             folder.lines("some.jsonl")
@@ -229,27 +191,28 @@ fn all_or_some_are_asked_for() {
             .map(|line| line["id"].as_str().unwrap().to_owned())
             .collect::<Vec<String>>()
     };
-    assert_eq!(ids(&["--all"]), ["a", "b", "c", "d", "e", "f"]);
-    let drawn = ids(&["--sample", "3", "--seed", "7"]);
+    assert_eq!(ids("--all"), ["a", "b", "c", "d", "e", "f"]);
+    let drawn = ids("--sample 3 --seed 7");
     assert_eq!(drawn.len(), 3);
-    assert_eq!(ids(&["--sample", "3", "--seed", "7"]), drawn);
-    assert_ne!(ids(&["--sample", "3", "--seed", "8"]), drawn);
+    assert_eq!(ids("--sample 3 --seed 7"), drawn);
+    assert_ne!(ids("--sample 3 --seed 8"), drawn);
     assert_eq!(
-        ids(&["--verdicts", "second.jsonl"]),
+        ids("--verdicts second.jsonl"),
         Vec::<String>::new(),
         "nothing is in doubt"
     );
-    assert_eq!(
-        ids(&["--verdicts", "second.jsonl", "--below", "0.97"]),
-        ["c", "f"]
-    );
+    assert_eq!(ids("--verdicts second.jsonl --below 0.97"), ["c", "f"]);
 }
 
 #[test]
 fn labels_outlive_a_kill() {
     let folder = Folder::new();
     judged(&folder);
-    let mut child = folder.juror(&QUEUE).stdin(Stdio::piped()).spawn().unwrap();
+    let mut child = folder
+        .juror(&words(QUEUE))
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
     let mut keys = child.stdin.take().unwrap();
     keys.write_all(b"t\nf\n").unwrap();
     keys.flush().unwrap();
@@ -259,19 +222,19 @@ fn labels_outlive_a_kill() {
         assert!(started.elapsed().as_secs() < 120);
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
-    let second = label(&folder, "t\n", &[]);
+    let second = label(&folder, "t\n", "");
     second.expect(2, &["labels.jsonl is written by another `juror label`"]);
     child.kill().unwrap();
     child.wait().unwrap();
     let kept = folder.read("labels.jsonl");
     // A line that was cut off while it was written.
     folder.write("labels.jsonl", format!("{kept}{{\"id\":\"b\",\"anno"));
-    label(&folder, "p\n", &[]).expect(0, &[]);
+    label(&folder, "p\n", "").expect(0, &[]);
     assert!(folder.read("labels.jsonl").starts_with(&kept));
     // A whole label whose line nobody ended is kept, and the next one begins a line.
     let whole = folder.read("labels.jsonl");
     folder.write("labels.jsonl", whole.trim_end());
-    label(&folder, "t\n", &[]).expect(0, &[]);
+    label(&folder, "t\n", "").expect(0, &[]);
     assert!(folder.read("labels.jsonl").starts_with(&whole));
     assert_eq!(folder.lines("labels.jsonl").len(), 4);
     assert_eq!(
@@ -284,15 +247,15 @@ fn labels_outlive_a_kill() {
 fn files_of_others_are_left_alone() {
     let folder = Folder::new();
     judged(&folder);
-    label(&folder, "t\n", &[]).expect(0, &[]);
+    label(&folder, "t\n", "").expect(0, &[]);
     let before = folder.read("labels.jsonl");
     folder.write("other.txt", "no labels, and no newline");
     folder.write("twice.jsonl", format!("{before}{before}"));
     let run = |output: &str, annotator: &str| {
-        let mut arguments = QUEUE.to_vec();
-        arguments[6] = output;
-        arguments[8] = annotator;
-        folder.pipe(b"t\n", &arguments)
+        let line = QUEUE
+            .replace("labels.jsonl", output)
+            .replace("ada", annotator);
+        folder.pipe(b"t\n", &words(&line))
     };
     run("labels.jsonl", "ben").expect(2, &["labels.jsonl:1 is a label of \"ada\""]);
     run("other.txt", "ada").expect(2, &["other.txt:1: no label"]);
@@ -307,14 +270,7 @@ fn files_of_others_are_left_alone() {
     assert_eq!(folder.read("labels.jsonl"), before);
     assert_eq!(folder.read("other.txt"), "no labels, and no newline");
     folder
-        .run(&[
-            "label",
-            "first.jsonl",
-            "-o",
-            "x.jsonl",
-            "--annotator",
-            "ada",
-        ])
+        .run_words("label first.jsonl -o x.jsonl --annotator ada")
         .expect(2, &["--sample N"]);
     folder.write(
         "strange.jsonl",
@@ -412,20 +368,13 @@ fn the_order_of_earlier_versions_is_understood() {
         "ada",
     ];
     folder.pipe(b"t\nf\n", &earlier).expect(0, &[]);
-    label(&folder, "t\nf\n", &[]).expect(0, &[]);
+    label(&folder, "t\nf\n", "").expect(0, &[]);
     assert_eq!(
         said(&folder, "earlier.jsonl"),
         said(&folder, "labels.jsonl")
     );
     folder
-        .run(&[
-            "label",
-            "first.jsonl",
-            "--rows",
-            "rows.jsonl",
-            "--verdicts",
-            "second.jsonl",
-        ])
+        .run_words("label first.jsonl --rows rows.jsonl --verdicts second.jsonl")
         .expect(2, &["cannot be used with"]);
 }
 
@@ -434,19 +383,10 @@ fn agreement_is_that_of_the_rows_and_the_rest_goes_to_a_third() {
     let folder = Folder::new();
     judged(&folder);
     for (name, keys) in [("ada", "t\nt\nf\np\nt\nf\n"), ("ben", "t\np\nf\np\nf\n")] {
-        let output = format!("{name}.jsonl");
-        let arguments = [
-            "label",
-            "rows.jsonl",
-            "--all",
-            "-o",
-            &output,
-            "--annotator",
-            name,
-        ];
-        folder.pipe(keys.as_bytes(), &arguments).expect(0, &[]);
+        let line = format!("label rows.jsonl --all -o {name}.jsonl --annotator {name}");
+        folder.pipe(keys.as_bytes(), &words(&line)).expect(0, &[]);
     }
-    let ran = folder.run(&["label", "--agreement", "ada.jsonl", "ben.jsonl"]);
+    let ran = folder.run_words("label --agreement ada.jsonl ben.jsonl");
     ran.expect(0, &[]);
     // Overall, of five: a true for both, b and e true for ada alone, c and d false for both. By chance 3/5·1/5 + 2/5·4/5 = 11/25,
     // so kappa is (15/25 − 11/25)/(14/25) = 0.29. Outcome: they differ on e alone: by chance 4/5·3/5 + 1/5·2/5 = 14/25, kappa 6/11.
@@ -474,17 +414,10 @@ fn agreement_is_that_of_the_rows_and_the_rest_goes_to_a_third() {
     );
     folder.write("empty.jsonl", "");
     folder
-        .run(&["label", "--agreement", "ada.jsonl", "empty.jsonl"])
+        .run_words("label --agreement ada.jsonl empty.jsonl")
         .expect(2, &["empty.jsonl has no labels"]);
     folder
-        .run(&[
-            "label",
-            "--merge",
-            "ada.jsonl",
-            "ben.jsonl",
-            "-o",
-            "both.jsonl",
-        ])
+        .run_words("label --merge ada.jsonl ben.jsonl -o both.jsonl")
         .expect(0, &["3 labels that both agree on", "2 they disagree on"]);
     let agreed = [
         json!(["a", true, true, true]),
@@ -502,16 +435,8 @@ fn agreement_is_that_of_the_rows_and_the_rest_goes_to_a_third() {
             1,
         ),
     );
-    let merge = [
-        "label",
-        "--merge",
-        "ada.jsonl",
-        "ben.jsonl",
-        "-o",
-        "both.jsonl",
-    ];
     folder
-        .run(&merge)
+        .run_words("label --merge ada.jsonl ben.jsonl -o both.jsonl")
         .expect(2, &["both.jsonl was made of other labels", "\"a\""]);
     assert_eq!(said(&folder, "both.jsonl"), agreed);
     folder.write("ada.jsonl", ada);
@@ -542,7 +467,7 @@ fn agreement_is_that_of_the_rows_and_the_rest_goes_to_a_third() {
         json!(["b", true, false, false])
     );
     folder
-        .run(&["eval", "first.jsonl", "--labels", "final.jsonl"])
+        .run_words("eval first.jsonl --labels final.jsonl")
         .expect(0, &[]);
 }
 
@@ -575,7 +500,7 @@ fn text_under_judgement_moves_no_cursor() {
         "{}",
         ran.stdout
     );
-    let ran = folder.run(&["label", "--agreement", "labels.jsonl", "labels.jsonl"]);
+    let ran = folder.run_words("label --agreement labels.jsonl labels.jsonl");
     assert!(!ran.stdout.contains(hidden), "{:?}", ran.stdout);
 }
 
@@ -585,8 +510,8 @@ fn the_page_takes_labels_from_its_own_forms_alone() {
     use crate::serve::Server;
     let folder = Folder::new();
     judged(&folder);
-    let arguments: Vec<&str> = QUEUE.iter().copied().chain(["--page"]).collect();
-    let server = Server::spawn(&folder, &arguments, |line| {
+    let line = format!("{QUEUE} --page");
+    let server = Server::spawn(&folder, &words(&line), |line| {
         Some(line.trim().strip_suffix('/')?.to_owned())
     });
     let page = server.get("/").text;
@@ -692,26 +617,12 @@ fn the_answers_of_a_batch_are_joined_with_its_requests() {
         "outputs.jsonl",
         [answer("c", "RESPONSE c"), failed, answer("a", "RESPONSE a")].join("\n\n"),
     );
-    let label = |more: &[&str], keys: &str| {
-        let arguments = [
-            "label",
-            "outputs.jsonl",
-            "--all",
-            "-o",
-            "labels.jsonl",
-            "--annotator",
-            "ada",
-        ];
-        folder.pipe(keys.as_bytes(), &[&arguments[..], more].concat())
+    let label = |more: &str, keys: &str| {
+        let line = format!("label outputs.jsonl --all -o labels.jsonl --annotator ada {more}");
+        folder.pipe(keys.as_bytes(), &words(&line))
     };
-    let both = [
-        "--join",
-        "requests.jsonl",
-        "references.jsonl",
-        "--on",
-        "custom_id",
-    ];
-    let ran = label(&both, "t\nf\n");
+    let both = "--join requests.jsonl references.jsonl --on custom_id";
+    let ran = label(both, "t\nf\n");
     ran.expect(0, &["1 rows have an error"]);
     for text in [
         "QUESTION c",
@@ -738,8 +649,8 @@ fn the_answers_of_a_batch_are_joined_with_its_requests() {
         .collect();
     assert_eq!(json!(ids), json!([["c:0", true], ["a:0", false]]));
 
-    label(&["--join", "references.jsonl"], "").expect(2, &["outputs.jsonl:1", "\"c\""]);
-    label(&["--join", "requests.jsonl", "--on", "custom"], "")
+    label("--join references.jsonl", "").expect(2, &["outputs.jsonl:1", "\"c\""]);
+    label("--join requests.jsonl --on custom", "")
         .expect(2, &["requests.jsonl:1", "`custom`", "--on"]);
-    label(&["--on", "custom_id"], "").expect(2, &["--join"]);
+    label("--on custom_id", "").expect(2, &["--join"]);
 }

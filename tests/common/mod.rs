@@ -47,6 +47,16 @@ impl Ran {
         self
     }
 
+    /// Says every one of `parts` on standard output.
+    #[track_caller]
+    pub(crate) fn prints(&self, parts: &[&str]) -> &Self {
+        for part in parts {
+            let stdout = &self.stdout;
+            assert!(stdout.contains(part), "`{part}` is not in:\n{stdout}");
+        }
+        self
+    }
+
     /// Standard output as JSON lines, and nothing but that.
     #[track_caller]
     pub(crate) fn lines(&self) -> Vec<Value> {
@@ -123,12 +133,22 @@ impl Folder {
         Ran::of(self.juror(arguments).output().unwrap())
     }
 
+    /// As [`Self::run`], with the words of a line.
+    pub(crate) fn run_words(&self, line: &str) -> Ran {
+        self.run(&words(line))
+    }
+
     /// With `input` on standard input.
     pub(crate) fn pipe(&self, input: &[u8], arguments: &[&str]) -> Ran {
         let mut child = self.juror(arguments).stdin(Stdio::piped()).spawn().unwrap();
         child.stdin.take().unwrap().write_all(input).unwrap();
         Ran::of(child.wait_with_output().unwrap())
     }
+}
+
+/// The arguments of a command line without quotes.
+pub(crate) fn words(line: &str) -> Vec<&str> {
+    line.split_whitespace().collect()
 }
 
 pub(crate) fn binary() -> &'static Path {

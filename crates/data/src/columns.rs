@@ -7,61 +7,36 @@ use super::path::KeyPath;
 use super::preset::{PLAIN, Preset};
 use super::row::{Row, Value};
 
-/// A field that a sample takes from a row.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Field {
-    /// The problem.
-    Question,
-    /// The reference answer.
-    Reference,
-    /// The response under judgement.
-    Response,
-    /// The row's id, which may be missing.
-    Id,
-    /// The response's steps, where a protocol shows them; without them, its paragraphs.
-    Steps,
-    /// The criteria, where a protocol judges by them.
-    Rubric,
-    /// The second response, where a protocol compares.
-    Other,
+named! {
+    /// A field that a sample takes from a row.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Field {
+        /// The problem.
+        Question = "question",
+        /// The reference answer.
+        Reference = "reference",
+        /// The response under judgement.
+        Response = "response",
+        /// The row's id, which may be missing.
+        Id = "id",
+        /// The response's steps, where a protocol shows them; without them, its paragraphs.
+        Steps = "steps",
+        /// The criteria, where a protocol judges by them.
+        Rubric = "rubric",
+        /// The second response, where a protocol compares.
+        Other = "other",
+    }
 }
 
 impl Field {
-    /// Every field, in the order they are shown.
-    pub(crate) const ALL: [Self; 7] = [
-        Self::Question,
-        Self::Reference,
-        Self::Response,
-        Self::Id,
-        Self::Steps,
-        Self::Rubric,
-        Self::Other,
-    ];
-
-    /// The field's name in `--columns`.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Question => "question",
-            Self::Reference => "reference",
-            Self::Response => "response",
-            Self::Id => "id",
-            Self::Steps => "steps",
-            Self::Rubric => "rubric",
-            Self::Other => "other",
-        }
-    }
-
-    fn from_name(name: &str) -> Option<Self> {
-        match name {
-            "question" => Some(Self::Question),
-            "reference" | "reference_answer" | "gold" => Some(Self::Reference),
-            "response" | "student_answer" | "pred" => Some(Self::Response),
-            "id" => Some(Self::Id),
-            "steps" => Some(Self::Steps),
-            "rubric" => Some(Self::Rubric),
-            "other" | "other_answer" => Some(Self::Other),
-            _ => None,
-        }
+    /// The field of a name in `--columns`, which may be one that data sets use.
+    fn parse(name: &str) -> Option<Self> {
+        Self::from_name(match name {
+            "reference_answer" | "gold" => "reference",
+            "student_answer" | "pred" => "response",
+            "other_answer" => "other",
+            name => name,
+        })
     }
 }
 
@@ -71,110 +46,49 @@ impl fmt::Display for Field {
     }
 }
 
-/// One value for each field.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct PerField<T> {
-    pub(crate) question: T,
-    pub(crate) reference: T,
-    pub(crate) response: T,
-    pub(crate) id: T,
-    pub(crate) steps: T,
-    pub(crate) rubric: T,
-    pub(crate) other: T,
-}
-
-impl<T> PerField<T> {
-    pub(super) fn new(of: impl Fn(Field) -> T) -> Self {
-        Self {
-            question: of(Field::Question),
-            reference: of(Field::Reference),
-            response: of(Field::Response),
-            id: of(Field::Id),
-            steps: of(Field::Steps),
-            rubric: of(Field::Rubric),
-            other: of(Field::Other),
-        }
-    }
-
-    /// The value for a field.
-    pub(crate) fn get(&self, field: Field) -> &T {
-        match field {
-            Field::Question => &self.question,
-            Field::Reference => &self.reference,
-            Field::Response => &self.response,
-            Field::Id => &self.id,
-            Field::Steps => &self.steps,
-            Field::Rubric => &self.rubric,
-            Field::Other => &self.other,
-        }
-    }
-
-    fn get_mut(&mut self, field: Field) -> &mut T {
-        match field {
-            Field::Question => &mut self.question,
-            Field::Reference => &mut self.reference,
-            Field::Response => &mut self.response,
-            Field::Id => &mut self.id,
-            Field::Steps => &mut self.steps,
-            Field::Rubric => &mut self.rubric,
-            Field::Other => &mut self.other,
-        }
-    }
-}
+/// One value for each field, in the order of [`Field::ALL`].
+pub(crate) type PerField<T> = [T; Field::ALL.len()];
 
 /// A `--columns` argument that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum ColumnError {
     /// No `=`.
     #[error(
         "`{text}` is not a column: write FIELD=KEY, as in `question=problem`; FIELD is question, reference, response, id, steps, rubric or other"
     )]
-    NoEquals {
-        /// The argument.
-        text: String,
-    },
+    NoEquals { text: String },
     /// An unknown field.
     #[error(
         "there is no field `{name}`: use question, reference (or reference_answer), response (or student_answer), id, steps, rubric or other, as in `question=problem`"
     )]
-    UnknownField {
-        /// The argument.
-        name: String,
-    },
+    UnknownField { name: String },
     /// A required field without a key.
     #[error(
         "`{field}=` names no key: write `{field}=KEY` (only `id=` may be empty: ids are then made from the content)"
     )]
-    NoKey {
-        /// The field.
-        field: Field,
-    },
+    NoKey { field: Field },
     /// The same field twice.
     #[error("`{field}` is given two columns, `{first}` and `{second}`: keep one")]
     Twice {
-        /// The field.
         field: Field,
-        /// Its first key.
         first: String,
-        /// Its second key.
         second: String,
     },
     /// The same key for two fields.
     #[error("`{key}` is given for {first} and for {second}: a column can be one of them only")]
     Shared {
-        /// The key.
         key: String,
-        /// The first field.
         first: Field,
-        /// The second field.
         second: Field,
     },
 }
 
 /// Where one field is looked for.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 enum Lookup {
     /// Where the row's preset looks for it.
+    #[default]
     Preset,
     /// The key or path the user named.
     Named(KeyPath),
@@ -190,7 +104,7 @@ enum Lookup {
 ///
 /// A named key may be a path into nested values, such as `reward_model.ground_truth` or `outputs[*].text`; a top-level key
 /// of that very name wins over the path.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct ColumnMap {
     lookups: PerField<Lookup>,
     /// The keys that the user named.
@@ -200,18 +114,6 @@ pub struct ColumnMap {
     needs: Needs,
     /// Whether rows come from clients, who cannot name the keys.
     is_fixed: bool,
-}
-
-impl Default for ColumnMap {
-    fn default() -> Self {
-        Self {
-            lookups: PerField::new(|_| Lookup::Preset),
-            named: Vec::new(),
-            preset: None,
-            needs: Needs::default(),
-            is_fixed: false,
-        }
-    }
 }
 
 impl ColumnMap {
@@ -235,7 +137,7 @@ impl ColumnMap {
                     text: setting.to_owned(),
                 })?;
             let (name, key) = (name.trim(), key.trim());
-            let field = Field::from_name(name).ok_or_else(|| ColumnError::UnknownField {
+            let field = Field::parse(name).ok_or_else(|| ColumnError::UnknownField {
                 name: name.to_owned(),
             })?;
             if key.is_empty() && field != Field::Id {
@@ -260,7 +162,7 @@ impl ColumnMap {
             named.push((field, key.to_owned()));
         }
         let lookups =
-            PerField::new(
+            Field::ALL.map(
                 |field| match named.iter().find(|(other, _)| *other == field) {
                     Some((_, key)) if key.is_empty() => Lookup::Content,
                     Some((_, key)) => Lookup::Named(KeyPath::parse(key)),
@@ -270,9 +172,7 @@ impl ColumnMap {
         Ok(Self {
             lookups,
             named: named.into_iter().map(|(_, key)| key).collect(),
-            preset: None,
-            needs: Needs::default(),
-            is_fixed: false,
+            ..Self::default()
         })
     }
 
@@ -310,7 +210,7 @@ impl ColumnMap {
 
     /// Whether the user named a key for a field.
     pub fn names(&self, field: Field) -> bool {
-        matches!(self.lookups.get(field), Lookup::Named(_))
+        matches!(self.lookups[field as usize], Lookup::Named(_))
     }
 
     /// The keys that the user named.
@@ -339,7 +239,7 @@ impl ColumnMap {
         preset: &'static Preset,
         row: &Row<'a>,
     ) -> Result<Option<Found<'a>>, String> {
-        match self.lookups.get(field) {
+        match &self.lookups[field as usize] {
             Lookup::Content => Ok(None),
             Lookup::Named(path) => {
                 let values = path.find(row)?;
@@ -417,7 +317,7 @@ impl ColumnMap {
         row: &Row,
     ) -> Result<Vec<Option<bool>>, String> {
         let mut preferred = Vec::new();
-        if *self.lookups.get(Field::Response) != Lookup::Preset {
+        if self.lookups[Field::Response as usize] != Lookup::Preset {
             return Ok(preferred);
         }
         let better = match &preset.better {
@@ -448,16 +348,14 @@ impl ColumnMap {
         field: Field,
         preset: &'static Preset,
     ) -> impl Iterator<Item = &'static KeyPath> {
-        preset
-            .paths
-            .get(field)
+        preset.paths[field as usize]
             .iter()
             .filter(|path| !self.named.iter().any(|key| key == path.text()))
     }
 
     /// The keys `field` is looked for under, as text for a message.
     pub(super) fn looked_for(&self, field: Field, preset: &'static Preset) -> String {
-        match self.lookups.get(field) {
+        match &self.lookups[field as usize] {
             Lookup::Content => String::new(),
             Lookup::Named(path) => format!("`{}`", path.text()),
             Lookup::Preset => {
@@ -478,18 +376,18 @@ pub(crate) struct Found<'a> {
 }
 
 /// The keys one field was read from.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FieldUse {
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct FieldUse {
     /// Each key and the number of rows it served, in the order of first use.
-    pub keys: Vec<(String, usize)>,
+    pub(crate) keys: Vec<(String, usize)>,
     /// Other aliases of the field that a row had and that were not used.
-    pub passed_over: Vec<String>,
+    pub(crate) passed_over: Vec<String>,
 }
 
 /// The keys that every field was read from, to be shown before anything is judged.
 ///
 /// Shown as `question ← problem · reference ← answer (not gt) · response ← solution · id ← the content's hash`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ColumnsUsed {
     /// The keys of each field.
     pub(crate) fields: PerField<FieldUse>,
@@ -501,45 +399,29 @@ pub struct ColumnsUsed {
     pub repeated: usize,
 }
 
-impl Default for ColumnsUsed {
-    fn default() -> Self {
-        Self {
-            fields: PerField::new(|_| FieldUse {
-                keys: Vec::new(),
-                passed_over: Vec::new(),
-            }),
-            content_ids: 0,
-            presets: Vec::new(),
-            repeated: 0,
-        }
-    }
-}
-
 impl ColumnsUsed {
     /// Counts one row of a preset.
     pub(super) fn count_row(&mut self, preset: &'static Preset) {
-        match self
-            .presets
-            .iter_mut()
-            .find(|(name, _)| *name == preset.name)
-        {
-            Some((_, rows)) => *rows += 1,
-            None => self.presets.push((&preset.name, 1)),
-        }
+        tally(&mut self.presets, &*preset.name);
     }
 
     /// Counts the key that a field of one row was read from.
     pub(super) fn count(&mut self, field: Field, key: &str, passed_over: &[String]) {
-        let used = self.fields.get_mut(field);
-        match used.keys.iter_mut().find(|(other, _)| other == key) {
-            Some((_, rows)) => *rows += 1,
-            None => used.keys.push((key.to_owned(), 1)),
-        }
+        let used = &mut self.fields[field as usize];
+        tally(&mut used.keys, key.to_owned());
         for alias in passed_over {
             if !used.passed_over.contains(alias) {
                 used.passed_over.push(alias.clone());
             }
         }
+    }
+}
+
+/// Counts one more of `one`, keeping the order of first use.
+pub fn tally<T: PartialEq>(counts: &mut Vec<(T, usize)>, one: T) {
+    match counts.iter_mut().find(|(other, _)| *other == one) {
+        Some((_, count)) => *count += 1,
+        None => counts.push((one, 1)),
     }
 }
 
@@ -549,24 +431,19 @@ impl fmt::Display for ColumnsUsed {
             [] | [(PLAIN, _)] => {}
             [(preset, _)] => write!(f, "{preset} rows: ")?,
             several => {
-                let presets: Vec<String> = several
-                    .iter()
-                    .map(|(preset, rows)| format!("{preset} ({rows})"))
-                    .collect();
+                let of = |(preset, rows): &(&str, usize)| format!("{preset} ({rows})");
+                let presets: Vec<String> = several.iter().map(of).collect();
                 write!(f, "rows of {}: ", presets.join(", "))?;
             }
         }
         for (at, field) in Field::ALL.into_iter().enumerate() {
-            let used = self.fields.get(field);
+            let used = &self.fields[field as usize];
             if matches!(field, Field::Steps | Field::Rubric | Field::Other) && used.keys.is_empty()
             {
                 continue;
             }
-            let mut keys: Vec<(&str, usize)> = used
-                .keys
-                .iter()
-                .map(|(key, rows)| (key.as_str(), *rows))
-                .collect();
+            let keys = used.keys.iter();
+            let mut keys: Vec<(&str, usize)> = keys.map(|(key, rows)| (&**key, *rows)).collect();
             if field == Field::Id && (self.content_ids > 0 || keys.is_empty()) {
                 keys.push(("the content's hash", self.content_ids));
             }

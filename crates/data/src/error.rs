@@ -7,6 +7,7 @@ use juror_base::terminal::escaped;
 
 /// An input that cannot be read.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum DatasetError {
     /// No input was named.
     #[error(
@@ -15,42 +16,23 @@ pub enum DatasetError {
     NoInput,
     /// An input that is not there, or may not be read.
     #[error("could not read {file}: {source}")]
-    Read {
-        /// The file or folder.
-        file: String,
-        /// What the system said.
-        source: io::Error,
-    },
+    Read { file: String, source: io::Error },
     /// A folder without a single file to read.
     #[error(
         "{folder} holds no file to read: juror looks for names that end in .jsonl, .ndjson, .json, .csv, .tsv or .parquet (also with .gz or .zst), and leaves out outputs with a journal beside them"
     )]
-    EmptyFolder {
-        /// The folder.
-        folder: String,
-    },
+    EmptyFolder { folder: String },
     /// The same file twice.
     #[error("{second} is {first} once more: every row would be judged twice; name it once")]
-    DuplicateInput {
-        /// The file as first named.
-        first: String,
-        /// The file as named again.
-        second: String,
-    },
+    DuplicateInput { first: String, second: String },
     /// The output among the inputs.
     #[error("{file} is the output as well as an input: choose another output with `-o`")]
-    OutputIsInput {
-        /// The file.
-        file: String,
-    },
+    OutputIsInput { file: String },
     /// A file of a kind that is not read.
     #[error("{file} is {found}, which is not read: {}", advice)]
     Format {
-        /// The file.
         file: String,
-        /// What it is.
         found: &'static str,
-        /// What to do.
         advice: &'static str,
     },
     /// Compressed data that end too early or are damaged.
@@ -58,13 +40,9 @@ pub enum DatasetError {
         "{file} is cut short or damaged: its {compression} data break off after line {line} ({source}); copy or compress it again"
     )]
     Compressed {
-        /// The file.
         file: String,
-        /// `gzip` or `zstd`.
         compression: &'static str,
-        /// Whole lines read before the damage.
         line: usize,
-        /// What the decompressor said.
         source: io::Error,
     },
     /// A line that is too long.
@@ -72,21 +50,15 @@ pub enum DatasetError {
         "{file}:{line}: a line of more than {read} bytes: these are not JSON lines, or lines may be longer with --max-line-bytes"
     )]
     Endless {
-        /// The file.
         file: String,
-        /// The line, from 1.
         line: usize,
-        /// Bytes read of it.
         read: u64,
     },
     /// A damaged JSON array, or objects with something else between them.
     #[error("{file}:{line}: the JSON {what}: mend the file, or write one JSON object a line")]
     Array {
-        /// The file.
         file: String,
-        /// The line, from 1.
         line: usize,
-        /// What is wrong with it.
         what: &'static str,
     },
     /// A Parquet file that cannot be read.
@@ -94,45 +66,26 @@ pub enum DatasetError {
         "{file} cannot be read as Parquet after row {rows}: {reason}; write it again, or convert it to JSON lines"
     )]
     Parquet {
-        /// The file.
         file: String,
-        /// Rows read before the error.
         rows: usize,
-        /// What is wrong with it.
         reason: String,
     },
     /// Keys of `--keep` that no row has.
     #[error("none of the rows read has {keys}, named by --keep: name keys of the input, or `all`")]
-    NothingKept {
-        /// The keys.
-        keys: String,
-    },
+    NothingKept { keys: String },
     /// What must be kept until the end of the run could not be written to a temporary file.
     #[error(
         "could not keep {what} in a temporary file: {source}; make room beside the output (or where TMPDIR points)"
     )]
-    Spool {
-        /// The content of the file.
-        what: String,
-        /// What the system said.
-        source: io::Error,
-    },
+    Spool { what: String, source: io::Error },
     /// A file is not what it was when the run began.
     #[error(
         "{file} was changed while it was being judged: row {row} of the input is not what it was when the run began; put it back and run the same command again to go on, or begin anew with --restart"
     )]
-    Changed {
-        /// The file.
-        file: String,
-        /// The row's number among the accepted rows of the whole input, from 1.
-        row: usize,
-    },
+    Changed { file: String, row: usize },
     /// Inputs that can be read but hold no rows.
     #[error("no rows in {files}: the input is empty")]
-    Empty {
-        /// The inputs.
-        files: String,
-    },
+    Empty { files: String },
     /// Lines that cannot become samples; nothing was judged.
     #[error(transparent)]
     BadLines(#[from] BadLines),
@@ -168,10 +121,10 @@ fn kind(reason: &str) -> &str {
     reason.split(" column ").next().unwrap_or(reason)
 }
 
-/// Reasons that are told.
+/// The most reasons that a message lists.
 const REASONS: usize = 20;
 
-/// Places that are told of each.
+/// The most places that it lists for each.
 const PLACES: usize = 3;
 
 impl BadLines {

@@ -20,6 +20,9 @@
 //! Nothing here guesses: a row that cannot be read is reported with its file and line, and by default stops the run
 //! before anything is judged.
 
+#[macro_use]
+mod named;
+
 mod chat_prompt;
 mod columns;
 mod error;
@@ -46,7 +49,7 @@ pub mod verdict;
 mod verdict_lines;
 
 pub use chat_prompt::question as prompt_question;
-pub use columns::{ColumnError, ColumnMap, ColumnsUsed, Field, FieldUse};
+pub use columns::{ColumnError, ColumnMap, ColumnsUsed, Field, tally};
 pub use error::{BadLines, DatasetError};
 pub use input::{
     LineLimit, Next, RowReader, Source, file_number, is_rows_file, read_text, sources,
@@ -63,4 +66,4 @@ pub use sample::{Sample, id_hash};
 pub use samples::{Outline, Samples};
 pub use shard::{Shard, ShardError};
 pub use texts::Pair;
-pub use verdict_lines::{TrialsSeen, VerdictLine, each_batch};
+pub use verdict_lines::{TrialsSeen, VerdictLine, each_batch, each_row};

@@ -12,98 +12,59 @@ use crate::verdict::Verdict;
 
 /// Outputs that cannot be merged.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum MergeError {
     /// An output's journal cannot be read.
     #[error(transparent)]
     Journal(#[from] JournalError),
     /// An output without a journal.
     #[error("{} has no journal beside it ({}), which says what run it is of: keep the two together", path.display(), journal_path(path).display())]
-    NoJournal {
-        /// The output.
-        path: PathBuf,
-    },
+    NoJournal { path: PathBuf },
     /// An output that is not JSON lines.
     #[error("{} is not JSON lines: judge the shards into .jsonl, and let merge write CSV or Parquet", path.display())]
-    Format {
-        /// The output.
-        path: PathBuf,
-    },
+    Format { path: PathBuf },
     /// An output of a run over the whole input.
     #[error("{} is no shard: its run judged the whole input", path.display())]
-    Whole {
-        /// The output.
-        path: PathBuf,
-    },
+    Whole { path: PathBuf },
     /// A shard twice, or one of another number of shards.
     #[error("{} is shard {shard}, and {} is shard {other}: each of one number of shards is needed once", path.display(), other_path.display())]
     Shards {
-        /// An output.
         path: PathBuf,
-        /// Its shard.
         shard: Shard,
-        /// Another output.
         other_path: PathBuf,
-        /// Its shard.
         other: Shard,
     },
     /// Shards that were not given.
     #[error("the output of shard {missing} is missing: name the outputs of all {count} shards")]
-    Missing {
-        /// The first that is missing.
-        missing: String,
-        /// How many there are.
-        count: u32,
-    },
+    Missing { missing: String, count: u32 },
     /// Outputs of different runs.
     #[error("{} and {} are of different runs:\n{differences}", first.display(), second.display())]
     Different {
-        /// An output.
         first: PathBuf,
-        /// Another output.
         second: PathBuf,
-        /// What differs, a line each.
         differences: String,
     },
     /// A line that is not a verdict, or not in its place.
     #[error("{}:{line}: {reason}; write the output again by running its command again", path.display())]
     Line {
-        /// The output.
         path: PathBuf,
-        /// The line, from 1.
         line: usize,
-        /// What is wrong.
         reason: String,
     },
     /// A verdict that no output has.
     #[error(
         "no output has trial {trial} of sample {index}: a run is not finished; run its command again to go on"
     )]
-    Incomplete {
-        /// [`Verdict::index`].
-        index: usize,
-        /// [`Verdict::trial`].
-        trial: u32,
-    },
+    Incomplete { index: usize, trial: u32 },
     /// A run that has a journal and no output.
     #[error("{} is not there yet, only its journal: the run of this shard is not finished; run its command again to go on", path.display())]
-    NotFinished {
-        /// The output.
-        path: PathBuf,
-    },
+    NotFinished { path: PathBuf },
     /// The merged output could not be written.
     #[error("could not write the output: {source}")]
-    Write {
-        /// What the system said.
-        source: io::Error,
-    },
+    Write { source: io::Error },
     /// A file could not be read.
     #[error("could not read {}: {source}", path.display())]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
+    Read { path: PathBuf, source: io::Error },
 }
 
 /// Whether it is a file of lines set aside (`*.rejected.jsonl`), which a pattern for outputs matches too.

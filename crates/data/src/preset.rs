@@ -70,11 +70,11 @@ static PRESETS: LazyLock<Vec<Preset>> = LazyLock::new(|| {
     let paths = |texts: &[String]| -> Vec<KeyPath> {
         texts.iter().map(|text| KeyPath::parse(text)).collect()
     };
-    let plain = tables.get(PLAIN).map(PerField::of_table);
+    let plain = tables.get(PLAIN).map(Table::fields);
     tables
         .iter()
         .map(|(name, table)| {
-            let own = PerField::of_table(table);
+            let own = table.fields();
             Preset {
                 name: name.clone(),
                 about: table.about.clone(),
@@ -84,9 +84,9 @@ static PRESETS: LazyLock<Vec<Preset>> = LazyLock::new(|| {
                 when: paths(&table.when),
                 joined: paths(&table.joined),
                 better: table.better.as_deref().map(KeyPath::parse),
-                paths: PerField::new(|field| {
-                    let mut texts = own.get(field).clone();
-                    let usual = plain.iter().flat_map(|plain| plain.get(field));
+                paths: Field::ALL.map(|field| {
+                    let mut texts = own[field as usize].clone();
+                    let usual = plain.iter().flat_map(|plain| plain[field as usize]);
                     for text in usual {
                         if !texts.contains(text) {
                             texts.push(text.clone());
@@ -99,19 +99,16 @@ static PRESETS: LazyLock<Vec<Preset>> = LazyLock::new(|| {
         .collect()
 });
 
-impl PerField<Vec<String>> {
-    fn of_table(table: &Table) -> Self {
-        Self::new(|field| {
-            match field {
-                Field::Question => &table.question,
-                Field::Reference => &table.reference,
-                Field::Response => &table.response,
-                Field::Id => &table.id,
-                Field::Steps => &table.steps,
-                Field::Rubric => &table.rubric,
-                Field::Other => &table.other,
-            }
-            .clone()
+impl Table {
+    fn fields(&self) -> PerField<&Vec<String>> {
+        Field::ALL.map(|field| match field {
+            Field::Question => &self.question,
+            Field::Reference => &self.reference,
+            Field::Response => &self.response,
+            Field::Id => &self.id,
+            Field::Steps => &self.steps,
+            Field::Rubric => &self.rubric,
+            Field::Other => &self.other,
         })
     }
 }
@@ -170,9 +167,7 @@ pub(super) fn is_known_key(key: &str) -> bool {
     let key = &*spelled_plainly(key).unwrap_or_else(|| key.to_owned());
     presets().iter().any(|preset| {
         Field::ALL.into_iter().any(|field| {
-            preset
-                .paths
-                .get(field)
+            preset.paths[field as usize]
                 .iter()
                 .any(|path| path.text() == key)
         }) || preset

@@ -15,15 +15,13 @@ pub struct Shard {
 
 /// A shard that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum ShardError {
     /// Another text than `i/n`.
     #[error(
         "`{text}` is not a shard: write `i/n` with i from 0 to n - 1, as in `0/4`, `1/4`, `2/4` and `3/4` for four machines, or `auto`"
     )]
-    Text {
-        /// What was given.
-        text: String,
-    },
+    Text { text: String },
     /// `auto` where nothing says which.
     #[error(
         "`auto` reads SLURM_ARRAY_TASK_ID and SLURM_ARRAY_TASK_COUNT, SLURM_PROCID and SLURM_NTASKS (in a step that srun started), or JOB_COMPLETION_INDEX and \
@@ -33,11 +31,8 @@ pub enum ShardError {
     /// Variables that do not describe a shard.
     #[error("{index} and {count} are {found}, which is no shard: write `i/n`")]
     Variables {
-        /// The variable that says which part.
         index: &'static str,
-        /// The variable that says how many.
         count: &'static str,
-        /// Their values.
         found: String,
     },
 }

@@ -8,24 +8,33 @@ use serde_json::{Map, Value};
 
 use crate::rubric::CriterionVerdict;
 
-/// The one state every judged sample ends in.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum Status {
-    /// The verdict was read (or, with rules alone, decided).
-    Ok,
-    /// The judge wrote something that holds no readable verdict; the raw text is kept.
-    Unparsed,
-    /// Prompt and answer do not fit the context; the sample was not judged, because judging a cut text would be unfair.
-    TooLong,
-    /// The sample is outside what the judge says it can judge.
-    OutOfDomain,
-    /// The judge was less sure of its verdict than asked for (`--min-confidence`).
-    Unsure,
-    /// The sample could not be processed; `error` says why.
-    Failed,
+named! {
+    /// The one state every judged sample ends in.
+    #[derive(
+        Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+    )]
+    #[serde(rename_all = "snake_case")]
+    pub enum Status {
+        /// The verdict was read (or, with rules alone, decided).
+        Ok = "ok",
+        /// The judge wrote something that holds no readable verdict; the raw text is kept.
+        Unparsed = "unparsed",
+        /// Prompt and answer do not fit the context; the sample was not judged, because judging a cut text would be unfair.
+        TooLong = "too_long",
+        /// The sample is outside what the judge says it can judge.
+        OutOfDomain = "out_of_domain",
+        /// The judge was less sure of its verdict than asked for (`--min-confidence`).
+        Unsure = "unsure",
+        /// The sample could not be processed; `error` says why.
+        Failed = "failed",
+    }
+}
+
+impl Status {
+    /// Its name with spaces.
+    pub fn words(self) -> String {
+        self.name().replace('_', " ")
+    }
 }
 
 /// The source of the outcome.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 use serde::Deserialize;
@@ -180,6 +180,32 @@ fn scalar(key: &str, text: &str) -> Option<Value> {
     let whole = text.strip_suffix(".0").unwrap_or(text);
     let number: Value = serde_json::from_str(whole).ok()?;
     number.is_number().then_some(number)
+}
+
+/// Passes each row of files to `take`: the file's name, the row's place there, and its text or why it cannot be read. Blank ones are left
+/// out.
+///
+/// # Errors
+/// When a file cannot be read; or the error of `take`.
+pub fn each_row<E: From<DatasetError>>(
+    inputs: &[PathBuf],
+    mut take: impl FnMut(&str, usize, Result<&[u8], String>) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut row = Vec::new();
+    for source in sources(inputs, None)? {
+        let name = source.name();
+        let mut reader = source.open(LineLimit::DEFAULT, None, &[])?;
+        loop {
+            let read = match reader.next(&mut row)? {
+                Next::End => break,
+                Next::Row if row.iter().all(u8::is_ascii_whitespace) => continue,
+                Next::Row => Ok(row.as_slice()),
+                Next::Bad(why) => Err(why),
+            };
+            take(&name, reader.place(), read)?;
+        }
+    }
+    Ok(())
 }
 
 /// Passes the lines of a file of verdicts to `take`, some thousands at a time, each with its place.

@@ -10,6 +10,9 @@
 //! | [`build`] | training data made with a judge: hard sets, preference pairs, best of n, accepted responses (`juror build`) |
 //! | [`gsm8k`] | GSM8K's evaluation protocol: extraction methods, pass@k, a local model as the solver (`juror gsm8k`) |
 
+#[macro_use(named)]
+extern crate juror_data;
+
 #[cfg_attr(
     not(feature = "serve"),
     allow(

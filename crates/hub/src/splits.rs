@@ -33,7 +33,7 @@ pub(crate) enum Layout {
 
 /// The splits that have files in a layout, by configuration and name.
 pub(crate) fn splits(files: &BTreeSet<String>, layout: Layout) -> Vec<Split> {
-    let mut found: BTreeMap<(&str, &str), Vec<(&String, Place)>> = BTreeMap::new();
+    let mut found: BTreeMap<(&str, &str), Vec<(&String, FilePlace)>> = BTreeMap::new();
     for file in files {
         let place = match layout {
             Layout::Converted => converted(file),
@@ -44,7 +44,7 @@ pub(crate) fn splits(files: &BTreeSet<String>, layout: Layout) -> Vec<Split> {
             split.push((file, place));
         }
     }
-    let split = |((config, name), files): ((&str, &str), Vec<(&String, Place)>)| Split {
+    let split = |((config, name), files): ((&str, &str), Vec<(&String, FilePlace)>)| Split {
         lacks: lacks(&files),
         config: config.to_owned(),
         name: name.to_owned(),
@@ -54,7 +54,7 @@ pub(crate) fn splits(files: &BTreeSet<String>, layout: Layout) -> Vec<Split> {
 }
 
 /// What a file's path says about it.
-struct Place<'p> {
+struct FilePlace<'p> {
     config: &'p str,
     split: &'p str,
     number: usize,
@@ -62,7 +62,7 @@ struct Place<'p> {
     of: Option<usize>,
 }
 
-fn converted(path: &str) -> Option<Place<'_>> {
+fn converted(path: &str) -> Option<FilePlace<'_>> {
     let (config, rest) = path.split_once('/')?;
     let (folder, file) = rest.split_once('/')?;
     let number = digits(file.strip_suffix(".parquet")?, 4)?;
@@ -70,7 +70,7 @@ fn converted(path: &str) -> Option<Place<'_>> {
         .rsplit_once("-part")
         .and_then(|(split, part)| Some((split, digits(part, 1)?)));
     let (split, part) = part.unwrap_or((folder, 0));
-    Some(Place {
+    Some(FilePlace {
         config,
         split,
         number: part * FOLDER + number,
@@ -78,12 +78,12 @@ fn converted(path: &str) -> Option<Place<'_>> {
     })
 }
 
-fn pushed(path: &str) -> Option<Place<'_>> {
+fn pushed(path: &str) -> Option<FilePlace<'_>> {
     let (folder, file) = path.rsplit_once('/').unwrap_or(("", path));
     // Older files have a hash after their numbers.
     let (name, of) = file.strip_suffix(".parquet")?.split_once("-of-")?;
     let (split, number) = name.rsplit_once('-')?;
-    Some(Place {
+    Some(FilePlace {
         config: if matches!(folder, "" | "data") {
             DEFAULT
         } else {
@@ -102,7 +102,7 @@ fn digits(text: &str, count: usize) -> Option<usize> {
 }
 
 /// The first number, as text, that is missing among a split's files.
-fn lacks(files: &[(&String, Place)]) -> Option<String> {
+fn lacks(files: &[(&String, FilePlace)]) -> Option<String> {
     let numbers: BTreeSet<usize> = files.iter().map(|(_, place)| place.number).collect();
     let told = files.iter().filter_map(|(_, place)| place.of).max();
     let count = told.unwrap_or(numbers.last()? + 1);

@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use anyhow::anyhow;
 use clap::Args;
 use serde_json::{Map, Value};
 
 use crate::cli::columns::ColumnArguments;
+use crate::cli::endpoint::parse_object;
 use crate::cli::inputs::Inputs;
 use crate::cli::judge::{
     ONLY_SCORE, describe_input, load_inputs, refuse_meaningless, shard_in_name,
@@ -17,7 +17,7 @@ use crate::cli::prompt_choice::PromptChoice;
 use crate::cli::rows::RowsArguments;
 use crate::cli::rules::RulesArguments;
 use crate::cli::sampling::SamplingArguments;
-use crate::cli::{DONE, Failure, OrFail, batch_failure, say};
+use crate::cli::{DONE, Failure, OrFail, say};
 use juror_data::output::{Mark, has_place_beside};
 use juror_data::{LineLimit, LoadOptions, Samples, rejected_path, write_rejected};
 use juror_judge::batch::export::Export;
@@ -59,7 +59,7 @@ pub(in crate::cli) struct ExportBatchArguments {
     #[arg(long, help_heading = "Request")]
     parts: bool,
     /// Further keys of every request's body, as `{"chat_template_kwargs": {"enable_thinking": false}}`; null leaves a key out
-    #[arg(long, value_name = "JSON", value_parser = parse_object, help_heading = "Request")]
+    #[arg(long, value_name = "JSON", value_parser = object, help_heading = "Request")]
     body: Option<Map<String, Value>>,
 
     #[command(flatten)]
@@ -81,21 +81,16 @@ pub(in crate::cli) struct ExportBatchArguments {
     quiet: bool,
 }
 
-fn parse_object(text: &str) -> Result<Map<String, Value>, String> {
-    match serde_json::from_str(text) {
-        Ok(Value::Object(object)) => Ok(object),
-        Ok(_) => Err("must be a JSON object, as `{\"user\": \"me\"}`".into()),
-        Err(error) => Err(format!("not JSON: {error}")),
-    }
+fn object(text: &str) -> Result<Map<String, Value>, String> {
+    parse_object(text, "{\"user\": \"me\"}")
 }
 
 pub(in crate::cli) fn run(arguments: ExportBatchArguments) -> Result<u8, Failure> {
     let rules = RulesMode::from(arguments.rules.rules);
     if rules == RulesMode::Only {
-        return Err(anyhow!(
+        bail_usage!(
             "--rules only asks no model, so there is nothing to export: `juror judge --rules only` gives the verdicts"
-        ))
-        .or_usage();
+        );
     }
     let out = arguments.output.filter(|path| path.as_os_str() != "-");
     let out = out
@@ -103,10 +98,7 @@ pub(in crate::cli) fn run(arguments: ExportBatchArguments) -> Result<u8, Failure
         .transpose()
         .or_usage()?;
     if arguments.skip_bad && !out.as_deref().is_some_and(has_place_beside) {
-        return Err(anyhow!(
-            "--skip-bad sets bad lines aside beside the output: name a file with `-o`"
-        ))
-        .or_usage();
+        bail_usage!("--skip-bad sets bad lines aside beside the output: name a file with `-o`");
     }
     let mut outputs = output::outputs(arguments.force);
     let rejected = out
@@ -123,11 +115,10 @@ pub(in crate::cli) fn run(arguments: ExportBatchArguments) -> Result<u8, Failure
         ("--parts", arguments.parts),
     ];
     if let Some((option, _)) = of_chat.iter().find(|(_, given)| *given && !protocol.chat()) {
-        return Err(anyhow!(
+        bail_usage!(
             "{option} changes nothing: protocol {} is asked with a raw prompt, which is one text without messages; leave it out",
             protocol.name()
-        ))
-        .or_usage();
+        );
     }
     let trials = arguments.sampling.trials;
     let recommended = recommended_options(known, protocol.as_ref(), trials);
@@ -177,9 +168,7 @@ pub(in crate::cli) fn run(arguments: ExportBatchArguments) -> Result<u8, Failure
     if let Some(rejected) = &rejected {
         write_rejected(rejected, &loaded.rejected).or_fail()?;
     }
-    let exported = export
-        .execute(&loaded.samples, file.as_ref())
-        .map_err(batch_failure)?;
+    let exported = export.execute(&loaded.samples, file.as_ref())?;
     if !arguments.quiet {
         let to = out.map_or_else(String::new, |out| format!(" in {}", out.display()));
         let asked = loaded.samples.count() - exported.skipped;

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::anyhow;
 use clap::Args;
 
 use crate::cli::chat::{CHAT, ThinkingArguments};
@@ -16,7 +15,7 @@ use crate::cli::prompt_choice::PromptChoice;
 use crate::cli::rows::{RowsArguments, whole};
 use crate::cli::rules::RulesArguments;
 use crate::cli::sampling::{MOST_TRIALS, SAMPLING};
-use crate::cli::{Failure, OrFail, batch_failure, download, say};
+use crate::cli::{Failure, OrFail, download, say};
 use juror_data::journal::{earlier_input, journal_path};
 use juror_data::{BadLines, Keep, LineLimit, LoadOptions, sources};
 use juror_hub::Want;
@@ -122,16 +121,12 @@ pub(in crate::cli) fn run(arguments: ImportBatchArguments) -> Result<u8, Failure
 fn resolve(arguments: ImportBatchArguments) -> Result<(Session, BadLines), Failure> {
     let rules = RulesMode::from(arguments.rules.rules);
     if rules == RulesMode::Only {
-        return Err(anyhow!(
-            "--rules only reads no answer: `juror judge --rules only` gives the verdicts"
-        ))
-        .or_usage();
+        bail_usage!("--rules only reads no answer: `juror judge --rules only` gives the verdicts");
     }
     if arguments.reward == Some(RewardPolicy::Soft) {
-        return Err(anyhow!(
+        bail_usage!(
             "--reward soft needs the judge's probabilities, which a text does not have: take process-outcome or outcome"
-        ))
-        .or_usage();
+        );
     }
     let (trials, shard) = (arguments.trials, arguments.rows.shard);
     let inputs = Inputs::of(&arguments.inputs)?;
@@ -142,10 +137,9 @@ fn resolve(arguments: ImportBatchArguments) -> Result<(Session, BadLines), Failu
     sources(&files, None).or_usage()?;
     let style = arguments.thinking.style();
     if style.is_some() && arguments.model.is_none() {
-        return Err(anyhow!(
+        bail_usage!(
             "--thinking-style and --thinking-tags need --model: how a judge writes its thinking depends on its tokenizer too"
-        ))
-        .or_usage();
+        );
     }
     let source = arguments
         .model
@@ -224,7 +218,7 @@ fn resolve(arguments: ImportBatchArguments) -> Result<(Session, BadLines), Failu
         max_line,
         out: out.as_deref(),
     };
-    let (answers, left_out) = import.read(reader).map_err(batch_failure)?;
+    let (answers, left_out) = import.read(reader)?;
     let session = Session {
         loaded,
         data_origins: inputs.origins,

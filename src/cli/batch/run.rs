@@ -1,9 +1,8 @@
 //! `juror batch run`
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use anyhow::anyhow;
 use chrono::Local;
 use clap::Args;
 
@@ -12,9 +11,7 @@ use crate::cli::engine::{AdapterArgument, EngineArguments, GpusArgument, JUDGE, 
 use crate::cli::output::{self, ForceArgument};
 use crate::cli::progress::Lines;
 use crate::cli::sampling::{SAMPLING, check_new_tokens};
-use crate::cli::{
-    DONE, Failure, INCOMPLETE, INTERRUPTED, OrFail, batch_failure, catch_interrupts, download, say,
-};
+use crate::cli::{DONE, Failure, INCOMPLETE, INTERRUPTED, OrFail, catch_interrupts, download, say};
 use juror_data::journal::{ChatIdentity, Identity, Manifest, chat_date, journal_path};
 use juror_data::output::{Mark, OutputFile, Outputs, has_place_beside};
 use juror_data::{LineLimit, sources};
@@ -100,7 +97,7 @@ Exit codes:
 const SHOWN_EVERY: Duration = Duration::from_millis(200);
 
 pub(in crate::cli) fn run(arguments: RunBatchArguments) -> Result<u8, Failure> {
-    let settings = Settings {
+    let settings = AnswerSettings {
         out: answers_file(&mut output::outputs(arguments.force), &arguments.output)?,
         model: arguments.model,
         adapter: &arguments.adapter,
@@ -138,7 +135,7 @@ pub(in crate::cli) fn execute(
     let mut shown = Shown::new(what, quiet);
     let result = run.execute(&interrupted, &mut |progress| shown.update(progress));
     shown.bar.finish_and_clear();
-    let (end, progress) = result.map_err(batch_failure)?;
+    let (end, progress) = result?;
     let BatchProgress {
         lines,
         done,
@@ -169,7 +166,7 @@ pub(in crate::cli) fn execute(
 }
 
 /// What a batch is answered with, and where its answers go.
-pub(in crate::cli) struct Settings<'a> {
+pub(in crate::cli) struct AnswerSettings<'a> {
     pub(in crate::cli) out: OutputFile,
     pub(in crate::cli) model: String,
     pub(in crate::cli) adapter: &'a AdapterArgument,
@@ -192,16 +189,15 @@ pub(in crate::cli) fn answers_file(
     out: &Path,
 ) -> Result<OutputFile, Failure> {
     if !has_place_beside(out) || out.as_os_str() == "-" {
-        return Err(anyhow!(
+        bail_usage!(
             "{}: the answers need a file, beside which the journal lies: name one with -o",
             out.display()
-        ))
-        .or_usage();
+        );
     }
     outputs.open(out, Mark::Journal(out.to_owned())).or_usage()
 }
 
-impl Settings<'_> {
+impl AnswerSettings<'_> {
     /// A run that answers these requests; reads the model's text side, not its weights.
     pub(in crate::cli) fn resolve(self, requests: Requests) -> Result<BatchRun, Failure> {
         let out = self.out;
@@ -213,7 +209,7 @@ impl Settings<'_> {
         if self.max_new_tokens != MAX_NEW_TOKENS {
             check_new_tokens(self.max_new_tokens, model.config.max_positions).or_usage()?;
         }
-        model.settle_head(&source).map_err(download::failure)?;
+        model.settle_head(&source)?;
         let engine = self.engine.options(self.place);
         // A run that is gone on with keeps the date that it began with: chat templates are told it.
         let begun = (!self.restart).then(|| chat_date(&journal_path(out.path())));
@@ -228,9 +224,9 @@ impl Settings<'_> {
             juror: env!("CARGO_PKG_VERSION").into(),
             model: Some(Identity {
                 name: model.name.clone(),
-                hash: source.hash().map_err(download::failure)?,
+                hash: source.hash()?,
             }),
-            adapter: source.adapter_hash().map_err(download::failure)?,
+            adapter: source.adapter_hash()?,
             model_origin: source.origin(),
             protocol: self.protocol,
             chat: Some(ChatIdentity {
@@ -264,7 +260,7 @@ impl Settings<'_> {
 struct Shown {
     what: &'static str,
     bar: indicatif::ProgressBar,
-    lines: Option<Lines>,
+    lines: Lines,
     announced: bool,
 }
 
@@ -292,10 +288,7 @@ impl Shown {
         }
         let BatchProgress { done, lines, .. } = progress;
         let line = format!("{done} of {lines} {} answered", self.what);
-        let now = Instant::now();
-        if self.lines.as_mut().is_some_and(|lines| lines.due(now)) {
-            say(&line);
-        }
+        self.lines.say(&line);
         self.bar.set_message(line);
     }
 }

@@ -13,7 +13,7 @@ const EIGHTHS: [char; 8] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉', '�
 /// Bars of a histogram of tokens.
 const TOKEN_BARS: usize = 8;
 
-/// A bar with what stands before and behind it; its length is of 1.
+/// A bar with what stands before and after it; its length is of 1.
 struct Bar {
     name: String,
     length: f64,
@@ -58,7 +58,7 @@ pub(super) fn tokens(verdicts: &Verdicts, columns: usize) -> Vec<String> {
     lines(&bars.collect::<Vec<_>>(), columns)
 }
 
-/// The bars in lines of at most so many columns; none where there is no room for them.
+/// The bars in lines of at most so many columns; empty if there is no room for them.
 fn lines(bars: &[Bar], columns: usize) -> Vec<String> {
     let widest = |of: fn(&Bar) -> &str| bars.iter().map(|bar| measure_text_width(of(bar))).max();
     let names = widest(|bar| &bar.name).unwrap_or(0);

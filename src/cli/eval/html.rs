@@ -3,12 +3,12 @@
 use std::fs;
 use std::path::PathBuf;
 
-use anyhow::{Context as _, anyhow};
+use anyhow::Context as _;
 use serde_json::Value;
 
-use super::super::inputs::{self, Inputs};
+use super::super::inputs::Inputs;
 use super::super::{Failure, OrFail, say};
-use super::{EvalArguments, Judged};
+use super::{EvalArguments, ScoredJudge};
 use juror_data::output::OutputFile;
 use juror_eval::eval::{Choices, PrimeRow, Samples};
 use juror_eval::report::evaluation::{Contents, JudgeResults, ReportError, html};
@@ -18,17 +18,13 @@ pub(super) fn check(arguments: &EvalArguments, judges: usize) -> Result<Vec<Opti
     let is_stdin = |input: &PathBuf| input.as_os_str() == "-";
     let texts = texts(arguments);
     if arguments.html.is_some() && texts.iter().any(is_stdin) {
-        return Err(anyhow!(
+        bail_usage!(
             "--html reads the rows with the texts a second time, which standard input cannot give: name a file"
-        ))
-        .or_usage();
+        );
     }
     let summaries = &arguments.summaries;
     if summaries.len() > judges {
-        return Err(anyhow!(
-            "--summaries has more files than there are files of verdicts"
-        ))
-        .or_usage();
+        bail_usage!("--summaries has more files than there are files of verdicts");
     }
     let rate = |path: &PathBuf| {
         let text = fs::read(path).with_context(|| path.display().to_string())?;
@@ -62,7 +58,7 @@ fn texts(arguments: &EvalArguments) -> &[PathBuf] {
 pub(super) fn write(
     file: &OutputFile,
     arguments: &EvalArguments,
-    judged: &[Judged],
+    judged: &[ScoredJudge],
     samples: &Samples,
     choices: Option<&Choices>,
     published: &[PrimeRow],
@@ -91,7 +87,7 @@ pub(super) fn write(
         published,
     };
     let page = html(&contents).map_err(|error| match error {
-        ReportError::Input(error) => inputs::failure(error),
+        ReportError::Input(error) => error.into(),
         error => Failure::new(error, false),
     })?;
     file.write(|writer| writer.write_all(page.as_bytes()))

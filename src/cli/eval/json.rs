@@ -3,12 +3,11 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use schemars::generate::SchemaSettings;
-use schemars::{JsonSchema, Schema};
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 
-use super::Judged;
+use super::ScoredJudge;
 use juror_eval::eval::{
     Choices, Comparison, Evaluation, Miss, PrimeRow, RESAMPLES, Samples, Task, Verdicts,
 };
@@ -70,12 +69,12 @@ struct FlipReport {
 
 impl Report {
     pub(super) fn of(
-        judged: &[Judged],
+        judged: &[ScoredJudge],
         samples: &Samples,
         choices: Option<Choices>,
         prime: Vec<PrimeRow>,
     ) -> Self {
-        let judge = |one: &Judged| {
+        let judge = |one: &ScoredJudge| {
             let comparisons = one.comparisons.iter().map(|(task, comparison, flips)| {
                 let flips = flips.iter().map(|flip| FlipReport {
                     id: samples.id(flip.sample).to_owned(),
@@ -103,12 +102,6 @@ impl Report {
             prime: Some(prime).filter(|rows| !rows.is_empty()),
         }
     }
-}
-
-/// The JSON schema of a report.
-pub(super) fn schema() -> Schema {
-    let settings = SchemaSettings::draft2020_12().for_serialize();
-    settings.into_generator().into_root_schema_for::<Report>()
 }
 
 /// A line for each verdict: its label, what it says, and how it missed the label.

@@ -5,21 +5,20 @@ mod html;
 mod json;
 mod tables;
 
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 use clap::{Args, ValueEnum};
 
-use super::columns::ColumnArguments;
-use super::inputs::{self, Inputs};
+use super::columns::{ColumnArguments, parse_label_columns};
+use super::inputs::Inputs;
 use super::output::{self, ForceArgument};
 use super::{DONE, Failure, OrFail, say};
 use juror_data::output::Mark;
 use juror_data::{LineLimit, LoadOptions};
 use juror_eval::eval::{
-    Choices, Comparison, EvalError, Evaluation, Flip, LabelColumns, LabelField, MOST_PARTS,
-    Samples, Task, Verdicts, both_sides, check_prime, prime_rows,
+    Choices, Comparison, Evaluation, Flip, LabelColumns, LabelField, MOST_PARTS, Samples, Task,
+    Verdicts, both_sides, check_prime, prime_rows,
 };
 
 use json::Report;
@@ -82,7 +81,7 @@ enum Benchmark {
 }
 
 /// A judge's verdicts, scored.
-struct Judged {
+struct ScoredJudge {
     path: PathBuf,
     verdicts: Verdicts,
     evaluation: Evaluation,
@@ -92,9 +91,7 @@ struct Judged {
 
 pub(super) fn run(arguments: &EvalArguments) -> Result<u8, Failure> {
     if arguments.json_schema {
-        let schema = serde_json::to_string_pretty(&json::schema()).or_fail()?;
-        writeln!(std::io::stdout(), "{schema}").or_fail()?;
-        return Ok(DONE);
+        return output::print_schema::<Report>();
     }
     let files: Vec<&PathBuf> = arguments
         .verdicts
@@ -109,10 +106,7 @@ pub(super) fn run(arguments: &EvalArguments) -> Result<u8, Failure> {
         Mark::Beginning(BEGINNING.into())
     })?;
     if arguments.active_parameters.len() > files.len() {
-        return Err(anyhow!(
-            "--active-parameters has more numbers than there are files of verdicts"
-        ))
-        .or_usage();
+        bail_usage!("--active-parameters has more numbers than there are files of verdicts");
     }
     let rates = html::check(arguments, files.len())?;
     // Beside labels that are kept keys of verdicts, columns are those of the rows with the texts.
@@ -123,7 +117,7 @@ pub(super) fn run(arguments: &EvalArguments) -> Result<u8, Failure> {
         &arguments.columns
     };
     let mut labels = Labels::read(&arguments.labels, columns, &arguments.label_columns)?;
-    let mut judged: Vec<Judged> = Vec::new();
+    let mut judged: Vec<ScoredJudge> = Vec::new();
     for (at, path) in files.into_iter().enumerate() {
         let verdicts = labels.verdicts(path)?;
         let samples = &labels.samples;
@@ -140,7 +134,7 @@ pub(super) fn run(arguments: &EvalArguments) -> Result<u8, Failure> {
             };
             Task::ALL.into_iter().filter_map(of).collect()
         });
-        judged.push(Judged {
+        judged.push(ScoredJudge {
             path: path.clone(),
             verdicts,
             evaluation,
@@ -166,8 +160,7 @@ pub(super) fn run(arguments: &EvalArguments) -> Result<u8, Failure> {
     tables::print(&judged, samples, choices.as_ref(), &reference)?;
     if let Some(file) = &json {
         let report = Report::of(&judged, samples, choices.clone(), reference.clone());
-        let text = serde_json::to_string_pretty(&report).or_fail()?;
-        file.write(|writer| writeln!(writer, "{text}")).or_fail()?;
+        output::write_json(file, &report)?;
     }
     if let Some(file) = &rows_out {
         file.write(|writer| json::rows(writer, &judged[0].verdicts, samples))
@@ -187,20 +180,13 @@ pub(super) fn run(arguments: &EvalArguments) -> Result<u8, Failure> {
     Ok(DONE)
 }
 
-pub(super) fn failure(error: EvalError) -> Failure {
-    match error {
-        EvalError::Input(error) => inputs::failure(error),
-        error => Failure::new(error, true),
-    }
-}
-
 /// The labels that verdicts are scored against.
 pub(super) struct Labels {
     pub(super) samples: Samples,
     columns: LabelColumns,
     /// The keys that rows or verdicts have, where none of them has a label.
     keys: Vec<String>,
-    /// Are they kept keys of the verdicts themselves?
+    /// Whether the verdicts' own kept keys hold the labels.
     own: bool,
 }
 
@@ -213,17 +199,12 @@ impl Labels {
     ) -> Result<Self, Failure> {
         let own = inputs.is_empty();
         if own && !columns.is_empty() {
-            return Err(anyhow!(
-                "--columns and --preset are of the rows of --labels, which is not given"
-            ))
-            .or_usage();
+            bail_usage!("--columns and --preset are of the rows of --labels, which is not given");
         }
         let mut labels = Self {
             samples: Samples::default(),
             keys: Vec::new(),
-            columns: LabelColumns::parse(label_columns)
-                .map_err(|why| anyhow!("--label-columns: {why}"))
-                .or_usage()?,
+            columns: parse_label_columns(label_columns)?,
             own,
         };
         if !own {
@@ -233,10 +214,9 @@ impl Labels {
                 max_line: LineLimit::DEFAULT,
                 ..LoadOptions::default()
             };
-            labels.samples = Samples::of_data(&inputs.paths, options.clone(), &labels.columns)
-                .map_err(failure)?;
+            labels.samples = Samples::of_data(&inputs.paths, options.clone(), &labels.columns)?;
             if labels.samples.count() == 0 {
-                labels.keys = Samples::keys_of(&inputs.paths, options).map_err(failure)?;
+                labels.keys = Samples::keys_of(&inputs.paths, options)?;
             }
             labels.check()?;
         }
@@ -247,19 +227,20 @@ impl Labels {
     pub(super) fn verdicts(&mut self, path: &Path) -> Result<Verdicts, Failure> {
         // Labels in verdicts are those of the first file.
         let own = self.own && self.samples.labelled.is_empty();
-        let verdicts =
-            Verdicts::read(path, &mut self.samples, own, &self.columns).map_err(failure)?;
+        let verdicts = Verdicts::read(path, &mut self.samples, own, &self.columns)?;
         self.keys.clone_from(&verdicts.kept_keys);
         self.check()?;
         if verdicts.scored.is_empty() && verdicts.scores.is_empty() {
-            return Err(anyhow!(
+            bail_usage!(
                 "none of the {} verdicts in {} is on a labelled sample: verdicts and labels meet by id, so give the rows that were \
                  judged, with the same `--columns` ({})",
                 verdicts.without_label,
                 path.display(),
-                both_sides(verdicts.strangers.iter().map(String::as_str), self.samples.first_ids())
-            ))
-            .or_usage();
+                both_sides(
+                    verdicts.strangers.iter().map(String::as_str),
+                    self.samples.first_ids()
+                )
+            );
         }
         Ok(verdicts)
     }
@@ -267,7 +248,7 @@ impl Labels {
     /// Scores one file of verdicts, and prints it.
     pub(super) fn score(&mut self, path: &Path) -> Result<(), Failure> {
         let verdicts = self.verdicts(path)?;
-        let judged = [Judged {
+        let judged = [ScoredJudge {
             path: path.to_owned(),
             evaluation: Evaluation::of(path, &verdicts, &self.samples, None),
             verdicts,
@@ -313,7 +294,7 @@ impl Labels {
 }
 
 /// Says what the figures leave out.
-fn notes(judged: &[Judged], samples: &Samples) {
+fn notes(judged: &[ScoredJudge], samples: &Samples) {
     for one in judged {
         let evaluation = &one.evaluation;
         for sentence in evaluation.left_out() {

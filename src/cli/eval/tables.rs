@@ -3,16 +3,14 @@
 use std::collections::BTreeSet;
 use std::io::{BufWriter, Write};
 
-use serde_json::json;
-
 use super::super::{Failure, OrFail, table};
-use super::{Judged, bars};
+use super::{ScoredJudge, bars};
 use juror_data::verdict::Status;
 use juror_eval::eval::{
     Choices, CostUnit, Evaluation, Measures, Preference, PrimeRow, Samples, Scores, Task, Threshold,
 };
 use juror_eval::report::numbers::{
-    DASH, area, estimate, no_better, p_value, percent_or_dash, points, share, threshold,
+    DASH, area, estimate, no_better, or_dash, p_value, percent_or_dash, points, share, threshold,
 };
 
 /// Flips that are shown of each kind.
@@ -39,10 +37,13 @@ fn row(name: &str, scores: &Scores) -> [String; 8] {
         estimate(scores.f1),
         percent_or_dash(scores.precision.map(|share| share.share)),
         percent_or_dash(scores.recall.map(|share| share.share)),
-        scores
-            .kappa
-            .map_or_else(|| DASH.to_owned(), |kappa| format!("{:.2}", kappa.value)),
+        or_dash(scores.kappa, |kappa| format!("{:.2}", kappa.value)),
     ]
+}
+
+/// A row with a dash in each column of which nothing is known.
+fn short_row(name: &str, accuracy: &str, f1: &str) -> [String; 8] {
+    [name, DASH, accuracy, DASH, f1, DASH, DASH, DASH].map(str::to_owned)
 }
 
 /// How often each answer meets each label.
@@ -67,12 +68,7 @@ fn confusions(out: &mut impl Write, measures: &Measures) -> Result<(), Failure> 
 }
 
 /// A table of parts of the samples, where there are at least two of them.
-fn parts(
-    out: &mut impl Write,
-    title: &str,
-    parts: &mut dyn Iterator<Item = (String, &Measures)>,
-) -> Result<(), Failure> {
-    let parts: Vec<(String, &Measures)> = parts.collect();
+fn parts(out: &mut impl Write, title: &str, parts: &[(String, &Measures)]) -> Result<(), Failure> {
     let has = |task: &Task| parts.iter().any(|(_, of)| of.tasks.contains_key(task));
     let Some(primary) = Task::ALL.into_iter().find(has).filter(|_| parts.len() > 1) else {
         return Ok(());
@@ -81,8 +77,7 @@ fn parts(
         .iter()
         .map(|(name, of)| {
             let scores = of.tasks.get(&primary);
-            let of_scores =
-                |get: fn(&Scores) -> String| scores.map_or_else(|| DASH.to_owned(), get);
+            let of_scores = |get: fn(&Scores) -> String| or_dash(scores, get);
             let outcome = of
                 .tasks
                 .get(&Task::Outcome)
@@ -95,46 +90,33 @@ fn parts(
                 of_scores(|scores| percent_or_dash(scores.precision.map(|share| share.share))),
                 of_scores(|scores| percent_or_dash(scores.recall.map(|share| share.share))),
                 share(outcome.map(|scores| scores.accuracy)),
-                of.lucky_guesses.map_or_else(
-                    || DASH.to_owned(),
-                    |share| format!("{:.1} of {}", 100.0 * share.share, share.all),
-                ),
+                or_dash(of.lucky_guesses, |share| {
+                    format!("{:.1} of {}", 100.0 * share.share, share.all)
+                }),
             ]
         })
         .collect();
     writeln!(out).or_fail()?;
     let accuracy = format!("{} accuracy", primary.name());
-    let names = [title, "labels", &accuracy, "F1", "precision", "recall"];
-    if primary == Task::Outcome {
-        // It has all that there is.
-        let rows: Vec<[String; 6]> = rows
-            .into_iter()
-            .map(|[name, labels, accuracy, f1, precision, recall, ..]| {
-                [name, labels, accuracy, f1, precision, recall]
-            })
-            .collect();
-        return table::write(out, names, &rows);
-    }
-    let [title, labels, accuracy, f1, precision, recall] = names;
-    table::write(
-        out,
-        [
-            title,
-            labels,
-            accuracy,
-            f1,
-            precision,
-            recall,
-            "outcome accuracy",
-            "lucky guesses refused",
-        ],
-        &rows,
-    )
+    let names = [
+        title,
+        "labels",
+        &accuracy,
+        "F1",
+        "precision",
+        "recall",
+        "outcome accuracy",
+        "lucky guesses refused",
+    ];
+    // Where the outcome is the task, the last two columns would say nothing.
+    let shown = if primary == Task::Outcome { 6 } else { 8 };
+    let rows: Vec<&[String]> = rows.iter().map(|row| &row[..shown]).collect();
+    table::write(out, &names[..shown], &rows)
 }
 
 /// The tables.
 pub(super) fn print(
-    judged: &[Judged],
+    judged: &[ScoredJudge],
     samples: &Samples,
     choices: Option<&Choices>,
     reference: &[PrimeRow],
@@ -164,36 +146,24 @@ pub(super) fn print(
         for task in &tasks {
             let Some(scores) = all.tasks.get(task) else {
                 // Another judge was asked.
-                let mut unjudged: [String; 8] = std::array::from_fn(|_| DASH.to_owned());
-                task.name().clone_into(&mut unjudged[0]);
-                rows.push(unjudged);
+                rows.push(short_row(task.name(), DASH, DASH));
                 continue;
             };
             rows.push(row(task.name(), scores));
             if let Some(means) = evaluation.over_subjects.get(task) {
-                let mut means_row: [String; 8] = std::array::from_fn(|_| DASH.to_owned());
-                "  mean of subjects".clone_into(&mut means_row[0]);
-                means_row[2] = estimate(Some(means.accuracy));
-                means_row[4] = estimate(means.f1);
-                rows.push(means_row);
+                let (accuracy, f1) = (estimate(Some(means.accuracy)), estimate(means.f1));
+                rows.push(short_row("  mean of subjects", &accuracy, &f1));
             }
-            rows.extend(
-                all.rules
-                    .get(task)
-                    .map(|scores| row("  rules alone", scores)),
-            );
+            let rules = all.rules.get(task);
+            rows.extend(rules.map(|scores| row("  rules alone", scores)));
             for (name, baseline) in [
                 ("  always true", &evaluation.always_true),
                 ("  always false", &evaluation.always_false),
             ] {
-                let Some(baseline) = baseline.get(task) else {
-                    continue;
-                };
-                let mut constant: [String; 8] = std::array::from_fn(|_| DASH.to_owned());
-                name.clone_into(&mut constant[0]);
-                constant[2] = percent_or_dash(Some(baseline.accuracy));
-                constant[4] = percent_or_dash(baseline.f1);
-                rows.push(constant);
+                rows.extend(baseline.get(task).map(|baseline| {
+                    let accuracy = percent_or_dash(Some(baseline.accuracy));
+                    short_row(name, &accuracy, &percent_or_dash(baseline.f1))
+                }));
             }
         }
         table::write(&mut out, HEADER, &rows)?;
@@ -202,30 +172,18 @@ pub(super) fn print(
         }
         table::write_text(&mut out, &facts(all))?;
         confusions(&mut out, all)?;
-        parts(
-            &mut out,
-            "by subject",
-            &mut evaluation
-                .by_subject
-                .iter()
-                .map(|(name, of)| (name.clone(), of)),
-        )?;
-        parts(
-            &mut out,
-            "by answer type",
-            &mut evaluation
-                .by_answer_type
-                .iter()
-                .map(|(name, of)| (name.clone(), of)),
-        )?;
-        parts(
-            &mut out,
-            "by response length",
-            &mut evaluation
-                .by_response_length
-                .iter()
-                .map(|of| (format!("{} to {} characters", of.from, of.to), &of.measures)),
-        )?;
+        for (title, by) in [
+            ("by subject", &evaluation.by_subject),
+            ("by answer type", &evaluation.by_answer_type),
+        ] {
+            let named = by.iter().map(|(name, of)| (name.clone(), of));
+            parts(&mut out, title, &named.collect::<Vec<_>>())?;
+        }
+        let lengths = evaluation.by_response_length.iter();
+        let lengths = lengths
+            .map(|of| (format!("{} to {} characters", of.from, of.to), &of.measures))
+            .collect::<Vec<_>>();
+        parts(&mut out, "by response length", &lengths)?;
         for (task, reliability) in &evaluation.reliability {
             let at = |best: Threshold| {
                 format!(
@@ -262,12 +220,8 @@ pub(super) fn print(
             print_preferences(&mut out, evaluation)?;
         }
         if let Some(cost) = evaluation.cost {
-            table::write_text(
-                &mut out,
-                &format!(
-                    "cost: {cost:.1} (billions of active parameters × tokens generated for a verdict)"
-                ),
-            )?;
+            let what = "billions of active parameters × tokens generated for a verdict";
+            table::write_text(&mut out, &format!("cost: {cost:.1} ({what})"))?;
         }
         writeln!(out).or_fail()?;
     }
@@ -276,18 +230,16 @@ pub(super) fn print(
         print_choices(&mut out, choices)?;
     }
     if !reference.is_empty() {
+        let figure = |value: f64| format!("{value:.2}");
         let rows: Vec<[String; 5]> = reference
             .iter()
             .map(|row| {
-                let lucky = row
-                    .lucky_guess
-                    .map_or_else(|| DASH.to_owned(), |value| format!("{value:.2}"));
                 [
                     row.judge.clone(),
-                    format!("{:.2}", row.outcome),
-                    format!("{:.2}", row.overall),
-                    format!("{:.2}", row.f1),
-                    lucky,
+                    figure(row.outcome),
+                    figure(row.overall),
+                    figure(row.f1),
+                    or_dash(row.lucky_guess, figure),
                 ]
             })
             .collect();
@@ -330,15 +282,11 @@ fn print_preferences(out: &mut impl Write, evaluation: &Evaluation) -> Result<()
             of.unreadable.to_string(),
         ]
     };
-    let mut rows = Vec::new();
-    rows.extend(
-        preferences
-            .all
-            .as_ref()
-            .map(|of| row("better response rated highest".into(), of)),
-    );
+    let all = preferences.all.iter();
+    let all = all.map(|of| row("better response rated highest".into(), of));
     let subjects = preferences.by_subject.iter();
-    rows.extend(subjects.map(|(name, of)| row(format!("  {name}"), of)));
+    let subjects = subjects.map(|(name, of)| row(format!("  {name}"), of));
+    let rows: Vec<[String; 6]> = all.chain(subjects).collect();
     if !rows.is_empty() {
         let header = [
             "",
@@ -388,11 +336,8 @@ fn facts(measures: &Measures) -> String {
         .iter()
         .filter(|(status, _)| **status != Status::Ok);
     let statuses = statuses.map(|(status, count)| {
-        let name = json!(status).as_str().unwrap_or_default().replace('_', " ");
-        format!(
-            "{name} {:.2} % ({count})",
-            100.0 * measures.share_of(*status)
-        )
+        let share = 100.0 * measures.share_of(*status);
+        format!("{} {share:.2} % ({count})", status.words())
     });
     let tokens = measures.tokens;
     let tokens = format!(
@@ -410,7 +355,7 @@ fn facts(measures: &Measures) -> String {
 /// How the other judges differ from the first.
 fn print_comparisons(
     out: &mut impl Write,
-    judged: &[Judged],
+    judged: &[ScoredJudge],
     samples: &Samples,
 ) -> Result<(), Failure> {
     let Some((first, others)) = judged.split_first() else {
@@ -426,7 +371,7 @@ fn print_comparisons(
                 [
                     task.name().to_owned(),
                     points(comparison.accuracy),
-                    comparison.f1.map_or_else(|| DASH.to_owned(), points),
+                    or_dash(comparison.f1, points),
                     comparison.mcnemar.only_second.to_string(),
                     comparison.mcnemar.only_first.to_string(),
                     p_value(comparison.mcnemar.p_exact),
@@ -476,11 +421,8 @@ fn print_choices(out: &mut impl Write, choices: &Choices) -> Result<(), Failure>
                 choice.verdicts.clone(),
                 format!("{:.1}", choice.cost),
                 share(Some(choice.accuracy)),
-                against.map_or_else(|| DASH.to_owned(), |comparison| points(comparison.accuracy)),
-                against.map_or_else(
-                    || DASH.to_owned(),
-                    |comparison| p_value(comparison.mcnemar.p_exact),
-                ),
+                or_dash(against, |comparison| points(comparison.accuracy)),
+                or_dash(against, |comparison| p_value(comparison.mcnemar.p_exact)),
                 match &choice.dominated_by {
                     Some(better) => format!("no: {better} costs no more and is right as often"),
                     None if against.is_none() => "the best".to_owned(),

@@ -11,18 +11,17 @@ use clap::Args;
 use serde_json::json;
 
 use super::batch::run as run_batch;
-use super::columns::ColumnArguments;
-use super::inputs::{self, Inputs};
+use super::columns::{ColumnArguments, parse_label_columns};
+use super::inputs::Inputs;
 use super::output::{self, ForceArgument};
 use super::{DONE, Failure, OrFail, say};
 use juror_data::output::Mark;
 use juror_data::{ColumnMap, LineLimit, LoadOptions};
-use juror_eval::eval::{EvalError, LabelColumns, Samples};
-use juror_eval::gsm8k::Gsm8kError;
+use juror_eval::eval::Samples;
 use juror_eval::gsm8k::against::Against;
 use juror_eval::gsm8k::method::Method;
 use juror_eval::gsm8k::report::{Made, Report};
-use juror_eval::gsm8k::responses::{Labels, Responses, SET_NAMES};
+use juror_eval::gsm8k::responses::{LabelSets, Responses, SET_NAMES};
 use juror_eval::gsm8k::test_set::TestSet;
 
 /// Heading of what responses are scored against.
@@ -106,22 +105,9 @@ Exit codes:
   3    done, but some questions could not be asked (--solve)
   130  interrupted (--solve); the same command goes on where it stopped";
 
-/// An error with its exit code.
-fn failure(error: Gsm8kError) -> Failure {
-    let usage = error.is_usage();
-    match error {
-        Gsm8kError::Input(error) | Gsm8kError::Eval(EvalError::Input(error)) => {
-            inputs::failure(error)
-        }
-        error => Failure::new(error, usage),
-    }
-}
-
 pub(super) fn run(mut arguments: Gsm8kArguments) -> Result<u8, Failure> {
     if arguments.json_schema {
-        let text = serde_json::to_string_pretty(&Report::schema()).or_fail()?;
-        writeln!(std::io::stdout().lock(), "{text}").or_fail()?;
-        return Ok(DONE);
+        return output::print_schema::<Report>();
     }
     let mut outputs = output::outputs(arguments.force);
     let json = output::open(&mut outputs, arguments.json.as_ref(), |_| Mark::GSM8K)?;
@@ -130,9 +116,7 @@ pub(super) fn run(mut arguments: Gsm8kArguments) -> Result<u8, Failure> {
     let solved = arguments.solve.output.as_ref();
     let solved = solved.map(|out| run_batch::answers_file(&mut outputs, out));
     let solved = solved.transpose()?;
-    let label_columns = LabelColumns::parse(&arguments.label_columns)
-        .map_err(|why| anyhow!("--label-columns: {why}"))
-        .or_usage()?;
+    let label_columns = parse_label_columns(&arguments.label_columns)?;
     let mut stated = Made::default();
     for text in &arguments.state {
         stated
@@ -140,7 +124,7 @@ pub(super) fn run(mut arguments: Gsm8kArguments) -> Result<u8, Failure> {
             .map_err(|why| anyhow!("--state: {why}"))
             .or_usage()?;
     }
-    let labels = Labels {
+    let labels = LabelSets {
         original: arguments.test_set(arguments.data.as_ref())?,
         audited: arguments.test_set(arguments.platinum.as_ref())?,
     };
@@ -151,7 +135,8 @@ pub(super) fn run(mut arguments: Gsm8kArguments) -> Result<u8, Failure> {
         let (solved, output) = solve::run(&arguments.solve, solved, set.or_usage()?)?;
         if let Some(output) = output {
             arguments.responses.push(output);
-            arguments.columns = ColumnArguments::of_solved_rows();
+            arguments.columns =
+                ColumnArguments::of_plain_rows("reference=reference", "response=responses");
         } else {
             return Ok(solved);
         }
@@ -163,8 +148,7 @@ pub(super) fn run(mut arguments: Gsm8kArguments) -> Result<u8, Failure> {
         max_line: LineLimit::DEFAULT,
         ..LoadOptions::default()
     };
-    let responses =
-        Responses::read(&arguments.responses, options.clone(), &labels).map_err(failure)?;
+    let responses = Responses::read(&arguments.responses, options.clone(), &labels)?;
     if !arguments.solve.solve {
         say(&format!("columns: {}", responses.columns));
     }
@@ -172,10 +156,7 @@ pub(super) fn run(mut arguments: Gsm8kArguments) -> Result<u8, Failure> {
     let files = files.map(|file| file.display().to_string()).collect();
     let mut report = Report::of(files, &responses, &labels, &stated);
     if let Some(verdicts) = &arguments.verdicts {
-        let read = |inputs: &[PathBuf], options| {
-            Samples::of_data(inputs, options, &label_columns)
-                .map_err(|error| failure(Gsm8kError::Eval(error)))
-        };
+        let read = |inputs: &[PathBuf], options| Samples::of_data(inputs, options, &label_columns);
         let mut samples = read(&arguments.responses, options)?;
         let labels = if arguments.labels.is_empty() {
             None
@@ -183,20 +164,14 @@ pub(super) fn run(mut arguments: Gsm8kArguments) -> Result<u8, Failure> {
             let labels = Inputs::of(&arguments.labels)?.paths;
             Some(read(&labels, LoadOptions::default())?)
         };
-        let against = Against::of(
-            verdicts,
-            &responses,
-            &mut samples,
-            labels.as_ref(),
-            &label_columns,
-        );
-        report.judge = Some(against.map_err(failure)?);
+        let labels = labels.as_ref();
+        let against = Against::of(verdicts, &responses, &mut samples, labels, &label_columns)?;
+        report.judge = Some(against);
     }
     print::notes(&report);
     print::report(&report)?;
     if let Some(file) = &json {
-        let text = serde_json::to_string_pretty(&report).or_fail()?;
-        file.write(|writer| writeln!(writer, "{text}")).or_fail()?;
+        output::write_json(file, &report)?;
     }
     if let Some(file) = &rows_out {
         file.write(|writer| write_rows(writer, &responses))
@@ -215,7 +190,7 @@ impl Gsm8kArguments {
         let columns = ColumnMap::parse(&self.data_columns).or_usage()?;
         let name = inputs.origins.first().cloned();
         let name = name.unwrap_or_else(|| path.display().to_string());
-        let set = TestSet::read(&name, &inputs.paths, columns).map_err(failure)?;
+        let set = TestSet::read(&name, &inputs.paths, columns)?;
         Ok(Some(set))
     }
 }

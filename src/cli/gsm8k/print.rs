@@ -5,12 +5,12 @@ use std::io::{BufWriter, Write};
 
 use super::super::{Failure, OrFail, say, table};
 use juror_base::terminal::escaped;
-use juror_eval::eval::{Interval, Share};
 use juror_eval::gsm8k::against::Against;
 use juror_eval::gsm8k::method::Method;
 use juror_eval::gsm8k::report::{Report, SetReport};
 use juror_eval::gsm8k::responses::SET_NAMES;
 use juror_eval::gsm8k::statistics::Scores;
+use juror_eval::report::numbers::{estimate, or_dash, share};
 
 /// Questions below which figures say little.
 const FEW: usize = 100;
@@ -161,52 +161,34 @@ fn test_set(set: &SetReport) -> String {
     parts.join("; ")
 }
 
-fn percent(value: f64, interval: Option<Interval>) -> String {
-    let interval = interval.map(|ends| ends.map(|end| 100.0 * end));
-    let interval = interval.map_or(String::new(), |[low, high]| {
-        format!(" ({low:.1}–{high:.1})")
-    });
-    format!("{:.1}{interval}", 100.0 * value)
-}
-
-fn share(share: &Share) -> String {
-    percent(share.share, Some(share.interval))
-}
-
 /// A method's scores by the original labels and by the audited ones.
 fn both(report: &Report, method: Method) -> [Option<&Scores>; SET_NAMES.len()] {
     SET_NAMES.map(|set| report.methods.get(&method)?.get(set))
 }
 
 fn accuracies(out: &mut impl Write, report: &Report) -> Result<(), Failure> {
-    let of = |scores: Option<&Scores>| match scores {
-        Some(scores) => [
-            share(&scores.accuracy),
-            format!("{} of {}", scores.accuracy.count, scores.accuracy.all),
-            scores.without_answer.to_string(),
-        ],
-        None => [dash(), dash(), dash()],
+    let of = |scores: Option<&Scores>| {
+        let accuracy = scores.map(|scores| scores.accuracy);
+        [
+            share(accuracy),
+            or_dash(accuracy, |share| {
+                format!("{} of {}", share.count, share.all)
+            }),
+            or_dash(scores, |scores| scores.without_answer.to_string()),
+        ]
     };
-    if report.test_sets.len() > 1 {
-        let rows = Method::ALL.map(|method| {
-            let [[a, b, c], [d, e, f]] = both(report, method).map(of);
-            [method.to_string(), a, b, c, d, e, f]
-        });
-        let header = [
-            "accuracy, %",
-            "original",
-            "right",
-            "no answer",
-            "platinum",
-            "right",
-            "no answer",
-        ];
-        return table::write(out, header, &rows);
-    }
+    let sets = report.test_sets.len();
     let rows = Method::ALL.map(|method| {
-        let [a, b, c] = of(both(report, method)[0]);
-        [method.to_string(), a, b, c]
+        let cells = both(report, method).into_iter().take(sets).flat_map(of);
+        std::iter::once(method.to_string())
+            .chain(cells)
+            .collect::<Vec<String>>()
     });
+    if sets > 1 {
+        let of_set = |name| [name, "right", "no answer"];
+        let [[a, b, c], [d, e, f]] = SET_NAMES.map(of_set);
+        return table::write(out, ["accuracy, %", a, b, c, d, e, f], &rows);
+    }
     table::write(out, ["method", "accuracy, %", "right", "no answer"], &rows)
 }
 
@@ -215,12 +197,10 @@ fn by_k(out: &mut impl Write, report: &Report) -> Result<(), Failure> {
     let of = |scores: Option<&Scores>, k: usize| {
         let pass = scores.and_then(|scores| scores.pass_at.get(&k));
         let maj = scores.and_then(|scores| scores.maj_at.get(&k));
-        [
-            pass.map_or_else(dash, |pass| percent(pass.value, pass.interval)),
-            maj.map_or_else(dash, share),
-        ]
+        [estimate(pass.copied()), share(maj.copied())]
     };
     let mut rows = Vec::new();
+    let sets_shown = report.test_sets.len();
     for method in Method::ALL {
         let sets = both(report, method);
         // The audited set may have fewer questions, and so more responses to each.
@@ -230,15 +210,17 @@ fn by_k(out: &mut impl Write, report: &Report) -> Result<(), Failure> {
             .flat_map(|scores| scores.pass_at.keys());
         let ks: BTreeSet<usize> = ks.copied().collect();
         for k in ks {
-            let [[a, b], [c, d]] = sets.map(|scores| of(scores, k));
-            rows.push([method.to_string(), k.to_string(), a, b, c, d]);
+            let cells = sets.into_iter().take(sets_shown);
+            let cells = cells.flat_map(|scores| of(scores, k));
+            let names = [method.to_string(), k.to_string()];
+            rows.push(names.into_iter().chain(cells).collect::<Vec<String>>());
         }
     }
     if rows.is_empty() {
         return Ok(());
     }
     writeln!(out).or_fail()?;
-    if report.test_sets.len() > 1 {
+    if sets_shown > 1 {
         let header = [
             "",
             "k",
@@ -249,15 +231,7 @@ fn by_k(out: &mut impl Write, report: &Report) -> Result<(), Failure> {
         ];
         return table::write(out, header, &rows);
     }
-    let rows: Vec<[String; 4]> = rows
-        .into_iter()
-        .map(|[a, b, c, d, _, _]| [a, b, c, d])
-        .collect();
     table::write(out, ["", "k", "pass@k, %", "maj@k, %"], &rows)
-}
-
-fn dash() -> String {
-    "–".to_owned()
 }
 
 fn disagreements(out: &mut impl Write, report: &Report) -> Result<(), Failure> {
@@ -274,13 +248,16 @@ fn disagreements(out: &mut impl Write, report: &Report) -> Result<(), Failure> {
         let rows = Method::ALL.map(|a| {
             let cell = |b: Method| {
                 let count = found.only.get(a.name()).and_then(|row| row.get(b.name()));
-                count.map_or_else(dash, usize::to_string)
+                or_dash(count, usize::to_string)
             };
-            let [b, c, d, e, f] = Method::ALL.map(cell);
-            [a.to_string(), b, c, d, e, f]
+            let cells = Method::ALL.into_iter().map(cell);
+            std::iter::once(a.to_string())
+                .chain(cells)
+                .collect::<Vec<String>>()
         });
-        let [b, c, d, e, f] = Method::ALL.map(Method::name);
-        table::write(out, ["right by … alone, not by", b, c, d, e, f], &rows)?;
+        let mut header = vec!["right by … alone, not by"];
+        header.extend(Method::ALL.map(Method::name));
+        table::write(out, header, &rows)?;
     }
     Ok(())
 }
@@ -294,8 +271,8 @@ fn against(out: &mut impl Write, judge: &Against) -> Result<(), Failure> {
         judge.without_outcome,
         judge.elsewhere
     );
-    let accuracy = judge.judge_accuracy.as_ref().map(|accuracy| {
-        let (labels, right) = (judge.labelled, share(accuracy));
+    let accuracy = judge.judge_accuracy.map(|accuracy| {
+        let (labels, right) = (judge.labelled, share(Some(accuracy)));
         format!("against {labels} labels the judge is right in {right} %")
     });
     let text: Vec<String> = std::iter::once(counts).chain(accuracy).collect();
@@ -309,20 +286,20 @@ fn against(out: &mut impl Write, judge: &Against) -> Result<(), Failure> {
         known.map(|(set, found)| {
             let labels = found.labels.as_ref();
             let count = |of: fn(&juror_eval::gsm8k::against::BothAgainstLabels) -> usize| {
-                labels.map_or_else(dash, |labels| of(labels).to_string())
+                or_dash(labels, |labels| of(labels).to_string())
             };
             [
                 method.to_string(),
                 set.to_owned(),
                 found.responses.to_string(),
-                share(&found.agreement),
-                found.kappa.map_or_else(dash, |kappa| format!("{kappa:.2}")),
-                labels.map_or_else(dash, |labels| share(&labels.method_accuracy)),
+                share(Some(found.agreement)),
+                or_dash(found.kappa, |kappa| format!("{kappa:.2}")),
+                share(labels.map(|labels| labels.method_accuracy)),
                 count(|labels| labels.both),
                 count(|labels| labels.judge_only),
                 count(|labels| labels.method_only),
                 count(|labels| labels.neither),
-                labels.map_or_else(dash, |labels| format!("{:.3}", labels.mcnemar.p_exact)),
+                or_dash(labels, |labels| format!("{:.3}", labels.mcnemar.p_exact)),
             ]
         })
     });

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use anyhow::anyhow;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde_json::Value;
@@ -12,7 +11,6 @@ use super::super::chat::ThinkingArguments;
 use super::super::engine::{AdapterArgument, EngineArguments, GpusArgument, JUDGE, ModelArguments};
 use super::super::sampling::SAMPLING;
 use super::super::{DONE, Failure, INCOMPLETE, OrFail, say};
-use super::failure;
 use juror_data::LineLimit;
 use juror_data::journal::Identity;
 use juror_data::output::OutputFile;
@@ -112,8 +110,9 @@ pub(super) struct SolveArguments {
 }
 
 fn configuration() -> impl TypedValueParser<Value = Configuration> {
-    PossibleValuesParser::new(Configuration::ALL.map(Configuration::name))
-        .try_map(|name| name.parse::<Configuration>())
+    PossibleValuesParser::new(Configuration::ALL.map(Configuration::name)).try_map(|name| {
+        Configuration::from_name(&name).ok_or_else(|| format!("there is no {name}"))
+    })
 }
 
 /// Has the model answer the questions of `set`. Returns the exit code, and where the responses are, unless the run was interrupted.
@@ -123,10 +122,10 @@ pub(super) fn run(
     set: &TestSet,
 ) -> Result<(u8, Option<PathBuf>), Failure> {
     let (Some(model), Some(out)) = (&arguments.model, out) else {
-        return Err(anyhow!("--solve needs --model and -o")).or_usage();
+        bail_usage!("--solve needs --model and -o");
     };
     let solver = arguments.solver(model)?;
-    let settings = run_batch::Settings {
+    let settings = run_batch::AnswerSettings {
         out,
         model: model.clone(),
         adapter: &arguments.adapter,
@@ -165,10 +164,7 @@ pub(super) fn run(
     let requests = requests.map(|(at, (_, question, _))| solver.request(at, question));
     let mut run = settings.resolve(Requests::Made(requests.collect()))?;
     if solver.configuration == Configuration::Chat && run.model.chat.is_none() {
-        return Err(anyhow!(
-            "{model} has no chat template: ask it under another --config, as 8-shot-cot"
-        ))
-        .or_usage();
+        bail_usage!("{model} has no chat template: ask it under another --config, as 8-shot-cot");
     }
     let made = serde_json::to_value(solver.made()).or_fail()?;
     run.shape = Some(Box::new(move |at, output: Value| {
@@ -198,35 +194,32 @@ impl SolveArguments {
         .validate()
         .or_usage()?;
         if temperature == 0.0 && several {
-            return Err(anyhow!(
+            bail_usage!(
                 "--samples {} at temperature 0: greedy responses are all the same, so more than one changes nothing; leave \
                  --temperature out, or give one above 0",
                 self.samples
-            ))
-            .or_usage();
+            );
         }
         if temperature == 0.0 && self.top_p < 1.0 {
-            return Err(anyhow!(
+            bail_usage!(
                 "--top-p changes nothing at temperature 0, which takes the likeliest token: leave it out, or give a --temperature \
                  above 0"
-            ))
-            .or_usage();
+            );
         }
         let (exemplars, exemplars_source) = match &self.exemplars {
             Some(path) if shots == 0 => {
-                return Err(anyhow!(
+                bail_usage!(
                     "--exemplars {} changes nothing under --config {}, which shows none: leave one of them out",
                     path.display(),
                     self.config.name()
-                ))
-                .or_usage();
+                );
             }
             Some(path) => (
-                Exemplar::read(path, shots).map_err(failure)?,
+                Exemplar::read(path, shots)?,
                 format!("the first {shots} rows of {}", path.display()),
             ),
             None => {
-                let mut own = Exemplar::built_in().map_err(failure)?;
+                let mut own = Exemplar::built_in()?;
                 own.truncate(shots);
                 (own, "built into juror, made up, none of GSM8K's".to_owned())
             }

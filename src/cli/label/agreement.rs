@@ -5,7 +5,7 @@ use std::io::{BufWriter, Write};
 use super::super::{DONE, Failure, OrFail, table};
 use juror_base::terminal::escaped;
 use juror_eval::label::{Difference, LabelLine, LabelPair};
-use juror_eval::report::numbers;
+use juror_eval::report::numbers::{or_dash, share};
 
 pub(super) fn print(pair: &LabelPair) -> Result<u8, Failure> {
     let mut out = BufWriter::new(std::io::stdout().lock());
@@ -26,17 +26,14 @@ pub(super) fn print(pair: &LabelPair) -> Result<u8, Failure> {
         .map(|(task, scores)| {
             let agree = scores.accuracy;
             let [[neither, _, _], [_, both, _]] = scores.confusion.counts;
-            let kappa = scores.kappa.map_or_else(
-                || "–".to_owned(),
-                |kappa| match kappa.interval {
-                    Some([low, high]) => format!("{:.2} ({low:.2} to {high:.2})", kappa.value),
-                    None => format!("{:.2}", kappa.value),
-                },
-            );
+            let kappa = or_dash(scores.kappa, |kappa| match kappa.interval {
+                Some([low, high]) => format!("{:.2} ({low:.2} to {high:.2})", kappa.value),
+                None => format!("{:.2}", kappa.value),
+            });
             [
                 task.name().to_owned(),
                 agree.all.to_string(),
-                numbers::share(Some(agree)),
+                share(Some(agree)),
                 kappa,
                 format!("{both} true, {neither} false"),
             ]
@@ -58,22 +55,12 @@ pub(super) fn print(pair: &LabelPair) -> Result<u8, Failure> {
 
 fn row(difference: &Difference) -> [String; 4] {
     let [first, second] = difference.said.each_ref();
-    let notes = [first, second]
-        .into_iter()
-        .flatten()
-        .filter_map(|label| label.note.as_deref());
-    let notes: Vec<&str> = notes.collect();
-    let said = |label: &Option<LabelLine>| label.as_ref().map_or_else(|| "–".to_owned(), words);
-    [
-        difference.id.clone(),
-        said(first),
-        said(second),
-        if notes.is_empty() {
-            "–".to_owned()
-        } else {
-            notes.join(" / ")
-        },
-    ]
+    let labels = [first, second].into_iter().flatten();
+    let notes: Vec<&str> = labels.filter_map(|label| label.note.as_deref()).collect();
+    let said = |label: &Option<LabelLine>| or_dash(label.as_ref(), words);
+    let notes = Some(notes.join(" / ")).filter(|notes| !notes.is_empty());
+    let notes = or_dash(notes, |notes| notes);
+    [difference.id.clone(), said(first), said(second), notes]
 }
 
 /// What a label says.

@@ -8,9 +8,8 @@ use anyhow::{Context as _, anyhow};
 use serde_json::{Map, Value};
 use tempfile::TempDir;
 
-use super::super::inputs::failure;
 use super::super::{Failure, OrFail, say};
-use juror_data::{LineLimit, Next, sources};
+use juror_data::each_row;
 
 /// Keys of a batch's request that say nothing of the sample.
 const OF_THE_REQUEST: [&str; 3] = ["method", "url", "body"];
@@ -57,10 +56,9 @@ fn write(
     for (place, row) in read(rows)? {
         let name = name(&place, &row, on)?;
         let Some(own) = known.get(&name) else {
-            return Err(anyhow!(
+            bail_usage!(
                 "{place}: no row of --join has the `{on}` {name:?}: give all files that the batch was made from"
-            ))
-            .or_usage();
+            );
         };
         if row.get("error").is_some_and(|error| !error.is_null()) {
             failed += 1;
@@ -81,25 +79,14 @@ fn write(
 /// All rows of files, as objects.
 fn read(files: &[PathBuf]) -> Result<Vec<Row>, Failure> {
     let mut rows = Vec::new();
-    let mut text = Vec::new();
-    for source in sources(files, None).map_err(failure)? {
-        let file = source.name();
-        let opened = source.open(LineLimit::default(), None, &[]);
-        let mut reader = opened.map_err(failure)?;
-        loop {
-            let next = reader.next(&mut text).map_err(failure)?;
-            let place = format!("{file}:{}", reader.place());
-            match next {
-                Next::End => break,
-                Next::Row if text.trim_ascii().is_empty() => {}
-                Next::Bad(why) => return Err(anyhow!("{place}: {why}")).or_usage(),
-                Next::Row => {
-                    let row = serde_json::from_slice(&text).with_context(|| place.clone());
-                    rows.push((place, row.or_usage()?));
-                }
-            }
-        }
-    }
+    each_row(files, |file, place, row| {
+        let place = format!("{file}:{place}");
+        let row = row.map_err(anyhow::Error::msg);
+        let row = row.and_then(|row| Ok(serde_json::from_slice(row)?));
+        let row = row.with_context(|| place.clone()).or_usage()?;
+        rows.push((place, row));
+        Ok::<(), Failure>(())
+    })?;
     Ok(rows)
 }
 

@@ -16,7 +16,7 @@ use super::rows::whole;
 use super::{DONE, Failure, INTERRUPTED, OrFail, catch_interrupts, say};
 use juror_data::output::Mark;
 use juror_eval::label::{
-    Choice, LabelError, LabelFile, LabelLine, LabelPair, Queue, Session, read_labels,
+    LabelFile, LabelLine, LabelPair, Queue, QueueChoice, Session, read_labels,
 };
 
 /// Label responses by hand: those that judges disagree on, or any others
@@ -100,11 +100,6 @@ fn parse_probability(text: &str) -> Result<f64, String> {
     }
 }
 
-fn failure(error: LabelError) -> Failure {
-    let usage = error.is_usage();
-    Failure::new(error, usage)
-}
-
 pub(super) fn run(arguments: &LabelArguments) -> Result<u8, Failure> {
     if let [first, second] = arguments.agreement.as_slice() {
         return agreement::print(&pair(first, second)?);
@@ -123,10 +118,7 @@ pub(super) fn run(arguments: &LabelArguments) -> Result<u8, Failure> {
         return Err(missing(arguments, verdicts, rows, Some(annotator))).or_usage();
     }
     if verdicts.is_empty() && (arguments.below.is_some() || arguments.show_verdict) {
-        return Err(anyhow!(
-            "--below and --show-verdict are of verdicts, and none are given"
-        ))
-        .or_usage();
+        bail_usage!("--below and --show-verdict are of verdicts, and none are given");
     }
     check_output(output)?;
     let (choice, given) = choice(arguments)?;
@@ -142,13 +134,13 @@ pub(super) fn run(arguments: &LabelArguments) -> Result<u8, Failure> {
         Some(folder)
     };
     let read = Queue::read(&rows, &columns, verdicts, &choice, &interrupted);
-    let Some(queue) = read.map_err(failure)? else {
+    let Some(queue) = read? else {
         return Ok(INTERRUPTED);
     };
     if queue.count() == 0 {
         return nothing_to_do(&choice, output, annotator, &given);
     }
-    let file = LabelFile::open(output, annotator, &given).map_err(failure)?;
+    let file = LabelFile::open(output, annotator, &given)?;
     let session = Session::new(queue, file, annotator);
     #[cfg(feature = "serve")]
     if arguments.page {
@@ -187,12 +179,9 @@ fn missing(
     ];
     let missing = missing.iter().filter(|(is_missing, _)| *is_missing);
     let missing: Vec<&str> = missing.map(|(_, what)| *what).collect();
-    let or = |given: &[PathBuf], example: &str| {
-        if given.is_empty() {
-            example.to_owned()
-        } else {
-            shown(given)
-        }
+    let or = |given: &[PathBuf], example: &str| match given {
+        [] => example.to_owned(),
+        given => shown(given),
     };
     let verdicts = if which.is_empty() {
         format!("{} ", or(verdicts, "verdicts.jsonl"))
@@ -217,39 +206,39 @@ fn check_output(output: &Path) -> Result<(), Failure> {
 }
 
 /// Which samples are asked for, and the labels that there are already.
-fn choice(arguments: &LabelArguments) -> Result<(Choice, Vec<LabelLine>), Failure> {
+fn choice(arguments: &LabelArguments) -> Result<(QueueChoice, Vec<LabelLine>), Failure> {
     if let [first, second] = arguments.adjudicate.as_slice() {
         let pair = pair(first, second)?;
-        return Ok((Choice::Of(pair.open()), pair.agreed));
+        return Ok((QueueChoice::Of(pair.open()), pair.agreed));
     }
     let choice = match arguments.sample {
-        Some(count) => Choice::Drawn(count, arguments.seed),
-        None if arguments.all => Choice::All,
-        None => Choice::Doubtful(arguments.below.unwrap_or(0.0)),
+        Some(count) => QueueChoice::Drawn(count, arguments.seed),
+        None if arguments.all => QueueChoice::All,
+        None => QueueChoice::Doubtful(arguments.below.unwrap_or(0.0)),
     };
     Ok((choice, Vec::new()))
 }
 
 /// Says that nobody need be asked.
 fn nothing_to_do(
-    choice: &Choice,
+    choice: &QueueChoice,
     output: &Path,
     annotator: &str,
     given: &[LabelLine],
 ) -> Result<u8, Failure> {
     match choice {
-        Choice::Of(_) => {
-            LabelFile::open(output, annotator, given).map_err(failure)?;
+        QueueChoice::Of(_) => {
+            LabelFile::open(output, annotator, given)?;
             say(&format!(
                 "nothing is left to be asked: {} labels that both agree on are in {}",
                 given.len(),
                 output.display()
             ));
         }
-        Choice::Doubtful(_) => say(
+        QueueChoice::Doubtful(_) => say(
             "the verdicts disagree on no row: ask for unsure ones with --below 0.9, for some with --sample N, or for all with --all",
         ),
-        Choice::All | Choice::Drawn(..) => say("there are no rows to be labelled"),
+        QueueChoice::All | QueueChoice::Drawn(..) => say("there are no rows to be labelled"),
     }
     Ok(DONE)
 }
@@ -257,13 +246,10 @@ fn nothing_to_do(
 /// The labels of two people.
 fn pair(first: &Path, second: &Path) -> Result<LabelPair, Failure> {
     let read = |path: &Path| {
-        let labels = read_labels(path).map_err(failure)?;
+        let labels = read_labels(path)?;
         if labels.is_empty() {
             let path = path.display();
-            return Err(anyhow!(
-                "{path} has no labels: give a file that `juror label -o` wrote"
-            ))
-            .or_usage();
+            bail_usage!("{path} has no labels: give a file that `juror label -o` wrote");
         }
         Ok(labels)
     };
@@ -273,11 +259,11 @@ fn pair(first: &Path, second: &Path) -> Result<LabelPair, Failure> {
 /// Writes what two people agree on.
 fn merge(pair: &LabelPair, arguments: &LabelArguments) -> Result<u8, Failure> {
     let Some(output) = &arguments.output else {
-        return Err(anyhow!("say where the labels go: -o labels.jsonl")).or_usage();
+        bail_usage!("say where the labels go: -o labels.jsonl");
     };
     check_output(output)?;
     let both = pair.annotators.join("+");
-    LabelFile::open(output, &both, &pair.agreed).map_err(failure)?;
+    LabelFile::open(output, &both, &pair.agreed)?;
     say(&format!(
         "{} labels that both agree on are in {}; {} they disagree on and {} that one of them labelled are left out: a third person \
          decides with --adjudicate",
@@ -300,13 +286,9 @@ fn page(
         say("Ctrl-C ends it; each label is on disk at once");
         super::view::print_address(address);
     };
-    let progress = juror_eval::label::page::serve(
-        session,
-        arguments.show_verdict,
-        arguments.port,
-        interrupted,
-        &mut tell,
-    );
+    let (show_verdict, port) = (arguments.show_verdict, arguments.port);
+    let progress =
+        juror_eval::label::page::serve(session, show_verdict, port, interrupted, &mut tell);
     let (done, all) = progress.or_fail()?;
     say(&format!("{done} of {all} are labelled"));
     Ok(DONE)

@@ -4,11 +4,12 @@ use std::io::{BufRead, IsTerminal, StdinLock, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use console::{Key, Term, style};
+use serde_json::Value;
 
 use super::super::{DONE, Failure, INTERRUPTED, OrFail, table};
-use super::failure;
 use juror_base::terminal::{escaped, escaped_lines};
 use juror_data::Sample;
+use juror_data::verdict::Status;
 use juror_eval::label::{Said, Session, Shown};
 
 /// What is to be done next.
@@ -19,7 +20,7 @@ enum Command {
     Skip,
     Undo,
     Quit,
-    /// A key that stands for nothing.
+    /// A key without a meaning.
     Unknown,
     /// Ctrl-C.
     Interrupt,
@@ -86,7 +87,7 @@ pub(super) fn run(
     let mut note: Option<String> = None;
     let mut shown: Option<String> = None;
     loop {
-        let Some(sample) = session.current().map_err(failure)? else {
+        let Some(sample) = session.current()? else {
             let (done, all) = session.progress();
             let skipped = match session.skipped() {
                 0 => String::new(),
@@ -105,9 +106,7 @@ pub(super) fn run(
         }
         match command {
             Command::Label(said, given) => {
-                session
-                    .label(&sample, said, given.or(note.take()))
-                    .map_err(failure)?;
+                session.label(&sample, said, given.or(note.take()))?;
                 writeln!(out, "{}", style(format!("▸ {}", said.words())).bold()).or_fail()?;
                 if !show_verdict {
                     tell_verdicts(&mut out, &session, &sample)?;
@@ -125,29 +124,19 @@ pub(super) fn run(
                 shown = None;
             }
             Command::Undo => {
-                let undone = session.undo().map_err(failure)?;
-                writeln!(
-                    out,
-                    "▸ {}",
-                    if undone {
-                        "undone"
-                    } else {
-                        "there is nothing to undo"
-                    }
-                )
-                .or_fail()?;
-                if undone {
-                    note = None;
-                    shown = None;
-                }
+                let undone = session.undo()?;
+                let what = if undone {
+                    (note, shown) = (None, None);
+                    "undone"
+                } else {
+                    "there is nothing to undo"
+                };
+                writeln!(out, "▸ {what}").or_fail()?;
             }
             Command::Quit => {
                 let (done, all) = session.progress();
-                writeln!(
-                    out,
-                    "\n{done} of {all} are labelled; the same command goes on"
-                )
-                .or_fail()?;
+                let goes_on = "the same command goes on";
+                writeln!(out, "\n{done} of {all} are labelled; {goes_on}").or_fail()?;
                 return Ok(DONE);
             }
             Command::Unknown => writeln!(out, "keys: {KEYS}").or_fail()?,
@@ -191,12 +180,9 @@ fn tell_verdicts(out: &mut impl Write, session: &Session, sample: &Sample) -> Re
         let text = format!("asked for: {}", reasons.join(", "));
         table::write_lines(out, "  ", &escaped(&text))?;
     }
-    for shown in session.verdicts(&sample.id).map_err(failure)? {
+    for shown in session.verdicts(&sample.id)? {
         table::write_lines(out, "  ", &escaped(&verdict(&shown)))?;
-        let reason = shown
-            .verdict
-            .get("reason")
-            .and_then(serde_json::Value::as_str);
+        let reason = shown.verdict.get("reason").and_then(Value::as_str);
         if let Some(reason) = reason.filter(|reason| !reason.is_empty()) {
             table::write_lines(out, "  │ ", &escaped_lines(reason))?;
         }
@@ -214,13 +200,7 @@ fn verdict(shown: &Shown) -> String {
         word("overall", scored.overall),
         word("rules", scored.rules),
     ];
-    let status = shown
-        .verdict
-        .get("status")
-        .and_then(serde_json::Value::as_str);
-    let status = status
-        .filter(|status| *status != "ok")
-        .map(|status| status.replace('_', " "));
+    let status = (scored.status != Status::Ok).then(|| scored.status.words());
     let trial = (scored.trial > 0).then(|| format!("trial {}", scored.trial));
     let said: Vec<String> = trial
         .into_iter()

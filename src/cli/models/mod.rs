@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use clap::Subcommand;
 use serde_json::Value;
 
-use super::download::{self, Download};
+use super::download::Download;
 use super::{DONE, Failure, OrFail, for_output, say, table};
 use juror_engine::checkpoint::CheckpointError;
 use juror_engine::checkpoint::{ModelConfig, ModelSource};
@@ -70,11 +70,8 @@ fn list(out: &mut StdoutLock) -> Result<(), Failure> {
             },
         ]);
     }
-    let hub = Hub::from_environment().map_err(|error| download::failure(error.into()))?;
-    for model in hub
-        .models()
-        .map_err(|error| download::failure(error.into()))?
-    {
+    let hub = Hub::from_environment()?;
+    for model in hub.models()? {
         rows.push([
             model.id.clone(),
             if model.revisions.is_empty() {
@@ -206,14 +203,12 @@ fn pull(out: &mut StdoutLock, model: &str) -> Result<(), Failure> {
         return Ok(());
     }
     let unknown = || CheckpointError::UnknownModel { name: model.into() };
-    let id = known_judges::hub_id(model)
-        .and_then(|id| id.ok_or_else(unknown))
-        .map_err(download::failure)?;
-    let hub = Hub::from_environment().map_err(|error| download::failure(error.into()))?;
+    let id = known_judges::hub_id(model).and_then(|id| id.ok_or_else(unknown))?;
+    let hub = Hub::from_environment()?;
     let progress = Download::new(&id.to_string());
     let pulled = hub.pull(&id, Want::Everything, &|event| progress.watch(event));
     progress.finish();
-    let snapshot = pulled.map_err(|error| download::failure(error.into()))?;
+    let snapshot = pulled?;
     let size = files_of(&snapshot.folder);
     say(&format!(
         "{} at commit {}: {} in {} files, {}",

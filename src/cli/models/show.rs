@@ -75,33 +75,34 @@ fn known_rows(judge: &KnownJudge) -> Rows {
         ("known as", format!("{} ({})", judge.alias, judge.id)),
         ("base", judge.base.clone()),
     ];
+    let mut add = |name, text| rows.push((name, text));
     if let Some(thinking) = judge.thinking {
-        rows.push(("thinking", thinking.to_string()));
+        add("thinking", thinking.to_string());
     }
     let sampling = judge.sampling.map(|sampling| sampling.to_string());
     let sampling = sampling.unwrap_or_else(|| "as generation_config.json says".into());
-    rows.push((
+    add(
         "recommended",
         match judge.max_new_tokens {
             Some(tokens) => format!("{sampling}, up to {tokens} tokens"),
             None => sampling,
         },
-    ));
+    );
     if let Some(prime) = judge.prime {
         let lucky = prime.lucky_guess.map_or_else(String::new, |share| {
             format!(", lucky guesses recognised {share:.2}")
         });
-        rows.push((
+        add(
             "PRIME",
             format!(
                 "outcome {:.2}, overall {:.2}, F1 {:.2}{lucky} (percent, arXiv 2602.11570)",
                 prime.outcome, prime.overall, prime.f1
             ),
-        ));
+        );
     }
-    rows.push(("licence", judge.licence.clone()));
+    add("licence", judge.licence.clone());
     if let Some(note) = &judge.note {
-        rows.push(("note", note.clone()));
+        add("note", note.clone());
     }
     rows
 }
@@ -113,18 +114,15 @@ fn rows_of(
     hash: bool,
     refusal: &mut Option<Failure>,
 ) -> Result<Rows, Failure> {
-    let mut config = ModelConfig::load(source).map_err(download::failure)?;
+    let mut config = ModelConfig::load(source)?;
     let weights = if source.has_weights() {
-        Some(Weights::open(source).map_err(download::failure)?)
+        Some(Weights::open(source)?)
     } else {
         None
     };
     let mut head = None;
     if let Some(weights) = &weights {
-        let settled = weights
-            .settle(&config)
-            .map_err(download::failure)?
-            .into_owned();
+        let settled = weights.settle(&config)?.into_owned();
         head = (settled.tie_embeddings != config.tie_embeddings).then_some(OWN_HEAD);
         config = settled;
     }
@@ -136,11 +134,8 @@ fn rows_of(
             if active == all {
                 parameters(all)
             } else {
-                format!(
-                    "{}, of which {} work on a token",
-                    parameters(all),
-                    parameters(active)
-                )
+                let (all, active) = (parameters(all), parameters(active));
+                format!("{all}, of which {active} work on a token")
             },
         ),
         ("memory", memory(&config)),
@@ -159,8 +154,9 @@ fn rows_of(
         ("vocabulary", config.vocab.to_string()),
         ("context", context(&config)),
     ];
+    let mut add = |name, text| rows.push((name, text));
     if let Some(head) = head {
-        rows.push(("output head", head.into()));
+        add("output head", head.into());
     }
     let protocol = judge
         .and_then(|judge| protocol::find(&judge.protocol))
@@ -169,33 +165,33 @@ fn rows_of(
     let template = PromptTemplate::parse(protocol.template_text().unwrap_or_default()).or_fail()?;
     match JudgeText::load(source, &protocol, &template) {
         Ok(text) => {
-            rows.push(("chat template", thinking(&text.prompts)));
+            add("chat template", thinking(&text.prompts));
             let tokenizer = text.prompts.tokenizer();
             let ends: Vec<String> = text.eos.iter().map(|&id| tokenizer.decode(&[id])).collect();
-            rows.push(("ends with", ends.join(" ")));
+            add("ends with", ends.join(" "));
             let own = judge.map_or(protocol.name(), |judge| judge.protocol.as_str());
-            rows.push(("protocol", own.to_owned()));
-            rows.push((
+            add("protocol", own.to_owned());
+            add(
                 "prompt",
                 format!(
                     "{} tokens shared by all samples under {}",
                     text.prompts.shared_prefix().len(),
                     protocol.name()
                 ),
-            ));
+            );
         }
         Err(error) => {
-            rows.push(("not a judge", error.to_string()));
+            add("not a judge", error.to_string());
             *refusal = Err::<(), _>(error).or_usage().err();
         }
     }
     if let Some(weights) = weights {
         if let Err(error) = weights.check_model(&config) {
-            rows.push(("cannot run", error.to_string()));
-            refusal.get_or_insert(download::failure(error));
+            add("cannot run", error.to_string());
+            refusal.get_or_insert(error.into());
         }
         let (files, stored) = source.weight_files().or_fail()?;
-        rows.push((
+        add(
             "weights",
             format!(
                 "{} in {files} {}, {}",
@@ -203,21 +199,21 @@ fn rows_of(
                 if files == 1 { "file" } else { "files" },
                 stored_as(&weights)
             ),
-        ));
-        rows.push((
+        );
+        add(
             "hash",
             if hash || stored <= HASHED {
                 source.hash().or_fail()?
             } else {
                 "not computed: --hash reads all weights".into()
             },
-        ));
+        );
     } else if source.origin().is_some() {
-        rows.push(("weights", "not fetched: `juror models pull` does".into()));
+        add("weights", "not fetched: `juror models pull` does".into());
     } else {
         // A folder without weights cannot be completed from the hub.
-        let missing = source.weight_files().map_err(download::failure).err();
-        rows.push(("weights", "none".into()));
+        let missing = source.weight_files().map_err(Failure::from).err();
+        add("weights", "none".into());
         *refusal = refusal.take().or(missing);
     }
     Ok(rows)
@@ -328,7 +324,7 @@ fn kv_cache(config: &ModelConfig) -> String {
     )
 }
 
-/// How the model's thinking is told from its answer, and what `--thinking` does: as a run of `judge` would have it.
+/// How the model's thinking is separated from its answer, and what `--thinking` does in a run of `judge`.
 fn thinking(prompts: &PromptBuilder) -> String {
     let switch = match prompts.switch() {
         ThinkingSwitch::None => "--thinking is refused: the chat template has no thinking switch",

@@ -26,7 +26,7 @@ fn the_time_left_is_the_last_to_go() {
 #[test]
 fn without_a_terminal_there_is_a_line_a_minute() {
     let begun = Instant::now();
-    let mut lines = Lines { last: begun };
+    let mut lines = Lines { last: Some(begun) };
     let told = |second: &u64| lines.due(begun + Duration::from_secs(*second));
     let told: Vec<u64> = (0..200).filter(told).collect();
     assert_eq!(told, [60, 120, 180]);

@@ -47,7 +47,7 @@ pub struct Manifest {
     /// The values of `--dtype`, `--quantize` and `--kv-dtype`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub precision: Option<String>,
-    /// How answers are constrained; nothing where they are free.
+    /// How answers are constrained; empty if they are free.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub constrained: Option<String>,
     /// Whether the judge is asked for its reason.

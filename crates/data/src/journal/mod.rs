@@ -62,7 +62,7 @@ pub fn chat_date(journal: &Path) -> Option<String> {
     Some(line["manifest"]["chat"]["date"].as_str()?.to_owned())
 }
 
-/// The manifest that a run began with, to be told: its checksum and what follows it are not looked at; `None` if there is none, or it
+/// The manifest that a run began with, for display: its checksum and what follows it are not checked; `None` if there is none, or it
 /// cannot be read.
 pub fn begun(journal: &Path) -> Option<Manifest> {
     serde_json::from_value(begun_line(journal)?["manifest"].take()).ok()

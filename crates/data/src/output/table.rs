@@ -22,7 +22,7 @@ const ROW_GROUP_BYTES: usize = 16 << 20;
 
 /// The type of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum CellKind {
     /// Text; for any other value its JSON.
     Text,
     /// True or false.
@@ -37,43 +37,43 @@ pub enum Kind {
 
 /// The columns of every table, by the verdict line's keys: `confidence.process` becomes the column `confidence_process`. A
 /// key that is neither here nor kept, such as `raw`, is in no table.
-const COLUMNS: [(&str, Kind); 36] = [
-    ("id", Kind::Text),
-    ("index", Kind::Integer),
-    ("group", Kind::Text),
-    ("trial", Kind::Integer),
-    ("status", Kind::Text),
-    ("process", Kind::Boolean),
-    ("outcome", Kind::Boolean),
-    ("perfect", Kind::Boolean),
-    ("label", Kind::Text),
-    ("answer", Kind::Text),
-    ("first_error", Kind::Integer),
-    ("step_rewards", Kind::Text),
-    ("parts", Kind::Text),
-    ("score", Kind::Number),
-    ("criteria", Kind::Text),
-    ("overall", Kind::Boolean),
-    ("reward", Kind::Number),
-    ("advantage", Kind::Number),
-    ("reason", Kind::Text),
-    ("outcome_source", Kind::Text),
-    ("rule_outcome", Kind::Boolean),
-    ("confidence.process", Kind::Number),
-    ("confidence.outcome", Kind::Number),
-    ("confidence.perfect", Kind::Number),
-    ("confidence.score", Kind::Number),
-    ("usage.prompt_tokens", Kind::Integer),
-    ("usage.cached_tokens", Kind::Integer),
-    ("usage.completion_tokens", Kind::Integer),
-    ("usage.known_tokens", Kind::Integer),
-    ("usage.left_out_tokens", Kind::Integer),
-    ("parse_rule", Kind::Text),
-    ("inconsistent", Kind::Boolean),
-    ("skipped", Kind::Boolean),
-    ("audited", Kind::Boolean),
-    ("error", Kind::Text),
-    ("raw.completion", Kind::Text),
+const COLUMNS: [(&str, CellKind); 36] = [
+    ("id", CellKind::Text),
+    ("index", CellKind::Integer),
+    ("group", CellKind::Text),
+    ("trial", CellKind::Integer),
+    ("status", CellKind::Text),
+    ("process", CellKind::Boolean),
+    ("outcome", CellKind::Boolean),
+    ("perfect", CellKind::Boolean),
+    ("label", CellKind::Text),
+    ("answer", CellKind::Text),
+    ("first_error", CellKind::Integer),
+    ("step_rewards", CellKind::Text),
+    ("parts", CellKind::Text),
+    ("score", CellKind::Number),
+    ("criteria", CellKind::Text),
+    ("overall", CellKind::Boolean),
+    ("reward", CellKind::Number),
+    ("advantage", CellKind::Number),
+    ("reason", CellKind::Text),
+    ("outcome_source", CellKind::Text),
+    ("rule_outcome", CellKind::Boolean),
+    ("confidence.process", CellKind::Number),
+    ("confidence.outcome", CellKind::Number),
+    ("confidence.perfect", CellKind::Number),
+    ("confidence.score", CellKind::Number),
+    ("usage.prompt_tokens", CellKind::Integer),
+    ("usage.cached_tokens", CellKind::Integer),
+    ("usage.completion_tokens", CellKind::Integer),
+    ("usage.known_tokens", CellKind::Integer),
+    ("usage.left_out_tokens", CellKind::Integer),
+    ("parse_rule", CellKind::Text),
+    ("inconsistent", CellKind::Boolean),
+    ("skipped", CellKind::Boolean),
+    ("audited", CellKind::Boolean),
+    ("error", CellKind::Text),
+    ("raw.completion", CellKind::Text),
 ];
 
 /// A column, and where its value is in a line.
@@ -81,7 +81,7 @@ const COLUMNS: [(&str, Kind); 36] = [
 pub struct Column {
     name: String,
     keys: Vec<String>,
-    kind: Kind,
+    kind: CellKind,
 }
 
 /// The columns of a table: the verdict's, then a column of text for each kept key (`all` is one column of JSON).
@@ -103,13 +103,13 @@ impl Column {
             Self {
                 name: keys.join("."),
                 keys,
-                kind: Kind::Text,
+                kind: CellKind::Text,
             }
         })
     }
 
     /// A column of a key at the top of a line.
-    pub fn new(name: &str, kind: Kind) -> Self {
+    pub fn new(name: &str, kind: CellKind) -> Self {
         Self {
             name: name.to_owned(),
             keys: vec![name.to_owned()],
@@ -120,11 +120,11 @@ impl Column {
     /// The field for the column in the schema of a Parquet file.
     fn field(&self) -> Result<Type, ParquetError> {
         let (physical, logical) = match self.kind {
-            Kind::Messages => return messages_field(&self.name),
-            Kind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
-            Kind::Boolean => (Physical::BOOLEAN, None),
-            Kind::Integer => (Physical::INT64, None),
-            Kind::Number => (Physical::DOUBLE, None),
+            CellKind::Messages => return messages_field(&self.name),
+            CellKind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+            CellKind::Boolean => (Physical::BOOLEAN, None),
+            CellKind::Integer => (Physical::INT64, None),
+            CellKind::Number => (Physical::DOUBLE, None),
         };
         Type::primitive_type_builder(&self.name, physical)
             .with_logical_type(logical)
@@ -315,7 +315,7 @@ fn write_group<W: Write + Send>(
 ) -> io::Result<()> {
     let mut group = table.next_row_group()?;
     for column in columns {
-        if column.kind == Kind::Messages {
+        if column.kind == CellKind::Messages {
             for key in OF_MESSAGE {
                 write_messages(&mut group, column, key, rows)?;
             }

@@ -6,32 +6,18 @@ use super::index::{Index, sureness};
 use crate::eval::{Miss, Scored};
 use juror_data::verdict::Status;
 
-/// The value of a field of a verdict.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Truth {
-    True,
-    False,
-    /// The field has no value.
-    Unknown,
+named! {
+    /// The value of a field of a verdict.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(crate) enum Truth {
+        True = "true",
+        False = "false",
+        /// The field has no value.
+        Unknown = "none",
+    }
 }
 
 impl Truth {
-    pub(crate) const ALL: [Self; 3] = [Self::True, Self::False, Self::Unknown];
-
-    /// The value of this name.
-    pub(crate) fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|truth| truth.name() == text)
-    }
-
-    /// Its name in the addresses of pages.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::True => "true",
-            Self::False => "false",
-            Self::Unknown => "none",
-        }
-    }
-
     fn is(self, value: Option<bool>) -> bool {
         match self {
             Self::True => value == Some(true),
@@ -53,13 +39,9 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    pub(crate) fn all() -> Vec<Self> {
+    pub(crate) fn all() -> impl Iterator<Item = Self> {
         let misses = Miss::ALL.into_iter().map(Self::Miss);
-        [Self::Any]
-            .into_iter()
-            .chain(misses)
-            .chain([Self::Trials])
-            .collect()
+        [Self::Any].into_iter().chain(misses).chain([Self::Trials])
     }
 
     /// Its name in the addresses of pages.
@@ -84,50 +66,25 @@ impl Kind {
     }
 }
 
-/// The order in which verdicts are shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Sort {
-    /// The order of the file.
-    #[default]
-    File,
-    /// The reverse order of the file.
-    Newest,
-    /// By the judge's sureness, lowest first.
-    LeastSure,
-    /// By the judge's sureness, highest first.
-    Surest,
-    Longest,
-    Shortest,
-    /// By the tokens that the judge generated, most first.
-    MostTokens,
-    /// By the tokens that the judge generated, fewest first.
-    FewestTokens,
-}
-
-impl Sort {
-    pub(crate) const ALL: [Self; 8] = [
-        Self::File,
-        Self::Newest,
-        Self::LeastSure,
-        Self::Surest,
-        Self::Longest,
-        Self::Shortest,
-        Self::MostTokens,
-        Self::FewestTokens,
-    ];
-
-    /// Its name in the addresses of pages.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::File => "file",
-            Self::Newest => "newest",
-            Self::LeastSure => "least_sure",
-            Self::Surest => "surest",
-            Self::Longest => "longest",
-            Self::Shortest => "shortest",
-            Self::MostTokens => "most_tokens",
-            Self::FewestTokens => "fewest_tokens",
-        }
+named! {
+    /// The order in which verdicts are shown.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub(crate) enum Sort {
+        /// The order of the file.
+        #[default]
+        File = "file",
+        /// The reverse order of the file.
+        Newest = "newest",
+        /// By the judge's sureness, lowest first.
+        LeastSure = "least_sure",
+        /// By the judge's sureness, highest first.
+        Surest = "surest",
+        Longest = "longest",
+        Shortest = "shortest",
+        /// By the tokens that the judge generated, most first.
+        MostTokens = "most_tokens",
+        /// By the tokens that the judge generated, fewest first.
+        FewestTokens = "fewest_tokens",
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use rayon::prelude::*;
 
 use super::BrowseError;
-use super::index::{Index, ReadLine};
+use super::index::Index;
 use super::source::Source;
 use crate::eval::{EvalError, LabelColumns, Samples, labelled_line};
 use juror_data::{ColumnMap, LineLimit, LoadOptions, Needs, Rows, VerdictLine, each, index_each};
@@ -23,7 +23,8 @@ const OF_JOURNAL: [&[u8]; 2] = [b"{\"manifest\":", b"{\"input\":"];
 
 /// A file of verdicts that can be browsed while it grows.
 pub struct Browser {
-    path: PathBuf,
+    /// The file as the user named it.
+    pub(crate) path: PathBuf,
     index: RwLock<Index>,
     /// Which keys of a row hold its texts.
     pub(super) columns: ColumnMap,
@@ -89,11 +90,6 @@ impl Browser {
     /// The verdicts read so far.
     pub(crate) fn index(&self) -> RwLockReadGuard<'_, Index> {
         self.index.read().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The file as the user named it.
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
     }
 
     /// Whether everything in the file was read.
@@ -203,13 +199,9 @@ impl Browser {
         self.write(|index| {
             for (offset, number, text, read) in parsed {
                 match read {
-                    Ok((line, label)) => index.add(ReadLine {
-                        line,
-                        label,
-                        offset,
-                        length: text.len() as u32,
-                        number,
-                    }),
+                    Ok((line, label)) => {
+                        index.add(&line, label, number, (offset, text.len() as u32));
+                    }
                     Err(why) => index.add_unreadable(number, &why),
                 }
             }

@@ -4,27 +4,17 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::source::Source;
-use crate::eval::{Labelled, Miss, Samples, Scored, Task, scored};
+use crate::eval::{Labelled, Samples, Scored, Task, scored};
 use juror_data::verdict::Status;
 use juror_data::{Rows, VerdictLine};
 
 /// The place of a verdict's line, and its reward.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct VerdictPlace {
     pub(super) offset: u64,
     pub(super) length: u32,
     /// NaN if there is none.
     reward: f32,
-}
-
-/// A line that was read as a verdict.
-pub(super) struct ReadLine<'l> {
-    pub(super) line: VerdictLine<'l>,
-    pub(super) label: Option<crate::eval::Label>,
-    pub(super) offset: u64,
-    pub(super) length: u32,
-    /// The line's number, from 1.
-    pub(super) number: u32,
 }
 
 /// Bit: a trial judged the sample right.
@@ -41,11 +31,12 @@ pub(crate) struct Index {
     pub(crate) samples: Samples,
     /// The content of each verdict, in the file's order.
     pub(crate) scored: Vec<Scored>,
-    pub(super) places: Vec<Place>,
+    pub(super) places: Vec<VerdictPlace>,
     /// The bits of each sample's trials.
     said: Vec<u8>,
-    judged: usize,
-    pub(super) rows: Option<Arc<Rows>>,
+    /// The number of samples with a verdict.
+    pub(crate) judged: usize,
+    pub(crate) rows: Option<Arc<Rows>>,
     pub(super) source: Arc<Source>,
     /// Increased whenever the file is read from its beginning again.
     pub(crate) generation: u64,
@@ -85,19 +76,19 @@ impl Index {
         self.generation = generation;
     }
 
-    pub(super) fn add(&mut self, read: ReadLine) {
-        let ReadLine {
-            line,
-            label,
-            offset,
-            length,
-            number,
-        } = read;
+    /// Adds the verdict of a line of this number, counted from 1.
+    pub(super) fn add(
+        &mut self,
+        line: &VerdictLine,
+        label: Option<crate::eval::Label>,
+        number: u32,
+        (offset, length): (u64, u32),
+    ) {
         let sample = self.samples.place(&line.id).unwrap_or_else(|| {
             self.said.push(0);
             self.samples.add(&line.id, label.unwrap_or_default(), "")
         });
-        let scored = scored(&line, sample, number);
+        let scored = scored(line, sample, number);
         if let Some(said) = self.said.get_mut(sample as usize) {
             self.judged += usize::from(*said == 0);
             *said |= JUDGED;
@@ -113,7 +104,7 @@ impl Index {
             self.rewards.1 += 1;
         }
         self.scored.push(scored);
-        self.places.push(Place {
+        self.places.push(VerdictPlace {
             offset,
             length,
             reward: line.reward.map_or(f32::NAN, |reward| reward as f32),
@@ -146,7 +137,7 @@ impl Index {
             .labelled
             .get(scored.sample as usize)
             .copied()
-            .unwrap_or(Labelled::NONE)
+            .unwrap_or_default()
     }
 
     /// Whether the trials of a sample disagree on whether it is right.
@@ -155,27 +146,9 @@ impl Index {
         said == Some(JUDGED | SAID_TRUE | SAID_FALSE)
     }
 
-    /// The ways in which a verdict differs from its label or the rules.
-    pub(crate) fn misses(&self, scored: &Scored) -> Vec<Miss> {
-        Miss::all_of(scored, &self.labelled(scored))
-    }
-
     /// Whether any sample has a label.
     pub(crate) fn has_labels(&self) -> bool {
-        self.samples
-            .labelled
-            .iter()
-            .any(|one| one.outcome.is_some() || one.overall.is_some() || one.process.is_some())
-    }
-
-    /// The number of samples with a verdict.
-    pub(crate) fn judged(&self) -> usize {
-        self.judged
-    }
-
-    /// Whether the samples' texts are known from rows.
-    pub(crate) fn has_rows(&self) -> bool {
-        self.rows.is_some()
+        self.samples.labelled.iter().any(Labelled::has_any)
     }
 }
 

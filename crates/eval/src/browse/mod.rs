@@ -38,41 +38,26 @@ use juror_data::DatasetError;
 
 /// Why verdicts cannot be browsed.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum BrowseError {
     /// There is no file.
     #[error(
         "there is neither {} nor {}: give the output of `juror judge`, of a run that goes on too", path.display(), journal.display()
     )]
-    Missing {
-        /// The verdicts.
-        path: PathBuf,
-        /// Their journal.
-        journal: PathBuf,
-    },
+    Missing { path: PathBuf, journal: PathBuf },
     /// A file cannot be read.
     #[error("could not read {}: {source}", path.display())]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
+    Read { path: PathBuf, source: io::Error },
     /// The first line is not a verdict.
     #[error("{}:{line}: {why}", path.display())]
     NoVerdicts {
-        /// The file.
         path: PathBuf,
-        /// The line.
         line: u32,
-        /// What is wrong with it.
         why: String,
     },
     /// More verdicts than can be counted.
     #[error("{} has more than 4 billion verdicts: split it", path.display())]
-    TooMany {
-        /// The file.
-        path: PathBuf,
-    },
+    TooMany { path: PathBuf },
     /// Rows cannot be read.
     #[error(transparent)]
     Input(#[from] DatasetError),

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::BrowseError;
 use super::follow::Browser;
-use super::index::{Index, Place};
+use super::index::{Index, VerdictPlace};
 use super::source::Source;
 use crate::eval::{Labelled, Miss, Scored};
 use juror_data::{ColumnMap, Rows, Sample, sample_of_row};
@@ -44,7 +44,7 @@ pub(crate) struct Record {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Needed {
     pub(super) at: u32,
-    place: Place,
+    place: VerdictPlace,
     sample: u32,
 }
 
@@ -162,7 +162,7 @@ impl Index {
             subject: labelled
                 .subject
                 .map(|number| self.samples.subjects.name(number).to_owned()),
-            misses: self.misses(&scored),
+            misses: Miss::all_of(&scored, &labelled),
             trials_disagree: self.trials_disagree(scored.sample),
             texts,
             verdict,

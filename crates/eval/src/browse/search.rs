@@ -18,41 +18,22 @@ const VERDICTS: usize = 2048;
 /// The longest text that can be searched for, in bytes.
 const MOST_TEXT: usize = 1000;
 
-/// Where the text is searched for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Within {
-    /// In any of the other places.
-    #[default]
-    Anywhere,
-    Id,
-    Question,
-    Reference,
-    Response,
-    Reason,
+named! {
+    /// Where the text is searched for.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub(crate) enum Within {
+        /// In any of the other places.
+        #[default]
+        Anywhere = "anywhere",
+        Id = "id",
+        Question = "question",
+        Reference = "reference",
+        Response = "response",
+        Reason = "reason",
+    }
 }
 
 impl Within {
-    pub(crate) const ALL: [Self; 6] = [
-        Self::Anywhere,
-        Self::Id,
-        Self::Question,
-        Self::Reference,
-        Self::Response,
-        Self::Reason,
-    ];
-
-    /// Its name in the addresses of pages.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Anywhere => "anywhere",
-            Self::Id => "id",
-            Self::Question => "question",
-            Self::Reference => "reference",
-            Self::Response => "response",
-            Self::Reason => "reason",
-        }
-    }
-
     fn is_of_verdict(self) -> bool {
         matches!(self, Self::Anywhere | Self::Id | Self::Reason)
     }

@@ -86,7 +86,7 @@ impl Summary {
         let (sum, count) = index.rewards;
         Self {
             verdicts: index.count(),
-            samples: index.judged(),
+            samples: index.judged,
             by_status: index
                 .by_status
                 .iter()

@@ -34,6 +34,7 @@ use juror_data::output::OutputError;
 
 /// Why data cannot be built.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum BuildError {
     /// The rows, or a file of verdicts, cannot be read.
     #[error(transparent)]
@@ -41,11 +42,8 @@ pub enum BuildError {
     /// A line is not a verdict, or cannot be used.
     #[error("{file}:{line}: {why}")]
     Verdict {
-        /// The file.
         file: String,
-        /// The line.
         line: usize,
-        /// What is wrong with it.
         why: String,
     },
     /// No verdict is on any of the rows.
@@ -53,12 +51,7 @@ pub enum BuildError {
         "none of the {verdicts} verdicts is on a row of the input: rows and verdicts meet by id, so give the rows that were judged, \
          with the same --columns ({ids})"
     )]
-    NothingMeets {
-        /// The number of verdicts.
-        verdicts: usize,
-        /// Some ids of each side.
-        ids: String,
-    },
+    NothingMeets { verdicts: usize, ids: String },
     /// The verdicts do not hold what is asked for.
     #[error("{0}")]
     Unsaid(String),
@@ -66,20 +59,12 @@ pub enum BuildError {
     #[error(
         "--keep {key}: rows that are built have a key of that name: rename it in the input, or leave it out"
     )]
-    Kept {
-        /// The key.
-        key: String,
-    },
+    Kept { key: String },
     /// A row has a value that no table can hold.
     #[error(
         "sample {id:?} has {what}, which has no place in a table: write JSON lines (-o OUT.jsonl)"
     )]
-    Nested {
-        /// Its id.
-        id: String,
-        /// What it has.
-        what: &'static str,
-    },
+    Nested { id: String, what: &'static str },
     /// The output cannot be written.
     #[error(transparent)]
     Output(#[from] OutputError),

@@ -12,7 +12,7 @@ use super::hard::Hard;
 use super::pairs::Pairs;
 use super::sft::Accepted;
 use super::{AT_ONCE, BuildError, Judged, Tally, Written};
-use juror_data::output::{Column, Kind, OutputError, OutputFile, OutputFormat};
+use juror_data::output::{CellKind, Column, OutputError, OutputFile, OutputFormat};
 use juror_data::{Sample, Samples as _};
 
 /// The form of texts in rows.
@@ -38,7 +38,7 @@ pub struct Output<'o> {
 }
 
 /// A row's own keys.
-type Own = Vec<(&'static str, Kind)>;
+type Own = Vec<(&'static str, CellKind)>;
 
 /// Makes a row from the samples of a record, or none.
 type RowOf<'r, const N: usize> =
@@ -69,9 +69,9 @@ impl Output<'_> {
     /// When a sample cannot be read again or a table cannot hold it, or the output cannot be written.
     pub fn hard(&self, hard: &Hard) -> Result<Written, BuildError> {
         let texts = ["id", "question", "reference_answer", "response"];
-        let own = texts.map(|key| (key, Kind::Text)).into_iter();
+        let own = texts.map(|key| (key, CellKind::Text)).into_iter();
         let own: Own = own
-            .chain([("c", Kind::Number), ("trials", Kind::Integer)])
+            .chain([("c", CellKind::Number), ("trials", CellKind::Integer)])
             .collect();
         let is_table = match &self.file {
             Some(file) => OutputFormat::of(file.path())? != OutputFormat::JsonLines,
@@ -103,21 +103,21 @@ impl Output<'_> {
     /// lucky guess.
     ///
     /// # Errors
-    /// The same.
+    /// As [`Self::hard`].
     pub fn pairs(&self, pairs: &Pairs) -> Result<Written, BuildError> {
         let text = match self.form {
-            Form::Text => Kind::Text,
-            Form::Messages => Kind::Messages,
+            Form::Text => CellKind::Text,
+            Form::Messages => CellKind::Messages,
         };
         let own: Own = vec![
             ("prompt", text),
             ("chosen", text),
             ("rejected", text),
-            ("score_chosen", Kind::Number),
-            ("score_rejected", Kind::Number),
-            ("chosen_id", Kind::Text),
-            ("rejected_id", Kind::Text),
-            ("lucky_guess", Kind::Boolean),
+            ("score_chosen", CellKind::Number),
+            ("score_rejected", CellKind::Number),
+            ("chosen_id", CellKind::Text),
+            ("rejected_id", CellKind::Text),
+            ("lucky_guess", CellKind::Boolean),
         ];
         self.write(
             &own,
@@ -155,9 +155,9 @@ impl Output<'_> {
     /// Writes the best responses, with `reward` and `n`, the number of responses each was chosen from.
     ///
     /// # Errors
-    /// The same.
+    /// As [`Self::hard`].
     pub fn best(&self, best: &Best) -> Result<Written, BuildError> {
-        let own = self.response_keys(&[("reward", Kind::Number), ("n", Kind::Integer)]);
+        let own = self.response_keys(&[("reward", CellKind::Number), ("n", CellKind::Integer)]);
         self.write(
             &own,
             &best.places,
@@ -174,13 +174,13 @@ impl Output<'_> {
     /// Writes accepted responses, with `reward` and `c`: up to a number for each question, and each text once.
     ///
     /// # Errors
-    /// The same.
+    /// As [`Self::hard`].
     pub fn sft(
         &self,
         accepted: &Accepted,
         per_question: Option<usize>,
     ) -> Result<Written, BuildError> {
-        let own = self.response_keys(&[("reward", Kind::Number), ("c", Kind::Number)]);
+        let own = self.response_keys(&[("reward", CellKind::Number), ("c", CellKind::Number)]);
         let question_of = |at: usize| accepted.questions_of.get(at).copied();
         let full: Cell<Option<u32>> = Cell::new(None);
         let mut now: Option<u32> = None;
@@ -234,12 +234,12 @@ impl Output<'_> {
         }
     }
 
-    fn response_keys(&self, further: &[(&'static str, Kind)]) -> Own {
-        let texts: &[(&str, Kind)] = match self.form {
-            Form::Text => &[("prompt", Kind::Text), ("completion", Kind::Text)],
-            Form::Messages => &[("messages", Kind::Messages)],
+    fn response_keys(&self, further: &[(&'static str, CellKind)]) -> Own {
+        let texts: &[(&str, CellKind)] = match self.form {
+            Form::Text => &[("prompt", CellKind::Text), ("completion", CellKind::Text)],
+            Form::Messages => &[("messages", CellKind::Messages)],
         };
-        [texts, &[("id", Kind::Text)], further].concat()
+        [texts, &[("id", CellKind::Text)], further].concat()
     }
 
     /// The messages that ask the question: the row's own, or one turn of the user.
@@ -304,7 +304,7 @@ impl Output<'_> {
             return Err(BuildError::Kept { key: key.clone() });
         }
         let columns = own.iter().map(|(name, kind)| Column::new(name, *kind));
-        let kept = self.keep.iter().map(|key| Column::new(key, Kind::Text));
+        let kept = self.keep.iter().map(|key| Column::new(key, CellKind::Text));
         let columns: Vec<Column> = columns.chain(kept).collect();
         let mut written = Written::default();
         let mut failed = None;

@@ -18,7 +18,7 @@ pub enum By {
 
 /// Which pairs are wanted.
 #[derive(Debug, Clone, Copy)]
-pub struct Wanted {
+pub struct WantedPairs {
     /// How the better response is decided.
     pub by: By,
     /// The most pairs of one question.
@@ -54,7 +54,7 @@ impl Pairs {
     ///
     /// # Errors
     /// [`BuildError::Unsaid`] if the majority decides and no verdict judges the whole; when a row cannot be read again.
-    pub fn of(judged: &Judged, wanted: Wanted) -> Result<Self, BuildError> {
+    pub fn of(judged: &Judged, wanted: WantedPairs) -> Result<Self, BuildError> {
         if wanted.by == By::Overall && judged.tallies.iter().all(|tally| tally.c().is_none()) {
             return Err(BuildError::Unsaid(
                 "no verdict says whether a response is right: pairs by the reward are made with --by reward".into(),
@@ -85,7 +85,7 @@ impl Pairs {
         &mut self,
         judged: &Judged,
         group: &[u32],
-        wanted: Wanted,
+        wanted: WantedPairs,
     ) -> Result<(), BuildError> {
         let mut responses: Vec<Response> = group
             .iter()

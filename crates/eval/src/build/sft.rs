@@ -7,7 +7,7 @@ use juror_data::Samples as _;
 
 /// Which responses are wanted.
 #[derive(Debug, Clone, Copy)]
-pub struct Wanted {
+pub struct WantedResponses {
     /// The most responses to one question.
     pub per_question: Option<usize>,
     /// The smallest share of the readable trials that judge the response right; without it, more than half.
@@ -42,7 +42,7 @@ impl Accepted {
     ///
     /// # Errors
     /// [`BuildError::Unsaid`] if no verdict judges the whole and no reward is asked for.
-    pub fn of(judged: &Judged, wanted: Wanted) -> Result<Self, BuildError> {
+    pub fn of(judged: &Judged, wanted: WantedResponses) -> Result<Self, BuildError> {
         let says_nothing = judged.tallies.iter().all(|tally| tally.c().is_none());
         if says_nothing && (wanted.min_reward.is_none() || wanted.min_c.is_some()) {
             return Err(BuildError::Unsaid(

@@ -11,7 +11,7 @@ use statrs::distribution::{ContinuousCDF as _, StudentsT};
 use super::EvalError;
 use super::measures::Estimate;
 use super::statistics::{Interval, RESAMPLES, bootstrap};
-use juror_data::{LineLimit, Next, sources};
+use juror_data::each_row;
 
 /// The largest product of points and resamples.
 const WORK: usize = 100_000_000;
@@ -40,29 +40,16 @@ impl ScoreTable {
     pub fn read(path: &Path) -> Result<Self, EvalError> {
         let name = path.display().to_string();
         let mut rows: Vec<(usize, Map<String, Value>)> = Vec::new();
-        for source in sources(&[path.to_owned()], None)? {
-            let mut reader = source.open(LineLimit::DEFAULT, None, &[])?;
-            let mut row = Vec::new();
-            loop {
-                row.clear();
-                match reader.next(&mut row)? {
-                    Next::End => break,
-                    Next::Row if row.iter().all(u8::is_ascii_whitespace) => {}
-                    Next::Row => {
-                        let read = serde_json::from_slice(&row);
-                        let read = read.map_err(|error| {
-                            EvalError::row(
-                                &name,
-                                reader.place(),
-                                &format!("no row of a table: {error}"),
-                            )
-                        })?;
-                        rows.push((reader.place(), read));
-                    }
-                    Next::Bad(why) => return Err(EvalError::row(&name, reader.place(), &why)),
-                }
-            }
-        }
+        each_row(&[path.to_owned()], |_, place, row| {
+            let read = row.and_then(|row| {
+                serde_json::from_slice(row).map_err(|error| format!("no row of a table: {error}"))
+            });
+            rows.push((
+                place,
+                read.map_err(|why| EvalError::row(&name, place, &why))?,
+            ));
+            Ok::<(), EvalError>(())
+        })?;
         let mut keys: Vec<&String> = Vec::new();
         let mut known: HashSet<&String> = HashSet::new();
         for (place, row) in &rows {

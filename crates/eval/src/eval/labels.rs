@@ -45,39 +45,20 @@ const FINAL_ANSWER: &str = "final_answer_correct";
 /// `ProcessBench`'s key for the first wrong step, -1 for none.
 const FIRST_ERROR: &str = "label";
 
-/// A field of a label.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LabelField {
-    /// Whether the final answer is right.
-    Outcome,
-    /// Whether derivation and final answer are right.
-    Overall,
-    /// Whether the derivation is right.
-    Process,
-    /// What the question is about.
-    Subject,
-    /// What kind of answer it has.
-    AnswerType,
-}
-
-impl LabelField {
-    pub(crate) const ALL: [Self; 5] = [
-        Self::Outcome,
-        Self::Overall,
-        Self::Process,
-        Self::Subject,
-        Self::AnswerType,
-    ];
-
-    /// Its name in `--label-columns`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Outcome => "outcome",
-            Self::Overall => "overall",
-            Self::Process => "process",
-            Self::Subject => "subject",
-            Self::AnswerType => "answer_type",
-        }
+named! {
+    /// A field of a label.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum LabelField {
+        /// Whether the final answer is right.
+        Outcome = "outcome",
+        /// Whether derivation and final answer are right.
+        Overall = "overall",
+        /// Whether the derivation is right.
+        Process = "process",
+        /// What the question is about.
+        Subject = "subject",
+        /// What kind of answer it has.
+        AnswerType = "answer_type",
     }
 }
 

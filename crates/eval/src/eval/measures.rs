@@ -9,31 +9,21 @@ use super::scored::{Labelled, Samples, Scored};
 use super::statistics::{Confusion, Counts, Interval, bootstrap, ratio, wilson};
 use juror_data::verdict::Status;
 
-/// What of a verdict is compared with the label.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Task {
-    /// Derivation and final answer: what a process-aware reward rests on.
-    Overall,
-    /// The final answer.
-    Outcome,
-    /// The derivation.
-    Process,
+named! {
+    /// What of a verdict is compared with the label.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Task {
+        /// Derivation and final answer: what a process-aware reward rests on.
+        Overall = "overall",
+        /// The final answer.
+        Outcome = "outcome",
+        /// The derivation.
+        Process = "process",
+    }
 }
 
 impl Task {
-    /// Every task, the primary one first.
-    pub const ALL: [Self; 3] = [Self::Overall, Self::Outcome, Self::Process];
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Overall => "overall",
-            Self::Outcome => "outcome",
-            Self::Process => "process",
-        }
-    }
-
     pub(crate) fn label(self, labelled: &Labelled) -> Option<bool> {
         match self {
             Self::Overall => labelled.overall,

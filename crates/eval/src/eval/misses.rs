@@ -9,54 +9,31 @@ use juror_data::verdict::Status;
 /// The probability from which a judge counts as sure.
 const SURE: f64 = 0.9;
 
-/// How a verdict differs from its label, or from the rules.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Miss {
-    /// A right final answer from a flawed derivation, judged right overall.
-    MissedLuckyGuess,
-    /// Right overall, but judged wrong.
-    FalseAlarm,
-    /// Wrong overall, but judged right.
-    FalsePass,
-    /// The final answer is judged otherwise than its label says.
-    OutcomeMiss,
-    /// The derivation is judged otherwise than its label says.
-    ProcessMiss,
-    /// The judge and the rules differ on the final answer.
-    RulesAgainstJudge,
-    /// The rules and the judge, who is sure as far as its probability is known, agree on the final answer against the label.
-    LabelDoubtful,
-    /// No verdict could be read.
-    NoVerdict,
+named! {
+    /// How a verdict differs from its label, or from the rules.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Miss {
+        /// A right final answer from a flawed derivation, judged right overall.
+        MissedLuckyGuess = "missed_lucky_guess",
+        /// Right overall, but judged wrong.
+        FalseAlarm = "false_alarm",
+        /// Wrong overall, but judged right.
+        FalsePass = "false_pass",
+        /// The final answer is judged otherwise than its label says.
+        OutcomeMiss = "outcome_miss",
+        /// The derivation is judged otherwise than its label says.
+        ProcessMiss = "process_miss",
+        /// The judge and the rules differ on the final answer.
+        RulesAgainstJudge = "rules_against_judge",
+        /// The rules and the judge, who is sure as far as its probability is known, agree on the final answer against the label.
+        LabelDoubtful = "label_doubtful",
+        /// No verdict could be read.
+        NoVerdict = "no_verdict",
+    }
 }
 
 impl Miss {
-    pub(crate) const ALL: [Self; 8] = [
-        Self::MissedLuckyGuess,
-        Self::FalseAlarm,
-        Self::FalsePass,
-        Self::OutcomeMiss,
-        Self::ProcessMiss,
-        Self::RulesAgainstJudge,
-        Self::LabelDoubtful,
-        Self::NoVerdict,
-    ];
-
-    /// Its name in files.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::MissedLuckyGuess => "missed_lucky_guess",
-            Self::FalseAlarm => "false_alarm",
-            Self::FalsePass => "false_pass",
-            Self::OutcomeMiss => "outcome_miss",
-            Self::ProcessMiss => "process_miss",
-            Self::RulesAgainstJudge => "rules_against_judge",
-            Self::LabelDoubtful => "label_doubtful",
-            Self::NoVerdict => "no_verdict",
-        }
-    }
-
     /// Whether a verdict differs in this way.
     pub(crate) fn is_of(self, scored: &Scored, labelled: &Labelled) -> bool {
         let said = (scored.overall, labelled.overall);

@@ -47,6 +47,7 @@ use statistics::{Counts, bootstrap_within};
 
 /// Why verdicts cannot be scored.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum EvalError {
     /// A file cannot be read.
     #[error(transparent)]
@@ -55,26 +56,17 @@ pub enum EvalError {
     #[error(
         "{why}; name the key of each field with `--label-columns FIELD=KEY`, or none (`--label-columns FIELD=`)"
     )]
-    Label {
-        /// The label, and what is wrong with it.
-        why: String,
-    },
+    Label { why: String },
     /// A line is not a verdict or not a row, or cannot be used.
     #[error("{file}:{line}: {why}")]
     Row {
-        /// The file.
         file: String,
-        /// The line.
         line: usize,
-        /// What is wrong with it.
         why: String,
     },
     /// There is nothing to score.
     #[error("{file} holds no verdicts")]
-    NoVerdicts {
-        /// The file.
-        file: String,
-    },
+    NoVerdicts { file: String },
 }
 
 impl EvalError {

@@ -49,7 +49,7 @@ impl Names {
 }
 
 /// A sample and its label.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Labelled {
     /// Whether the final answer is right.
     pub outcome: Option<bool>,
@@ -70,17 +70,10 @@ pub struct Labelled {
 }
 
 impl Labelled {
-    /// A sample without a label.
-    pub(crate) const NONE: Self = Self {
-        outcome: None,
-        overall: None,
-        process: None,
-        subject: None,
-        answer_type: None,
-        response_length: 0,
-        preferred: None,
-        group: None,
-    };
+    /// Whether it has a label that a verdict can be compared with.
+    pub(crate) fn has_any(&self) -> bool {
+        self.outcome.is_some() || self.overall.is_some() || self.process.is_some()
+    }
 }
 
 /// Labelled samples, found by the hash of their ids.
@@ -127,8 +120,7 @@ impl Samples {
             subject: label.subject.map(|name| self.subjects.number(name)),
             answer_type: label.answer_type.map(|name| self.answer_types.number(name)),
             response_length: response.chars().count() as u32,
-            preferred: None,
-            group: None,
+            ..Labelled::default()
         });
         place
     }
@@ -220,10 +212,7 @@ impl Samples {
 
     /// The number of samples with a label that a verdict can be compared with.
     pub fn count(&self) -> usize {
-        let has_any = |one: &&Labelled| {
-            one.outcome.is_some() || one.overall.is_some() || one.process.is_some()
-        };
-        self.labelled.iter().filter(has_any).count()
+        self.labelled.iter().filter(|one| one.has_any()).count()
     }
 }
 
@@ -257,7 +246,7 @@ pub struct Scored {
 }
 
 /// A file of verdicts, scored.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Verdicts {
     /// The verdicts whose samples have labels, in the file's order.
     pub scored: Vec<Scored>,
@@ -288,15 +277,7 @@ impl Verdicts {
         in_verdicts: bool,
         columns: &LabelColumns,
     ) -> Result<Self, EvalError> {
-        let mut verdicts = Self {
-            scored: Vec::new(),
-            without_label: 0,
-            strangers: Vec::new(),
-            kept_keys: Vec::new(),
-            without_verdict: 0,
-            trials: 0,
-            scores: Vec::new(),
-        };
+        let mut verdicts = Self::default();
         let has_groups = !samples.groups.all().is_empty();
         let mut seen = TrialsSeen::new(samples.labelled.len());
         let name = path.display().to_string();
@@ -387,10 +368,10 @@ impl Verdicts {
     }
 }
 
-/// Ids of each side that are told where none meet.
+/// How many ids of verdicts and of rows a message names when none match.
 pub(crate) const IDS_TOLD: usize = 2;
 
-/// Some ids of verdicts and of rows, none of which meet.
+/// Some ids of verdicts and of rows, for a message that none match.
 pub fn both_sides<'i>(
     verdicts: impl IntoIterator<Item = &'i str>,
     rows: impl IntoIterator<Item = &'i str>,

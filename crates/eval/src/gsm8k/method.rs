@@ -7,37 +7,25 @@ use serde::Serialize;
 
 use juror_rules::{Gsm8kMethod, OutcomeRules};
 
-/// A way of finding the final answer of a response and of comparing it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Method {
-    /// The data set's own.
-    Official,
-    /// `strict-match` of lm-evaluation-harness.
-    StrictMatch,
-    /// `flexible-extract` of lm-evaluation-harness.
-    FlexibleExtract,
-    /// Five patterns in order of trust.
-    Multi,
-    /// The rule-based verifier of this project, under its profile `strict`.
-    Rules,
+named! {
+    /// A way of finding the final answer of a response and of comparing it.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Method {
+        /// The data set's own.
+        Official = "official",
+        /// `strict-match` of lm-evaluation-harness.
+        StrictMatch = "strict-match",
+        /// `flexible-extract` of lm-evaluation-harness.
+        FlexibleExtract = "flexible-extract",
+        /// Five patterns in order of trust.
+        Multi = "multi",
+        /// The rule-based verifier of this project, under its profile `strict`.
+        Rules = "rules",
+    }
 }
 
 impl Method {
-    /// Every method, in the order in which they are shown.
-    pub const ALL: [Self; 5] = [
-        Self::Official,
-        Self::StrictMatch,
-        Self::FlexibleExtract,
-        Self::Multi,
-        Self::Rules,
-    ];
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        self.named().map_or("rules", Gsm8kMethod::as_str)
-    }
-
     /// Its index in [`Self::ALL`].
     pub(crate) fn place(self) -> usize {
         self as usize

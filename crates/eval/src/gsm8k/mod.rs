@@ -34,6 +34,7 @@ use juror_data::DatasetError;
 
 /// Why responses could not be scored, or questions not asked.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum Gsm8kError {
     /// An input cannot be read as rows.
     #[error(transparent)]
@@ -44,68 +45,44 @@ pub enum Gsm8kError {
     /// A file cannot be read.
     #[error("could not read {file}: {source}")]
     Read {
-        /// The file.
         file: String,
-        /// The reason.
         #[source]
         source: io::Error,
     },
     /// A test set is standard input.
     #[error("{file} is no file or folder: a test set is one, since the report tells its hash")]
-    NoFile {
-        /// What was given.
-        file: String,
-    },
+    NoFile { file: String },
     /// A response's own reference is missing, and no test set was given.
     #[error(
         "response {id:?} has no reference answer: give the questions with their answers, `--data test.jsonl`, or name the key with \
          `--columns reference=KEY`"
     )]
-    NoReference {
-        /// The response's id.
-        id: String,
-    },
+    NoReference { id: String },
     /// The responses to each question bring different references.
     #[error(
         "the rows of each question name different reference answers, as do those of {question:?}: give the questions with their \
          answers, `--data test.jsonl`"
     )]
-    Disputed {
-        /// The beginning of the first question.
-        question: String,
-    },
+    Disputed { question: String },
     /// No response is to a question of the test set.
     #[error(
         "none of the {responses} responses in {files} is to a question of {set}: they meet by the question's text, so the rows need the \
          question alone, without a prompt around it; name its key with `--columns question=KEY`"
     )]
     NothingMatches {
-        /// How many responses there are.
         responses: usize,
-        /// Their files.
         files: String,
-        /// The test set.
         set: String,
     },
     /// Exemplars that cannot be used.
     #[error("{file}: {why}")]
-    Exemplars {
-        /// The file.
-        file: String,
-        /// What is wrong and what to do.
-        why: String,
-    },
+    Exemplars { file: String, why: String },
     /// No verdict is on a response that is scored.
     #[error(
         "none of the {verdicts} verdicts in {file} is on a response that is scored here: they meet by id, so give the file that was \
          judged, with the same `--columns`"
     )]
-    NoVerdicts {
-        /// The verdicts' file.
-        file: String,
-        /// How many there are.
-        verdicts: usize,
-    },
+    NoVerdicts { file: String, verdicts: usize },
 }
 
 impl Gsm8kError {

@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use schemars::generate::SchemaSettings;
-use schemars::{JsonSchema, Schema};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::against::Against;
 use super::method::Method;
-use super::responses::{Disagreements, Labels, Responses, SET_NAMES};
+use super::responses::{Disagreements, LabelSets, Responses, SET_NAMES};
 use super::statistics::Scores;
 use super::test_set::{Audit, Disputed, SetIdentity};
 
@@ -155,14 +154,13 @@ impl Report {
     /// The version of the JSON form, increased when a key is removed or changes its meaning.
     pub(crate) const VERSION: u32 = 1;
 
-    /// The schema of its JSON form.
-    pub fn schema() -> Schema {
-        let settings = SchemaSettings::draft2020_12().for_serialize();
-        settings.into_generator().into_root_schema_for::<Self>()
-    }
-
     /// The report on responses, scored against these labels; `stated` is what the user states about how they were made.
-    pub fn of(files: Vec<String>, responses: &Responses, labels: &Labels, stated: &Made) -> Self {
+    pub fn of(
+        files: Vec<String>,
+        responses: &Responses,
+        labels: &LabelSets,
+        stated: &Made,
+    ) -> Self {
         let made = if *stated == Made::default() {
             let rows = responses.made.iter();
             rows.map(|(made, rows)| MadeRows {

@@ -12,7 +12,7 @@ use super::method::{Method, Reading};
 use super::report::Made;
 use super::statistics::{Votes, groups};
 use super::test_set::{Disputed, TestSet, question_key, same_answers};
-use juror_data::{ColumnsUsed, Keep, LoadOptions, Needs, Sample, each};
+use juror_data::{ColumnsUsed, Keep, LoadOptions, Needs, Sample, each, tally};
 
 /// Sets of labels: the original one, and an audited one.
 pub(crate) const SETS: usize = 2;
@@ -30,7 +30,7 @@ const ERROR: &str = "error";
 
 /// The labels that responses are scored against.
 #[derive(Debug, Default)]
-pub struct Labels {
+pub struct LabelSets {
     /// The original ones; `None` if the responses bring their own references.
     pub original: Option<TestSet>,
     /// The audited ones, if they are asked for.
@@ -92,7 +92,7 @@ impl Responses {
     pub fn read(
         inputs: &[PathBuf],
         options: LoadOptions,
-        labels: &Labels,
+        labels: &LabelSets,
     ) -> Result<Self, Gsm8kError> {
         let options = LoadOptions {
             columns: options.columns.with_needs(Needs {
@@ -194,7 +194,7 @@ impl Responses {
 
 /// Collects responses as they are read.
 struct Reader<'l> {
-    labels: &'l Labels,
+    labels: &'l LabelSets,
     responses: Responses,
     /// The indices of questions by their text.
     places: HashMap<String, usize>,
@@ -266,11 +266,7 @@ impl Reader<'_> {
         self.responses.errors += usize::from(has_error);
         let made = sample.kept.get(SOLVER).cloned();
         if let Some(made) = made.and_then(|made| serde_json::from_value::<Made>(made).ok()) {
-            let known = &mut self.responses.made;
-            match known.iter_mut().find(|(other, _)| *other == made) {
-                Some((_, rows)) => *rows += 1,
-                None => known.push((made, 1)),
-            }
+            tally(&mut self.responses.made, made);
         }
     }
 

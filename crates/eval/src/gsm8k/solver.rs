@@ -1,7 +1,5 @@
 //! A local model as the solver: prompts of the standard configurations as requests, and their answers as rows.
 
-use std::str::FromStr;
-
 use serde_json::{Map, Value, json};
 
 use super::exemplars::Exemplar;
@@ -18,46 +16,26 @@ const STOP_OF_CHAIN: &str = "Q:";
 /// The instruction to a chat model before the question.
 const CHAT_TASK: &str = "Solve the problem step by step. Write the final answer, as a number alone, on the last line behind `#### `.";
 
-/// A standard way of asking.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Configuration {
-    /// The question alone.
-    ZeroShot,
-    /// The question and "Let's think step by step."
-    ZeroShotCot,
-    /// Five worked examples.
-    FiveShot,
-    /// Eight worked examples as chains of thought.
-    EightShotCot,
-    /// Ten worked examples.
-    TenShot,
-    /// A turn of a conversation.
-    Chat,
+named! {
+    /// A standard way of asking.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Configuration {
+        /// The question alone.
+        ZeroShot = "0-shot",
+        /// The question and "Let's think step by step."
+        ZeroShotCot = "0-shot-cot",
+        /// Five worked examples.
+        FiveShot = "5-shot",
+        /// Eight worked examples as chains of thought.
+        EightShotCot = "8-shot-cot",
+        /// Ten worked examples.
+        TenShot = "10-shot",
+        /// A turn of a conversation.
+        Chat = "chat",
+    }
 }
 
 impl Configuration {
-    /// Every configuration.
-    pub const ALL: [Self; 6] = [
-        Self::ZeroShot,
-        Self::ZeroShotCot,
-        Self::FiveShot,
-        Self::EightShotCot,
-        Self::TenShot,
-        Self::Chat,
-    ];
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::ZeroShot => "0-shot",
-            Self::ZeroShotCot => "0-shot-cot",
-            Self::FiveShot => "5-shot",
-            Self::EightShotCot => "8-shot-cot",
-            Self::TenShot => "10-shot",
-            Self::Chat => "chat",
-        }
-    }
-
     /// The number of worked examples before the question.
     pub fn shots(self) -> usize {
         match self {
@@ -107,15 +85,6 @@ impl Configuration {
             prompt.push_str(" Let's think step by step.");
         }
         prompt
-    }
-}
-
-impl FromStr for Configuration {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<Self, String> {
-        let found = Self::ALL.into_iter().find(|one| one.name() == name);
-        found.ok_or_else(|| format!("there is {}", Self::ALL.map(Self::name).join(", ")))
     }
 }
 

@@ -24,7 +24,7 @@ pub use file::{LabelFile, LabelLine, read_labels};
 #[cfg(feature = "serve")]
 pub(crate) use page::TEMPLATES;
 pub use pair::{Difference, LabelPair};
-pub use queue::{Choice, Queue, Reasons};
+pub use queue::{Queue, QueueChoice, Reasons};
 pub use said::Said;
 pub use session::{Session, Shown};
 
@@ -33,57 +33,32 @@ use juror_data::DatasetError;
 
 /// Why labels cannot be taken.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum LabelError {
     /// The file of labels cannot be opened or read.
     #[error("could not read {}: {source}", path.display())]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
+    Read { path: PathBuf, source: io::Error },
     /// A label cannot be written.
     #[error(
         "could not write {}: {source}; the labels before are kept: make room and run the same command again", path.display()
     )]
-    Write {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
+    Write { path: PathBuf, source: io::Error },
     /// Another process writes the file.
     #[error("{} is written by another `juror label`: end that first, or choose another output", path.display())]
-    Locked {
-        /// The file.
-        path: PathBuf,
-    },
+    Locked { path: PathBuf },
     /// A label with its note and id is longer than a line may be.
     #[error("the label would take {bytes} bytes, and {most} is the most: write a shorter note")]
-    TooLong {
-        /// Its length in bytes.
-        bytes: usize,
-        /// The largest length.
-        most: usize,
-    },
+    TooLong { bytes: usize, most: usize },
     /// A file made from two people's labels has one that they no longer agree on.
     #[error(
         "{} was made of other labels: both no longer say what it says of {id:?}; choose another output", path.display()
     )]
-    Stale {
-        /// The file.
-        path: PathBuf,
-        /// The sample's id.
-        id: String,
-    },
+    Stale { path: PathBuf, id: String },
     /// A line is not a label.
     #[error("{}:{line}: no label of `juror label`: {why}; choose another output", path.display())]
     NoLabel {
-        /// The file.
         path: PathBuf,
-        /// The line.
         line: usize,
-        /// What is wrong with it.
         why: String,
     },
     /// The file has labels of another annotator.
@@ -91,21 +66,15 @@ pub enum LabelError {
         "{}:{line} is a label of {annotator:?}: give each annotator a file of their own (`-o`)", path.display()
     )]
     Annotator {
-        /// The file.
         path: PathBuf,
-        /// The line.
         line: usize,
-        /// The other annotator.
         annotator: String,
     },
     /// A sample is labelled twice in one file.
     #[error("{}:{line}: {id:?} has a label already", path.display())]
     Twice {
-        /// The file.
         path: PathBuf,
-        /// The line.
         line: usize,
-        /// The sample's id.
         id: String,
     },
     /// Rows cannot be read.
@@ -119,12 +88,7 @@ pub enum LabelError {
         "none of the verdicts in {} is on a row: rows and verdicts meet by id, so give the rows that were judged, with the same \
          `--columns` ({ids})", path.display()
     )]
-    OtherSamples {
-        /// The verdicts.
-        path: PathBuf,
-        /// Some ids of each side.
-        ids: String,
-    },
+    OtherSamples { path: PathBuf, ids: String },
 }
 
 impl LabelError {

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use super::{LabelError, Said, Session, Shown};
 use crate::report::page::{STYLE, render};
-use crate::report::record::{Judgement, Record, Said as Shows, Text};
+use crate::report::record::{Article, Judgement, Text};
 use crate::view::VIEW_STYLE;
 use juror_data::Sample;
 use juror_judge::server::{ServerError, asset, serve_pages};
@@ -27,14 +27,14 @@ const SCRIPT: &str = include_str!("label.js");
 
 /// The state that all requests share.
 struct App {
-    state: Mutex<Progress>,
+    state: Mutex<QueueProgress>,
     show_verdict: bool,
     /// A token in the forms of our own pages, which other pages do not know.
     token: String,
 }
 
 /// One person's progress through the queue.
-pub struct Progress {
+pub struct QueueProgress {
     session: Session,
     /// The last label, with its sample.
     last: Option<(Sample, Said)>,
@@ -69,7 +69,7 @@ pub fn serve(
         ServerError::Start(std::io::Error::other("the system gives no random numbers"))
     })?;
     let app = Arc::new(App {
-        state: Mutex::new(Progress {
+        state: Mutex::new(QueueProgress {
             session,
             last: None,
         }),
@@ -89,7 +89,7 @@ pub fn serve(
 }
 
 impl App {
-    fn state(&self) -> MutexGuard<'_, Progress> {
+    fn state(&self) -> MutexGuard<'_, QueueProgress> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -129,7 +129,7 @@ async fn take(State(app): State<Arc<App>>, Form(given): Form<Given>) -> Response
 }
 
 /// Does what a form asks; `false` for an unknown key.
-fn act(progress: &mut Progress, given: &Given) -> Result<bool, LabelError> {
+fn act(progress: &mut QueueProgress, given: &Given) -> Result<bool, LabelError> {
     let mut letters = given.key.chars();
     let (Some(key), None) = (letters.next(), letters.next()) else {
         return Ok(false);
@@ -172,7 +172,7 @@ fn page(app: &App) -> Result<String, String> {
         } else {
             Vec::new()
         };
-        let record = Record {
+        let record = Article {
             anchor: anchor.to_owned(),
             folds: true,
             ..record(sample, &shown, open)
@@ -198,14 +198,8 @@ fn page(app: &App) -> Result<String, String> {
 }
 
 /// A sample, with the judges' verdicts.
-fn record(sample: &Sample, shown: &[Shown], open: bool) -> Record {
-    let text = |text: &str| {
-        Some(Text {
-            head: text.to_owned(),
-            ..Text::default()
-        })
-        .filter(|_| !text.is_empty())
-    };
+fn record(sample: &Sample, shown: &[Shown], open: bool) -> Article {
+    let text = |text: &str| (!text.is_empty()).then(|| Text::whole(text));
     let judgement = |shown: &Shown| {
         let string = |key: &str| {
             shown
@@ -215,21 +209,11 @@ fn record(sample: &Sample, shown: &[Shown], open: bool) -> Record {
                 .unwrap_or_default()
         };
         Judgement {
-            judge: shown.judge.clone(),
-            place: shown.scored.line.to_string(),
-            status: string("status").to_owned(),
-            said: Shows {
-                process: shown.scored.process,
-                outcome: shown.scored.outcome,
-                overall: shown.scored.overall,
-            },
-            process_probability: shown.scored.process_probability,
-            outcome_probability: shown.scored.outcome_probability,
             reason: text(string("reason")),
-            ..Judgement::default()
+            ..Judgement::of(&shown.judge, &shown.scored)
         }
     };
-    Record {
+    Article {
         id: sample.id.clone(),
         question: text(&sample.question),
         reference: text(&sample.reference_answer),
@@ -237,6 +221,6 @@ fn record(sample: &Sample, shown: &[Shown], open: bool) -> Record {
         rules: shown.iter().find_map(|shown| shown.scored.rules),
         judgements: shown.iter().map(judgement).collect(),
         open,
-        ..Record::default()
+        ..Article::default()
     }
 }

@@ -12,7 +12,7 @@ use juror_data::{ColumnMap, LoadOptions, Needs, Rows, Samples as _, id_hash, ind
 
 /// Which samples are asked for.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Choice {
+pub enum QueueChoice {
     /// All, in the order of the rows.
     All,
     /// A number of samples, drawn with a seed.
@@ -74,7 +74,7 @@ struct Seen {
     reasons: Reasons,
     /// By task: whether some earlier judge said that it is wrong, and whether some said that it is right.
     said: [[bool; 2]; 3],
-    /// The same for the current judge.
+    /// By task: what the current judge said.
     own: [[bool; 2]; 3],
     /// The lowest sureness of any judge; `None` if none is known.
     sure: Option<f64>,
@@ -89,7 +89,7 @@ impl Queue {
         rows: &[PathBuf],
         columns: &ColumnMap,
         verdicts: &[PathBuf],
-        choice: &Choice,
+        choice: &QueueChoice,
         interrupted: &AtomicBool,
     ) -> Result<Option<Self>, LabelError> {
         let options = LoadOptions {
@@ -100,7 +100,7 @@ impl Queue {
         let ids = (0..rows.count()).map(|position| (rows.outline(position).id, position));
         let places: HashMap<u64, usize> = ids.collect();
         let below = match choice {
-            Choice::Doubtful(below) => *below,
+            QueueChoice::Doubtful(below) => *below,
             _ => 0.0,
         };
         let mut seen: HashMap<usize, Seen> = HashMap::new();
@@ -123,15 +123,15 @@ impl Queue {
             judges.push(browser);
         }
         let positions = match choice {
-            Choice::All => (0..rows.count()).collect(),
-            Choice::Drawn(count, seed) => drawn(&rows, *count, *seed),
-            Choice::Of(ids) => {
+            QueueChoice::All => (0..rows.count()).collect(),
+            QueueChoice::Drawn(count, seed) => drawn(&rows, *count, *seed),
+            QueueChoice::Of(ids) => {
                 let found = ids.iter().filter_map(|id| places.get(&id_hash(id)));
                 let mut found: Vec<usize> = found.copied().collect();
                 found.sort_unstable();
                 found
             }
-            Choice::Doubtful(_) => {
+            QueueChoice::Doubtful(_) => {
                 let doubtful = seen
                     .iter()
                     .filter(|(_, seen)| seen.reasons != Reasons::default());

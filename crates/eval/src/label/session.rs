@@ -176,7 +176,7 @@ impl Session {
             };
             let records = judge.records(&ats, generation)?;
             shown.extend(records.into_iter().flatten().map(|record| Shown {
-                judge: judge.path().display().to_string(),
+                judge: judge.path.display().to_string(),
                 scored: record.scored,
                 verdict: record.verdict,
             }));

@@ -10,9 +10,14 @@ pub(crate) fn percent(value: f64) -> String {
     format!("{:.1}", 100.0 * value)
 }
 
+/// A figure as text, or a dash where it is missing.
+pub fn or_dash<T>(value: Option<T>, text: impl FnOnce(T) -> String) -> String {
+    value.map_or_else(|| DASH.to_owned(), text)
+}
+
 /// As [`percent`], or a dash.
 pub fn percent_or_dash(value: Option<f64>) -> String {
-    value.map_or_else(|| DASH.to_owned(), percent)
+    or_dash(value, percent)
 }
 
 /// An interval of shares in percent.
@@ -22,18 +27,16 @@ pub(crate) fn range([low, high]: Interval) -> String {
 
 /// A share in percent with its interval, or a dash.
 pub fn share(share: Option<Share>) -> String {
-    share.map_or_else(
-        || DASH.to_owned(),
-        |share| with_interval(share.share, Some(share.interval)),
-    )
+    or_dash(share, |share| {
+        with_interval(share.share, Some(share.interval))
+    })
 }
 
 /// As [`share`], for an estimate.
 pub fn estimate(estimate: Option<Estimate>) -> String {
-    estimate.map_or_else(
-        || DASH.to_owned(),
-        |estimate| with_interval(estimate.value, estimate.interval),
-    )
+    or_dash(estimate, |estimate| {
+        with_interval(estimate.value, estimate.interval)
+    })
 }
 
 /// A share of 1 in percent, with its interval if it has one.
@@ -105,13 +108,8 @@ pub fn p_value(p: f64) -> String {
 
 /// A number with separated thousands.
 pub(crate) fn grouped(number: usize) -> String {
-    let digits = number.to_string();
-    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
+    if number < 1000 {
+        return number.to_string();
     }
-    grouped
+    format!("{},{:03}", grouped(number / 1000), number % 1000)
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::text::plain;
 
 /// The plot's size, and the margins: left, right, top, bottom.
-const SIZE: (f64, f64) = (560.0, 340.0);
+pub(crate) const SIZE: (f64, f64) = (560.0, 340.0);
 const ROOM: [f64; 4] = [66.0, 26.0, 14.0, 44.0];
 
 /// The size of a plot beside two others: its text is as large as the others' where it is shown smaller.
@@ -172,12 +172,7 @@ pub struct Plot {
 
 impl Plot {
     /// The plot as an `<svg>` element.
-    pub(crate) fn svg(&self) -> String {
-        self.svg_of(SIZE)
-    }
-
-    /// As [`Self::svg`], of another size.
-    pub(crate) fn svg_of(&self, (width, height): (f64, f64)) -> String {
+    pub(crate) fn svg(&self, (width, height): (f64, f64)) -> String {
         let [left, right, top, bottom] = ROOM;
         let id = plain(&self.id);
         let mut svg = format!(
@@ -318,7 +313,7 @@ pub fn document(plots: &[Plot]) -> String {
     );
     for (number, plot) in plots.iter().enumerate() {
         let place = height * number as f64;
-        let plot = plot.svg();
+        let plot = plot.svg(SIZE);
         // Writing to a string does not fail.
         let _ = writeln!(
             svg,

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::page;
+use crate::eval::{Labelled, Scored};
 
 /// How many characters are shown of the beginning and of the end of a text that is longer than both.
 const SHOWN: (usize, usize) = (6000, 3000);
@@ -22,6 +23,14 @@ pub(crate) struct Text {
 }
 
 impl Text {
+    /// The text in full.
+    pub(crate) fn whole(text: &str) -> Self {
+        Self {
+            head: text.to_owned(),
+            ..Self::default()
+        }
+    }
+
     /// The text, without its middle if it is very long.
     pub(crate) fn cut(text: &str) -> Self {
         let (first, last) = SHOWN;
@@ -32,10 +41,7 @@ impl Text {
             text.chars().count()
         };
         if characters <= first + last {
-            return Self {
-                head: text.to_owned(),
-                ..Self::default()
-            };
+            return Self::whole(text);
         }
         let place = |characters: usize| {
             text.char_indices()
@@ -52,13 +58,23 @@ impl Text {
 
 /// The answers of a label, a judge or the rules.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
-pub(crate) struct Said {
+pub(crate) struct Answers {
     /// Whether the derivation is right.
     pub(crate) process: Option<bool>,
     /// Whether the final answer is right.
     pub(crate) outcome: Option<bool>,
     /// Whether both are right.
     pub(crate) overall: Option<bool>,
+}
+
+impl From<&Labelled> for Answers {
+    fn from(of: &Labelled) -> Self {
+        Self {
+            process: of.process,
+            outcome: of.outcome,
+            overall: of.overall,
+        }
+    }
 }
 
 /// A judge's verdict on a sample.
@@ -69,19 +85,37 @@ pub(crate) struct Judgement {
     /// The place of the verdict: file and line.
     pub(crate) place: String,
     pub(crate) status: String,
-    pub(crate) said: Said,
+    pub(crate) said: Answers,
     /// The probability that the derivation is right.
     pub(crate) process_probability: Option<f32>,
     /// The probability that the final answer is right.
     pub(crate) outcome_probability: Option<f32>,
     pub(crate) reward: Option<f64>,
-    pub(crate) generated: Option<u32>,
     /// The judge's reason.
     pub(crate) reason: Option<Text>,
     /// What it wrote, if that could not be read or was kept.
     pub(crate) raw: Option<Text>,
     /// Why there is no verdict.
     pub(crate) error: Option<String>,
+}
+
+impl Judgement {
+    /// What is known of a verdict by its scored parts.
+    pub(crate) fn of(judge: &str, scored: &Scored) -> Self {
+        Self {
+            judge: judge.to_owned(),
+            place: scored.line.to_string(),
+            status: scored.status.name().to_owned(),
+            said: Answers {
+                process: scored.process,
+                outcome: scored.outcome,
+                overall: scored.overall,
+            },
+            process_probability: scored.process_probability,
+            outcome_probability: scored.outcome_probability,
+            ..Self::default()
+        }
+    }
 }
 
 /// A label for something remarkable about a sample.
@@ -95,7 +129,7 @@ pub(crate) struct Tag {
 
 /// A sample with everything said of it. Nothing in it is HTML.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub(crate) struct Record {
+pub(crate) struct Article {
     /// The element's id in the page.
     pub(crate) anchor: String,
     pub(crate) id: String,
@@ -112,7 +146,7 @@ pub(crate) struct Record {
     pub(crate) question: Option<Text>,
     pub(crate) reference: Option<Text>,
     pub(crate) response: Option<Text>,
-    pub(crate) label: Option<Said>,
+    pub(crate) label: Option<Answers>,
     pub(crate) judgements: Vec<Judgement>,
     /// The rules' result for the final answer.
     pub(crate) rules: Option<bool>,
@@ -171,7 +205,7 @@ impl Brief {
 /// The length in characters from which a question is folded where responses are to be read.
 const LONG: usize = 700;
 
-impl Record {
+impl Article {
     /// The record as HTML.
     ///
     /// # Errors
@@ -179,7 +213,7 @@ impl Record {
     pub(crate) fn html(&self) -> Result<String, minijinja::Error> {
         #[derive(Serialize)]
         struct Values<'r> {
-            record: &'r Record,
+            record: &'r Article,
             gist: String,
             brief: Option<Brief>,
             /// The length of a question that is folded.

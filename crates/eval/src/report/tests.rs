@@ -7,7 +7,7 @@ use regex::Regex;
 
 use super::numbers::{grouped, p_value, threshold, with_interval};
 use super::plot::{Axis, Mark, Plot, bar};
-use super::record::{Judgement, Record, Said, Tag, Text};
+use super::record::{Answers, Article, Judgement, Tag, Text};
 use super::text::{html, plain};
 
 /// Matches every tag that a text may become.
@@ -356,11 +356,11 @@ fn texts_are_cut_in_their_middle() {
 fn records_fold_and_say_what_they_lack() {
     let long = "How many? ".repeat(90);
     let record = |question: &str, folds| {
-        let record = Record {
+        let record = Article {
             question: Some(Text::cut(question)).filter(|_| !question.is_empty()),
             folds,
             without_texts: "give some",
-            ..Record::default()
+            ..Article::default()
         };
         record.html().unwrap()
     };
@@ -396,12 +396,12 @@ fn bars_show_a_part_of_the_scale() {
 #[test]
 fn records_escape_everything() {
     let hostile = "\"><script>alert(1)</script>{{7*7}}\u{202e}";
-    let said = Said {
+    let said = Answers {
         process: Some(false),
         outcome: Some(true),
         overall: None,
     };
-    let record = Record {
+    let record = Article {
         anchor: "r1".into(),
         id: hostile.into(),
         trial: Some(2),
@@ -415,7 +415,7 @@ fn records_escape_everything() {
         question: Some(Text::cut(hostile)),
         reference: Some(Text::cut("$x$")),
         response: Some(Text::cut(hostile)),
-        label: Some(Said::default()),
+        label: Some(Answers::default()),
         judgements: vec![Judgement {
             judge: hostile.into(),
             place: hostile.into(),
@@ -487,7 +487,7 @@ fn plots_keep_to_their_place_and_escape_names() {
                 },
             ],
         };
-        let svg = plot.svg();
+        let svg = plot.svg(super::plot::SIZE);
         for tag in ANY_TAG.find_iter(&svg) {
             assert!(PLOT_TAG.is_match(tag.as_str()), "{}", tag.as_str());
         }

@@ -2,18 +2,18 @@
 
 use std::sync::atomic::Ordering;
 
-use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::App;
-use super::query::{Query, STATUSES, status_name};
-use super::shown::{Words, kind_words, record};
+use super::query::Query;
+use super::shown::{kind_words, record, summary_words};
 use crate::browse::{BrowseError, Hits, Kind, Record, Search, Sort, Summary, Truth, Within};
 use crate::eval::MOST_PARTS;
 use crate::report::numbers::grouped;
 use crate::report::page::render;
 use crate::report::run;
 use crate::report::text::plain;
+use juror_data::verdict::Status;
 
 /// The most trials of a sample that are listed beside one of them.
 const MOST_TRIALS: usize = 64;
@@ -40,14 +40,6 @@ impl From<minijinja::Error> for Unfinished {
     }
 }
 
-/// An option of a form's field.
-#[derive(Serialize)]
-pub(super) struct Choice {
-    value: String,
-    text: String,
-    chosen: bool,
-}
-
 /// Writes the page of the verdicts that the query asks for.
 pub(super) fn list(app: &App, query: &Query, write: Write) {
     let result = write_list(app, query, write);
@@ -62,7 +54,9 @@ pub(super) fn verdict(app: &App, line: u32, write: Write) {
 
 /// The counts, as part of a page.
 pub(super) fn summary(app: &App) -> Result<String, minijinja::Error> {
-    render("view/summary.html", json!({"summary": words(app)}))
+    let summary = Summary::of(&app.browser, &app.figures);
+    let words = summary_words(&summary, app.trouble().as_deref());
+    render("view/summary.html", json!({"summary": words}))
 }
 
 /// A page with an error message.
@@ -87,15 +81,11 @@ fn finish(result: Result<(), Unfinished>, write: Write) {
     }
 }
 
-fn words(app: &App) -> Words {
-    Words::of(&Summary::of(&app.browser, &app.figures), app.trouble())
-}
-
 /// The beginning of a page.
 fn head(app: &App, title: &str, form: Option<&Value>) -> Result<String, minijinja::Error> {
-    let file = app.browser.path().display().to_string();
+    let file = app.browser.path.display().to_string();
     let summary = summary(app)?;
-    let run = run::words(app.browser.path());
+    let run = run::words(&app.browser.path);
     render(
         "view/head.html",
         json!({"title": title, "file": file, "run": run, "summary": summary, "form": form}),
@@ -112,7 +102,7 @@ fn write_list(app: &App, query: &Query, write: Write) -> Result<(), Unfinished> 
             order,
             index.count(),
             index.generation,
-            form(query, &subjects, index.has_labels(), index.has_rows()),
+            form(query, &subjects, index.has_labels(), index.rows.is_some()),
         )
     };
     put(write, head(app, "verdicts", Some(&form))?)?;
@@ -127,19 +117,14 @@ fn write_list(app: &App, query: &Query, write: Write) -> Result<(), Unfinished> 
             .take(query.size)
             .copied()
             .collect();
-        put(
-            write,
-            count(&format!(
-                "{}{} verdicts{}",
-                grouped(order.len()),
-                if order.len() < all {
-                    format!(" of {}", grouped(all))
-                } else {
-                    String::new()
-                },
-                place(page, pages)
-            ))?,
-        )?;
+        let shown_of = if order.len() < all {
+            format!(" of {}", grouped(all))
+        } else {
+            String::new()
+        };
+        let number = grouped(order.len());
+        let text = format!("{number}{shown_of} verdicts{}", place(page, pages));
+        put(write, count(&text)?)?;
         let links = [
             ("first", Some(1)),
             ("previous", page.checked_sub(1)),
@@ -163,12 +148,10 @@ fn write_list(app: &App, query: &Query, write: Write) -> Result<(), Unfinished> 
         let text = place(page, pages);
         return put(write, foot(text.trim_start_matches(", "), &links)?);
     };
+    let left = order.len().saturating_sub(query.at);
     put(
         write,
-        count(&format!(
-            "searching {} verdicts",
-            grouped(order.len().saturating_sub(query.at))
-        ))?,
+        count(&format!("searching {} verdicts", grouped(left)))?,
     )?;
     let (mut found, mut result) = (0, Ok(()));
     let mut unread = false;
@@ -315,7 +298,7 @@ fn place(page: usize, pages: usize) -> String {
 
 /// The name of the judge, which is that of its file.
 fn judge(app: &App) -> String {
-    let path = app.browser.path();
+    let path = &app.browser.path;
     let name = path.file_name().unwrap_or(path.as_os_str());
     name.to_string_lossy().into_owned()
 }
@@ -329,27 +312,22 @@ fn form(query: &Query, subjects: &[String], has_labels: bool, has_rows: bool) ->
             .find(|(key, _)| *key == name)
             .map_or("", |(_, value)| value)
     };
-    let field = |name: &str, label: &str, all: Vec<(String, String)>| {
+    let field = |name: &str, label: &str, all: &mut dyn Iterator<Item = (String, String)>| {
         let chosen = value(name);
-        let choices = all.into_iter().map(|(value, text)| Choice {
-            chosen: value == chosen,
-            value,
-            text,
-        });
+        let choices = all
+            .map(|(value, text)| json!({"chosen": value == chosen, "value": value, "text": text}));
         json!({"name": name, "label": label, "choices": choices.collect::<Vec<_>>()})
     };
-    let any = || vec![(String::new(), "any".to_owned())];
+    let any = || std::iter::once((String::new(), "any".to_owned()));
     let truth = |name: &str, label: &str| {
         let words = ["true", "false", "nothing"];
         let all = Truth::ALL
             .iter()
             .zip(words)
             .map(|(truth, word)| (truth.name().to_owned(), word.to_owned()));
-        field(name, label, any().into_iter().chain(all).collect())
+        field(name, label, &mut any().chain(all))
     };
-    let statuses = STATUSES
-        .map(status_name)
-        .map(|name| (name.clone(), name.replace('_', " ")));
+    let statuses = Status::ALL.map(|status| (status.name().to_owned(), status.words()));
     let needs_labels = |kind: Kind| {
         !matches!(
             kind,
@@ -358,43 +336,26 @@ fn form(query: &Query, subjects: &[String], has_labels: bool, has_rows: bool) ->
                 | Kind::Miss(crate::eval::Miss::RulesAgainstJudge | crate::eval::Miss::NoVerdict)
         )
     };
-    let kinds = Kind::all()
-        .into_iter()
-        .filter(|kind| has_labels || !needs_labels(*kind));
+    let kinds = Kind::all().filter(|kind| has_labels || !needs_labels(*kind));
     let kinds = kinds.map(|kind| (kind.name().to_owned(), kind_words(kind)));
     let sorts = Sort::ALL
         .into_iter()
         .filter(|sort| has_rows || !matches!(sort, Sort::Longest | Sort::Shortest));
+    // A default is not in the address.
+    let unless = |is_default: bool, name: &str| name.repeat(usize::from(!is_default));
     let sorts = sorts.map(|sort| {
-        let name = if sort == Sort::default() {
-            String::new()
-        } else {
-            sort.name().to_owned()
-        };
-        (name, sort_words(sort).to_owned())
+        let value = unless(sort == Sort::default(), sort.name());
+        (value, sort_words(sort).to_owned())
     });
     let within = Within::ALL.map(|within| {
-        let name = if within == Within::default() {
-            String::new()
-        } else {
-            within.name().to_owned()
-        };
-        (name, within.name().to_owned())
+        let value = unless(within == Within::default(), within.name());
+        (value, within.name().to_owned())
     });
+    let with_or_without = [(String::new(), "with or without".to_owned())];
+    let mut kinds = with_or_without.into_iter().chain(kinds);
     let mut fields = vec![
-        field(
-            "status",
-            "status",
-            any().into_iter().chain(statuses).collect(),
-        ),
-        field(
-            "kind",
-            "disagreement",
-            [(String::new(), "with or without".to_owned())]
-                .into_iter()
-                .chain(kinds)
-                .collect(),
-        ),
+        field("status", "status", &mut any().chain(statuses)),
+        field("kind", "disagreement", &mut kinds),
         truth("overall", "overall"),
         truth("outcome", "outcome"),
         truth("process", "process"),
@@ -402,13 +363,9 @@ fn form(query: &Query, subjects: &[String], has_labels: bool, has_rows: bool) ->
     ];
     if (1..=MOST_PARTS).contains(&subjects.len()) {
         let names = subjects.iter().map(|name| (name.clone(), name.clone()));
-        fields.push(field(
-            "subject",
-            "subject",
-            any().into_iter().chain(names).collect(),
-        ));
+        fields.push(field("subject", "subject", &mut any().chain(names)));
     }
-    fields.push(field("sort", "order", sorts.collect()));
+    fields.push(field("sort", "order", &mut { sorts }));
     let numbers = [
         ("trial", "trial"),
         ("from", "reward from"),
@@ -422,7 +379,7 @@ fn form(query: &Query, subjects: &[String], has_labels: bool, has_rows: bool) ->
         .filter(|(key, _)| !matches!(*key, "q" | "in" | "size"));
     let chosen = chosen.count();
     let is_live = query.sort == Sort::Newest && query.page == 1 && query.text.is_empty();
-    json!({"q": query.text, "within": field("in", "in", within.to_vec()), "fields": fields, "numbers": numbers, "size": value("size"),
+    json!({"q": query.text, "within": field("in", "in", &mut within.into_iter()), "fields": fields, "numbers": numbers, "size": value("size"),
         "is_default": is_default, "chosen": chosen, "is_live": is_live})
 }
 

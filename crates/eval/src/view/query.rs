@@ -45,19 +45,20 @@ impl Query {
                 continue;
             }
             let wrong = || format!("`{key}` cannot be {value:?}");
-            let truth = || Truth::parse(value).map(Some).ok_or_else(wrong);
+            let truth = || Truth::from_name(value).map(Some).ok_or_else(wrong);
             match key.as_str() {
                 "q" => value.clone_into(&mut query.text),
-                "in" => query.within = named(Within::ALL, Within::name, value).ok_or_else(wrong)?,
-                "sort" => query.sort = named(Sort::ALL, Sort::name, value).ok_or_else(wrong)?,
-                "status" => filter.status = Some(status(value).ok_or_else(wrong)?),
+                "in" => query.within = Within::from_name(value).ok_or_else(wrong)?,
+                "sort" => query.sort = Sort::from_name(value).ok_or_else(wrong)?,
+                "status" => filter.status = Some(Status::from_name(value).ok_or_else(wrong)?),
                 "process" => filter.process = truth()?,
                 "outcome" => filter.outcome = truth()?,
                 "overall" => filter.overall = truth()?,
                 "rules" => filter.rules = truth()?,
                 "subject" => filter.subject = Some(value.to_owned()),
                 "kind" => {
-                    filter.kind = Some(named(Kind::all(), Kind::name, value).ok_or_else(wrong)?);
+                    let found = Kind::all().find(|kind| kind.name() == value);
+                    filter.kind = Some(found.ok_or_else(wrong)?);
                 }
                 "trial" => filter.trial = Some(value.parse().map_err(|_| wrong())?),
                 "from" => filter.from = Some(number(value).ok_or_else(wrong)?),
@@ -76,15 +77,12 @@ impl Query {
         let filter = &self.filter;
         let truth = |truth: Option<Truth>| truth.map(|truth| truth.name().to_owned());
         let number = |number: Option<f32>| number.map(|number| number.to_string());
+        let within = (self.within != Within::default()).then(|| self.within.name().to_owned());
+        let sort = (self.sort != Sort::default()).then(|| self.sort.name().to_owned());
         let all = [
             ("q", Some(self.text.clone())),
-            (
-                "in",
-                Some(self.within)
-                    .filter(|within| *within != Within::default())
-                    .map(|within| within.name().to_owned()),
-            ),
-            ("status", filter.status.map(status_name)),
+            ("in", within),
+            ("status", filter.status.map(|one| one.name().to_owned())),
             ("overall", truth(filter.overall)),
             ("outcome", truth(filter.outcome)),
             ("process", truth(filter.process)),
@@ -94,18 +92,8 @@ impl Query {
             ("trial", filter.trial.map(|trial| trial.to_string())),
             ("from", number(filter.from)),
             ("to", number(filter.to)),
-            (
-                "sort",
-                Some(self.sort)
-                    .filter(|sort| *sort != Sort::default())
-                    .map(|sort| sort.name().to_owned()),
-            ),
-            (
-                "size",
-                Some(self.size)
-                    .filter(|size| *size != SIZE)
-                    .map(|size| size.to_string()),
-            ),
+            ("sort", sort),
+            ("size", (self.size != SIZE).then(|| self.size.to_string())),
         ];
         let given = all
             .into_iter()
@@ -139,40 +127,8 @@ impl Query {
     }
 }
 
-fn named<T: Copy>(
-    all: impl IntoIterator<Item = T>,
-    name: fn(T) -> &'static str,
-    wanted: &str,
-) -> Option<T> {
-    all.into_iter().find(|one| name(*one) == wanted)
-}
-
 fn number(text: &str) -> Option<f32> {
     text.parse().ok().filter(|number: &f32| number.is_finite())
-}
-
-/// Every status that a verdict may have.
-pub(super) const STATUSES: [Status; 6] = [
-    Status::Ok,
-    Status::Unparsed,
-    Status::TooLong,
-    Status::OutOfDomain,
-    Status::Unsure,
-    Status::Failed,
-];
-
-/// A status's name in files.
-pub(super) fn status_name(status: Status) -> String {
-    serde_json::to_value(status)
-        .ok()
-        .and_then(|name| Some(name.as_str()?.to_owned()))
-        .unwrap_or_default()
-}
-
-fn status(name: &str) -> Option<Status> {
-    STATUSES
-        .into_iter()
-        .find(|status| status_name(*status) == name)
 }
 
 #[cfg(test)]

@@ -8,14 +8,14 @@ use juror_data::id_hash;
 
 /// Why a verdict is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Kind {
+pub(super) enum DisagreementKind {
     /// It differs from its label, or from the rules.
     Miss(Miss),
     /// Another judge says something else.
     JudgeAgainstJudge,
 }
 
-impl Kind {
+impl DisagreementKind {
     /// Every kind, in the order of a report.
     pub(super) const ALL: [Self; 9] = [
         Self::Miss(Miss::MissedLuckyGuess),
@@ -37,18 +37,9 @@ impl Kind {
         }
     }
 
-    pub(super) fn title(self) -> &'static str {
-        match self {
-            Self::Miss(Miss::MissedLuckyGuess) => "missed lucky guess",
-            Self::Miss(Miss::FalsePass) => "false pass",
-            Self::Miss(Miss::FalseAlarm) => "false alarm",
-            Self::Miss(Miss::OutcomeMiss) => "outcome miss",
-            Self::Miss(Miss::NoVerdict) => "no verdict",
-            Self::Miss(Miss::RulesAgainstJudge) => "rules against judge",
-            Self::Miss(Miss::LabelDoubtful) => "label doubtful",
-            Self::Miss(Miss::ProcessMiss) => "process miss",
-            Self::JudgeAgainstJudge => "judge against judge",
-        }
+    /// Its name with spaces.
+    pub(super) fn title(self) -> String {
+        self.name().replace('_', " ")
     }
 
     pub(super) fn meaning(self) -> &'static str {
@@ -77,8 +68,8 @@ impl Kind {
 pub(super) struct Disagreement {
     /// Its index among the first judge's verdicts.
     pub(super) verdict: usize,
-    /// The kinds of disagreement, in the order of [`Kind::ALL`].
-    pub(super) kinds: Vec<Kind>,
+    /// The kinds of disagreement, in the order of [`DisagreementKind::ALL`].
+    pub(super) kinds: Vec<DisagreementKind>,
 }
 
 /// All disagreements, in the order of the verdicts.
@@ -86,7 +77,7 @@ pub(super) struct Disagreement {
 pub(super) struct Disagreements {
     pub(super) all: Vec<Disagreement>,
     /// The number of disagreements of each kind.
-    pub(super) counts: BTreeMap<Kind, usize>,
+    pub(super) counts: BTreeMap<DisagreementKind, usize>,
 }
 
 impl Disagreements {
@@ -103,17 +94,18 @@ impl Disagreements {
                 .iter()
                 .filter_map(|other| other.verdict(scored.sample, scored.trial))
                 .collect();
-            let is_of = |kind: &Kind| match kind {
-                Kind::Miss(Miss::LabelDoubtful) => {
+            let is_of = |kind: &DisagreementKind| match kind {
+                DisagreementKind::Miss(Miss::LabelDoubtful) => {
                     Miss::LabelDoubtful.is_of(scored, labelled)
                         || all_against_label(scored, &same, labelled)
                 }
-                Kind::Miss(miss) => miss.is_of(scored, labelled),
-                Kind::JudgeAgainstJudge => same.iter().any(|other| {
+                DisagreementKind::Miss(miss) => miss.is_of(scored, labelled),
+                DisagreementKind::JudgeAgainstJudge => same.iter().any(|other| {
                     differ(scored, other) || flips(scored, other, labelled).next().is_some()
                 }),
             };
-            let kinds: Vec<Kind> = Kind::ALL.into_iter().filter(is_of).collect();
+            let kinds: Vec<DisagreementKind> =
+                DisagreementKind::ALL.into_iter().filter(is_of).collect();
             for kind in &kinds {
                 *found.counts.entry(*kind).or_default() += 1;
             }
@@ -136,7 +128,7 @@ impl Disagreements {
             let scored = &first.verdicts.scored[self.all[*at].verdict];
             (id_hash(samples.id(scored.sample)), scored.trial)
         };
-        let mut of_kinds: Vec<std::vec::IntoIter<usize>> = Kind::ALL
+        let mut of_kinds: Vec<std::vec::IntoIter<usize>> = DisagreementKind::ALL
             .into_iter()
             .map(|kind| {
                 let has = |at: &usize| self.all[*at].kinds.contains(&kind);
@@ -178,16 +170,12 @@ pub(super) fn flips(
     second: &Scored,
     labelled: &Labelled,
 ) -> impl Iterator<Item = (Task, bool)> {
-    let flip = |task: Task| {
+    let flip = move |task: Task| {
         let label = task.label(labelled)?;
         let right = [first, second].map(|one| task.prediction(one) == Some(label));
         (right[0] != right[1]).then_some((task, right[1]))
     };
-    Task::ALL
-        .into_iter()
-        .filter_map(flip)
-        .collect::<Vec<_>>()
-        .into_iter()
+    Task::ALL.into_iter().filter_map(flip)
 }
 
 /// Whether all judges, at least two, agree on a final answer against its label and are sure.

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::Contents;
-use super::disagreements::{Disagreement, Kind, flips};
+use super::disagreements::{Disagreement, DisagreementKind, flips};
 use crate::eval::Task;
 use crate::report::numbers::grouped;
 
@@ -31,16 +31,12 @@ pub(super) struct Facets {
 impl Facets {
     pub(super) fn of(contents: &Contents<'_>, names: &[String]) -> Self {
         let mut facets = Self::default();
-        for kind in Kind::ALL {
-            facets.add(
-                kind.name().to_owned(),
-                kind.title().to_owned(),
-                "disagreement",
-            );
+        let judge = &names[0];
+        for kind in DisagreementKind::ALL {
+            facets.add(kind.name().to_owned(), kind.title(), "disagreement");
         }
         for task in Task::ALL {
             for (label, said) in WRONG {
-                let judge = names.first().map_or("the judge", String::as_str);
                 let title = format!(
                     "{} labelled {label}, {} from {judge}",
                     task.name(),
@@ -101,13 +97,10 @@ impl Facets {
         }
         for (at, other) in contents.judges.iter().enumerate().skip(1) {
             let other = other.verdict(scored.sample, scored.trial);
-            let flips = other.map(|other| flips(scored, other, labelled));
-            names.extend(
-                flips
-                    .into_iter()
-                    .flatten()
-                    .map(|(task, is_mended)| flip_name(at, task, is_mended)),
-            );
+            let flips = other
+                .into_iter()
+                .flat_map(|other| flips(scored, other, labelled));
+            names.extend(flips.map(|(task, is_mended)| flip_name(at, task, is_mended)));
         }
         names.extend(labelled.subject.map(|number| format!("subject-{number}")));
         names.extend(labelled.answer_type.map(|number| format!("type-{number}")));
@@ -162,14 +155,9 @@ pub(super) fn flip_name(judge: usize, task: Task, is_mended: bool) -> String {
 }
 
 pub(super) fn lengths(contents: &Contents<'_>) -> impl Iterator<Item = String> {
-    let parts = contents.judges.first().into_iter();
-    parts.flat_map(|first| {
-        first.evaluation.by_response_length.iter().map(|part| {
-            format!(
-                "{}–{} characters",
-                grouped(part.from as usize),
-                grouped(part.to as usize)
-            )
-        })
+    let parts = contents.judges[0].evaluation.by_response_length.iter();
+    parts.map(|part| {
+        let ends = [part.from, part.to].map(|end| grouped(end as usize));
+        format!("{} characters", ends.join("–"))
     })
 }

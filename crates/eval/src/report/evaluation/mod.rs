@@ -18,21 +18,20 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use minijinja::Value as Html;
+use minijinja::value::Serde;
+use minijinja::{Value as Html, context};
 use rayon::prelude::*;
-use serde::Serialize;
 
 use super::numbers::grouped;
 use super::page::{STYLE, policy, render};
-use super::record::{Judgement, Record, Said, Tag};
+use super::record::{Answers, Article, Judgement, Tag};
 use super::run;
 use crate::eval::{
-    Choices, Comparison, Evaluation, Flip, Labelled, PrimeRow, Samples, Scored, Task, Verdicts,
+    Choices, Comparison, Evaluation, Flip, PrimeRow, Samples, Scored, Task, Verdicts,
 };
-use disagreements::{Disagreement, Disagreements, Kind};
+use disagreements::{Disagreement, DisagreementKind, Disagreements};
 use facets::{Facet, Facets};
 use juror_data::{ColumnMap, DatasetError};
-use plots::PlotView;
 use texts::{SampleTexts, VerdictTexts};
 
 /// The most bytes of all records together.
@@ -45,6 +44,7 @@ const SCRIPT: &str = include_str!("../report.js");
 
 /// Why a report cannot be made.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum ReportError {
     /// A file cannot be read a second time.
     #[error(transparent)]
@@ -53,10 +53,7 @@ pub enum ReportError {
     #[error(
         "{file} does not hold the same verdicts when it is read again: a report needs files that can be read twice and stay as they are"
     )]
-    Changed {
-        /// The file.
-        file: String,
-    },
+    Changed { file: String },
     /// The page's template does not fit its values: a fault of this program.
     #[error("the report's template: {0:#}")]
     Template(#[from] minijinja::Error),
@@ -114,33 +111,6 @@ pub struct Contents<'r> {
 /// # Errors
 /// When the files cannot be read a second time.
 pub fn html(contents: &Contents<'_>) -> Result<String, ReportError> {
-    #[derive(Serialize)]
-    struct Page<'p> {
-        policy: String,
-        style: Html,
-        script: Html,
-        version: &'static str,
-        names: &'p [String],
-        /// What is known of each judge's run.
-        runs: Vec<(&'p String, String)>,
-        #[serde(flatten)]
-        figures: tables::Figures,
-        plots: Vec<PlotView>,
-        kinds: Vec<KindRow>,
-        facets: Vec<Facet>,
-        disagreements: String,
-        shown: String,
-        left_out: String,
-        records: Html,
-    }
-    #[derive(Serialize)]
-    struct KindRow {
-        name: &'static str,
-        title: &'static str,
-        meaning: &'static str,
-        count: String,
-        shown: usize,
-    }
     let Some(first) = contents.judges.first() else {
         return Ok(String::new());
     };
@@ -148,45 +118,41 @@ pub fn html(contents: &Contents<'_>) -> Result<String, ReportError> {
     let found = Disagreements::of(contents.judges, contents.samples);
     let mut facets = Facets::of(contents, &names);
     let shown = Shown::of(contents, &names, &found, &mut facets)?;
-    let kinds: Vec<KindRow> = Kind::ALL
+    let kinds = DisagreementKind::ALL
         .into_iter()
-        .filter(|kind| contents.judges.len() > 1 || *kind != Kind::JudgeAgainstJudge)
-        .map(|kind| KindRow {
-            name: kind.name(),
-            title: kind.title(),
-            meaning: kind.meaning(),
-            count: grouped(found.counts.get(&kind).copied().unwrap_or_default()),
-            shown: facets.shown(kind.name()),
+        .filter(|kind| contents.judges.len() > 1 || *kind != DisagreementKind::JudgeAgainstJudge)
+        .map(|kind| {
+            let count = found.counts.get(&kind).copied().unwrap_or_default();
+            context! {
+                name => kind.name(), title => kind.title(), meaning => kind.meaning(),
+                count => grouped(count), shown => facets.shown(kind.name()),
+            }
         })
-        .collect();
+        .collect::<Html>();
     let facets = facets.shown_ones();
     let style = format!("{STYLE}{}", rules(&facets));
-    let page = Page {
-        policy: policy(&[&style], &[SCRIPT]),
-        version: env!("CARGO_PKG_VERSION"),
-        figures: tables::Figures::of(contents, &names, &facets),
-        plots: plots::of(contents, &names),
-        names: &names,
-        runs: names
-            .iter()
-            .zip(contents.judges)
-            .map(|(name, judge)| (name, run::words(judge.path)))
-            .collect(),
-        kinds,
-        facets,
-        disagreements: grouped(found.all.len()),
-        left_out: if shown.count < found.all.len() {
-            grouped(found.all.len() - shown.count)
-        } else {
-            String::new()
-        },
-        shown: grouped(shown.count),
-        // The stylesheet and the script are parts of this program, and a rule is made from a name of our own.
-        style: Html::from_safe_string(style),
-        script: Html::from_safe_string(SCRIPT.to_owned()),
-        records: Html::from_safe_string(shown.html),
-    };
+    // What is known of each judge's run.
+    let runs = names.iter().zip(contents.judges);
+    let runs = runs.map(|(name, judge)| Html::from_iter([name.clone(), run::words(judge.path)]));
     debug_assert!(first.verdicts.scored.len() >= shown.count);
+    let left_out = found.all.len() - shown.count;
+    let page = context! {
+        policy => policy(&[&style], &[SCRIPT]),
+        version => env!("CARGO_PKG_VERSION"),
+        plots => Html::from_iter(plots::of(contents, &names)),
+        names => names.iter().collect::<Html>(),
+        runs => runs.collect::<Html>(),
+        kinds,
+        facets => Html::from(Serde(&facets)),
+        disagreements => grouped(found.all.len()),
+        left_out => if left_out > 0 { grouped(left_out) } else { String::new() },
+        shown => grouped(shown.count),
+        // The stylesheet and the script are parts of this program, and a rule is made from a name of our own.
+        style => Html::from_safe_string(style),
+        script => Html::from_safe_string(SCRIPT.to_owned()),
+        records => Html::from_safe_string(shown.html),
+        ..tables::of(contents, &names, &facets)
+    };
     Ok(render("report.html", page)?)
 }
 
@@ -245,11 +211,9 @@ impl Shown {
             .iter()
             .enumerate()
             .map(|(at, judge)| {
-                let of_judge = wanted
+                let of_judge: Vec<&Scored> = wanted
                     .iter()
-                    .filter_map(|one| judge.verdict(one.sample, one.trial));
-                let of_judge: Vec<(u32, u32, u32)> = of_judge
-                    .map(|one| (one.sample, one.trial, one.line))
+                    .filter_map(|one| judge.verdict(one.sample, one.trial))
                     .collect();
                 let columns = (own && at == 0).then_some(contents.columns);
                 texts::of_verdicts(judge.path, contents.samples, &of_judge, columns)
@@ -315,21 +279,15 @@ struct Source<'s> {
 }
 
 impl Source<'_> {
-    fn record(&self, disagreement: &Disagreement) -> Record {
+    fn record(&self, disagreement: &Disagreement) -> Article {
         let samples = self.contents.samples;
         let scored = &self.contents.judges[0].verdicts.scored[disagreement.verdict];
         let labelled = samples.labelled.get(scored.sample as usize);
         let key = (scored.sample, scored.trial);
-        let own_texts = self
-            .verdict_texts
-            .first()
-            .and_then(|texts| texts.get(&key)?.sample.as_ref());
-        let texts = self
-            .sample_texts
-            .get(&scored.sample)
-            .or(own_texts)
-            .cloned()
-            .unwrap_or_default();
+        let own_texts = self.verdict_texts[0].get(&key);
+        let own_texts = own_texts.and_then(|texts| texts.sample.as_ref());
+        let texts = self.sample_texts.get(&scored.sample).or(own_texts);
+        let texts = texts.cloned().unwrap_or_default();
         let judgements = self
             .contents
             .judges
@@ -343,7 +301,7 @@ impl Source<'_> {
         let name = |names: &crate::eval::Names, number: Option<u32>| {
             number.map(|number| names.name(number).to_owned())
         };
-        Record {
+        Article {
             anchor: format!("r{}", disagreement.verdict),
             id: samples.id(scored.sample).to_owned(),
             trial: self.trials.then_some(scored.trial),
@@ -357,49 +315,32 @@ impl Source<'_> {
                 .iter()
                 .map(|kind| Tag {
                     name: kind.name(),
-                    text: kind.title().to_owned(),
+                    text: kind.title(),
                 })
                 .collect(),
             facets: Facets::of_record(self.contents, disagreement),
             question: texts.question,
             reference: texts.reference,
             response: texts.response,
-            label: labelled.map(label),
+            label: labelled.map(Answers::from),
             judgements: judgements.collect(),
             rules: scored.rules,
             brief: true,
             without_texts: "make the report with `--rows`, the rows that were judged, or judge with `--keep`",
-            ..Record::default()
+            ..Article::default()
         }
-    }
-}
-
-fn label(labelled: &Labelled) -> Said {
-    Said {
-        process: labelled.process,
-        outcome: labelled.outcome,
-        overall: labelled.overall,
     }
 }
 
 fn judgement(name: &str, scored: &Scored, texts: Option<&VerdictTexts>) -> Judgement {
     let texts = texts.cloned().unwrap_or_default();
-    let status = serde_json::to_value(scored.status).unwrap_or_default();
     Judgement {
-        judge: name.to_owned(),
         place: texts.place,
-        status: status.as_str().unwrap_or_default().replace('_', " "),
-        said: Said {
-            process: scored.process,
-            outcome: scored.outcome,
-            overall: scored.overall,
-        },
-        process_probability: scored.process_probability,
-        outcome_probability: scored.outcome_probability,
+        status: scored.status.words(),
         reward: texts.reward,
-        generated: Some(scored.generated),
         reason: texts.reason,
         raw: texts.raw,
         error: texts.error,
+        ..Judgement::of(name, scored)
     }
 }

@@ -1,56 +1,39 @@
 //! The plots of a report.
 
-use minijinja::Value as Html;
-use serde::Serialize;
+use minijinja::{Value as Html, context};
 
 use super::{Contents, JudgeResults};
-use crate::eval::{Reliability, Task, wilson};
+use crate::eval::{Reliability, Share, Task, wilson};
 use crate::report::numbers::{grouped, percent, range};
-use crate::report::plot::{Axis, Mark, Plot, SMALL};
+use crate::report::plot::{Axis, Mark, Plot, SIZE, SMALL};
 
 /// About how many columns a histogram has.
 const COLUMNS: f64 = 24.0;
 
-/// A plot with its caption and the same data as a table.
-#[derive(Debug, Clone, Serialize)]
-pub(super) struct PlotView {
-    /// The section of the page that it belongs to.
-    section: &'static str,
-    title: String,
-    svg: Html,
-    caption: String,
-    /// The table's header and rows.
-    header: Vec<&'static str>,
+/// A plot with its caption, and the same data as a table, in a section of the page.
+fn figure(
+    section: &str,
+    plot: &Plot,
+    caption: impl Into<String>,
+    header: &[&str],
     rows: Vec<Vec<String>>,
-}
-
-impl PlotView {
-    fn new(
-        section: &'static str,
-        plot: &Plot,
-        caption: impl Into<String>,
-        header: &[&'static str],
-        rows: Vec<Vec<String>>,
-    ) -> Self {
-        Self {
-            section,
-            title: plot.title.clone(),
-            svg: Html::from_safe_string(if section == "reliability" {
-                plot.svg_of(SMALL)
-            } else {
-                plot.svg()
-            }),
-            caption: caption.into(),
-            header: header.into(),
-            rows,
-        }
+) -> Html {
+    let is_small = section == "reliability";
+    let svg = plot.svg(if is_small { SMALL } else { SIZE });
+    context! {
+        section,
+        title => &plot.title,
+        svg => Html::from_safe_string(svg),
+        caption => caption.into(),
+        header => header.iter().copied().collect::<Html>(),
+        rows => rows.into_iter().map(Html::from_iter).collect::<Html>(),
     }
 }
 
 /// All plots.
-pub(super) fn of(contents: &Contents<'_>, names: &[String]) -> Vec<PlotView> {
+pub(super) fn of(contents: &Contents<'_>, names: &[String]) -> Vec<Html> {
     let first = &contents.judges[0];
-    let mut plots: Vec<PlotView> = first
+    let mut plots: Vec<Html> = first
         .evaluation
         .reliability
         .iter()
@@ -63,14 +46,9 @@ pub(super) fn of(contents: &Contents<'_>, names: &[String]) -> Vec<PlotView> {
 }
 
 /// Plots observed shares against probabilities.
-fn reliability(task: Task, of: &Reliability) -> PlotView {
-    let most = of
-        .bins
-        .iter()
-        .map(|bin| bin.count)
-        .max()
-        .unwrap_or(1)
-        .max(1);
+fn reliability(task: Task, of: &Reliability) -> Html {
+    let most = of.bins.iter().map(|bin| bin.count).max();
+    let most = most.unwrap_or(1).max(1);
     let mut marks = vec![Mark::Line {
         ends: [[0.0, 0.0], [1.0, 1.0]],
         class: "ideal",
@@ -114,7 +92,7 @@ fn reliability(task: Task, of: &Reliability) -> PlotView {
         y: Axis::shares("labelled true", 0.0, 1.0),
         marks,
     };
-    PlotView::new(
+    figure(
         "reliability",
         &plot,
         format!(
@@ -134,13 +112,9 @@ fn reliability(task: Task, of: &Reliability) -> PlotView {
 }
 
 /// A judge's accuracy on a task.
-fn accuracy(judge: &JudgeResults<'_>, task: Task) -> Option<crate::eval::Share> {
-    judge
-        .evaluation
-        .all
-        .tasks
-        .get(&task)
-        .map(|scores| scores.accuracy)
+fn accuracy(judge: &JudgeResults<'_>, task: Task) -> Option<Share> {
+    let scores = judge.evaluation.all.tasks.get(&task)?;
+    Some(scores.accuracy)
 }
 
 /// The first task that all judges have.
@@ -164,7 +138,7 @@ fn shares_axis(label: String, shares: impl Iterator<Item = f64>) -> Axis {
 }
 
 /// Plots accuracy against the cost of a verdict, for several judges or for one whose cost is known.
-fn cost(contents: &Contents<'_>, names: &[String]) -> Option<PlotView> {
+fn cost(contents: &Contents<'_>, names: &[String]) -> Option<Html> {
     let task = common_task(contents)?;
     let known = contents
         .judges
@@ -179,7 +153,7 @@ fn cost(contents: &Contents<'_>, names: &[String]) -> Option<PlotView> {
     };
     // The first judge keeps its colour, whichever judges are left out.
     let is_first = |name: &String| names.first() == Some(name);
-    let points: Vec<(f64, crate::eval::Share, &String)> = contents
+    let points: Vec<(f64, Share, &String)> = contents
         .judges
         .iter()
         .zip(names)
@@ -218,7 +192,7 @@ fn cost(contents: &Contents<'_>, names: &[String]) -> Option<PlotView> {
             range(share.interval),
         ]
     });
-    Some(PlotView::new(
+    Some(figure(
         "cost",
         &plot,
         if known {
@@ -233,7 +207,7 @@ fn cost(contents: &Contents<'_>, names: &[String]) -> Option<PlotView> {
     ))
 }
 
-fn judge_point(is_first: bool, across: f64, share: crate::eval::Share, name: &str) -> Mark {
+fn judge_point(is_first: bool, across: f64, share: Share, name: &str) -> Mark {
     Mark::Point {
         at: [across, share.share],
         interval: Some(share.interval),
@@ -249,7 +223,7 @@ fn judge_point(is_first: bool, across: f64, share: crate::eval::Share, name: &st
 }
 
 /// Plots accuracy against parameters only, with published judges, whose tokens are not known.
-fn parameters(contents: &Contents<'_>, names: &[String]) -> Option<PlotView> {
+fn parameters(contents: &Contents<'_>, names: &[String]) -> Option<Html> {
     let published: Vec<(f64, f64, &String)> = contents
         .published
         .iter()
@@ -260,7 +234,7 @@ fn parameters(contents: &Contents<'_>, names: &[String]) -> Option<PlotView> {
     }
     // The first judge keeps its colour, whichever judges are left out.
     let is_first = |name: &String| names.first() == Some(name);
-    let own: Vec<(f64, crate::eval::Share, &String)> = contents
+    let own: Vec<(f64, Share, &String)> = contents
         .judges
         .iter()
         .zip(names)
@@ -312,7 +286,7 @@ fn parameters(contents: &Contents<'_>, names: &[String]) -> Option<PlotView> {
         );
     let mut rows: Vec<_> = rows.collect();
     rows.sort_by(|a, b| a.0.total_cmp(&b.0));
-    Some(PlotView::new(
+    Some(figure(
         "cost",
         &plot,
         "Hollow points are published figures on PRIME (arXiv 2602.11570). How many tokens those judges generated was not published, so \
@@ -327,7 +301,7 @@ fn parameters(contents: &Contents<'_>, names: &[String]) -> Option<PlotView> {
 }
 
 /// Plots how many tokens were generated for a verdict.
-fn tokens(contents: &Contents<'_>, names: &[String]) -> Option<PlotView> {
+fn tokens(contents: &Contents<'_>, names: &[String]) -> Option<Html> {
     let first = &contents.judges[0];
     let mut generated: Vec<u32> = first
         .verdicts
@@ -403,7 +377,7 @@ fn tokens(contents: &Contents<'_>, names: &[String]) -> Option<PlotView> {
     } else {
         String::new()
     };
-    Some(PlotView::new(
+    Some(figure(
         "tokens",
         &plot,
         format!(

@@ -1,118 +1,81 @@
-//! The tables of a report, in the form that its template takes.
+//! The tables of a report, as the values that its template takes.
 
-use std::collections::BTreeMap;
-
-use minijinja::Value as Html;
-use serde::Serialize;
+use minijinja::{Value as Html, context};
 
 use super::facets::{Facet, cell_name, flip_name, lengths};
 use super::{Contents, JudgeResults};
-use crate::eval::{Baseline, CostUnit, Estimate, Interval, Measures, Samples, Scores, Share, Task};
+use crate::eval::{Baseline, CostUnit, Estimate, Interval, Measures, Scores, Share, Task};
 use crate::report::numbers::{
-    DASH, area, grouped, no_better, p_value, percent, percent_or_dash, points, range, threshold,
+    area, grouped, no_better, or_dash, p_value, percent, percent_or_dash, points, range, threshold,
 };
 use crate::report::plot::bar;
 use juror_data::verdict::Status;
 
 /// A figure with its interval.
-#[derive(Debug, Clone, Default, Serialize)]
-struct Cell {
-    value: String,
-    range: String,
-}
-
-impl Cell {
-    fn new(value: Option<f64>, interval: Option<Interval>) -> Self {
-        Self {
-            value: percent_or_dash(value),
-            range: value.and(interval).map_or_else(String::new, range),
-        }
-    }
-
-    fn share(share: Option<Share>) -> Self {
-        Self::new(
-            share.map(|share| share.share),
-            share.map(|share| share.interval),
-        )
-    }
-
-    fn estimate(estimate: Option<Estimate>) -> Self {
-        Self::new(
-            estimate.map(|estimate| estimate.value),
-            estimate.and_then(|estimate| estimate.interval),
-        )
+fn cell(value: Option<f64>, interval: Option<Interval>) -> Html {
+    context! {
+        value => percent_or_dash(value),
+        range => value.and(interval).map_or_else(String::new, range),
     }
 }
 
-/// One of the main figures.
-#[derive(Debug, Clone, Serialize)]
-struct Figure {
-    name: String,
-    value: String,
-    unit: &'static str,
-    detail: String,
+fn share_cell(share: Option<Share>) -> Html {
+    cell(
+        share.map(|share| share.share),
+        share.map(|share| share.interval),
+    )
 }
 
-/// A row of the table of scores.
-#[derive(Debug, Clone, Serialize)]
+/// A row of a table of scores.
 struct ScoreRow {
-    name: String,
-    class: &'static str,
-    labels: String,
-    bar: Html,
-    /// What the bar shows: a share with its interval.
-    #[serde(skip)]
-    drawn: (f64, Option<Interval>),
-    accuracy: Cell,
-    answered: String,
-    f1: Cell,
-    precision: String,
-    recall: String,
-    kappa: String,
+    values: Html,
+    /// What its bar shows: a share with its interval.
+    bar: (f64, Option<Interval>),
 }
 
 impl ScoreRow {
-    fn of(name: String, class: &'static str, scores: &Scores) -> Self {
+    fn of(name: &str, class: &str, scores: &Scores) -> Self {
+        let accuracy = scores.accuracy;
+        let share = |share: Option<Share>| percent_or_dash(share.map(|share| share.share));
         Self {
-            name,
-            class,
-            labels: grouped(scores.confusion.all()),
-            bar: Html::default(),
-            drawn: (scores.accuracy.share, Some(scores.accuracy.interval)),
-            accuracy: Cell::share(Some(scores.accuracy)),
-            answered: percent_or_dash(scores.selective_accuracy.map(|share| share.share)),
-            f1: Cell::estimate(scores.f1),
-            precision: percent_or_dash(scores.precision.map(|share| share.share)),
-            recall: percent_or_dash(scores.recall.map(|share| share.share)),
-            kappa: scores
-                .kappa
-                .map_or_else(|| DASH.to_owned(), |kappa| format!("{:.2}", kappa.value)),
+            values: context! {
+                name, class,
+                labels => grouped(scores.confusion.all()),
+                accuracy => share_cell(Some(accuracy)),
+                answered => share(scores.selective_accuracy),
+                f1 => estimate_cell(scores.f1),
+                precision => share(scores.precision),
+                recall => share(scores.recall),
+                kappa => or_dash(scores.kappa, |kappa| format!("{:.2}", kappa.value)),
+            },
+            bar: (accuracy.share, Some(accuracy.interval)),
         }
     }
 
     /// A row with only accuracy and F1.
-    fn short(name: &str, value: f64, interval: Option<Interval>, f1: Cell) -> Self {
+    fn short(name: &str, accuracy: f64, interval: Option<Interval>, f1: Html) -> Self {
+        let empty = "";
         Self {
-            name: name.to_owned(),
-            class: "aside",
-            labels: String::new(),
-            bar: Html::default(),
-            drawn: (value, interval),
-            accuracy: Cell::new(Some(value), interval),
-            answered: String::new(),
-            f1,
-            precision: String::new(),
-            recall: String::new(),
-            kappa: String::new(),
+            values: context! {
+                name, class => "aside", accuracy => cell(Some(accuracy), interval), f1,
+                labels => empty, answered => empty, precision => empty, recall => empty, kappa => empty,
+            },
+            bar: (accuracy, interval),
         }
     }
 }
 
-/// Draws the bars of a table from the lowest to the highest end of an interval, in whole steps of 5 %; gives these two in words.
-fn draw<'r>(rows: impl Iterator<Item = &'r mut ScoreRow>) -> String {
-    let rows: Vec<&mut ScoreRow> = rows.collect();
+fn estimate_cell(estimate: Option<Estimate>) -> Html {
+    cell(
+        estimate.map(|estimate| estimate.value),
+        estimate.and_then(|estimate| estimate.interval),
+    )
+}
+
+/// The rows with their bars, drawn from the lowest to the highest end of an interval, in whole steps of 5 %; these two in words.
+fn drawn(rows: Vec<ScoreRow>) -> (Html, String) {
     let ends = rows.iter().flat_map(|row| {
-        let (value, interval) = row.drawn;
+        let (value, interval) = row.bar;
         interval.unwrap_or([value, value])
     });
     let (low, high) = ends.fold((1.0_f64, 0.0_f64), |(low, high), end| {
@@ -120,170 +83,52 @@ fn draw<'r>(rows: impl Iterator<Item = &'r mut ScoreRow>) -> String {
     });
     let from = ((low * 20.0).floor() / 20.0).clamp(0.0, 0.95);
     let to = ((high * 20.0).ceil() / 20.0).clamp(from + 0.05, 1.0);
-    for row in rows {
-        let (value, interval) = row.drawn;
-        row.bar = Html::from_safe_string(bar(value, interval, [from, to]));
+    let row = |ScoreRow { values, bar: shown }| {
+        let bar = Html::from_safe_string(bar(shown.0, shown.1, [from, to]));
+        context! { bar, ..values }
+    };
+    let words = format!("{:.0}–{:.0} %", 100.0 * from, 100.0 * to);
+    (rows.into_iter().map(row).collect(), words)
+}
+
+/// The values of all tables.
+pub(super) fn of(contents: &Contents<'_>, names: &[String], facets: &[Facet]) -> Html {
+    let first = &contents.judges[0];
+    let all = &first.evaluation.all;
+    let of = |number: usize, one: &str| {
+        let plural = if number == 1 { "" } else { "s" };
+        format!("{} {one}{plural}", grouped(number))
+    };
+    let mut lead = format!(
+        "{} on {}",
+        of(all.verdicts, "verdict"),
+        of(all.samples, "labelled sample")
+    );
+    if first.evaluation.trials > 1 {
+        lead = format!("{lead}, up to {} trials each", first.evaluation.trials);
     }
-    format!("{:.0}–{:.0} %", 100.0 * from, 100.0 * to)
-}
-
-/// A part of the samples.
-#[derive(Debug, Clone, Serialize)]
-struct PartRow {
-    name: String,
-    /// The facet of its records, or empty.
-    facet: String,
-    #[serde(flatten)]
-    scores: ScoreRow,
-    outcome: Cell,
-    lucky_guesses: String,
-}
-
-#[derive(Debug, Clone, Serialize)]
-struct Parts {
-    id: &'static str,
-    title: &'static str,
-    /// The task of accuracy and F1.
-    task: &'static str,
-    rows: Vec<PartRow>,
-    /// What the bars' ends stand for.
-    drawn: String,
-    outcome: bool,
-    lucky_guesses: bool,
-}
-
-#[derive(Debug, Clone, Serialize)]
-struct Matrix {
-    task: &'static str,
-    rows: Vec<MatrixRow>,
-}
-
-#[derive(Debug, Clone, Serialize)]
-struct MatrixRow {
-    label: bool,
-    cells: Vec<MatrixCell>,
-}
-
-#[derive(Debug, Clone, Serialize)]
-struct MatrixCell {
-    count: String,
-    share: String,
-    class: &'static str,
-    facet: String,
-}
-
-/// Compares a judge with the first.
-#[derive(Debug, Clone, Serialize)]
-struct ComparisonTable {
-    name: String,
-    rows: Vec<ComparisonRow>,
-}
-
-#[derive(Debug, Clone, Serialize)]
-struct ComparisonRow {
-    task: &'static str,
-    accuracy: String,
-    f1: String,
-    mended: String,
-    mended_facet: String,
-    broken: String,
-    broken_facet: String,
-    agree: String,
-    p: String,
-}
-
-/// A judge that may be chosen.
-#[derive(Debug, Clone, Serialize)]
-struct ChoiceRow {
-    name: String,
-    cost: String,
-    accuracy: Cell,
-    against: String,
-    p: String,
-    worth: String,
-}
-
-#[derive(Debug, Clone, Serialize)]
-struct PublishedRow {
-    judge: String,
-    active: String,
-    outcome: String,
-    overall: String,
-    f1: String,
-    lucky_guess: String,
-}
-
-#[derive(Debug, Clone, Serialize)]
-pub(super) struct Figures {
-    title: String,
-    lead: String,
-    main: Vec<Figure>,
-    scores: Vec<ScoreRow>,
-    /// What the ends of these rows' bars stand for.
-    scores_drawn: String,
-    statuses: Vec<(String, String, String)>,
-    parts: Vec<Parts>,
-    matrices: Vec<Matrix>,
-    reliability: Vec<(String, Vec<String>)>,
-    comparisons: Vec<ComparisonTable>,
-    choices: Vec<ChoiceRow>,
-    cost_unit: &'static str,
-    published: Vec<PublishedRow>,
-    notes: Vec<String>,
-}
-
-impl Figures {
-    pub(super) fn of(contents: &Contents<'_>, names: &[String], facets: &[Facet]) -> Self {
-        let first = &contents.judges[0];
-        let evaluation = first.evaluation;
-        let all = &evaluation.all;
-        let of = |number: usize, one: &str| {
-            format!(
-                "{} {one}{}",
-                grouped(number),
-                if number == 1 { "" } else { "s" }
-            )
-        };
-        let mut lead = format!(
-            "{} on {}",
-            of(all.verdicts, "verdict"),
-            of(all.samples, "labelled sample")
-        );
-        if evaluation.trials > 1 {
-            lead = format!("{lead}, up to {} trials each", evaluation.trials);
-        }
-        let mut scores = scores(first);
-        Self {
-            title: names.first().cloned().unwrap_or_default(),
-            lead,
-            main: main(first),
-            scores_drawn: draw(scores.iter_mut()),
-            scores,
-            statuses: all
-                .by_status
-                .iter()
-                .map(|(status, count)| {
-                    (
-                        status_name(*status),
-                        grouped(*count),
-                        format!("{:.2} %", 100.0 * all.share_of(*status)),
-                    )
-                })
-                .collect(),
-            parts: parts(contents, facets),
-            matrices: matrices(all, facets),
-            reliability: reliability(first),
-            comparisons: comparisons(contents, names, facets),
-            choices: choices(contents, names),
-            cost_unit: match contents.choices.map(|choices| choices.unit) {
-                Some(CostUnit::ParametersTimesTokens) => {
-                    "billions of active parameters × tokens generated for a verdict"
-                }
-                _ => "tokens generated for a verdict",
-            },
-            published: published(contents),
-            notes: notes(contents, names),
-        }
+    let (scores, scores_drawn) = drawn(scores(first));
+    let status = |(status, count): (&Status, &usize)| {
+        let share = format!("{:.2} %", 100.0 * all.share_of(*status));
+        Html::from_iter([status.words(), grouped(*count), share])
+    };
+    context! {
+        title => names.first(), lead, scores, scores_drawn,
+        main => Html::from_iter(main(first)),
+        statuses => all.by_status.iter().map(status).collect::<Html>(),
+        parts => Html::from_iter(parts(contents, facets)),
+        matrices => matrices(all, facets),
+        reliability => reliability(first),
+        comparisons => comparisons(contents, names, facets),
+        choices => choices(contents, names),
+        cost_unit => match contents.choices.map(|choices| choices.unit) {
+            Some(CostUnit::ParametersTimesTokens) => {
+                "billions of active parameters × tokens generated for a verdict"
+            }
+            _ => "tokens generated for a verdict",
+        },
+        published => published(contents),
+        notes => Html::from_iter(notes(contents, names)),
     }
 }
 
@@ -291,15 +136,11 @@ impl Figures {
 fn notes(contents: &Contents<'_>, names: &[String]) -> Vec<String> {
     let mut notes = Vec::new();
     for (judge, name) in contents.judges.iter().zip(names) {
-        let sentences = no_better(judge.evaluation);
-        notes.extend(sentences.iter().map(|one| format!("{name}: {one}.")));
-        let left_out = judge.evaluation.left_out();
-        notes.extend(left_out.map(|sentence| format!("{name}: {sentence}.")));
+        let sentences = no_better(judge.evaluation).into_iter();
+        let sentences = sentences.chain(judge.evaluation.left_out());
+        notes.extend(sentences.map(|sentence| format!("{name}: {sentence}.")));
     }
-    let contradictory = contents
-        .judges
-        .first()
-        .map_or(0, |first| first.evaluation.contradictory_labels);
+    let contradictory = contents.judges[0].evaluation.contradictory_labels;
     if contradictory > 0 {
         notes.push(format!(
             "{} labels say right overall and wrong in the outcome.",
@@ -309,106 +150,73 @@ fn notes(contents: &Contents<'_>, names: &[String]) -> Vec<String> {
     notes
 }
 
-fn status_name(status: Status) -> String {
-    let name = serde_json::to_value(status).unwrap_or_default();
-    name.as_str().unwrap_or_default().replace('_', " ")
-}
-
-fn main(first: &JudgeResults<'_>) -> Vec<Figure> {
+/// The main figures.
+fn main(first: &JudgeResults<'_>) -> Vec<Html> {
     let all = &first.evaluation.all;
     let mut figures = Vec::new();
-    let mut add = |name: String, value: String, unit: &'static str, detail: String| {
-        figures.push(Figure {
-            name,
-            value,
-            unit,
-            detail,
-        });
+    let mut add = |name: &str, value: String, unit: &str, detail: String| {
+        figures.push(context! { name, value, unit, detail });
     };
     let interval = |interval: Option<Interval>| {
         interval.map_or_else(String::new, |interval| format!("95 %: {}", range(interval)))
     };
+    let accuracy = |add: &mut dyn FnMut(&str, String, &str, String), task: Task, share: Share| {
+        let name = format!("{} accuracy", task.name());
+        add(
+            &name,
+            percent(share.share),
+            "%",
+            interval(Some(share.interval)),
+        );
+    };
     let primary = all.tasks.iter().next();
     if let Some((task, scores)) = primary {
-        add(
-            format!("{} accuracy", task.name()),
-            percent(scores.accuracy.share),
-            "%",
-            interval(Some(scores.accuracy.interval)),
-        );
+        accuracy(&mut add, *task, scores.accuracy);
         if let Some(f1) = scores.f1 {
-            add(
-                format!("{} F1", task.name()),
-                percent(f1.value),
-                "%",
-                interval(f1.interval),
-            );
+            let name = format!("{} F1", task.name());
+            add(&name, percent(f1.value), "%", interval(f1.interval));
         }
     }
-    if let Some(scores) = all
-        .tasks
-        .get(&Task::Outcome)
-        .filter(|_| primary.is_some_and(|(task, _)| *task != Task::Outcome))
+    if let Some(scores) = all.tasks.get(&Task::Outcome)
+        && primary.is_some_and(|(task, _)| *task != Task::Outcome)
     {
-        add(
-            "outcome accuracy".to_owned(),
-            percent(scores.accuracy.share),
-            "%",
-            interval(Some(scores.accuracy.interval)),
-        );
+        accuracy(&mut add, Task::Outcome, scores.accuracy);
     }
     if let Some(lucky) = all.lucky_guesses {
-        add(
-            "lucky guesses refused".to_owned(),
-            percent(lucky.share),
-            "%",
-            format!(
-                "{} of {}, {}",
-                lucky.count,
-                lucky.all,
-                range(lucky.interval)
-            ),
+        let detail = format!(
+            "{} of {}, {}",
+            lucky.count,
+            lucky.all,
+            range(lucky.interval)
         );
+        add("lucky guesses refused", percent(lucky.share), "%", detail);
     }
     let preferences = first.evaluation.preferences.as_ref();
     if let Some(preference) = preferences.and_then(|preferences| preferences.all.as_ref()) {
         let right = preference.right;
-        add(
-            "better response rated highest".to_owned(),
-            percent(right.share),
-            "%",
-            format!(
-                "{} of {} questions, {}",
-                right.count,
-                right.all,
-                range(right.interval)
-            ),
+        let detail = format!(
+            "{} of {} questions, {}",
+            right.count,
+            right.all,
+            range(right.interval)
         );
+        let name = "better response rated highest";
+        add(name, percent(right.share), "%", detail);
     }
     let without = all.verdicts - all.by_status.get(&Status::Ok).copied().unwrap_or_default();
     add(
-        "no verdict".to_owned(),
+        "no verdict",
         percent(without as f64 / all.verdicts.max(1) as f64),
         "%",
         format!("{} of {}", grouped(without), grouped(all.verdicts)),
     );
-    add(
-        "tokens for a verdict".to_owned(),
-        format!("{:.0}", all.tokens.mean),
-        "",
-        format!("median {}", all.tokens.median),
-    );
+    let median = format!("median {}", all.tokens.median);
+    let mean = format!("{:.0}", all.tokens.mean);
+    add("tokens for a verdict", mean, "", median);
     if let Some(rate) = first.verdicts_per_second {
-        add(
-            "verdicts a second".to_owned(),
-            if rate < 100.0 {
-                format!("{rate:.1}")
-            } else {
-                format!("{rate:.0}")
-            },
-            "",
-            "of its run".to_owned(),
-        );
+        let digits = usize::from(rate < 100.0);
+        let rate = format!("{rate:.digits$}");
+        add("verdicts a second", rate, "", "of its run".to_owned());
     }
     figures
 }
@@ -417,25 +225,21 @@ fn scores(first: &JudgeResults<'_>) -> Vec<ScoreRow> {
     let evaluation = first.evaluation;
     let mut rows = Vec::new();
     for (task, scores) in &evaluation.all.tasks {
-        rows.push(ScoreRow::of(task.name().to_owned(), "group", scores));
+        rows.push(ScoreRow::of(task.name(), "group", scores));
         if let Some(means) = evaluation.over_subjects.get(task) {
-            let accuracy = means.accuracy;
-            rows.push(ScoreRow::short(
-                "mean of subjects",
-                accuracy.value,
-                accuracy.interval,
-                Cell::estimate(means.f1),
-            ));
+            let Estimate { value, interval } = means.accuracy;
+            let f1 = estimate_cell(means.f1);
+            rows.push(ScoreRow::short("mean of subjects", value, interval, f1));
         }
         if let Some(rules) = evaluation.all.rules.get(task) {
-            rows.push(ScoreRow::of("rules alone".to_owned(), "aside", rules));
+            rows.push(ScoreRow::of("rules alone", "aside", rules));
         }
         for (name, baseline) in [
             ("always true", &evaluation.always_true),
             ("always false", &evaluation.always_false),
         ] {
             if let Some(Baseline { accuracy, f1 }) = baseline.get(task) {
-                rows.push(ScoreRow::short(name, *accuracy, None, Cell::new(*f1, None)));
+                rows.push(ScoreRow::short(name, *accuracy, None, cell(*f1, None)));
             }
         }
     }
@@ -444,224 +248,172 @@ fn scores(first: &JudgeResults<'_>) -> Vec<ScoreRow> {
 
 /// The facet of this name, or empty if no record of the page has it.
 fn known(facets: &[Facet], name: String) -> String {
-    if facets.iter().any(|facet| facet.name == name) {
-        name
-    } else {
-        String::new()
-    }
+    let is_known = facets.iter().any(|facet| facet.name == name);
+    if is_known { name } else { String::new() }
 }
 
-fn parts(contents: &Contents<'_>, facets: &[Facet]) -> Vec<Parts> {
+/// The tables of the parts of the samples.
+fn parts(contents: &Contents<'_>, facets: &[Facet]) -> Vec<Html> {
     let evaluation = contents.judges[0].evaluation;
-    let Samples {
-        subjects,
-        answer_types,
-        ..
-    } = contents.samples;
-    let named = |prefix: &str, names: &[String], by: &BTreeMap<String, Measures>| {
-        let part = |(name, of): (&String, &Measures)| {
-            let number = names
-                .iter()
-                .position(|one| one == name)
-                .unwrap_or(usize::MAX);
-            (
-                name.clone(),
-                known(facets, format!("{prefix}-{number}")),
-                of.clone(),
-            )
-        };
-        by.iter().map(part).collect::<Vec<_>>()
+    let samples = contents.samples;
+    let by_name = |prefix: &str, names: &[String], name: &str| {
+        let number = names.iter().position(|one| one == name);
+        format!("{prefix}-{}", number.unwrap_or(usize::MAX))
     };
-    let by_length = evaluation.by_response_length.iter().enumerate();
-    let by_length = by_length.zip(lengths(contents)).map(|((at, part), name)| {
-        (
-            name,
-            known(facets, format!("length-{at}")),
-            part.measures.clone(),
-        )
+    let subjects = evaluation.by_subject.iter().map(|(name, of)| {
+        let facet = by_name("subject", samples.subjects.all(), name);
+        (name.clone(), facet, of)
     });
-    [
-        (
-            "subjects",
-            "By subject",
-            named("subject", subjects.all(), &evaluation.by_subject),
-        ),
-        (
-            "types",
-            "By answer type",
-            named("type", answer_types.all(), &evaluation.by_answer_type),
-        ),
-        ("lengths", "By response length", by_length.collect()),
-    ]
-    .into_iter()
-    .filter_map(|(id, title, parts)| {
-        let has = |task: &Task| parts.iter().any(|(_, _, of)| of.tasks.contains_key(task));
-        let primary = Task::ALL
-            .into_iter()
-            .find(has)
-            .filter(|_| parts.len() > 1)?;
-        let rows = parts.iter().filter_map(|(name, facet, of)| {
-            let outcome = of.tasks.get(&Task::Outcome);
-            Some(PartRow {
-                name: name.clone(),
-                facet: facet.clone(),
-                scores: ScoreRow::of(name.clone(), "", of.tasks.get(&primary)?),
-                outcome: Cell::share(outcome.map(|scores| scores.accuracy)),
-                lucky_guesses: of.lucky_guesses.map_or_else(
-                    || DASH.to_owned(),
-                    |share| format!("{} of {}", percent(share.share), share.all),
-                ),
-            })
-        });
-        let mut rows: Vec<PartRow> = rows.collect();
-        Some(Parts {
-            id,
-            title,
-            task: primary.name(),
-            drawn: draw(rows.iter_mut().map(|row| &mut row.scores)),
-            rows,
-            outcome: primary != Task::Outcome
-                && parts
-                    .iter()
-                    .any(|(_, _, of)| of.tasks.contains_key(&Task::Outcome)),
-            lucky_guesses: parts.iter().any(|(_, _, of)| of.lucky_guesses.is_some()),
-        })
-    })
-    .collect()
+    let types = evaluation.by_answer_type.iter().map(|(name, of)| {
+        let facet = by_name("type", samples.answer_types.all(), name);
+        (name.clone(), facet, of)
+    });
+    let by_length = evaluation.by_response_length.iter().zip(lengths(contents));
+    let by_length = by_length
+        .enumerate()
+        .map(|(at, (part, name))| (name, format!("length-{at}"), &part.measures));
+    let tables = [
+        part("subjects", "By subject", subjects.collect(), facets),
+        part("types", "By answer type", types.collect(), facets),
+        part("lengths", "By response length", by_length.collect(), facets),
+    ];
+    tables.into_iter().flatten().collect()
 }
 
-fn matrices(all: &Measures, facets: &[Facet]) -> Vec<Matrix> {
+/// The table of parts, each with its name and its facet; `None` if there is only one.
+fn part(
+    id: &str,
+    title: &str,
+    parts: Vec<(String, String, &Measures)>,
+    facets: &[Facet],
+) -> Option<Html> {
+    let has = |task: &Task| parts.iter().any(|(_, _, of)| of.tasks.contains_key(task));
+    let primary = Task::ALL
+        .into_iter()
+        .find(has)
+        .filter(|_| parts.len() > 1)?;
+    let outcome = primary != Task::Outcome && has(&Task::Outcome);
+    let lucky_guesses = parts.iter().any(|(_, _, of)| of.lucky_guesses.is_some());
+    let rows = parts.into_iter().filter_map(|(name, facet, of)| {
+        let ScoreRow { values, bar } = ScoreRow::of(&name, "", of.tasks.get(&primary)?);
+        let outcome = of.tasks.get(&Task::Outcome);
+        let lucky_guesses = or_dash(of.lucky_guesses, |share| {
+            format!("{} of {}", percent(share.share), share.all)
+        });
+        let values = context! {
+            facet => known(facets, facet),
+            outcome => share_cell(outcome.map(|scores| scores.accuracy)),
+            lucky_guesses, ..values
+        };
+        Some(ScoreRow { values, bar })
+    });
+    let (rows, drawn) = drawn(rows.collect());
+    Some(context! { id, title, task => primary.name(), rows, drawn, outcome, lucky_guesses })
+}
+
+fn matrices(all: &Measures, facets: &[Facet]) -> Html {
     let matrix = |(task, scores): (&Task, &Scores)| {
         let row = |label: bool| {
             let counts = scores.confusion.counts[usize::from(label)];
             let sum: usize = counts.iter().sum();
             let cell = |said: Option<bool>| {
                 let count = counts[said.map_or(2, usize::from)];
-                MatrixCell {
-                    count: grouped(count),
-                    share: percent_or_dash((sum > 0).then(|| count as f64 / sum as f64)),
-                    class: if said == Some(label) {
-                        "right"
-                    } else {
-                        "wrong"
-                    },
-                    facet: known(facets, cell_name(*task, label, said)),
+                let is_right = said == Some(label);
+                context! {
+                    count => grouped(count),
+                    share => percent_or_dash((sum > 0).then(|| count as f64 / sum as f64)),
+                    class => if is_right { "right" } else { "wrong" },
+                    facet => known(facets, cell_name(*task, label, said)),
                 }
             };
-            MatrixRow {
-                label,
-                cells: [Some(true), Some(false), None].map(cell).into(),
-            }
+            let cells = [Some(true), Some(false), None].map(cell);
+            context! { label, cells => Html::from_iter(cells) }
         };
-        Matrix {
-            task: task.name(),
-            rows: vec![row(true), row(false)],
-        }
+        let rows = [true, false].map(row);
+        context! { task => task.name(), rows => Html::from_iter(rows) }
     };
     all.tasks.iter().map(matrix).collect()
 }
 
-fn reliability(first: &JudgeResults<'_>) -> Vec<(String, Vec<String>)> {
-    let of = first.evaluation.reliability.iter();
-    let row = |(task, of): (&Task, &crate::eval::Reliability)| {
-        let at = |best: Option<crate::eval::Threshold>| {
-            best.map_or_else(
-                || DASH.to_owned(),
-                |best| format!("{} % at {}", percent(best.value), threshold(best.threshold)),
-            )
-        };
-        (
-            task.name().to_owned(),
-            vec![
-                grouped(of.count),
-                format!("{:.3}", of.calibration_error),
-                format!("{:.3}", of.brier),
-                of.auc
-                    .map_or_else(|| DASH.to_owned(), |auc| area(auc, of.auc_interval)),
-                at(Some(of.best_accuracy)),
-                at(of.best_f1),
-            ],
-        )
+fn reliability(first: &JudgeResults<'_>) -> Html {
+    let at = |best: crate::eval::Threshold| {
+        format!("{} % at {}", percent(best.value), threshold(best.threshold))
     };
-    of.map(row).collect()
+    let row = |(task, of): (&Task, &crate::eval::Reliability)| {
+        let cells = [
+            grouped(of.count),
+            format!("{:.3}", of.calibration_error),
+            format!("{:.3}", of.brier),
+            or_dash(of.auc, |auc| area(auc, of.auc_interval)),
+            at(of.best_accuracy),
+            or_dash(of.best_f1, at),
+        ];
+        Html::from_iter([Html::from(task.name()), Html::from_iter(cells)])
+    };
+    first.evaluation.reliability.iter().map(row).collect()
 }
 
-fn comparisons(
-    contents: &Contents<'_>,
-    names: &[String],
-    facets: &[Facet],
-) -> Vec<ComparisonTable> {
+/// How each other judge differs from the first.
+fn comparisons(contents: &Contents<'_>, names: &[String], facets: &[Facet]) -> Html {
     let others = contents.judges.iter().zip(names).enumerate().skip(1);
-    let table = |(at, (judge, name)): (usize, (&JudgeResults<'_>, &String))| ComparisonTable {
-        name: name.clone(),
-        rows: judge
-            .comparisons
-            .iter()
-            .map(|(task, comparison, _)| ComparisonRow {
-                task: task.name(),
-                accuracy: points(comparison.accuracy),
-                f1: comparison.f1.map_or_else(|| DASH.to_owned(), points),
-                mended: grouped(comparison.mcnemar.only_second),
-                mended_facet: known(facets, flip_name(at, *task, true)),
-                broken: grouped(comparison.mcnemar.only_first),
-                broken_facet: known(facets, flip_name(at, *task, false)),
-                agree: format!(
-                    "{} of {}",
-                    grouped(comparison.agree),
-                    grouped(comparison.verdicts)
-                ),
-                p: p_value(comparison.mcnemar.p_exact),
-            })
-            .collect(),
+    let table = |(at, (judge, name)): (usize, (&JudgeResults<'_>, &String))| {
+        let rows = judge.comparisons.iter().map(|(task, comparison, _)| {
+            let flips = |is_mended| known(facets, flip_name(at, *task, is_mended));
+            context! {
+                task => task.name(),
+                accuracy => points(comparison.accuracy),
+                f1 => or_dash(comparison.f1, points),
+                mended => grouped(comparison.mcnemar.only_second),
+                mended_facet => flips(true),
+                broken => grouped(comparison.mcnemar.only_first),
+                broken_facet => flips(false),
+                agree => format!("{} of {}", grouped(comparison.agree), grouped(comparison.verdicts)),
+                p => p_value(comparison.mcnemar.p_exact),
+            }
+        });
+        context! { name, rows => rows.collect::<Html>() }
     };
     others.map(table).collect()
 }
 
-fn choices(contents: &Contents<'_>, names: &[String]) -> Vec<ChoiceRow> {
+/// The judges that may be chosen.
+fn choices(contents: &Contents<'_>, names: &[String]) -> Html {
     let name = |path: &str| {
-        let known = contents
-            .judges
-            .iter()
-            .position(|judge| judge.evaluation.verdicts == path);
-        known
-            .and_then(|at| names.get(at).cloned())
-            .unwrap_or_else(|| path.to_owned())
+        let mut judges = contents.judges.iter().zip(names);
+        let known = judges.find(|(judge, _)| judge.evaluation.verdicts == path);
+        known.map_or_else(|| path.to_owned(), |(_, name)| name.clone())
     };
-    let all = contents
-        .choices
-        .into_iter()
-        .flat_map(|choices| &choices.judges);
-    all.map(|choice| {
+    let choices = contents.choices.into_iter();
+    let row = |choice: &crate::eval::Choice| {
         let against = choice.against_best.as_ref();
-        ChoiceRow {
-            name: name(&choice.verdicts),
-            cost: format!("{:.1}", choice.cost),
-            accuracy: Cell::share(Some(choice.accuracy)),
-            against: against.map_or_else(|| DASH.to_owned(), |one| points(one.accuracy)),
-            p: against.map_or_else(|| DASH.to_owned(), |one| p_value(one.mcnemar.p_exact)),
-            worth: match &choice.dominated_by {
+        context! {
+            name => name(&choice.verdicts),
+            cost => format!("{:.1}", choice.cost),
+            accuracy => share_cell(Some(choice.accuracy)),
+            against => or_dash(against, |one| points(one.accuracy)),
+            p => or_dash(against, |one| p_value(one.mcnemar.p_exact)),
+            worth => match &choice.dominated_by {
                 Some(better) => format!("no: {} costs no more and is right as often", name(better)),
                 None if against.is_none() => "the best".to_owned(),
                 None => "cheaper".to_owned(),
             },
         }
-    })
-    .collect()
+    };
+    choices
+        .flat_map(|choices| &choices.judges)
+        .map(row)
+        .collect()
 }
 
-fn published(contents: &Contents<'_>) -> Vec<PublishedRow> {
-    let rows = contents.published.iter().rev();
-    let of =
-        |value: Option<f64>| value.map_or_else(|| DASH.to_owned(), |value| format!("{value:.2}"));
-    rows.map(|row| PublishedRow {
-        judge: row.judge.clone(),
-        active: row
-            .active_parameters
-            .map_or_else(|| DASH.to_owned(), |billions| format!("{billions}")),
-        outcome: of(Some(row.outcome)),
-        overall: of(Some(row.overall)),
-        f1: of(Some(row.f1)),
-        lucky_guess: of(row.lucky_guess),
-    })
-    .collect()
+fn published(contents: &Contents<'_>) -> Html {
+    let of = |value: f64| format!("{value:.2}");
+    let row = |row: &crate::eval::PrimeRow| {
+        context! {
+            judge => &row.judge,
+            active => or_dash(row.active_parameters, |billions| format!("{billions}")),
+            outcome => of(row.outcome), overall => of(row.overall), f1 => of(row.f1),
+            lucky_guess => or_dash(row.lucky_guess, of),
+        }
+    };
+    contents.published.iter().rev().map(row).collect()
 }

@@ -6,11 +6,9 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 
 use super::ReportError;
-use crate::eval::Samples;
+use crate::eval::{Samples, Scored};
 use crate::report::record::Text;
-use juror_data::{
-    ColumnMap, LineLimit, LoadOptions, Needs, Next, Sample, each, sample_of_row, sources,
-};
+use juror_data::{ColumnMap, LineLimit, LoadOptions, Needs, Sample, each, each_row, sample_of_row};
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct SampleTexts {
@@ -69,47 +67,30 @@ pub(super) fn of_samples(
 }
 
 /// The unscored parts of some verdicts' lines, by sample and trial; with `columns` also the texts in their kept keys.
-///
-/// `wanted` are the verdicts' samples, trials and lines.
 pub(super) fn of_verdicts(
     path: &Path,
     samples: &Samples,
-    wanted: &[(u32, u32, u32)],
+    wanted: &[&Scored],
     columns: Option<&ColumnMap>,
 ) -> Result<HashMap<(u32, u32), VerdictTexts>, ReportError> {
-    let lines: HashSet<u32> = wanted.iter().map(|(_, _, line)| *line).collect();
+    let lines: HashSet<u32> = wanted.iter().map(|one| one.line).collect();
     let by_id: HashMap<(&str, u32), u32> = wanted
         .iter()
-        .map(|&(sample, trial, _)| ((samples.id(sample), trial), sample))
+        .map(|one| ((samples.id(one.sample), one.trial), one.sample))
         .collect();
     let mut texts = HashMap::with_capacity(wanted.len());
-    for source in sources(&[path.to_owned()], None)? {
-        let mut reader = source.open(LineLimit::DEFAULT, None, &[])?;
-        let mut row = Vec::new();
-        loop {
-            match reader.next(&mut row)? {
-                Next::End => break,
-                Next::Bad(_) => continue,
-                Next::Row => {}
-            }
-            let line = reader.place();
-            if !lines.contains(&(line as u32)) {
-                continue;
-            }
-            let Ok(verdict) = serde_json::from_slice::<Map<String, Value>>(&row) else {
-                continue;
-            };
-            let id = verdict
-                .get("id")
-                .and_then(Value::as_str)
-                .unwrap_or_default();
-            let trial = verdict.get("trial").and_then(Value::as_u64).unwrap_or(0) as u32;
-            if let Some(sample) = by_id.get(&(id, trial)) {
-                let place = format!("{}:{line}", source.name());
-                texts.insert((*sample, trial), of_verdict(&verdict, place, columns));
-            }
+    each_row(&[path.to_owned()], |file, line, row| {
+        let wanted = row.ok().filter(|_| lines.contains(&(line as u32)));
+        let verdict = wanted.and_then(|row| serde_json::from_slice(row).ok());
+        let verdict: Map<String, Value> = verdict.unwrap_or_default();
+        let id = verdict.get("id").and_then(Value::as_str);
+        let trial = verdict.get("trial").and_then(Value::as_u64).unwrap_or(0) as u32;
+        if let Some(sample) = id.and_then(|id| by_id.get(&(id, trial))) {
+            let place = format!("{file}:{line}");
+            texts.insert((*sample, trial), of_verdict(&verdict, place, columns));
         }
-    }
+        Ok::<(), ReportError>(())
+    })?;
     if texts.len() < by_id.len() {
         return Err(ReportError::Changed {
             file: path.display().to_string(),
