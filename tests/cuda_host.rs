@@ -15,8 +15,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use candle_core::{DType, Device, Tensor};
 use juror_engine::engine::{
-    Choices, Engine, EngineConfig, Guide, Next, RandomKey, Request, Sampling, Then, TokenLogprobs,
-    TokenSet,
+    Choices, Drafts, Engine, EngineConfig, Guide, Next, RandomKey, Request, Sampling, Then,
+    TokenLogprobs, TokenSet,
 };
 use juror_engine::model::attention::{self, AttentionKind, AttentionShape};
 use juror_engine::model::cuda::array::Array;
@@ -120,6 +120,7 @@ fn config(context_length: usize) -> EngineConfig {
         context_length,
         prefix_cache: true,
         pinned_prefix: Vec::new(),
+        drafts: Drafts::Off,
     }
 }
 

@@ -23,7 +23,7 @@ use crate::bench::{Job, LengthDistribution, Report, Seconds, Workload, trace, wo
 use juror_data::output::Mark;
 use juror_data::{LineLimit, LoadOptions, load};
 use juror_engine::checkpoint::{ModelConfig, Weights};
-use juror_engine::engine::{EngineConfig, Sampling};
+use juror_engine::engine::{Drafts, EngineConfig, Sampling};
 use juror_engine::model::cpu::instructions::InstructionSet;
 use juror_engine::model::describe_device;
 use juror_hub::Want;
@@ -143,7 +143,11 @@ pub(super) fn run(arguments: &BenchArguments) -> Result<u8, Failure> {
     let profile = output::open(&mut outputs, arguments.profile.as_ref(), |_| {
         Mark::Beginning(trace::BEGINNING.into())
     })?;
-    let options = arguments.engine.options(&arguments.model);
+    let mut options = arguments.engine.options(&arguments.model);
+    if options.drafts == Drafts::Auto {
+        // Made-up prompts, and texts past their ends, repeat themselves as no judge does.
+        options.drafts = Drafts::Off;
+    }
     let subject = subject(arguments, &options)?;
     subject.check().or_usage()?;
     let workload = describe(arguments, &subject);

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use anyhow::bail;
 use clap::Args;
 
+use juror_engine::engine::Drafts;
 use juror_engine::model::precision::{DtypeOrAuto, KvType, Quantization};
 use juror_engine::model::{DeviceChoice, PrecisionChoice};
 use juror_judge::judge::EngineOptions;
@@ -103,6 +104,10 @@ pub(super) struct EngineArguments {
     /// Compute every prompt from its beginning
     #[arg(long, help_heading = ENGINE)]
     no_prefix_cache: bool,
+    /// Draft tokens from the prompt, up to N a sequence and step (speculative decoding by prompt lookup): auto (up to 3, where
+    /// they pay; none beside CUDA kernels), off, or N
+    #[arg(long, value_name = "N", default_value = "auto", help_heading = ENGINE)]
+    drafts: Drafts,
     /// Compute with candle's operations alone on an NVIDIA GPU: the baseline
     #[arg(long, hide = true)]
     plain_operations: bool,
@@ -121,6 +126,7 @@ impl EngineArguments {
             prefill_chunk: self.prefill_chunk,
             blocks: self.kv_blocks,
             no_prefix_cache: self.no_prefix_cache,
+            drafts: self.drafts,
             plain_operations: self.plain_operations,
             no_shared_prefix: self.no_shared_prefix,
             ..EngineOptions::default()

@@ -393,6 +393,20 @@ pub(super) fn print_summary(summary: &Summary) {
         }
         add("tokens", text);
     }
+    if summary.engine.drafted_tokens > 0 {
+        let (drafted, accepted) = (
+            summary.engine.drafted_tokens,
+            summary.engine.accepted_tokens,
+        );
+        rows.push((
+            "drafts",
+            format!(
+                "{} tokens drafted, {} of them accepted",
+                HumanCount(drafted),
+                percent(accepted as usize, drafted as usize)
+            ),
+        ));
+    }
     if summary.engine.out_of_memory > 0 {
         add(
             "memory",

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use candle_core::{DType, Device};
 use juror_engine::engine::{
-    Completion, Engine, EngineConfig, RandomKey, Request, Sampling, Stats, StepModel,
+    Completion, Drafts, Engine, EngineConfig, RandomKey, Request, Sampling, Stats, StepModel,
 };
 use juror_engine::model::Decoder;
 use juror_engine::model::attention::{self, AttentionKind, AttentionShape};
@@ -182,6 +182,7 @@ fn compare_engines(precision: &Tolerance) {
             context_length: checkpoint.config.max_positions,
             prefix_cache: true,
             pinned_prefix: Vec::new(),
+            drafts: Drafts::Off,
         };
         let on_gpu = |config: &EngineConfig| {
             let decoder = checkpoint.decoder(&device, precision.dtype);

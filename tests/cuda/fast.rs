@@ -2,7 +2,7 @@
 //! engine generates with steps that are launched before the last one's tokens are known.
 
 use candle_core::{DType, Device};
-use juror_engine::engine::{EngineConfig, TokenLogprobs};
+use juror_engine::engine::{Drafts, EngineConfig, TokenLogprobs};
 use juror_engine::model::attention::{self, AttentionKind, AttentionShape};
 use juror_engine::model::cuda::linear::check_fp8;
 use juror_engine::model::precision::{KvType, Quantization, WeightType};
@@ -37,6 +37,7 @@ fn on_gpu(
                 context_length: random.config.max_positions,
                 prefix_cache: true,
                 pinned_prefix: Vec::new(),
+                drafts: Drafts::Off,
             },
             shared_prefix,
         )
@@ -263,6 +264,7 @@ fn greedy_tokens_of_launched_steps() {
             context_length: random.config.max_positions,
             prefix_cache: true,
             pinned_prefix: Vec::new(),
+            drafts: Drafts::Off,
         };
         let run = |config: &EngineConfig, shared_prefix, plain| {
             let model = on_gpu(&random, Precision::all(DType::BF16), shared_prefix, plain);
@@ -324,6 +326,7 @@ fn log_probabilities_of_launched_steps() {
             context_length: random.config.max_positions,
             prefix_cache: true,
             pinned_prefix: Vec::new(),
+            drafts: Drafts::Off,
         };
         let mut asked = requests(prompts(random.config.vocab));
         asked.truncate(9);

@@ -8,7 +8,9 @@ use candle_core::{Device, Tensor};
 use juror_data::Sample;
 use juror_data::rubric::{Criterion, Grade, Rubric};
 use juror_data::verdict::{ParseRule, Status, Verdict};
-use juror_engine::engine::{Engine, EngineConfig, LogitsModel, Properties, Sampling, StepModel};
+use juror_engine::engine::{
+    Drafts, Engine, EngineConfig, LogitsModel, Properties, Sampling, StepModel,
+};
 use juror_engine::model::ModelError;
 use juror_engine::model::batch::StepBatch;
 use juror_engine::text::reasoning::ThinkingStyle;
@@ -171,6 +173,7 @@ pub(crate) fn judge_with(
         context_length: 4096,
         prefix_cache: true,
         pinned_prefix: Vec::new(),
+        drafts: Drafts::Off,
     };
     let engine = Engine::new(model, &config).unwrap();
     let mut engines = vec![DeviceEngine {

@@ -9,7 +9,9 @@ use candle_core::{Device, Tensor};
 use juror_data::verdict::{Status, Verdict};
 use juror_data::{LoadOptions, Sample, load};
 use juror_engine::checkpoint::ModelSource;
-use juror_engine::engine::{Engine, EngineConfig, LogitsModel, Properties, Sampling, Stats};
+use juror_engine::engine::{
+    Drafts, Engine, EngineConfig, LogitsModel, Properties, Sampling, Stats,
+};
 use juror_engine::model::ModelError;
 use juror_engine::model::batch::StepBatch;
 use juror_judge::judge::{
@@ -244,6 +246,7 @@ fn mortal(text: &JudgeText, steps_left: usize, end: End) -> Engine {
         context_length: text.context,
         prefix_cache: true,
         pinned_prefix: Vec::new(),
+        drafts: Drafts::Off,
     };
     Engine::new(Box::new(model), &config).unwrap()
 }

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use candle_core::{DType, Device};
 use juror_engine::checkpoint::{ModelConfig, Weights};
 use juror_engine::engine::{
-    Allowed, Choices, Chosen, Completion, Engine, EngineConfig, FinishReason, Forward, Guide, Next,
-    Properties, RandomKey, Request, RequestId, RowRequest, Sampling, StepModel, Then, Ticket,
-    TokenLogprobs, TokenSet,
+    Allowed, Choices, Chosen, Completion, Drafts, Engine, EngineConfig, FinishReason, Forward,
+    Guide, Next, Properties, RandomKey, Request, RequestId, RowRequest, Sampling, StepModel, Then,
+    Ticket, TokenLogprobs, TokenSet,
 };
 use juror_engine::model::attention::{self, AttentionKind, AttentionShape};
 use juror_engine::model::batch::StepBatch;
@@ -236,14 +236,14 @@ proptest! {
     fn lag_changes_nothing(
         count in 1..40usize, shared in 0..40usize, spare in 0..60usize, block_size in 1..9usize,
         max_sequences in 1..40usize, token_budget in 1..80usize, max_prefill_chunk in 1..60usize,
-        prefix_cache: bool, pin: bool, late: bool, arrivals in 1..12usize,
+        prefix_cache: bool, pin: bool, late: bool, arrivals in 1..12usize, drafts in 0..6usize,
     ) {
         let longest = shared + 6 + 18 + 20;
         let config = EngineConfig {
             // From barely enough for one sequence (and the pinned template) up.
             blocks: longest.div_ceil(block_size) + shared.div_ceil(block_size) + spare,
             least_blocks: 1, block_size, max_sequences, token_budget, max_prefill_chunk, context_length: 200,
-            prefix_cache, pinned_prefix: if pin { template(shared) } else { Vec::new() },
+            prefix_cache, pinned_prefix: if pin { template(shared) } else { Vec::new() }, drafts: Drafts::Most(drafts),
         };
         let mut plain = Engine::new(Box::new(reader(block_size)), &config).unwrap();
         let expected = run_requests(&mut plain, mixed_requests(count, shared, 20), usize::MAX);
@@ -416,6 +416,7 @@ pub(crate) fn tiny_config(blocks: usize) -> EngineConfig {
         context_length: 200,
         prefix_cache: true,
         pinned_prefix: Vec::new(),
+        drafts: Drafts::Off,
     }
 }
 

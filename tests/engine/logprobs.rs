@@ -1,7 +1,7 @@
 //! Log-probabilities are those of the token beside them, by the whole vocabulary, however they were computed.
 
 use candle_core::{DType, Device};
-use juror_engine::engine::{Completion, Engine, EngineConfig, Request, Sampling};
+use juror_engine::engine::{Completion, Drafts, Engine, EngineConfig, Request, Sampling};
 use juror_engine::model::attention::{self, AttentionKind, AttentionShape};
 use juror_engine::model::{BatchRow, Decoder, StepBatch};
 use juror_judge::judge::build::PagedDecoder;
@@ -60,14 +60,14 @@ proptest! {
     #[test]
     fn they_are_those_of_their_tokens_under_a_guide_that_masks_and_appends(
         count in 1..24usize, shared in 0..40usize, spare in 0..60usize, block_size in 1..9usize,
-        max_sequences in 1..24usize, token_budget in 1..80usize, max_prefill_chunk in 1..60usize, prefix_cache: bool,
+        max_sequences in 1..24usize, token_budget in 1..80usize, max_prefill_chunk in 1..60usize, prefix_cache: bool, drafts in 0..6usize,
         seed: u64, lag: Option<bool>,
     ) {
         let config = EngineConfig {
             // From barely enough for one sequence up.
             blocks: (shared + 44).div_ceil(block_size) + spare,
             least_blocks: 1, block_size, max_sequences, token_budget, max_prefill_chunk, context_length: 200,
-            prefix_cache, pinned_prefix: Vec::new(),
+            prefix_cache, pinned_prefix: Vec::new(), drafts: Drafts::Most(drafts),
         };
         let mut engine = match lag {
             None => Engine::new(Box::new(reader(block_size)), &config).unwrap(),

@@ -1,7 +1,7 @@
 //! Models that encode positions in another way once a sequence is longer than a context (`LongRoPE`): when that is depends on
 //! the sequence alone, not on how long it might become.
 
-use juror_engine::engine::{Engine, EngineConfig, Sampling};
+use juror_engine::engine::{Drafts, Engine, EngineConfig, Sampling};
 use proptest::prelude::*;
 
 use crate::lag::Lagging;
@@ -44,6 +44,7 @@ proptest! {
         count in 1..40usize, shared in 0..40usize, spare in 0..60usize, block_size in 1..9usize,
         max_sequences in 1..40usize, token_budget in 1..80usize, max_prefill_chunk in 1..60usize,
         prefix_cache: bool, pin: bool, arrive_late: bool, late: Option<bool>, short in 1..90usize, new in 1..30usize,
+        drafts in 0..6usize,
     ) {
         let longest = shared + 6 + 18 + new;
         let config = EngineConfig {
@@ -51,6 +52,7 @@ proptest! {
             blocks: longest.div_ceil(block_size) + 2 * shared.div_ceil(block_size) + spare,
             least_blocks: 1, block_size, max_sequences, token_budget, max_prefill_chunk, context_length: 200,
             prefix_cache, pinned_prefix: if pin { template(shared) } else { Vec::new() },
+            drafts: Drafts::Most(drafts),
         };
         let (model, prompts) = (reader_of(block_size, short), prompts(count, shared));
         match late {

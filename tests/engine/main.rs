@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use candle_core::Tensor;
 use juror_engine::engine::{
-    Choices, Completion, Engine, EngineConfig, EngineError, EngineReport, EngineThread,
+    Choices, Completion, Drafts, Engine, EngineConfig, EngineError, EngineReport, EngineThread,
     FinishReason, LogitsModel, Properties, Request, RequestId, Sampling, StepObserver, StepReport,
 };
 use juror_engine::model::ModelError;
@@ -23,6 +23,7 @@ use proptest::prelude::*;
 mod attacks;
 mod constrained;
 mod devices;
+mod drafts;
 mod invariance;
 mod lag;
 mod loaded;
@@ -43,7 +44,7 @@ proptest! {
     fn a_completion_depends_on_its_request_alone(
         count in 1..40usize, shared in 0..40usize, spare in 0..60usize, block_size in 1..9usize,
         max_sequences in 1..40usize, token_budget in 1..80usize, max_prefill_chunk in 1..60usize,
-        prefix_cache: bool, pin: bool, arrive_late: bool, lazy_cache: bool,
+        prefix_cache: bool, pin: bool, arrive_late: bool, lazy_cache: bool, drafts in 0..6usize,
     ) {
         let longest = shared + 6 + 18 + 20;
         let config = EngineConfig {
@@ -51,6 +52,7 @@ proptest! {
             blocks: longest.div_ceil(block_size) + shared.div_ceil(block_size) + spare,
             least_blocks: 1, block_size, max_sequences, token_budget, max_prefill_chunk, context_length: 200, prefix_cache,
             pinned_prefix: if pin { template(shared) } else { Vec::new() },
+            drafts: Drafts::Most(drafts),
         };
         let mut model = reader(block_size);
         model.lazy_cache = lazy_cache;
@@ -282,11 +284,12 @@ proptest! {
     fn a_guide_steers_wherever_and_whenever_it_is_computed(
         count in 1..24usize, shared in 0..40usize, spare in 0..60usize, block_size in 1..9usize,
         max_sequences in 1..24usize, token_budget in 1..80usize, prefix_cache: bool, seed: u64, lag: Option<bool>,
+        drafts in 0..6usize,
     ) {
         let config = EngineConfig {
             blocks: (shared + 44).div_ceil(block_size) + spare,
             least_blocks: 1, block_size, max_sequences, token_budget, max_prefill_chunk: 60, context_length: 200,
-            prefix_cache, pinned_prefix: Vec::new(),
+            prefix_cache, pinned_prefix: Vec::new(), drafts: Drafts::Most(drafts),
         };
         let guide = |id: usize| Scripted::new(seed.wrapping_add(id as u64));
         let prompts = prompts(count, shared);
@@ -309,7 +312,10 @@ proptest! {
 
 #[test]
 fn odds_are_recorded_where_a_choice_was_generated() {
-    let prompt = vec![3, 1, 4];
+    let prompt = (0..VOCAB as u32)
+        .map(|first| vec![first, 1, 4])
+        .find(|prompt| matches!(expected(prompt, 30)[..], [_, _, yes, _, _, no, ..] if yes != no))
+        .unwrap();
     let tokens = expected(&prompt, 30);
     let choices = Arc::new(Choices::yes_or_no(&[tokens[2]], &[tokens[5]]));
     let mut engine = Engine::new(Box::new(reader(4)), &config(500)).unwrap();
@@ -333,7 +339,7 @@ fn odds_are_recorded_where_a_choice_was_generated() {
         places
     );
     let mut context = prompt;
-    context.extend(&tokens[..2]);
+    context.extend(&tokens[..places[0]]);
     let logits = logits_after(&context, false);
     let (yes, no) = (
         logits[tokens[2] as usize].exp(),

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use candle_core::{Device, Tensor};
 use juror_engine::engine::{
-    Choices, Completion, Engine, EngineConfig, Guide, LogitsModel, Next, Properties, RandomKey,
-    Request, Sampling, Then, TokenSet,
+    Choices, Completion, Drafts, Engine, EngineConfig, Guide, LogitsModel, Next, Properties,
+    RandomKey, Request, Sampling, Then, TokenSet,
 };
 use juror_engine::model::ModelError;
 use juror_engine::model::batch::StepBatch;
@@ -36,7 +36,8 @@ pub(crate) fn reader(block_size: usize) -> Reader {
     }
 }
 
-/// Logits that depend on every token of the context, in order, and on how the positions are encoded.
+/// Logits that depend on every token of the context, in order, and on how the positions are encoded. Mostly what last followed the
+/// newest token is the likeliest, so that texts repeat themselves.
 pub(crate) fn logits_after(context: &[u32], long: bool) -> Vec<f32> {
     let mut state = 0xcbf2_9ce4_8422_2325_u64 ^ u64::from(long);
     for &token in context {
@@ -44,6 +45,10 @@ pub(crate) fn logits_after(context: &[u32], long: bool) -> Vec<f32> {
             .wrapping_mul(0x0100_0000_01b3)
             .rotate_left(23);
     }
+    let quoted = context.split_last().and_then(|(newest, before)| {
+        let last = before.iter().rposition(|token| token == newest)?;
+        (!state.is_multiple_of(5)).then(|| u64::from(context[last + 1]))
+    });
     (0..VOCAB as u64)
         .map(|token| {
             let mixed = (state ^ token)
@@ -51,7 +56,9 @@ pub(crate) fn logits_after(context: &[u32], long: bool) -> Vec<f32> {
                 .rotate_left(31)
                 .wrapping_mul(0xbf58_476d_1ce4_e5b9);
             // The end-of-sequence token is made a little rarer, so that completions have some length.
-            (mixed >> 40) as f32 / 4e6 - if token == u64::from(EOS) { 0.02 } else { 0.0 }
+            let rare = if token == u64::from(EOS) { 0.02 } else { 0.0 };
+            let likely = if quoted == Some(token) { 5.0 } else { 0.0 };
+            (mixed >> 40) as f32 / 4e6 - rare + likely
         })
         .collect()
 }
@@ -93,9 +100,10 @@ impl LogitsModel for Reader {
             let row = batch
                 .rows
                 .iter()
-                .find(|row| row.query_start + row.query_len == index as usize + 1)
+                .rfind(|row| row.query_start <= index as usize)
                 .unwrap();
-            let context: Vec<u32> = (0..row.context_len)
+            let behind = row.query_start + row.query_len - 1 - index as usize;
+            let context: Vec<u32> = (0..row.context_len - behind)
                 .map(|position| {
                     let slot = row.blocks[position / self.block_size] * self.block_size as u32
                         + (position % self.block_size) as u32;
@@ -180,6 +188,7 @@ pub(crate) fn config(blocks: usize) -> EngineConfig {
         context_length: 200,
         prefix_cache: true,
         pinned_prefix: Vec::new(),
+        drafts: Drafts::Off,
     }
 }
 

@@ -10,7 +10,7 @@ use candle_core::{DType, Device, Tensor};
 use candle_nn::VarBuilder;
 use candle_transformers::models::qwen3;
 use juror_engine::checkpoint::{ModelConfig, Weights};
-use juror_engine::engine::{Engine, EngineConfig, RandomKey, Request, Sampling};
+use juror_engine::engine::{Drafts, Engine, EngineConfig, RandomKey, Request, Sampling};
 use juror_engine::model::attention::{Attention, AttentionKind, AttentionShape};
 use juror_engine::model::precision::WeightType;
 use juror_engine::model::{Decoder, Precision, PrecisionChoice};
@@ -328,6 +328,7 @@ fn a_text_that_outgrows_the_short_context_goes_on_as_in_transformers() {
             context_length: 256,
             prefix_cache: true,
             pinned_prefix: Vec::new(),
+            drafts: Drafts::Off,
         };
         let model = model.with_cache(&sizes, true).unwrap();
         let mut engine = Engine::new(model, &sizes).unwrap();

@@ -1,6 +1,7 @@
 use candle_core::{DType, Device};
 
 use super::*;
+use juror_engine::engine::Drafts;
 use juror_judge::catalog::shapes;
 
 fn estimate(shape: &str, tokens: Tokens) -> Estimate {
@@ -16,6 +17,7 @@ fn estimate(shape: &str, tokens: Tokens) -> Estimate {
         context_length: 4096,
         prefix_cache: true,
         pinned_prefix: Vec::new(),
+        drafts: Drafts::Off,
     };
     let ceiling = Ceiling {
         flops: 1e12,

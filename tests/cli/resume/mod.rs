@@ -286,7 +286,13 @@ fn a_journal_of_other_settings_is_refused_until_restarted() {
     folder
         .run(&with(
             &JUDGE,
-            &["--no-prefix-cache", "--prefill-chunk", "64"],
+            &[
+                "--no-prefix-cache",
+                "--prefill-chunk",
+                "64",
+                "--drafts",
+                "3",
+            ],
         ))
         .expect(code, &["3 were done before"]);
 

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::EngineError;
+use super::drafts::Drafts;
 use super::scheduler::{Plan, Scheduler, StepSize};
 use super::sequence::{Completion, FinishReason, LaunchedRow, Request, RequestId};
 use super::shortage::Shortage;
@@ -32,6 +33,8 @@ pub struct EngineConfig {
     pub prefix_cache: bool,
     /// The beginning of all prompts, kept in the cache for good.
     pub pinned_prefix: Vec<u32>,
+    /// Tokens drafted from the prompt. Under [asynchronous scheduling](super::Properties::async_scheduling) there are none.
+    pub drafts: Drafts,
 }
 
 /// Runs requests through a model, many at a time.
@@ -309,7 +312,7 @@ impl Engine {
         };
         let mut chosen = self.model.collect(ticket)?;
         let known = Instant::now();
-        let wanted = step.rows.iter().filter(|row| row.chooses).count();
+        let wanted: usize = step.rows.iter().map(|row| row.choices).sum();
         if chosen.len() != wanted {
             return Err(ModelError::Batch(format!(
                 "{} tokens chosen where {wanted} are wanted",
@@ -336,6 +339,7 @@ impl Engine {
         stats.discarded_tokens = self.scheduler.discarded();
         stats.preemptions = self.scheduler.preemptions();
         stats.touched_blocks = self.scheduler.touched_blocks();
+        stats.accepted_tokens = self.scheduler.accepted();
 
         let finished = Instant::now();
         let waited = known - waiting;
@@ -348,12 +352,14 @@ impl Engine {
             rows: step.size.rows,
             prefill_tokens: step.size.prefill_tokens,
             decode_tokens: step.size.decode_tokens,
+            drafted_tokens: step.size.drafted_tokens,
             used_blocks: step.used_blocks,
             blocks: self.scheduler.blocks(),
             waiting: self.scheduler.waiting(),
             generated: &generated,
         };
         stats.add_step(&report);
+        self.scheduler.measured(step.size, report.model);
         if let Some(observer) = &mut self.observer {
             observer.step(&report);
         }

@@ -16,6 +16,7 @@
 
 pub(crate) mod block_pool;
 mod core;
+mod drafts;
 pub mod guide;
 pub(crate) mod logprobs;
 pub mod random;
@@ -29,6 +30,7 @@ mod thread;
 
 pub use self::core::{Engine, EngineConfig};
 pub use block_pool::{BlockHash, BlockId, BlockPool};
+pub use drafts::Drafts;
 pub use guide::{Allowed, Guide, Next, Then, TokenSet};
 pub use logprobs::TokenLogprobs;
 pub use sampler::{Choices, Chosen, RowRequest, Sampling, choose};

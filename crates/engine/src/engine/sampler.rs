@@ -368,9 +368,7 @@ mod tests {
                 sampling,
                 key: KEY,
                 position,
-                allowed: None,
-                choices: None,
-                logprobs: None,
+                ..RowRequest::ANY
             };
             counts[choose_row(logits, &request).unwrap().token as usize] += 1;
         }
@@ -383,12 +381,8 @@ mod tests {
     #[test]
     fn greedy_takes_the_first_of_equals_and_refuses_nan() {
         let request = RowRequest {
-            sampling: Sampling::GREEDY,
             key: KEY,
-            position: 0,
-            allowed: None,
-            choices: None,
-            logprobs: None,
+            ..RowRequest::ANY
         };
         assert_eq!(choose_row(&[1.0, 3.0, 3.0], &request).unwrap().token, 1);
         assert!(choose_row(&[1.0, f32::NAN], &request).is_none());
@@ -470,12 +464,9 @@ mod tests {
         };
         let only_two = Allowed::from(TokenSet::from_iter([2, 3]));
         let mut request = RowRequest {
-            sampling: Sampling::GREEDY,
             key: KEY,
-            position: 0,
-            allowed: None,
             choices: Some(&odds),
-            logprobs: None,
+            ..RowRequest::ANY
         };
         assert_eq!(choose_row(&logits, &request).unwrap().expected, None);
         // Only allowed tokens are chosen, but the expected number is taken over all choices.
@@ -507,8 +498,7 @@ mod tests {
                     key: KEY,
                     position,
                     allowed: Some(allowed),
-                    choices: None,
-                    logprobs: None,
+                    ..RowRequest::ANY
                 };
                 let masked = [f32::NEG_INFINITY, 2.0, f32::NEG_INFINITY, 0.0];
                 let free = RowRequest {

@@ -6,13 +6,19 @@
 //! a preempted sequence.
 
 use std::collections::{HashSet, VecDeque};
+use std::time::Duration;
 
 use super::block_pool::{BlockHash, BlockId, BlockPool};
 use super::core::EngineConfig;
+use super::drafts::{Drafting, Drafts};
 use super::sampler::RowRequest;
 use super::sequence::{Completion, FinishReason, LaunchedRow, Request, Sequence};
 use super::step_model::Properties;
 use crate::model::batch::StepBatch;
+
+/// With drafts a step has logits of this many places, or of as many as it may have sequences if these are more: memory is planned
+/// for the sequences, and this many take little.
+const CHOICES: usize = 32;
 
 /// The fewest tokens that a step is limited to when memory runs out.
 const SMALLEST_STEP: usize = 16;
@@ -34,8 +40,10 @@ pub(super) struct StepSize {
     pub(super) rows: usize,
     /// Tokens of prompts, and of sequences that are recomputed.
     pub(super) prefill_tokens: usize,
-    /// Generated tokens put through to get the next one.
+    /// Generated tokens put through to get the next one, and drafts behind them.
     pub(super) decode_tokens: usize,
+    /// Of these, drafts.
+    pub(super) drafted_tokens: usize,
 }
 
 impl StepSize {
@@ -72,6 +80,9 @@ pub(super) struct Scheduler {
     preemptions: u64,
     /// Tokens chosen for sequences that had already ended.
     discarded: u64,
+    drafting: Drafting,
+    /// Drafts that were accepted.
+    accepted: u64,
 }
 
 impl Scheduler {
@@ -81,8 +92,15 @@ impl Scheduler {
         let Properties {
             short_context,
             lazy_cache,
+            async_scheduling,
             ..
         } = properties;
+        // How many drafts are accepted is not known yet when the next step is planned.
+        let drafts = if async_scheduling {
+            Drafts::Off
+        } else {
+            config.drafts
+        };
         let pool = BlockPool::new(blocks, config.block_size, config.prefix_cache).lazy(lazy_cache);
         let pinned = if config.prefix_cache {
             config.pinned_prefix.as_slice()
@@ -111,6 +129,8 @@ impl Scheduler {
             admissions: 0,
             preemptions: 0,
             discarded: 0,
+            drafting: Drafting::new(drafts),
+            accepted: 0,
         }
     }
 
@@ -188,6 +208,16 @@ impl Scheduler {
         self.discarded
     }
 
+    /// Drafts accepted so far.
+    pub(super) fn accepted(&self) -> u64 {
+        self.accepted
+    }
+
+    /// Takes in how long the model took for a step.
+    pub(super) fn measured(&mut self, size: StepSize, model: Duration) {
+        self.drafting.measured(size, model);
+    }
+
     /// Plans a step. A sequence whose next token a launched step is still choosing is planned as if that token were known
     /// and not its last. While a step is in flight, `may_preempt` must be false.
     pub(super) fn schedule(&mut self, may_preempt: bool) -> Plan {
@@ -206,6 +236,7 @@ impl Scheduler {
         if self.preemptions == preemptions {
             self.admit(&mut budget);
         }
+        self.draft(budget);
         let mut batch = StepBatch::default();
         for sequence in self.scheduled() {
             sequence.pack(&mut batch);
@@ -230,13 +261,13 @@ impl Scheduler {
             return None;
         }
         let running = self.running.iter();
-        Some(running.filter_map(Sequence::row_request).collect())
+        Some(running.flat_map(Sequence::row_requests).collect())
     }
 
     /// The rows that a launched step is to choose tokens for, now that those of the steps before it are known.
     pub(super) fn late_requests(&self, rows: &[LaunchedRow]) -> Vec<RowRequest<'_>> {
         let mut running = self.running.iter().peekable();
-        let choosing = rows.iter().filter(|row| row.chooses);
+        let choosing = rows.iter().filter(|row| row.choices > 0);
         let request = |row: &LaunchedRow| {
             // Rows and running sequences are both in the order of admission.
             while running
@@ -259,11 +290,13 @@ impl Scheduler {
             rows: 0,
             prefill_tokens: 0,
             decode_tokens: 0,
+            drafted_tokens: 0,
         };
         for sequence in self.scheduled() {
             size.rows += 1;
             if sequence.position() > 0 && sequence.pending() == 1 {
-                size.decode_tokens += sequence.scheduled();
+                size.decode_tokens += sequence.scheduled() + sequence.drafted();
+                size.drafted_tokens += sequence.drafted();
             } else {
                 size.prefill_tokens += sequence.scheduled();
             }
@@ -396,6 +429,26 @@ impl Scheduler {
         }
     }
 
+    /// Adds drafts to a step of generated tokens alone, as far as the token budget reaches. They take no block, so no sequence is
+    /// preempted and no prefix evicted for them, and no prompt is in the step, so none waits for them.
+    fn draft(&mut self, budget: usize) {
+        let size = self.step_size();
+        if size.rows == 0 || size.prefill_tokens > 0 {
+            return;
+        }
+        let depth = self.drafting.depth(size.rows);
+        let choices = self.max_sequences.max(CHOICES);
+        let mut most = budget.min(choices.saturating_sub(size.rows));
+        let scheduled = self.running.iter_mut();
+        for sequence in scheduled.filter(|sequence| sequence.scheduled() > 0) {
+            if most == 0 || depth == [0; 2] {
+                break;
+            }
+            sequence.draft(depth, most);
+            most -= sequence.drafted();
+        }
+    }
+
     /// Counts the tokens of the planned step as computed, now that it was launched; `late` says whether it is told later what to
     /// choose from. Returns its rows, for [`Self::update`].
     pub(super) fn launched(&mut self, late: bool) -> Vec<LaunchedRow> {
@@ -403,7 +456,7 @@ impl Scheduler {
         let mut choosing = 0;
         for sequence in &mut self.running {
             if let Some(row) = sequence.launch(choosing, late) {
-                choosing += u32::from(row.chooses);
+                choosing += row.choices as u32;
                 rows.push(row);
             }
         }
@@ -412,7 +465,7 @@ impl Scheduler {
 
     /// Updates sequences with a step that is done; steps are taken in the order of their launches. `next` appends the token
     /// chosen in row `n` of the step's `logits` and decides whether the sequence ends with it. Returns the sequences that
-    /// ended.
+    /// ended. Behind a draft it is called only if that was accepted.
     ///
     /// Tokens chosen for a sequence that had ended before the step was done are dropped.
     pub(super) fn update(
@@ -427,7 +480,7 @@ impl Scheduler {
         let mut index = 0;
         for row in rows {
             let number = chosen;
-            chosen += usize::from(row.chooses);
+            chosen += row.choices;
             // Rows and running sequences are both in the order of admission.
             let before = |sequence: &Sequence| sequence.admission() < row.admission;
             while self.running.get(index).is_some_and(before) {
@@ -441,16 +494,30 @@ impl Scheduler {
                 self.discarded += 1;
                 continue;
             };
-            let is_wanted = sequence.update(row, |block, hash| {
+            let mut publish = |block, hash| {
                 if self.pool.publish(block, hash) && self.pinned.contains(&hash) {
                     self.pool.retain(block);
                 }
-            });
+            };
+            let is_wanted = sequence.update(row, &mut publish);
             if !is_wanted {
-                self.discarded += u64::from(row.chooses);
+                self.discarded += row.choices as u64;
                 continue;
             }
-            if let Some(reason) = next(sequence, number) {
+            let mut accepted = 0;
+            let ended = loop {
+                let ended = next(sequence, number + accepted);
+                if ended.is_some() || !sequence.accepts(accepted) {
+                    break ended;
+                }
+                accepted += 1;
+            };
+            if row.choices > 1 {
+                let draft = sequence.end_draft(publish);
+                self.drafting.accepted(&draft, accepted);
+                self.accepted += accepted as u64;
+            }
+            if let Some(reason) = ended {
                 let mut sequence = self.running.remove(index);
                 if sequence.is_launched() {
                     self.leaving.extend(sequence.take_blocks());

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::block_pool::{BlockHash, BlockId};
+use super::drafts::{Depth, Draft, Lookup};
 use super::guide::{Allowed, Guide, Next, Then};
 use super::logprobs::TokenLogprobs;
 use super::sampler::{Choices, Chosen, RowRequest, Sampling};
@@ -102,6 +103,9 @@ pub(super) struct Sequence {
     computed: usize,
     /// Tokens of this sequence in the step that is being planned.
     scheduled: usize,
+    /// Drafts that follow them in that step.
+    draft: Draft,
+    lookup: Lookup,
     /// Launched steps that hold tokens of this sequence and were not collected yet.
     launched: usize,
     /// Of these, the steps whose chosen token it still wants.
@@ -118,7 +122,7 @@ pub(super) struct Sequence {
     choices: Option<Arc<Choices>>,
     /// The reason if it ended before any step.
     ended: Option<FinishReason>,
-    /// Blocks that hold `computed + scheduled` tokens.
+    /// Blocks that hold `computed + scheduled` tokens, and the drafts.
     blocks: Vec<BlockId>,
     /// Whether its positions are encoded as those of a long sequence.
     long: bool,
@@ -143,8 +147,8 @@ pub(super) struct LaunchedRow {
     round: u32,
     /// Tokens of the sequence whose keys and values are in the cache once the step is done.
     end: usize,
-    /// Whether the step chooses its next token.
-    pub(super) chooses: bool,
+    /// How many tokens the step chooses: its next one, and one behind each draft.
+    pub(super) choices: usize,
 }
 
 impl Sequence {
@@ -158,6 +162,8 @@ impl Sequence {
             admission: 0,
             computed: 0,
             scheduled: 0,
+            draft: Draft::default(),
+            lookup: Lookup::default(),
             launched: 0,
             awaiting: 0,
             last_row: 0,
@@ -310,30 +316,50 @@ impl Sequence {
         std::mem::take(&mut self.blocks).into_iter().rev()
     }
 
-    /// Its tokens in the step that is being planned.
+    /// Its tokens in the step that is being planned, without drafts.
     pub(super) fn scheduled(&self) -> usize {
         self.scheduled
+    }
+
+    /// Its drafts in that step.
+    pub(super) fn drafted(&self) -> usize {
+        self.draft.tokens.len()
     }
 
     /// Puts `tokens` of its pending tokens into the step that is being planned.
     pub(super) fn schedule(&mut self, tokens: usize) {
         debug_assert_eq!(self.missing_blocks(tokens), 0);
         self.scheduled = tokens;
+        self.draft.tokens.clear();
+    }
+
+    /// Drafts up to `most` tokens behind the one in the step that is being planned, if all tokens may be chosen after it. They
+    /// take no block, and none of them would be chosen beyond the sequence's end, or by another encoding of its positions.
+    pub(super) fn draft(&mut self, depth: Depth, most: usize) {
+        let length = self.length();
+        if self.chooses() && self.allowed.is_none() {
+            let end = self.request.prompt.len() + self.request.max_new_tokens;
+            let short = self.short_context.filter(|_| !self.long);
+            let room = [end - 1, self.blocks.len() * self.block_size].into_iter();
+            let room = room.chain(short).fold(length + most, usize::min) - length;
+            self.draft = self.lookup.draft(&self.tokens, depth, room);
+        }
     }
 
     /// Packs its part of the planned step.
     pub(super) fn pack(&self, batch: &mut StepBatch) {
-        let end = self.computed + self.scheduled;
+        let end = self.computed + self.scheduled + self.drafted();
         let blocks = &self.blocks[..end.div_ceil(self.block_size)];
         batch.rows.push(BatchRow {
             query_start: batch.tokens.len(),
-            query_len: self.scheduled,
+            query_len: end - self.computed,
             context_len: end,
             blocks: blocks.to_vec(),
             long: self.long,
         });
         for position in self.computed..end {
-            let token = self.tokens.get(position).copied();
+            let draft = || self.draft.tokens.get(position - self.tokens.len());
+            let token = self.tokens.get(position).or_else(draft).copied();
             if token.is_none() {
                 let index = batch.tokens.len() as u32;
                 batch.from_previous.push((index, self.last_row));
@@ -345,15 +371,24 @@ impl Sequence {
                 .slots
                 .push(blocks[block] * self.block_size as u32 + slot as u32);
         }
-        if end == self.length() {
-            batch.logits.push(batch.tokens.len() as u32 - 1);
-        }
+        let end = batch.tokens.len() as u32;
+        batch.logits.extend(end - self.choices() as u32..end);
     }
 
-    /// How its next token is to be chosen, if the planned step chooses it.
-    pub(super) fn row_request(&self) -> Option<RowRequest<'_>> {
-        let chooses = self.scheduled > 0 && self.scheduled == self.pending();
-        chooses.then(|| self.request_at(self.position()))
+    /// Whether the planned step chooses its next token.
+    fn chooses(&self) -> bool {
+        self.scheduled > 0 && self.scheduled == self.pending()
+    }
+
+    /// How many tokens the planned step chooses: its next one, and one behind each draft.
+    fn choices(&self) -> usize {
+        usize::from(self.chooses()) + self.drafted()
+    }
+
+    /// How they are to be chosen.
+    pub(super) fn row_requests(&self) -> impl Iterator<Item = RowRequest<'_>> {
+        let first = self.position();
+        (first..first + self.choices()).map(|position| self.request_at(position))
     }
 
     /// How its next token is to be chosen by a step that was launched, now that all before it are known. For one that it does not
@@ -383,10 +418,10 @@ impl Sequence {
         if self.scheduled == 0 {
             return None;
         }
+        let choices = self.choices();
         self.computed += std::mem::take(&mut self.scheduled);
         self.launched += 1;
-        let chooses = self.pending() == 0;
-        if chooses {
+        if choices > 0 {
             self.awaiting += 1;
             self.last_row = row;
             self.chooses_late = late;
@@ -395,7 +430,7 @@ impl Sequence {
             admission: self.admission,
             round: self.round,
             end: self.computed,
-            chooses,
+            choices,
         })
     }
 
@@ -404,18 +439,39 @@ impl Sequence {
     pub(super) fn update(
         &mut self,
         row: &LaunchedRow,
-        mut publish: impl FnMut(BlockId, BlockHash),
+        publish: impl FnMut(BlockId, BlockHash),
     ) -> bool {
-        let is_wanted = row.chooses && row.round == self.round;
+        let is_wanted = row.choices > 0 && row.round == self.round;
         self.launched -= 1;
         self.awaiting -= usize::from(is_wanted);
         // Fewer than were launched if a token was taken back meanwhile.
-        let end = row.end.min(self.computed);
+        self.publish(row.end.min(self.computed), publish);
+        is_wanted
+    }
+
+    /// Calls `publish` with each block that the first `end` tokens fill and that was not published yet.
+    fn publish(&mut self, end: usize, mut publish: impl FnMut(BlockId, BlockHash)) {
         for full in self.published..end / self.block_size {
             publish(self.blocks[full], self.hashes[full]);
             self.published = full + 1;
         }
-        is_wanted
+    }
+
+    /// Whether the token just taken is the `index`-th draft, and all tokens could be chosen after it: then what the step chose
+    /// behind that draft is the next token.
+    pub(super) fn accepts(&mut self, index: usize) -> bool {
+        let draft = self.draft.tokens.get(index);
+        let accepts = draft.is_some_and(|draft| self.tokens.last() == Some(draft))
+            && self.pending() == 1
+            && self.allowed.is_none();
+        self.computed += usize::from(accepts);
+        accepts
+    }
+
+    /// Ends a step with drafts: the blocks that accepted ones filled are published. The slots of the others are written again.
+    pub(super) fn end_draft(&mut self, publish: impl FnMut(BlockId, BlockHash)) -> Draft {
+        self.publish(self.computed, publish);
+        std::mem::take(&mut self.draft)
     }
 
     /// Takes the token that a step chose, known since `now`; returns the reason if the sequence ends with it.
@@ -493,6 +549,7 @@ impl Sequence {
     pub(super) fn restart(&mut self) {
         debug_assert!(self.blocks.is_empty() && !self.is_launched());
         (self.computed, self.scheduled, self.published) = (0, 0, 0);
+        self.draft.tokens.clear();
         if self.has_outgrown() {
             self.long = true;
             self.hashes = BlockHash::chain_all(root(true), &self.tokens, self.block_size);

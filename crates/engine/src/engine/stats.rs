@@ -30,8 +30,12 @@ counters! {
         pub computed_tokens: u64,
         /// Of these, tokens of prompts and of sequences recomputed after a preemption.
         pub prefill_tokens: u64,
-        /// Of these, generated tokens put through to get the next one.
+        /// Of these, generated tokens put through to get the next one, and drafts behind them.
         pub decode_tokens: u64,
+        /// Of these, drafts.
+        pub drafted_tokens: u64,
+        /// Of these, accepted: the token chosen in their place was the same.
+        pub accepted_tokens: u64,
         /// Tokens generated.
         pub generated_tokens: u64,
         /// Prompt tokens of admitted requests.
@@ -74,6 +78,7 @@ impl Stats {
         self.computed_tokens += (step.prefill_tokens + step.decode_tokens) as u64;
         self.prefill_tokens += step.prefill_tokens as u64;
         self.decode_tokens += step.decode_tokens as u64;
+        self.drafted_tokens += step.drafted_tokens as u64;
         self.generated_tokens += step.generated.len() as u64;
         self.running = step.rows;
         self.most_running = self.most_running.max(step.rows);
@@ -113,16 +118,18 @@ pub struct StepReport<'a> {
     pub rows: usize,
     /// Tokens of prompts, and of sequences recomputed after a preemption.
     pub prefill_tokens: usize,
-    /// Generated tokens put through to get the next one.
+    /// Generated tokens put through to get the next one, and drafts behind them.
     pub decode_tokens: usize,
+    /// Of these, drafts.
+    pub drafted_tokens: usize,
     /// KV blocks in use during the step.
     pub used_blocks: usize,
     /// KV blocks in the cache.
     pub blocks: usize,
     /// Requests that wait to be admitted.
     pub waiting: usize,
-    /// The requests that got a token, in the order of the batch: one each. Time between two steps that name a request
-    /// is the latency of the later token.
+    /// The requests that got tokens, in the order of the batch: each once for every token. Time between two steps that name a
+    /// request is the latency of the later token.
     pub generated: &'a [RequestId],
 }
 

@@ -163,6 +163,16 @@ impl Metrics {
                 "Sequences whose blocks were taken away",
                 stats.preemptions,
             ),
+            (
+                "vllm:spec_decode_num_draft_tokens",
+                "Tokens drafted from prompts",
+                stats.drafted_tokens,
+            ),
+            (
+                "vllm:spec_decode_num_accepted_tokens",
+                "Drafts that were accepted",
+                stats.accepted_tokens,
+            ),
             ("juror:engine_steps", "Steps of the engines", stats.steps),
         ] {
             registry.register(name, help, counter(value));

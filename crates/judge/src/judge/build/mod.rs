@@ -24,7 +24,7 @@ use candle_core::{DType, Device, Tensor};
 use super::JudgeText;
 use juror_engine::checkpoint::weights::LoadProgress;
 use juror_engine::checkpoint::{ModelConfig, ModelSource, Weights};
-use juror_engine::engine::{Engine, EngineConfig, EngineError, StepModel};
+use juror_engine::engine::{Drafts, Engine, EngineConfig, EngineError, StepModel};
 use juror_engine::model::memory::check_memory;
 #[cfg(feature = "serve")]
 use juror_engine::model::memory::weight_bytes;
@@ -111,6 +111,11 @@ pub(crate) fn engine_of(
             token_budget: Some(config.token_budget),
             ..*options
         });
+    }
+    if model.properties().async_scheduling && matches!(options.drafts, Drafts::Most(_)) {
+        return Err(EngineError::Config(
+            "--drafts N works where tokens are chosen on the host: on a CPU, not beside our CUDA kernels; leave it out".into(),
+        ));
     }
     let mut engine = Engine::new(model, &config)?;
     engine.before_drop(Box::new(CurrentOnDrop::new(device)));

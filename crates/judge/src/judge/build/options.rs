@@ -1,5 +1,6 @@
 //! What a user may ask of an engine.
 
+use juror_engine::engine::Drafts;
 use juror_engine::model::PrecisionChoice;
 
 /// What the user asked of an engine; a size that is `None` is chosen by [`engine_config`](super::engine_config).
@@ -17,6 +18,8 @@ pub struct EngineOptions {
     pub blocks: Option<usize>,
     /// Compute every prompt from its beginning.
     pub no_prefix_cache: bool,
+    /// Tokens drafted from the prompt.
+    pub drafts: Drafts,
     /// Compute with candle's operations alone where there are kernels of our own too: the baseline of measurements.
     pub plain_operations: bool,
     /// Have every sequence attend to a shared prefix by itself.

@@ -164,6 +164,7 @@ fn choose(
         context_length: lengths.context,
         prefix_cache: true,
         pinned_prefix: Vec::new(),
+        drafts: given.drafts,
     }
 }
 

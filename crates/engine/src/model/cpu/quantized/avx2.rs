@@ -22,7 +22,7 @@ use pulp::cast;
 use super::mx4::{NUMBERS, ZERO};
 use super::{
     Mx4Group, Nibbles, Product, Q4Group, Q5Group, Q6Group, Q8Group, Q41Group, Q51Group, RowBlock,
-    Vector,
+    Vector, products,
 };
 
 /// Loops over panels outside and rows inside, so that a panel stays in the cache while all rows use it. A few rows are
@@ -57,54 +57,7 @@ macro_rules! tiles {
     };
 }
 
-kernel!(
-    /// The product with weights of a byte.
-    pub(super) fn q8(avx2: Avx2, product: &mut Product<'_, '_, Q8Group>) {
-        tiles!(tile_q8; product);
-    }
-);
-
-kernel!(
-    /// The product with weights of half a byte, in super-blocks.
-    pub(super) fn q4(avx2: Avx2, product: &mut Product<'_, '_, Q4Group>) {
-        tiles!(tile_nibbles, Q4Group, 8; product);
-    }
-);
-
-kernel!(
-    /// The product with weights of half a byte.
-    pub(super) fn q41(avx2: Avx2, product: &mut Product<'_, '_, Q41Group>) {
-        tiles!(tile_nibbles, Q41Group, 1; product);
-    }
-);
-
-kernel!(
-    /// The product with weights of five bits, in super-blocks.
-    pub(super) fn q5(avx2: Avx2, product: &mut Product<'_, '_, Q5Group>) {
-        tiles!(tile_nibbles, Q5Group, 8; product);
-    }
-);
-
-kernel!(
-    /// The product with weights of five bits.
-    pub(super) fn q51(avx2: Avx2, product: &mut Product<'_, '_, Q51Group>) {
-        tiles!(tile_nibbles, Q51Group, 1; product);
-    }
-);
-
-kernel!(
-    /// The product with weights of six bits.
-    pub(super) fn q6(avx2: Avx2, product: &mut Product<'_, '_, Q6Group>) {
-        tiles!(tile_q6; product);
-    }
-);
-
-kernel!(
-    /// The product with weights in MXFP4.
-    pub(super) fn mx4(avx2: Avx2, product: &mut Product<'_, '_, Mx4Group>) {
-        tiles!(tile_mx4; product);
-    }
-);
+products!(avx2: Avx2);
 
 /// Sums of a row's products with a panel, of outputs 0 to 7 and 8 to 15.
 ///
@@ -237,7 +190,8 @@ fn tile_nibbles<G: Nibbles, const B: usize, const R: usize, const P: usize>(
         ahead.until((g + 1) * size_of::<G>());
         for p in 0..P {
             let group = &weights[p][g];
-            let (scale, min) = (halves(group.scale()), halves(group.min()));
+            let [scale, min] = group.scale_and_min();
+            let (scale, min) = (halves(scale), halves(min));
             for part in 0..B {
                 let fifths = group.fifth(part);
                 let fit = Sums::fit(if fifths.is_some() { 5 } else { 4 });

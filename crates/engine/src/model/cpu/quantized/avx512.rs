@@ -18,7 +18,7 @@ use pulp::cast;
 use super::mx4::{NUMBERS, ZERO};
 use super::{
     Mx4Group, Nibbles, Product, Q4Group, Q5Group, Q6Group, Q8Group, Q41Group, Q51Group, RowBlock,
-    Vector,
+    Vector, products,
 };
 
 /// Loops over panels outside and rows inside, so that a panel stays in the cache while all rows use it. Few rows leave
@@ -63,54 +63,7 @@ macro_rules! tiles {
     };
 }
 
-kernel!(
-    /// The product with weights of a byte.
-    pub(super) fn q8(avx512: Avx512, product: &mut Product<'_, '_, Q8Group>) {
-        tiles!(tile_q8; product);
-    }
-);
-
-kernel!(
-    /// The product with weights of half a byte, in super-blocks.
-    pub(super) fn q4(avx512: Avx512, product: &mut Product<'_, '_, Q4Group>) {
-        tiles!(tile_nibbles, Q4Group, 8; product);
-    }
-);
-
-kernel!(
-    /// The product with weights of half a byte.
-    pub(super) fn q41(avx512: Avx512, product: &mut Product<'_, '_, Q41Group>) {
-        tiles!(tile_nibbles, Q41Group, 1; product);
-    }
-);
-
-kernel!(
-    /// The product with weights of five bits, in super-blocks.
-    pub(super) fn q5(avx512: Avx512, product: &mut Product<'_, '_, Q5Group>) {
-        tiles!(tile_nibbles, Q5Group, 8; product);
-    }
-);
-
-kernel!(
-    /// The product with weights of five bits.
-    pub(super) fn q51(avx512: Avx512, product: &mut Product<'_, '_, Q51Group>) {
-        tiles!(tile_nibbles, Q51Group, 1; product);
-    }
-);
-
-kernel!(
-    /// The product with weights of six bits.
-    pub(super) fn q6(avx512: Avx512, product: &mut Product<'_, '_, Q6Group>) {
-        tiles!(tile_q6; product);
-    }
-);
-
-kernel!(
-    /// The product with weights in MXFP4.
-    pub(super) fn mx4(avx512: Avx512, product: &mut Product<'_, '_, Mx4Group>) {
-        tiles!(tile_mx4; product);
-    }
-);
+products!(avx512: Avx512);
 
 /// `R` rows times `P` panels, all inputs.
 // Index loops over constant bounds unroll; iterators over arrays of vectors do not reliably.
@@ -213,7 +166,8 @@ fn tile_nibbles<G: Nibbles, const B: usize, const R: usize, const P: usize>(
             let mut mins = [_mm512_setzero_ps(); P];
             for p in 0..P {
                 let group = &weights[p][g];
-                (scales[p], mins[p]) = (halves(*group.scale()), halves(*group.min()));
+                let [scale, min] = group.scale_and_min();
+                (scales[p], mins[p]) = (halves(*scale), halves(*min));
                 if let Some((of_scale, of_min)) = group.factors(part) {
                     scales[p] = _mm512_mul_ps(scales[p], bytes(*of_scale));
                     mins[p] = _mm512_mul_ps(mins[p], bytes(*of_min));

@@ -81,17 +81,20 @@ pub(crate) trait Nibbles: Group {
     /// high ones.
     fn nibbles(&self, block: usize) -> &[Vector; BLOCK / 8];
 
-    /// The fifth bits of a block: bit `i` of byte `4 · output + j` belongs to input `4i + j`.
-    fn fifth(&self, block: usize) -> Option<&Vector>;
+    /// The fifth bits of a block, if there are any: bit `i` of byte `4 · output + j` belongs to input `4i + j`.
+    #[inline(always)]
+    fn fifth(&self, _block: usize) -> Option<&Vector> {
+        None
+    }
 
-    /// The scales, in half precision.
-    fn scale(&self) -> &[u16; PANEL];
-
-    /// The minima, in half precision.
-    fn min(&self) -> &[u16; PANEL];
+    /// The scales and the minima, in half precision.
+    fn scale_and_min(&self) -> [&[u16; PANEL]; 2];
 
     /// The factors of a block's scales and minima, if several blocks share these.
-    fn factors(&self, block: usize) -> Option<(&[u8; PANEL], &[u8; PANEL])>;
+    #[inline(always)]
+    fn factors(&self, _block: usize) -> Option<(&[u8; PANEL], &[u8; PANEL])> {
+        None
+    }
 }
 
 /// [`Group::multiply`] by the function of this name for each instruction set.
@@ -121,6 +124,29 @@ macro_rules! multiply {
     };
 }
 use multiply;
+
+/// The products of an instruction set with every kind of weights, by its own `tiles!`.
+#[cfg(target_arch = "x86_64")]
+macro_rules! products {
+    ($token:ident: $set:ident) => {
+        products!($token: $set, q8 Q8Group tile_q8);
+        products!($token: $set, q4 Q4Group tile_nibbles, Q4Group, 8);
+        products!($token: $set, q41 Q41Group tile_nibbles, Q41Group, 1);
+        products!($token: $set, q5 Q5Group tile_nibbles, Q5Group, 8);
+        products!($token: $set, q51 Q51Group tile_nibbles, Q51Group, 1);
+        products!($token: $set, q6 Q6Group tile_q6);
+        products!($token: $set, mx4 Mx4Group tile_mx4);
+    };
+    ($token:ident: $set:ident, $name:ident $group:ident $($tile:tt)+) => {
+        kernel!(
+            pub(super) fn $name($token: $set, product: &mut Product<'_, '_, $group>) {
+                tiles!($($tile)+; product);
+            }
+        );
+    };
+}
+#[cfg(target_arch = "x86_64")]
+use products;
 
 /// A weight `[outputs, inputs]` in panels of groups.
 pub(crate) struct BlockMatrix<G> {

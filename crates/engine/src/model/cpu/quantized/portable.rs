@@ -110,8 +110,7 @@ fn nibbles<G: Nibbles>(group: &G, x: &[RowBlock], out: &mut [f32; PANEL]) {
             dot(&Vector(w), x, &mut sums);
         }
         for lane in 0..PANEL {
-            let mut scale = F16::to_f32(group.scale()[lane]);
-            let mut min = F16::to_f32(group.min()[lane]);
+            let [mut scale, mut min] = group.scale_and_min().map(|all| F16::to_f32(all[lane]));
             if let Some((of_scale, of_min)) = group.factors(part) {
                 scale *= f32::from(of_scale[lane]);
                 min *= f32::from(of_min[lane]);

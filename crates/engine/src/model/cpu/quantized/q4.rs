@@ -91,18 +91,8 @@ impl Nibbles for Q4Group {
     }
 
     #[inline(always)]
-    fn fifth(&self, _: usize) -> Option<&Vector> {
-        None
-    }
-
-    #[inline(always)]
-    fn scale(&self) -> &[u16; PANEL] {
-        &self.scale
-    }
-
-    #[inline(always)]
-    fn min(&self) -> &[u16; PANEL] {
-        &self.min
+    fn scale_and_min(&self) -> [&[u16; PANEL]; 2] {
+        [&self.scale, &self.min]
     }
 
     #[inline(always)]

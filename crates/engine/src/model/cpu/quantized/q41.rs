@@ -73,23 +73,8 @@ impl Nibbles for Q41Group {
     }
 
     #[inline(always)]
-    fn fifth(&self, _: usize) -> Option<&Vector> {
-        None
-    }
-
-    #[inline(always)]
-    fn scale(&self) -> &[u16; PANEL] {
-        &self.scale
-    }
-
-    #[inline(always)]
-    fn min(&self) -> &[u16; PANEL] {
-        &self.min
-    }
-
-    #[inline(always)]
-    fn factors(&self, _: usize) -> Option<(&[u8; PANEL], &[u8; PANEL])> {
-        None
+    fn scale_and_min(&self) -> [&[u16; PANEL]; 2] {
+        [&self.scale, &self.min]
     }
 }
 
@@ -143,17 +128,7 @@ impl Nibbles for Q51Group {
     }
 
     #[inline(always)]
-    fn scale(&self) -> &[u16; PANEL] {
-        self.low.scale()
-    }
-
-    #[inline(always)]
-    fn min(&self) -> &[u16; PANEL] {
-        self.low.min()
-    }
-
-    #[inline(always)]
-    fn factors(&self, block: usize) -> Option<(&[u8; PANEL], &[u8; PANEL])> {
-        self.low.factors(block)
+    fn scale_and_min(&self) -> [&[u16; PANEL]; 2] {
+        self.low.scale_and_min()
     }
 }

@@ -62,13 +62,8 @@ impl Nibbles for Q5Group {
     }
 
     #[inline(always)]
-    fn scale(&self) -> &[u16; PANEL] {
-        self.low.scale()
-    }
-
-    #[inline(always)]
-    fn min(&self) -> &[u16; PANEL] {
-        self.low.min()
+    fn scale_and_min(&self) -> [&[u16; PANEL]; 2] {
+        self.low.scale_and_min()
     }
 
     #[inline(always)]
