@@ -162,6 +162,15 @@ impl Deref for Side {
     }
 }
 
+/// Is an answer in words asked for, and a short line given, which may say it in others?
+fn in_words(gold: &Side, response: &str) -> bool {
+    const LONGEST: usize = 120;
+    let response = response.trim();
+    matches!(gold.answer, Ok(Answer::Text(_)))
+        && response.len() <= LONGEST
+        && !response.contains(['\n', '?'])
+}
+
 /// Why an answer may have been given in a way that is not known.
 const MENTIONED: &str = "the words of the reference stand in what announces no answer";
 
@@ -205,6 +214,7 @@ fn strict(
         && side.qualified
         && extract::retracted(statement)
         && extract::bare(response) != itself
+        && !ends_in(response, &read, &gold)
     {
         let reason = "what is answered is taken back".to_owned();
         return unread(Status::UnparsedPred, &[&gold.text], &[&side.text], reason);
@@ -241,7 +251,7 @@ fn strict(
         Err(reason)
             if reason == extract::NOTHING_FOUND
                 && !choice
-                && extract::mentions(response, &gold.text) =>
+                && (extract::mentions(response, &gold.text) || in_words(&gold, response)) =>
         {
             let reason = MENTIONED.to_owned();
             return unread(Status::UnparsedPred, &[&gold.text], &[], reason);
@@ -262,7 +272,7 @@ fn strict(
         );
         return unread(status, &[&gold.text], &[&pred.text], reason);
     }
-    if let Some(parts) = parts_compared(&gold, &pred, &Options::from(config)) {
+    if let Some(parts) = parts_compared(&gold, &pred, config) {
         return compared(parts, &gold.text, &pred.text);
     }
     match (&gold.answer, &pred.answer) {
@@ -313,8 +323,11 @@ fn strict(
                     "the base of a logarithm is not said"
                 }
                 Some(false)
-                    if matches!((a, b), (Answer::Text(_), Answer::Quantity(_)))
-                        && !extract::is_announced(pred.method)
+                    if matches!(
+                        (a, b),
+                        (Answer::Text(_), Answer::Quantity(_))
+                            | (Answer::Quantity(_), Answer::Truth(_))
+                    ) && !extract::is_announced(pred.method)
                         && extract::mentions(response, &gold.text) =>
                 {
                     MENTIONED
@@ -456,26 +469,33 @@ impl Verifier {
             let pred = pred.as_ref().ok().filter(|side| !side.qualified);
             let found = pred.and_then(|side| extract::parts(&side.text));
             let found = found.filter(|_| !gold.qualified).unwrap_or_default();
-            let options = Options::from(&self.config);
             let part = |(label, value): &(&str, &str)| {
                 let own = found
                     .iter()
                     .find(|(own, _)| own.eq_ignore_ascii_case(label));
-                part_compared(value, own?.1, &options).equal
+                part_compared(value, own?.1, &self.config).equal
             };
             wanted.iter().map(part).collect()
         })
     }
 }
 
-/// The value of one part against that of another.
-fn part_compared(a: &str, b: &str, options: &Options) -> Comparison {
+/// The value of one part against that of another, which may be a sentence.
+fn part_compared(a: &str, b: &str, config: &Config) -> Comparison {
     if written_alike(a, b) {
         return Comparison::equal("text");
     }
-    match (parse::parse(a), parse::parse(b)) {
-        (Ok(a), Ok(b)) => compare::compare(&a, &b, options),
-        _ => Comparison::open(NO_SUCH_PARTS.to_owned()),
+    let verdict = strict((a, config), (b, config));
+    let read = matches!(verdict.status, Status::Decided | Status::Numeric);
+    if read || verdict.status == Status::TooComplex {
+        Comparison {
+            equal: verdict.equal,
+            status: verdict.status,
+            method: verdict.method,
+            reason: verdict.reason,
+        }
+    } else {
+        Comparison::open(NO_SUCH_PARTS.to_owned())
     }
 }
 
@@ -483,7 +503,7 @@ fn part_compared(a: &str, b: &str, options: &Options) -> Comparison {
 const NO_SUCH_PARTS: &str = "labelled parts against what has none, or others";
 
 /// Labelled parts, "(a) 3, (b) 5", one by one; open where only one side has some. `None` where neither has.
-fn parts_compared(gold: &Side, pred: &Side, options: &Options) -> Option<Comparison> {
+fn parts_compared(gold: &Side, pred: &Side, config: &Config) -> Option<Comparison> {
     let (a, b) = (extract::parts(&gold.text), extract::parts(&pred.text));
     if a.is_none() && b.is_none() {
         return None;
@@ -500,7 +520,7 @@ fn parts_compared(gold: &Side, pred: &Side, options: &Options) -> Option<Compari
         return Some(open());
     }
     let parts = a.iter().zip(&b);
-    let parts = parts.map(|((_, a), (_, b))| part_compared(a, b, options));
+    let parts = parts.map(|((_, a), (_, b))| part_compared(a, b, config));
     let mut whole = Comparison::all("list", parts);
     if whole.reason.is_empty() {
         whole.reason = whole.sentence();

@@ -25,6 +25,7 @@ pub(super) fn change(before: &str, after: &str) -> bool {
             || APPROXIMATELY.contains(word)
     };
     words_of(aside).take(2).any(changed)
+        || words_of(aside).any(|it| words::LEAVES_OUT.contains(it))
         || words_of(aside)
             .next()
             .is_some_and(|it| words::WRONG.contains(it))
@@ -40,7 +41,16 @@ pub(super) fn change(before: &str, after: &str) -> bool {
         || has_phrase(near, false)
         || may_be_another(after)
         || is_case(after)
+        || clause.split(',').skip(1).any(|it| has_phrase(it, false))
         || words_of(near).any(|word| word.eq_ignore_ascii_case("than"))
+}
+
+/// Does a clause behind a value say when it is so: ", provided that a = 0"?
+fn conditioned(after: &str) -> bool {
+    let mut clauses = after.split(',').skip(1).map(|it| words_of(it).next());
+    clauses.any(|first| {
+        first.is_some_and(|it| words::CONDITION.contains(it) && !words::among(it, &["when"]))
+    })
 }
 
 /// Is a value that of one of several cases, as in "5 for n = 1, 8 for n = 2"?
@@ -199,7 +209,20 @@ pub(super) fn excepts(text: &str) -> bool {
 /// Does what follows a value and its sign deny or change it?
 pub(super) fn change_value(before: &str, value: &str, after: &str) -> bool {
     let rounded = super::aside::rounds(value, after) == Some(false);
-    change(before, after) || is_argument(before) || is_negated(value, after) || rounded
+    change(before, after)
+        || is_argument(before)
+        || is_negated(value, after)
+        || rounded
+        || is_rate(value, after)
+}
+
+/// Is a value one of each, "42 per box", or what something is more by, "60% more"?
+pub(super) fn is_rate(value: &str, after: &str) -> bool {
+    let mut said = words_of(after);
+    let first = said.next().unwrap_or("");
+    let each = first == "per" && said.next().is_some_and(|it| !words::is_unit(it));
+    each && value.bytes().all(|it| it.is_ascii_digit())
+        || value.ends_with('%') && words::among(first, &["more", "higher", "greater"])
 }
 
 /// Do words right behind the text of an option change it: "B) 12 cm times 4", "B) 12 cm (or possibly 4)"?
@@ -486,8 +509,12 @@ pub(super) fn change_near(before: &str, after: &str) -> bool {
     let joined = is_part_of_number(after);
     let elsewhere = may_be_another(after) || is_case(after);
     let multiplied = multiplied(before);
+    let conditioned = conditioned(after);
     let (before, after) = (&before[from..], clause(&after[..to]));
+    // "three and a half hours, so 3.5"
+    let before = before.rsplit(", so ").next().unwrap_or(before);
     elsewhere
+        || conditioned
         || has(after_verb(before), &words::CHANGES_BEFORE)
         || deny_announcement(before)
         || deny(before)

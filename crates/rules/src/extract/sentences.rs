@@ -180,6 +180,11 @@ pub(crate) fn ends_in(text: &str, is: impl Fn(&str) -> bool) -> bool {
     let start = text[start..].rfind(". ").map_or(start, |at| start + at + 2);
     let sentence =
         &text[start.max(text.ceil_char_boundary(text.len().saturating_sub(MAX_ENDING)))..];
+    let alone = before_other_name(sentence);
+    if alone.len() < sentence.len() && is(trim_markup(alone)) {
+        return true;
+    }
+    let sentence = before_reason(alone);
     // "The pressure increases."
     if let ["The" | "the", _, verb] = *words::words_of(sentence).collect::<Vec<_>>()
         && verb.ends_with('s')
@@ -215,11 +220,39 @@ pub(crate) fn ends_in(text: &str, is: impl Fn(&str) -> bool) -> bool {
         && !["far", "long", "soon", "if", "though"].contains(&second);
     let clause = before.split_once(", ").filter(|_| since);
     let main = clause.map_or(before, |(_, main)| main);
-    let bound = !since && (words::SUBORDINATING.contains(first) || words::among(first, &["as"]));
+    let case = words::among(first, &["for", "at", "in", "with"])
+        && before.contains(|it: char| it.is_ascii_digit() || "=<>≤≥".contains(it));
+    let bound = !since && (words::SUBORDINATING.contains(first) || words::among(first, &["as"]))
+        || case
+        || words::words_of(before).any(|it| words::FOREIGN_CONDITION.contains(it));
     if bound || super::qualifies(main) || super::supposes(before) {
         return false;
     }
     // "Paris, the capital of France"
     let (name, of) = rest.split_once(", the capital of ").unwrap_or((rest, ""));
-    !of.contains(' ') && is(trim_markup(name))
+    let name = trim_markup(name);
+    !of.contains(' ') && is(super::whole::place(name).unwrap_or(name))
+}
+
+/// Without the other name that a sentence ends with and that it is not: "Canberra (not Sydney, as many think)".
+fn before_other_name(sentence: &str) -> &str {
+    let at = [" (not ", ", not "].iter().find_map(|it| {
+        let at = sentence.find(it)?;
+        let other = &sentence[at + it.len()..];
+        let name = words::first_word(other);
+        let rest = &other[name.len()..];
+        let named = name.len() > 2 && name.starts_with(char::is_uppercase);
+        let ends = |text: &str| text.trim_matches([')', '.', ' ']).is_empty();
+        let told = ends(rest) || rest.starts_with(", as ") && rest.ends_with("think)");
+        (named && told).then_some(at)
+    });
+    &sentence[..at.unwrap_or(sentence.len())]
+}
+
+/// Without the reason that a sentence ends with: "This claim is false, since 2 is a prime."
+fn before_reason(sentence: &str) -> &str {
+    let at = [", since ", ", because ", " because "]
+        .iter()
+        .filter_map(|it| sentence.find(it));
+    &sentence[..at.min().unwrap_or(sentence.len())]
 }

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::{qualifiers, words};
+use crate::lexicon::units::long_currency;
 
 /// What belongs to a number.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -143,6 +144,9 @@ fn measured(text: &str, from: usize) -> usize {
         if let Some(clock) = CLOCK.iter().find(|it| rest.starts_with(**it)) {
             return at + clock.len();
         }
+        if let Some(money) = long_currency(rest) {
+            return at + money;
+        }
         if let Some(group) = unit_group(rest) {
             end = at + group;
             at = end;
@@ -257,8 +261,12 @@ fn exponent(text: &str) -> usize {
     )
 }
 
-/// `\text{ cm}^2`, `\mathrm{m/s}`.
+/// `\text{ cm}^2`, `\mathrm{m/s}`, perhaps as a formula of its own.
 fn unit_group(text: &str) -> Option<usize> {
+    if let Some(inner) = text.strip_prefix('$') {
+        let length = unit_group(inner)?;
+        return inner[length..].starts_with('$').then_some(length + 2);
+    }
     for command in "\\text \\mathrm \\mbox \\textrm \\textnormal \\operatorname".split(' ') {
         if let Some(rest) = text.strip_prefix(command) {
             let group = super::symbols::group(rest);

@@ -10,6 +10,7 @@ use super::tail::tail;
 use super::{
     choice, labelled, maths, no_answer, qualifiers, ratio, spoken, stated, symbols, words,
 };
+use crate::lexicon::numbers;
 use crate::lexicon::words::restricts;
 
 /// How long a product with spaces is at most, in bytes, and what is in none.
@@ -130,7 +131,10 @@ pub(super) fn opening<'t>(source: Source<'t, '_>) -> Option<(Candidate<'t>, bool
 }
 
 /// May what follows "yes" or "no" on a line of its own say the opposite, or go back on it?
-fn contradicts(word: &str, rest: &str) -> bool {
+pub(super) fn contradicts(word: &str, rest: &str) -> bool {
+    if !words::among(word, &["yes", "no", "true", "false"]) {
+        return false;
+    }
     let no = words::among(word, &["no", "false"]);
     let other = |it: &str| no && words::AFFIRMS.contains(it) || !no && qualifiers::is_denial(it);
     words::words_of(rest).any(|it| words::TURNS.contains(it) || other(it))
@@ -218,6 +222,9 @@ pub(super) fn whole_in<'t>(source: Source<'t, '_>, range: Range<usize>) -> Optio
     }
     if let Some(number) = ordinal(trimmed) {
         return Some(Candidate::new(number, Form::Plain, range));
+    }
+    if let Some(place) = place(trimmed) {
+        return Some(Candidate::new(place, Form::Plain, range));
     }
     // Formulas, with their units and connecting words.
     let start = range.start + outer.len()
@@ -315,6 +322,14 @@ fn is_pointed(text: &str) -> bool {
         let plain = |it: char| it.is_ascii_digit() || "., -/".contains(it);
         it.len() <= MAX_PRODUCT && it.contains(',') && it.chars().all(plain)
     })
+}
+
+/// A place in a row without what is added to it: "fifth" of "the fifth place", "1st" of "the 1st one".
+pub(super) fn place(text: &str) -> Option<&str> {
+    let bare = text.strip_prefix("the ").unwrap_or(text);
+    let (place, noun) = bare.rsplit_once(' ')?;
+    let named = numbers::ordinal(&place.to_ascii_lowercase()).is_some() || ordinal(place).is_some();
+    (named && words::PLACE.contains(noun)).then_some(ordinal(place).unwrap_or(place))
 }
 
 /// The number of an ordinal: 5 of "5th". "5st" is a product.

@@ -149,6 +149,13 @@ pub(crate) fn currency(name: &str) -> Option<(&'static str, u32)> {
     CURRENCY_NAMES.get(name.trim_end_matches('.'))
 }
 
+/// The length of the currency of several words that a text begins with: "Swiss francs".
+pub(crate) fn long_currency(text: &str) -> Option<usize> {
+    let mut names = rows(CURRENCIES).flat_map(|row| names(row.get(1).copied().unwrap_or("")));
+    let begins = |name: &&str| name.contains(' ') && text.starts_with(name);
+    names.find(begins).map(str::len)
+}
+
 /// The signs and commands of currencies, with their codes.
 pub(crate) fn currency_signs() -> impl Iterator<Item = (&'static str, &'static str)> {
     rows(CURRENCIES).flat_map(|row| {

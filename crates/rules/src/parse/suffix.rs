@@ -7,7 +7,7 @@ use super::token::{Bracket, Kind, Named, Space, Structure};
 use super::units;
 use crate::algebra::{Constant, Function, Rational};
 use crate::answer::Unit;
-use crate::lexicon::units::{currency, is_bare_unit};
+use crate::lexicon::units::{currency, is_bare_unit, long_currency};
 use crate::lexicon::words;
 
 /// How many tokens before a term are looked at.
@@ -86,6 +86,7 @@ pub(super) fn is_unit_letter(parser: &Parser<'_>, start: usize) -> bool {
     } else {
         is_bare_unit(letters, spaced)
             || currency(letters).is_some()
+            || long_currency(parser.source(parser.pos(), parser.pos() + run + 1)).is_some()
             || matches!(letters, "sq" | "cu" | "pct" | "deg")
             || (spaced && is_wordlike(letters))
     };

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::super::items::{Candidate, Form, Source};
 use super::super::markup::trim_markup;
-use super::super::whole::{last_cell, opening, opening_value, sentence};
+use super::super::whole::{contradicts, last_cell, opening, opening_value, sentence};
 use super::super::{aside, choice, decimal, qualifiers, sentences, settled, words};
 use super::{Said, Search};
 
@@ -123,6 +123,7 @@ impl Search<'_, '_, '_> {
                 let (from, to) = (reading.range.start, reading.range.end);
                 let mut before = &text[range.start.min(from)..from];
                 let after = &text[to..range.end.max(to)];
+                let mut said_until = range.end;
                 // "The result is minus 5."
                 if let Some(said) = before
                     .strip_suffix("minus ")
@@ -133,6 +134,11 @@ impl Search<'_, '_, '_> {
                     (before, reading) = (said, negative);
                 }
                 let qualified = match reading.kind {
+                    // "Yes", and on the next line "That is not the case."
+                    Form::Words if contradicts(&reading.text, &text[range.end..]) => {
+                        said_until = text.len();
+                        true
+                    }
                     Form::Words => false,
                     Form::Choice => qualifiers::change_choice(before, &text[from..to], after),
                     _ => {
@@ -148,6 +154,7 @@ impl Search<'_, '_, '_> {
                             || qualifiers::supposes(&text[range.start..to])
                             || qualifiers::is_one_of_several(before, after)
                             || qualifiers::is_argument(before)
+                            || qualifiers::is_rate(&reading.text, after)
                             || after.contains("(that's ")
                             || aside::rounds(&reading.text, after) == Some(false)
                             || qualifiers::is_bounded_time(before, &reading.text)
@@ -159,7 +166,7 @@ impl Search<'_, '_, '_> {
                     .flatten();
                 let said = Said {
                     doubtful,
-                    statement: Cow::Borrowed(&text[last_cell(text, range)]),
+                    statement: Cow::Borrowed(&text[last_cell(text, range.start..said_until)]),
                     qualified,
                     option,
                 };
