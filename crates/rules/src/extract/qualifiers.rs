@@ -645,7 +645,11 @@ fn operator_follows(after: &str) -> bool {
     let dash = after.strip_prefix(['-', '–']).is_some_and(|rest| {
         rest.starts_with(' ') && words::first_word(rest.trim_start()).len() > 1
     });
-    after.starts_with(is_operator) && !dash
+    // "2 $\\text{dozen}$"
+    let formula = after
+        .strip_prefix('$')
+        .is_some_and(|rest| rest.starts_with(|it: char| it == '\\' || it.is_alphabetic()));
+    after.starts_with(is_operator) && !dash || formula
 }
 
 /// Is an announcement denied, in one of the languages: "La respuesta no es 18"?

@@ -222,10 +222,16 @@ pub(crate) fn ends_in(text: &str, is: impl Fn(&str) -> bool) -> bool {
     let main = clause.map_or(before, |(_, main)| main);
     let case = words::among(first, &["for", "at", "in", "with"])
         && before.contains(|it: char| it.is_ascii_digit() || "=<>≤≥".contains(it));
-    let bound = !since && (words::SUBORDINATING.contains(first) || words::among(first, &["as"]))
-        || case
-        || words::words_of(before).any(|it| words::FOREIGN_CONDITION.contains(it));
-    if bound || super::qualifies(main) || super::supposes(before) {
+    let bound =
+        !since && (words::SUBORDINATING.contains(first) || words::among(first, &["as"])) || case;
+    let elsewhere = |it: &str| {
+        words::OF_ANOTHER.contains(it) || words::among(it, &["would", "should", "could", "might"])
+    };
+    if bound
+        || words::words_of(main).any(elsewhere)
+        || super::qualifies(main)
+        || super::supposes(before)
+    {
         return false;
     }
     // "Paris, the capital of France"
@@ -244,7 +250,8 @@ fn before_other_name(sentence: &str) -> &str {
         let named = name.len() > 2 && name.starts_with(char::is_uppercase);
         let ends = |text: &str| text.trim_matches([')', '.', ' ']).is_empty();
         let told = ends(rest) || rest.starts_with(", as ") && rest.ends_with("think)");
-        (named && told).then_some(at)
+        let doubts = words::THINKS.contains(name) || sentence[..at].contains(name);
+        (named && told && !doubts).then_some(at)
     });
     &sentence[..at.unwrap_or(sentence.len())]
 }

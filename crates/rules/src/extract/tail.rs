@@ -265,7 +265,9 @@ fn exponent(text: &str) -> usize {
 fn unit_group(text: &str) -> Option<usize> {
     if let Some(inner) = text.strip_prefix('$') {
         let length = unit_group(inner)?;
-        return inner[length..].starts_with('$').then_some(length + 2);
+        let name = inner[..length].split('{').nth(1).unwrap_or("");
+        let measured = words::is_unit(words::first_word(name.trim_start()));
+        return (measured && inner[length..].starts_with('$')).then_some(length + 2);
     }
     for command in "\\text \\mathrm \\mbox \\textrm \\textnormal \\operatorname".split(' ') {
         if let Some(rest) = text.strip_prefix(command) {
