@@ -8,6 +8,7 @@ use crate::compare::{Comparison, Options};
 use crate::config::{Config, ExtractionMode, FallbackMode, Profile};
 use crate::extract::{Found, Role};
 use crate::format::AnswerFormat;
+use crate::lexicon::numbers::ordinal;
 use crate::lexicon::words;
 use crate::parse::ParseError;
 use crate::verification::{Reading, Status, Verification, shortened};
@@ -162,13 +163,23 @@ impl Deref for Side {
     }
 }
 
-/// Is an answer in words asked for, and a short line given, which may say it in others?
-fn in_words(gold: &Side, response: &str) -> bool {
+/// Is a response one short line, all of which may be an answer in words?
+fn in_words(response: &str) -> bool {
     const LONGEST: usize = 120;
     let response = response.trim();
-    matches!(gold.answer, Ok(Answer::Text(_)))
-        && response.len() <= LONGEST
-        && !response.contains(['\n', '?'])
+    response.len() <= LONGEST && !response.contains(['\n', '?'])
+}
+
+/// Do both sides name a currency, and not the same?
+fn other_currency(gold: &Side, pred: &Side) -> bool {
+    let currency = |side: &Side| match &side.answer {
+        Ok(Answer::Quantity(it)) if it.currency.is_some() => {
+            it.currency.as_deref().map(str::to_owned)
+        }
+        _ => extract::currency_code(&side.statement).map(str::to_owned),
+    };
+    let (a, b) = (currency(gold), currency(pred));
+    a.is_some() && b.is_some() && a != b
 }
 
 /// Why an answer may have been given in a way that is not known.
@@ -250,8 +261,7 @@ fn strict(
         // It may be said in a way that is not known.
         Err(reason)
             if reason == extract::NOTHING_FOUND
-                && !choice
-                && (extract::mentions(response, &gold.text) || in_words(&gold, response)) =>
+                && (in_words(response) || !choice && extract::mentions(response, &gold.text)) =>
         {
             let reason = MENTIONED.to_owned();
             return unread(Status::UnparsedPred, &[&gold.text], &[], reason);
@@ -301,6 +311,7 @@ fn strict(
                 {
                     "dollars of two countries"
                 }
+                Some(true) if other_currency(&gold, &pred) => "another currency",
                 Some(true) if extract::holds(&gold.text, &pred.text, &pred.statement) => {
                     "what is counted holds what the reference counts"
                 }
@@ -388,6 +399,13 @@ fn ends_in(pred: &str, read: &Result<Side, String>, gold: &Side) -> bool {
     let lettered = gold.text.contains(|it: char| it.is_alphabetic());
     let numbered = gold.text.contains(|it: char| it.is_ascii_digit());
     let worded = !numbered || matches!(answer, Ok(Answer::Text(_)));
+    // "She came in seventh" against 7th.
+    let place = |text: &str| {
+        let number = ordinal(&text.to_lowercase()).map(|it| it.to_string());
+        number.is_some_and(|it| it == gold.text)
+    };
+    let placed =
+        gold.text.len() + 2 == gold.statement.len() && gold.statement.starts_with(&*gold.text);
     let bare = extract::bare(&gold.text);
     let bare = bare.strip_prefix("the ").unwrap_or(bare);
     // Co is no CO.
@@ -396,8 +414,9 @@ fn ends_in(pred: &str, read: &Result<Side, String>, gold: &Side) -> bool {
         !symbol && text.eq_ignore_ascii_case(bare)
             || text == bare
             || worded && parse::parse(text).is_ok_and(|it| answer == Ok(&it))
+            || placed && place(text) && !pred.contains(&format!("a {text}"))
     };
-    lettered && extract::ends_in(pred, is)
+    (lettered || placed) && extract::ends_in(pred, is)
 }
 
 fn compared(comparison: Comparison, gold: &str, pred: &str) -> Verification {

@@ -187,7 +187,7 @@ pub(super) fn truths(gold: &Answer, pred: &Answer, context: &Context<'_>) -> Com
                 gold
             };
             match other {
-                Answer::Text(_) | Answer::Relation(_) | Answer::Choice(_) => {
+                Answer::Text(_) | Answer::Relation(_) | Answer::Choice(_) | Answer::List(_) => {
                     Comparison::open("yes or no against what may imply either")
                 }
                 _ => context.different("kind", || {

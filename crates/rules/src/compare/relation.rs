@@ -228,6 +228,16 @@ pub(super) fn against(
                 None => Comparison::open(""),
             };
         }
+        // "x² − 9 = (x − 3)(x + 3)" states what both sides are.
+        if let [left, right] = relation.sides.as_slice()
+            && !naming::is_number(left)
+            && context.quietly(|it| it.answers(left, right)).equal == Some(true)
+        {
+            let verdict = context.quietly(|it| it.either_way(right, other, swapped));
+            if verdict.equal == Some(true) {
+                return verdict;
+            }
+        }
         return equation::against(relation, other, swapped, context);
     }
     if is_inequality(relation) || is_solvable(relation) {

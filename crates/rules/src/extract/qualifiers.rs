@@ -32,6 +32,7 @@ pub(super) fn change(before: &str, after: &str) -> bool {
         || has(before, &words::CHANGES_BEFORE)
         || deny(before)
         || ends_in_bound(before)
+        || ends_in_foreign_bound(before)
         || relates(before)
         || changes(clause)
         || deny(clause)
@@ -80,6 +81,7 @@ fn behind_evaluation(before: &str) -> &str {
 
 /// What stands after the verb: in "the perimeter of the square is 25" the square is what the sentence is about.
 fn after_verb(before: &str) -> &str {
+    let before = before.rsplit('=').next().unwrap_or(before);
     let mut verbs = words_of(before).rev();
     let verb = verbs.find(|it| words::among(it, &["is", "are", "was", "were", "equals"]));
     verb.map_or(before, |verb| {
@@ -190,6 +192,14 @@ pub(crate) fn dollars(text: &str) -> &str {
     if whose == "US" { "" } else { whose }
 }
 
+/// The code of the currency that a text names: EUR of "EUR 2,400".
+pub(crate) fn currency_code(text: &str) -> Option<&'static str> {
+    let near = &text[..text.floor_char_boundary(OPPOSED)];
+    let is_code = |it: &&str| it.len() == 3 && it.bytes().all(|byte| byte.is_ascii_uppercase());
+    let mut codes = words_of(near).filter(is_code).filter_map(currency);
+    codes.next().map(|(code, _)| code)
+}
+
 /// Does a statement say that what `pred` counts holds what `gold` counts: "15 pairs of apples" for 15 apples?
 pub(crate) fn holds(gold: &str, pred: &str, statement: &str) -> bool {
     let [inner, outer] = [gold, pred].map(words::last_word);
@@ -230,6 +240,16 @@ pub(crate) fn change_option(after: &str) -> bool {
     let (rest, aside) = without_brackets(up_to(after, &['.', ',', ';', '\n']));
     let first = |text| words_of(text).next().unwrap_or("");
     words::CHANGES_AFTER.contains(first(rest)) || words::CHANGES_AFTER.contains(first(aside))
+}
+
+/// Does "como mínimo" end here, or its like in another language?
+fn ends_in_foreign_bound(before: &str) -> bool {
+    let mut words = words_of(before).rev();
+    let (last, first) = (words.next().unwrap_or(""), words.next().unwrap_or(""));
+    words::BOUND_BEFORE.iter().any(|it| {
+        it.split_once(' ')
+            .is_some_and(|(a, b)| b.eq_ignore_ascii_case(last) && a.eq_ignore_ascii_case(first))
+    })
 }
 
 /// Does "a minimum of" or "anything but" end here?
@@ -287,6 +307,15 @@ fn may_be_another(after: &str) -> bool {
             .next()
             .is_some_and(|it| !words::is_unit(it) && words::is_counted(it))
     {
+        return true;
+    }
+    // "200 kg each, a total of 600 kg"
+    let total =
+        |pair: &[&str]| words::among(pair[0], &["of", "de", "di", "von"]) && is_value(&pair[1]);
+    let mut totals = words
+        .windows(3)
+        .filter(|it| it[0].eq_ignore_ascii_case("total"));
+    if totals.any(|it| total(&it[1..])) {
         return true;
     }
     // "which double counts; dividing by two gives **18**", "on Mondays; otherwise 0"
@@ -515,6 +544,7 @@ pub(super) fn change_near(before: &str, after: &str) -> bool {
     let before = before.rsplit(", so ").next().unwrap_or(before);
     elsewhere
         || conditioned
+        || ends_in_foreign_bound(before)
         || has(after_verb(before), &words::CHANGES_BEFORE)
         || deny_announcement(before)
         || deny(before)
