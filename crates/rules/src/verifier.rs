@@ -170,6 +170,15 @@ fn in_words(response: &str) -> bool {
     response.len() <= LONGEST && !response.contains(['\n', '?'])
 }
 
+/// Is a value one of several that are stated?
+fn is_among(gold: &Answer, pred: &Answer, options: &Options) -> bool {
+    let (Answer::Quantity(_), Answer::List(parts)) = (gold, pred) else {
+        return false;
+    };
+    let mut parts = parts.iter().take(8);
+    parts.any(|it| compare::compare(gold, it, options).equal == Some(true))
+}
+
 /// Do both sides name a currency, and not the same?
 fn other_currency(gold: &Side, pred: &Side) -> bool {
     let currency = |side: &Side| match &side.answer {
@@ -341,6 +350,10 @@ fn strict(
                     ) && !extract::is_announced(pred.method)
                         && extract::mentions(response, &gold.text) =>
                 {
+                    MENTIONED
+                }
+                // "(x, y) = (2, 3) and xy = 6" states several things.
+                Some(false) if !extract::is_announced(pred.method) && is_among(a, b, &options) => {
                     MENTIONED
                 }
                 Some(false) if gold.doubtful || pred.doubtful => {

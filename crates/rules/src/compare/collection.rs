@@ -38,16 +38,6 @@ pub(super) fn compare(gold: &Answer, pred: &Answer, context: &mut Context<'_>) -
         {
             Comparison::open("a value against one with words beside it")
         }
-        // "(x, y) = (2, 3) and xy = 6"
-        (Answer::Quantity(_), Answer::List(parts))
-            if parts.iter().any(|it| matches!(it, Answer::Relation(_)))
-                && parts.iter().any(|it| {
-                    let alike = |context: &mut Context<'_>| context.answers(gold, it);
-                    context.quietly(alike).equal == Some(true)
-                }) =>
-        {
-            Comparison::open("one of several things that are stated")
-        }
         (Answer::Quantity(quantity), Answer::List(parts)) => {
             single(gold, quantity, parts, false, false, context)
         }

@@ -10,7 +10,7 @@ use super::expressions;
 use crate::algebra::{self, Constant, Expr};
 use crate::answer::Answer;
 use crate::lexicon;
-use crate::lexicon::numbers::{NumberWord, number_word};
+use crate::lexicon::numbers::number_word;
 use crate::lexicon::words::Words as Table;
 
 /// Compares two answers of which at least one is words.
@@ -220,11 +220,7 @@ fn against(text: &str, other: &Answer, context: &Context<'_>) -> Comparison {
 
 /// Is a word a number, or part of one?
 fn is_numeral(word: &str) -> bool {
-    let number = matches!(
-        number_word(word),
-        Some(NumberWord::Number(_) | NumberWord::Scale(_))
-    );
-    number || lexicon::words::IN_NUMBER.contains(word)
+    number_word(word).is_some() || lexicon::words::IN_NUMBER.contains(word)
 }
 
 /// ℤ, ℚ, ℂ and the like.
