@@ -339,13 +339,19 @@ fn strict(
                 Some(false) if is_fall(&gold, &pred, &options) => {
                     return alike(&gold.text, &pred.text, "a fall is negative");
                 }
+                Some(false)
+                    if in_lakhs(without_rupees(&gold.text))
+                        != in_lakhs(without_rupees(&pred.text)) =>
+                {
+                    "digits in groups of two on one side"
+                }
                 Some(false) if natural_logarithm(&gold, &pred, &options) => {
                     "the base of a logarithm is not said"
                 }
                 Some(false)
                     if matches!(
                         (a, b),
-                        (Answer::Text(_), Answer::Quantity(_))
+                        (Answer::Text(_) | Answer::List(_), Answer::Quantity(_))
                             | (Answer::Quantity(_), Answer::Truth(_))
                     ) && !extract::is_announced(pred.method)
                         && extract::mentions(response, &gold.text) =>
@@ -714,18 +720,24 @@ fn unreadable(error: &ParseError, unparsed: Status, text: &str, sides: [&Side; 2
     unread(status, &[&gold.text], &[&pred.text], with_rest(error, text))
 }
 
+/// Is a number grouped as in 1,23,456?
+fn in_lakhs(text: &str) -> bool {
+    let digits = |it: &str| it.bytes().all(|it| it.is_ascii_digit());
+    let mut groups = text.split(',').rev();
+    let threes = groups
+        .next()
+        .is_some_and(|last| last.len() == 3 && digits(last));
+    let pairs: Vec<&str> = groups.collect();
+    let (first, rest) = pairs.split_last().unwrap_or((&"", &[]));
+    threes
+        && !rest.is_empty()
+        && matches!(first.len(), 1 | 2)
+        && digits(first)
+        && rest.iter().all(|pair| pair.len() == 2 && digits(pair))
+}
+
 /// Are these one number, grouped as in 1,23,456 on one side and in threes or not at all on the other, or with a K for its thousands on one side?
 fn same_digits(a: &str, b: &str) -> bool {
-    let in_lakhs = |text: &str| {
-        let mut groups = text.split(',').rev();
-        let threes = groups.next().is_some_and(|last| last.len() == 3);
-        let pairs: Vec<&str> = groups.collect();
-        let (first, rest) = pairs.split_last().unwrap_or((&"", &[]));
-        threes
-            && !rest.is_empty()
-            && matches!(first.len(), 1 | 2)
-            && rest.iter().all(|pair| pair.len() == 2)
-    };
     let in_thousands = |text: &str| text.ends_with(['K', 'k']);
     let (a, b) = (without_rupees(a), without_rupees(b));
     let digits = |text: &str| {

@@ -202,7 +202,8 @@ fn against(text: &str, other: &Answer, context: &Context<'_>) -> Comparison {
     let variable = words
         .iter()
         .any(|word| word.chars().nth(1).is_none() || is_numeral(word));
-    if variable || words.is_empty() || words.len() > 12 {
+    let glued = text.contains(|it| ('\u{2e80}'..='\u{d7a3}').contains(&it));
+    if variable || glued || words.is_empty() || words.len() > 12 {
         return Comparison::open("words against an answer of another kind");
     }
     match other {

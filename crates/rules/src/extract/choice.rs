@@ -165,6 +165,10 @@ pub(super) fn whole(text: &str) -> Option<(Choice, &str)> {
     text = named.unwrap_or(text);
     let choice = leading(text, is_named)?;
     let after = &text[choice.end..];
+    // "I. true, II. false" are statements.
+    if choice.letters == "I" && after.contains("II") {
+        return None;
+    }
     let rest = after.trim();
     let bare = rest.is_empty() || rest == "." || rest == "**";
     // With words after it, it needs the markup: "A) Paris".

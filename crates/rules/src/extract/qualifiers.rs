@@ -224,6 +224,35 @@ pub(super) fn change_value(before: &str, value: &str, after: &str) -> bool {
         || is_negated(value, after)
         || rounded
         || is_rate(value, after)
+        || is_replaced(value, after)
+}
+
+/// Does the last clause behind a value name another number and no more: "306 per wall; with four walls that comes to 1224 in all"?
+pub(super) fn is_replaced(value: &str, after: &str) -> bool {
+    const SIGNS: &str = "; |, |: | — | – | which is | comes to | makes ";
+    let after = after.trim_end_matches(['.', '!', '*', ' ', '\n']);
+    let ends = SIGNS
+        .split('|')
+        .filter_map(|it| Some(after.rfind(it)? + it.len()));
+    let Some(at) = ends.max() else {
+        return false;
+    };
+    let said = words_of(&after[at..]).skip_while(|it| words::CONCLUDING.contains(it));
+    let said: Vec<&str> = said.take(5).collect();
+    let Some((another, unit)) = said.split_first() else {
+        return false;
+    };
+    let number = |it: &str| it.parse::<u64>().ok();
+    let own = words_of(value).next().unwrap_or("");
+    let bare = unit.len() <= 3 && !unit.iter().any(|it| words::is_unit(it) && *it != "in");
+    let clear = after[at..]
+        .chars()
+        .all(|it| it.is_alphanumeric() || " $*".contains(it));
+    clear
+        && bare
+        && number(another).is_some()
+        && number(own).is_some()
+        && number(another) != number(own)
 }
 
 /// Is a value one of each, "42 per box", or what something is more by, "60% more"?
@@ -294,7 +323,11 @@ fn may_be_another(after: &str) -> bool {
     let words: Vec<&str> = words_of(after).take(FAR).collect();
     let is_value = |word: &&str| word.starts_with(|it: char| it.is_ascii_digit());
     // "27 cookies each, so 54 in total"
-    let concluded = |it: &str| words_of(it).next().as_ref().is_some_and(is_value);
+    let concluded = |it: &str| {
+        let mut said = words_of(it).skip_while(|it| words::among(it, &["exactly", "only", "just"]));
+        said.next()
+            .is_some_and(|it| is_value(&it) || words::is_number_word(it))
+    };
     if after.split(", so ").skip(1).any(concluded) {
         return true;
     }
@@ -529,8 +562,14 @@ pub(super) fn change_near(before: &str, after: &str) -> bool {
         .take(NEAR)
         .last()
         .map_or(before.len(), |word| words::offset(before, word));
+    // "18 is merely a lower bound."
+    let far = if words_of(before).next().is_none() {
+        3
+    } else {
+        1
+    };
     let to = words_of(after)
-        .take(NEAR)
+        .take(NEAR * far)
         .last()
         .map_or(0, |word| words::offset(after, word) + word.len());
     let fragment = words_of(before).nth(2 * NEAR).is_none() && !before.contains(" by ");
@@ -539,10 +578,14 @@ pub(super) fn change_near(before: &str, after: &str) -> bool {
     let elsewhere = may_be_another(after) || is_case(after);
     let multiplied = multiplied(before);
     let conditioned = conditioned(after);
+    // "closed interval from 2 to 6"
+    let of_interval = before.trim_end().ends_with(" to")
+        && words_of(before).any(|it| it.eq_ignore_ascii_case("interval"));
     let (before, after) = (&before[from..], clause(&after[..to]));
     // "three and a half hours, so 3.5"
     let before = before.rsplit(", so ").next().unwrap_or(before);
     elsewhere
+        || of_interval
         || conditioned
         || ends_in_foreign_bound(before)
         || has(after_verb(before), &words::CHANGES_BEFORE)

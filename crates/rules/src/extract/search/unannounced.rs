@@ -107,7 +107,8 @@ impl Search<'_, '_, '_> {
                 .or_else(|| aside::before_rounded(&text[range.clone()]));
             let range = range.start..parts.map_or(range.end, |at| range.start + at);
             if let Some(mut reading) = sentence(self.source, range.clone()) {
-                let mut doubtful = aside::restates(&text[range.clone()]);
+                let mut doubtful = aside::restates(&text[range.clone()])
+                    || begins_with_number(&text[..range.start]);
                 let comma = || {
                     words::words_of(&text[range.clone()])
                         .any(|it| words::COMMA_LANGUAGE.contains(it))
@@ -155,6 +156,7 @@ impl Search<'_, '_, '_> {
                             || qualifiers::is_one_of_several(before, after)
                             || qualifiers::is_argument(before)
                             || qualifiers::is_rate(&reading.text, after)
+                            || qualifiers::is_replaced(&reading.text, after)
                             || after.contains("(that's ")
                             || aside::rounds(&reading.text, after) == Some(false)
                             || qualifiers::is_bounded_time(before, &reading.text)
@@ -177,6 +179,12 @@ impl Search<'_, '_, '_> {
             }
         }
     }
+}
+
+/// Does a text begin with a number in words that is a sentence of its own: "Nineteen. Here's why: …"?
+fn begins_with_number(text: &str) -> bool {
+    let first = text.trim_start().split(['.', '!', '\n']).next();
+    first.is_some_and(|it| !it.is_empty() && words::is_number_word(it))
 }
 
 fn method_of(sentence: &str) -> &'static str {
