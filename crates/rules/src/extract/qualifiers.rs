@@ -275,10 +275,7 @@ pub(crate) fn change_option(after: &str) -> bool {
 fn ends_in_foreign_bound(before: &str) -> bool {
     let mut words = words_of(before).rev();
     let (last, first) = (words.next().unwrap_or(""), words.next().unwrap_or(""));
-    words::BOUND_BEFORE.iter().any(|it| {
-        it.split_once(' ')
-            .is_some_and(|(a, b)| b.eq_ignore_ascii_case(last) && a.eq_ignore_ascii_case(first))
-    })
+    is_phrase(&words::BOUND_BEFORE, first, last, |_| true)
 }
 
 /// Does "a minimum of" or "anything but" end here?
@@ -443,15 +440,19 @@ fn has_phrase(after: &str, doubts: bool) -> bool {
     let words: Vec<&str> = words
         .filter(|it| !(very && words::among(it, &["the", "very"])))
         .collect();
-    words.windows(2).any(|pair| {
-        words::PHRASE_AFTER.iter().any(|phrase| {
-            let counts = !doubts || phrase.starts_with("or ");
-            counts
-                && phrase.split_once(' ').is_some_and(|(first, second)| {
-                    first.eq_ignore_ascii_case(pair[0]) && second.eq_ignore_ascii_case(pair[1])
-                })
-        })
-    })
+    let counts = |phrase: &str| !doubts || phrase.starts_with("or ");
+    words
+        .windows(2)
+        .any(|pair| is_phrase(&words::PHRASE_AFTER, pair[0], pair[1], counts))
+}
+
+/// Are two words one of the phrases of a list that `counts`?
+fn is_phrase(list: &words::List, one: &str, other: &str, counts: impl Fn(&str) -> bool) -> bool {
+    let is = |(first, second): (&str, &str)| {
+        first.eq_ignore_ascii_case(one) && second.eq_ignore_ascii_case(other)
+    };
+    list.iter()
+        .any(|it| counts(it) && it.split_once(' ').is_some_and(is))
 }
 
 /// Is a value one of several in a text that narrates nothing, as the 12 of "12 March 1908"?

@@ -18,6 +18,17 @@ pub(super) struct Tail {
     pub base: Option<Range<usize>>,
 }
 
+impl Tail {
+    fn new(unit: Range<usize>, end: usize, measured: bool) -> Self {
+        Self {
+            unit,
+            end,
+            measured,
+            base: None,
+        }
+    }
+}
+
 /// Reads what follows a number: `text` begins right after it. `labels`: may it be something that is counted?
 pub(super) fn tail(text: &str, labels: bool) -> Tail {
     // "12-year-old", "12 y/o"
@@ -27,17 +38,9 @@ pub(super) fn tail(text: &str, labels: bool) -> Tail {
     {
         let word = rest.find(|it: char| !(it.is_alphabetic() || it == '-'));
         let end = text.len() - rest.len() + word.unwrap_or(rest.len());
-        return Tail {
-            end,
-            ..Tail::default()
-        };
+        return Tail::new(0..0, end, false);
     }
-    let unit = |end| Tail {
-        unit: 0..end,
-        end,
-        measured: true,
-        base: None,
-    };
+    let unit = |end| Tail::new(0..end, end, true);
     let mark = mark(text);
     if mark > 0 {
         return unit(mark);
@@ -305,33 +308,16 @@ fn label(text: &str, from: usize) -> Tail {
         let range = at..at + word.len();
         let rest = &text[range.end..];
         if words::is_counted(word) {
-            return Tail {
-                unit: range.clone(),
-                end: range.end,
-                measured: false,
-                base: None,
-            };
+            return Tail::new(range.clone(), range.end, false);
         }
         let ends = !rest
             .strip_prefix(' ')
             .is_some_and(|it| it.starts_with(|it: char| it.is_alphanumeric()));
         if ends {
             // One word, and the phrase is over: "1 apple", "3 sheep".
-            let unit = if position == 0 && !words::ADJECTIVE.contains(word) {
-                range.clone()
-            } else {
-                first.take().map_or(0..0, |_: Range<usize>| range.clone())
-            };
-            return Tail {
-                unit: if words::ADJECTIVE.contains(word) {
-                    0..0
-                } else {
-                    unit
-                },
-                end: range.end,
-                measured: false,
-                base: None,
-            };
+            let counted = !words::ADJECTIVE.contains(word) && (position == 0 || first.is_some());
+            let unit = if counted { range.clone() } else { 0..0 };
+            return Tail::new(unit, range.end, false);
         }
         first = Some(range.clone());
         at = range.end + 1;

@@ -201,18 +201,6 @@ pub(super) fn operator(parser: &mut Parser<'_>) -> Option<Operator> {
         Kind::Relation(operator) => operator,
         // A bare bar between two values divides.
         Kind::Bar(super::token::Side::Unknown) => Operator::Divides,
-        // "in" before a set.
-        Kind::Letter('i')
-            if parser.at(parser.pos())?.run == 2
-                && parser.source(parser.pos(), parser.pos() + 2) == "in"
-                && matches!(
-                    parser.ahead(2),
-                    Some(Kind::Open(_) | Kind::Domain(_) | Kind::EmptySet)
-                ) =>
-        {
-            parser.skip(1);
-            Operator::In
-        }
         _ => return None,
     };
     parser.skip(1);
@@ -284,19 +272,6 @@ pub(super) fn side(parser: &mut Parser<'_>) -> Parsed<Answer> {
     }
     if !joined && parser.peek() == Some(Kind::Colon) {
         return ratio(parser, left);
-    }
-    // `3 to 4`.
-    if let Answer::Quantity(quantity) = &left
-        && matches!(quantity.value, Expr::Number(_))
-        && matches!(parser.peek(), Some(Kind::Letter('t')))
-        && parser.at(parser.pos()).is_some_and(|token| token.run == 2)
-        && parser.source(parser.pos(), parser.pos() + 2) == "to"
-        && matches!(parser.ahead(2), Some(Kind::Number(_)))
-    {
-        let first = quantity.value.clone();
-        parser.skip(2);
-        let second = pratt::expression(parser)?;
-        return Ok(Answer::Ratio(vec![first, second]));
     }
     Ok(left)
 }
