@@ -42,14 +42,8 @@ pub(super) fn choices(gold: &Answer, pred: &Answer, context: &Context<'_>) -> Co
 }
 
 fn written(letters: &[char]) -> String {
-    let mut text = String::new();
-    for (index, letter) in letters.iter().enumerate() {
-        if index > 0 {
-            text.push_str(", ");
-        }
-        text.push(*letter);
-    }
-    text
+    let letters: Vec<String> = letters.iter().map(char::to_string).collect();
+    letters.join(", ")
 }
 
 /// The letters that an answer is, sorted, upper case, if it can be read as a choice.

@@ -133,15 +133,9 @@ pub(super) fn leading(text: &str, named: bool) -> Option<Choice> {
         marked |= also;
         end = text.len() - after.len();
     }
-    let mut out = String::with_capacity(letters.len() * 3);
-    for (index, letter) in letters.iter().enumerate() {
-        if index > 0 {
-            out.push_str(", ");
-        }
-        out.push(*letter);
-    }
+    let letters: Vec<String> = letters.iter().map(char::to_string).collect();
     Some(Choice {
-        letters: out,
+        letters: letters.join(", "),
         end,
         marked,
     })

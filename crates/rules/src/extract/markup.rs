@@ -175,16 +175,8 @@ pub(super) fn without_markup(text: &str) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     let doubled = has_doubled_command(text);
-    let rough = text.contains("**")
-        || text.contains('$')
-        || text.contains("\\(")
-        || text.contains("\\)")
-        || text.contains("\\[")
-        || text.contains("\\]")
-        || text.contains("\\label")
-        || text.contains("\\tag")
-        || text.contains("\\nonumber")
-        || text.contains('\n');
+    let marks = r"** $ \( \) \[ \] \label \tag \nonumber".split(' ');
+    let rough = text.contains('\n') || { marks }.any(|it| text.contains(it));
     if !rough && !doubled {
         return Cow::Borrowed(text);
     }

@@ -31,11 +31,8 @@ impl Tail {
 
 /// Reads what follows a number: `text` begins right after it. `labels`: may it be something that is counted?
 pub(super) fn tail(text: &str, labels: bool) -> Tail {
-    // "12-year-old", "12 y/o"
-    if let Some(rest) = text
-        .strip_prefix("-year")
-        .or_else(|| text.strip_prefix(" y/o"))
-    {
+    // "12-year-old"
+    if let Some(rest) = text.strip_prefix("-year") {
         let word = rest.find(|it: char| !(it.is_alphabetic() || it == '-'));
         let end = text.len() - rest.len() + word.unwrap_or(rest.len());
         return Tail::new(0..0, end, false);
