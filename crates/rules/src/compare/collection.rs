@@ -220,12 +220,8 @@ fn compound(parts: &[Answer], beside: &Quantity) -> Option<Answer> {
         total += expressions::number(value)?.into_owned() * (&unit.size / &last.size);
     }
     Some(Answer::Quantity(Quantity {
-        value: Expr::Number(total),
-        percent: false,
         unit: Some((*last).clone()),
-        currency: None,
         places: None,
-        base: None,
-        approximate: false,
+        ..expressions::bare(Expr::Number(total))
     }))
 }

@@ -231,6 +231,9 @@ pub(super) fn change_value(before: &str, value: &str, after: &str) -> bool {
 pub(super) fn is_replaced(value: &str, after: &str) -> bool {
     const SIGNS: &str = "; |, |: | — | – | which is | comes to | makes ";
     let after = after.trim_end_matches(['.', '!', '*', ' ', '\n']);
+    if !after.bytes().any(|it| it.is_ascii_digit()) {
+        return false;
+    }
     let ends = SIGNS
         .split('|')
         .filter_map(|it| Some(after.rfind(it)? + it.len()));
@@ -274,8 +277,8 @@ pub(crate) fn change_option(after: &str) -> bool {
 /// Does "como mínimo" end here, or its like in another language?
 fn ends_in_foreign_bound(before: &str) -> bool {
     let mut words = words_of(before).rev();
-    let (last, first) = (words.next().unwrap_or(""), words.next().unwrap_or(""));
-    is_phrase(&words::BOUND_BEFORE, first, last, |_| true)
+    let pair = words.next().zip(words.next());
+    pair.is_some_and(|(last, first)| is_phrase(&words::BOUND_BEFORE, before, first, last))
 }
 
 /// Does "a minimum of" or "anything but" end here?
@@ -440,19 +443,20 @@ fn has_phrase(after: &str, doubts: bool) -> bool {
     let words: Vec<&str> = words
         .filter(|it| !(very && words::among(it, &["the", "very"])))
         .collect();
-    let counts = |phrase: &str| !doubts || phrase.starts_with("or ");
+    let counts = |first: &str| !doubts || first.eq_ignore_ascii_case("or");
     words
         .windows(2)
-        .any(|pair| is_phrase(&words::PHRASE_AFTER, pair[0], pair[1], counts))
+        .any(|pair| counts(pair[0]) && is_phrase(&words::PHRASE_AFTER, after, pair[0], pair[1]))
 }
 
-/// Are two words one of the phrases of a list that `counts`?
-fn is_phrase(list: &words::List, one: &str, other: &str, counts: impl Fn(&str) -> bool) -> bool {
-    let is = |(first, second): (&str, &str)| {
-        first.eq_ignore_ascii_case(one) && second.eq_ignore_ascii_case(other)
-    };
-    list.iter()
-        .any(|it| counts(it) && it.split_once(' ').is_some_and(is))
+/// Are two words of a text, one after the other, a phrase of a list? More than a space may stand between them.
+fn is_phrase(list: &words::List, text: &str, one: &str, other: &str) -> bool {
+    let (from, to) = (words::offset(text, one), words::offset(text, other));
+    if from + one.len() + 1 == to {
+        list.contains(&text[from..to + other.len()])
+    } else {
+        list.contains(&format!("{one} {other}"))
+    }
 }
 
 /// Is a value one of several in a text that narrates nothing, as the 12 of "12 March 1908"?

@@ -328,8 +328,9 @@ fn is_pointed(text: &str) -> bool {
 pub(super) fn place(text: &str) -> Option<&str> {
     let bare = text.strip_prefix("the ").unwrap_or(text);
     let (place, noun) = bare.rsplit_once(' ')?;
-    let named = numbers::ordinal(&place.to_ascii_lowercase()).is_some() || ordinal(place).is_some();
-    (named && words::PLACE.contains(noun)).then_some(ordinal(place).unwrap_or(place))
+    let named =
+        || numbers::ordinal(&place.to_ascii_lowercase()).is_some() || ordinal(place).is_some();
+    (words::PLACE.contains(noun) && named()).then_some(ordinal(place).unwrap_or(place))
 }
 
 /// The number of an ordinal: 5 of "5th". "5st" is a product.

@@ -151,9 +151,15 @@ pub(crate) fn currency(name: &str) -> Option<(&'static str, u32)> {
 
 /// The length of the currency of several words that a text begins with: "Swiss francs".
 pub(crate) fn long_currency(text: &str) -> Option<usize> {
-    let mut names = rows(CURRENCIES).flat_map(|row| names(row.get(1).copied().unwrap_or("")));
-    let begins = |name: &&str| name.contains(' ') && text.starts_with(name);
-    names.find(begins).map(str::len)
+    static LONG: LazyLock<Vec<&str>> = LazyLock::new(|| {
+        let all = rows(CURRENCIES).flat_map(|row| names(row.get(1).copied().unwrap_or("")));
+        all.filter(|name| name.contains(' ')).collect()
+    });
+    if !text.starts_with(|it: char| it.is_ascii_uppercase()) {
+        return None;
+    }
+    let begins = |name: &&&str| text.starts_with(**name);
+    LONG.iter().find(begins).map(|it| it.len())
 }
 
 /// The signs and commands of currencies, with their codes.

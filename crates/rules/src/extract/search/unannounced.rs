@@ -183,8 +183,9 @@ impl Search<'_, '_, '_> {
 
 /// Does a text begin with a number in words that is a sentence of its own: "Nineteen. Here's why: …"?
 fn begins_with_number(text: &str) -> bool {
-    let first = text.trim_start().split(['.', '!', '\n']).next();
-    first.is_some_and(|it| !it.is_empty() && words::is_number_word(it))
+    let near = &text[..text.floor_char_boundary(30)];
+    let first = near.trim_start().split_once(['.', '!', '\n']);
+    first.is_some_and(|(it, _)| !it.is_empty() && words::is_number_word(it))
 }
 
 fn method_of(sentence: &str) -> &'static str {
