@@ -58,7 +58,11 @@ fn without_spaces(text: &str) -> &str {
         {
             text = rest;
         }
-        text = text.strip_prefix(space).unwrap_or(text);
+        // Doubled by someone's escaping, it begins a command.
+        let doubled = |rest: &str| space == "\\\\" && rest.starts_with(char::is_alphabetic);
+        if let Some(rest) = text.strip_prefix(space).filter(|it| !doubled(it)) {
+            text = rest;
+        }
     }
     text
 }

@@ -201,6 +201,18 @@ pub(super) fn operator(parser: &mut Parser<'_>) -> Option<Operator> {
         Kind::Relation(operator) => operator,
         // A bare bar between two values divides.
         Kind::Bar(super::token::Side::Unknown) => Operator::Divides,
+        // "in" before a set.
+        Kind::Letter('i')
+            if parser.at(parser.pos())?.run == 2
+                && parser.source(parser.pos(), parser.pos() + 2) == "in"
+                && matches!(
+                    parser.ahead(2),
+                    Some(Kind::Open(_) | Kind::Domain(_) | Kind::EmptySet)
+                ) =>
+        {
+            parser.skip(1);
+            Operator::In
+        }
         _ => return None,
     };
     parser.skip(1);
