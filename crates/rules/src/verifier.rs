@@ -8,7 +8,6 @@ use crate::compare::{Comparison, Options};
 use crate::config::{Config, ExtractionMode, FallbackMode, Profile};
 use crate::extract::{Found, Role};
 use crate::format::AnswerFormat;
-use crate::lexicon::numbers::ordinal;
 use crate::lexicon::words;
 use crate::parse::ParseError;
 use crate::verification::{Reading, Status, Verification, shortened};
@@ -167,7 +166,11 @@ impl Deref for Side {
 fn in_words(response: &str) -> bool {
     const LONGEST: usize = 120;
     let response = response.trim();
-    response.len() <= LONGEST && !response.contains(['\n', '?'])
+    // "This is too hard for me to solve."
+    let declines = ["solve", "answer", "determine"];
+    response.len() <= LONGEST
+        && !response.contains(['\n', '?'])
+        && !declines.iter().any(|it| response.contains(it))
 }
 
 /// Is a value one of several that are stated?
@@ -181,14 +184,14 @@ fn is_among(gold: &Answer, pred: &Answer, options: &Options) -> bool {
 
 /// Do both sides name a currency, and not the same?
 fn other_currency(gold: &Side, pred: &Side) -> bool {
-    let currency = |side: &Side| match &side.answer {
-        Ok(Answer::Quantity(it)) if it.currency.is_some() => {
-            it.currency.as_deref().map(str::to_owned)
-        }
-        _ => extract::currency_code(&side.statement).map(str::to_owned),
-    };
-    let (a, b) = (currency(gold), currency(pred));
-    a.is_some() && b.is_some() && a != b
+    fn named(side: &Side) -> Option<&str> {
+        let quantity = match &side.answer {
+            Ok(Answer::Quantity(it)) => it.currency.as_deref(),
+            _ => None,
+        };
+        quantity.or_else(|| extract::currency_code(&side.statement))
+    }
+    named(gold).zip(named(pred)).is_some_and(|(a, b)| a != b)
 }
 
 /// Why an answer may have been given in a way that is not known.
@@ -291,7 +294,7 @@ fn strict(
         );
         return unread(status, &[&gold.text], &[&pred.text], reason);
     }
-    if let Some(parts) = parts_compared(&gold, &pred, config) {
+    if let Some(parts) = parts_compared(&gold, &pred, &Options::from(config)) {
         return compared(parts, &gold.text, &pred.text);
     }
     match (&gold.answer, &pred.answer) {
@@ -418,13 +421,6 @@ fn ends_in(pred: &str, read: &Result<Side, String>, gold: &Side) -> bool {
     let lettered = gold.text.contains(|it: char| it.is_alphabetic());
     let numbered = gold.text.contains(|it: char| it.is_ascii_digit());
     let worded = !numbered || matches!(answer, Ok(Answer::Text(_)));
-    // "She came in seventh" against 7th.
-    let place = |text: &str| {
-        let number = ordinal(&text.to_lowercase()).map(|it| it.to_string());
-        number.is_some_and(|it| it == gold.text)
-    };
-    let placed =
-        gold.text.len() + 2 == gold.statement.len() && gold.statement.starts_with(&*gold.text);
     let bare = extract::bare(&gold.text);
     let bare = bare.strip_prefix("the ").unwrap_or(bare);
     // Co is no CO.
@@ -433,9 +429,8 @@ fn ends_in(pred: &str, read: &Result<Side, String>, gold: &Side) -> bool {
         !symbol && text.eq_ignore_ascii_case(bare)
             || text == bare
             || worded && parse::parse(text).is_ok_and(|it| answer == Ok(&it))
-            || placed && place(text) && !pred.contains(&format!("a {text}"))
     };
-    (lettered || placed) && extract::ends_in(pred, is)
+    lettered && extract::ends_in(pred, is)
 }
 
 fn compared(comparison: Comparison, gold: &str, pred: &str) -> Verification {
@@ -507,33 +502,26 @@ impl Verifier {
             let pred = pred.as_ref().ok().filter(|side| !side.qualified);
             let found = pred.and_then(|side| extract::parts(&side.text));
             let found = found.filter(|_| !gold.qualified).unwrap_or_default();
+            let options = Options::from(&self.config);
             let part = |(label, value): &(&str, &str)| {
                 let own = found
                     .iter()
                     .find(|(own, _)| own.eq_ignore_ascii_case(label));
-                part_compared(value, own?.1, &self.config).equal
+                part_compared(value, own?.1, &options).equal
             };
             wanted.iter().map(part).collect()
         })
     }
 }
 
-/// The value of one part against that of another, which may be a sentence.
-fn part_compared(a: &str, b: &str, config: &Config) -> Comparison {
+/// The value of one part against that of another.
+fn part_compared(a: &str, b: &str, options: &Options) -> Comparison {
     if written_alike(a, b) {
         return Comparison::equal("text");
     }
-    let verdict = strict((a, config), (b, config));
-    let read = matches!(verdict.status, Status::Decided | Status::Numeric);
-    if read || verdict.status == Status::TooComplex {
-        Comparison {
-            equal: verdict.equal,
-            status: verdict.status,
-            method: verdict.method,
-            reason: verdict.reason,
-        }
-    } else {
-        Comparison::open(NO_SUCH_PARTS.to_owned())
+    match (parse::parse(a), parse::parse(b)) {
+        (Ok(a), Ok(b)) => compare::compare(&a, &b, options),
+        _ => Comparison::open(NO_SUCH_PARTS.to_owned()),
     }
 }
 
@@ -541,7 +529,7 @@ fn part_compared(a: &str, b: &str, config: &Config) -> Comparison {
 const NO_SUCH_PARTS: &str = "labelled parts against what has none, or others";
 
 /// Labelled parts, "(a) 3, (b) 5", one by one; open where only one side has some. `None` where neither has.
-fn parts_compared(gold: &Side, pred: &Side, config: &Config) -> Option<Comparison> {
+fn parts_compared(gold: &Side, pred: &Side, options: &Options) -> Option<Comparison> {
     let (a, b) = (extract::parts(&gold.text), extract::parts(&pred.text));
     if a.is_none() && b.is_none() {
         return None;
@@ -558,7 +546,7 @@ fn parts_compared(gold: &Side, pred: &Side, config: &Config) -> Option<Compariso
         return Some(open());
     }
     let parts = a.iter().zip(&b);
-    let parts = parts.map(|((_, a), (_, b))| part_compared(a, b, config));
+    let parts = parts.map(|((_, a), (_, b))| part_compared(a, b, options));
     let mut whole = Comparison::all("list", parts);
     if whole.reason.is_empty() {
         whole.reason = whole.sentence();

@@ -2,7 +2,7 @@
 
 use super::comparison::Comparison;
 use super::context::Context;
-use super::{expressions, linear};
+use super::{expressions, linear, naming};
 use crate::algebra::Rational;
 use crate::answer::{Answer, Operator, Relation};
 
@@ -86,4 +86,21 @@ pub(super) fn both(gold: &Relation, pred: &Relation, context: &mut Context<'_>) 
 fn integer(answer: &Answer) -> Option<Rational> {
     let value = expressions::number(expressions::expression(answer)?)?;
     value.is_int().then(|| value.into_owned())
+}
+
+/// `2^10 ≡ 2 (mod 7)` states 2.
+pub(super) fn against(
+    relation: &Relation,
+    other: &Answer,
+    swapped: bool,
+    context: &mut Context<'_>,
+) -> Comparison {
+    let (Some(first), Some(last)) = (relation.sides.first(), relation.sides.last()) else {
+        return Comparison::open("");
+    };
+    let verdict = context.either_way(last, other, swapped);
+    if naming::is_number(first) {
+        return verdict;
+    }
+    verdict.at_most_open("a congruence against its remainder")
 }

@@ -81,7 +81,11 @@ fn mixed(matrix: &Matrix, other: &Answer, swapped: bool, context: &mut Context<'
             }
             Comparison::open("a matrix against a tuple")
         }
-        Answer::Interval(_) if is_vector => Comparison::open("a vector against an interval"),
+        // `[1, 2]` beside a vector is a vector in square brackets.
+        Answer::Interval(it) if is_vector && it.lower.closed == it.upper.closed => {
+            let ends = vec![it.lower.value.clone(), it.upper.value.clone()];
+            pair(flat, ends, context)
+        }
         Answer::List(_) => Comparison::open("a matrix against a list"),
         _ => context.different("kind", || format!("a matrix is no {}", words::kind(other))),
     }

@@ -14,6 +14,10 @@ pub(super) fn compare(gold: &Quantity, pred: &Quantity, context: &mut Context<'_
     if let (Some(a), Some(b)) = (&gold.currency, &pred.currency)
         && a != b
     {
+        const DOLLARS: [&str; 3] = ["USD", "CAD", "AUD"];
+        if DOLLARS.contains(&&**a) && DOLLARS.contains(&&**b) {
+            return Comparison::open("dollars of two countries");
+        }
         return context.different("currency", || {
             format!("{a} and {b} are different currencies")
         });

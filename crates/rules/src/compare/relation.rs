@@ -197,7 +197,7 @@ pub(super) fn against(
         _ => {}
     }
     if relation.modulus.is_some() {
-        return Comparison::open("a congruence against its remainder");
+        return congruence::against(relation, other, swapped, context);
     }
     // |S| = 81 counts the elements of a set.
     if naming::is_equation(relation)
@@ -223,16 +223,6 @@ pub(super) fn against(
                 Some(side) => context.either_way(side, other, swapped),
                 None => Comparison::open(""),
             };
-        }
-        // "x² − 9 = (x − 3)(x + 3)" states what both sides are.
-        if let [left, right] = relation.sides.as_slice()
-            && !naming::is_number(left)
-            && context.quietly(|it| it.answers(left, right)).equal == Some(true)
-        {
-            let verdict = context.quietly(|it| it.either_way(right, other, swapped));
-            if verdict.equal == Some(true) {
-                return verdict;
-            }
         }
         return equation::against(relation, other, swapped, context);
     }

@@ -6,7 +6,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use super::comparison::Comparison;
 use super::context::Context;
-use super::expressions;
+use super::expressions::{self, shortened};
 use crate::algebra::{self, Constant, Expr};
 use crate::answer::Answer;
 use crate::lexicon;
@@ -52,7 +52,11 @@ fn texts(a: &str, b: &str, context: &Context<'_>) -> Comparison {
     };
     let differ = || {
         context.different("text", || {
-            format!("“{}” and “{}” differ", short(a), short(b))
+            format!(
+                "“{}” and “{}” differ",
+                shortened(a.to_owned()),
+                shortened(b.to_owned())
+            )
         })
     };
     match (Meaning::of(&words_a), Meaning::of(&words_b)) {
@@ -213,7 +217,7 @@ fn against(text: &str, other: &Answer, context: &Context<'_>) -> Comparison {
         | Answer::Matrix(_)
         | Answer::Ratio(_)
         | Answer::Time { .. } => context.different("kind", || {
-            format!("“{}” is no {}", short(text), kind(other))
+            format!("“{}” is no {}", shortened(text.to_owned()), kind(other))
         }),
         _ => Comparison::open("words against an answer of another kind"),
     }
@@ -257,15 +261,6 @@ pub(super) fn kind(answer: &Answer) -> &'static str {
         Answer::Truth(_) => "yes or no",
         Answer::Text(_) => "text",
     }
-}
-
-fn short(text: &str) -> String {
-    const LONGEST: usize = 60;
-    let mut short: String = text.chars().take(LONGEST).collect();
-    if short.len() < text.len() {
-        short.push('…');
-    }
-    short
 }
 
 /// The words of a text, ready to be compared.

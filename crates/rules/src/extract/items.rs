@@ -388,7 +388,7 @@ impl Collector<'_, '_> {
         } else if words::SUBORDINATING.contains(word)
             && after.starts_with([' ', '\n'])
             // "amount due $84.60"
-            && (word != "due" || after.starts_with(" to"))
+            && (word != "due" || !after.starts_with(" $"))
         {
             let stated = self.items.iter().any(|item| {
                 !item.weak && !item.negated && !item.symbol && item.segment == self.segment

@@ -81,7 +81,6 @@ fn behind_evaluation(before: &str) -> &str {
 
 /// What stands after the verb: in "the perimeter of the square is 25" the square is what the sentence is about.
 fn after_verb(before: &str) -> &str {
-    let before = before.rsplit('=').next().unwrap_or(before);
     let mut verbs = words_of(before).rev();
     let verb = verbs.find(|it| words::among(it, &["is", "are", "was", "were", "equals"]));
     verb.map_or(before, |verb| {
@@ -182,9 +181,11 @@ pub(super) fn is_negative_before(before: &str, value: &str) -> bool {
 /// Whose dollars a text names: C of "C$24".
 pub(crate) fn dollars(text: &str) -> &str {
     let near = &text[..text.floor_char_boundary(OPPOSED)];
-    let at = near
-        .find('$')
-        .filter(|at| near[at + 1..].starts_with(|it: char| it.is_ascii_digit()));
+    let at = near.find('$').filter(|at| {
+        near[at + 1..]
+            .trim_start()
+            .starts_with(|it: char| it.is_ascii_digit())
+    });
     let before = &near[..at.unwrap_or(0)];
     let whose = &before[before
         .trim_end_matches(|it: char| it.is_ascii_uppercase())
@@ -229,7 +230,7 @@ pub(super) fn change_value(before: &str, value: &str, after: &str) -> bool {
 
 /// Does the last clause behind a value name another number and no more: "306 per wall; with four walls that comes to 1224 in all"?
 pub(super) fn is_replaced(value: &str, after: &str) -> bool {
-    const SIGNS: &str = "; |, |: | — | – | which is | comes to | makes ";
+    const SIGNS: &str = "; |, |: | — | – | which is | comes to | makes | totals ";
     let after = after.trim_end_matches(['.', '!', '*', ' ', '\n']);
     if !after.bytes().any(|it| it.is_ascii_digit()) {
         return false;
@@ -247,7 +248,10 @@ pub(super) fn is_replaced(value: &str, after: &str) -> bool {
     };
     let number = |it: &str| it.parse::<u64>().ok();
     let own = words_of(value).next().unwrap_or("");
-    let bare = unit.len() <= 3 && !unit.iter().any(|it| words::is_unit(it) && *it != "in");
+    let bare = unit.len() <= 3
+        && !unit
+            .iter()
+            .any(|it| words::is_unit(it) && *it != "in" || words::is_number_word(it));
     let clear = after[at..]
         .chars()
         .all(|it| it.is_alphanumeric() || " $*".contains(it));
@@ -587,8 +591,6 @@ pub(super) fn change_near(before: &str, after: &str) -> bool {
     let of_interval = before.trim_end().ends_with(" to")
         && words_of(before).any(|it| it.eq_ignore_ascii_case("interval"));
     let (before, after) = (&before[from..], clause(&after[..to]));
-    // "three and a half hours, so 3.5"
-    let before = before.rsplit(", so ").next().unwrap_or(before);
     elsewhere
         || of_interval
         || conditioned
@@ -724,9 +726,10 @@ fn operator_follows(after: &str) -> bool {
         rest.starts_with(' ') && words::first_word(rest.trim_start()).len() > 1
     });
     // "2 $\\text{dozen}$"
-    let formula = after
-        .strip_prefix('$')
-        .is_some_and(|rest| rest.starts_with(|it: char| it == '\\' || it.is_alphabetic()));
+    let formula = after.strip_prefix('$').is_some_and(|rest| {
+        rest.starts_with(|it: char| it == '\\' || it.is_alphabetic())
+            && !words::is_unit(words::first_word(rest))
+    });
     after.starts_with(is_operator) && !dash || formula
 }
 

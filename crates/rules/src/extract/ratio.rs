@@ -1,19 +1,13 @@
 //! Ratios in words: "9 to 7", chances: "1 in 6", and mixed numbers: "two and a half".
 
-use std::borrow::Cow;
-
 use super::tail::tail;
 use super::{maths, words};
 use crate::lexicon::numbers;
 
-/// The number that `text` begins with, in digits or in one word, as digits, and its length.
-fn number(text: &str) -> Option<(Cow<'_, str>, usize)> {
-    if let Some(run) = maths::run(text, 0).filter(|run| run.number) {
-        return Some((Cow::Borrowed(&text[..run.end]), run.end));
-    }
-    let word = words::first_word(text);
-    let value = numbers::cardinal(&word.to_ascii_lowercase())?;
-    Some((Cow::Owned(value.to_string()), word.len()))
+/// The length of the number that `text` begins with; 0 if none.
+fn number(text: &str) -> usize {
+    let run = maths::run(text, 0).filter(|run| run.number);
+    run.map_or(0, |run| run.end)
 }
 
 /// Does nothing follow that belongs to a ratio?
@@ -25,19 +19,19 @@ fn is_over(rest: &str) -> bool {
 }
 
 /// The chance that `text` begins with, as a fraction, where it is two whole numbers.
-fn chance(text: &str, some: &str, first: usize) -> Option<(String, usize)> {
+fn chance(text: &str, first: usize) -> Option<(String, usize)> {
     let joined = [" in ", " out of "]
         .into_iter()
         .find(|word| text[first..].starts_with(word))?;
     let from = first + joined.len();
-    let (all, length) = number(&text[from..])?;
-    let end = from + length;
-    let (some, all) = (some.parse::<u64>().ok()?, all.parse::<u64>().ok()?);
+    let end = from + number(&text[from..]);
+    let whole = |range: &str| range.parse::<u64>().ok();
+    let (some, all) = (whole(&text[..first])?, whole(&text[from..end])?);
     (some <= all && is_over(&text[end..])).then(|| (format!("{some}/{all}"), end))
 }
 
 /// The mixed number that `text` begins with, "two and a half hours", in digits, and its length.
-pub(super) fn mixed(text: &str) -> Option<(String, usize)> {
+fn mixed(text: &str) -> Option<(String, usize)> {
     let head = words::first_word(text);
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let whole = match digits {
@@ -46,18 +40,6 @@ pub(super) fn mixed(text: &str) -> Option<(String, usize)> {
     };
     let rest = text[head.len().max(digits)..].strip_prefix(" and ")?;
     let count = words::first_word(rest);
-    // "5 and 1/4 yards"; without a unit it may be two answers.
-    if count.is_empty()
-        && let Some((some, parts)) = rest.split([' ', '\n']).next()?.split_once('/')
-    {
-        let proper = some.parse::<u32>().ok()? < parts.parse::<u32>().ok()?;
-        let end = words::offset(text, parts) + parts.len();
-        let tail = tail(&text[end..], true);
-        let unit = &text[end + tail.unit.start..end + tail.unit.end];
-        let end = end + tail.end;
-        return (proper && !unit.is_empty() && is_over(&text[end..]))
-            .then(|| (format!("{whole} {some}/{parts} {}", unit.trim()), end));
-    }
     let some = match count {
         "a" | "an" => 1,
         _ => numbers::cardinal(count)?,
@@ -76,16 +58,24 @@ pub(super) fn leading(text: &str) -> Option<(String, usize)> {
     if let Some(found) = mixed(text) {
         return Some(found);
     }
-    let (mut ratio, mut end) = number(text).map(|(first, end)| (first.into_owned(), end))?;
+    let mut end = number(text);
+    if end == 0 {
+        return None;
+    }
+    let mut ratio = text[..end].to_owned();
     let mut parts = 1;
-    while let Some((next, length)) = text[end..].strip_prefix(" to ").and_then(number) {
+    while let Some(rest) = text[end..].strip_prefix(" to ") {
+        let length = number(rest);
+        if length == 0 {
+            break;
+        }
         ratio.push(':');
-        ratio.push_str(&next);
+        ratio.push_str(&rest[..length]);
         end += 4 + length;
         parts += 1;
     }
     if parts == 1 {
-        return chance(text, &ratio, end);
+        return chance(text, end);
     }
     is_over(&text[end..]).then_some((ratio, end))
 }

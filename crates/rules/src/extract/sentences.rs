@@ -180,11 +180,6 @@ pub(crate) fn ends_in(text: &str, is: impl Fn(&str) -> bool) -> bool {
     let start = text[start..].rfind(". ").map_or(start, |at| start + at + 2);
     let sentence =
         &text[start.max(text.ceil_char_boundary(text.len().saturating_sub(MAX_ENDING)))..];
-    let alone = before_other_name(sentence);
-    if alone.len() < sentence.len() && is(trim_markup(alone)) {
-        return true;
-    }
-    let sentence = before_reason(alone);
     // "The pressure increases."
     if let ["The" | "the", _, verb] = *words::words_of(sentence).collect::<Vec<_>>()
         && verb.ends_with('s')
@@ -236,30 +231,5 @@ pub(crate) fn ends_in(text: &str, is: impl Fn(&str) -> bool) -> bool {
     }
     // "Paris, the capital of France"
     let (name, of) = rest.split_once(", the capital of ").unwrap_or((rest, ""));
-    let name = trim_markup(name);
-    !of.contains(' ') && is(super::whole::place(name).unwrap_or(name))
-}
-
-/// Without the other name that a sentence ends with and that it is not: "Canberra (not Sydney, as many think)".
-fn before_other_name(sentence: &str) -> &str {
-    let at = [" (not ", ", not "].iter().find_map(|it| {
-        let at = sentence.find(it)?;
-        let other = &sentence[at + it.len()..];
-        let name = words::first_word(other);
-        let rest = &other[name.len()..];
-        let named = name.len() > 2 && name.starts_with(char::is_uppercase);
-        let ends = |text: &str| text.trim_matches([')', '.', ' ']).is_empty();
-        let told = ends(rest) || rest.starts_with(", as ") && rest.ends_with("think)");
-        let doubts = words::THINKS.contains(name) || sentence[..at].contains(name);
-        (named && told && !doubts).then_some(at)
-    });
-    &sentence[..at.unwrap_or(sentence.len())]
-}
-
-/// Without the reason that a sentence ends with: "This claim is false, since 2 is a prime."
-fn before_reason(sentence: &str) -> &str {
-    let at = [", since ", ", because ", " because "]
-        .iter()
-        .filter_map(|it| sentence.find(it));
-    &sentence[..at.min().unwrap_or(sentence.len())]
+    !of.contains(' ') && is(trim_markup(name))
 }

@@ -61,12 +61,6 @@ pub(super) fn render<'t>(source: Source<'t, '_>, items: &[Item]) -> Option<Candi
     let (first, last) = (items.first()?, items.last()?);
     let range = first.value.start..last.end;
     let kind = first.kind;
-    if source.text[range.clone()].contains(" and ")
-        && let Some((text, length)) = ratio::mixed(&source.text[range.start..])
-        && length == range.len()
-    {
-        return Some(Candidate::new(text, kind, range));
-    }
     if items.len() == 1 {
         let text = write(source, first);
         return (!text.is_empty()).then_some(Candidate { text, kind, range });

@@ -10,7 +10,6 @@ use super::tail::tail;
 use super::{
     choice, labelled, maths, no_answer, qualifiers, ratio, spoken, stated, symbols, words,
 };
-use crate::lexicon::numbers;
 use crate::lexicon::words::{FALSE, TRUE, restricts};
 
 /// How long a product with spaces is at most, in bytes, and what is in none.
@@ -223,9 +222,6 @@ pub(super) fn whole_in<'t>(source: Source<'t, '_>, range: Range<usize>) -> Optio
     if let Some(number) = ordinal(trimmed) {
         return Some(Candidate::new(number, Form::Plain, range));
     }
-    if let Some(place) = place(trimmed) {
-        return Some(Candidate::new(place, Form::Plain, range));
-    }
     // Formulas, with their units and connecting words.
     let start = range.start + outer.len()
         - outer
@@ -322,15 +318,6 @@ fn is_pointed(text: &str) -> bool {
         let plain = |it: char| it.is_ascii_digit() || "., -/".contains(it);
         it.len() <= MAX_PRODUCT && it.contains(',') && it.chars().all(plain)
     })
-}
-
-/// A place in a row without what is added to it: "fifth" of "the fifth place", "1st" of "the 1st one".
-pub(super) fn place(text: &str) -> Option<&str> {
-    let bare = text.strip_prefix("the ").unwrap_or(text);
-    let (place, noun) = bare.rsplit_once(' ')?;
-    let named =
-        || numbers::ordinal(&place.to_ascii_lowercase()).is_some() || ordinal(place).is_some();
-    (words::PLACE.contains(noun) && named()).then_some(ordinal(place).unwrap_or(place))
 }
 
 /// The number of an ordinal: 5 of "5th". "5st" is a product.

@@ -77,6 +77,7 @@ fn meaning(text: &'static str) -> Option<Action> {
         "binomial" => Kind::Structure(Structure::Binomial),
         "over" => Kind::Structure(Structure::Over),
         "choose" => Kind::Structure(Structure::Choose),
+        "overset" => Kind::Structure(Structure::Overset),
         "plus" => Kind::Plus,
         "minus" => Kind::Minus,
         "times" => Kind::Times,

@@ -134,12 +134,8 @@ fn split_digits(parser: &Parser<'_>, index: usize) -> Option<(Expr, Expr)> {
 /// The argument of a function, in brackets or not.
 fn function_argument(parser: &mut Parser<'_>, named: Named) -> Parsed<Expr> {
     match parser.peek() {
-        Some(Kind::Open(Bracket::Round | Bracket::Square)) => {
+        Some(Kind::Open(Bracket::Round | Bracket::Square | Bracket::Group)) => {
             return parser.within(pratt::expression);
-        }
-        Some(Kind::Open(Bracket::Group)) => {
-            let inner = parser.within(pratt::expression)?;
-            return Ok(inner);
         }
         Some(Kind::Bar(Side::Unknown | Side::Left)) => return operand::primary(parser),
         _ => {}

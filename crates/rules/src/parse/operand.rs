@@ -2,7 +2,7 @@
 
 use super::parser::{Lone, Parsed, Parser, call, inverse, product};
 use super::token::{Bracket, Kind, Side, Structure};
-use super::{function, literal, number, pratt, variable};
+use super::{function, literal, number, pratt, table, variable};
 use crate::algebra::{Constant, Expr, Function, Rational};
 
 pub(super) fn primary(parser: &mut Parser<'_>) -> Parsed<Expr> {
@@ -65,6 +65,9 @@ pub(super) fn operand(parser: &mut Parser<'_>) -> Parsed<Expr> {
             Ok(call(Function::Ceiling, parser.within(pratt::expression)?))
         }
         Kind::Bar(Side::Unknown | Side::Left) => {
+            if let Some(determinant) = table::barred_table(parser)? {
+                return Ok(determinant);
+            }
             parser.skip(1);
             let inner = parser.in_bars(pratt::expression)?;
             match parser.peek() {
@@ -81,6 +84,7 @@ pub(super) fn operand(parser: &mut Parser<'_>) -> Parsed<Expr> {
             }
             Ok(Expr::Apply("norm".into(), vec![inner]))
         }
+        Kind::Caret | Kind::Underscore => count_of_choices(parser),
         Kind::Dots => {
             parser.skip(1);
             Ok(Expr::symbol("…"))
@@ -132,11 +136,12 @@ pub(super) fn bracket(parser: &mut Parser<'_>) -> Parsed<Expr> {
     parser.within(pratt::expression)
 }
 
-/// `{ … }`.
+/// `{ … }`, which may be empty before a subscript.
 pub(super) fn group_operand(parser: &mut Parser<'_>) -> Parsed<Expr> {
     let open = parser.pos();
     if parser.mate(open) == open + 1 {
-        return Err(parser.error("an empty group"));
+        parser.skip(2);
+        return count_of_choices(parser);
     }
     if parser.has_entries(open) {
         return Err(parser.error("entries where one value belongs"));
@@ -217,6 +222,19 @@ pub(super) fn structure(parser: &mut Parser<'_>, structure: Structure) -> Parsed
             let below = argument(parser)?;
             Ok(Expr::Call(Function::Binomial, vec![above, below]))
         }
+        Structure::Overset => {
+            parser.skip(1);
+            let start = parser.pos();
+            if !parser.opens(Bracket::Group) {
+                return Err(parser.error("a mark without its letter"));
+            }
+            let mark_end = parser.mate(start);
+            let mark = parser.source(start + 1, mark_end);
+            let mark: String = mark.chars().filter(char::is_ascii_alphabetic).collect();
+            parser.seek(mark_end + 1);
+            let base = variable::raw_argument(parser)?;
+            variable::named(parser, format!("{mark}({base})"))
+        }
         Structure::Over | Structure::Choose => Err(parser.error("a fraction without numerator")),
     }
 }
@@ -229,6 +247,28 @@ pub(super) fn arguments(parser: &mut Parser<'_>) -> Parsed<Vec<Expr>> {
         arguments.push(pratt::expression(parser)?);
     }
     Ok(arguments)
+}
+
+/// `{}_nC_k`, `^nC_r`: the letter between two numbers.
+pub(super) fn count_of_choices(parser: &mut Parser<'_>) -> Parsed<Expr> {
+    if !matches!(parser.peek(), Some(Kind::Caret | Kind::Underscore)) {
+        return Err(parser.error("an empty group"));
+    }
+    parser.skip(1);
+    let above = argument(parser)?;
+    let function = match parser.peek() {
+        Some(Kind::Letter('C') | Kind::Name("C") | Kind::Text("C")) => Function::Binomial,
+        Some(Kind::Letter('P' | 'A') | Kind::Name("P" | "A") | Kind::Text("P")) => {
+            Function::Permutations
+        }
+        _ => return Err(parser.error("a raised or lowered sign without a base")),
+    };
+    parser.skip(1);
+    if !parser.take(Kind::Underscore) {
+        return Err(parser.error("a second number is missing"));
+    }
+    let below = argument(parser)?;
+    Ok(Expr::Call(function, vec![above, below]))
 }
 
 /// A constant as the name of something else.

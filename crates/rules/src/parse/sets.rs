@@ -112,8 +112,23 @@ pub(super) fn tuple(parser: &mut Parser<'_>) -> Parsed<Answer> {
     let left = parser.any_kind_at(open);
     let right = parser.any_kind_at(parser.mate(open));
     let mut entries = parser.within(entries)?;
+    // `(1,2)^T` is a column; so is the row, as an answer.
     if parser.peek() == Some(Kind::Caret) {
-        return Err(parser.error("a power of a tuple"));
+        let transposed = match parser.ahead(1) {
+            Some(Kind::Letter('T') | Kind::Name("T")) => Some(2),
+            Some(Kind::Open(Bracket::Group))
+                if matches!(parser.ahead(2), Some(Kind::Letter('T') | Kind::Name("T")))
+                    && matches!(parser.ahead(3), Some(Kind::Close(_))) =>
+            {
+                Some(4)
+            }
+            _ => None,
+        };
+        let Some(length) = transposed else {
+            return Err(parser.error("a power of a tuple"));
+        };
+        parser.skip(length);
+        return Ok(Answer::Tuple(entries));
     }
     if left == Some(Kind::Open(Bracket::Square))
         && right == Some(Kind::Close(Bracket::Square))

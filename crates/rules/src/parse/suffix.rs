@@ -237,11 +237,8 @@ pub(super) fn suffix_text(parser: &Parser<'_>, from: usize) -> Option<(String, b
             text.push(' ');
         }
         match token.kind {
-            Kind::Word(word) => text.push_str(word),
-            Kind::Text(word) => {
-                text.push_str(word);
-                // `\text{m}\text{s}` does not make a word.
-            }
+            // `\text{m}\text{s}` does not make a word.
+            Kind::Word(word) | Kind::Text(word) => text.push_str(word),
             Kind::Name(word) => {
                 if at > from && !text.ends_with([' ', '/', '·']) {
                     text.push('·');
@@ -324,9 +321,7 @@ pub(super) fn suffix_text(parser: &Parser<'_>, from: usize) -> Option<(String, b
                 text.push_str(parser.source(at, at + 1));
                 all_words = false;
             }
-            Kind::Divide if at > from => {
-                text.push('/');
-            }
+            Kind::Divide if at > from => text.push('/'),
             Kind::Times if at > from => {
                 text.push('·');
                 all_words = false;
@@ -356,12 +351,8 @@ pub(super) fn suffix_text(parser: &Parser<'_>, from: usize) -> Option<(String, b
                 at = parser.mate(below);
                 all_words = false;
             }
-            Kind::Greek("mu") => {
-                text.push('µ');
-                all_words = false;
-            }
-            Kind::Greek("Omega") => {
-                text.push('Ω');
+            Kind::Greek(name @ ("mu" | "Omega")) => {
+                text.push(if name == "mu" { 'µ' } else { 'Ω' });
                 all_words = false;
             }
             Kind::Other if parser.source(at, at + 1) == "¢" => text.push('¢'),

@@ -76,6 +76,8 @@ pub(super) enum Structure {
     Binomial,
     Over,
     Choose,
+    /// `\overset`, `\underset`: the first argument is a mark on the second.
+    Overset,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
