@@ -162,6 +162,38 @@ impl Deref for Side {
     }
 }
 
+/// Is a response one short line, all of which may be an answer in words?
+fn in_words(response: &str) -> bool {
+    const LONGEST: usize = 120;
+    let response = response.trim();
+    // "This is too hard for me to solve."
+    let declines = ["solve", "answer", "determine"];
+    response.len() <= LONGEST
+        && !response.contains(['\n', '?'])
+        && !declines.iter().any(|it| response.contains(it))
+}
+
+/// Is a value one of several that are stated?
+fn is_among(gold: &Answer, pred: &Answer, options: &Options) -> bool {
+    let (Answer::Quantity(_), Answer::List(parts)) = (gold, pred) else {
+        return false;
+    };
+    let mut parts = parts.iter().take(8);
+    parts.any(|it| compare::compare(gold, it, options).equal == Some(true))
+}
+
+/// Do both sides name a currency, and not the same?
+fn other_currency(gold: &Side, pred: &Side) -> bool {
+    fn named(side: &Side) -> Option<&str> {
+        let quantity = match &side.answer {
+            Ok(Answer::Quantity(it)) => it.currency.as_deref(),
+            _ => None,
+        };
+        quantity.or_else(|| extract::currency_code(&side.statement))
+    }
+    named(gold).zip(named(pred)).is_some_and(|(a, b)| a != b)
+}
+
 /// Why an answer may have been given in a way that is not known.
 const MENTIONED: &str = "the words of the reference stand in what announces no answer";
 
@@ -205,6 +237,7 @@ fn strict(
         && side.qualified
         && extract::retracted(statement)
         && extract::bare(response) != itself
+        && !ends_in(response, &read, &gold)
     {
         let reason = "what is answered is taken back".to_owned();
         return unread(Status::UnparsedPred, &[&gold.text], &[&side.text], reason);
@@ -240,8 +273,7 @@ fn strict(
         // It may be said in a way that is not known.
         Err(reason)
             if reason == extract::NOTHING_FOUND
-                && !choice
-                && extract::mentions(response, &gold.text) =>
+                && (in_words(response) || !choice && extract::mentions(response, &gold.text)) =>
         {
             let reason = MENTIONED.to_owned();
             return unread(Status::UnparsedPred, &[&gold.text], &[], reason);
@@ -291,6 +323,7 @@ fn strict(
                 {
                     "dollars of two countries"
                 }
+                Some(true) if other_currency(&gold, &pred) => "another currency",
                 Some(true) if extract::holds(&gold.text, &pred.text, &pred.statement) => {
                     "what is counted holds what the reference counts"
                 }
@@ -309,14 +342,27 @@ fn strict(
                 Some(false) if is_fall(&gold, &pred, &options) => {
                     return alike(&gold.text, &pred.text, "a fall is negative");
                 }
+                Some(false)
+                    if in_lakhs(without_rupees(&gold.text))
+                        != in_lakhs(without_rupees(&pred.text)) =>
+                {
+                    "digits in groups of two on one side"
+                }
                 Some(false) if natural_logarithm(&gold, &pred, &options) => {
                     "the base of a logarithm is not said"
                 }
                 Some(false)
-                    if matches!((a, b), (Answer::Text(_), Answer::Quantity(_)))
-                        && !extract::is_announced(pred.method)
+                    if matches!(
+                        (a, b),
+                        (Answer::Text(_) | Answer::List(_), Answer::Quantity(_))
+                            | (Answer::Quantity(_), Answer::Truth(_))
+                    ) && !extract::is_announced(pred.method)
                         && extract::mentions(response, &gold.text) =>
                 {
+                    MENTIONED
+                }
+                // "(x, y) = (2, 3) and xy = 6" states several things.
+                Some(false) if !extract::is_announced(pred.method) && is_among(a, b, &options) => {
                     MENTIONED
                 }
                 Some(false) if gold.doubtful || pred.doubtful => {
@@ -662,18 +708,24 @@ fn unreadable(error: &ParseError, unparsed: Status, text: &str, sides: [&Side; 2
     unread(status, &[&gold.text], &[&pred.text], with_rest(error, text))
 }
 
+/// Is a number grouped as in 1,23,456?
+fn in_lakhs(text: &str) -> bool {
+    let digits = |it: &str| it.bytes().all(|it| it.is_ascii_digit());
+    let mut groups = text.split(',').rev();
+    let threes = groups
+        .next()
+        .is_some_and(|last| last.len() == 3 && digits(last));
+    let pairs: Vec<&str> = groups.collect();
+    let (first, rest) = pairs.split_last().unwrap_or((&"", &[]));
+    threes
+        && !rest.is_empty()
+        && matches!(first.len(), 1 | 2)
+        && digits(first)
+        && rest.iter().all(|pair| pair.len() == 2 && digits(pair))
+}
+
 /// Are these one number, grouped as in 1,23,456 on one side and in threes or not at all on the other, or with a K for its thousands on one side?
 fn same_digits(a: &str, b: &str) -> bool {
-    let in_lakhs = |text: &str| {
-        let mut groups = text.split(',').rev();
-        let threes = groups.next().is_some_and(|last| last.len() == 3);
-        let pairs: Vec<&str> = groups.collect();
-        let (first, rest) = pairs.split_last().unwrap_or((&"", &[]));
-        threes
-            && !rest.is_empty()
-            && matches!(first.len(), 1 | 2)
-            && rest.iter().all(|pair| pair.len() == 2)
-    };
     let in_thousands = |text: &str| text.ends_with(['K', 'k']);
     let (a, b) = (without_rupees(a), without_rupees(b));
     let digits = |text: &str| {

@@ -1,10 +1,9 @@
 //! Times of day and ratios.
 
 use super::comparison::Comparison;
-use super::context::Context;
+use super::context::{Context, in_order_of_sides, other_kind};
 use super::expressions::{self, show};
 use super::numbers::{self, Value};
-use super::words;
 use crate::algebra::Expr;
 use crate::algebra::{self, Identity, Rational};
 use crate::answer::Answer;
@@ -25,47 +24,26 @@ pub(super) fn compare(gold: &Answer, pred: &Answer, context: &mut Context<'_>) -
             },
         ) => times(*a, *half_a, *b, *half_b, context),
         (Answer::Ratio(a), Answer::Ratio(b)) => ratios(a, b, context),
-        (Answer::Ratio(ratio), Answer::Quantity(quantity)) => {
+        (Answer::Ratio(ratio), Answer::Quantity(quantity))
+        | (Answer::Quantity(quantity), Answer::Ratio(ratio)) => {
             let Some(fraction) = fraction(ratio) else {
                 return other_kind(gold, pred, context);
             };
-            numbers::compare(
-                Value::of(&fraction),
-                Value {
-                    expr: &quantity.value,
-                    places: quantity.places,
-                },
-                context,
-            )
-        }
-        (Answer::Quantity(quantity), Answer::Ratio(ratio)) => {
-            let Some(fraction) = fraction(ratio) else {
-                return other_kind(gold, pred, context);
+            let value = Value {
+                expr: &quantity.value,
+                places: quantity.places,
             };
-            numbers::compare(
-                Value {
-                    expr: &quantity.value,
-                    places: quantity.places,
-                },
-                Value::of(&fraction),
-                context,
-            )
+            let swapped = matches!(gold, Answer::Quantity(_));
+            let (a, b) = in_order_of_sides(Value::of(&fraction), value, swapped);
+            numbers::compare(a, b, context)
         }
         (Answer::Ratio(ratio), Answer::Time { seconds, afternoon })
         | (Answer::Time { seconds, afternoon }, Answer::Ratio(ratio)) => {
             ratio_as_time(ratio, *seconds, *afternoon, context)
         }
-        (Answer::Ratio(ratio), Answer::List(parts) | Answer::Tuple(parts))
-        | (Answer::List(parts) | Answer::Tuple(parts), Answer::Ratio(ratio)) => {
-            let Some(parts) = parts
-                .iter()
-                .map(|part| expressions::expression(part).cloned())
-                .collect::<Option<Vec<_>>>()
-            else {
-                return other_kind(gold, pred, context);
-            };
-            let verdict = ratios(ratio, &parts, context);
-            verdict.at_most_open("a ratio against a list of the same numbers")
+        (Answer::Ratio(_), Answer::List(_) | Answer::Tuple(_))
+        | (Answer::List(_) | Answer::Tuple(_), Answer::Ratio(_)) => {
+            Comparison::open("a ratio against a list")
         }
         (Answer::Time { .. }, Answer::Quantity(quantity))
         | (Answer::Quantity(quantity), Answer::Time { .. })
@@ -87,12 +65,6 @@ pub(super) fn compare(gold: &Answer, pred: &Answer, context: &mut Context<'_>) -
         }
         _ => other_kind(gold, pred, context),
     }
-}
-
-fn other_kind(gold: &Answer, pred: &Answer, context: &Context<'_>) -> Comparison {
-    context.different("kind", || {
-        format!("a {} is no {}", words::kind(gold), words::kind(pred))
-    })
 }
 
 /// Two times of day. Before one o'clock in the afternoon, a time without a.m. or p.m. may be either.

@@ -1,8 +1,8 @@
 //! Sets, lists and tuples.
 
 use super::comparison::Comparison;
-use super::context::Context;
-use super::{expressions, matching, naming, system, words};
+use super::context::{Context, in_order_of_sides, other_kind};
+use super::{expressions, matching, naming, system};
 use crate::algebra::{Expr, Rational};
 use crate::answer::{Answer, Operator, Quantity};
 
@@ -71,9 +71,7 @@ pub(super) fn compare(gold: &Answer, pred: &Answer, context: &mut Context<'_>) -
             let swapped = matches!(pred, Answer::Tuple(_));
             context.either_way(&parts[0], other, swapped)
         }
-        _ => context.different("kind", || {
-            format!("a {} is no {}", words::kind(gold), words::kind(pred))
-        }),
+        _ => other_kind(gold, pred, context),
     }
 }
 
@@ -176,20 +174,14 @@ fn single(
     }
     if as_set && !parts.is_empty() {
         let one = std::slice::from_ref(answer);
-        return if swapped {
-            matching::unordered(parts, one, true, context)
-        } else {
-            matching::unordered(one, parts, true, context)
-        };
+        let (a, b) = in_order_of_sides(one, parts, swapped);
+        return matching::unordered(a, b, true, context);
     }
     if let (false, Some(last)) = (as_set, last_result(parts)) {
         return context.either_way(answer, last, swapped);
     }
-    if swapped {
-        matching::lengths("list", parts.len(), 1, context)
-    } else {
-        matching::lengths("list", 1, parts.len(), context)
-    }
+    let (a, b) = in_order_of_sides(1, parts.len(), swapped);
+    matching::lengths("list", a, b, context)
 }
 
 /// The last of several equations between numbers: `2 + 3 = 5, 5 + 5 = 10` is a calculation, and its last result the answer.
@@ -228,12 +220,8 @@ fn compound(parts: &[Answer], beside: &Quantity) -> Option<Answer> {
         total += expressions::number(value)?.into_owned() * (&unit.size / &last.size);
     }
     Some(Answer::Quantity(Quantity {
-        value: Expr::Number(total),
-        percent: false,
         unit: Some((*last).clone()),
-        currency: None,
         places: None,
-        base: None,
-        approximate: false,
+        ..expressions::bare(Expr::Number(total))
     }))
 }

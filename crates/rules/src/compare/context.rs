@@ -1,6 +1,7 @@
 //! What one comparison carries through all its parts.
 
 use super::comparison::Comparison;
+use super::words;
 use crate::algebra::Budget;
 use crate::answer::Answer;
 use crate::config::Config;
@@ -57,11 +58,8 @@ impl<'o> Context<'o> {
 
     /// The same with the sides swapped, where a function wants them in its own order.
     pub(super) fn either_way(&mut self, a: &Answer, b: &Answer, swapped: bool) -> Comparison {
-        if swapped {
-            self.answers(b, a)
-        } else {
-            self.answers(a, b)
-        }
+        let (a, b) = in_order_of_sides(a, b, swapped);
+        self.answers(a, b)
     }
 
     /// Tries a pair without anyone reading why.
@@ -89,4 +87,16 @@ impl<'o> Context<'o> {
     ) -> Comparison {
         Comparison::different(method, self.say(reason))
     }
+}
+
+/// Two things, of which the first is the prediction's where they are `swapped`.
+pub(super) fn in_order_of_sides<T>(a: T, b: T, swapped: bool) -> (T, T) {
+    if swapped { (b, a) } else { (a, b) }
+}
+
+/// Two answers that are different since they are of different kinds.
+pub(super) fn other_kind(gold: &Answer, pred: &Answer, context: &Context<'_>) -> Comparison {
+    context.different("kind", || {
+        format!("a {} is no {}", words::kind(gold), words::kind(pred))
+    })
 }

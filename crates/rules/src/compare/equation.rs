@@ -1,7 +1,7 @@
 //! Equations against equations.
 
 use super::comparison::Comparison;
-use super::context::Context;
+use super::context::{Context, in_order_of_sides};
 use super::{expressions, naming, real_set, solve};
 use crate::algebra::{self, Identity};
 use crate::algebra::{Expr, Rational};
@@ -272,11 +272,7 @@ pub(super) fn against(
         {
             return Comparison::different("names", "the statements are about different things");
         }
-        let (a, b) = if swapped {
-            (&theirs.set, &ours.set)
-        } else {
-            (&ours.set, &theirs.set)
-        };
+        let (a, b) = in_order_of_sides(&ours.set, &theirs.set, swapped);
         return real_set::sets("solutions", a, b, context);
     }
     let verdict = context.quietly(|context| context.either_way(last, other, swapped));

@@ -124,7 +124,8 @@ pub(super) fn show_answer(answer: &Answer) -> String {
     shortened(render(answer))
 }
 
-fn shortened(text: String) -> String {
+/// A text, of a long one the beginning.
+pub(super) fn shortened(text: String) -> String {
     const LONGEST: usize = 60;
     match text.char_indices().nth(LONGEST) {
         Some((end, _)) => text.get(..end).unwrap_or_default().to_owned() + "…",

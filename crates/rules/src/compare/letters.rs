@@ -42,14 +42,8 @@ pub(super) fn choices(gold: &Answer, pred: &Answer, context: &Context<'_>) -> Co
 }
 
 fn written(letters: &[char]) -> String {
-    let mut text = String::new();
-    for (index, letter) in letters.iter().enumerate() {
-        if index > 0 {
-            text.push_str(", ");
-        }
-        text.push(*letter);
-    }
-    text
+    let letters: Vec<String> = letters.iter().map(char::to_string).collect();
+    letters.join(", ")
 }
 
 /// The letters that an answer is, sorted, upper case, if it can be read as a choice.
@@ -187,7 +181,7 @@ pub(super) fn truths(gold: &Answer, pred: &Answer, context: &Context<'_>) -> Com
                 gold
             };
             match other {
-                Answer::Text(_) | Answer::Relation(_) | Answer::Choice(_) => {
+                Answer::Text(_) | Answer::Relation(_) | Answer::Choice(_) | Answer::List(_) => {
                     Comparison::open("yes or no against what may imply either")
                 }
                 _ => context.different("kind", || {

@@ -87,7 +87,8 @@ fn one_by_one(
         rest_pred.retain(|element| seen.insert(*element));
     }
     if rest_gold.len().max(rest_pred.len()) > 8 {
-        let alike = take_alike(&mut rest_gold, &mut rest_pred);
+        let alike = take_alike(&mut rest_gold, &rest_pred);
+        take_alike(&mut rest_pred, &alike);
         for element in alike {
             // What has no value is not equal to itself.
             let part = context.answers(element, element);
@@ -113,28 +114,17 @@ fn one_by_one(
     Comparison::all(method, [found, whole])
 }
 
-/// Removes elements that are written alike on both sides, and returns them.
-fn take_alike<'a>(gold: &mut Vec<&'a Answer>, pred: &mut Vec<&'a Answer>) -> Vec<&'a Answer> {
-    let mut counts: HashMap<&Answer, usize> = HashMap::with_capacity(pred.len());
-    for element in pred.iter() {
+/// Removes from `elements` those that are written as one of `others`, each of these once, and returns them.
+fn take_alike<'a>(elements: &mut Vec<&'a Answer>, others: &[&'a Answer]) -> Vec<&'a Answer> {
+    let mut counts: HashMap<&Answer, usize> = HashMap::with_capacity(others.len());
+    for element in others {
         *counts.entry(element).or_default() += 1;
     }
     let mut taken = Vec::new();
-    gold.retain(|element| match counts.get_mut(element) {
+    elements.retain(|element| match counts.get_mut(element) {
         Some(count) if *count > 0 => {
             *count -= 1;
             taken.push(*element);
-            false
-        }
-        _ => true,
-    });
-    let mut counts: HashMap<&Answer, usize> = HashMap::with_capacity(taken.len());
-    for element in &taken {
-        *counts.entry(element).or_default() += 1;
-    }
-    pred.retain(|element| match counts.get_mut(element) {
-        Some(count) if *count > 0 => {
-            *count -= 1;
             false
         }
         _ => true,

@@ -1,7 +1,7 @@
 //! Matrices and vectors.
 
 use super::comparison::Comparison;
-use super::context::Context;
+use super::context::{Context, in_order_of_sides};
 use super::numbers::{self, Value};
 use super::{expressions, words};
 use crate::algebra::Expr;
@@ -62,11 +62,8 @@ fn mixed(matrix: &Matrix, other: &Answer, swapped: bool, context: &mut Context<'
                 )
             });
         }
-        if swapped {
-            entries(others.iter(), flat.iter(), context)
-        } else {
-            entries(flat.iter(), others.iter(), context)
-        }
+        let (a, b) = in_order_of_sides(&flat, &others, swapped);
+        entries(a.iter(), b.iter(), context)
     };
     match other {
         Answer::Quantity(_) if flat.len() == 1 => match expressions::expression(other) {
@@ -82,43 +79,14 @@ fn mixed(matrix: &Matrix, other: &Answer, swapped: bool, context: &mut Context<'
             {
                 return pair(flat, values, context);
             }
-            rows(matrix, parts, swapped, context)
+            Comparison::open("a matrix against a tuple")
         }
-        Answer::List(parts) if !is_vector => rows(matrix, parts, swapped, context),
-        Answer::Interval(interval) if is_vector => {
-            // `[1, 2]` beside a vector is a vector in square brackets.
-            if interval.lower.closed == interval.upper.closed {
-                let values = vec![interval.lower.value.clone(), interval.upper.value.clone()];
-                pair(flat, values, context)
-            } else {
-                Comparison::different("kind", "a half-open interval is no vector")
-            }
+        // `[1, 2]` beside a vector is a vector in square brackets.
+        Answer::Interval(it) if is_vector && it.lower.closed == it.upper.closed => {
+            let ends = vec![it.lower.value.clone(), it.upper.value.clone()];
+            pair(flat, ends, context)
         }
-        Answer::List(_) => Comparison::open("a vector against a list"),
+        Answer::List(_) => Comparison::open("a matrix against a list"),
         _ => context.different("kind", || format!("a matrix is no {}", words::kind(other))),
     }
-}
-
-/// A matrix against a tuple of its rows.
-fn rows(matrix: &Matrix, parts: &[Answer], swapped: bool, context: &mut Context<'_>) -> Comparison {
-    if parts.len() != matrix.rows.len() {
-        return Comparison::different("matrix", "the numbers of rows differ");
-    }
-    let verdicts: Vec<Comparison> = matrix
-        .rows
-        .iter()
-        .zip(parts)
-        .map(|(row, part)| {
-            let row = Answer::Matrix(Matrix {
-                rows: vec![row.clone()],
-            });
-            match part {
-                Answer::Tuple(_) | Answer::Interval(_) | Answer::Matrix(_) => {
-                    context.either_way(&row, part, swapped)
-                }
-                _ => Comparison::different("kind", "a row of a matrix is no number"),
-            }
-        })
-        .collect();
-    Comparison::all("matrix", verdicts)
 }

@@ -1,7 +1,7 @@
 //! Numbers and expressions with what stands beside them: units, currencies, percent signs.
 
 use super::comparison::Comparison;
-use super::context::Context;
+use super::context::{Context, in_order_of_sides};
 use super::expressions::{self, show};
 use super::naming;
 use super::numbers::{self, Value};
@@ -14,6 +14,10 @@ pub(super) fn compare(gold: &Quantity, pred: &Quantity, context: &mut Context<'_
     if let (Some(a), Some(b)) = (&gold.currency, &pred.currency)
         && a != b
     {
+        const DOLLARS: [&str; 3] = ["USD", "CAD", "AUD"];
+        if DOLLARS.contains(&&**a) && DOLLARS.contains(&&**b) {
+            return Comparison::open("dollars of two countries");
+        }
         return context.different("currency", || {
             format!("{a} and {b} are different currencies")
         });
@@ -223,17 +227,11 @@ fn one_unit(
             value,
             ..without.clone()
         };
-        return if swapped {
-            both_units(&without, &own, with, unit, context)
-        } else {
-            both_units(with, unit, &without, &own, context)
-        };
+        let ((a, unit_a), (b, unit_b)) = in_order_of_sides((with, unit), (&without, &own), swapped);
+        return both_units(a, unit_a, b, unit_b, context);
     }
-    let verdict = if swapped {
-        plain(without, with, context)
-    } else {
-        plain(with, without, context)
-    };
+    let (a, b) = in_order_of_sides(with, without, swapped);
+    let verdict = plain(a, b, context);
     if verdict.equal == Some(false)
         && !naming::is_constant(&without.value)
         && let Some(letters) = letters(unit)
@@ -270,12 +268,8 @@ fn lettered(expr: &Expr) -> Option<(Expr, Unit)> {
 
 /// A converted value against a quantity, in the order of the sides.
 fn ordered(value: &Expr, other: &Quantity, context: &mut Context<'_>, swapped: bool) -> Comparison {
-    let value = exact(value);
-    if swapped {
-        numbers::compare(written(other), value, context)
-    } else {
-        numbers::compare(value, written(other), context)
-    }
+    let (a, b) = in_order_of_sides(exact(value), written(other), swapped);
+    numbers::compare(a, b, context)
 }
 
 /// The letters of a short unit as a product: `½nm` may be half of n times m.

@@ -3,10 +3,10 @@
 use std::cmp::Ordering;
 
 use super::comparison::Comparison;
-use super::context::Context;
+use super::context::{Context, other_kind};
 use super::numbers::{self, Value};
 use super::real_set::{order_of, sets};
-use super::{expressions, matching, solve, words};
+use super::{expressions, matching, solve};
 use crate::answer::{Answer, Interval};
 
 /// Does an answer state a stretch of the real line?
@@ -91,9 +91,7 @@ fn unlike(gold: &Answer, pred: &Answer, context: &Context<'_>) -> Comparison {
                 return Comparison::different("kind", "an interval has two ends");
             }
             Answer::Matrix(_) | Answer::Ratio(_) | Answer::Time { .. } => {
-                return context.different("kind", || {
-                    format!("a {} is no {}", words::kind(gold), words::kind(pred))
-                });
+                return other_kind(gold, pred, context);
             }
             _ => {}
         }

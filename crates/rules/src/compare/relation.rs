@@ -1,7 +1,7 @@
 //! Statements: equations, inequalities, memberships, congruences and the rest.
 
 use super::comparison::Comparison;
-use super::context::Context;
+use super::context::{Context, in_order_of_sides};
 use super::naming::{self, Stated};
 use super::{
     collection, congruence, equation, expressions, inequality, letters, real_set, region, rename,
@@ -184,11 +184,7 @@ pub(super) fn against(
     match other {
         Answer::Choice(_) | Answer::Truth(_) | Answer::Text(_) => {
             let answer = Answer::Relation(relation.clone());
-            let (a, b) = if swapped {
-                (other, &answer)
-            } else {
-                (&answer, other)
-            };
+            let (a, b) = in_order_of_sides(&answer, other, swapped);
             return match other {
                 Answer::Choice(_) => letters::choices(a, b, context),
                 Answer::Truth(_) => letters::truths(a, b, context),
@@ -232,11 +228,8 @@ pub(super) fn against(
     }
     if is_inequality(relation) || is_solvable(relation) {
         let answer = Answer::Relation(relation.clone());
-        let verdict = if swapped {
-            region::compare(other, &answer, context)
-        } else {
-            region::compare(&answer, other, context)
-        };
+        let (a, b) = in_order_of_sides(&answer, other, swapped);
+        let verdict = region::compare(a, b, context);
         if verdict.equal.is_none()
             && matches!(other, Answer::Quantity(_))
             && naming::is_number(other)

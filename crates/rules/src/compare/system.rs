@@ -239,12 +239,9 @@ fn system_against(
         Answer::List(parts) | Answer::Set(parts)
             if parts.iter().all(|part| matches!(part, Answer::Tuple(_))) =>
         {
-            let rows: Vec<Answer> = system
-                .rows
-                .iter()
-                .map(|row| Answer::Tuple(row_in(row, &order)))
-                .collect();
-            Some(context.either_way(&Answer::List(rows), other, swapped))
+            let rows = system.rows.iter();
+            let rows = rows.map(|row| Answer::Tuple(row_in(row, &order)));
+            Some(context.either_way(&Answer::List(rows.collect()), other, swapped))
         }
         Answer::Tuple(_) | Answer::List(_) => {
             let [row] = system.rows.as_slice() else {
@@ -263,14 +260,9 @@ fn system_against(
                 verdict.at_most_open("which value belongs to which name is not said")
             })
         }
-        Answer::Set(_) => {
-            let [row] = system.rows.as_slice() else {
-                return None;
-            };
-            let set = Answer::Set(row_in(row, &written));
-            let verdict = context.either_way(&set, other, swapped);
-            Some(verdict.at_most_open("a set does not say which value belongs to which name"))
-        }
+        Answer::Set(_) => Some(Comparison::open(
+            "a set does not say which value belongs to which name",
+        )),
         _ => None,
     }
 }

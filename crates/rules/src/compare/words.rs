@@ -6,11 +6,11 @@ use unicode_normalization::UnicodeNormalization;
 
 use super::comparison::Comparison;
 use super::context::Context;
-use super::expressions;
+use super::expressions::{self, shortened};
 use crate::algebra::{self, Constant, Expr};
 use crate::answer::Answer;
 use crate::lexicon;
-use crate::lexicon::numbers::{NumberWord, number_word};
+use crate::lexicon::numbers::number_word;
 use crate::lexicon::words::Words as Table;
 
 /// Compares two answers of which at least one is words.
@@ -52,7 +52,11 @@ fn texts(a: &str, b: &str, context: &Context<'_>) -> Comparison {
     };
     let differ = || {
         context.different("text", || {
-            format!("“{}” and “{}” differ", short(a), short(b))
+            format!(
+                "“{}” and “{}” differ",
+                shortened(a.to_owned()),
+                shortened(b.to_owned())
+            )
         })
     };
     match (Meaning::of(&words_a), Meaning::of(&words_b)) {
@@ -76,7 +80,9 @@ fn texts(a: &str, b: &str, context: &Context<'_>) -> Comparison {
     if many.len() > 200 {
         return Comparison::open("long texts that are not written alike");
     }
-    if contained(few, many) {
+    // Words of scripts without spaces are not told apart.
+    let glued = |a: &str, b: &str| !a.is_ascii() && b.contains(a);
+    if contained(few, many) || glued(a, b) || glued(b, a) {
         return Comparison::open("one text says more than the other");
     }
     differ()
@@ -200,7 +206,8 @@ fn against(text: &str, other: &Answer, context: &Context<'_>) -> Comparison {
     let variable = words
         .iter()
         .any(|word| word.chars().nth(1).is_none() || is_numeral(word));
-    if variable || words.is_empty() || words.len() > 12 {
+    let glued = text.contains(|it| ('\u{2e80}'..='\u{d7a3}').contains(&it));
+    if variable || glued || words.is_empty() || words.len() > 12 {
         return Comparison::open("words against an answer of another kind");
     }
     match other {
@@ -210,7 +217,7 @@ fn against(text: &str, other: &Answer, context: &Context<'_>) -> Comparison {
         | Answer::Matrix(_)
         | Answer::Ratio(_)
         | Answer::Time { .. } => context.different("kind", || {
-            format!("“{}” is no {}", short(text), kind(other))
+            format!("“{}” is no {}", shortened(text.to_owned()), kind(other))
         }),
         _ => Comparison::open("words against an answer of another kind"),
     }
@@ -218,11 +225,7 @@ fn against(text: &str, other: &Answer, context: &Context<'_>) -> Comparison {
 
 /// Is a word a number, or part of one?
 fn is_numeral(word: &str) -> bool {
-    let number = matches!(
-        number_word(word),
-        Some(NumberWord::Number(_) | NumberWord::Scale(_))
-    );
-    number || lexicon::words::IN_NUMBER.contains(word)
+    number_word(word).is_some() || lexicon::words::IN_NUMBER.contains(word)
 }
 
 /// ℤ, ℚ, ℂ and the like.
@@ -258,15 +261,6 @@ pub(super) fn kind(answer: &Answer) -> &'static str {
         Answer::Truth(_) => "yes or no",
         Answer::Text(_) => "text",
     }
-}
-
-fn short(text: &str) -> String {
-    const LONGEST: usize = 60;
-    let mut short: String = text.chars().take(LONGEST).collect();
-    if short.len() < text.len() {
-        short.push('…');
-    }
-    short
 }
 
 /// The words of a text, ready to be compared.

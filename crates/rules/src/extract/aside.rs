@@ -161,8 +161,9 @@ fn is_title(line: &str) -> bool {
 }
 
 /// The numbers of a list's lines, the last one of each, without the mark of the line.
-fn numbers(list: &str) -> Option<Vec<f64>> {
-    list.lines()
+pub(super) fn parts(list: &str) -> Vec<f64> {
+    let all: Option<_> = list
+        .lines()
         .filter(|line| !line.trim().is_empty())
         .map(|line| {
             let line = line.trim().trim_start_matches(['-', '*', '•', '+', ' ']);
@@ -172,7 +173,8 @@ fn numbers(list: &str) -> Option<Vec<f64>> {
             };
             number(line)
         })
-        .collect()
+        .collect();
+    all.unwrap_or_default()
 }
 
 fn number(text: &str) -> Option<f64> {
@@ -185,11 +187,6 @@ fn number(text: &str) -> Option<f64> {
 pub(super) fn adds_up(total: &str, parts: &[f64]) -> bool {
     let sum: f64 = parts.iter().sum();
     parts.len() > 1 && number(total).is_some_and(|total| (total - sum).abs() < 1e-9)
-}
-
-/// The parts of a list that ends a text.
-pub(super) fn parts(list: &str) -> Vec<f64> {
-    numbers(list).unwrap_or_default()
 }
 
 /// Where a rounded value begins that a sentence says its exact one again with: "5/36, or about 13.9%".

@@ -90,25 +90,15 @@ fn has_list(text: &str) -> bool {
     text.contains(" and ") || text.contains(" or ") || text.contains("\\text{")
 }
 
+/// Commands that compute.
+const COMMANDS: &str = r"\cdot \times \frac \sqrt \sum \int";
+
 /// Is this the name of something: `x`, `f(x)`, `A_1`, `|AB|`, `\angle ABC`, `(x, y)`, `P(A \cap B)`?
 fn is_name(text: &str) -> bool {
     let first = text.chars().next().unwrap_or(' ');
-    let operators = text.contains(['+', '*', '/', '^', '×', '÷', '·', '-', '√', '!'])
-        || text.contains("\\cdot")
-        || text.contains("\\times")
-        || text.contains("\\frac")
-        || text.contains("\\sqrt")
-        || text.contains("\\sum")
-        || text.contains("\\int");
-    let outside: String = strip_arguments(text);
-    let operators = operators
-        && (outside.contains(['+', '*', '/', '^', '×', '÷', '·', '-', '√', '!'])
-            || outside.contains("\\cdot")
-            || outside.contains("\\times")
-            || outside.contains("\\frac")
-            || outside.contains("\\sqrt")
-            || outside.contains("\\sum")
-            || outside.contains("\\int"));
+    let outside = strip_arguments(text);
+    let operators = outside.contains(['+', '*', '/', '^', '×', '÷', '·', '-', '√', '!'])
+        || COMMANDS.split(' ').any(|it| outside.contains(it));
     !operators && !first.is_ascii_digit() && text.chars().any(char::is_alphabetic)
 }
 

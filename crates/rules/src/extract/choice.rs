@@ -133,15 +133,9 @@ pub(super) fn leading(text: &str, named: bool) -> Option<Choice> {
         marked |= also;
         end = text.len() - after.len();
     }
-    let mut out = String::with_capacity(letters.len() * 3);
-    for (index, letter) in letters.iter().enumerate() {
-        if index > 0 {
-            out.push_str(", ");
-        }
-        out.push(*letter);
-    }
+    let letters: Vec<String> = letters.iter().map(char::to_string).collect();
     Some(Choice {
-        letters: out,
+        letters: letters.join(", "),
         end,
         marked,
     })
@@ -165,6 +159,10 @@ pub(super) fn whole(text: &str) -> Option<(Choice, &str)> {
     text = named.unwrap_or(text);
     let choice = leading(text, is_named)?;
     let after = &text[choice.end..];
+    // "I. true, II. false" are statements.
+    if choice.letters == "I" && after.contains("II") {
+        return None;
+    }
     let rest = after.trim();
     let bare = rest.is_empty() || rest == "." || rest == "**";
     // With words after it, it needs the markup: "A) Paris".

@@ -385,7 +385,11 @@ impl Collector<'_, '_> {
                 self.segment += 1;
             }
             self.aside = false;
-        } else if words::SUBORDINATING.contains(word) && after.starts_with([' ', '\n']) {
+        } else if words::SUBORDINATING.contains(word)
+            && after.starts_with([' ', '\n'])
+            // "amount due $84.60"
+            && (word != "due" || !after.starts_with(" $"))
+        {
             let stated = self.items.iter().any(|item| {
                 !item.weak && !item.negated && !item.symbol && item.segment == self.segment
             });

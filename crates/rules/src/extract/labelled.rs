@@ -66,7 +66,8 @@ fn of_style<'t>(
         let next = label(row, index + 1).and_then(|it| find(&text[at..], open, it, close));
         let end = next.map_or(text.len(), |(from, _)| at + from);
         let value = cleaned(&text[at..end]);
-        if value.is_empty() {
+        // "(A), as (B) is wrong" names an option.
+        if value.is_empty() || words::SUBORDINATING.contains(value) || value == "as" {
             return None;
         }
         out.push((label(row, index)?, value));

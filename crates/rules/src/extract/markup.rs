@@ -58,7 +58,11 @@ fn without_spaces(text: &str) -> &str {
         {
             text = rest;
         }
-        text = text.strip_prefix(space).unwrap_or(text);
+        // Doubled by someone's escaping, it begins a command.
+        let doubled = |rest: &str| space == "\\\\" && rest.starts_with(char::is_alphabetic);
+        if let Some(rest) = text.strip_prefix(space).filter(|it| !doubled(it)) {
+            text = rest;
+        }
     }
     text
 }
@@ -175,16 +179,8 @@ pub(super) fn without_markup(text: &str) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     let doubled = has_doubled_command(text);
-    let rough = text.contains("**")
-        || text.contains('$')
-        || text.contains("\\(")
-        || text.contains("\\)")
-        || text.contains("\\[")
-        || text.contains("\\]")
-        || text.contains("\\label")
-        || text.contains("\\tag")
-        || text.contains("\\nonumber")
-        || text.contains('\n');
+    let marks = r"** $ \( \) \[ \] \label \tag \nonumber".split(' ');
+    let rough = text.contains('\n') || { marks }.any(|it| text.contains(it));
     if !rough && !doubled {
         return Cow::Borrowed(text);
     }

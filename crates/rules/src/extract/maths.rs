@@ -1,7 +1,7 @@
 //! How far bare maths reaches in prose: `3x + 2`, `(1, 2)`, `\frac{1}{2}`, `x = 5`. The tokens are the parser's; here
 //! is which of them, beside words, still belong to a formula.
 
-use super::symbols::{begins_operand, environment, group, is_currency};
+use super::symbols::{begins_operand, environment, group, is_currency, is_vulgar};
 use super::words;
 use crate::parse::{Class, Lexemes, is_word_letter};
 
@@ -370,7 +370,9 @@ impl<'t> Reader<'t> {
             }
             return Some(Last::Operand);
         }
-        let glued_to_number = self.last == Last::Number && !spaced;
+        // "½mv²"
+        let vulgar = || self.text[..self.lexemes.at()].ends_with(is_vulgar);
+        let glued_to_number = !spaced && (self.last == Last::Number || vulgar());
         if glued_to_number
             && (length <= 3 || words::is_unit(word) || words::MAGNITUDE.contains(word))
         {

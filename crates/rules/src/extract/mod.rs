@@ -135,7 +135,7 @@ pub(crate) use labelled::parts;
 pub(crate) use markup::trim_markup as bare;
 pub(crate) use no_answer::is_refusal as refuses;
 pub(crate) use qualifiers::{
-    change_option, deny as denies, dollars, falls, holds, opposed, retracted,
+    change_option, currency_code, deny as denies, dollars, falls, holds, opposed, retracted,
 };
 pub(crate) use search::NOTHING_FOUND;
 pub(crate) use sentences::ends_in;

@@ -39,7 +39,9 @@ pub(crate) fn is_refusal(text: &str) -> bool {
 
 /// Does the text break off in the middle of a sentence or a formula?
 pub(super) fn is_cut_off(text: &str) -> bool {
-    let bare = text.trim_end().trim_end_matches(['*', '_', '`', ' ', '"']);
+    // A rule of Markdown ends nothing.
+    let bare = text.trim_end().trim_end_matches("----").trim_end();
+    let bare = bare.trim_end_matches(['*', '_', '`', ' ', '"']);
     let Some(last) = bare.chars().next_back() else {
         return true;
     };

@@ -25,12 +25,14 @@ pub(super) fn change(before: &str, after: &str) -> bool {
             || APPROXIMATELY.contains(word)
     };
     words_of(aside).take(2).any(changed)
+        || words_of(aside).any(|it| words::LEAVES_OUT.contains(it))
         || words_of(aside)
             .next()
             .is_some_and(|it| words::WRONG.contains(it))
         || has(before, &words::CHANGES_BEFORE)
         || deny(before)
         || ends_in_bound(before)
+        || ends_in_foreign_bound(before)
         || relates(before)
         || changes(clause)
         || deny(clause)
@@ -40,7 +42,16 @@ pub(super) fn change(before: &str, after: &str) -> bool {
         || has_phrase(near, false)
         || may_be_another(after)
         || is_case(after)
+        || clause.split(',').skip(1).any(|it| has_phrase(it, false))
         || words_of(near).any(|word| word.eq_ignore_ascii_case("than"))
+}
+
+/// Does a clause behind a value say when it is so: ", provided that a = 0"?
+fn conditioned(after: &str) -> bool {
+    let mut clauses = after.split(',').skip(1).map(|it| words_of(it).next());
+    clauses.any(|first| {
+        first.is_some_and(|it| words::CONDITION.contains(it) && !words::among(it, &["when"]))
+    })
 }
 
 /// Is a value that of one of several cases, as in "5 for n = 1, 8 for n = 2"?
@@ -170,14 +181,24 @@ pub(super) fn is_negative_before(before: &str, value: &str) -> bool {
 /// Whose dollars a text names: C of "C$24".
 pub(crate) fn dollars(text: &str) -> &str {
     let near = &text[..text.floor_char_boundary(OPPOSED)];
-    let at = near
-        .find('$')
-        .filter(|at| near[at + 1..].starts_with(|it: char| it.is_ascii_digit()));
+    let at = near.find('$').filter(|at| {
+        near[at + 1..]
+            .trim_start()
+            .starts_with(|it: char| it.is_ascii_digit())
+    });
     let before = &near[..at.unwrap_or(0)];
     let whose = &before[before
         .trim_end_matches(|it: char| it.is_ascii_uppercase())
         .len()..];
     if whose == "US" { "" } else { whose }
+}
+
+/// The code of the currency that a text names: EUR of "EUR 2,400".
+pub(crate) fn currency_code(text: &str) -> Option<&'static str> {
+    let near = &text[..text.floor_char_boundary(OPPOSED)];
+    let is_code = |it: &&str| it.len() == 3 && it.bytes().all(|byte| byte.is_ascii_uppercase());
+    let mut codes = words_of(near).filter(is_code).filter_map(currency);
+    codes.next().map(|(code, _)| code)
 }
 
 /// Does a statement say that what `pred` counts holds what `gold` counts: "15 pairs of apples" for 15 apples?
@@ -199,7 +220,55 @@ pub(super) fn excepts(text: &str) -> bool {
 /// Does what follows a value and its sign deny or change it?
 pub(super) fn change_value(before: &str, value: &str, after: &str) -> bool {
     let rounded = super::aside::rounds(value, after) == Some(false);
-    change(before, after) || is_argument(before) || is_negated(value, after) || rounded
+    change(before, after)
+        || is_argument(before)
+        || is_negated(value, after)
+        || rounded
+        || is_rate(value, after)
+        || is_replaced(value, after)
+}
+
+/// Does the last clause behind a value name another number and no more: "306 per wall; with four walls that comes to 1224 in all"?
+pub(super) fn is_replaced(value: &str, after: &str) -> bool {
+    const SIGNS: &str = "; |, |: | — | – | which is | comes to | makes | totals ";
+    let after = after.trim_end_matches(['.', '!', '*', ' ', '\n']);
+    if !after.bytes().any(|it| it.is_ascii_digit()) {
+        return false;
+    }
+    let ends = SIGNS
+        .split('|')
+        .filter_map(|it| Some(after.rfind(it)? + it.len()));
+    let Some(at) = ends.max() else {
+        return false;
+    };
+    let said = words_of(&after[at..]).skip_while(|it| words::CONCLUDING.contains(it));
+    let said: Vec<&str> = said.take(5).collect();
+    let Some((another, unit)) = said.split_first() else {
+        return false;
+    };
+    let number = |it: &str| it.parse::<u64>().ok();
+    let own = words_of(value).next().unwrap_or("");
+    let bare = unit.len() <= 3
+        && !unit
+            .iter()
+            .any(|it| words::is_unit(it) && *it != "in" || words::is_number_word(it));
+    let clear = after[at..]
+        .chars()
+        .all(|it| it.is_alphanumeric() || " $*".contains(it));
+    clear
+        && bare
+        && number(another).is_some()
+        && number(own).is_some()
+        && number(another) != number(own)
+}
+
+/// Is a value one of each, "42 per box", or what something is more by, "60% more"?
+pub(super) fn is_rate(value: &str, after: &str) -> bool {
+    let mut said = words_of(after);
+    let first = said.next().unwrap_or("");
+    let each = first == "per" && said.next().is_some_and(|it| !words::is_unit(it));
+    each && value.bytes().all(|it| it.is_ascii_digit())
+        || value.ends_with('%') && words::among(first, &["more", "higher", "greater"])
 }
 
 /// Do words right behind the text of an option change it: "B) 12 cm times 4", "B) 12 cm (or possibly 4)"?
@@ -207,6 +276,13 @@ pub(crate) fn change_option(after: &str) -> bool {
     let (rest, aside) = without_brackets(up_to(after, &['.', ',', ';', '\n']));
     let first = |text| words_of(text).next().unwrap_or("");
     words::CHANGES_AFTER.contains(first(rest)) || words::CHANGES_AFTER.contains(first(aside))
+}
+
+/// Does "como mínimo" end here, or its like in another language?
+fn ends_in_foreign_bound(before: &str) -> bool {
+    let mut words = words_of(before).rev();
+    let pair = words.next().zip(words.next());
+    pair.is_some_and(|(last, first)| is_phrase(&words::BOUND_BEFORE, before, first, last))
 }
 
 /// Does "a minimum of" or "anything but" end here?
@@ -251,7 +327,11 @@ fn may_be_another(after: &str) -> bool {
     let words: Vec<&str> = words_of(after).take(FAR).collect();
     let is_value = |word: &&str| word.starts_with(|it: char| it.is_ascii_digit());
     // "27 cookies each, so 54 in total"
-    let concluded = |it: &str| words_of(it).next().as_ref().is_some_and(is_value);
+    let concluded = |it: &str| {
+        let mut said = words_of(it).skip_while(|it| words::among(it, &["exactly", "only", "just"]));
+        said.next()
+            .is_some_and(|it| is_value(&it) || words::is_number_word(it))
+    };
     if after.split(", so ").skip(1).any(concluded) {
         return true;
     }
@@ -264,6 +344,15 @@ fn may_be_another(after: &str) -> bool {
             .next()
             .is_some_and(|it| !words::is_unit(it) && words::is_counted(it))
     {
+        return true;
+    }
+    // "200 kg each, a total of 600 kg"
+    let total =
+        |pair: &[&str]| words::among(pair[0], &["of", "de", "di", "von"]) && is_value(&pair[1]);
+    let mut totals = words
+        .windows(3)
+        .filter(|it| it[0].eq_ignore_ascii_case("total"));
+    if totals.any(|it| total(&it[1..])) {
         return true;
     }
     // "which double counts; dividing by two gives **18**", "on Mondays; otherwise 0"
@@ -358,15 +447,20 @@ fn has_phrase(after: &str, doubts: bool) -> bool {
     let words: Vec<&str> = words
         .filter(|it| !(very && words::among(it, &["the", "very"])))
         .collect();
-    words.windows(2).any(|pair| {
-        words::PHRASE_AFTER.iter().any(|phrase| {
-            let counts = !doubts || phrase.starts_with("or ");
-            counts
-                && phrase.split_once(' ').is_some_and(|(first, second)| {
-                    first.eq_ignore_ascii_case(pair[0]) && second.eq_ignore_ascii_case(pair[1])
-                })
-        })
-    })
+    let counts = |first: &str| !doubts || first.eq_ignore_ascii_case("or");
+    words
+        .windows(2)
+        .any(|pair| counts(pair[0]) && is_phrase(&words::PHRASE_AFTER, after, pair[0], pair[1]))
+}
+
+/// Are two words of a text, one after the other, a phrase of a list? More than a space may stand between them.
+fn is_phrase(list: &words::List, text: &str, one: &str, other: &str) -> bool {
+    let (from, to) = (words::offset(text, one), words::offset(text, other));
+    if from + one.len() + 1 == to {
+        list.contains(&text[from..to + other.len()])
+    } else {
+        list.contains(&format!("{one} {other}"))
+    }
 }
 
 /// Is a value one of several in a text that narrates nothing, as the 12 of "12 March 1908"?
@@ -477,8 +571,14 @@ pub(super) fn change_near(before: &str, after: &str) -> bool {
         .take(NEAR)
         .last()
         .map_or(before.len(), |word| words::offset(before, word));
+    // "18 is merely a lower bound."
+    let far = if words_of(before).next().is_none() {
+        3
+    } else {
+        1
+    };
     let to = words_of(after)
-        .take(NEAR)
+        .take(NEAR * far)
         .last()
         .map_or(0, |word| words::offset(after, word) + word.len());
     let fragment = words_of(before).nth(2 * NEAR).is_none() && !before.contains(" by ");
@@ -486,8 +586,15 @@ pub(super) fn change_near(before: &str, after: &str) -> bool {
     let joined = is_part_of_number(after);
     let elsewhere = may_be_another(after) || is_case(after);
     let multiplied = multiplied(before);
+    let conditioned = conditioned(after);
+    // "closed interval from 2 to 6"
+    let of_interval = before.trim_end().ends_with(" to")
+        && words_of(before).any(|it| it.eq_ignore_ascii_case("interval"));
     let (before, after) = (&before[from..], clause(&after[..to]));
     elsewhere
+        || of_interval
+        || conditioned
+        || ends_in_foreign_bound(before)
         || has(after_verb(before), &words::CHANGES_BEFORE)
         || deny_announcement(before)
         || deny(before)
@@ -618,7 +725,12 @@ fn operator_follows(after: &str) -> bool {
     let dash = after.strip_prefix(['-', '–']).is_some_and(|rest| {
         rest.starts_with(' ') && words::first_word(rest.trim_start()).len() > 1
     });
-    after.starts_with(is_operator) && !dash
+    // "2 $\\text{dozen}$"
+    let formula = after.strip_prefix('$').is_some_and(|rest| {
+        rest.starts_with(|it: char| it == '\\' || it.is_alphabetic())
+            && !words::is_unit(words::first_word(rest))
+    });
+    after.starts_with(is_operator) && !dash || formula
 }
 
 /// Is an announcement denied, in one of the languages: "La respuesta no es 18"?

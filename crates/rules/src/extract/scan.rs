@@ -186,22 +186,8 @@ impl<'t> Scanner<'t> {
             // Doubled by someone's escaping: outside a formula `\\(` opens one, and `\\boxed` is a box.
             Some(b'\\') => match rest.as_bytes().get(1) {
                 Some(b'(' | b'[') if self.open.is_none() => at + 1,
-                Some(b')')
-                    if self
-                        .open
-                        .is_some_and(|open| open.delimiter == Delimiter::Parenthesis) =>
-                {
-                    self.close(at, at + 3);
-                    at + 3
-                }
-                Some(b']')
-                    if self
-                        .open
-                        .is_some_and(|open| open.delimiter == Delimiter::Bracket) =>
-                {
-                    self.close(at, at + 3);
-                    at + 3
-                }
+                Some(b')') => self.closing(Delimiter::Parenthesis, at, at + 3),
+                Some(b']') => self.closing(Delimiter::Bracket, at, at + 3),
                 Some(b'a'..=b'z' | b'A'..=b'Z') => at + 1,
                 _ => at + 2,
             },

@@ -271,10 +271,7 @@ impl<'t> Search<'t, '_, '_> {
         if !self.config.try_extract_without_anchor {
             return Err("nothing announces an answer");
         }
-        let labelled = reach::labelled_parts(self.source, 0)
-            .filter(|it| it.range.end == text.trim_end().len());
-        let whole = labelled.or_else(|| whole_in(self.source, 0..text.len()));
-        if let Some(reading) = whole {
+        if let Some(reading) = self.whole() {
             // What a last sentence settles on is not changed by those before it.
             let settles =
                 reading.kind == Form::Choice && text[..reading.range.start].contains(". ");
@@ -317,6 +314,15 @@ impl<'t> Search<'t, '_, '_> {
             return Err(NOTHING_FOUND);
         }
         Ok(())
+    }
+
+    /// The whole text as one answer, or as labelled parts.
+    fn whole(&self) -> Option<Candidate<'t>> {
+        let text = self.source.text;
+        let labelled = reach::labelled_parts(self.source, 0);
+        labelled
+            .filter(|it| it.range.end == text.trim_end().len())
+            .or_else(|| whole_in(self.source, 0..text.len()))
     }
 
     /// Where boxes stand among the announcements.

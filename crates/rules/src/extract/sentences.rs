@@ -215,8 +215,18 @@ pub(crate) fn ends_in(text: &str, is: impl Fn(&str) -> bool) -> bool {
         && !["far", "long", "soon", "if", "though"].contains(&second);
     let clause = before.split_once(", ").filter(|_| since);
     let main = clause.map_or(before, |(_, main)| main);
-    let bound = !since && (words::SUBORDINATING.contains(first) || words::among(first, &["as"]));
-    if bound || super::qualifies(main) || super::supposes(before) {
+    let case = words::among(first, &["for", "at", "in", "with"])
+        && before.contains(|it: char| it.is_ascii_digit() || "=<>≤≥".contains(it));
+    let bound =
+        !since && (words::SUBORDINATING.contains(first) || words::among(first, &["as"])) || case;
+    let elsewhere = |it: &str| {
+        words::OF_ANOTHER.contains(it) || words::among(it, &["would", "should", "could", "might"])
+    };
+    if bound
+        || words::words_of(main).any(elsewhere)
+        || super::qualifies(main)
+        || super::supposes(before)
+    {
         return false;
     }
     // "Paris, the capital of France"

@@ -116,8 +116,20 @@ fn is_only(before: &str, after: &str) -> bool {
 pub(super) fn says_right(text: &str) -> bool {
     let text = text.trim_start();
     if words::CHOOSES.iter().any(|phrase| {
-        text.strip_prefix(phrase)
-            .is_some_and(|rest| !rest.starts_with(|it: char| it.is_alphanumeric()))
+        text.strip_prefix(phrase).is_some_and(|rest| {
+            // "fits none of them"
+            let object = words::words_of(rest).take(4);
+            let none = |it| {
+                words::among(
+                    it,
+                    &["none", "nothing", "neither", "no", "nobody", "nowhere"],
+                )
+            };
+            !rest.starts_with(|it: char| it.is_alphanumeric())
+                && !object
+                    .into_iter()
+                    .any(|it| none(it) || qualifiers::is_denial(it))
+        })
     }) {
         return true;
     }

@@ -111,7 +111,7 @@ fn write<'t>(source: Source<'t, '_>, item: &Item) -> Cow<'t, str> {
         }
         Cow::Owned(value) => Cow::Owned(trim_markup(&value).to_owned()),
     };
-    let unit = unit.trim_matches([' ', '~', '*']);
+    let unit = unit.trim_matches([' ', '~', '*', '$']);
     if unit.is_empty() {
         return value;
     }

@@ -13,6 +13,10 @@ pub(super) fn is_currency(character: char) -> bool {
 /// Could maths go on here, after a comma or "and"?
 pub(super) fn begins_operand(text: &str) -> bool {
     let bare = text.trim_start_matches(['-', '+', '±']);
+    // "±1, ±i"
+    if text.starts_with('±') && words::first_word(bare).len() == 1 {
+        return true;
+    }
     let Some(first) = bare.chars().next() else {
         return false;
     };

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::{qualifiers, words};
+use crate::lexicon::units::long_currency;
 
 /// What belongs to a number.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -17,23 +18,26 @@ pub(super) struct Tail {
     pub base: Option<Range<usize>>,
 }
 
+impl Tail {
+    fn new(unit: Range<usize>, end: usize, measured: bool) -> Self {
+        Self {
+            unit,
+            end,
+            measured,
+            base: None,
+        }
+    }
+}
+
 /// Reads what follows a number: `text` begins right after it. `labels`: may it be something that is counted?
 pub(super) fn tail(text: &str, labels: bool) -> Tail {
     // "12-year-old"
     if let Some(rest) = text.strip_prefix("-year") {
         let word = rest.find(|it: char| !(it.is_alphabetic() || it == '-'));
         let end = text.len() - rest.len() + word.unwrap_or(rest.len());
-        return Tail {
-            end,
-            ..Tail::default()
-        };
+        return Tail::new(0..0, end, false);
     }
-    let unit = |end| Tail {
-        unit: 0..end,
-        end,
-        measured: true,
-        base: None,
-    };
+    let unit = |end| Tail::new(0..end, end, true);
     let mark = mark(text);
     if mark > 0 {
         return unit(mark);
@@ -142,6 +146,9 @@ fn measured(text: &str, from: usize) -> usize {
         let rest = &text[at..];
         if let Some(clock) = CLOCK.iter().find(|it| rest.starts_with(**it)) {
             return at + clock.len();
+        }
+        if let Some(money) = long_currency(rest) {
+            return at + money;
         }
         if let Some(group) = unit_group(rest) {
             end = at + group;
@@ -257,8 +264,14 @@ fn exponent(text: &str) -> usize {
     )
 }
 
-/// `\text{ cm}^2`, `\mathrm{m/s}`.
+/// `\text{ cm}^2`, `\mathrm{m/s}`, perhaps as a formula of its own.
 fn unit_group(text: &str) -> Option<usize> {
+    if let Some(inner) = text.strip_prefix('$') {
+        let length = unit_group(inner)?;
+        let name = inner[..length].split('{').nth(1).unwrap_or("");
+        let measured = words::is_unit(words::first_word(name.trim_start()));
+        return (measured && inner[length..].starts_with('$')).then_some(length + 2);
+    }
     for command in "\\text \\mathrm \\mbox \\textrm \\textnormal \\operatorname".split(' ') {
         if let Some(rest) = text.strip_prefix(command) {
             let group = super::symbols::group(rest);
@@ -292,33 +305,16 @@ fn label(text: &str, from: usize) -> Tail {
         let range = at..at + word.len();
         let rest = &text[range.end..];
         if words::is_counted(word) {
-            return Tail {
-                unit: range.clone(),
-                end: range.end,
-                measured: false,
-                base: None,
-            };
+            return Tail::new(range.clone(), range.end, false);
         }
         let ends = !rest
             .strip_prefix(' ')
             .is_some_and(|it| it.starts_with(|it: char| it.is_alphanumeric()));
         if ends {
             // One word, and the phrase is over: "1 apple", "3 sheep".
-            let unit = if position == 0 && !words::ADJECTIVE.contains(word) {
-                range.clone()
-            } else {
-                first.take().map_or(0..0, |_: Range<usize>| range.clone())
-            };
-            return Tail {
-                unit: if words::ADJECTIVE.contains(word) {
-                    0..0
-                } else {
-                    unit
-                },
-                end: range.end,
-                measured: false,
-                base: None,
-            };
+            let counted = !words::ADJECTIVE.contains(word) && (position == 0 || first.is_some());
+            let unit = if counted { range.clone() } else { 0..0 };
+            return Tail::new(unit, range.end, false);
         }
         first = Some(range.clone());
         at = range.end + 1;

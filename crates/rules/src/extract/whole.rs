@@ -10,7 +10,7 @@ use super::tail::tail;
 use super::{
     choice, labelled, maths, no_answer, qualifiers, ratio, spoken, stated, symbols, words,
 };
-use crate::lexicon::words::restricts;
+use crate::lexicon::words::{FALSE, TRUE, restricts};
 
 /// How long a product with spaces is at most, in bytes, and what is in none.
 const MAX_PRODUCT: usize = 80;
@@ -75,10 +75,10 @@ fn leading_truth(text: &str) -> Option<(&str, &str, &str)> {
     let word = words::first_word(bare);
     let after = bare[word.len()..].trim_start_matches(['*', '_', '"']);
     let rest = after.trim_start_matches([',', ';', '.', '!', ' ', '-', '–', '—', ':', '*']);
+    let truth = words::among(word, &["yes", "no", "true", "false"]);
     let numbered = word.eq_ignore_ascii_case("no")
         && after.starts_with(['.', ' '])
         && rest.starts_with(|it: char| it.is_ascii_digit());
-    let truth = words::among(word, &["yes", "no", "true", "false"]);
     (truth && !numbered).then_some((word, after, rest))
 }
 
@@ -130,8 +130,11 @@ pub(super) fn opening<'t>(source: Source<'t, '_>) -> Option<(Candidate<'t>, bool
 }
 
 /// May what follows "yes" or "no" on a line of its own say the opposite, or go back on it?
-fn contradicts(word: &str, rest: &str) -> bool {
-    let no = words::among(word, &["no", "false"]);
+pub(super) fn contradicts(word: &str, rest: &str) -> bool {
+    let no = FALSE.contains(word);
+    if !no && !TRUE.contains(word) {
+        return false;
+    }
     let other = |it: &str| no && words::AFFIRMS.contains(it) || !no && qualifiers::is_denial(it);
     words::words_of(rest).any(|it| words::TURNS.contains(it) || other(it))
         || !no && qualifiers::takes_back(words::first_word(rest))

@@ -149,6 +149,19 @@ pub(crate) fn currency(name: &str) -> Option<(&'static str, u32)> {
     CURRENCY_NAMES.get(name.trim_end_matches('.'))
 }
 
+/// The length of the currency of several words that a text begins with: "Swiss francs".
+pub(crate) fn long_currency(text: &str) -> Option<usize> {
+    static LONG: LazyLock<Vec<&str>> = LazyLock::new(|| {
+        let all = rows(CURRENCIES).flat_map(|row| names(row.get(1).copied().unwrap_or("")));
+        all.filter(|name| name.contains(' ')).collect()
+    });
+    if !text.starts_with(|it: char| it.is_ascii_uppercase()) {
+        return None;
+    }
+    let begins = |name: &&&str| text.starts_with(**name);
+    LONG.iter().find(begins).map(|it| it.len())
+}
+
 /// The signs and commands of currencies, with their codes.
 pub(crate) fn currency_signs() -> impl Iterator<Item = (&'static str, &'static str)> {
     rows(CURRENCIES).flat_map(|row| {

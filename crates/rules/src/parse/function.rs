@@ -45,10 +45,7 @@ pub(super) fn function(parser: &mut Parser<'_>, named: Named) -> Parsed<Expr> {
         && let Some((first, rest)) = split_digits(parser, index)
     {
         // `\log_210`: in LaTeX only the first digit is below.
-        return Ok(powered(
-            Expr::Call(Function::Logarithm, vec![rest, first]),
-            power,
-        ));
+        return Ok(powered(logarithm(rest, first), power));
     }
     let argument = function_argument(parser, named)?;
     let inverse = power
@@ -62,18 +59,9 @@ pub(super) fn function(parser: &mut Parser<'_>, named: Named) -> Parsed<Expr> {
     }
     let value = match named {
         Named::One(function) => call(function, argument),
-        Named::Log => Expr::Call(
-            Function::Logarithm,
-            vec![argument, base.unwrap_or_else(|| Expr::integer(10))],
-        ),
-        Named::LogBase(base) => Expr::Call(
-            Function::Logarithm,
-            vec![argument, Expr::integer(i64::from(base))],
-        ),
-        Named::Ln => Expr::Call(
-            Function::Logarithm,
-            vec![argument, Expr::Constant(Constant::E)],
-        ),
+        Named::Log => logarithm(argument, base.unwrap_or_else(|| Expr::integer(10))),
+        Named::LogBase(base) => logarithm(argument, Expr::integer(i64::from(base))),
+        Named::Ln => logarithm(argument, Expr::Constant(Constant::E)),
         Named::Exp => Expr::power(Expr::Constant(Constant::E), argument),
         Named::OneOver(function) => super::parser::inverse(call(function, argument)),
         Named::Cis => Expr::power(
@@ -88,6 +76,10 @@ pub(super) fn function(parser: &mut Parser<'_>, named: Named) -> Parsed<Expr> {
         Named::Many(function) => Expr::Call(function, vec![argument]),
     };
     Ok(powered(value, power))
+}
+
+fn logarithm(argument: Expr, base: Expr) -> Expr {
+    Expr::Call(Function::Logarithm, vec![argument, base])
 }
 
 /// gcd, max and the like.
@@ -142,12 +134,8 @@ fn split_digits(parser: &Parser<'_>, index: usize) -> Option<(Expr, Expr)> {
 /// The argument of a function, in brackets or not.
 fn function_argument(parser: &mut Parser<'_>, named: Named) -> Parsed<Expr> {
     match parser.peek() {
-        Some(Kind::Open(Bracket::Round | Bracket::Square)) => {
+        Some(Kind::Open(Bracket::Round | Bracket::Square | Bracket::Group)) => {
             return parser.within(pratt::expression);
-        }
-        Some(Kind::Open(Bracket::Group)) => {
-            let inner = parser.within(pratt::expression)?;
-            return Ok(inner);
         }
         Some(Kind::Bar(Side::Unknown | Side::Left)) => return operand::primary(parser),
         _ => {}
@@ -209,6 +197,22 @@ pub(super) fn binder(parser: &mut Parser<'_>, kind: BinderKind) -> Parsed<Expr> 
     }
 }
 
+fn bound(
+    kind: BinderKind,
+    variable: Box<str>,
+    lower: Option<Expr>,
+    upper: Option<Expr>,
+    body: Expr,
+) -> Expr {
+    Expr::Binder(Box::new(Binder {
+        kind,
+        variable,
+        lower,
+        upper,
+        body,
+    }))
+}
+
 fn variable(parser: &mut Parser<'_>) -> Parsed<Box<str>> {
     let name = match parser.peek() {
         Some(Kind::Letter(letter)) => {
@@ -248,13 +252,7 @@ fn series(parser: &mut Parser<'_>, kind: BinderKind) -> Parsed<Expr> {
         return Err(parser.error("a sum without bounds"));
     };
     let body = parser.binding(&variable, pratt::term);
-    Ok(Expr::Binder(Box::new(Binder {
-        kind,
-        variable,
-        lower: Some(lower),
-        upper: Some(upper),
-        body: body?,
-    })))
+    Ok(bound(kind, variable, Some(lower), Some(upper), body?))
 }
 
 fn argument_signed(parser: &mut Parser<'_>) -> Parsed<Expr> {
@@ -287,13 +285,7 @@ fn integral(parser: &mut Parser<'_>) -> Parsed<Expr> {
     }
     parser.skip(1);
     let variable = variable(parser)?;
-    Ok(Expr::Binder(Box::new(Binder {
-        kind: BinderKind::Integral,
-        variable,
-        lower,
-        upper,
-        body,
-    })))
+    Ok(bound(BinderKind::Integral, variable, lower, upper, body))
 }
 
 /// Is `dx` next?
@@ -314,13 +306,7 @@ fn limit_of(parser: &mut Parser<'_>) -> Parsed<Expr> {
         Ok((variable, pratt::expression(parser)?))
     })?;
     let body = pratt::term(parser)?;
-    Ok(Expr::Binder(Box::new(Binder {
-        kind: BinderKind::Limit,
-        variable,
-        lower: Some(lower),
-        upper: None,
-        body,
-    })))
+    Ok(bound(BinderKind::Limit, variable, Some(lower), None, body))
 }
 
 /// `\frac{d}{dx} …` and `\frac{dy}{dx}`, if that is next.
@@ -351,13 +337,8 @@ pub(super) fn derivative(parser: &mut Parser<'_>) -> Parsed<Option<Expr>> {
     if first + 2 == parser.mate(first) && below.0 + 1 == below.1 {
         parser.seek(below.1 + 1);
         let body = pratt::term(parser)?;
-        return Ok(Some(Expr::Binder(Box::new(Binder {
-            kind: BinderKind::Derivative,
-            variable: variable.into(),
-            lower: None,
-            upper: None,
-            body,
-        }))));
+        let kind = BinderKind::Derivative;
+        return Ok(Some(bound(kind, variable.into(), None, None, body)));
     }
     // dy/dx is one thing.
     let clean = |text: &str| -> String {

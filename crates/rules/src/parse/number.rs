@@ -17,6 +17,17 @@ pub(super) struct Value {
     pub(super) approximate: bool,
 }
 
+impl Value {
+    /// A value that nobody rounded.
+    fn exact(expr: Expr) -> Self {
+        Self {
+            expr,
+            places: None,
+            approximate: false,
+        }
+    }
+}
+
 /// How large an exponent of ten is read at all.
 const MOST_EXPONENT: i64 = 1 << 60;
 
@@ -33,22 +44,14 @@ pub(super) fn value(numeral: &Numeral<'_>) -> Option<Value> {
             .chars()
             .filter(char::is_ascii_alphanumeric)
             .collect();
-        return Some(Value {
-            expr: in_base(&text, u32::from(numeral.radix))?,
-            places: None,
-            approximate: false,
-        });
+        return Some(Value::exact(in_base(&text, u32::from(numeral.radix))?));
     }
     if numeral.point.is_none()
         && numeral.exponent == 0
         && numeral.text.len() <= 18
         && let Ok(small) = numeral.text.parse::<i64>()
     {
-        return Some(Value {
-            expr: Expr::integer(small),
-            places: None,
-            approximate: false,
-        });
+        return Some(Value::exact(Expr::integer(small)));
     }
     if numeral.exponent.abs() > MOST_EXPONENT {
         return None;
@@ -60,11 +63,7 @@ pub(super) fn value(numeral: &Numeral<'_>) -> Option<Value> {
     }
     if !numeral.repeat.is_empty() {
         let repeat: String = numeral.repeat.chars().filter_map(ascii_digit).collect();
-        return Some(Value {
-            expr: repeating(&digits, fraction, &repeat)?,
-            places: None,
-            approximate: false,
-        });
+        return Some(Value::exact(repeating(&digits, fraction, &repeat)?));
     }
     let places =
         (fraction > 0 || numeral.exponent < 0).then(|| fraction.saturating_sub(numeral.exponent));
@@ -140,11 +139,11 @@ fn broken_off(digits: &str, fraction: i64) -> Option<Value> {
     if let Some(period) = period(tail.as_bytes()) {
         let head = digits.get(..digits.len() - period)?;
         let repeat = digits.get(digits.len() - period..)?;
-        return Some(Value {
-            expr: repeating(head, fraction.checked_sub_unsigned(period as u64)?, repeat)?,
-            places: None,
-            approximate: false,
-        });
+        return Some(Value::exact(repeating(
+            head,
+            fraction.checked_sub_unsigned(period as u64)?,
+            repeat,
+        )?));
     }
     Some(Value {
         expr: scaled(digits, -fraction),

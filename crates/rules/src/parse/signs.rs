@@ -247,14 +247,6 @@ pub(super) fn beyond_ascii(lexer: &mut Lexer<'_>) -> Parsed<()> {
             lexer.skip(character.len_utf8());
             Ok(())
         }
-        '\u{ff21}'..='\u{ff3a}' | '\u{ff41}'..='\u{ff5a}' => {
-            styled_letter(lexer, (character as u32 - 0xff01) as u8 + b'!')
-        }
-        '\u{1d400}'..='\u{1d6a3}' => {
-            let index = ((character as u32 - 0x1d400) % 52) as u8;
-            let first = if index < 26 { b'A' } else { b'a' - 26 };
-            styled_letter(lexer, first + index)
-        }
         'ℎ' => styled_letter(lexer, b'h'),
         'ℯ' => styled_letter(lexer, b'e'),
         'ℓ' => {

@@ -7,7 +7,7 @@ use super::token::{Bracket, Kind, Named, Space, Structure};
 use super::units;
 use crate::algebra::{Constant, Function, Rational};
 use crate::answer::Unit;
-use crate::lexicon::units::{currency, is_bare_unit};
+use crate::lexicon::units::{currency, is_bare_unit, long_currency};
 use crate::lexicon::words;
 
 /// How many tokens before a term are looked at.
@@ -86,6 +86,7 @@ pub(super) fn is_unit_letter(parser: &Parser<'_>, start: usize) -> bool {
     } else {
         is_bare_unit(letters, spaced)
             || currency(letters).is_some()
+            || long_currency(parser.source(parser.pos(), parser.pos() + run + 1)).is_some()
             || matches!(letters, "sq" | "cu" | "pct" | "deg")
             || (spaced && is_wordlike(letters))
     };
@@ -236,11 +237,8 @@ pub(super) fn suffix_text(parser: &Parser<'_>, from: usize) -> Option<(String, b
             text.push(' ');
         }
         match token.kind {
-            Kind::Word(word) => text.push_str(word),
-            Kind::Text(word) => {
-                text.push_str(word);
-                // `\text{m}\text{s}` does not make a word.
-            }
+            // `\text{m}\text{s}` does not make a word.
+            Kind::Word(word) | Kind::Text(word) => text.push_str(word),
             Kind::Name(word) => {
                 if at > from && !text.ends_with([' ', '/', '·']) {
                     text.push('·');
@@ -323,9 +321,7 @@ pub(super) fn suffix_text(parser: &Parser<'_>, from: usize) -> Option<(String, b
                 text.push_str(parser.source(at, at + 1));
                 all_words = false;
             }
-            Kind::Divide if at > from => {
-                text.push('/');
-            }
+            Kind::Divide if at > from => text.push('/'),
             Kind::Times if at > from => {
                 text.push('·');
                 all_words = false;
@@ -355,12 +351,8 @@ pub(super) fn suffix_text(parser: &Parser<'_>, from: usize) -> Option<(String, b
                 at = parser.mate(below);
                 all_words = false;
             }
-            Kind::Greek("mu") => {
-                text.push('µ');
-                all_words = false;
-            }
-            Kind::Greek("Omega") => {
-                text.push('Ω');
+            Kind::Greek(name @ ("mu" | "Omega")) => {
+                text.push(if name == "mu" { 'µ' } else { 'Ω' });
                 all_words = false;
             }
             Kind::Other if parser.source(at, at + 1) == "¢" => text.push('¢'),

@@ -10,10 +10,7 @@ use crate::answer::{Answer, Matrix};
 
 pub(super) fn table(parser: &mut Parser<'_>) -> Parsed<Answer> {
     match parser.peek() {
-        Some(Kind::Begin(Environment::Matrix)) => {
-            let matrix = matrix(parser)?;
-            Ok(Answer::Matrix(matrix))
-        }
+        Some(Kind::Begin(Environment::Matrix)) => Ok(Answer::Matrix(matrix(parser)?)),
         Some(Kind::Begin(Environment::Determinant)) => {
             let start = parser.pos();
             let matrix = matrix(parser)?;
@@ -53,15 +50,16 @@ fn matrix(parser: &mut Parser<'_>) -> Parsed<Matrix> {
         return Err(parser.error("rows of different lengths"));
     }
     if transposes(parser) {
-        rows = (0..width)
-            .map(|column| {
-                rows.iter()
-                    .filter_map(|row| row.get(column).cloned())
-                    .collect()
-            })
-            .collect();
+        rows = transposed(&rows);
     }
     Ok(Matrix { rows })
+}
+
+/// Columns as rows.
+fn transposed(rows: &[Vec<Expr>]) -> Vec<Vec<Expr>> {
+    let width = rows.first().map_or(0, Vec::len);
+    let column = |at: usize| rows.iter().filter_map(|row| row.get(at).cloned()).collect();
+    (0..width).map(column).collect()
 }
 
 /// Passes `^T`.
@@ -94,16 +92,7 @@ pub(super) fn wrapped_table(parser: &mut Parser<'_>) -> Parsed<Answer> {
     if let Answer::Matrix(matrix) = &table
         && transposes(parser)
     {
-        let width = matrix.rows.first().map_or(0, Vec::len);
-        let rows = (0..width)
-            .map(|column| {
-                matrix
-                    .rows
-                    .iter()
-                    .filter_map(|row| row.get(column).cloned())
-                    .collect()
-            })
-            .collect();
+        let rows = transposed(&matrix.rows);
         return Ok(Answer::Matrix(Matrix { rows }));
     }
     Ok(table)

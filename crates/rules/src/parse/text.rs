@@ -18,7 +18,7 @@ const LONGEST_TEXT: usize = 4000;
 
 /// See [`super::parse`].
 pub(super) fn parse(text: &str) -> Result<Answer, ParseError> {
-    let inner = without_surroundings(text);
+    let inner = crate::extract::bare(text);
     if inner.is_empty() {
         return Err(ParseError::Empty);
     }
@@ -49,58 +49,6 @@ pub(super) fn parse(text: &str) -> Result<Answer, ParseError> {
         }
         other => other,
     }
-}
-
-/// The text without quotes, emphasis, and punctuation after it.
-fn without_surroundings(text: &str) -> &str {
-    let mut text = text.trim();
-    for _ in 0..8 {
-        let before = text.len();
-        if !text.ends_with("...") && !text.ends_with("\\.") {
-            text = text.trim_end_matches(|c: char| {
-                c.is_whitespace() || matches!(c, '.' | ',' | ';' | '。')
-            });
-        }
-        if let Some(inner) = text.strip_suffix("\\\\") {
-            text = inner.trim_end();
-        } else if text.ends_with('\\') && !text.ends_with("\\\\") {
-            text = text.trim_end_matches('\\').trim_end();
-        }
-        for (open, close) in [
-            ("**", "**"),
-            ("__", "__"),
-            ("```", "```"),
-            ("`", "`"),
-            ("\"", "\""),
-            ("“", "”"),
-            ("«", "»"),
-            ("*", "*"),
-            ("'", "'"),
-            ("‘", "’"),
-        ] {
-            if let Some(inner) = text
-                .strip_prefix(open)
-                .and_then(|rest| rest.strip_suffix(close))
-                && !inner.contains(open)
-            {
-                text = inner.trim();
-            }
-        }
-        if let Some(inner) = text.strip_prefix("**")
-            && !inner.contains("**")
-        {
-            text = inner.trim_start();
-        }
-        if let Some(inner) = text.strip_suffix("**")
-            && !inner.contains("**")
-        {
-            text = inner.trim_end();
-        }
-        if text.len() == before {
-            break;
-        }
-    }
-    text
 }
 
 /// Reads a formula, whole.

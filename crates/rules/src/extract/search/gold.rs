@@ -2,7 +2,7 @@
 
 use super::super::anchors::{Anchor, AnchorKind};
 use super::super::items::{Candidate, Form};
-use super::super::whole::{all_of, whole_in};
+use super::super::whole::all_of;
 use super::super::{boxes, reach};
 use super::Search;
 
@@ -42,10 +42,7 @@ impl Search<'_, '_, '_> {
         if !self.out.is_empty() {
             return Ok(());
         }
-        let labelled = reach::labelled_parts(self.source, 0)
-            .filter(|it| it.range.end == text.trim_end().len());
-        let whole = labelled.or_else(|| whole_in(self.source, 0..text.len()));
-        if let Some(reading) = whole {
+        if let Some(reading) = self.whole() {
             self.push(40, "whole", reading, 0..text.len());
         }
         if self.out.is_empty() && is_worked(text) {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::super::items::{Candidate, Form, Source};
 use super::super::markup::trim_markup;
-use super::super::whole::{last_cell, opening, opening_value, sentence};
+use super::super::whole::{contradicts, last_cell, opening, opening_value, sentence};
 use super::super::{aside, choice, decimal, qualifiers, sentences, settled, words};
 use super::{Said, Search};
 
@@ -107,7 +107,8 @@ impl Search<'_, '_, '_> {
                 .or_else(|| aside::before_rounded(&text[range.clone()]));
             let range = range.start..parts.map_or(range.end, |at| range.start + at);
             if let Some(mut reading) = sentence(self.source, range.clone()) {
-                let mut doubtful = aside::restates(&text[range.clone()]);
+                let mut doubtful = aside::restates(&text[range.clone()])
+                    || begins_with_number(&text[..range.start]);
                 let comma = || {
                     words::words_of(&text[range.clone()])
                         .any(|it| words::COMMA_LANGUAGE.contains(it))
@@ -123,6 +124,7 @@ impl Search<'_, '_, '_> {
                 let (from, to) = (reading.range.start, reading.range.end);
                 let mut before = &text[range.start.min(from)..from];
                 let after = &text[to..range.end.max(to)];
+                let mut said_until = range.end;
                 // "The result is minus 5."
                 if let Some(said) = before
                     .strip_suffix("minus ")
@@ -133,6 +135,11 @@ impl Search<'_, '_, '_> {
                     (before, reading) = (said, negative);
                 }
                 let qualified = match reading.kind {
+                    // "Yes", and on the next line "That is not the case."
+                    Form::Words if contradicts(&reading.text, &text[range.end..]) => {
+                        said_until = text.len();
+                        true
+                    }
                     Form::Words => false,
                     Form::Choice => qualifiers::change_choice(before, &text[from..to], after),
                     _ => {
@@ -148,6 +155,8 @@ impl Search<'_, '_, '_> {
                             || qualifiers::supposes(&text[range.start..to])
                             || qualifiers::is_one_of_several(before, after)
                             || qualifiers::is_argument(before)
+                            || qualifiers::is_rate(&reading.text, after)
+                            || qualifiers::is_replaced(&reading.text, after)
                             || after.contains("(that's ")
                             || aside::rounds(&reading.text, after) == Some(false)
                             || qualifiers::is_bounded_time(before, &reading.text)
@@ -159,7 +168,7 @@ impl Search<'_, '_, '_> {
                     .flatten();
                 let said = Said {
                     doubtful,
-                    statement: Cow::Borrowed(&text[last_cell(text, range)]),
+                    statement: Cow::Borrowed(&text[last_cell(text, range.start..said_until)]),
                     qualified,
                     option,
                 };
@@ -170,6 +179,13 @@ impl Search<'_, '_, '_> {
             }
         }
     }
+}
+
+/// Does a text begin with a number in words that is a sentence of its own: "Nineteen. Here's why: …"?
+fn begins_with_number(text: &str) -> bool {
+    let near = &text[..text.floor_char_boundary(30)];
+    let first = near.trim_start().split_once(['.', '!', '\n']);
+    first.is_some_and(|(it, _)| !it.is_empty() && words::is_number_word(it))
 }
 
 fn method_of(sentence: &str) -> &'static str {
