@@ -398,14 +398,14 @@ pub(super) fn print_summary(summary: &Summary) {
             summary.engine.drafted_tokens,
             summary.engine.accepted_tokens,
         );
-        rows.push((
+        let share = percent(accepted as usize, drafted as usize);
+        add(
             "drafts",
             format!(
-                "{} tokens drafted, {} of them accepted",
-                HumanCount(drafted),
-                percent(accepted as usize, drafted as usize)
+                "{} tokens drafted, {share} of them accepted",
+                HumanCount(drafted)
             ),
-        ));
+        );
     }
     if summary.engine.out_of_memory > 0 {
         add(
