@@ -15,7 +15,8 @@
 //! | [`journal`] | each finished verdict, on disk before it counts |
 //! | [`output`] | the finished verdicts, in input order, by atomic rename: JSON lines, CSV or Parquet |
 //! | [`Shards`] | the outputs of all shards into one |
-//! | `verdict_lines` | finished verdicts, read again for what they say |
+//! | `verdict_lines` | finished verdicts, and other rows of files, read again for what they say |
+//! | [`named!`] | enums whose variants have names |
 //!
 //! Nothing here guesses: a row that cannot be read is reported with its file and line, and by default stops the run
 //! before anything is judged.
