@@ -180,8 +180,8 @@ impl Drafting {
             price.plain.add(seconds, rows, 0.9);
         } else {
             let (row, drafted) = (price.plain.average(0.0), size.drafted_tokens as f64);
-            // More than a row of its own is no draft's doing, but that of other programs.
-            let longer = (seconds - row * rows).clamp(0.0, row * drafted);
+            // More than two rows of its own is no draft's doing, but that of other programs.
+            let longer = (seconds - row * rows).clamp(0.0, 2.0 * row * drafted);
             price.drafted.add(longer, drafted, 0.9);
         }
     }
