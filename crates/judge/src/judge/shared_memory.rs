@@ -24,7 +24,7 @@ pub(super) struct SharedMemory {
 impl SharedMemory {
     pub(super) fn of(setups: Vec<Arc<ServiceSetup>>) -> Self {
         Self {
-            held: Mutex::new(vec![Weak::new(); setups.len()]),
+            held: Mutex::new(setups.iter().map(|_| Weak::new()).collect()),
             setups,
             ..Self::default()
         }
