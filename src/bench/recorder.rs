@@ -21,8 +21,10 @@ pub(crate) struct Step {
     pub rows: usize,
     /// Prompt tokens.
     pub prefill_tokens: usize,
-    /// Generated tokens put through.
+    /// Generated tokens put through, and drafts.
     pub decode_tokens: usize,
+    /// Tokens generated.
+    pub generated: usize,
     /// KV blocks in use.
     pub used_blocks: usize,
 }
@@ -59,6 +61,7 @@ impl StepObserver for Recorder {
             rows: report.rows,
             prefill_tokens: report.prefill_tokens,
             decode_tokens: report.decode_tokens,
+            generated: report.generated.len(),
             used_blocks: report.used_blocks,
         });
         for &id in report.generated {

@@ -285,7 +285,7 @@ fn pure_rate(run: &Measured, prefill: bool) -> f64 {
         let (wanted, other) = if prefill {
             (step.prefill_tokens, step.decode_tokens)
         } else {
-            (step.decode_tokens, step.prefill_tokens)
+            (step.generated, step.prefill_tokens)
         };
         if other == 0 {
             tokens += wanted;

@@ -16,7 +16,8 @@ use juror_engine::model::cpu::instructions::InstructionSet;
 use juror_engine::model::memory::MemoryFootprint;
 use juror_engine::model::{ModelError, Precision};
 use juror_judge::judge::build::{
-    BLOCK_SIZE, EngineOptions, WorkloadLengths, engine_config, load_model, packed_numbers,
+    BLOCK_SIZE, EngineOptions, WorkloadLengths, check_drafts, engine_config, load_model,
+    packed_numbers,
 };
 
 /// What is measured: a model and the generations asked of it.
@@ -71,6 +72,7 @@ impl Bench {
         let (sizes, weights) = (&subject.config, &subject.weights);
         let (device, precision) = (&subject.device, subject.precision);
         let plain = options.plain_operations;
+        check_drafts(sizes, device, precision, options)?;
         let model = load_model(sizes, weights, device, precision, plain)?;
         let load_seconds = started.elapsed().as_secs_f64();
         let packed = packed_numbers(sizes, weights, device, precision, plain);

@@ -104,8 +104,8 @@ pub(super) struct EngineArguments {
     /// Compute every prompt from its beginning
     #[arg(long, help_heading = ENGINE)]
     no_prefix_cache: bool,
-    /// Draft tokens from the prompt, up to N a sequence and step (speculative decoding by prompt lookup): auto (up to 3, where
-    /// they pay; none beside CUDA kernels), off, or N
+    /// Draft tokens from the prompt, up to N a sequence and step, within its block of 16 (speculative decoding by prompt lookup): auto (up
+    /// to 3, where they pay; none on a GPU, nor in `juror bench`), off, or N
     #[arg(long, value_name = "N", default_value = "auto", help_heading = ENGINE)]
     drafts: Drafts,
     /// Compute with candle's operations alone on an NVIDIA GPU: the baseline

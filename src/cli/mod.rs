@@ -236,7 +236,11 @@ impl From<BuildError> for Failure {
     fn from(error: BuildError) -> Self {
         match error {
             BuildError::Input(error) => error.into(),
-            error => Self::new(error, true),
+            // A full disk is no mistake of the user.
+            error => {
+                let usage = error.is_usage();
+                Self::new(error, usage)
+            }
         }
     }
 }

@@ -156,7 +156,11 @@ fn a_full_disk_is_no_mistake_of_the_user() {
     let folder = Folder::new();
     folder.write("in.jsonl", rollouts(1));
     folder.write("pairs.jsonl", "{\"gold\": \"1\", \"pred\": \"1\"}\n");
+    folder
+        .run_words("judge in.jsonl --rules only --reward outcome -o judged.jsonl")
+        .expect(0, &[]);
     for command in [
+        "build sft in.jsonl --verdicts judged.jsonl -o /dev/full",
         "judge in.jsonl --rules only",
         "judge in.jsonl --rules only -o /dev/full",
         "judge in.jsonl --dry-run",

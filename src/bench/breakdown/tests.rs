@@ -16,6 +16,7 @@ fn every_part_of_the_steps_is_somewhere() {
         rows: 1,
         prefill_tokens,
         decode_tokens,
+        generated: decode_tokens,
         used_blocks: 1,
     };
     let span = |phase, at: u64, length: u64| Span {

@@ -158,7 +158,7 @@ impl Drafting {
                 if step < 2 * FIRST || step % TRIED_EVERY == 1 {
                     return [DEPTH; 2];
                 }
-                let price = price.drafted.average(0.0) / price.plain.average(1.0);
+                let price = price.drafted.average(0.0).max(0.0) / price.plain.average(1.0);
                 self.accepted.each_ref().map(|shares| {
                     shares
                         .iter()
@@ -167,6 +167,11 @@ impl Drafting {
                 })
             }
         }
+    }
+
+    /// Drafts nothing any more: there is too little memory.
+    pub(super) fn give_up(&mut self) {
+        self.setting = Drafts::Off;
     }
 
     /// Takes in the time of a step.
@@ -180,8 +185,9 @@ impl Drafting {
             price.plain.add(seconds, rows, 0.9);
         } else {
             let (row, drafted) = (price.plain.average(0.0), size.drafted_tokens as f64);
-            // More than two rows of its own is no draft's doing, but that of other programs.
-            let longer = (seconds - row * rows).clamp(0.0, 2.0 * row * drafted);
+            // More than two rows of its own, either way, is no draft's doing, but that of other programs.
+            let most = 2.0 * row * drafted;
+            let longer = (seconds - row * rows).clamp(-most, most);
             price.drafted.add(longer, drafted, 0.9);
         }
     }

@@ -557,10 +557,12 @@ impl Scheduler {
         self.watermark = watermark(&self.pool);
     }
 
-    /// Limits steps to half the tokens of the one that failed; when steps are as short as they may be, to half its
+    /// Has steps go without drafts, if the one that failed had any, else limits them to half its tokens; when steps are as short as they may be, to half its
     /// sequences. Returns false if it had only one.
     pub(super) fn lower_limits(&mut self, failed: StepSize) -> bool {
-        if failed.tokens() > SMALLEST_STEP {
+        if failed.drafted_tokens > 0 {
+            self.drafting.give_up();
+        } else if failed.tokens() > SMALLEST_STEP {
             self.token_budget = (failed.tokens() / 2).max(SMALLEST_STEP);
             self.max_prefill_chunk = self.max_prefill_chunk.min(self.token_budget);
             self.max_sequences = self.max_sequences.min(self.token_budget);

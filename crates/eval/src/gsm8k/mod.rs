@@ -84,14 +84,3 @@ pub enum Gsm8kError {
     )]
     NoVerdicts { file: String, verdicts: usize },
 }
-
-impl Gsm8kError {
-    /// Whether the user's input is at fault.
-    pub fn is_usage(&self) -> bool {
-        match self {
-            Self::Input(error) => error.is_usage(),
-            Self::Eval(error) => error.is_usage(),
-            _ => true,
-        }
-    }
-}

@@ -96,6 +96,7 @@ pub(crate) fn engine_of(
     let weights = Weights::open_with(source, progress).map_err(ModelError::from)?;
     let precision = options.precision.resolve(device, &weights)?;
     let plain = options.plain_operations;
+    check_drafts(model_config, device, precision, options)?;
     let model = load_model(model_config, &weights, device, precision, plain)?;
     let size = |options: &EngineOptions| {
         let template = template.to_vec();
@@ -112,14 +113,29 @@ pub(crate) fn engine_of(
             ..*options
         });
     }
-    if model.properties().async_scheduling && matches!(options.drafts, Drafts::Most(_)) {
-        return Err(EngineError::Config(
-            "--drafts N works where tokens are chosen on the host: on a CPU, not beside our CUDA kernels; leave it out".into(),
-        ));
-    }
     let mut engine = Engine::new(model, &config)?;
     engine.before_drop(Box::new(CurrentOnDrop::new(device)));
     Ok(engine)
+}
+
+/// Refuses a number of drafts where our CUDA kernels choose the tokens, before anything is read.
+///
+/// # Errors
+/// [`ModelError::Unsupported`] if so.
+pub fn check_drafts(
+    config: &ModelConfig,
+    device: &Device,
+    precision: Precision,
+    options: &EngineOptions,
+) -> Result<(), ModelError> {
+    let by_kernels =
+        device.is_cuda() && obstacle(config, precision, options.plain_operations).is_none();
+    if by_kernels && matches!(options.drafts, Drafts::Most(_)) {
+        return Err(ModelError::Unsupported(
+            "--drafts N works where tokens are chosen on the host: on a CPU, not beside our CUDA kernels; leave it out".into(),
+        ));
+    }
+    Ok(())
 }
 
 /// Reads the weights to the device, for our own kernels where the device has them and they run this model, else for

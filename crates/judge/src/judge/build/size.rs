@@ -6,7 +6,7 @@ use candle_core::Device;
 
 use super::{EngineOptions, WorkloadLengths};
 use juror_engine::checkpoint::ModelConfig;
-use juror_engine::engine::EngineConfig;
+use juror_engine::engine::{Drafts, EngineConfig};
 use juror_engine::model::Precision;
 use juror_engine::model::memory::{MemoryFootprint, free_memory, host};
 
@@ -164,7 +164,11 @@ fn choose(
         context_length: lengths.context,
         prefix_cache: true,
         pinned_prefix: Vec::new(),
-        drafts: given.drafts,
+        // On a GPU logits depend on the rows of a step, and how far is drafted on its time: results are to depend on no clock.
+        drafts: match (processor, given.drafts) {
+            (Processor::Gpu, Drafts::Auto) => Drafts::Off,
+            (_, given) => given,
+        },
     }
 }
 
