@@ -160,7 +160,7 @@ fn a_full_disk_is_no_mistake_of_the_user() {
         .run_words("judge in.jsonl --rules only --reward outcome -o judged.jsonl")
         .expect(0, &[]);
     for command in [
-        "build sft in.jsonl --verdicts judged.jsonl -o /dev/full",
+        "build sft in.jsonl --verdicts judged.jsonl --min-reward 1 -o /dev/full",
         "judge in.jsonl --rules only",
         "judge in.jsonl --rules only -o /dev/full",
         "judge in.jsonl --dry-run",
