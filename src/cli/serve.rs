@@ -310,21 +310,21 @@ fn panel(arguments: &ServeArguments, file: &Path) -> Result<(Served, Answerer), 
 
 /// Several judges, each by its name and its own arguments; none is fetched before each is known, and its protocol checked.
 fn several(
-    lines: Vec<(String, ServeArguments)>,
+    mut lines: Vec<(String, ServeArguments)>,
     check_protocol: fn(&dyn Protocol) -> anyhow::Result<()>,
 ) -> Result<(Vec<Served>, Vec<NamedSetup>), Failure> {
     let judges = lines
         .iter()
         .map(|(_, line)| (&line.endpoint, line.judge.model.as_str()));
     EndpointArguments::check_keys(judges).or_usage()?;
-    for (_, line) in &lines {
+    for (_, line) in &mut lines {
+        line.endpoint.of_several();
         let protocol = several::check(&line.judge, &line.endpoint, &line.sampling)?;
         check_protocol(protocol.as_ref()).or_usage()?;
     }
     let mut all = Vec::new();
     let mut setups = Vec::new();
-    for (name, mut line) in lines {
-        line.endpoint.of_several();
+    for (name, line) in lines {
         let (mut served, One::Model(setup)) = one(&line)? else {
             let why = "a judge of several must be a model, and --rules only asks none";
             return Err(anyhow!(why)).or_usage();

@@ -227,6 +227,14 @@ fn what_cannot_be_is_refused_before_it_listens() {
     serve(&["--cascade", "tiny,model", "--protocol", "first-error"])
         .expect(2, &["no probabilities"]);
     serve(&["--cascade", "tiny,none"]).expect(2, &["none"]);
+    // What is for a server is for that one of the two that is behind one.
+    let nobody = "tiny,http://127.0.0.1:1/v1#m";
+    let ran = serve(&["--cascade", nobody, "--price", "1,2"]);
+    assert!(
+        ran.stderr.contains("127.0.0.1:1") && !ran.stderr.contains("--price"),
+        "{}",
+        ran.stderr
+    );
     serve(&["--escalate", "0.1..0.9"]).expect(2, &["--cascade"]);
     serve(&["--audit", "5%"]).expect(2, &["--cascade"]);
     serve(&["--panel", "panel.toml"]).expect(2, &["two judges or more"]);

@@ -1,7 +1,7 @@
 //! Speculative decoding with drafts from the prompt (prompt lookup decoding).
 //!
 //! Judges quote what they judge. So what last followed a sequence's newest tokens, in its prompt or in its text, is put through the
-//! model behind them as draft tokens: a step then chooses a token at each of these places, and as many of them count as the
+//! model after them as draft tokens: a step then chooses a token at each of these places, and as many of them count as the
 //! drafts before them are the tokens that were chosen. A choice depends on logits, key and position alone, so tokens and
 //! log-probabilities are those of an engine without drafts; only steps are saved.
 

@@ -40,7 +40,7 @@ pub(super) struct StepSize {
     pub(super) rows: usize,
     /// Tokens of prompts, and of sequences that are recomputed.
     pub(super) prefill_tokens: usize,
-    /// Generated tokens put through to get the next one, and drafts behind them.
+    /// Generated tokens put through to get the next one, and the drafts after them.
     pub(super) decode_tokens: usize,
     /// Of these, drafts.
     pub(super) drafted_tokens: usize,
@@ -465,7 +465,7 @@ impl Scheduler {
 
     /// Updates sequences with a step that is done; steps are taken in the order of their launches. `next` appends the token
     /// chosen in row `n` of the step's `logits` and decides whether the sequence ends with it. Returns the sequences that
-    /// ended. Behind a draft it is called only if that was accepted.
+    /// ended. After a draft it is called only if that was accepted.
     ///
     /// Tokens chosen for a sequence that had ended before the step was done are dropped.
     pub(super) fn update(
@@ -557,8 +557,8 @@ impl Scheduler {
         self.watermark = watermark(&self.pool);
     }
 
-    /// Has steps go without drafts, if the one that failed had any, else limits them to half its tokens; when steps are as short as they may be, to half its
-    /// sequences. Returns false if it had only one.
+    /// Has steps go without drafts, if the one that failed had any; else limits them to half its tokens, and when steps are as
+    /// short as they may be, to half its sequences. Returns false if it had only one.
     pub(super) fn lower_limits(&mut self, failed: StepSize) -> bool {
         if failed.drafted_tokens > 0 {
             self.drafting.give_up();

@@ -147,7 +147,7 @@ pub(super) struct LaunchedRow {
     round: u32,
     /// Tokens of the sequence whose keys and values are in the cache once the step is done.
     end: usize,
-    /// How many tokens the step chooses: its next one, and one behind each draft.
+    /// How many tokens the step chooses: its next one, and one after each draft.
     pub(super) choices: usize,
 }
 
@@ -333,7 +333,7 @@ impl Sequence {
         self.draft.tokens.clear();
     }
 
-    /// Drafts up to `most` tokens behind the one in the step that is being planned, if all tokens may be chosen after it. They
+    /// Drafts up to `most` tokens after the one in the step that is being planned, if all tokens may be chosen after it. They
     /// take no block, and none of them would be chosen beyond the sequence's end, or by another encoding of its positions.
     pub(super) fn draft(&mut self, depth: Depth, most: usize) {
         let length = self.length();
@@ -380,7 +380,7 @@ impl Sequence {
         self.scheduled > 0 && self.scheduled == self.pending()
     }
 
-    /// How many tokens the planned step chooses: its next one, and one behind each draft.
+    /// How many tokens the planned step chooses: its next one, and one after each draft.
     fn choices(&self) -> usize {
         usize::from(self.chooses()) + self.drafted()
     }
@@ -458,7 +458,7 @@ impl Sequence {
     }
 
     /// Whether the token just taken is the `index`-th draft, and all tokens could be chosen after it: then what the step chose
-    /// behind that draft is the next token.
+    /// after that draft is the next token.
     pub(super) fn accepts(&mut self, index: usize) -> bool {
         let draft = self.draft.tokens.get(index);
         let accepts = draft.is_some_and(|draft| self.tokens.last() == Some(draft))

@@ -30,7 +30,7 @@ counters! {
         pub computed_tokens: u64,
         /// Of these, tokens of prompts and of sequences recomputed after a preemption.
         pub prefill_tokens: u64,
-        /// Of these, generated tokens put through to get the next one, and drafts behind them.
+        /// Of these, generated tokens put through to get the next one, and the drafts after them.
         pub decode_tokens: u64,
         /// Of these, drafts.
         pub drafted_tokens: u64,
@@ -118,7 +118,7 @@ pub struct StepReport<'a> {
     pub rows: usize,
     /// Tokens of prompts, and of sequences recomputed after a preemption.
     pub prefill_tokens: usize,
-    /// Generated tokens put through to get the next one, and drafts behind them.
+    /// Generated tokens put through to get the next one, and the drafts after them.
     pub decode_tokens: usize,
     /// Of these, drafts.
     pub drafted_tokens: usize,
