@@ -29,7 +29,7 @@ pub(super) struct CalibrateArguments {
     /// Rows with the labels, found by the samples' ids [default: the verdicts' own kept keys, `juror judge --keep`]
     #[arg(long, value_name = "DATA", num_args = 1..)]
     labels: Vec<PathBuf>,
-    /// Which key of a row holds what, as in `juror eval`: `outcome=KEY`, `process=KEY`; nothing behind `=` fits no curve for it
+    /// Which key of a row holds what, as in `juror eval`: `outcome=KEY`, `process=KEY`; nothing after `=` fits no curve for it
     #[arg(long, value_name = "FIELD=KEY", value_delimiter = ',', conflicts_with_all = ["process", "outcome"])]
     label_columns: Vec<String>,
     #[command(flatten)]

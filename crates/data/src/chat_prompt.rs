@@ -10,13 +10,13 @@ struct Turn {
     /// Before a turn of the assistant.
     answer: &'static str,
     /// Behind a turn of the user.
-    behind: Vec<&'static str>,
+    after: Vec<&'static str>,
 }
 
 impl Turn {
     /// A turn up to the markup that ends it: what comes after that, a tool's turn or thinking, is no part of it.
     fn one<'t>(&self, text: &'t str, trimmed: fn(&str) -> &str) -> &'t str {
-        let ends = self.behind.first().filter(|end| end.starts_with('<'));
+        let ends = self.after.first().filter(|end| end.starts_with('<'));
         let end = ends.and_then(|end| text.find(end)).unwrap_or(text.len());
         trimmed(&text[..end])
     }
@@ -31,7 +31,7 @@ static TURNS: LazyLock<Vec<Turn>> = LazyLock::new(|| {
         Some(Turn {
             before: parts.next()?,
             answer: parts.next()?,
-            behind: parts.collect(),
+            after: parts.collect(),
         })
     });
     turns.collect()
@@ -45,7 +45,7 @@ pub fn question(prompt: &str, trimmed: fn(&str) -> &str) -> String {
         let is_plain = turn.before.ends_with(':');
         if is_plain
             && !turn
-                .behind
+                .after
                 .iter()
                 .any(|end| prompt.trim_end().ends_with(end))
         {
@@ -60,7 +60,7 @@ pub fn question(prompt: &str, trimmed: fn(&str) -> &str) -> String {
             continue;
         };
         let rest = &prompt[last + turn.before.len()..];
-        let ends = turn.behind.iter().filter_map(|end| rest.rfind(end));
+        let ends = turn.after.iter().filter_map(|end| rest.rfind(end));
         let asked = match ends.min() {
             Some(end) => rest[..end].trim(),
             // A text that begins with such a word and is no conversation.

@@ -71,7 +71,7 @@ impl Shard {
             let (Some(at), Some(all)) = (number(index), number(count)) else {
                 return Ok(None);
             };
-            let place = at.checked_sub(first).map(|behind| behind / step.max(1));
+            let place = at.checked_sub(first).map(|offset| offset / step.max(1));
             match place.filter(|&place| place < all) {
                 Some(place) => Ok(Some((place, all))),
                 None => Err(ShardError::Variables {

@@ -587,7 +587,7 @@ impl Value<'_> {
                     .then(|| gsm8k_answer(&text))
                     .flatten();
                 if answer.is_some() {
-                    read.how = Some("behind ####".into());
+                    read.how = Some("after ####".into());
                 }
                 read.texts.push(answer.map_or(text.clone(), str::to_owned));
                 return Ok(());

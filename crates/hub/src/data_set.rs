@@ -162,7 +162,7 @@ fn of_page(path: &str) -> Option<String> {
 fn unreadable(text: &str) -> HubError {
     HubError::from(Fault::DataSet {
         name: text.to_owned(),
-        message: "write it as org/name:config:split, with @revision behind the name if it is not the default branch".into(),
+        message: "write it as org/name:config:split, with @revision after the name if it is not the default branch".into(),
     })
 }
 

@@ -36,7 +36,7 @@ pub(super) struct EvalArguments {
     /// Rows with the labels, found by the samples' ids; as a rule the judge's input [default: the verdicts' own kept keys]
     #[arg(long, value_name = "DATA", num_args = 1..)]
     labels: Vec<PathBuf>,
-    /// Which key of a row holds what: `outcome`, `overall`, `process`, `subject`, `answer_type`; nothing behind `=` reads none
+    /// Which key of a row holds what: `outcome`, `overall`, `process`, `subject`, `answer_type`; nothing after `=` reads none
     #[arg(long, value_name = "FIELD=KEY", value_delimiter = ',')]
     label_columns: Vec<String>,
     #[command(flatten)]

@@ -90,7 +90,7 @@ Keys:
   s  skip for now    u  undo    q  quit
 
 Each label is on disk before the next sample is shown. What judges say is shown once the label is
-given. Without a terminal a line of standard input is a key, with the note behind it, as in
+given. Without a terminal a line of standard input is a key, with the note after it, as in
 `p divides by zero`.";
 
 fn parse_probability(text: &str) -> Result<f64, String> {

@@ -105,8 +105,8 @@ fn rows(
     }
     let header = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
     // A lone brace before another object is a damaged line of JSON lines.
-    let behind = text.get(header.len()..).unwrap_or_default();
-    if header.trim_ascii_end() == b"{" && !behind.trim_ascii_start().starts_with(b"{") {
+    let after = text.get(header.len()..).unwrap_or_default();
+    if header.trim_ascii_end() == b"{" && !after.trim_ascii_start().starts_with(b"{") {
         return Ok(Box::new(JsonArray::of_objects(bytes)));
     }
     if header.first().is_none_or(|&byte| byte == b'{') {

@@ -322,12 +322,12 @@ impl CheckedPages {
         match page {
             Page::DictionaryPage { buf, .. } => {
                 let mut rest: &[u8] = buf;
-                while let (Physical::BYTE_ARRAY, Some((length, behind))) =
+                while let (Physical::BYTE_ARRAY, Some((length, after))) =
                     (self.physical, rest.split_first_chunk())
                 {
                     let length = u32::from_le_bytes(*length);
                     self.longest_entry = self.longest_entry.max(length.into());
-                    rest = behind.get(length as usize..).ok_or_else(damaged)?;
+                    rest = after.get(length as usize..).ok_or_else(damaged)?;
                 }
                 Ok(())
             }
@@ -345,15 +345,15 @@ impl CheckedPages {
                         return Some(Some(&[]));
                     }
                     if encoding != Encoding::RLE {
-                        let (_, behind) =
+                        let (_, after) =
                             rest.split_at_checked((*num_values as usize * bits).div_ceil(8))?;
-                        rest = behind;
+                        rest = after;
                         return Some(None);
                     }
-                    let (length, behind) = rest.split_first_chunk()?;
-                    let (levels, behind) =
-                        behind.split_at_checked(u32::from_le_bytes(*length) as usize)?;
-                    rest = behind;
+                    let (length, after) = rest.split_first_chunk()?;
+                    let (levels, after) =
+                        after.split_at_checked(u32::from_le_bytes(*length) as usize)?;
+                    rest = after;
                     Some(Some(levels))
                 };
                 let repetition =

@@ -68,7 +68,7 @@ fn every_flipped_bit_is_noticed() {
 
 /// Lines are checked once more when they are copied to the output.
 #[test]
-fn a_line_that_changes_behind_the_run_does_not_reach_the_output() {
+fn a_line_that_changes_during_the_run_does_not_reach_the_output() {
     let place = place();
     let (mut journal, _) = open(&place.path, &manifest(), false).unwrap();
     let lines: Vec<LinePlace> = (0..3)

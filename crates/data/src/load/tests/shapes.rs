@@ -323,7 +323,7 @@ fn rows_of_other_programs_are_recognised() {
     );
     assert_eq!(samples[0][1], "72");
     assert!(
-        columns.contains("reference ← answer (behind ####)"),
+        columns.contains("reference ← answer (after ####)"),
         "{columns}"
     );
 }

@@ -73,7 +73,7 @@ impl KvProjection<'_> {
         };
         let biases: Vec<f32> = biases.abs()?.to_vec1()?;
         let reach = (self.norm.dim(0)? as f32).sqrt();
-        if let Some(why) = self.hidden_behind_biases(&deviations, &biases) {
+        if let Some(why) = self.hidden_by_biases(&deviations, &biases) {
             return Ok(Err(why));
         }
         let mut bounds: Vec<f32> = deviations
@@ -99,7 +99,7 @@ impl KvProjection<'_> {
     }
 
     /// Whether a head has a bias beside which all that its tokens differ in is lost. Keys that are normed by head may have any.
-    fn hidden_behind_biases(&self, deviations: &[f32], biases: &[f32]) -> Option<String> {
+    fn hidden_by_biases(&self, deviations: &[f32], biases: &[f32]) -> Option<String> {
         let largest = |numbers: &[f32]| numbers.iter().copied().fold(0.0, f32::max);
         let heads = deviations
             .chunks_exact(self.head_dim)

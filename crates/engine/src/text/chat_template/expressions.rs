@@ -273,7 +273,7 @@ impl Parser {
                     Token::Integer(number) => {
                         Suffix::Item(Expression::Literal(Literal::Integer(number)))
                     }
-                    _ => return Err("expected a name or a number behind '.'".into()),
+                    _ => return Err("expected a name or a number after '.'".into()),
                 });
             } else if self.skip_operator("[") {
                 let suffix = self.place()?;

@@ -195,8 +195,8 @@ fn round(value: &Value, given: &Given) -> Result<Value, Fault> {
     Ok(Value::Float(match method {
         // Python rounds the exact decimal value of the number, halves to even digits.
         "common" if precision >= 0 => {
-            let behind = precision as usize;
-            format!("{number:.behind$}").parse().unwrap_or(number)
+            let places = precision as usize;
+            format!("{number:.places$}").parse().unwrap_or(number)
         }
         "common" => (number * factor).round() / factor,
         "ceil" => (number * factor).ceil() / factor,

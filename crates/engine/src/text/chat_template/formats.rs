@@ -239,9 +239,9 @@ fn general(number: f64, precision: usize) -> String {
     if exponent < -4 || usize::try_from(exponent).is_ok_and(|exponent| exponent >= precision) {
         return with_exponent(&trimmed(digits), exponent);
     }
-    let behind = i64::try_from(precision).unwrap_or(0) - 1 - i64::from(exponent);
-    let behind = usize::try_from(behind).unwrap_or(0);
-    trimmed(&format!("{number:.behind$}"))
+    let places = i64::try_from(precision).unwrap_or(0) - 1 - i64::from(exponent);
+    let places = usize::try_from(places).unwrap_or(0);
+    trimmed(&format!("{number:.places$}"))
 }
 
 /// A value's `repr`, as a text.
@@ -317,10 +317,10 @@ fn field_value(
     .ok_or_else(missing)?;
     while !path.is_empty() {
         work.spend(super::work::STEP)?;
-        let key = if let Some(behind) = path.strip_prefix('[') {
-            let end = behind.find(']').ok_or("a '[' in a format does not end")?;
-            path = &behind[end + 1..];
-            &behind[..end]
+        let key = if let Some(after) = path.strip_prefix('[') {
+            let end = after.find(']').ok_or("a '[' in a format does not end")?;
+            path = &after[end + 1..];
+            &after[..end]
         } else {
             return Err("an attribute in a format is not supported".into());
         };
@@ -345,20 +345,20 @@ pub(super) fn percent_format(
     while let Some(at) = rest.find('%') {
         out.push(&rest[..at])?;
         rest = &rest[at + 1..];
-        if let Some(behind) = rest.strip_prefix('%') {
+        if let Some(after) = rest.strip_prefix('%') {
             out.push("%")?;
-            rest = behind;
+            rest = after;
             continue;
         }
         let mut by_name = None;
-        if let Some(behind) = rest.strip_prefix('(') {
-            let end = behind.find(')').ok_or("a '(' in a format does not end")?;
+        if let Some(after) = rest.strip_prefix('(') {
+            let end = after.find(')').ok_or("a '(' in a format does not end")?;
             let dictionary = arguments.first().ok_or("format requires a mapping")?;
-            let name = Value::from(&behind[..end]);
+            let name = Value::from(&after[..end]);
             let found = dictionary.lookup(&name, out.work)?;
             by_name = Some(found.ok_or("a format names a key that is not there")?);
             named = true;
-            rest = &behind[end + 1..];
+            rest = &after[end + 1..];
         }
         let mut spec = Spec::default();
         while let Some(flag) = taken(&mut rest, "-+ #0") {

@@ -70,7 +70,7 @@ impl<'s> Lexer<'s> {
                     let end = self.rest.find("#}").ok_or("a comment does not end")?;
                     let last = self.rest[..end].chars().next_back();
                     self.take(end + 2);
-                    self.behind_tag(last == Some('-'), last != Some('+'));
+                    self.after_tag(last == Some('-'), last != Some('+'));
                 }
                 "{{" => {
                     self.push(Token::VariableBegin);
@@ -79,7 +79,7 @@ impl<'s> Lexer<'s> {
                 _ => {
                     if let Some((length, minus)) = opens_raw(self.rest) {
                         self.take(length);
-                        self.behind_tag(minus, false);
+                        self.after_tag(minus, false);
                         self.raw()?;
                     } else {
                         self.push(Token::BlockBegin);
@@ -134,7 +134,7 @@ impl<'s> Lexer<'s> {
     }
 
     /// Skips what the end of a tag swallows: all white space after a minus, else the line's end if `trims`.
-    fn behind_tag(&mut self, minus: bool, trims: bool) {
+    fn after_tag(&mut self, minus: bool, trims: bool) {
         let space = if minus {
             self.rest.len() - self.rest.trim_start_matches(is_space).len()
         } else {
@@ -152,9 +152,9 @@ impl<'s> Lexer<'s> {
                 + self.rest[from..]
                     .find("{%")
                     .ok_or("a raw block does not end")?;
-            let behind = &self.rest[at + 2..];
-            let sign = sign_of(behind);
-            let name = behind[usize::from(sign.is_some())..].trim_start_matches(is_space);
+            let after = &self.rest[at + 2..];
+            let sign = sign_of(after);
+            let name = after[usize::from(sign.is_some())..].trim_start_matches(is_space);
             let Some(end) = name.strip_prefix("endraw") else {
                 from = at + 2;
                 continue;
@@ -165,7 +165,7 @@ impl<'s> Lexer<'s> {
             };
             self.data_before(&self.rest[..at], sign, true);
             self.take(self.rest.len() - mark.len());
-            self.behind_tag(last == Some('-'), last.is_none());
+            self.after_tag(last == Some('-'), last.is_none());
             return Ok(());
         }
     }
@@ -185,7 +185,7 @@ impl<'s> Lexer<'s> {
                 if minus || plus || self.rest.starts_with(end) {
                     self.push(last);
                     self.take(2 + usize::from(minus || plus));
-                    self.behind_tag(minus, end == "%}" && !plus);
+                    self.after_tag(minus, end == "%}" && !plus);
                     return Ok(());
                 }
             }
@@ -249,8 +249,8 @@ impl<'s> Lexer<'s> {
         }
         let mut length = digits(rest);
         let mut is_float = false;
-        let behind_dot = matches!(self.tokens.last(), Some((Token::Operator("."), _)));
-        if !behind_dot {
+        let after_dot = matches!(self.tokens.last(), Some((Token::Operator("."), _)));
+        if !after_dot {
             if let Some(fraction) = rest[length..].strip_prefix('.')
                 && fraction.starts_with(|character: char| character.is_ascii_digit())
             {

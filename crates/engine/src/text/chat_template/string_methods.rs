@@ -443,7 +443,7 @@ fn expand_tabs(text: &str, width: usize, work: &mut Work) -> Result<Value, Fault
         match character {
             '\t' => {
                 let spaces = match column.checked_rem(width) {
-                    Some(behind) => width - behind,
+                    Some(past) => width - past,
                     None => 0,
                 };
                 out.repeat(" ", spaces)?;

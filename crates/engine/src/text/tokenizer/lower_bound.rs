@@ -104,8 +104,8 @@ impl VocabularyTrie {
         // word.
         let mut cuts = 1;
         while !rest.is_empty() {
-            let (part, behind) = rest.split_at(rest.floor_char_boundary(self.part));
-            rest = behind;
+            let (part, after) = rest.split_at(rest.floor_char_boundary(self.part));
+            rest = after;
             covering.add(&prepared(tokenizer, part)?, rest.is_empty());
             if covering.dropped {
                 return None;

@@ -1,7 +1,7 @@
 use super::*;
 use crate::model::BatchRow;
 
-/// Two rows, one behind 20 tokens that are there already.
+/// Two rows, one after 20 tokens that are there already.
 fn batch() -> StepBatch {
     let mut batch = StepBatch::default();
     for (first, query_len, blocks) in [(20, 37, [0, 1, 2, 3]), (0, 9, [4, 5, 6, 7])] {

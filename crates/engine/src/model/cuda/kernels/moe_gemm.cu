@@ -67,9 +67,9 @@ __device__ __forceinline__ void multiply(T* out, const T* x, const void* all_wei
             const int other = __shfl_up_sync(ALL_LANES, up_to, by);
             up_to += lane >= by ? other : 0;
         }
-        const unsigned behind = __ballot_sync(ALL_LANES, tile < up_to);
-        if (behind != 0) {
-            const int at = __ffs(static_cast<int>(behind)) - 1;
+        const unsigned found = __ballot_sync(ALL_LANES, tile < up_to);
+        if (found != 0) {
+            const int at = __ffs(static_cast<int>(found)) - 1;
             expert = base + at;
             tile -= __shfl_sync(ALL_LANES, up_to - tiles, at);
             begin = __shfl_sync(ALL_LANES, from, at) + tile * TILE_M;
