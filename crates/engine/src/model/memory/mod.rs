@@ -21,6 +21,9 @@ pub struct MemoryFootprint {
     pub activation_bytes_per_token: usize,
     /// Bytes of logits per row.
     pub logits_bytes_per_row: usize,
+    /// The tensors of the cache, each of as many bytes, where the device takes buffers from a pool whose sizes are powers of two:
+    /// candle's on Metal. Results of a step are rounded up there too; weights are not.
+    pub rounded_cache_tensors: Option<usize>,
 }
 
 impl MemoryFootprint {
@@ -52,7 +55,27 @@ impl MemoryFootprint {
             activation_bytes_per_token: numbers * precision.compute.size_in_bytes(),
             // Logits are f32.
             logits_bytes_per_row: 4 * config.vocab,
+            rounded_cache_tensors: device.is_metal().then_some(2 * config.layers),
         }
+    }
+
+    /// Bytes that buffers of so many together may take, each rounded up where the device does that.
+    pub fn rounded(&self, bytes: usize) -> usize {
+        match self.rounded_cache_tensors {
+            None => bytes,
+            Some(_) => bytes.saturating_mul(2),
+        }
+    }
+
+    /// How many tokens a cache of so many bytes holds.
+    pub fn tokens_of_cache(&self, bytes: usize) -> usize {
+        let per_token = self.kv_bytes_per_token.max(1);
+        let Some(tensors) = self.rounded_cache_tensors else {
+            return bytes / per_token;
+        };
+        let of_one = bytes / tensors.max(1);
+        let largest = of_one.checked_ilog2().map_or(0, |log| 1 << log);
+        largest * tensors / per_token
     }
 }
 

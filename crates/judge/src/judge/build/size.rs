@@ -126,10 +126,10 @@ fn choose(
             let step = token_budget.saturating_mul(model.activation_bytes_per_token);
             // A row's logits also lie beside their sorted or softmaxed copy.
             let logits = 2 * most_sequences.saturating_mul(model.logits_bytes_per_row);
-            free.saturating_sub(reserve.saturating_add(step).saturating_add(logits))
+            let working = model.rounded(step.saturating_add(logits));
+            free.saturating_sub(reserve.saturating_add(working))
         }
     };
-    let block_bytes = (model.kv_bytes_per_token * BLOCK_SIZE).max(1);
     let blocks = given.blocks.unwrap_or_else(|| {
         let at_once = most_sequences.min(lengths.sequences);
         let whole = at_once.saturating_mul((lengths.typical + max_new).div_ceil(BLOCK_SIZE));
@@ -144,7 +144,7 @@ fn choose(
             Processor::Gpu => 2 * whole,
         };
         let useful = own.saturating_add(template);
-        useful.min(kv_bytes / block_bytes)
+        useful.min(model.tokens_of_cache(kv_bytes) / BLOCK_SIZE)
     });
     let blocks = blocks.max(least_blocks);
 
@@ -183,7 +183,7 @@ fn token_budget(processor: Processor, free: usize, model: &MemoryFootprint) -> u
             (fits / 64 * 64).clamp(LEAST_CPU_BUDGET, CPU_BUDGET)
         }
         Processor::Gpu => {
-            let fits = free / 100 * ACTIVATION_SHARE / per_token;
+            let fits = free / 100 * ACTIVATION_SHARE / model.rounded(per_token);
             let halvings = (0..).map(|times| GPU_BUDGET >> times);
             halvings
                 .take_while(|&budget| budget >= LEAST_GPU_BUDGET)
@@ -262,6 +262,29 @@ mod tests {
     }
 
     #[test]
+    fn where_buffers_are_rounded_up_all_of_them_fit() {
+        // Macs of 16 to 192 GB, of which Metal lets some three quarters be used; 16 GB of weights are in it already.
+        let model = MemoryFootprint {
+            rounded_cache_tensors: Some(2 * 36),
+            ..qwen3_8b()
+        };
+        for free in (1..=130).map(|gigabytes| gigabytes * GIB) {
+            let sizes = choose(Processor::Gpu, free, &model, &JUDGE);
+            let one = sizes.blocks * BLOCK_SIZE * model.kv_bytes_per_token / 72;
+            let cache = 72 * one.next_power_of_two();
+            let step = 2 * sizes.token_budget * model.activation_bytes_per_token;
+            if sizes.blocks > sizes.least_blocks {
+                assert!(cache + step < free, "{sizes:?} of {free}");
+                // A tensor of twice the size would not have fitted, or could not be used.
+                assert!(
+                    2 * cache + step > free - free / 10 || sizes.max_sequences == 256,
+                    "{sizes:?} of {free}"
+                );
+            }
+        }
+    }
+
+    #[test]
     fn judges_beside_it_keep_their_part() {
         let of_two = EngineOptions {
             left_to_others: 20 * GIB,
@@ -302,6 +325,7 @@ mod tests {
             kv_bytes_per_token: 2048,
             activation_bytes_per_token: 8192,
             logits_bytes_per_row: 8192,
+            rounded_cache_tensors: None,
         };
         let lengths = WorkloadLengths {
             context: 4096,
