@@ -29,9 +29,9 @@ mod lag;
 mod loaded;
 mod logprobs;
 mod long;
+mod out_of_memory;
 mod reader;
 mod several;
-mod shortage;
 
 use reader::{
     After, EOS, Scripted, VOCAB, config, expected, expected_guided, logits_after, prompts, reader,

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 use crate::download::in_parallel;
 use crate::error::Fault;
-use crate::hash::{Hash, other_hash};
+use crate::hash::{Hash, wrong_hash};
 use crate::layout::{self, CONFIG_FILE, WEIGHTS_INDEX, is_gguf};
 use crate::name::{Commit, ETag, FileName, HubId};
 use crate::needed::DESCRIPTION;
@@ -194,7 +194,7 @@ impl Repository {
             let Some(tag) = self.tag_of(commit, file).filter(|_| path.is_file()) else {
                 return Ok(None);
             };
-            let other = other_hash(&path, &tag).map_err(|source| Fault::io(&path, source))?;
+            let other = wrong_hash(&path, &tag).map_err(|source| Fault::io(&path, source))?;
             Ok(other.map(|found| Damaged {
                 file: file.clone(),
                 path,

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use crate::cache::{Repository, note_damage};
 use crate::client::{Client, Content};
 use crate::error::Fault;
-use crate::hash::{BUFFER, Hash, Sha256, each_piece, other_hash};
+use crate::hash::{BUFFER, Hash, Sha256, each_piece, wrong_hash};
 use crate::name::{Commit, ETag, FileName, HubId};
 use crate::retry::{AttemptError, Attempts};
 use crate::url::host;
@@ -100,7 +100,7 @@ impl Downloads<'_> {
         if !fs::metadata(&blob).is_ok_and(|data| data.is_file() && fits(data.len())) {
             return Ok(false);
         }
-        let other = other_hash(&blob, &content.tag).map_err(|source| Fault::io(&blob, source))?;
+        let other = wrong_hash(&blob, &content.tag).map_err(|source| Fault::io(&blob, source))?;
         Ok(other.is_none())
     }
 
@@ -417,7 +417,7 @@ impl Partial {
                 Some(hash.hexadecimal()).filter(|found| !found.eq_ignore_ascii_case(tag.as_str()))
             }
             // git's hash begins with the length, which is known only now.
-            None => other_hash(&self.path, tag).map_err(|source| Fault::io(&self.path, source))?,
+            None => wrong_hash(&self.path, tag).map_err(|source| Fault::io(&self.path, source))?,
         };
         match other.zip(tag.hash()) {
             None => Ok(()),

@@ -56,7 +56,7 @@ impl Sha256 {
 ///
 /// # Errors
 /// When the file cannot be read.
-pub(crate) fn other_hash(path: &Path, tag: &ETag) -> io::Result<Option<String>> {
+pub(crate) fn wrong_hash(path: &Path, tag: &ETag) -> io::Result<Option<String>> {
     let Some(kind) = tag.hash() else {
         return Ok(None);
     };
@@ -114,7 +114,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("hello");
         std::fs::write(&file, "hello\n").unwrap();
-        let other = |tag: &str| other_hash(&file, &ETag::parse(tag).unwrap()).unwrap();
+        let other = |tag: &str| wrong_hash(&file, &ETag::parse(tag).unwrap()).unwrap();
         let git = "ce013625030ba8dba906f756967f9e9ca394464a";
         let plain = "f572d396fae9206628714fb2ce00f72e94f2258f";
         let sha256 = "5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03";

@@ -4,9 +4,9 @@ use std::time::{Duration, Instant};
 
 use super::EngineError;
 use super::drafts::Drafts;
+use super::out_of_memory::OutOfMemory;
 use super::scheduler::{Plan, Scheduler, StepSize};
 use super::sequence::{Completion, FinishReason, LaunchedRow, Request, RequestId};
-use super::shortage::Shortage;
 use super::stats::{Stats, StepObserver, StepReport};
 use super::step_model::{Forward, StepModel, Ticket};
 use crate::model::ModelError;
@@ -55,7 +55,7 @@ pub struct Engine {
     failure: Option<EngineError>,
     config: EngineConfig,
     stats: Stats,
-    shortage: Shortage,
+    memory: OutOfMemory,
     observer: Option<Box<dyn StepObserver>>,
 }
 
@@ -114,7 +114,7 @@ impl Engine {
                 blocks,
                 ..Stats::default()
             },
-            shortage: Shortage::new(config.least_blocks),
+            memory: OutOfMemory::new(config.least_blocks),
             observer: None,
         })
     }
@@ -248,7 +248,7 @@ impl Engine {
                 self.stats.out_of_memory += 1;
                 let (model, steps) = (self.model.as_mut(), self.stats.steps);
                 let scheduler = &mut self.scheduler;
-                let shrunk = self.shortage.shrink(model, scheduler, steps, size, &reason);
+                let shrunk = self.memory.shrink(model, scheduler, steps, size, &reason);
                 self.stats.blocks = self.scheduler.blocks();
                 self.stats.preemptions = self.scheduler.preemptions();
                 shrunk

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::client::{Failure, patiently};
 use super::exchange::{Answered, read, render_as};
-use super::form::{AnswerForm, FormKey, FormPart};
+use super::form::{FormKey, FormPart, ServerForm};
 use super::{Endpoint, EndpointError};
 use crate::openai::request::Route;
 use juror_data::journal::ChatIdentity;
@@ -55,7 +55,7 @@ pub(super) struct Asking<'a> {
     pub(super) route: Route,
     pub(super) chat: Option<&'a ChatIdentity>,
     /// The form of the protocol's answers, if it has one that can be asked for.
-    pub(super) form: Option<AnswerForm>,
+    pub(super) form: Option<ServerForm>,
 }
 
 impl Abilities {
@@ -176,7 +176,7 @@ impl Probe<'_> {
         abilities: &Abilities,
         prompt: Value,
         length: usize,
-        form: Option<(FormKey, &AnswerForm)>,
+        form: Option<(FormKey, &ServerForm)>,
     ) -> Result<Answered, Failure> {
         let Self { endpoint, asking } = self;
         let mut body = Map::new();
@@ -230,19 +230,19 @@ impl Probe<'_> {
         abilities: &Abilities,
         length: usize,
         key: FormKey,
-        own: &AnswerForm,
+        own: &ServerForm,
     ) -> Result<bool, Failure> {
         const WORDS: [&str; 2] = ["qzxv", "vxzq"];
         if !key.can_say(own) {
             return Ok(false);
         }
         let unlikely = match own {
-            AnswerForm::Json(_) => AnswerForm::Json(
+            ServerForm::Json(_) => ServerForm::Json(
                 json!({"type": "object", "properties": {"qzxv": {"type": "boolean"}}, "required": ["qzxv"],
                     "additionalProperties": false}),
             ),
-            AnswerForm::Parts(_) | AnswerForm::Regex(_) => {
-                AnswerForm::Parts(vec![FormPart::Words(WORDS.map(str::to_owned).into())])
+            ServerForm::Parts(_) | ServerForm::Regex(_) => {
+                ServerForm::Parts(vec![FormPart::Words(WORDS.map(str::to_owned).into())])
             }
         };
         for form in [&unlikely, own] {

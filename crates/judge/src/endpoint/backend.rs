@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::client::{Failure, Passing};
 use super::exchange::{Answered, Exchange, begun, read};
-use super::form::AnswerForm;
+use super::form::ServerForm;
 use super::pace::{NoTurn, Pace};
 use super::{Endpoint, ServedModel};
 use crate::judge::JudgeText;
@@ -63,7 +63,7 @@ struct Shared {
 
 #[derive(Default)]
 struct Work {
-    waiting: VecDeque<(Request, Option<Arc<AnswerForm>>)>,
+    waiting: VecDeque<(Request, Option<Arc<ServerForm>>)>,
     threads: usize,
     idle: usize,
     /// Requests that are not answered yet.
@@ -76,7 +76,7 @@ struct Work {
 }
 
 impl Backend for Remote {
-    fn submit(&mut self, request: Request, form: Option<Arc<AnswerForm>>) {
+    fn submit(&mut self, request: Request, form: Option<Arc<ServerForm>>) {
         let shared = &self.0;
         let mut work = shared.lock();
         work.open += 1;
@@ -200,7 +200,7 @@ impl Shared {
     }
 
     /// The answer to a request, however often it must be made.
-    fn answer(&self, request: Request, form: Option<&AnswerForm>) -> Result<Completion, NoTurn> {
+    fn answer(&self, request: Request, form: Option<&ServerForm>) -> Result<Completion, NoTurn> {
         // Whether it was asked again without the form.
         let mut without_form = false;
         let (mut body, mut name) = self.exchange.body(&request, form);

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::abilities::Abilities;
 use super::client::{Failure, Passing};
-use super::form::AnswerForm;
+use super::form::ServerForm;
 use super::{Endpoint, ServedModel};
 use crate::batch::shapes::{completion as engine_answer, error_of};
 use crate::judge::JudgeText;
@@ -252,7 +252,7 @@ impl Exchange {
     pub(super) fn body(
         &self,
         request: &Request,
-        form: Option<&AnswerForm>,
+        form: Option<&ServerForm>,
     ) -> (Map<String, Value>, String) {
         let (endpoint, abilities) = (&self.served.endpoint, &self.served.abilities);
         let mut body = Map::new();

@@ -18,7 +18,7 @@ use juror_engine::grammar::GrammarSource;
 
 /// What an answer must be as a whole.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum AnswerForm {
+pub(crate) enum ServerForm {
     /// Known text, words to choose from, and text up to a mark, one after another.
     Parts(Vec<FormPart>),
     /// JSON of this schema.
@@ -45,7 +45,7 @@ pub(super) enum FormKey {
     ResponseFormat,
 }
 
-impl AnswerForm {
+impl ServerForm {
     /// The form that a scaffold gives to the whole of an answer. None where a judge writes text of its own first, which no form
     /// can leave free without a risk that it never ends.
     pub(crate) fn of(scaffold: &Scaffold) -> Option<Self> {
@@ -197,19 +197,19 @@ impl FormKey {
     }
 
     /// Whether a form can be asked for by it.
-    pub(super) fn can_say(self, form: &AnswerForm) -> bool {
+    pub(super) fn can_say(self, form: &ServerForm) -> bool {
         self.entry(form).is_some()
     }
 
     /// Asks for a form.
-    pub(super) fn set(self, form: &AnswerForm, body: &mut Map<String, Value>) {
+    pub(super) fn set(self, form: &ServerForm, body: &mut Map<String, Value>) {
         if let Some((key, value)) = self.entry(form) {
             body.insert(key.to_owned(), value);
         }
     }
 
-    fn entry(self, form: &AnswerForm) -> Option<(&'static str, Value)> {
-        if let AnswerForm::Json(schema) = form {
+    fn entry(self, form: &ServerForm) -> Option<(&'static str, Value)> {
+        if let ServerForm::Json(schema) = form {
             return Some(match self {
                 Self::StructuredOutputs => ("structured_outputs", json!({"json": schema})),
                 Self::Guided => ("guided_json", schema.clone()),

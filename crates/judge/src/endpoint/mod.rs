@@ -45,7 +45,7 @@ use crate::runtime::IdleBackend;
 use abilities::{Abilities, Asking};
 
 use client::Client;
-pub(crate) use form::AnswerForm;
+pub(crate) use form::ServerForm;
 use juror_engine::checkpoint::{CheckpointError, ModelSource};
 use juror_engine::text::chat_template::ChatTemplate;
 use juror_engine::text::tokenizer::Tokenizer;
@@ -320,7 +320,7 @@ impl Endpoint {
         };
         let form = protocol
             .scaffold(ScaffoldWants::default())
-            .and_then(|scaffold| AnswerForm::of(&scaffold));
+            .and_then(|scaffold| ServerForm::of(&scaffold));
         let asking = Asking {
             route: self.route(protocol.as_ref()),
             chat: text.chat.as_ref(),

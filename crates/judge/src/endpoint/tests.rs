@@ -3,7 +3,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Map, json};
 
-use super::form::{AnswerForm, FormKey, FormPart};
+use super::form::{FormKey, FormPart, ServerForm};
 use super::pace::{NoTurn, Pace};
 use super::{EndpointSettings, byte_tokenizer, is_address};
 use crate::protocol::{self, ScaffoldWants};
@@ -29,7 +29,7 @@ fn forms_are_said_in_each_servers_words() {
         };
         protocol::find(name).unwrap().scaffold(wants).unwrap()
     };
-    let tags = AnswerForm::of(&scaffold("prime", false)).unwrap();
+    let tags = ServerForm::of(&scaffold("prime", false)).unwrap();
     let mut body = Map::new();
     FormKey::Guided.set(&tags, &mut body);
     let pattern = body["guided_regex"].as_str().unwrap();
@@ -50,7 +50,7 @@ fn forms_are_said_in_each_servers_words() {
         !FormKey::ResponseFormat.can_say(&tags),
         "it is for JSON alone"
     );
-    let reason = AnswerForm::of(&scaffold("prime", true)).unwrap();
+    let reason = ServerForm::of(&scaffold("prime", true)).unwrap();
     FormKey::StructuredOutputs.set(&reason, &mut body);
     let pattern = body["structured_outputs"]["regex"].as_str().unwrap();
     let regex = regex::Regex::new(&format!("^{pattern}$")).unwrap();
@@ -59,10 +59,10 @@ fn forms_are_said_in_each_servers_words() {
         "{pattern}"
     );
 
-    let words = AnswerForm::Parts(vec![FormPart::Words(vec!["A".into(), "B".into()])]);
+    let words = ServerForm::Parts(vec![FormPart::Words(vec!["A".into(), "B".into()])]);
     FormKey::StructuredOutputs.set(&words, &mut body);
     assert_eq!(body["structured_outputs"], json!({"choice": ["A", "B"]}));
-    let object = AnswerForm::Json(json!({"type": "object"}));
+    let object = ServerForm::Json(json!({"type": "object"}));
     for key in FormKey::ALL {
         assert!(key.can_say(&object), "{key:?}");
     }
@@ -73,7 +73,7 @@ fn forms_are_said_in_each_servers_words() {
         .filter(|scaffold| scaffold.parts.first() == Some(&protocol::Part::Analysis));
     let mut seen = 0;
     for scaffold in with_analysis {
-        assert_eq!(AnswerForm::of(&scaffold), None);
+        assert_eq!(ServerForm::of(&scaffold), None);
         seen += 1;
     }
     assert!(seen > 0);

@@ -151,7 +151,7 @@ impl Judges {
         match &self.together {
             Together::One => self.first().judge(client, samples, take),
             Together::Cascade(state) => {
-                let first: Arc<dyn TakeVerdict> = Arc::new(OfFirst {
+                let first: Arc<dyn TakeVerdict> = Arc::new(CascadeFirst {
                     state: Arc::clone(state),
                     second: Arc::clone(&self.services[1].service),
                     client: client.to_owned(),
@@ -169,7 +169,7 @@ impl Judges {
                 });
                 for (member, named) in self.services.iter().enumerate() {
                     let votes = Arc::clone(&votes);
-                    let own: Arc<dyn TakeVerdict> = Arc::new(OfMember { votes, member });
+                    let own: Arc<dyn TakeVerdict> = Arc::new(PanelMember { votes, member });
                     named.service.judge(client, samples.clone(), &own);
                 }
             }
@@ -361,7 +361,7 @@ fn both(one: Phase, other: Phase) -> Phase {
 }
 
 /// Takes the verdicts of a cascade's first judge on the samples of one call.
-struct OfFirst {
+struct CascadeFirst {
     state: Arc<CascadeState>,
     second: Arc<JudgeService>,
     client: String,
@@ -370,13 +370,13 @@ struct OfFirst {
     take: Arc<dyn TakeVerdict>,
 }
 
-impl TakeVerdict for OfFirst {
+impl TakeVerdict for CascadeFirst {
     fn take(&self, verdict: Verdict) {
         let place = verdict.index;
         let sample = lock(&self.samples).remove(&place);
         let state = &self.state;
         if let Some((why, sample)) = state.rule.asks(&verdict).zip(sample) {
-            let second: Arc<dyn TakeVerdict> = Arc::new(OfSecond {
+            let second: Arc<dyn TakeVerdict> = Arc::new(CascadeSecond {
                 state: Arc::clone(state),
                 why,
                 first: Mutex::new(Some(verdict)),
@@ -395,14 +395,14 @@ impl TakeVerdict for OfFirst {
 }
 
 /// Takes the second judge's verdict on a sample.
-struct OfSecond {
+struct CascadeSecond {
     state: Arc<CascadeState>,
     why: Asked,
     first: Mutex<Option<Verdict>>,
     take: Arc<dyn TakeVerdict>,
 }
 
-impl TakeVerdict for OfSecond {
+impl TakeVerdict for CascadeSecond {
     fn take(&self, verdict: Verdict) {
         // It comes once.
         if let Some(first) = lock(&self.first).take() {
@@ -433,12 +433,12 @@ struct Votes {
 }
 
 /// Takes one member's.
-struct OfMember {
+struct PanelMember {
     votes: Arc<Votes>,
     member: usize,
 }
 
-impl TakeVerdict for OfMember {
+impl TakeVerdict for PanelMember {
     fn take(&self, verdict: Verdict) {
         let votes = &*self.votes;
         let place = verdict.index;

@@ -9,7 +9,7 @@ use super::completion::{Subject, VerdictBuilder};
 use super::guide::{Decides, GuideOptions, Guided, VerdictGuide};
 use super::prompt::TooLong;
 use super::{JudgeText, RunOptions, guarded};
-use crate::endpoint::AnswerForm;
+use crate::endpoint::ServerForm;
 use crate::protocol::view::paragraphs;
 use crate::protocol::{ScaffoldWants, StopMatcher};
 use crate::runtime::GuideNotes;
@@ -35,7 +35,7 @@ pub(super) enum Trial {
 pub(super) struct Ask {
     pub(super) request: Request,
     /// The form of the answer, where a server is asked.
-    pub(super) form: Option<Arc<AnswerForm>>,
+    pub(super) form: Option<Arc<ServerForm>>,
     /// What its guide will note.
     pub(super) notes: GuideNotes,
     /// What the answer depends on.
@@ -186,7 +186,7 @@ impl<'a> RequestBuilder<'a> {
     }
 
     /// The form that a server is asked to keep the answer to.
-    fn form(&self, sample: &Sample) -> Option<Arc<AnswerForm>> {
+    fn form(&self, sample: &Sample) -> Option<Arc<ServerForm>> {
         let is_asked = self.options.constrained && self.text.endpoint.is_some();
         let wants = ScaffoldWants {
             reason: self.options.wants_reason,
@@ -197,7 +197,7 @@ impl<'a> RequestBuilder<'a> {
             .protocol
             .scaffold(wants)
             .filter(|_| is_asked && self.text.has_scaffold())?;
-        AnswerForm::of(&scaffold).map(Arc::new)
+        ServerForm::of(&scaffold).map(Arc::new)
     }
 
     /// What steers the generation: the protocol's scaffold, or what ends it once all that is wanted was written.

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::Yields;
-use super::tags::TagName;
+use super::tag_scanner::TagName;
 
 impl Yields {
     /// The tags of the fields, in the order in which they are to be written.

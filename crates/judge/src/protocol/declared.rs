@@ -11,7 +11,7 @@ use super::stop::TextStop;
 use super::unknown_tags::without_unknown_pairs;
 use super::{
     ParsedVerdict, PromptTemplate, Protocol, StopMatcher, Unreadable, VerdictStop, View, Yields,
-    parser, visible,
+    tag_form, visible,
 };
 use juror_data::verdict::ParseRule;
 use juror_engine::engine::Sampling;
@@ -302,7 +302,7 @@ impl Protocol for Declared {
         starts_in_thinking: bool,
     ) -> Result<ParsedVerdict, Unreadable> {
         if let Some(wanted) = self.form.tags() {
-            return parser::parse_wanted(wanted, completion, starts_in_thinking);
+            return tag_form::parse_wanted(wanted, completion, starts_in_thinking);
         }
         let answer = visible::answer(completion, starts_in_thinking)
             .ok_or(Unreadable::ThinkingNotFinished)?;

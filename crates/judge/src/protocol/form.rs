@@ -2,7 +2,7 @@
 //!
 //! | form | in | an answer |
 //! |---|---|---|
-//! | `tags` | `parser` | XML tags with True or False, anywhere outside the thinking |
+//! | `tags` | `tag_form` | XML tags with True or False, anywhere outside the thinking |
 //! | `labels` | `labels` | a label that ordered rules find |
 //! | `json` | `json` | an object with a label, and perhaps the found answer |
 //! | `step` | `steps` | the index of the first wrong step |
@@ -15,9 +15,9 @@ use super::declaration::{AnswerFile, KeyError};
 use super::grades::RubricForm;
 use super::json::JsonForm;
 use super::labels::LabelForm;
-use super::parser::TagForm;
 use super::scaffold::{Filled, Scaffold, ScaffoldWants};
 use super::steps::StepForm;
+use super::tag_form::TagForm;
 use super::{ParsedVerdict, Unreadable, View, Yields};
 
 /// The form of answers.

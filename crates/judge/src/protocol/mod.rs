@@ -13,9 +13,9 @@
 //! | [`declaration`] | what a protocol's TOML file may say: prompt, view, decoding, form of the answer |
 //! | [`declared`] | a protocol made of such a file and a text; the built-in ones |
 //! | [`view`] | what of a response the judge is shown |
-//! | [`parser`] | answers in XML tags: a completion to a verdict, and a verdict to its canonical text |
+//! | [`tag_form`] | answers in XML tags: a completion to a verdict, and a verdict to its canonical text |
 //! | `block` | the fields of a verdict that belong together |
-//! | [`tags`] | the incremental scanner that finds tags in a completion |
+//! | [`tag_scanner`] | the incremental scanner that finds tags in a completion |
 //! | [`verdict_reader`] | the state machine that turns tags into verdict blocks, thinking left out |
 //! | `labels` | answers in labels (`A`, `Correct`, `YES`): ordered rules |
 //! | `json` | answers as one JSON object |
@@ -38,13 +38,13 @@ mod grades;
 mod json;
 mod labels;
 mod own_solution;
-pub(crate) mod parser;
 mod plain_prompt;
 pub(crate) mod reserved;
 pub(crate) mod scaffold;
 mod steps;
 pub(crate) mod stop;
-pub(crate) mod tags;
+pub(crate) mod tag_form;
+pub(crate) mod tag_scanner;
 pub mod template;
 pub(crate) mod unknown_tags;
 pub(crate) mod untrusted;

@@ -1,7 +1,7 @@
 //! Unknown tags in a completion: a model may write its thinking between them.
 
 use super::Yields;
-use super::tags::TagName;
+use super::tag_scanner::TagName;
 use juror_engine::text::reasoning::tag_mask::blank;
 use juror_engine::text::reasoning::tag_pairs::{MAX_TAG, closing, in_text, parts};
 

@@ -93,7 +93,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::protocol::tags::{Scanned, TagScanner};
+    use crate::protocol::tag_scanner::{Scanned, TagScanner};
     use crate::protocol::template::{FieldName, PromptTemplate, Segment};
 
     /// Text rich in things that look like tags.

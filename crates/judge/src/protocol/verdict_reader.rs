@@ -29,7 +29,7 @@ use std::ops::Range;
 
 use super::block::{Block, ReasonSpan, Statement};
 use super::labels::{is_unseen, plain};
-use super::tags::{Scanned, Tag, TagName, TagScanner};
+use super::tag_scanner::{Scanned, Tag, TagName, TagScanner};
 use super::unknown_tags::UnknownTags;
 use super::{Yields, shorten};
 

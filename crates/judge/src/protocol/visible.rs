@@ -1,6 +1,6 @@
 //! Thinking in the tags that every reader knows (`<think>`, `<thinking>`, `<analysis>`), masked.
 
-use super::tags::{Scanned, TagName, TagScanner};
+use super::tag_scanner::{Scanned, TagName, TagScanner};
 use juror_engine::text::reasoning::tag_mask::blank;
 
 /// A completion with its thinking replaced by spaces, byte for byte; none if the thinking does not end.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
 use super::owner::Message;
-use crate::endpoint::AnswerForm;
+use crate::endpoint::ServerForm;
 use juror_base::threads::ThreadError;
 use juror_engine::engine::{
     Completion, Engine, EngineError, EngineReport, EngineThread, Request, Stats,
@@ -32,7 +32,7 @@ pub struct DeviceStats {
 /// What answers requests. It takes as many as it is given, and tells by its [`Reports`] what comes of them.
 pub(crate) trait Backend: Send {
     /// Takes a request. Of a form is what cannot follow a guide: the answer must be of it.
-    fn submit(&mut self, request: Request, form: Option<Arc<AnswerForm>>);
+    fn submit(&mut self, request: Request, form: Option<Arc<ServerForm>>);
 
     /// Has it end, once it has answered what it has or, `at_once`, without doing so. Its last report says that it has.
     fn end(&mut self, at_once: bool);
@@ -120,7 +120,7 @@ pub(crate) fn local(
 struct LocalBackend(Option<EngineThread>);
 
 impl Backend for LocalBackend {
-    fn submit(&mut self, request: Request, _: Option<Arc<AnswerForm>>) {
+    fn submit(&mut self, request: Request, _: Option<Arc<ServerForm>>) {
         if let Some(thread) = &self.0 {
             thread.send(request);
         }

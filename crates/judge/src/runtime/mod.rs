@@ -43,7 +43,7 @@ use owner::{Message, Owner};
 pub(crate) use queue::Turn;
 pub(crate) use queue::{ClientName, FairQueue};
 
-use crate::endpoint::AnswerForm;
+use crate::endpoint::ServerForm;
 use crate::judge::cache::AnswerKey;
 use crate::judge::guide::Guided;
 use juror_base::threads::{self, ThreadError};
@@ -58,7 +58,7 @@ pub(crate) struct Submission {
     /// What is asked; its id is set by the runtime.
     pub(crate) request: Request,
     /// The form of the answer, for a backend that cannot follow a guide.
-    pub(crate) form: Option<Arc<AnswerForm>>,
+    pub(crate) form: Option<Arc<ServerForm>>,
     /// What the request's guide notes.
     pub(crate) notes: GuideNotes,
     /// What the answer depends on: equal keys are answered once. Without one it is asked whoever has asked the same.

@@ -12,7 +12,7 @@ use super::{
     Answer, Answered, BackendFailure, Board, FairQueue, GuideNotes, Phase, Reply, RuntimeOptions,
     Stop, Submission, Supply, Unanswered, doubts,
 };
-use crate::endpoint::AnswerForm;
+use crate::endpoint::ServerForm;
 use crate::judge::cache::AnswerKey;
 use juror_base::panics;
 use juror_base::threads::ThreadError;
@@ -41,7 +41,7 @@ pub(super) enum Message {
 struct Pending {
     /// Until a backend has it.
     request: Option<Request>,
-    form: Option<Arc<AnswerForm>>,
+    form: Option<Arc<ServerForm>>,
     question: u64,
     notes: GuideNotes,
     key: Option<AnswerKey>,

@@ -13,7 +13,7 @@ use super::{
     Answered, Build, CommandError, GuideNotes, IdleBackend, Phase, Reply, Runtime, RuntimeOptions,
     Stop, Submission, Supply, Unanswered,
 };
-use crate::endpoint::AnswerForm;
+use crate::endpoint::ServerForm;
 use juror_engine::engine::{
     Completion, EngineError, FinishReason, RandomKey, Request, Sampling, Stats, Timing,
 };
@@ -87,7 +87,7 @@ struct Scripted {
 }
 
 impl Backend for Scripted {
-    fn submit(&mut self, request: Request, _: Option<Arc<AnswerForm>>) {
+    fn submit(&mut self, request: Request, _: Option<Arc<ServerForm>>) {
         self.requests.send(request).unwrap();
     }
 

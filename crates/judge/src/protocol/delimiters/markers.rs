@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::protocol::reserved::{Run, Tag, folded, heading_text, is_underline, lines};
-use crate::protocol::tags::are_attributes;
+use crate::protocol::tag_scanner::are_attributes;
 use crate::protocol::template::FieldName;
 use crate::protocol::untrusted::is_space;
 

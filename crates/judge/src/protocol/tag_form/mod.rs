@@ -8,7 +8,7 @@ use super::block::{Block, Slot, Values};
 use super::declaration::{KeyError, TagField};
 use super::form::AnswerForm;
 use super::scaffold::{Filled, Scaffold, ScaffoldWants};
-use super::tags::TagName;
+use super::tag_scanner::TagName;
 #[cfg(test)]
 use super::untrusted::neutralise;
 use super::verdict_reader::VerdictReader;

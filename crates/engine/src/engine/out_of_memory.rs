@@ -7,14 +7,14 @@ use crate::model::ModelError;
 
 /// Reduces the memory that an engine needs, and stops the engine when that no longer helps.
 #[derive(Debug)]
-pub(super) struct Shortage {
+pub(super) struct OutOfMemory {
     /// The cache never shrinks below this many KV blocks.
     least_blocks: usize,
     /// The number of completed steps when memory last ran out.
     last: Option<u64>,
 }
 
-impl Shortage {
+impl OutOfMemory {
     pub(super) fn new(least_blocks: usize) -> Self {
         Self {
             least_blocks,
