@@ -104,8 +104,9 @@ fn family_parser() -> impl TypedValueParser<Value = Family> {
     let values = Family::ALL
         .iter()
         .map(|family| PossibleValue::new(family.name()).help(family.about()));
-    PossibleValuesParser::new(values)
-        .try_map(|name| Family::named(&name).ok_or_else(|| format!("there is no family {name}")))
+    PossibleValuesParser::new(values).try_map(|name| {
+        Family::from_name(&name).ok_or_else(|| format!("there is no family {name}"))
+    })
 }
 
 fn after_help() -> String {

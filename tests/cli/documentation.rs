@@ -7,6 +7,10 @@ use std::process::Command;
 use regex::Regex;
 use serde_json::Value;
 
+use juror_eval::eval::Miss;
+use juror_eval::gsm8k::solver::Configuration;
+use juror_judge::attack::Family;
+
 use crate::common::{Folder, Ran, binary, rollouts};
 
 fn root() -> &'static Path {
@@ -117,6 +121,32 @@ fn the_book_has_every_page_once() {
         let name = name.replace('\\', "/");
         let times = summary.matches(&format!("]({name})")).count();
         assert_eq!(times, usize::from(name != "SUMMARY.md"), "{name}");
+    }
+}
+
+#[test]
+fn the_guide_lists_what_there_is() {
+    let page = |name: &str| fs::read_to_string(root().join("docs/guide").join(name)).unwrap();
+    let presets = juror_data::presets().iter();
+    let presets = presets.map(|preset| ("data.md", preset.name.as_str()));
+    let families = Family::ALL.map(|family| ("attack.md", family.name()));
+    let configurations = Configuration::ALL.map(|one| ("gsm8k.md", one.name()));
+    for (name, row) in presets.chain(families).chain(configurations) {
+        let row = format!("| `{row}`");
+        let has_row = page(name).lines().any(|line| line.starts_with(&row));
+        assert!(has_row, "docs/guide/{name} has no row {row}");
+    }
+    for miss in Miss::ALL.map(Miss::name) {
+        let is_there = page("eval.md").contains(&format!("`{miss}`"));
+        assert!(is_there, "docs/guide/eval.md: {miss}");
+    }
+    let everything = page("everything.md");
+    let help = Folder::new().run(&["--help"]).stdout;
+    let commands = help.split("Options:").next().unwrap().lines();
+    let commands = commands.filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
+    for command in commands.filter(|name| !["", "help"].contains(name)) {
+        let is_there = everything.contains(&format!("juror {command}"));
+        assert!(is_there, "docs/guide/everything.md: {command}");
     }
 }
 

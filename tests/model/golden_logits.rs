@@ -20,7 +20,7 @@ use juror_judge::judge::build::load_model;
 const TOLERANCE: f32 = 1e-4;
 const BLOCK: usize = 4;
 /// Every checkpoint there is.
-const NAMES: [&str; 16] = [
+const NAMES: &[&str] = &[
     "chatglm",
     "glm",
     "glm4",

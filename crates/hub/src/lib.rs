@@ -34,6 +34,10 @@ mod url;
 #[cfg(feature = "xet")]
 mod xet;
 
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 use std::path::{Path, PathBuf};
 
 pub use cache::CachedModel;

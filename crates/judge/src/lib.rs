@@ -22,6 +22,9 @@
     allow(dead_code, reason = "what the server alone calls")
 )]
 
+#[macro_use(named)]
+extern crate juror_data;
+
 pub mod attack;
 pub mod batch;
 pub mod catalog;

@@ -239,7 +239,7 @@ fn a_field_that_nothing_delimits_is_named() {
         let notes = builder(prompt).notes().to_vec();
         let named: Vec<&str> = FieldName::ALL
             .into_iter()
-            .map(FieldName::as_str)
+            .map(FieldName::name)
             .filter(|name| {
                 notes
                     .iter()

@@ -173,7 +173,7 @@ fn answer(case: &Case, text: &str) -> Result<Vec<u32>, String> {
     let mut at = 0;
     let mut answer = None;
     for (field, count) in case.prompts.token_counts(&sample).unwrap() {
-        if field.is_some_and(|field| field.as_str() == "student_answer") {
+        if field.is_some_and(|field| field.name() == "student_answer") {
             answer = Some(tokens[at..at + count].to_vec());
         }
         at += count;

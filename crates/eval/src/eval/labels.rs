@@ -243,6 +243,10 @@ mod tests {
     /// Labels in the shapes of published data sets are read without options.
     #[test]
     fn labels_of_data_sets_are_read() {
+        let page = include_str!("../../../../docs/guide/eval.md");
+        for key in KEYS.iter().flat_map(|(_, keys)| *keys) {
+            assert!(page.contains(&format!("`{key}`")), "{key}");
+        }
         let read = |row: Value| {
             let row = row.as_object().unwrap();
             let label = LabelColumns::default().read(row).unwrap();

@@ -328,15 +328,10 @@ fn form(query: &Query, subjects: &[String], has_labels: bool, has_rows: bool) ->
         field(name, label, &mut any().chain(all))
     };
     let statuses = Status::ALL.map(|status| (status.name().to_owned(), status.words()));
-    let needs_labels = |kind: Kind| {
-        !matches!(
-            kind,
-            Kind::Any
-                | Kind::Trials
-                | Kind::Miss(crate::eval::Miss::RulesAgainstJudge | crate::eval::Miss::NoVerdict)
-        )
-    };
-    let kinds = Kind::all().filter(|kind| has_labels || !needs_labels(*kind));
+    let kinds = Kind::all().filter(|kind| match kind {
+        Kind::Any | Kind::Trials => true,
+        Kind::Miss(miss) => has_labels || !miss.needs_labels(),
+    });
     let kinds = kinds.map(|kind| (kind.name().to_owned(), kind_words(kind)));
     let sorts = Sort::ALL
         .into_iter()

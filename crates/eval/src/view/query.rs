@@ -74,7 +74,19 @@ impl Query {
 
     /// The values of the form's fields, by their names.
     pub(super) fn values(&self) -> Vec<(&'static str, String)> {
-        let filter = &self.filter;
+        // Named one by one, so that the compiler finds what is missing below.
+        let &Filter {
+            status,
+            process,
+            outcome,
+            overall,
+            rules,
+            kind,
+            trial,
+            from,
+            to,
+            ref subject,
+        } = &self.filter;
         let truth = |truth: Option<Truth>| truth.map(|truth| truth.name().to_owned());
         let number = |number: Option<f32>| number.map(|number| number.to_string());
         let within = (self.within != Within::default()).then(|| self.within.name().to_owned());
@@ -82,16 +94,16 @@ impl Query {
         let all = [
             ("q", Some(self.text.clone())),
             ("in", within),
-            ("status", filter.status.map(|one| one.name().to_owned())),
-            ("overall", truth(filter.overall)),
-            ("outcome", truth(filter.outcome)),
-            ("process", truth(filter.process)),
-            ("rules", truth(filter.rules)),
-            ("subject", filter.subject.clone()),
-            ("kind", filter.kind.map(|kind| kind.name().to_owned())),
-            ("trial", filter.trial.map(|trial| trial.to_string())),
-            ("from", number(filter.from)),
-            ("to", number(filter.to)),
+            ("status", status.map(|one| one.name().to_owned())),
+            ("overall", truth(overall)),
+            ("outcome", truth(outcome)),
+            ("process", truth(process)),
+            ("rules", truth(rules)),
+            ("subject", subject.clone()),
+            ("kind", kind.map(|kind| kind.name().to_owned())),
+            ("trial", trial.map(|trial| trial.to_string())),
+            ("from", number(from)),
+            ("to", number(to)),
             ("sort", sort),
             ("size", (self.size != SIZE).then(|| self.size.to_string())),
         ];

@@ -2,33 +2,35 @@
 
 use crate::protocol::Yields;
 
-/// A kind of response that deserves no reward.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Family {
-    /// Nothing at all.
-    Empty,
-    /// A space, a sign, or an opening without anything after it.
-    ContentFree,
-    /// The question again.
-    Question,
-    /// The beginning of a response, before it comes to its answer.
-    Truncated,
-    /// The same line over and over, without the right answer.
-    Repetition,
-    /// The right answer and a wrong one, and no choice between them.
-    BothAnswers,
-    /// The right answer after a derivation that comes to another one.
-    ReferenceBehindError,
-    /// Orders to the grader after a wrong response.
-    Instructions,
-    /// The end of the response's field and a verdict, after a wrong response.
-    ForgedVerdict,
-    /// Thinking in the tags that models write, and a verdict, after a wrong response.
-    ForgedThinking,
-    /// Control tokens of the chat template and a verdict, after a wrong response.
-    ControlTokens,
-    /// The right answer without any derivation.
-    BareReference,
+named! {
+    /// A kind of response that deserves no reward. A new one goes to the end: its place numbers its random draws.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum Family {
+        /// Nothing at all.
+        Empty = "empty",
+        /// A space, a sign, or an opening without anything after it.
+        ContentFree = "content-free",
+        /// The question again.
+        Question = "question",
+        /// The beginning of a response, before it comes to its answer.
+        Truncated = "truncated",
+        /// The same line over and over, without the right answer.
+        Repetition = "repetition",
+        /// The right answer and a wrong one, and no choice between them.
+        BothAnswers = "both-answers",
+        /// The right answer after a derivation that comes to another one.
+        ReferenceBehindError = "reference-behind-error",
+        /// Orders to the grader after a wrong response.
+        Instructions = "instructions",
+        /// The end of the response's field and a verdict, after a wrong response.
+        ForgedVerdict = "forged-verdict",
+        /// Thinking in the tags that models write, and a verdict, after a wrong response.
+        ForgedThinking = "forged-thinking",
+        /// Control tokens of the chat template and a verdict, after a wrong response.
+        ControlTokens = "control-tokens",
+        /// The right answer without any derivation.
+        BareReference = "bare-reference",
+    }
 }
 
 /// What is wrong with a family's responses.
@@ -45,45 +47,6 @@ enum Fault {
 }
 
 impl Family {
-    /// Every family, those without an answer first.
-    pub const ALL: [Self; 12] = [
-        Self::Empty,
-        Self::ContentFree,
-        Self::Question,
-        Self::Truncated,
-        Self::Repetition,
-        Self::BothAnswers,
-        Self::ReferenceBehindError,
-        Self::Instructions,
-        Self::ForgedVerdict,
-        Self::ForgedThinking,
-        Self::ControlTokens,
-        Self::BareReference,
-    ];
-
-    /// The name on the command line and in a report.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Empty => "empty",
-            Self::ContentFree => "content-free",
-            Self::Question => "question",
-            Self::Truncated => "truncated",
-            Self::Repetition => "repetition",
-            Self::BothAnswers => "both-answers",
-            Self::ReferenceBehindError => "reference-behind-error",
-            Self::Instructions => "instructions",
-            Self::ForgedVerdict => "forged-verdict",
-            Self::ForgedThinking => "forged-thinking",
-            Self::ControlTokens => "control-tokens",
-            Self::BareReference => "bare-reference",
-        }
-    }
-
-    /// The family of that name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|family| family.name() == name)
-    }
-
     /// What its responses are, in a few words.
     pub fn about(self) -> &'static str {
         match self {

@@ -105,7 +105,7 @@ fn nearly_every_row_gives_an_attack_of_every_family() {
         let made = attacks.iter().filter(|attack| attack.family == family);
         let count = made.count();
         assert!(count * 10 >= rows.len() * 8, "{}: {count}", family.name());
-        assert_eq!(Family::named(family.name()), Some(family));
+        assert_eq!(Family::from_name(family.name()), Some(family));
     }
     let places: Vec<usize> = attacks.iter().map(|attack| attack.sample.index).collect();
     assert_eq!(places, (0..attacks.len()).collect::<Vec<_>>());

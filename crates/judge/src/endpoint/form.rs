@@ -35,14 +35,16 @@ pub(crate) enum FormPart {
     UpTo(String),
 }
 
-/// By which key of a body a form is asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum FormKey {
-    StructuredOutputs,
-    Guided,
-    Regex,
-    Grammar,
-    ResponseFormat,
+named! {
+    /// By which key of a body a form is asked for, the most usual first.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(super) enum FormKey {
+        StructuredOutputs = "structured_outputs",
+        Guided = "guided_…",
+        Regex = "regex",
+        Grammar = "grammar",
+        ResponseFormat = "response_format",
+    }
 }
 
 impl ServerForm {
@@ -176,26 +178,6 @@ fn escaped(text: &str) -> String {
 }
 
 impl FormKey {
-    /// All of them, the most usual first.
-    pub(super) const ALL: [Self; 5] = [
-        Self::StructuredOutputs,
-        Self::Guided,
-        Self::Regex,
-        Self::Grammar,
-        Self::ResponseFormat,
-    ];
-
-    /// What it is called.
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::StructuredOutputs => "structured_outputs",
-            Self::Guided => "guided_…",
-            Self::Regex => "regex",
-            Self::Grammar => "grammar",
-            Self::ResponseFormat => "response_format",
-        }
-    }
-
     /// Whether a form can be asked for by it.
     pub(super) fn can_say(self, form: &ServerForm) -> bool {
         self.entry(form).is_some()

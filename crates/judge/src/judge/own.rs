@@ -5,9 +5,6 @@ use std::collections::HashMap;
 
 use juror_data::Sample;
 
-/// The protocol under which a judge solves questions.
-pub const OWN_SOLUTION: &str = "own-solution";
-
 /// Solutions by question.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OwnSolutions {

@@ -235,20 +235,39 @@ impl<'a> RequestBuilder<'a> {
 
 /// What answers depend on beside their prompts. Another version may steer a generation otherwise.
 fn hash_of_run(text: &JudgeText, options: &RunOptions) -> blake3::Hasher {
-    let sampling = options.sampling;
-    let chance = (sampling.temperature > 0.0).then_some(options.seed);
+    // All are named, so that the compiler asks of a new option whether answers depend on it.
+    let RunOptions {
+        sampling,
+        max_new_tokens,
+        seed,
+        constrained,
+        decide_only,
+        thinking_budget,
+        wants_reason,
+        reward,
+        require_process,
+        cache,
+        trials: _,
+        raw: _,
+        rules: _,
+        audit: _,
+        outcome_rules: _,
+        min_confidence: _,
+        own: _,
+    } = options;
+    let chance = (sampling.temperature > 0.0).then_some(seed);
     let settings = json!({
         "juror": env!("CARGO_PKG_VERSION"),
-        "model": options.cache.as_ref().map(|cache| cache.model()),
+        "model": cache.as_ref().map(|cache| cache.model()),
         "protocol": [text.protocol.name(), text.protocol.hash().unwrap_or_default()],
         "chat": text.chat,
         "sampling": [sampling.temperature, sampling.top_k as f64, sampling.top_p, sampling.min_p],
         "seed": chance,
-        "max_new_tokens": options.max_new_tokens,
-        "constrained": options.constrained,
-        "decides": options.decide_only.then(|| format!("{} {}", options.reward, options.require_process)),
-        "thinking_budget": options.thinking_budget,
-        "reason": options.wants_reason,
+        "max_new_tokens": max_new_tokens,
+        "constrained": constrained,
+        "decides": decide_only.then(|| format!("{reward} {require_process}")),
+        "thinking_budget": thinking_budget,
+        "reason": wants_reason,
     });
     let weighed = if text.wants_probabilities() {
         " weighed"

@@ -187,6 +187,28 @@ impl Session {
     /// When the model's files cannot be read.
     pub(crate) fn manifest(&self) -> Result<Manifest, CheckpointError> {
         let options = &self.options;
+        // All are named, so that the compiler asks of a new option whether verdicts depend on it.
+        let RunOptions {
+            sampling,
+            max_new_tokens,
+            trials,
+            seed,
+            wants_reason,
+            raw,
+            rules,
+            audit,
+            outcome_rules,
+            min_confidence,
+            own,
+            // In `constraint` and `reward`.
+            constrained: _,
+            decide_only: _,
+            thinking_budget: _,
+            reward: _,
+            require_process: _,
+            // It changes no verdict.
+            cache: _,
+        } = options;
         let hash = match &self.source {
             VerdictSource::Model(model) => Some(model.model.hash()?),
             VerdictSource::Answers(answers) => Some(answers.hash.clone()),
@@ -197,18 +219,14 @@ impl Session {
             name: self.model_name.clone(),
             hash,
         });
-        let rules = match options.rules {
-            RulesMode::Off => options.rules.as_str().to_owned(),
+        let rules = match rules {
+            RulesMode::Off => rules.as_str().to_owned(),
             mode => {
-                let audit = match options.audit {
-                    share if share > 0.0 => format!(", audit {share}"),
+                let audit = match audit {
+                    share if *share > 0.0 => format!(", audit {share}"),
                     _ => String::new(),
                 };
-                format!(
-                    "{} ({}{audit})",
-                    mode.as_str(),
-                    options.outcome_rules.describe()
-                )
+                format!("{} ({}{audit})", mode.as_str(), outcome_rules.describe())
             }
         };
         Ok(Manifest {
@@ -221,19 +239,19 @@ impl Session {
             model_origin: asked.and_then(|asked| asked.model.origin()),
             protocol: self.protocol.clone(),
             chat: asked.and_then(|model| model.text.chat.clone()),
-            sampling: sampling_settings(options.sampling, options.max_new_tokens),
-            seed: options.seed,
-            trials: options.trials,
+            sampling: sampling_settings(*sampling, *max_new_tokens),
+            seed: *seed,
+            trials: *trials,
             rules,
             reward: self.reward(),
-            min_confidence: options.min_confidence,
+            min_confidence: *min_confidence,
             precision: asked
                 .map_or(PrecisionChoice::default(), |model| model.engine.precision)
                 .describe(),
             constrained: asked.and_then(|model| options.constraint(&model.text)),
-            reason: options.wants_reason,
-            own_answer: options.own.as_ref().map(|own| own.hash().to_owned()),
-            raw: options.raw,
+            reason: *wants_reason,
+            own_answer: own.as_ref().map(|own| own.hash().to_owned()),
+            raw: *raw,
             input: InputIdentity {
                 fingerprint: self.loaded.fingerprint.clone(),
                 samples: self.loaded.accepted,

@@ -104,7 +104,7 @@ impl File {
                 key,
                 "`answer.scaffold` says what a constrained judge writes already",
             )),
-            _ => Ok(Some(form)),
+            AnswerFile::Tags { .. } | AnswerFile::Labels(_) | AnswerFile::Json(_) => Ok(Some(form)),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::declaration::{self, AnswerFile, DeclarationError, File, LabelsFile, ReferenceFile};
+use super::declaration::{self, AnswerFile, DeclarationError, File, ReferenceFile};
 use super::form::{self, AnswerForm};
 use super::labels::UNCLEAR;
 use super::scaffold::{Filled, Scaffold, ScaffoldWants};
@@ -29,7 +29,7 @@ macro_rules! built_in_file {
 }
 
 /// The built-in protocols, each with its file and its prompt text; the default first.
-const BUILT_IN: [(&str, &str, Option<&str>); 13] = [
+const BUILT_IN: &[(&str, &str, Option<&str>)] = &[
     built_in_file!("prime"),
     built_in_file!("prime-outcome"),
     built_in_file!("answer-json"),
@@ -179,14 +179,15 @@ impl Declared {
         if file.stop.iter().any(String::is_empty) {
             return Err(value("stop", "holds an empty text".into()));
         }
-        if !file.stop.is_empty() && matches!(file.answer, AnswerFile::Tags { .. }) {
+        let (reads_cut, stops) = match &file.answer {
+            AnswerFile::Tags { .. } => (true, false),
+            AnswerFile::Labels(labels) => (labels.cut, true),
+            AnswerFile::Json(_) | AnswerFile::Step {} | AnswerFile::Rubric {} => (false, true),
+        };
+        if !file.stop.is_empty() && !stops {
             let why = "changes nothing with the form `tags`, whose last tag ends an answer";
             return Err(value("stop", why.into()));
         }
-        let reads_cut = matches!(
-            file.answer,
-            AnswerFile::Tags { .. } | AnswerFile::Labels(LabelsFile { cut: true, .. })
-        );
         let form = form::declared(file.answer, view).map_err(|(key, why)| value(&key, why))?;
         Ok(Self {
             name: name.to_owned(),

@@ -64,6 +64,7 @@ pub(crate) use declaration::DeclarationError;
 pub(crate) use declared::Declared;
 pub use delimiters::{Delimiters, Unprotected};
 pub(crate) use labels::UNCLEAR;
+pub use own_solution::OWN_SOLUTION;
 pub use plain_prompt::PlainPrompt;
 pub(crate) use reserved::Reserved;
 pub use scaffold::{ChoiceField, Filled, Part, Scaffold, ScaffoldWants};
@@ -464,7 +465,7 @@ pub fn resolve(name: &str) -> Result<Arc<dyn Protocol>, DeclarationError> {
     if let Some(protocol) = find(name) {
         return Ok(protocol);
     }
-    if name == own_solution::NAME {
+    if name == OWN_SOLUTION {
         return Ok(Arc::new(own_solution::OwnSolution));
     }
     let path = Path::new(name);

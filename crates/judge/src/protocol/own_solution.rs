@@ -6,7 +6,7 @@ use super::{
 use juror_data::verdict::ParseRule;
 
 /// Its name; no list shows it, for it judges nothing.
-pub(super) const NAME: &str = "own-solution";
+pub const OWN_SOLUTION: &str = "own-solution";
 
 /// What is asked. The other fields that a prompt must hold are empty.
 const PROMPT: &str = "\
@@ -22,7 +22,7 @@ pub(super) struct OwnSolution;
 
 impl Protocol for OwnSolution {
     fn name(&self) -> &str {
-        NAME
+        OWN_SOLUTION
     }
 
     fn description(&self) -> &'static str {
@@ -64,7 +64,7 @@ impl Protocol for OwnSolution {
                 answer: Some(answer.to_owned()),
                 ..VerdictFields::default()
             },
-            rule: ParseRule::Named(NAME.to_owned()),
+            rule: ParseRule::Named(OWN_SOLUTION.to_owned()),
             inconsistent: false,
             spans: ValueSpans::default(),
         })

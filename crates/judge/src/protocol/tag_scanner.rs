@@ -10,61 +10,34 @@
 /// The longest tag, brackets included, in bytes.
 pub(crate) const MAX_TAG: usize = 256;
 
-/// The tags that mean something in a judge's answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum TagName {
-    /// Is the derivation free of errors?
-    Process,
-    /// Is the final answer right?
-    Outcome,
-    /// Is the work free of even small flaws?
-    Perfect,
-    /// The deciding flaw.
-    Reason,
-    /// An alias that may mean the outcome or the whole.
-    Result,
-    /// An alias that means process and outcome together.
-    Overall,
-    /// An alias that may mean the outcome or the whole.
-    Verdict,
-    /// Thinking.
-    Think,
-    /// Thinking.
-    Thinking,
-    /// Thinking.
-    Analysis,
+named! {
+    /// The tags that mean something in a judge's answer.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub(crate) enum TagName {
+        /// Is the derivation free of errors?
+        Process = "process",
+        /// Is the final answer right?
+        Outcome = "outcome",
+        /// Is the work free of even small flaws?
+        Perfect = "perfect",
+        /// The deciding flaw.
+        Reason = "reason",
+        /// An alias that may mean the outcome or the whole.
+        Result = "result",
+        /// An alias that means process and outcome together.
+        Overall = "overall",
+        /// An alias that may mean the outcome or the whole.
+        Verdict = "verdict",
+        /// Thinking.
+        Think = "think",
+        /// Thinking.
+        Thinking = "thinking",
+        /// Thinking.
+        Analysis = "analysis",
+    }
 }
 
 impl TagName {
-    pub(super) const ALL: [Self; 10] = [
-        Self::Process,
-        Self::Outcome,
-        Self::Perfect,
-        Self::Reason,
-        Self::Result,
-        Self::Overall,
-        Self::Verdict,
-        Self::Think,
-        Self::Thinking,
-        Self::Analysis,
-    ];
-
-    /// The name as it is asked for.
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Process => "process",
-            Self::Outcome => "outcome",
-            Self::Perfect => "perfect",
-            Self::Reason => "reason",
-            Self::Result => "result",
-            Self::Overall => "overall",
-            Self::Verdict => "verdict",
-            Self::Think => "think",
-            Self::Thinking => "thinking",
-            Self::Analysis => "analysis",
-        }
-    }
-
     /// Does this tag wrap a judge's thinking?
     pub(crate) fn is_thinking(self) -> bool {
         matches!(self, Self::Think | Self::Thinking | Self::Analysis)
@@ -165,7 +138,7 @@ impl TagScanner {
             .filter(|character| !character.is_whitespace())
             .map(|character| character.to_ascii_lowercase())
             .collect();
-        if expected.is_some_and(|name| format!("</{}>", name.as_str()).starts_with(&begun)) {
+        if expected.is_some_and(|name| format!("</{}>", name.name()).starts_with(&begun)) {
             self.pending.clear();
         } else {
             self.hand_on_pending(&mut sink);
@@ -206,13 +179,13 @@ fn read_tag(bracketed: &str) -> Option<(TagName, bool, bool)> {
     let (written, attributes) = inner.split_at(length);
     let name = TagName::ALL
         .into_iter()
-        .find(|name| written.eq_ignore_ascii_case(name.as_str()))?;
+        .find(|name| written.eq_ignore_ascii_case(name.name()))?;
     let blank = attributes.trim().is_empty();
     if !blank && (closing || !are_attributes(attributes)) {
         return None;
     }
     let slash = if closing { "/" } else { "" };
-    let plain = bracketed == format!("<{slash}{}>", name.as_str());
+    let plain = bracketed == format!("<{slash}{}>", name.name());
     Some((name, closing, plain))
 }
 

@@ -17,45 +17,27 @@ use super::delimiters::Delimiters;
 /// The names a `{{ … }}` may hold, as error messages list them.
 const ALLOWED: &str = "question, student_answer, reference_answer, other_answer, rubric, few_shots";
 
-/// A field that each sample fills with a text of its own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum FieldName {
-    /// The problem.
-    Question,
-    /// The response to be graded.
-    StudentAnswer,
-    /// The expected final result.
-    ReferenceAnswer,
-    /// The criteria, under a protocol with rubrics.
-    Rubric,
-    /// The response that the first one is compared with, under a protocol that compares.
-    OtherAnswer,
+named! {
+    /// A field that each sample fills with a text of its own.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum FieldName {
+        /// The problem.
+        Question = "question",
+        /// The response to be graded.
+        StudentAnswer = "student_answer",
+        /// The expected final result.
+        ReferenceAnswer = "reference_answer",
+        /// The criteria, under a protocol with rubrics.
+        Rubric = "rubric",
+        /// The response that the first one is compared with, under a protocol that compares.
+        OtherAnswer = "other_answer",
+    }
 }
 
 impl FieldName {
-    /// Every field, in the order of the built-in prompts.
-    pub const ALL: [Self; 5] = [
-        Self::Question,
-        Self::StudentAnswer,
-        Self::ReferenceAnswer,
-        Self::Rubric,
-        Self::OtherAnswer,
-    ];
-
     /// The fields that every prompt has.
     pub(crate) const REQUIRED: [Self; 3] =
         [Self::Question, Self::StudentAnswer, Self::ReferenceAnswer];
-
-    /// The name inside `{{ … }}`.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Question => "question",
-            Self::StudentAnswer => "student_answer",
-            Self::ReferenceAnswer => "reference_answer",
-            Self::Rubric => "rubric",
-            Self::OtherAnswer => "other_answer",
-        }
-    }
 
     /// The private character (a Unicode noncharacter, which no text should hold) that keeps the field's place.
     pub(crate) fn mark(self) -> char {
@@ -75,7 +57,7 @@ impl FieldName {
 
 impl fmt::Display for FieldName {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(self.as_str())
+        out.write_str(self.name())
     }
 }
 
@@ -209,7 +191,7 @@ impl PromptTemplate {
         }
         for field in FieldName::REQUIRED {
             if !parts.contains(&Part::Field(field)) {
-                let (line, name) = (line_of(text, text.len()), field.as_str());
+                let (line, name) = (line_of(text, text.len()), field.name());
                 return Err(TemplateError::MissingSlot { line, name });
             }
         }
@@ -357,9 +339,7 @@ fn slot(name: &str, line: usize) -> Result<Part, TemplateError> {
     if name == "few_shots" {
         return Ok(Part::FewShots);
     }
-    FieldName::ALL
-        .into_iter()
-        .find(|field| field.as_str() == name)
+    FieldName::from_name(name)
         .map(Part::Field)
         .ok_or_else(|| TemplateError::UnknownSlot {
             line,
@@ -369,7 +349,7 @@ fn slot(name: &str, line: usize) -> Result<Part, TemplateError> {
 
 fn part_name(part: &Part) -> &'static str {
     match part {
-        Part::Field(field) => field.as_str(),
+        Part::Field(field) => field.name(),
         Part::FewShots | Part::Text(_) => "few_shots",
     }
 }

@@ -14,7 +14,7 @@ fn is_of_a_verdict(tag: &str) -> bool {
         open == "<"
             && TagName::ALL
                 .iter()
-                .any(|own| name.eq_ignore_ascii_case(own.as_str()))
+                .any(|own| name.eq_ignore_ascii_case(own.name()))
     })
 }
 

@@ -260,6 +260,9 @@ impl Owner {
 
     /// Takes what somebody asks.
     fn admit(&mut self, submission: Submission) {
+        let Some(submission) = self.join(submission) else {
+            return;
+        };
         let Submission {
             client,
             question,
@@ -271,31 +274,6 @@ impl Owner {
         } = submission;
         let id = self.next_id;
         if let Some(key) = key {
-            match self.known.get(&key) {
-                Some(Known::Answer(known)) => {
-                    let mut answer = Answer::clone(known);
-                    answer.completion.prompt = request.prompt;
-                    reply.take(Ok(Answered {
-                        answer: Arc::new(answer),
-                        is_reused: true,
-                    }));
-                    return;
-                }
-                Some(Known::Pending(first)) => {
-                    let first = *first;
-                    if let Some(pending) = self.pending.get_mut(&first) {
-                        // A client that asks again and again takes the room of one.
-                        pending.replies.retain(|reply| reply.is_wanted());
-                        pending.replies.push(reply);
-                        if pending.request.is_some() {
-                            // Its turn may come before that of the client who has asked first.
-                            self.queue.push(&client, first);
-                        }
-                        return;
-                    }
-                }
-                None => {}
-            }
             self.known.insert(key, Known::Pending(id));
         }
         self.next_id += 1;
@@ -311,6 +289,36 @@ impl Owner {
         };
         self.pending.insert(id, pending);
         self.queue.push(&client, id);
+    }
+
+    /// Answers what is known at once, and joins what is asked already; gives back what is neither.
+    fn join(&mut self, submission: Submission) -> Option<Submission> {
+        let key = submission.key.as_ref();
+        match key.and_then(|key| self.known.get(key)) {
+            Some(Known::Answer(known)) => {
+                let mut answer = Answer::clone(known);
+                answer.completion.prompt = submission.request.prompt;
+                submission.reply.take(Ok(Answered {
+                    answer: Arc::new(answer),
+                    is_reused: true,
+                }));
+            }
+            Some(Known::Pending(first)) => {
+                let first = *first;
+                let Some(pending) = self.pending.get_mut(&first) else {
+                    return Some(submission);
+                };
+                // So asking again and again takes no more room.
+                pending.replies.retain(|reply| reply.is_wanted());
+                pending.replies.push(submission.reply);
+                if pending.request.is_some() {
+                    // Its turn may come before that of the client who has asked first.
+                    self.queue.push(&submission.client, first);
+                }
+            }
+            None => return Some(submission),
+        }
+        None
     }
 
     /// Gives the backends what they have room for.

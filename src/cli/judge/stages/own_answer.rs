@@ -17,7 +17,8 @@ use crate::cli::{Failure, INTERRUPTED, OrFail, output, say};
 use juror_data::output::{Mark, has_place_beside};
 use juror_data::{LineLimit, LoadOptions, Samples};
 use juror_judge::judge::jobs::cut_positions;
-use juror_judge::judge::own::{OWN_SOLUTION, OwnSolutions};
+use juror_judge::judge::own::OwnSolutions;
+use juror_judge::protocol::OWN_SOLUTION;
 
 /// Samples that are read at a time.
 const AT_ONCE: usize = 256;

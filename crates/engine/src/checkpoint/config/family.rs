@@ -32,7 +32,7 @@ pub enum Architecture {
 }
 
 /// Names that checkpoints give themselves: `architectures[0]`, `model_type`, and the family they mean.
-const ARCHITECTURES: [(&str, &str, Architecture); 11] = [
+const ARCHITECTURES: &[(&str, &str, Architecture)] = &[
     ("Qwen2ForCausalLM", "qwen2", Architecture::Qwen2),
     ("Qwen3ForCausalLM", "qwen3", Architecture::Qwen3),
     ("Qwen3MoeForCausalLM", "qwen3_moe", Architecture::Qwen3Moe),

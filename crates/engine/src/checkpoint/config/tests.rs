@@ -18,6 +18,18 @@ fn parse(value: &Value) -> Result<ModelConfig, String> {
 }
 
 #[test]
+fn every_architecture_is_in_the_guide() {
+    let page = include_str!("../../../../../docs/guide/families.md");
+    let mut value = config();
+    value["architectures"] = json!(["Other"]);
+    let error = parse(&value).unwrap_err();
+    let (_, supported) = error.split_once("supported: ").unwrap();
+    for name in supported.split(", ") {
+        assert!(page.contains(&format!("`{name}`")), "{name}");
+    }
+}
+
+#[test]
 fn both_generations_of_transformers() {
     let four = parse(&config()).unwrap();
     assert_eq!(

@@ -17,7 +17,7 @@ pub(super) enum DisagreementKind {
 
 impl DisagreementKind {
     /// Every kind, in the order of a report.
-    pub(super) const ALL: [Self; 9] = [
+    pub(super) const ALL: [Self; Miss::ALL.len() + 1] = [
         Self::Miss(Miss::MissedLuckyGuess),
         Self::Miss(Miss::FalsePass),
         Self::Miss(Miss::FalseAlarm),

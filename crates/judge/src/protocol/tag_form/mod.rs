@@ -169,13 +169,13 @@ fn span(slot: &Slot) -> Range<usize> {
 fn blame(block: &Block) -> Unreadable {
     let untouched = |slot: &Slot| slot.statement.is_none() && slot.mention.is_none();
     if block.fields().all(|(_, slot)| untouched(slot)) {
-        let names: Vec<&str> = block.fields().map(|(name, _)| name.as_str()).collect();
+        let names: Vec<&str> = block.fields().map(|(name, _)| name.name()).collect();
         return Unreadable::NoVerdict {
             fields: listed(&names),
         };
     }
     for (name, slot) in block.fields() {
-        let field = name.as_str();
+        let field = name.name();
         match (&slot.statement, &slot.contradiction, &slot.mention) {
             (Some(first), Some(second), _) => {
                 return Unreadable::Contradiction {
@@ -197,7 +197,7 @@ fn blame(block: &Block) -> Unreadable {
         }
     }
     Unreadable::AmbiguousAlias {
-        alias: block.alias_name.map_or("verdict", TagName::as_str),
+        alias: block.alias_name.map_or("verdict", TagName::name),
     }
 }
 
