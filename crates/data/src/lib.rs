@@ -8,10 +8,13 @@
 //! | [`Source`] | a file's rows: JSON lines, a JSON array, CSV or Parquet, detected by content (`input/`) |
 //! | [`Preset`] | the shapes of rows that other programs write (`presets.toml`) |
 //! | [`ColumnMap`] | which key of a row, or path into it, holds the question, the reference, the response, the id |
-//! | `messages` | chat messages as a question or a response |
+//! | `messages`, [`prompt_question()`] | chat messages as a question or a response; the question in the prompt that an engine was given |
 //! | [`Pair`] | reference answer and response of a row, for the rules (`texts`) |
 //! | [`Keep`] | which keys of a row go into its verdicts |
+//! | [`Needs`], [`rubric`] | what rows are read for beside question, response and id; criteria by which a response is judged |
+//! | [`Rejected`] | bad lines, set aside |
 //! | [`Shard`] | one machine's part of the input |
+//! | [`verdict`] | what a judge said about one sample |
 //! | [`journal`] | each finished verdict, on disk before it counts |
 //! | [`output`] | the finished verdicts, in input order, by atomic rename: JSON lines, CSV or Parquet |
 //! | [`Shards`] | the outputs of all shards into one |

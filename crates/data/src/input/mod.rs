@@ -1,4 +1,9 @@
 //! The files that inputs stand for, and their rows: JSON lines, a JSON array, CSV or Parquet, detected by content.
+//!
+//! | file | what it is for |
+//! |---|---|
+//! | `bytes`, `line` | a source's bytes, decompressed; lines of limited length |
+//! | `json_lines`, `json_array`, `csv`, `parquet` | the rows of each format |
 
 mod bytes;
 mod csv;

@@ -3,7 +3,7 @@
 //! | module | what it is for |
 //! |---|---|
 //! | [`text`] | untrusted text as HTML, its formulas as MathML (`math`) |
-//! | [`record`] | one sample with everything said of it |
+//! | [`record`], [`run`] | one sample with everything said of it; what run the verdicts are of |
 //! | [`evaluation`] | how good a judge is: the report of `juror eval` |
 //! | [`plot`] | plots as SVG |
 //! | [`numbers`] | figures as text |

@@ -22,7 +22,7 @@
 //! | [`prompt`], `field_text` | a sample as the token ids that a judge sees |
 //! | `generation` | how tokens are chosen and how many, where the user does not say |
 //! | [`build`] | from a model's weights to an engine, and how large that is |
-//! | `groups` | the responses to one question together |
+//! | `groups`, [`consensus`] | the responses to one question together; what several trials of one sample say |
 //! | [`own`] | the judge's own solutions, made before it sees a response |
 //! | [`panel`], [`cascade`], [`compare`] | several judges that vote; a larger one where a smaller one is unsure; responses ranked |
 //! | [`summary`] | a run in numbers |

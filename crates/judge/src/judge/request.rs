@@ -1,4 +1,4 @@
-//! From a sample to the engine's request: prompt tokens, sampling key, stop rule.
+//! From a sample to the engine's request: prompt tokens, random key, guide or stop rule.
 
 use std::sync::{Arc, Mutex};
 

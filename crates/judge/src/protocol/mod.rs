@@ -12,8 +12,9 @@
 //! | `plain_prompt` | a prompt as text for such an engine |
 //! | [`declaration`] | what a protocol's TOML file may say: prompt, view, decoding, form of the answer |
 //! | [`declared`] | a protocol made of such a file and a text; the built-in ones |
+//! | `form` | what a form of answers has to do; which form a file declares |
 //! | [`view`] | what of a response the judge is shown |
-//! | [`tag_form`] | answers in XML tags: a completion to a verdict, and a verdict to its canonical text |
+//! | [`tag_form`] | answers in XML tags: a completion to a verdict |
 //! | `block` | the fields of a verdict that belong together |
 //! | [`tag_scanner`] | the incremental scanner that finds tags in a completion |
 //! | [`verdict_reader`] | the state machine that turns tags into verdict blocks, thinking left out |
@@ -22,11 +23,12 @@
 //! | `grades` | answers as one JSON object with a grade for each criterion of a rubric |
 //! | `steps` | answers that name the first wrong step |
 //! | `visible` | thinking in the tags that every reader knows, masked |
+//! | `own_solution` | the protocol under which a judge solves a question itself (`--own-answer`) |
 //! | `unknown_tags` | unknown tags, which may hold thinking |
 //! | [`scaffold`] | the known text of an answer and the choices in it, for a constrained generation |
 //! | [`stop`] | when a generation may end, because everything asked for is known |
 //!
-//! Adding a protocol is a TOML file and a template in `prompts/`, and one line in `declared`.
+//! How a protocol is added: CONTRIBUTING.md.
 
 mod block;
 pub(crate) mod control_text;

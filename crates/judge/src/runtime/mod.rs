@@ -15,7 +15,7 @@
 //! | `owner` | the thread: what is asked, what is known, what the backends have |
 //! | `life` | its phases: loading, ready, draining, asleep, ended |
 //! | `queue` | a queue that is fair between clients |
-//! | `backend` | what answers requests: an engine on a device |
+//! | `backend` | what answers requests: an engine on a device, or a server elsewhere |
 //!
 //! A run, the server and a batch are clients. What is asked twice is answered once: what a model writes depends on the
 //! request's key alone. What is asked by a client that has gone is still answered, for it will ask again, but after all that

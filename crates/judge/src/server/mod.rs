@@ -6,7 +6,7 @@
 //! | `POST /get_reward` | OpenRLHF | `openrlhf` |
 //! | `POST /reward` | slime | `slime` |
 //! | `POST /v1/chat/completions`, `/v1/completions`, `GET /v1/models` | clients of OpenAI's API | `openai` |
-//! | `POST /sleep`, `/wake_up`, `GET /health`, `/ready`, `/metrics` | whoever runs the server | `operation` |
+//! | `POST /sleep`, `/wake_up`, `GET /is_sleeping`, `/health`, `/ready`, `/metrics` | whoever runs the server | `operation` |
 //!
 //! Beside the routes:
 //!
@@ -21,7 +21,7 @@
 //! | `error` | every error as JSON |
 //! | `rows` | rows of a request as samples, and their verdicts |
 //! | `rollout` | a policy's text: the question and the response without chat markup |
-//! | `stream` | tokens of a generation as they come |
+//! | `stream` | bodies that come in pieces; the tokens of a generation as they come |
 //! | `metrics` | counters and histograms for Prometheus |
 //!
 //! The server refuses nothing because it is busy: connections, bodies and samples wait. See `docs/decisions/serve.md`.

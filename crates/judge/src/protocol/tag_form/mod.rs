@@ -1,4 +1,4 @@
-//! A whole completion to a verdict.
+//! The form `tags`: a whole completion to a verdict.
 //!
 //! The rules of reading are in [`verdict_reader`](super::verdict_reader).
 
