@@ -11,8 +11,7 @@ pub(crate) enum LengthDistribution {
     Fixed(usize),
     /// Uniform from the first to the second, both included.
     Range(usize, usize),
-    /// Log-normal, like lengths of real responses: median, and standard deviation of the logarithm. Cut at eight times the
-    /// median.
+    /// Log-normal, like lengths of real responses: median, and standard deviation of the logarithm. Cut at eight times the median.
     LogNormal(f64, f64),
 }
 
@@ -105,8 +104,7 @@ pub(crate) struct Workload {
     pub template: usize,
     /// The length of a sample's own tokens.
     pub input: LengthDistribution,
-    /// The number of tokens to generate. It cannot be zero: a verdict of "zero tokens" is the first token's probabilities,
-    /// so 0 means 1.
+    /// The number of tokens to generate. It cannot be zero: a verdict of "zero tokens" is the first token's probabilities, so 0 means 1.
     pub output: LengthDistribution,
     /// Generations for each sample, with the same prompt.
     pub trials: usize,

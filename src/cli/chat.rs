@@ -22,8 +22,7 @@ pub(super) struct ChatArguments {
     /// A system message before the prompt
     #[arg(long, value_name = "TEXT", help_heading = CHAT)]
     system_prompt: Option<String>,
-    /// Another variable of the chat template; a VALUE that is JSON is read as JSON, any other is a text. May be given
-    /// several times
+    /// Another variable of the chat template; a VALUE that is JSON is read as JSON, any other is a text. May be given several times
     #[arg(long = "template-variable", value_name = "NAME=VALUE", help_heading = CHAT)]
     template_variables: Vec<TemplateVariable>,
     /// A chat template (Jinja) in place of the model's own

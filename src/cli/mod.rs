@@ -399,8 +399,7 @@ fn say_labelled(label: &console::StyledObject<&str>, line: &str) {
     write_line(&format!("{label} {}", escaped(line)));
 }
 
-/// `eprintln!` would panic where standard error is closed (`juror … 2>&1 | head`); a message that cannot be written must not
-/// stop a run.
+/// `eprintln!` would panic where standard error is closed (`juror … 2>&1 | head`); a message that cannot be written must not stop a run.
 fn write_line(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }

@@ -129,8 +129,7 @@ impl Progress {
     }
 }
 
-/// How far a measurement is, by the tokens it has generated: a bar on standard error, if that is a terminal; else a line a
-/// minute.
+/// How far a measurement is, by the tokens it has generated: a bar on standard error, if that is a terminal; else a line a minute.
 pub(super) struct RunProgress {
     bar: ProgressBar,
     lines: Lines,

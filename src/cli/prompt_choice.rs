@@ -18,8 +18,7 @@ pub(super) struct PromptChoice {
     /// [default: that of a known judge, else prime]
     #[arg(long, value_name = "NAME|FILE.toml", help_heading = super::engine::JUDGE)]
     pub(super) protocol: Option<String>,
-    /// Your own prompt text, with `{{question}}`, `{{student_answer}}`, `{{reference_answer}}` and, if you like,
-    /// `{{few_shots}}`
+    /// Your own prompt text, with `{{question}}`, `{{student_answer}}`, `{{reference_answer}}` and, if you like, `{{few_shots}}`
     #[arg(long, value_name = "FILE", help_heading = super::engine::JUDGE)]
     pub(super) prompt: Option<PathBuf>,
     /// Text for the prompt's `{{few_shots}}`

@@ -72,8 +72,7 @@ impl Messages {
         (have_roles && !messages.is_empty()).then_some(Self(messages))
     }
 
-    /// The messages in a text that is JSON. The text may be a list of other objects, so each must have a known role and
-    /// content.
+    /// The messages in a text that is JSON. The text may be a list of other objects, so each must have a known role and content.
     pub(super) fn in_text(text: &str) -> Option<Self> {
         let text = text.trim_start();
         let messages = text.starts_with('[').then(|| Self::parse(text)).flatten()?;
@@ -160,8 +159,7 @@ impl Messages {
     }
 }
 
-/// Turns as one text, which is how a judge sees a question of several turns: each with its speaker, its further lines
-/// indented.
+/// Turns as one text, which is how a judge sees a question of several turns: each with its speaker, its further lines indented.
 pub fn conversation(turns: &[(&str, String)]) -> String {
     if let [(_, only)] = turns {
         return only.clone();

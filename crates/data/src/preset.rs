@@ -18,8 +18,7 @@ pub struct Preset {
     pub about: String,
     /// The advice for a row without a question, if it is not to name the question's key.
     pub(super) without_question: Option<String>,
-    /// The key whose values tell repeated rows apart: in each file the rows with its first value count, and the others
-    /// repeat them.
+    /// The key whose values tell repeated rows apart: in each file the rows with its first value count, and the others repeat them.
     pub(super) once: Option<String>,
     /// Whether its question is the prompt that an engine was given, with a chat template's markup.
     pub(super) asks_as_engines_do: bool,

@@ -16,8 +16,7 @@ pub(crate) struct Row<'a> {
     /// The whole line, for column numbers in messages.
     line: &'a str,
     entries: Vec<(String, &'a RawValue)>,
-    /// The indices of the entries in the order of their keys, since a row of a hundred thousand columns is searched for
-    /// each.
+    /// The indices of the entries in the order of their keys, since a row of a hundred thousand columns is searched for each.
     sorted: Vec<u32>,
     /// For keys with capitals, spaces or hyphens: the plain spelling and the entry's index, sorted.
     respelled: Vec<(String, usize)>,

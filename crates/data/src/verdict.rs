@@ -228,8 +228,7 @@ pub struct Verdict {
     /// How the completion was read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parse_rule: Option<ParseRule>,
-    /// Whether there is `perfect` without `process` and `outcome`: the judge contradicts itself. This is marked, never
-    /// corrected.
+    /// Whether there is `perfect` without `process` and `outcome`: the judge contradicts itself. This is marked, never corrected.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub inconsistent: bool,
     /// Whether the model was not asked because the rules had already decided (`--rules first`).

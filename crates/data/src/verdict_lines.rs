@@ -16,8 +16,7 @@ use crate::verdict::{Confidence, Status, Usage};
 /// How many lines are passed on at a time.
 const AT_ONCE: usize = 8192;
 
-/// The keys of a verdict's line that other commands use; in a table, whose columns are not nested, also under their joined
-/// names.
+/// The keys of a verdict's line that other commands use; in a table, whose columns are not nested, also under their joined names.
 #[derive(Debug, Deserialize)]
 pub struct VerdictLine<'l> {
     /// The sample's id.
@@ -164,8 +163,7 @@ fn as_line(row: &[u8]) -> Option<Vec<u8>> {
     serde_json::to_vec(&line).ok()
 }
 
-/// The number or boolean in a cell of text, if its column has such. Other programs write `True` and `0.0` for `true` and
-/// `0`.
+/// The number or boolean in a cell of text, if its column has such. Other programs write `True` and `0.0` for `true` and `0`.
 fn scalar(key: &str, text: &str) -> Option<Value> {
     let text = text.trim();
     if TRUTHS.contains(&key) {

@@ -44,7 +44,7 @@ pub(super) struct SolveArguments {
     model: Option<String>,
     #[command(flatten)]
     adapter: AdapterArgument,
-    /// How it is asked: 0-shot, 0-shot-cot, 5-shot, 8-shot-cot, 10-shot, chat
+    /// How it is asked
     #[arg(long, value_name = "NAME", default_value = "5-shot", value_parser = configuration(), help_heading = SOLVER)]
     config: Configuration,
     /// Worked examples in place of the built-in ones: rows of `question` and `answer`, as GSM8K's training set [default: ten made-up

@@ -197,8 +197,7 @@ fn missing(
     )
 }
 
-/// Refuses an output that no labels can go to. Labels are added to what is there, and what holds something else is refused when it is
-/// read.
+/// Refuses an output that no labels can go to. Labels are added to what is there, and what holds something else is refused when it is read.
 fn check_output(output: &Path) -> Result<(), Failure> {
     let mut outputs = output::outputs(ForceArgument::default());
     outputs.open(output, Mark::Checked).or_usage()?;

@@ -27,8 +27,7 @@ pub(super) enum ModelsAction {
     },
     /// Fetch a model from the Hugging Face hub into the cache, and print where it is
     Pull {
-        /// `org/name`, `org/name@revision` (a branch, tag or commit), `org/name/FILE.gguf`, or an alias of `juror models
-        /// list --known`
+        /// `org/name`, `org/name@revision` (a branch, tag or commit), `org/name/FILE.gguf`, or an alias of `juror models list --known`
         model: String,
     },
     /// Say what a model is: family, sizes, memory, chat template, what it should be asked

@@ -22,8 +22,7 @@ pub(super) struct Expansion {
 impl Expansion {
     /// How many bytes of text a file may always hold.
     const TEXT: u64 = 1 << 30;
-    /// How many bytes of text a file may hold for each of its own bytes, in addition: repeated lines are packed to about a
-    /// thousandth.
+    /// How many bytes of text a file may hold for each of its own bytes, in addition: repeated lines are packed to about a thousandth.
     const TEXT_PER_BYTE: u64 = 2000;
     pub(super) const REFUSED: &str = "it unpacks to more than 1 GiB and 2000 times its size, which is out of proportion: unpack it, if that is what it should hold";
 

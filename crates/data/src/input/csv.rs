@@ -195,8 +195,7 @@ impl Csv {
         let error = match self.reader.read_byte_record(&mut self.record) {
             Ok(more) => {
                 if let Some(position) = self.record.position() {
-                    // The crate's record begins right after the byte that ended the one before, so its line is not known
-                    // yet.
+                    // The crate's record begins right after the byte that ended the one before, so its line is not known yet.
                     let mut lines = self.lines.borrow_mut();
                     while lines
                         .front()

@@ -250,8 +250,7 @@ impl Contents {
                     }
                     contents.length += length as u64;
                 }
-                // A line cut off by a crash is not valid JSON, or lacks its newline: even valid JSON may be part of a longer
-                // line.
+                // A line cut off by a crash is not valid JSON, or lacks its newline: even valid JSON may be part of a longer line.
                 (Err(error), _) if last && !(ended && error.is_data()) => {
                     contents.torn = true;
                     return Ok(Some(earlier));

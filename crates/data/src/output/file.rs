@@ -33,8 +33,7 @@ pub struct OutputFile {
 }
 
 impl Outputs {
-    /// The outputs of a command that reads `inputs`, files or folders. With `force` it replaces any existing file, but never
-    /// an input.
+    /// The outputs of a command that reads `inputs`, files or folders. With `force` it replaces any existing file, but never an input.
     pub fn new<P: AsRef<Path>>(inputs: impl IntoIterator<Item = P>, force: bool) -> Self {
         let inputs = inputs.into_iter().map(|input| input.as_ref().to_owned());
         Self {

@@ -139,8 +139,7 @@ fn write_atomically(
             .open(path)
             .and_then(|file| fill_file(&file, fill))
             .map_err(in_place),
-        // Opening a descriptor again does not continue at its position, but appending never overwrites what was written
-        // before.
+        // Opening a descriptor again does not continue at its position, but appending never overwrites what was written before.
         Target::OtherDescriptor => File::options()
             .append(true)
             .open(path)

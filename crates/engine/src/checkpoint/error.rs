@@ -84,8 +84,7 @@ pub enum CheckpointError {
         /// Names and both shapes.
         message: String,
     },
-    /// A readable checkpoint that cannot be loaded: expert sizes that are no multiple of MXFP4's block, or several GGUF
-    /// models in one folder.
+    /// A readable checkpoint that cannot be loaded: expert sizes that are no multiple of MXFP4's block, or several GGUF models in one folder.
     #[error("{0}")]
     Unsupported(String),
     /// Bytes could not be made a tensor, on the host or on a device.

@@ -290,8 +290,7 @@ impl ModelSource {
         }
     }
 
-    /// The same over configuration, tokenizer and chat template alone: what prompts and answers depend on where the weights are
-    /// elsewhere.
+    /// The same over configuration, tokenizer and chat template alone: what prompts and answers depend on where the weights are elsewhere.
     ///
     /// # Errors
     /// When a file cannot be read.
@@ -299,7 +298,7 @@ impl ModelSource {
         self.hash_of(&IDENTITY_FILES, &[])
     }
 
-    /// BLAKE3 over those of these texts that there are, and files of weights.
+    /// BLAKE3 over the given weight files, and over those text files that exist.
     pub(super) fn hash_of(
         &self,
         texts: &[&str],

@@ -14,8 +14,7 @@ pub(crate) struct Names {
     pub(crate) head: &'static str,
 }
 
-/// The names of a layer's tensors; those of linear layers without `.weight` and `.bias`. Where there are several, their
-/// outputs are concatenated.
+/// The names of a layer's tensors; those of linear layers without `.weight` and `.bias`. Where there are several, their outputs are concatenated.
 pub(crate) struct LayerNames {
     pub(crate) attention_norm: String,
     pub(crate) qkv: Vec<String>,
@@ -157,8 +156,7 @@ impl LayerNames {
 
 /// Whether a checkpoint may hold a tensor that the model does not use.
 pub(crate) fn unused(config: &ModelConfig, name: &str) -> bool {
-    // A checkpoint with tied embeddings may store the table a second time as its head, and old ones store the rotary
-    // frequencies.
+    // A checkpoint with tied embeddings may store the table a second time as its head, and old ones store the rotary frequencies.
     let head = Names::new(config.architecture).head;
     (config.tie_embeddings && name.strip_suffix(".weight") == Some(head))
         || name.ends_with("rotary_emb.inv_freq")

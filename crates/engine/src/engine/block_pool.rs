@@ -161,8 +161,7 @@ impl BlockPool {
         tokens.div_ceil(self.block_size)
     }
 
-    /// Takes a block that was never used, or else the least recently used free one, whose content is lost. `None` when all
-    /// blocks are in use.
+    /// Takes a block that was never used, or else the least recently used free one, whose content is lost. `None` when all blocks are in use.
     pub fn allocate(&mut self) -> Option<BlockId> {
         let block = if self.reuses() {
             self.take_listed()

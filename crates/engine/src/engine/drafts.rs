@@ -53,8 +53,7 @@ pub(super) struct Draft {
     pub(super) by_three: bool,
 }
 
-/// Where pairs and triples of tokens last occurred in a sequence: some 50 bytes a token, where keys and values of a token take
-/// kilobytes.
+/// Where pairs and triples of tokens last occurred in a sequence: some 50 bytes a token, where keys and values of a token take kilobytes.
 #[derive(Debug, Default)]
 pub(super) struct Lookup {
     /// The index of the token after each.
@@ -65,8 +64,7 @@ pub(super) struct Lookup {
 }
 
 impl Lookup {
-    /// What followed the last earlier occurrence of the last three tokens, else of the last two: as many tokens as `depth` says,
-    /// `room` at most.
+    /// What followed the last earlier occurrence of the last three tokens, else of the last two: as many tokens as `depth` says, `room` at most.
     pub(super) fn draft(&mut self, tokens: &[u32], depth: Depth, room: usize) -> Draft {
         // The last tokens themselves are left out: nothing follows them yet.
         for next in self.known.max(2)..tokens.len() {

@@ -140,8 +140,7 @@ pub struct TokenSet {
 }
 
 impl TokenSet {
-    /// The set of these bits, 32 a word: the lowest bit of the first word is token 0. Tokens past the last word are not in
-    /// the set.
+    /// The set of these bits, 32 a word: the lowest bit of the first word is token 0. Tokens past the last word are not in the set.
     pub(crate) fn from_words(words: Vec<u32>) -> Self {
         Self { words }
     }

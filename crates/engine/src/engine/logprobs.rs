@@ -9,14 +9,12 @@
 pub struct TokenLogprobs {
     /// The chosen token's.
     pub logprob: f32,
-    /// The likeliest tokens with theirs, likeliest first, ties by token id; as many as the request asks for, unless fewer are
-    /// possible at all.
+    /// The likeliest tokens with theirs, likeliest first, ties by token id; as many as the request asks for, unless fewer are possible at all.
     pub top: Vec<(u32, f32)>,
 }
 
 impl TokenLogprobs {
-    /// The log-probabilities of `token` and of the `count` likeliest tokens, from a row of logits without NaN. `token` is an
-    /// index of the row.
+    /// The log-probabilities of `token` and of the `count` likeliest tokens, from a row of logits without NaN. `token` is an index of the row.
     pub fn of(logits: &[f32], token: u32, count: usize) -> Self {
         let highest = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
         let mass = |logit: &f32| f64::from(logit - highest).exp();

@@ -69,8 +69,7 @@ impl OutOfMemory {
 /// Has the model build a cache smaller than `blocks` blocks but with at least `least`. Returns its number of blocks; `None`
 /// if the model cannot, or if the cache is as small as it may be.
 ///
-/// How much memory is missing is unknown, and it is mostly little: the cache gives up a sixteenth, and a quarter if the same
-/// step failed before.
+/// How much memory is missing is unknown, and it is mostly little: the cache gives up a sixteenth, and a quarter if the same step failed before.
 fn shrink_cache(
     model: &mut dyn StepModel,
     blocks: usize,

@@ -88,8 +88,7 @@ impl fmt::Display for Sampling {
 /// Tokens that stand for numbers. Where one of them is chosen, the expected number is recorded: the mean of the numbers, each
 /// weighed by its token's probability under the model's untempered and unmasked distribution.
 ///
-/// Where yes is 1 and no is 0 that is the odds of yes, `p(yes) / (p(yes) + p(no))`; where grades stand for themselves it is
-/// the expected grade.
+/// Where yes is 1 and no is 0 that is the odds of yes, `p(yes) / (p(yes) + p(no))`; where grades stand for themselves it is the expected grade.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Choices {
     /// The tokens, each once.
@@ -148,8 +147,7 @@ pub struct RowRequest<'a> {
     pub allowed: Option<&'a Allowed>,
     /// Tokens for which an expected number is recorded when one of them is chosen.
     pub choices: Option<&'a Choices>,
-    /// How many of the likeliest tokens to report, with log-probabilities of these and of the chosen one; `None` reports
-    /// nothing.
+    /// How many of the likeliest tokens to report, with log-probabilities of these and of the chosen one; `None` reports nothing.
     pub logprobs: Option<usize>,
 }
 
@@ -193,8 +191,7 @@ pub struct Chosen {
 /// With more logits than this in all, rows are divided among threads.
 const PARALLEL_LOGITS: usize = 1 << 16;
 
-/// Chooses one token for each row of `logits` (`[rows, vocab]`, f32). A row that holds NaN, or nothing above minus
-/// infinity, gives `None`.
+/// Chooses one token for each row of `logits` (`[rows, vocab]`, f32). A row that holds NaN, or nothing above minus infinity, gives `None`.
 ///
 /// # Errors
 /// When the logits cannot be brought to the host.

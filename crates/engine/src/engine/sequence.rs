@@ -69,8 +69,7 @@ pub struct Completion {
     pub prompt: Vec<u32>,
     /// The generated token ids, including those that the guide appended.
     pub tokens: Vec<u32>,
-    /// The expected number of [`Choices`] at every chosen token that is one of them: (index into `tokens`, expected number),
-    /// in order.
+    /// The expected number of [`Choices`] at every chosen token that is one of them: (index into `tokens`, expected number), in order.
     pub expected: Vec<(usize, f32)>,
     /// The log-probabilities of each of `tokens`, if the request asks for them: `None` for a token that the guide appended.
     /// Empty if it does not ask.
@@ -79,8 +78,7 @@ pub struct Completion {
     pub finish: FinishReason,
     /// Prompt tokens found in the prefix cache when the request was first admitted.
     pub cached_tokens: usize,
-    /// Tokens of the prompt and of the completion as an engine elsewhere counts them, whose tokens are not those of `prompt` and
-    /// `tokens`.
+    /// Tokens of the prompt and of the completion as an engine elsewhere counts them, whose tokens are not those of `prompt` and `tokens`.
     pub counted: Option<(usize, usize)>,
     /// When it was queued, admitted and answered.
     pub timing: Timing,
@@ -310,8 +308,7 @@ impl Sequence {
         self.blocks.push(block);
     }
 
-    /// Takes all its blocks, the last first. Of equally old blocks those at the beginning, which others may share, are then
-    /// evicted last.
+    /// Takes all its blocks, the last first. Of equally old blocks those at the beginning, which others may share, are then evicted last.
     pub(super) fn take_blocks(&mut self) -> impl Iterator<Item = BlockId> {
         std::mem::take(&mut self.blocks).into_iter().rev()
     }

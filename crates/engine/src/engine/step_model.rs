@@ -27,8 +27,7 @@ pub enum Ticket {
 /// What the engine has to know of a model to plan steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Properties {
-    /// Whether scheduling is asynchronous: the next step is launched before the previous one was collected. At most one step
-    /// is.
+    /// Whether scheduling is asynchronous: the next step is launched before the previous one was collected. At most one step is.
     pub async_scheduling: bool,
     /// Blocks of the KV cache, if there may be fewer than were asked for.
     pub blocks: Option<usize>,
@@ -91,8 +90,7 @@ pub trait StepModel: Send {
 
 /// A model that computes logits, from which the host chooses the tokens.
 pub trait LogitsModel: Send {
-    /// Puts the packed tokens through the model, storing their keys and values in the batch's slots; returns
-    /// `[batch.logits.len(), vocab]`.
+    /// Puts the packed tokens through the model, storing their keys and values in the batch's slots; returns `[batch.logits.len(), vocab]`.
     ///
     /// # Errors
     /// As [`StepModel::launch`].

@@ -47,8 +47,7 @@ impl Within {
 pub(crate) struct Search {
     text: Regex,
     within: Within,
-    /// Matches the text as it stands in a JSON string, or an escape that may spell part of it; `None` if every text must be
-    /// parsed.
+    /// Matches the text as it stands in a JSON string, or an escape that may spell part of it; `None` if every text must be parsed.
     raw: Option<bytes::Regex>,
 }
 

@@ -191,8 +191,7 @@ fn and(a: Option<bool>, b: Option<bool>) -> Option<bool> {
     }
 }
 
-/// A label's truth value. `C` is `VerifierBench`'s letter for a response that is cut off or garbled, which counts as not
-/// right.
+/// A label's truth value. `C` is `VerifierBench`'s letter for a response that is cut off or garbled, which counts as not right.
 fn truth(value: &Value) -> Option<bool> {
     match value {
         Value::Bool(truth) => Some(*truth),

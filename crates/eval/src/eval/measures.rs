@@ -212,8 +212,7 @@ pub struct Measures {
 }
 
 impl Measures {
-    /// The measures of verdicts, sorted by sample, on samples that are `wanted`; `resamples` is the number of bootstrap
-    /// draws.
+    /// The measures of verdicts, sorted by sample, on samples that are `wanted`; `resamples` is the number of bootstrap draws.
     pub(crate) fn of(
         verdicts: &[Scored],
         samples: &Samples,

@@ -266,8 +266,7 @@ pub struct Verdicts {
 }
 
 impl Verdicts {
-    /// Reads the verdicts of `path`, and the labels in them (`juror judge --keep`) if `samples` is empty and `in_verdicts`
-    /// is true.
+    /// Reads the verdicts of `path`, and the labels in them (`juror judge --keep`) if `samples` is empty and `in_verdicts` is true.
     ///
     /// # Errors
     /// When the file cannot be read, holds something else, has a verdict twice, or none of its samples has a label.

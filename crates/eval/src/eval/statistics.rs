@@ -28,8 +28,7 @@ pub fn wilson(count: usize, all: usize) -> Option<Interval> {
     Some(wilson_of_share(share, all as f64))
 }
 
-/// The same for a share `p` in `n` rows, above 0 and not necessarily whole: an effective number where rows are not
-/// independent.
+/// The same for a share `p` in `n` rows, above 0 and not necessarily whole: an effective number where rows are not independent.
 pub(crate) fn wilson_of_share(p: f64, n: f64) -> Interval {
     let centre = p + Z * Z / (2.0 * n);
     let half = Z * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt();
@@ -115,8 +114,7 @@ impl Confusion {
         ratio(self.counts[1][1], self.positive())
     }
 
-    /// The harmonic mean of precision and recall, 0 if nothing true is found; `None` without a true label and a true
-    /// prediction.
+    /// The harmonic mean of precision and recall, 0 if nothing true is found; `None` without a true label and a true prediction.
     pub(crate) fn f1(&self) -> Option<f64> {
         let found = self.counts[1][1];
         let missed = self.counts[1][0] + self.counts[1][2];

@@ -156,8 +156,7 @@ impl Against {
 }
 
 impl AgainstMethod {
-    /// The comparison for the method at `method` in [`Method::ALL`] by a set of labels; `None` if that has none of the
-    /// questions.
+    /// The comparison for the method at `method` in [`Method::ALL`] by a set of labels; `None` if that has none of the questions.
     fn of(judged: &[Judged], method: usize, set: usize) -> Option<Self> {
         let mut confusion = Confusion::default();
         // Indexed by whether judge and method agree with the label.

@@ -73,8 +73,7 @@ impl Exemplar {
         }
     }
 
-    /// The solution as a chain of thought: one paragraph, ending in `The answer is n.` A solution written like that is
-    /// unchanged.
+    /// The solution as a chain of thought: one paragraph, ending in `The answer is n.` A solution written like that is unchanged.
     pub(crate) fn chain_of_thought(&self) -> String {
         if !self.written.contains(MARK) {
             return self.written.clone();

@@ -85,8 +85,7 @@ impl fmt::Display for Method {
 pub struct Reading<const S: usize> {
     /// The answer in the form that the method compares; `None` is the `[invalid]` of other reports.
     pub extracted: Option<String>,
-    /// Whether it is right by each set of labels: `None` if the set does not have the question. Undecided counts as not
-    /// right.
+    /// Whether it is right by each set of labels: `None` if the set does not have the question. Undecided counts as not right.
     pub right: [Option<bool>; S],
 }
 

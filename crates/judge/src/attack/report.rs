@@ -30,7 +30,7 @@ pub struct FamilyReport {
     pub family: Family,
     /// The attacks that were found right, of those that the judge was asked about.
     pub right: Share,
-    /// Attacks of which the judge said that it does not know such samples.
+    /// Attacks that the judge called outside of its domain.
     pub out_of_domain: usize,
     /// Attacks whose verdict could not be read.
     pub unparsed: usize,

@@ -23,7 +23,7 @@ pub struct Target {
     pub(super) verdicts: Vec<String>,
     /// The model's own tags around its thinking.
     pub(super) thinking: Option<(String, String)>,
-    /// The tokens of the model's vocabulary that are more than their letters.
+    /// The control tokens of the model's vocabulary.
     pub(super) control_tokens: Vec<String>,
 }
 
@@ -60,7 +60,7 @@ impl Target {
     }
 }
 
-/// Verdicts that the protocol reads as right; if it reads none of those that are known, all of them.
+/// The known verdicts that this protocol reads as right; all known ones if it reads none so.
 fn verdicts(protocol: &dyn Protocol) -> Vec<String> {
     let known = texts::of("verdict").into_iter().map(str::to_owned);
     let all: Vec<String> = own_verdict(protocol).into_iter().chain(known).collect();
@@ -95,7 +95,7 @@ fn own_verdict(protocol: &dyn Protocol) -> Option<String> {
             } => text.push_str("-1"),
             Part::Choice { .. } => text.push_str(" True"),
             Part::Analysis | Part::Reason(_) => {}
-            // Nobody has written one of its texts.
+            // No text of a grammar is at hand.
             Part::Grammar(_) => return None,
         }
     }

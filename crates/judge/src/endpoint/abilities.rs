@@ -21,15 +21,15 @@ use juror_engine::text::tokenizer::Tokenizer;
 pub(crate) struct Abilities {
     /// It was asked.
     pub(super) is_known: bool,
-    /// The key of the longest completion.
+    /// The key for a completion's limit.
     pub(super) length: &'static str,
-    /// How many of the likeliest tokens it tells the log-probabilities of; none if it tells none.
+    /// Of how many of the likeliest tokens it gives log-probabilities; `None` if of none.
     pub(super) logprobs: Option<u32>,
     /// It takes a seed.
     pub(super) seed: bool,
     /// It takes a temperature.
     pub(super) temperature: bool,
-    /// How it is asked for the protocol's form, which it was seen to keep to.
+    /// The key with which it was seen to keep to the protocol's form.
     pub(super) form: Option<FormKey>,
     /// The model thinks within its answer: one that is cut before its thinking ends holds no verdict.
     pub(super) thinks_aloud: bool,
@@ -43,7 +43,7 @@ const QUESTION: &str = "Reply with the single word: ready";
 /// Text that tokenizers cut differently.
 const TELLING: &str = "Reply with the single word: ready\n  3.14159 x² ≤ 10⁻³;\tdef f(a_b):  return \\frac{1}{2}  # 汉字, naïve — 😀";
 
-/// Tokens for the answer to it; and where the thinking is taken out of the answer, which must be over first.
+/// Tokens for the answer to it, and for thinking too where the server takes that out of the answer.
 const SHORT: usize = 64;
 const WITH_THINKING: usize = 2048;
 
@@ -112,7 +112,7 @@ impl Abilities {
                 .and_then(|json| Tokenizer::from_json(&json).map_err(|error| error.to_string()));
             let tokenizer = tokenizer.map_err(EndpointError::usage)?;
             probe.check_tokenizer(&found, &tokenizer)?;
-            // Thinking is told by the model's own files, and no form could leave it free.
+            // The model's files say how it thinks; no form could leave that free.
             return Ok((found, first.model));
         }
         found.thinks_aloud = first.thinks_aloud();

@@ -16,7 +16,7 @@ use juror_base::panics;
 use juror_base::threads::{self, ThreadError};
 use juror_engine::engine::{Completion, EngineError, FinishReason, Request, Stats};
 
-/// How often a request is made that was reached and not answered.
+/// Tries of a request that reached the server in vain.
 const TIMES: u32 = 5;
 
 /// The first pause before a request is made again; each further one is twice as long.
@@ -42,7 +42,7 @@ pub(super) fn of(served: &Arc<ServedModel>, text: &Arc<JudgeText>) -> IdleBacken
             changed: Condvar::new(),
             has_ended: AtomicBool::new(false),
         });
-        // One at least there must be.
+        // At least one is needed.
         Shared::hire(&shared)?;
         Ok(Box::new(Remote(shared)) as Box<dyn Backend>)
     };
@@ -83,7 +83,7 @@ impl Backend for Remote {
         work.waiting.push_back((request, form));
         let hires = work.idle < work.waiting.len() && work.threads < shared.served.most_at_once();
         drop(work);
-        // Where the system gives no more threads, those that there are do it.
+        // If the system gives no more threads, those that run do it.
         if hires {
             let _ = Shared::hire(shared);
         }
@@ -128,7 +128,7 @@ impl Shared {
         }
     }
 
-    /// It ends: those that wait hear no more.
+    /// Ends it, and drops what waits.
     fn end(&self, result: Result<(), EngineError>) {
         self.pace.end();
         let first = !self.has_ended.swap(true, Ordering::SeqCst);
@@ -206,7 +206,7 @@ impl Shared {
         let (mut body, mut name) = self.exchange.body(&request, form);
         let most = request.max_new_tokens;
         let mut timing = begun();
-        // When it failed last; and how often, and of that where others were answered.
+        // When it failed last; how often; and how often while others were answered.
         let mut failed = Instant::now();
         let (mut pauses, mut failures, mut own) = (0, 0, 0);
         let mut answers_others = false;
@@ -255,7 +255,7 @@ impl Shared {
                     (body, name) = self.exchange.body(&request, None);
                     continue;
                 }
-                // Some refuse a key so, and some what stands in a request.
+                // Some refuse a key with it, some a request's content.
                 Failure::Refused { status: 403, .. } if !self.pace.has_answered(None) => {
                     return Err(self.fail(&why));
                 }
@@ -299,7 +299,7 @@ impl Shared {
             }
             let pause = FIRST_PAUSE * 2_u32.saturating_pow(pauses);
             pauses += 1;
-            // Requests that have failed together are not made again together.
+            // Requests that failed together are not retried together.
             let draw = blake3::hash(format!("{name}{pauses}").as_bytes()).as_bytes()[0];
             let jitter = 0.75 + 0.5 * f64::from(draw) / 255.0;
             if !self.pace.pause(pause.min(LONGEST_PAUSE).mul_f64(jitter)) {
@@ -325,7 +325,7 @@ impl Shared {
         NoTurn::Ended
     }
 
-    /// Another model than the one that was asked before the run would be another run.
+    /// Why the run ends, if another model answers than when it began.
     fn is_of_another(&self, answered: &Answered) -> Option<String> {
         let then = self.endpoint().answers_as.get()?.as_ref()?;
         let now = answered.model.as_ref()?;

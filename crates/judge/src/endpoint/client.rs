@@ -19,7 +19,7 @@ const CONNECT: Duration = Duration::from_secs(10);
 /// How long what a server says of itself may take.
 const ABOUT: Duration = Duration::from_secs(30);
 
-/// The longest answer that is read, in bytes; of a completion, so many and so many more a token, with the likeliest in its place.
+/// The longest answer that is read, in bytes; for a completion, so many, and so many more for each token and the likeliest in its place.
 const MOST_BYTES: u64 = 64 << 20;
 const BYTES: u64 = 1 << 20;
 const BYTES_A_TOKEN: u64 = 8 << 10;
@@ -37,12 +37,12 @@ const TOO_LONG: [&str; 10] = [
     "`inputs` must have less than",
     "exceeds the maximum number of tokens",
 ];
-/// What all of them have beside that: a limit, or what goes beyond it.
+/// One of these must stand beside it: the prompt goes beyond a limit.
 const LIMITS: [&str; 5] = ["exceed", "maximum", "longer", "too long", "must "];
 const SHORTEN: &str = "shorten the row, lower --max-new-tokens, or give the server a longer context (vLLM's --max-model-len, \
     SGLang's --context-length, llama.cpp's --ctx-size)";
 
-/// The longest part of a server's message that is told.
+/// Bytes of a server's message that are shown.
 const MOST_TOLD: usize = 300;
 
 /// Why a request has no answer.
@@ -89,7 +89,7 @@ pub(super) struct Client {
 }
 
 impl Client {
-    /// Asks a server for its list of models, which is given too.
+    /// Connects to a server; also gives its list of models.
     pub(super) fn connect(
         address: &str,
         settings: &EndpointSettings,
@@ -158,10 +158,10 @@ impl Client {
         &self.base
     }
 
-    /// What version the server says that it is, if it says so.
+    /// The version that the server reports, if it does.
     ///
     /// # Errors
-    /// Where it cannot be reached: as without a version it would be another server.
+    /// If it cannot be reached: without its version it would be another server.
     pub(super) fn version(&self) -> Result<Option<String>, EndpointError> {
         let root = self.base.strip_suffix("/v1").unwrap_or(&self.base);
         match patiently(|| self.get_url(&format!("{root}/version"))) {
@@ -284,7 +284,7 @@ impl Client {
             429 => passing(why, Passing::Busy),
             408 | 409 | 425 | 502 | 503 | 504 | 529 => passing(why, Passing::Unreachable),
             500.. => passing(why, Passing::Broken),
-            // By one status, whatever the server's own is: without a form it would not be shorter.
+            // One status for all: without its form the prompt would be as long.
             400 | 413 | 422 if too_long => {
                 let (status, why) = (413, format!("{why}; {SHORTEN}"));
                 Failure::Refused { status, why }
@@ -349,7 +349,7 @@ fn message(json: &Value) -> Option<String> {
     part(json, "message").or_else(|| error.as_str().map(str::to_owned))
 }
 
-/// Whether a server says that a prompt is too long for it, in its own words: elsewhere in an answer may stand parts of the request.
+/// Whether a server's message says that a prompt is too long. Other parts of an answer may quote the request.
 fn says_too_long(json: &Value) -> bool {
     let parts = [part(json, "code"), part(json, "type"), message(json)];
     parts.into_iter().flatten().any(|said| {
@@ -383,7 +383,7 @@ fn told(status: u16, json: Option<&Value>, text: &[u8]) -> String {
     }
 }
 
-/// Waits out what may pass, a few times: for the requests before a run.
+/// Tries again a few times what may pass: for requests before a run.
 pub(super) fn patiently<T>(mut ask: impl FnMut() -> Result<T, Failure>) -> Result<T, Failure> {
     const TIMES: u32 = 4;
     const LONGEST: Duration = Duration::from_secs(20);

@@ -33,11 +33,11 @@ pub(super) struct Answered {
     pub(super) cached: usize,
     /// The model that it says has answered.
     pub(super) model: Option<String>,
-    /// What was told of its tokens, those of thinking that was taken out among them.
+    /// The answer's tokens as the server reports them, including those of thinking it took out.
     tokens: Vec<ToldToken>,
 }
 
-/// An answer that is none.
+/// An unreadable answer.
 pub(super) struct Unread {
     pub(super) failure: Failure,
     /// Tokens that were spent on it.
@@ -45,13 +45,13 @@ pub(super) struct Unread {
 }
 
 impl Answered {
-    /// Whether the answer to a question for one word is anything but short.
+    /// Whether the answer to a question for one word looks like thinking.
     pub(super) fn thinks_aloud(&self) -> bool {
         let text = self.text.as_deref().unwrap_or_default();
         !self.thinks_apart && (self.is_cut || text.contains("<think") || text.contains("</think"))
     }
 
-    /// Whether it tells what else was likely: of the written token alone no odds can be made.
+    /// Whether it gives other likely tokens: the written one alone gives no odds.
     pub(super) fn has_probabilities(&self) -> bool {
         self.tokens.iter().any(|token| token.candidates.len() > 1)
     }
@@ -301,7 +301,7 @@ impl Exchange {
             render_as(chat, &mut body);
         }
         endpoint.extend(&mut body);
-        // Draws of chance are different requests without a seed too.
+        // Trials are different requests even without a seed.
         let key = request.random_key;
         let body_text = Value::Object(body.clone());
         let told = format!("{} {} {body_text}", key.seed, key.trial);
@@ -388,7 +388,7 @@ impl Exchange {
 
     /// The expected number at each token of the answer's end that begins a word of the protocol.
     fn expected(&self, text: &str, tokens: &[u32], answered: &Answered) -> Vec<(usize, f32)> {
-        /// Bytes of the end of an answer in which its verdict is: what stands before may hold what servers cannot spell.
+        /// The verdict is in so many last bytes of an answer; earlier ones may hold what servers cannot spell.
         const END: usize = 1024;
         let bytes = answered.tokens.iter().map(|token| token.bytes.as_slice());
         let written = bytes.collect::<Vec<_>>().concat();
@@ -416,7 +416,7 @@ impl Exchange {
                 continue;
             };
             let written = String::from_utf8_lossy(bytes);
-            // A word that goes on after its token is told by its beginning: then the others are too.
+            // A word may go on after its token: then others are known by their beginnings too.
             let rest = text.get(place..).unwrap_or_default();
             let is_whole = rest
                 .strip_prefix(written.trim())
@@ -474,7 +474,7 @@ impl Exchange {
     }
 }
 
-/// How likely each of so many tokens was; nothing where the server's tokens are not the same: what ends a turn may come after them.
+/// The log-probabilities of so many tokens; none if the server has other tokens, but for one that ends the turn.
 fn logprobs_of(count: usize, told: &[ToldToken]) -> Vec<Option<TokenLogprobs>> {
     if told.len() != count && told.len() != count + 1 {
         return Vec::new();

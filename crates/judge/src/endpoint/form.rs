@@ -31,7 +31,7 @@ pub(crate) enum ServerForm {
 pub(crate) enum FormPart {
     Text(String),
     Words(Vec<String>),
-    /// Any text, and then this, with whose first character it ends.
+    /// Any text without this one's first character, then this one.
     UpTo(String),
 }
 
@@ -132,7 +132,7 @@ impl ServerForm {
         Some(format!("root ::= {}", rules.collect::<Vec<_>>().join(" ")))
     }
 
-    /// Whether an answer is of the form; of a schema it is only seen that it is JSON with the required keys.
+    /// Whether an answer has the form; for a schema, only whether it is JSON with the required keys.
     pub(super) fn matches(&self, answer: &str) -> bool {
         match self {
             Self::Json(schema) => {

@@ -56,7 +56,7 @@ pub const MOST_AT_ONCE: usize = 64;
 /// How long an answer may take where the user does not say.
 pub const PATIENCE: Duration = Duration::from_mins(10);
 
-/// What stands for the context of a server that does not say how long it is.
+/// The context of a server that does not say how long it is.
 const ANY_CONTEXT: usize = 1 << 30;
 
 /// How a server is asked.
@@ -140,14 +140,14 @@ pub struct Endpoint {
     client: Client,
     /// The model's name, as the server knows it.
     model: String,
-    /// What the server says of itself and of the model, in the order of its keys: another is another model.
+    /// What the server says of itself and of the model, keys in order; if it differs, so does the model.
     about: Value,
     /// Most tokens of prompt and completion together, if the server says so.
     context: Option<usize>,
     settings: EndpointSettings,
-    /// What it can do is to be tried.
+    /// Whether to try what it can do.
     is_tried: bool,
-    /// As what model it answered when it was tried.
+    /// The model that answered when it was tried.
     answers_as: OnceLock<Option<String>>,
 }
 
@@ -163,8 +163,8 @@ pub fn is_address(name: &str) -> bool {
 }
 
 impl Endpoint {
-    /// Asks a server what models it has. `name` is its address, `#` and the model's name there after it; without that it must have
-    /// one model alone. Only where it `is_tried` it is asked to generate anything before a run.
+    /// Asks a server what models it has. `name` is its address, then `#` and the model's name; without a name it must have exactly one
+    /// model. Only if `is_tried` is it asked to generate anything before a run.
     ///
     /// # Errors
     /// [`EndpointError`] where it cannot be reached, refuses the key, or has no such model.
@@ -405,7 +405,7 @@ impl ServedModel {
         &self.abilities.notes
     }
 
-    /// What answers depend on beside the model: without probabilities, or free, they are others.
+    /// What answers depend on beside the model: probabilities, and the form.
     pub(crate) fn key(&self) -> String {
         let form = self.abilities.form.map(form::FormKey::name);
         format!(" {form:?} {}", self.abilities.logprobs.is_some())

@@ -16,7 +16,7 @@ const FIRST: f64 = 8.0;
 /// The share by which more requests at once must bring more tokens, to be worth it.
 const WORTH: f64 = 1.05;
 
-/// After so many measurements without a change it is tried again whether more bring more.
+/// Measurements without a change after which a higher limit is tried again.
 const TRY_AGAIN: u32 = 8;
 
 const MINUTE: Duration = Duration::from_mins(1);
@@ -26,7 +26,7 @@ const MINUTE: Duration = Duration::from_mins(1);
 pub(super) enum NoTurn {
     /// All is over.
     Ended,
-    /// The tokens that may be spent are.
+    /// The budget of tokens is spent.
     Spent(u64),
 }
 
@@ -49,7 +49,7 @@ struct State {
     /// When the requests of the last minute were made.
     made: VecDeque<Instant>,
     spent: u64,
-    /// Since when is measured, and what was answered since.
+    /// When measuring began, and what was answered since.
     since: Instant,
     answers: u32,
     tokens: u64,
@@ -167,7 +167,7 @@ impl Pace {
         state.active = state.active.saturating_sub(1);
         let now = Instant::now();
         if is_busy && state.halved.is_none_or(|halved| halved < made) {
-            // Those that were made before have seen the same crowd.
+            // Once for all requests that were under way together.
             state.limit = (state.limit / 2.0).max(1.0);
             state.halved = Some(now);
             state.start_measuring();
@@ -188,13 +188,13 @@ impl Pace {
         failing.map_or(Duration::ZERO, |since| since.elapsed())
     }
 
-    /// Whether a request was answered since `then`; without one, at all.
+    /// Whether a request was answered since `then`; if none, ever.
     pub(super) fn has_answered(&self, then: Option<Instant>) -> bool {
         let answered = self.lock().answered;
         answered.is_some_and(|answered| then.is_none_or(|then| answered > then))
     }
 
-    /// Tokens that were spent on what is no answer.
+    /// Counts tokens spent on unreadable answers.
     pub(super) fn spent(&self, (prompt, written): (usize, usize)) {
         let tokens = prompt.saturating_add(written) as u64;
         let mut state = self.lock();

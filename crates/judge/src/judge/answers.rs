@@ -55,7 +55,7 @@ pub struct Answers {
     reader: AnswerReader,
     /// By the sample's position and the trial; an error is why the engine gave none.
     by_trial: HashMap<(usize, u32), Result<EngineAnswer, String>>,
-    /// Of the files that they are from.
+    /// Hash of the files the answers were read from.
     pub(super) hash: String,
 }
 
@@ -130,7 +130,7 @@ impl Answers {
                 };
                 format!("{why}{limit}")
             }),
-            // How likely which token was is not in a text.
+            // A text has no probabilities.
             confidence: Confidence::default(),
             expected: Vec::new(),
             usage: answer.usage,
@@ -152,7 +152,7 @@ impl Answers {
 }
 
 impl AnswerReader {
-    /// How thinking is told from answers, in words: other words may make other verdicts.
+    /// How thinking is told from answers, in words; verdicts depend on it.
     pub(crate) fn describe(&self) -> String {
         match &self.judge {
             Some(judge) => judge.prompts.thinking().describe(),
@@ -160,7 +160,7 @@ impl AnswerReader {
         }
     }
 
-    /// Tells the thinking in an answer from the rest; also gives its style, and whether the text begins inside it.
+    /// Separates an answer from thinking; also gives its style, and whether the text begins inside it.
     fn tell_apart(&self, answer: &EngineAnswer) -> Result<(&ThinkingStyle, bool, Answer), String> {
         let text = answer.text.as_deref().unwrap_or_default();
         let visible = (answer.text.is_some() || !answer.thinks_apart).then(|| text.to_owned());

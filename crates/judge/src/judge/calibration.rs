@@ -21,7 +21,7 @@ pub struct Calibration {
     /// Whatever wrote the file.
     #[serde(skip_serializing)]
     pub(crate) fitted_by: IgnoredAny,
-    /// What `juror calibrate` found to be said of a curve; changes nothing.
+    /// What `juror calibrate` notes of a curve; changes nothing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
@@ -117,7 +117,7 @@ impl Curve {
         Self::Temperature(f64::midpoint(low, high).exp())
     }
 
-    /// What a fitted curve at the bound of what can be fitted says of the probabilities; `None` of another curve.
+    /// What it means that a fitted curve is at the bound of what can be fitted; `None` if it is not.
     pub fn at_bound(&self) -> Option<&'static str> {
         const NOTHING: &str = "the probabilities carry nothing about the labels: the fit ended at its bound, where every verdict has \
                                nearly the same one";

@@ -20,7 +20,7 @@ pub struct Cascade {
     pub policy: RewardPolicy,
     /// The share, from 0 to 1, of the samples that it is sure of and that the second is asked about all the same.
     pub audit: f64,
-    /// What that draw depends on beside the samples' ids.
+    /// The seed of that draw, beside the samples' ids.
     pub seed: u64,
 }
 
@@ -63,7 +63,7 @@ impl Cascade {
             asked && probability.is_none_or(|p| (low..=high).contains(&f64::from(p)))
         };
         let confidence = verdict.confidence;
-        // A reward that a field decides which is surely false needs no other.
+        // A field that is surely false may decide the reward alone.
         let no = |value: Option<bool>, probability: Option<f32>| {
             let is_sure = probability.is_some_and(|p| f64::from(p) < low);
             value.filter(|value| !value && is_sure)

@@ -54,7 +54,7 @@ pub(super) struct Written<'a> {
     pub(super) doubts_domain: bool,
 }
 
-/// What is asked of a verdict where no judge is asked.
+/// What verdicts of the rules alone hold.
 const OF_RULES: Yields = Yields {
     process: true,
     outcome: true,

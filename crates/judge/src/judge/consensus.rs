@@ -23,7 +23,7 @@ impl Votes {
         self.no += u32::from(value == Some(false));
     }
 
-    /// What more trials say; `None` where as many say the one as the other.
+    /// What most trials say; `None` for a tie.
     pub fn majority(self) -> Option<bool> {
         (self.yes != self.no).then_some(self.yes > self.no)
     }

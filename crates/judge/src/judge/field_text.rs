@@ -100,7 +100,7 @@ impl FieldText {
         }
     }
 
-    /// The text for somebody whose tokenizer is not known: without any known family's control tokens.
+    /// The text for an unknown tokenizer: without any known family's control tokens.
     pub(super) fn for_others<'t>(&self, text: &'t str, before: &str, after: &str) -> Cow<'t, str> {
         control_text::neutralise(&self.reserved, before, text, after)
     }

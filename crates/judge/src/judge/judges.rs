@@ -184,14 +184,14 @@ impl Judges {
         }
     }
 
-    /// Forgets what waits and nobody waits for.
+    /// Forgets samples that nobody waits for.
     pub(crate) fn forget_unwanted(&self) {
         for named in &*self.services {
             named.service.forget_unwanted();
         }
     }
 
-    /// What they do, all together: the least that one of them does.
+    /// The phase of all: the least that one of them does.
     pub(crate) fn phase(&self) -> Phase {
         let phases = self.services.iter().map(Named::phase);
         phases.reduce(both).unwrap_or_default()
@@ -212,21 +212,21 @@ impl Judges {
         all
     }
 
-    /// Has the engines of all given up; `done` hears when that is so. Commands are carried out one after another, each by all.
+    /// Gives up all engines, then calls `done`. Commands are carried out one after another, each by all.
     pub(crate) fn sleep(&self, done: Done) {
         Commands::add(&self.commands, &self.services, true, done);
     }
 
-    /// Has the engines of all built again; where one cannot be built all sleep on.
+    /// Builds all engines again; if one cannot be built, all sleep on.
     pub(crate) fn wake_up(&self, done: Done) {
         Commands::add(&self.commands, &self.services, false, done);
     }
 
-    /// Ends them, and waits until that is so.
+    /// Ends them, and waits for it.
     pub(crate) fn end(&self) {
         self.memory.close();
         if let Together::Panel(_) = self.together {
-            // What one has not answered needs no vote of the others. What a cascade's first has said may be a question for the second.
+            // All members stop together. The second judge of a cascade ends later: it may still be asked about the first one's verdicts.
             for named in &*self.services {
                 named.service.runtime().stop(Stop::Drained);
             }
@@ -293,7 +293,7 @@ impl Commands {
                 }
             };
             match result {
-                // The device is to be free where it is said that they sleep on.
+                // If they are said to sleep on, the device must be free.
                 Err(error @ CommandError::NotBuilt(_)) if all.len() > 1 => {
                     command_all(&all, true, Box::new(move |_| then(Err(error))));
                 }
@@ -304,7 +304,7 @@ impl Commands {
     }
 }
 
-/// Has all sleep or wake; `done` hears of it once, with the first error if there is one.
+/// Makes all sleep or wake, then calls `done` once, with the first error if there is one.
 fn command_all(services: &[Named], sleeps: bool, done: Done) {
     let state = Arc::new(Mutex::new((services.len(), Ok(()), Some(done))));
     for named in services {
@@ -427,7 +427,7 @@ impl CascadeState {
 struct Votes {
     panel: Arc<Mutex<Panel>>,
     members: usize,
-    /// By place, each member's.
+    /// Each member's, by place.
     given: Mutex<HashMap<usize, Vec<Option<Verdict>>>>,
     take: Arc<dyn TakeVerdict>,
 }

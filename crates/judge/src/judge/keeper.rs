@@ -66,7 +66,7 @@ impl Keeper<'_> {
 
 impl Sink for Keeper<'_> {
     fn keep(&mut self, mut verdict: Verdict) -> Result<(), JudgeError> {
-        // Which of equal prompts was answered first is of this run: the lines are the same after a resumption, and with a cache.
+        // Which of equal prompts was answered first differs by run; lines are the same after a resumption, or with a cache.
         let reused = std::mem::take(&mut verdict.reused);
         let line = self.journal.append(&verdict)?;
         verdict.reused = reused;

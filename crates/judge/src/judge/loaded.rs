@@ -379,7 +379,7 @@ impl Judge {
         sink: &mut dyn Sink,
     ) -> Result<RunEnd, JudgeError> {
         if self.engines.is_empty() && self.text.endpoint.is_none() {
-            // An earlier call lost them.
+            // An earlier call failed.
             return Err(EngineError::Stopped.into());
         }
         let (text, engines) = (&self.text, &mut self.engines);

@@ -276,7 +276,7 @@ pub enum JudgeError {
          to go on"
     )]
     Panicked(String),
-    /// Options that cannot be.
+    /// Invalid options.
     #[error("{0}")]
     Options(String),
     /// Standard output could not be written.

@@ -94,7 +94,7 @@ pub(crate) struct TextParts {
     pub(crate) known: Option<&'static KnownJudge>,
     pub(crate) generation: GenerationDefaults,
     pub(crate) notes: Vec<String>,
-    /// Whoever tokenises the prompts is not known.
+    /// The prompts' tokenizer is not known.
     pub(crate) is_for_others: bool,
 }
 
@@ -445,7 +445,7 @@ fn choices(protocol: &dyn Protocol, tokenizer: &Tokenizer) -> Result<Choices, Te
     };
     let scaffold = protocol.scaffold(ScaffoldWants::default());
     if scaffold.is_some_and(|scaffold| scaffold.grammar().is_some()) {
-        // Under a grammar a word may begin with any of its beginnings.
+        // Under a grammar a word's first token may be any beginning.
         for (token, bytes) in (0..).zip(tokenizer.token_bytes().unwrap_or_default()) {
             for (word, number) in &words {
                 if !bytes.is_empty() && word.as_bytes().starts_with(&bytes) {

@@ -9,7 +9,7 @@ use juror_data::Sample;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OwnSolutions {
     by_question: HashMap<u64, String>,
-    /// Of all of them: others make other verdicts.
+    /// Of all solutions; it is in the manifest, since other solutions give other verdicts.
     hash: String,
 }
 
@@ -34,7 +34,7 @@ impl OwnSolutions {
         self.by_question.len()
     }
 
-    /// What tells them from others.
+    /// The hash of all solutions.
     pub(crate) fn hash(&self) -> &str {
         &self.hash
     }

@@ -14,7 +14,7 @@ use juror_data::verdict::{Confidence, OutcomeSource, Status, Usage, Verdict, Vot
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PanelRule {
-    /// What more judges say; null where as many say the one as the other.
+    /// What most judges say; null for a tie.
     #[default]
     Majority,
     /// True where all say true, false where one says false.
@@ -33,7 +33,7 @@ impl PanelRule {
         }
     }
 
-    /// What votes, each with its weight, say together.
+    /// What votes with these weights decide.
     fn decide(self, votes: impl Iterator<Item = (Option<bool>, f64)>) -> Option<bool> {
         let (mut yes, mut no) = (0.0, 0.0);
         for (vote, weight) in votes {

@@ -125,7 +125,7 @@ pub struct PromptBuilder {
     thinking: Thinking,
     notes: Vec<String>,
     switch: ThinkingSwitch,
-    /// Whoever tokenises the prompt takes any known family's control tokens for such.
+    /// The tokenizer is not known: it may have any family's control tokens.
     is_for_others: bool,
 }
 

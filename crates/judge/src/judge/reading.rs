@@ -79,7 +79,7 @@ pub(super) fn read(
     check(protocol.parse(&visible, starts_in_thinking)?, wants)
 }
 
-/// Reads the text of the protocol's grammar that the tokens from `at` on are.
+/// Reads the tokens from `at` on as text of the protocol's grammar.
 pub(super) fn read_of_grammar(
     text: &JudgeText,
     completion: &Completion,

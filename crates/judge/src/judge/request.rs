@@ -276,7 +276,7 @@ fn hash_of_run(text: &JudgeText, options: &RunOptions) -> blake3::Hasher {
     };
     let mut hasher = blake3::Hasher::new();
     hasher.update(settings.to_string().as_bytes());
-    // Answers without probabilities would not do. Those of other judges keep their keys.
+    // A judge that needs probabilities has keys of its own; other keys are as they were.
     hasher.update(weighed.as_bytes());
     if let Some(served) = &text.endpoint {
         hasher.update(served.key().as_bytes());
@@ -304,7 +304,7 @@ pub(super) fn wants_of(sample: &Sample) -> ScaffoldWants {
     }
 }
 
-/// The protocol's stop rule, which reads text, for tokens.
+/// Applies the protocol's stop rule for text to tokens.
 pub(super) struct TextStop {
     text: Arc<JudgeText>,
     wants_reason: bool,
@@ -333,7 +333,7 @@ impl TextStop {
         if added.restart
             && let Some(matcher) = self.text.protocol.stop(false, self.wants_reason)
         {
-            // An answer that begins only now.
+            // The answer begins only now.
             self.matcher = matcher;
         }
         !added.text.is_empty() && self.matcher.push(&added.text)

@@ -36,10 +36,10 @@ const VERDICTS_AHEAD: usize = 1024;
 /// Answers that are kept for samples to come: those of one question are judged near each other.
 const KEPT_ANSWERS: usize = 2048;
 
-/// Answers that are made verdicts of at a time.
+/// Answers made into verdicts at a time.
 const AT_ONCE: usize = 64;
 
-/// From so many answers on they are made verdicts of in parallel.
+/// The fewest answers made into verdicts in parallel.
 const IN_PARALLEL: usize = 8;
 
 /// How often it is looked whether the run is interrupted.
@@ -141,7 +141,7 @@ impl<'e> Working<'e> {
         })
     }
 
-    /// Ends the engines, what they were not done with is dropped; the failure of one of them.
+    /// Stops the engines and drops unfinished requests. Returns the failure of one, if any failed.
     fn end(self) -> Option<BackendFailure> {
         self.runtime.stop(Stop::Now);
         self.runtime.join()

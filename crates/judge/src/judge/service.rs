@@ -32,8 +32,8 @@ use juror_data::verdict::Verdict;
 use juror_engine::engine::Request;
 use juror_engine::model::DeviceChoice;
 
-/// Requests that wait in an engine for a place in its batch: enough that it never runs dry, and few, for they are served in their
-/// order, whosever they are.
+/// Requests that wait in an engine for a place in its batch: enough that it never runs dry, and few, for clients no longer have
+/// turns there.
 const AHEAD: usize = 16;
 
 /// Answers that are kept in memory for clients that ask again.
@@ -167,7 +167,7 @@ impl Work {
         let mut waiting = self.lock();
         if waiting.is_over {
             drop(waiting);
-            // Whoever hears of it may come back here.
+            // Unlocked, for the drop may call this again.
             return drop(job);
         }
         waiting.prompts.push(client, job);
@@ -175,7 +175,7 @@ impl Work {
         self.changed.notify_one();
     }
 
-    /// Nothing more will be asked: what waits is dropped, what the model has said is still made verdicts of.
+    /// Nothing more will be asked: waiting jobs are dropped, answers still become verdicts.
     fn close(&self) {
         let mut waiting = self.lock();
         waiting.is_over = true;
@@ -322,7 +322,7 @@ impl JudgeService {
         self.shared.verdicts().broken(sample, 0, why)
     }
 
-    /// Forgets what waits and nobody waits for: to be called where memory is short. Whoever asks for it again asks anew.
+    /// Forgets waiting samples that nobody waits for, when memory is short. Asked for again, they are new.
     pub(crate) fn forget_unwanted(&self) {
         let is_wanted = |job: &Job| job.turn() == Turn::Now;
         self.shared.work.lock().prompts.retain(is_wanted);
@@ -339,12 +339,12 @@ impl JudgeService {
         self.shared.runtime.phase()
     }
 
-    /// Waits until its phase is another than `old`, or `patience` is over; the phase then.
+    /// Waits until its phase is not `old`, at most `patience`. Returns the phase then.
     pub fn wait_for_change(&self, old: &Phase, patience: Duration) -> Phase {
         self.shared.runtime.wait_for_change(old, patience)
     }
 
-    /// Has it give up its engines, once they have answered what they have.
+    /// Gives up its engines, once they have answered what they have.
     pub fn sleep(&self) {
         self.shared.runtime.sleep(Box::new(|_| {}));
     }
@@ -354,7 +354,7 @@ impl JudgeService {
         self.shared.runtime.wake_up(Box::new(|_| {}));
     }
 
-    /// Ends it, and waits until it has: what the engines have is answered, what waits is dropped.
+    /// Ends it, and waits for it: what the engines have is answered, what waits is dropped.
     pub(crate) fn end(&self) {
         self.shared.runtime.stop(Stop::Drained);
         self.shared.runtime.join();

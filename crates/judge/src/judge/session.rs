@@ -77,7 +77,7 @@ pub enum VerdictSource {
 
 /// A model that judges, and how it runs.
 pub struct ModelRun {
-    /// It.
+    /// The model.
     pub model: JudgeModel,
     /// Its text side.
     pub text: Arc<JudgeText>,

@@ -52,9 +52,9 @@ impl Share {
 /// How often a judge names the first wrong step that the data names (`ProcessBench`, arXiv 2412.06559).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct FirstErrors {
-    /// Responses with a wrong step, and of these the ones whose first is named.
+    /// Responses with a wrong step, and the share of them whose first wrong step the judge names.
     pub erroneous: Share,
-    /// Responses without one, and of these the ones of which that is said.
+    /// Responses without a wrong step, and the share of them that the judge calls free of error.
     pub correct: Share,
     /// Answers that could be read, whatever the data says.
     read: usize,

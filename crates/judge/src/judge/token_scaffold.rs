@@ -88,7 +88,7 @@ impl Fork {
         self
     }
 
-    /// Up to where the branches that are alive are alike, from `from` on.
+    /// How far the branches that are alive agree, from `from` on.
     fn common(&self, from: usize) -> usize {
         let token = |branch: usize, at: usize| self.branches[branch].get(at);
         let first = self.alive.first().copied().unwrap_or(0);

@@ -18,7 +18,7 @@ impl Yields {
     }
 }
 
-/// The values of a block; of a field that is not asked for none.
+/// The values of a block; none of a field that is not asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Values {
     pub(super) process: Option<bool>,

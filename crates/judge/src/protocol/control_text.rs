@@ -14,7 +14,7 @@ use std::sync::LazyLock;
 
 use super::reserved::{Breaches, Reserved, replace};
 
-/// Breaking a token makes no other one of the known; a delimiter of the prompt may be made, at most this often.
+/// Breaking a token makes no other known one, but may make a delimiter of the prompt, at most this often.
 const ROUNDS: usize = 4;
 
 /// The longest name between a token's brackets, in bytes.

@@ -109,7 +109,7 @@ fn grade(value: &Value) -> Option<Grade> {
     match value {
         Value::Bool(met) => Some(Grade::Met(*met)),
         Value::Number(level) => level.as_u64()?.try_into().ok().map(Grade::Level),
-        // In quotes it says the same.
+        // A grade may be in quotes.
         Value::String(text) => {
             let text = text.trim().to_lowercase();
             match text.as_str() {

@@ -163,7 +163,7 @@ pub(super) fn read(
             [] => return,
             [(key, Value::String(word))] => ((*key).clone(), Ok(word.clone())),
             [(key, other)] => ((*key).clone(), Err(other.to_string())),
-            // As one that stands twice.
+            // The key stands twice.
             _ => {
                 found = Err(none());
                 return;
@@ -238,7 +238,7 @@ fn word_of(object: &str, key: &str) -> Option<Range<usize>> {
 }
 
 /// Hands on every complete object in a text and its place, and `None` for one that is broken. Objects inside of others are not
-/// looked at. Behind one that is broken nothing is: what follows may be a quotation inside of it.
+/// looked at, nor what follows a broken one: it may be a quotation inside of it.
 pub(super) fn each_object(
     text: &str,
     mut take: impl FnMut(Option<(Map<String, Value>, Range<usize>)>),

@@ -178,7 +178,7 @@ impl Labels {
         })
     }
 
-    /// The label that a text is, for other forms of answers.
+    /// The label with this spelling, for other forms.
     pub(super) fn named(&self, text: &str) -> Option<&Label> {
         self.find(text).map(|at| &self.known[at])
     }

@@ -16,7 +16,7 @@ own, after \"Answer:\".
 {{question}}{{student_answer}}{{reference_answer}}
 ";
 
-/// See [`NAME`].
+/// See [`OWN_SOLUTION`].
 #[derive(Debug)]
 pub(super) struct OwnSolution;
 

@@ -56,7 +56,7 @@ pub(crate) struct Reserved {
 pub(crate) struct Breaches {
     /// The characters to be replaced, by their offsets in bytes of the field, and what they are in the delimiter.
     pub(crate) at: BTreeMap<usize, char>,
-    /// The field's beginning goes on a delimiter that the prompt's own text has begun.
+    /// The field begins with the rest of a delimiter that the prompt has begun.
     pub(crate) goes_on: bool,
 }
 
@@ -247,7 +247,7 @@ impl Reserved {
     }
 }
 
-/// A field between the nearest of the prompt's own text.
+/// A field with the prompt's own text next to it.
 struct Whole {
     text: String,
     from: usize,

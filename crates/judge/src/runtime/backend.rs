@@ -31,10 +31,10 @@ pub struct DeviceStats {
 
 /// What answers requests. It takes as many as it is given, and tells by its [`Reports`] what comes of them.
 pub(crate) trait Backend: Send {
-    /// Takes a request. Of a form is what cannot follow a guide: the answer must be of it.
+    /// Takes a request. `form` is for a backend that cannot follow its guide: the answer must have that form.
     fn submit(&mut self, request: Request, form: Option<Arc<ServerForm>>);
 
-    /// Has it end, once it has answered what it has or, `at_once`, without doing so. Its last report says that it has.
+    /// Tells it to end: `at_once`, or after it has answered what it has. Its last report says that it has ended.
     fn end(&mut self, at_once: bool);
 }
 
@@ -56,7 +56,7 @@ impl IdleBackend {
 pub(crate) type StartBackend =
     Box<dyn FnOnce(Reports) -> Result<Box<dyn Backend>, ThreadError> + Send>;
 
-/// By what a backend tells what it does.
+/// What a backend reports to.
 #[derive(Clone)]
 pub(crate) struct Reports {
     pub(super) at: usize,
@@ -64,18 +64,18 @@ pub(crate) struct Reports {
 }
 
 impl Reports {
-    /// What was done so far, and the requests that are answered.
+    /// Reports what was done so far, and the requests that are answered.
     pub(crate) fn answered(&self, stats: Stats, completions: Vec<Completion>) {
         self.send(Message::Answered(self.at, stats, completions));
     }
 
-    /// It has ended.
+    /// Reports that it has ended.
     pub(crate) fn ended(&self, result: Result<(), EngineError>) {
         self.send(Message::Ended(self.at, result));
     }
 
     fn send(&self, message: Message) {
-        // Where nobody listens any longer nobody needs to know.
+        // A runtime that has ended needs no reports.
         let _ = self.mailbox.send(message);
     }
 }
@@ -96,7 +96,7 @@ pub(crate) fn local(
                     let (device, engine) = (device.clone(), *engine);
                     let _ = returned.send((reports.at, DeviceEngine { device, engine }));
                 } else {
-                    // It leaves its device before it is said that it has.
+                    // First, so that the device is free when `ended` is reported.
                     drop(engine);
                 }
                 drop(held.take());

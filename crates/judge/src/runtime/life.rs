@@ -9,10 +9,10 @@ use super::{BackendFailure, Build, Stop};
 use juror_base::panics;
 use juror_engine::engine::EngineError;
 
-/// So often the backends may fail one after another without a token between, until the runtime gives up.
+/// Failures of backends in a row, without a token between them, after which the runtime gives up.
 const MOST_FAILURES: u32 = 3;
 
-/// The pause before backends that have failed, and could not be built again, are built once more.
+/// The pause before another try, where failed backends could not be built again.
 const PAUSE: Duration = Duration::from_secs(5);
 
 /// What a runtime does.
@@ -33,7 +33,7 @@ pub enum Phase {
     Failed(String),
 }
 
-/// Hears when a command is carried out, or why it will not be.
+/// Called once a command is carried out, or cannot be.
 pub(crate) type Done = Box<dyn FnOnce(Result<(), CommandError>) + Send>;
 
 /// Why a command is not carried out.
@@ -48,7 +48,7 @@ pub(crate) enum CommandError {
 /// Backends that were built, with their sizes in words, or why not.
 pub(super) type Built = Result<(Vec<IdleBackend>, String), String>;
 
-/// To sleep or to wake, and who waits for it.
+/// A command, and who waits for it.
 struct Command {
     sleeps: bool,
     done: Vec<Done>,
@@ -58,7 +58,7 @@ struct Command {
 #[derive(Default)]
 pub(super) struct Life {
     state: State,
-    /// Builds its backends; without it they were given.
+    /// Builds the backends; `None` if they were given from outside.
     pub(super) build: Option<Build>,
     /// What is to be carried out, one after another.
     commands: VecDeque<Command>,
@@ -76,7 +76,7 @@ enum State {
     /// Backends are to be built.
     #[default]
     Unbuilt,
-    /// Another thread builds them; were they woken, they may sleep on where that fails.
+    /// Another thread builds them. If that fails after a wake, the runtime sleeps on.
     Building {
         was_woken: bool,
     },
@@ -102,7 +102,7 @@ impl Life {
         matches!(self.state, State::Ready)
     }
 
-    /// When it is to be looked after without a message.
+    /// How long to wait for a message at most.
     pub(super) fn next_look(&self) -> Option<Duration> {
         match self.state {
             State::Pausing(until) => Some(until.saturating_duration_since(Instant::now())),
@@ -110,7 +110,7 @@ impl Life {
         }
     }
 
-    /// Adds a command; what is commanded twice in a row is one.
+    /// Adds a command; the same one twice in a row is one.
     pub(super) fn command(&mut self, sleeps: bool, done: Done) {
         match self.commands.back_mut() {
             Some(last) if last.sleeps == sleeps => last.done.push(done),
@@ -121,12 +121,12 @@ impl Life {
         }
     }
 
-    /// Whether the next command is to sleep, or to wake.
+    /// Whether the next command is to sleep.
     fn commanded(&self) -> Option<bool> {
         self.commands.front().map(|command| command.sleeps)
     }
 
-    /// The next command is carried out.
+    /// Ends the next command.
     fn carried_out(&mut self, result: &Result<(), CommandError>) {
         let command = self.commands.pop_front();
         for done in command.into_iter().flat_map(|command| command.done) {
@@ -147,7 +147,7 @@ impl Life {
 }
 
 impl Owner {
-    /// Goes from phase to phase as far as can be; how it ends, once it does.
+    /// Goes from phase to phase as far as it can. Returns the end, if it came.
     pub(super) fn live(&mut self) -> Option<Phase> {
         loop {
             let stop = self.life.stop;
@@ -182,7 +182,7 @@ impl Owner {
         }
     }
 
-    /// Has backends built on a thread of their own: what is asked and known meanwhile is answered for.
+    /// Builds the backends on another thread, so that what is known is answered meanwhile.
     fn build(&mut self, was_woken: bool) {
         let Some(build) = self.life.build.clone() else {
             self.life.state = State::Over(Phase::Stopped);
@@ -220,7 +220,7 @@ impl Owner {
                 self.life.state = State::Ready;
                 self.enter(Phase::Ready(sizes));
             }
-            // The device may still be in use by whoever it was left to.
+            // Another program may still use the device.
             Err(why) if was_woken => {
                 self.fall_asleep(Some(why.clone()));
                 self.life.carried_out(&Err(CommandError::NotBuilt(why)));

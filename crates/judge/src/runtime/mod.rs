@@ -61,7 +61,7 @@ pub(crate) struct Submission {
     pub(crate) form: Option<Arc<ServerForm>>,
     /// What the request's guide notes.
     pub(crate) notes: GuideNotes,
-    /// What the answer depends on: equal keys are answered once. Without one it is asked whoever has asked the same.
+    /// What the answer depends on: equal keys are answered once. Without a key the model is always asked.
     pub(crate) key: Option<AnswerKey>,
     /// Takes the answer.
     pub(crate) reply: Box<dyn Reply>,
@@ -78,7 +78,7 @@ pub(crate) struct GuideNotes {
 
 /// Takes an answer. It is dropped where there will be none, because the runtime has ended.
 pub(crate) trait Reply: Send {
-    /// Takes it, on the owner's thread: it hands it on, and does nothing that takes long.
+    /// Takes it on the owner's thread: it must hand it on quickly.
     fn take(self: Box<Self>, answer: Result<Answered, Unanswered>);
 
     /// Whether anybody waits for it still.
@@ -156,7 +156,7 @@ pub(crate) struct BackendFailure {
 /// Sees every completion, with the time that its request has waited for a backend.
 pub(crate) type Observer = Box<dyn Fn(&Completion, Duration) + Send + Sync>;
 
-/// Builds backends, again after they were put to sleep or have failed; with their sizes in words.
+/// Builds backends, at first and after sleep or a failure; also gives their sizes in words.
 pub(crate) type Build = Arc<dyn Fn() -> Result<(Vec<IdleBackend>, String), String> + Send + Sync>;
 
 /// Where a runtime's backends are from.
@@ -221,8 +221,8 @@ impl Runtime {
         })
     }
 
-    /// One that keeps these engines busy, and how many requests that takes; `returned` takes those back that have not failed, once
-    /// they have ended, each with its place.
+    /// Starts one for these engines; also gives how many requests keep them busy. Engines that end without failing go to `returned`,
+    /// each with its place.
     ///
     /// # Errors
     /// [`ThreadError`] where the system refuses to start a thread.
@@ -247,7 +247,7 @@ impl Runtime {
         Ok((Self::start(Supply::Given(backends), options)?, most))
     }
 
-    /// One that keeps this backend busy, which takes `ahead` requests more than it works on.
+    /// Starts one for this backend, which takes `ahead` requests more than it works on.
     ///
     /// # Errors
     /// [`ThreadError`] where the system refuses to start a thread.
@@ -265,17 +265,17 @@ impl Runtime {
         Self::start(Supply::Given(vec![backend]), options)
     }
 
-    /// Asks something. Its reply is dropped where the runtime has ended.
+    /// Submits a request; its reply is dropped if the runtime has ended.
     pub(crate) fn submit(&self, submission: Submission) {
         self.send(Message::Submit(Box::new(submission)));
     }
 
-    /// Ends it; what it is told first and hardest counts.
+    /// Ends it; of several calls the most urgent counts.
     pub(crate) fn stop(&self, stop: Stop) {
         self.send(Message::Stop(stop));
     }
 
-    /// Waits until it has ended; the failure that it has ended with, if it was given its backends.
+    /// Waits until it has ended. Returns the failure, if one of the given backends failed.
     pub(crate) fn join(&self) -> Option<BackendFailure> {
         let thread = self.thread.lock();
         let thread = thread.unwrap_or_else(PoisonError::into_inner).take();
@@ -289,25 +289,25 @@ impl Runtime {
     }
 
     fn send(&self, message: Message) {
-        // Whatever it holds is dropped where nobody listens any longer.
+        // If the owner has ended, the message is dropped.
         let _ = self.mailbox.send(message);
     }
 }
 
 #[cfg(any(feature = "serve", test))]
 impl Runtime {
-    /// Has the backends given up, once they have answered what they have; `done` hears when that is so. Commands are carried
-    /// out one after another.
+    /// Gives up the backends once they have answered what they have, then calls `done`. Commands are carried out one after
+    /// another.
     pub(crate) fn sleep(&self, done: Done) {
         self.send(Message::Sleep(done));
     }
 
-    /// Has the backends built again.
+    /// Builds the backends again.
     pub(crate) fn wake_up(&self, done: Done) {
         self.send(Message::Wake(done));
     }
 
-    /// Forgets what waits and nobody waits for. Whoever asks for it again asks anew.
+    /// Forgets waiting requests that nobody waits for.
     pub(crate) fn forget_unwanted(&self) {
         self.send(Message::Forget);
     }
@@ -317,7 +317,7 @@ impl Runtime {
         self.board.lock().phase.clone()
     }
 
-    /// Waits until its phase is another than `old`, or `patience` is over; the phase then.
+    /// Waits until its phase is not `old`, at most `patience`. Returns the phase then.
     pub(crate) fn wait_for_change(&self, old: &Phase, patience: Duration) -> Phase {
         let waited = self
             .board
@@ -333,7 +333,7 @@ impl Runtime {
         (board.waiting, board.submitted)
     }
 
-    /// What all backends did so far, those before them too.
+    /// What all backends did so far, ended ones included.
     pub(crate) fn stats(&self) -> Stats {
         let board = self.board.lock();
         let now = board.devices.iter().map(|device| &device.stats);
@@ -363,7 +363,7 @@ struct Board {
 struct Published {
     phase: Phase,
     devices: Vec<DeviceStats>,
-    /// What backends did that are gone.
+    /// What ended backends did.
     earlier: Stats,
     waiting: usize,
     submitted: usize,

@@ -37,15 +37,15 @@ pub(super) enum Message {
     Stop(Stop),
 }
 
-/// What waits, or what a backend has.
+/// A request that is not answered.
 struct Pending {
-    /// Until a backend has it.
+    /// None once a backend has it.
     request: Option<Request>,
     form: Option<Arc<ServerForm>>,
     question: u64,
     notes: GuideNotes,
     key: Option<AnswerKey>,
-    /// Who waits for it; the first has asked for it.
+    /// Who waits for it, in the order of asking.
     replies: Vec<Box<dyn Reply>>,
     submitted: Instant,
     /// The place of the backend that has it.
@@ -128,7 +128,7 @@ impl Owner {
         Ok(owner)
     }
 
-    /// Works until it is to end; the failure of a backend that it was given.
+    /// Works until it ends. Returns the failure of a given backend.
     pub(super) fn run(mut self) -> Option<BackendFailure> {
         let at_end = self.options.at_end.take();
         let worked = panics::guarded(|| self.work());
@@ -140,7 +140,7 @@ impl Owner {
         self.enter(end.clone());
         self.life.refuse_all(&end);
         let failure = self.life.failure.take();
-        // Who waits hears that there will be no answer; then whatever waits for the end does.
+        // Dropping the replies tells who waits; then `at_end` is called.
         drop(self);
         if let Some(at_end) = at_end {
             at_end();
@@ -222,12 +222,12 @@ impl Owner {
         Ok(())
     }
 
-    /// The backends are gone: what they did is of those before.
+    /// All backends have ended: adds their counters to `earlier`, and forgets them.
     pub(super) fn retire_backends(&mut self) {
         self.backends.clear();
         let mut published = self.board.lock();
         for device in std::mem::take(&mut published.devices) {
-            // What is gone does not run.
+            // Backends that have ended run nothing and hold no blocks.
             let stats = Stats {
                 running: 0,
                 used_blocks: 0,
@@ -383,7 +383,7 @@ impl Owner {
         }
     }
 
-    /// A request is answered: whoever waits for it hears so.
+    /// Hands a completion to all who wait for it.
     fn answered(&mut self, at: usize, completion: Completion) {
         let Some(pending) = self.pending.remove(&completion.id) else {
             return;
@@ -454,7 +454,7 @@ impl Owner {
         }
     }
 
-    /// The requests that backends have will have no answer.
+    /// Fails the requests that backends have.
     pub(super) fn fail_submitted(&mut self, why: &str) {
         let submitted = self
             .pending
@@ -468,7 +468,7 @@ impl Owner {
         }
     }
 
-    /// Forgets what waits and nobody waits for.
+    /// Forgets requests that nobody waits for.
     fn forget_unwanted(&mut self) {
         let unwanted = self
             .pending

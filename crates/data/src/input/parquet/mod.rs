@@ -52,8 +52,7 @@ pub(super) struct Parquet {
 }
 
 impl Parquet {
-    /// Opens a file. One that cannot be read at any offset (a pipe, a compressed file) is first copied to a temporary file
-    /// beside `output`.
+    /// Opens a file. One that cannot be read at any offset (a pipe, a compressed file) is first copied to a temporary file beside `output`.
     pub(super) fn new(
         mut bytes: Bytes,
         path: Option<&Path>,

@@ -119,8 +119,7 @@ impl<'a> Keys<'a> {
         self.value.get(key).filter(|value| !value.is_null())
     }
 
-    /// Fails on the first key that was never read and could matter: one that is neither known to have no effect, nor null,
-    /// false or empty.
+    /// Fails on the first key that was never read and could matter: one that is neither known to have no effect, nor null, false or empty.
     pub(in crate::checkpoint) fn all_asked_for(&self) -> Result<(), CheckpointError> {
         let asked = self.asked.borrow();
         let keys = self.value.as_object().into_iter().flatten();

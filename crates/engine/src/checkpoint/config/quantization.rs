@@ -20,8 +20,7 @@ pub enum Quantization {
     },
 }
 
-/// Reads `quantization_config`. What is not supported is refused by name; of gpt-oss' MXFP4, which is of its experts, nothing is
-/// said here.
+/// Reads `quantization_config`. What is not supported is refused by name; of gpt-oss' MXFP4, which is of its experts, nothing is said here.
 pub(super) fn parse(
     keys: &Keys,
     architecture: Architecture,

@@ -181,8 +181,7 @@ impl Rope {
         }
     }
 
-    /// Reads the keys for heads of `head_dim` numbers, with the family's defaults for the base and for the share of a head
-    /// that is rotated.
+    /// Reads the keys for heads of `head_dim` numbers, with the family's defaults for the base and for the share of a head that is rotated.
     pub(super) fn parse(
         keys: &Keys,
         head_dim: usize,
@@ -245,8 +244,7 @@ impl Rope {
         }
         let kind = rope.get("rope_type").or_else(|| rope.get("type"));
         let kind = match kind {
-            // transformers 5 may leave it out where nothing is stretched; transformers 4 has the key only where something
-            // is.
+            // transformers 5 may leave it out where nothing is stretched; transformers 4 has the key only where something is.
             None if rope.name == "rope_parameters" || rope.values.is_none() => "default",
             Some(Value::String(kind)) => kind,
             _ => return keys.fail(format!("{} does not say its rope_type", rope.name)),

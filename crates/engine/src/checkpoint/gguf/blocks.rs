@@ -163,8 +163,7 @@ pub(crate) fn scale_and_min(bytes: &[u8], block: usize) -> (u8, u8) {
     )
 }
 
-/// The nibble of a block's number `i` in `Q4_K` and `Q5_K`: 32 bytes hold one block in the low nibbles and the next in the
-/// high ones.
+/// The nibble of a block's number `i` in `Q4_K` and `Q5_K`: 32 bytes hold one block in the low nibbles and the next in the high ones.
 pub(crate) fn nibble(bytes: &[u8], block: usize, i: usize) -> u8 {
     bytes[block / 2 * BLOCK + i] >> (4 * (block % 2)) & 15
 }

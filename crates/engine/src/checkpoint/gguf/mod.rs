@@ -61,8 +61,7 @@ pub struct Gguf {
 }
 
 impl Gguf {
-    /// Reads a file's header, and those of its other parts where it is the first of several
-    /// (`NAME-00001-of-00003.gguf`).
+    /// Reads a file's header, and those of its other parts where it is the first of several (`NAME-00001-of-00003.gguf`).
     ///
     /// # Errors
     /// [`CheckpointError::Weights`] for a damaged header, [`CheckpointError::Config`] for a model that is not supported, naming the
@@ -247,8 +246,7 @@ fn parts(path: &Path, metadata: &Metadata) -> Result<Vec<PathBuf>, CheckpointErr
         .collect()
 }
 
-/// The number of experts in a layer; `None` without experts. Stacked experts are split into a tensor each, so their number
-/// is limited.
+/// The number of experts in a layer; `None` without experts. Stacked experts are split into a tensor each, so their number is limited.
 fn experts(
     metadata: &Metadata,
     config: &Json,

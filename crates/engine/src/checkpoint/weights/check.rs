@@ -78,8 +78,7 @@ impl Weights {
     }
 }
 
-/// Whether a tensor's type does not fit its name: bytes must be MXFP4's blocks or scales, and FP8 and packed numbers are none
-/// without their scales.
+/// Whether a tensor's type does not fit its name: bytes must be MXFP4's blocks or scales, and FP8 and packed numbers are none without their scales.
 fn wrong_type(name: &str, location: &StoredTensor) -> bool {
     let bytes = name.ends_with("_blocks") || name.ends_with("_scales");
     match location.dtype {

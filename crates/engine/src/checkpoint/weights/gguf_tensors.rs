@@ -17,8 +17,7 @@ use crate::checkpoint::{CheckpointError, ModelSource};
 pub(crate) enum RowOrder {
     /// The decoder's order.
     Stored,
-    /// The two rows of a rotary pair are neighbours in each head: row `2i + s` of a head is the decoder's row `s · head_dim
-    /// / 2 + i`.
+    /// The two rows of a rotary pair are neighbours in each head: row `2i + s` of a head is the decoder's row `s · head_dim / 2 + i`.
     Pairs {
         /// Width of a head.
         head_dim: usize,

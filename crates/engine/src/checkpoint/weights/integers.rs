@@ -24,8 +24,7 @@ pub enum Layout {
     },
     /// AWQ's `gemm`: words `[inputs, outputs / n]` of eight outputs in an order of their own; scales and zeros likewise.
     Awq,
-    /// compressed-tensors: words `[outputs, inputs / n]`; scales `[outputs, groups]`; zeros `[outputs / n, groups]`, or half of
-    /// the range.
+    /// compressed-tensors: words `[outputs, inputs / n]`; scales `[outputs, groups]`; zeros `[outputs / n, groups]`, or half of the range.
     Rows,
 }
 
@@ -37,7 +36,7 @@ pub(super) struct Integers {
     pub(super) words: StoredTensor,
     pub(super) scales: StoredTensor,
     pub(super) zeros: Option<StoredTensor>,
-    /// The group of each input, where it is not that of its place.
+    /// Which group each input belongs to; `None` if groups are consecutive inputs.
     pub(super) groups: Option<StoredTensor>,
 }
 

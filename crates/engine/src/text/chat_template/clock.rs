@@ -105,8 +105,7 @@ impl Clock {
         told.moment.format(format)
     }
 
-    /// As much of the moment as the template has used: nothing, the date, or date and time. Read back as a [`Moment`], it
-    /// gives the same text.
+    /// As much of the moment as the template has used: nothing, the date, or date and time. Read back as a [`Moment`], it gives the same text.
     pub fn used(&self) -> Option<String> {
         let told = self.told();
         if told.formats.is_empty() {

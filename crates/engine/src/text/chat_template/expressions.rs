@@ -38,8 +38,7 @@ impl Parser {
     pub(super) fn expression(&mut self) -> Result<Expression, Fault> {
         self.deeper(|parser| {
             let value = parser.or()?;
-            // Nested conditions in a row are kept in a list: as a tree they would be as deep as the row is long, in each
-            // bracket anew.
+            // Nested conditions in a row are kept in a list: as a tree they would be as deep as the row is long, in each bracket anew.
             let mut conditions = Vec::new();
             let mut otherwise = None;
             while parser.skip_name("if") {

@@ -111,8 +111,7 @@ impl<'s> Lexer<'s> {
         }
     }
 
-    /// Adds the text before a tag: without space at its end if the tag has a minus, without the indent of a block without a
-    /// sign.
+    /// Adds the text before a tag: without space at its end if the tag has a minus, without the indent of a block without a sign.
     fn data_before(&mut self, text: &str, sign: Option<char>, is_block: bool) {
         let shown = match sign {
             Some('-') => text.trim_end_matches(is_space),

@@ -35,8 +35,7 @@ impl ReasoningEffort {
     }
 }
 
-/// What a user may ask of a template. Options that are not given are left undefined, so that the template's own defaults
-/// apply.
+/// What a user may ask of a template. Options that are not given are left undefined, so that the template's own defaults apply.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ChatOptions {
     /// `enable_thinking`
@@ -49,8 +48,7 @@ pub struct ChatOptions {
     pub variables: Vec<TemplateVariable>,
 }
 
-/// A variable of a template, given by the user: `NAME=VALUE`, where a value that is JSON is read as JSON, and any other
-/// is a text.
+/// A variable of a template, given by the user: `NAME=VALUE`, where a value that is JSON is read as JSON, and any other is a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TemplateVariable {
     /// The name.

@@ -155,8 +155,7 @@ pub(super) fn stripped<'o>(
     })
 }
 
-/// Each word with its first letter in upper case and the others in lower case; a new word begins after each character that
-/// `ends_word`.
+/// Each word with its first letter in upper case and the others in lower case; a new word begins after each character that `ends_word`.
 pub(super) fn titled(text: &str, ends_word: fn(char) -> bool) -> String {
     let mut titled = String::new();
     let mut begins = true;

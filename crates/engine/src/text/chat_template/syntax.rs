@@ -123,8 +123,7 @@ pub(super) enum Expression {
     List(Vec<Expression>),
     Tuple(Vec<Expression>),
     Dictionary(Vec<(Expression, Expression)>),
-    /// `a if condition else b`. Conditions in a row are a list, of which the last is evaluated first and has the `else`;
-    /// then `a` and `b`.
+    /// `a if condition else b`. Conditions in a row are a list, of which the last is evaluated first and has the `else`; then `a` and `b`.
     Conditional(Box<(Vec<Expression>, Expression, Option<Expression>)>),
     Or(Vec<Expression>),
     And(Vec<Expression>),

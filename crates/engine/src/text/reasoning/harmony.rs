@@ -34,8 +34,7 @@ impl HarmonyTokens {
         })
     }
 
-    /// The tokens that end a generation: `<|return|>` and `<|call|>` beside the model's own; never `<|end|>`, since another
-    /// message follows it.
+    /// The tokens that end a generation: `<|return|>` and `<|call|>` beside the model's own; never `<|end|>`, since another message follows it.
     pub(super) fn ends(&self, own: &[u32]) -> Vec<u32> {
         let mut ends: Vec<u32> = own
             .iter()

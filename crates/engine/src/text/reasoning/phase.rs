@@ -56,8 +56,7 @@ impl Thinking {
         self.found.iter().find(|tags| is_open(text, tags))
     }
 
-    /// Of the pairs of tags that a completion's reader knows, those that the model's files name, and `<think>` if the user
-    /// gave the style.
+    /// Of the pairs of tags that a completion's reader knows, those that the model's files name, and `<think>` if the user gave the style.
     pub(super) fn reader_pairs(
         style: &ThinkingStyle,
         is_given: bool,

@@ -56,8 +56,7 @@ pub(super) fn hidden(
     (copy, ids)
 }
 
-/// Whether this is the name of a control token, special or not: a name in angle or square brackets that is not a byte
-/// (`<0x0A>`).
+/// Whether this is the name of a control token, special or not: a name in angle or square brackets that is not a byte (`<0x0A>`).
 pub(super) fn is_markup(name: &str) -> bool {
     let inside = name
         .strip_prefix('<')

@@ -100,8 +100,7 @@ impl VocabularyTrie {
     ) -> Option<usize> {
         let mut covering = MinimumCover::new(self);
         let mut rest = text;
-        // The beginning counts as a cut: a tokenizer may put something before a text that becomes one token with its first
-        // word.
+        // The beginning counts as a cut: a tokenizer may put something before a text that becomes one token with its first word.
         let mut cuts = 1;
         while !rest.is_empty() {
             let (part, after) = rest.split_at(rest.floor_char_boundary(self.part));

@@ -170,8 +170,7 @@ impl Tokenizer {
         })
     }
 
-    /// Token ids of text that juror or a chat template wrote: added and special tokens are recognised, and none is put
-    /// around the text.
+    /// Token ids of text that juror or a chat template wrote: added and special tokens are recognised, and none is put around the text.
     ///
     /// # Errors
     /// [`TextError::Tokenizer`] if the tokenizer refuses the text.
@@ -247,8 +246,7 @@ impl Tokenizer {
             .flatten()
     }
 
-    /// As [`Self::encode_untrusted_at`], with the bytes of `text` that each token stands for, and without the check for
-    /// control tokens.
+    /// As [`Self::encode_untrusted_at`], with the bytes of `text` that each token stands for, and without the check for control tokens.
     ///
     /// # Errors
     /// [`TextError::Tokenizer`] if the tokenizer refuses the text.
@@ -384,8 +382,7 @@ impl Pair {
     }
 }
 
-/// Tokenises, turning panics into errors: the library panics where a pattern reaches its backtracking limit, or a map of
-/// characters is damaged.
+/// Tokenises, turning panics into errors: the library panics where a pattern reaches its backtracking limit, or a map of characters is damaged.
 fn attempt(
     encode: impl FnOnce() -> tokenizers::Result<tokenizers::Encoding>,
 ) -> Result<tokenizers::Encoding, TextError> {
@@ -398,8 +395,7 @@ fn attempt(
     }
 }
 
-/// Whether merges are left out at random, as in the training of some models: the same text would have other tokens each
-/// time.
+/// Whether merges are left out at random, as in the training of some models: the same text would have other tokens each time.
 fn has_random_merges(document: &Value) -> bool {
     document
         .get("model")
@@ -427,8 +423,7 @@ const MAX_TOKENS: usize = 1 << 20;
 /// The most merges; there may be several for each token.
 const MAX_MERGES: usize = 1 << 21;
 
-/// Fails if a vocabulary would take too much memory: a merge takes a hundred times its bytes, and a vocabulary is kept four
-/// times.
+/// Fails if a vocabulary would take too much memory: a merge takes a hundred times its bytes, and a vocabulary is kept four times.
 fn check_size(document: &Value) -> Result<(), TextError> {
     let model = &document["model"];
     let count = |value: &Value| match value {

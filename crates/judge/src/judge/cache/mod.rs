@@ -246,7 +246,7 @@ impl Drop for AnswerCache {
         let now = SystemTime::now();
         for path in used {
             let file = File::options().append(true).open(path);
-            // One that has gone stays away, and on a file system that is read alone it stays as old as it is.
+            // Fails if the file has gone, or on a read-only file system: neither matters.
             let _ = file.and_then(|file| file.set_modified(now));
         }
     }
@@ -282,7 +282,7 @@ fn evict(
     Ok(())
 }
 
-/// May a process be writing a segment that was changed at this time? So it may where the clock of the disk is ahead.
+/// May a process be writing a segment changed at this time? Yes, also if the disk's clock is ahead.
 fn is_in_use(changed: SystemTime) -> bool {
     let age = SystemTime::now().duration_since(changed);
     age.map_or(true, |age| age < IN_USE)
@@ -295,7 +295,7 @@ fn segments(folder: &Path) -> Result<Vec<PathBuf>, CacheError> {
         let path = entry.map_err(at(folder))?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         if name.ends_with(segment::ENDING) {
-            // A pipe would be waited for, and a device has no end. One that has gone meanwhile is none.
+            // Regular files alone: a pipe blocks, a device never ends. One may have gone meanwhile.
             match fs::metadata(&path) {
                 Ok(about) if about.is_file() => found.push(path),
                 Ok(_) => {
@@ -406,7 +406,7 @@ pub fn prune(folder: &Path, size: u64) -> Result<(), CacheError> {
     let mut writer: Option<Writer> = None;
     let finish = |writer: &mut Option<Writer>, anew: &mut Vec<PathBuf>, latest: &mut SystemTime| {
         if let Some(mut full) = writer.take() {
-            // It lasts before what it was made of goes.
+            // The new segment must be safely on disk before the old ones are deleted.
             full.finish(*latest).map_err(at(folder))?;
         }
         for path in anew.drain(..) {

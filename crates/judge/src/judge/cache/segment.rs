@@ -16,7 +16,7 @@ use juror_engine::engine::{Completion, FinishReason, Timing};
 /// What the names of segments end with.
 pub(super) const ENDING: &str = ".answers.jsonl";
 
-/// Bytes of a line that are taken at a time: an answer of a million tokens has less, and what has more is none.
+/// The longest line, in bytes: an answer of a million tokens is shorter, and a longer line is no answer.
 const LONGEST: u64 = 64 << 20;
 
 /// What every line begins with, before the key's 64 hexadecimal digits.
@@ -251,7 +251,7 @@ impl Writer {
         self.file.sync_data()
     }
 
-    /// As [`Self::sync`]; the segment then is as old as `used`.
+    /// As [`Self::sync`], and dates the segment to `used`.
     pub(super) fn finish(&mut self, used: SystemTime) -> io::Result<()> {
         self.file.sync_data()?;
         self.file.set_modified(used)

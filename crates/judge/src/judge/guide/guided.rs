@@ -39,7 +39,7 @@ pub(crate) enum Ending {
     Grammar(usize),
 }
 
-/// When a verdict is known as far as it is wanted.
+/// What a reward depends on, to know it early.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Decides {
     pub(crate) policy: RewardPolicy,

@@ -17,7 +17,7 @@ use juror_engine::text::TextError;
 use juror_engine::text::reasoning::{Beginning, Thought, opening_tokens};
 use juror_engine::text::tokenizer::{Place, TextStream};
 
-/// Tokens between two looks at whether a text of the judge's own is thinking still.
+/// Tokens between checks whether the judge's own text is still thinking.
 const LOOK_EVERY: usize = 16;
 
 /// Tokens kept free for the end of the thinking.
@@ -34,7 +34,7 @@ enum State {
     OpeningText(Vec<(u32, String)>),
     /// Thinking freely.
     Thinking(Thought),
-    /// Behind thinking that ended by itself: white space, or the answer.
+    /// After thinking that ended by itself: white space, or the answer.
     Break,
     /// In a part of known text, or choosing.
     Fork(Fork),
@@ -371,7 +371,7 @@ impl VerdictGuide {
         tags.map(|tags| tags.close.clone())
     }
 
-    /// Ends thinking within a text of the judge's own whose budget is spent, or that leaves no room: what follows, if it was.
+    /// Ends thinking in the judge's own text that has spent its budget or leaves no room. Returns what follows, if it did.
     fn end_overdue_thought(&mut self) -> Option<Next> {
         let budget = self.options.thinking_budget;
         let spent = budget.and_then(|budget| self.tokens.len().checked_sub(budget));
@@ -550,7 +550,7 @@ impl Guide for VerdictGuide {
             }
             State::Reason { close, written, .. } => Some(self.end_reason(&written, close)),
             State::Fork(mut fork) => {
-                // The end of a word with which another begins.
+                // It ends a word that another begins with.
                 for &token in self.text.eos.iter().take(1) {
                     fork.push(token);
                 }

@@ -28,10 +28,10 @@ const BRACKETS: [(&str, &str); 14] = [
 /// Most bytes between brackets of a tag; longer brackets hold prose.
 const LONGEST_TAG: usize = 256;
 
-/// Runs of these anywhere close what runs of them open; of the others only where a line begins.
+/// A run of these closes a block anywhere; a run of another character only at a line's beginning.
 const FENCES: [char; 4] = ['`', '~', '"', '\''];
 
-/// Runs of these, beside [`FENCES`], delimit.
+/// Runs of these delimit too.
 const RULES: &str = "=-*_+<>^%@$|&:;#!•·─━═—–‖※～";
 
 /// A run that delimits is at least this long.

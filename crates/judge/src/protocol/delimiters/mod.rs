@@ -160,7 +160,7 @@ fn elements(markers: &[Marker]) -> Vec<(Range<usize>, &Marker)> {
     elements
 }
 
-/// The opening tag of an element that holds this field, and no other but in an element of that one's own.
+/// The opening tag of an element that holds this field and, outside of inner elements, no other.
 fn element_of<'m>(
     place: &Range<usize>,
     fields: &[(FieldName, Range<usize>)],
@@ -222,7 +222,7 @@ fn section_of<'m>(
     closes.then_some((open, close))
 }
 
-/// Does a run of this character close one of that: the same, or the bracket's other half?
+/// Does the second run close the first: the same character, or `>` after `<`?
 fn is_counterpart(open: &MarkerKind, close: &MarkerKind) -> bool {
     match (open, close) {
         (

@@ -27,8 +27,7 @@ const MAX_NAME: u64 = 64;
 const MAX_ENTRIES: u64 = 1 << 16;
 /// The most characters of a text in a message.
 const SHOWN: usize = 80;
-/// The most values in lists, all together; vocabularies of 260 thousand tokens, with merges, scores and types, have 1.3
-/// million.
+/// The most values in lists, all together; vocabularies of 260 thousand tokens, with merges, scores and types, have 1.3 million.
 const MAX_VALUES: u64 = 1 << 22;
 /// The deepest nesting of lists; no known key has more than one level.
 const MAX_DEPTH: usize = 3;
@@ -47,8 +46,7 @@ pub enum Value {
     Unsigned(u64),
     /// Signed integers of all widths.
     Signed(i64),
-    /// Floating-point numbers. One of 32 bits becomes the number that its shortest decimal names, as in the original's JSON
-    /// file.
+    /// Floating-point numbers. One of 32 bits becomes the number that its shortest decimal names, as in the original's JSON file.
     Float(f64),
     /// True or false.
     Bool(bool),
@@ -156,8 +154,7 @@ impl Header {
                 ));
             }
         }
-        // The fewest bytes of a tensor: a name's length, dimensions, a type, an offset; and of an entry: a key's length, a
-        // type, a byte.
+        // The fewest bytes of a tensor: a name's length, dimensions, a type, an offset; and of an entry: a key's length, a type, a byte.
         reader.room("tensors", tensors, 8 + 4 + 8 + 4 + 8)?;
         reader.room("metadata entries", entries, 8 + 4 + 1)?;
         let mut header = Self::default();
@@ -224,8 +221,7 @@ impl Header {
                 return fail(format!("tensors {first} and {second} overlap"));
             }
         }
-        // Every byte must belong to something: the format has each tensor begin where the one before it ends, rounded up to
-        // the alignment.
+        // Every byte must belong to something: the format has each tensor begin where the one before it ends, rounded up to the alignment.
         let begins = places.iter().map(|(from, ..)| *from).chain([length]);
         let ends = std::iter::once(end).chain(places.iter().map(|(_, to, _)| *to));
         for (from, to) in begins.zip(ends) {

@@ -187,7 +187,7 @@ impl Planner<'_> {
                 even_splits(shared.keys.len(), split, fixed)
             })
             .collect();
-        // The index of each group's parts among those of each of its members.
+        // For each group: where its partial results begin among the partial results of a member row.
         let mut places = Vec::with_capacity(self.groups.len());
         for (group, &(splits, _)) in self.groups.iter().zip(&shared) {
             // Members of a group are in the same outer groups, so they have the same index.
