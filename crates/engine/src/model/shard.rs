@@ -147,3 +147,6 @@ impl Shard {
         ))
     }
 }
+
+#[cfg(test)]
+mod tests;

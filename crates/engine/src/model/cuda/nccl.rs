@@ -23,7 +23,7 @@ const SUCCESS: c_int = 0;
 const SUM: c_int = 0;
 
 /// What is said of a sum after another GPU's failure.
-pub(super) const STOPPED: &str = "stopped, as another GPU of its group failed";
+const STOPPED: &str = "stopped, as another GPU of its group failed";
 
 /// A rank's handle, `ncclComm_t`.
 #[derive(Clone, Copy)]
@@ -260,7 +260,7 @@ impl Member {
         let ranks = self.group.ranks.len();
         let expected = (ranks * (ranks + 1) / 2) as f32;
         let sums = own.all().to_host(device)?;
-        if sums.iter().any(|sum| (sum - expected).abs() > 0.0) {
+        if sums.iter().any(|sum| sum.to_bits() != expected.to_bits()) {
             return Err(ModelError::Device(format!(
                 "NCCL's sums over the GPUs are wrong: {} where {expected} is right",
                 sums[0]

@@ -10,14 +10,14 @@
 //! With one GPU all is called from where it is asked for, and there are no sums.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use candle_core::{CudaDevice, Device, Tensor};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::buffers::StepLimits;
 use super::decoder::{CudaDecoder, CudaModel};
-use super::nccl::{Group, Member, STOPPED};
+use super::nccl::{Group, Member};
 use super::sampling::{SampleRequest, Sampled};
 use crate::checkpoint::{ModelConfig, Weights};
 use crate::model::device::{CurrentOnDrop, DeviceChoice, make_current};
@@ -99,6 +99,8 @@ impl Gpus {
             return each.map(|(rank, own)| work(rank, own)).collect();
         };
         let all: Vec<Mutex<&mut T>> = all.iter_mut().map(Mutex::new).collect();
+        // What the others say after this one tells nothing of why.
+        let first = OnceLock::new();
         let results = pool.broadcast(|thread| {
             let rank = thread.index();
             // Each thread has its own, and one call ends before the next begins.
@@ -110,25 +112,26 @@ impl Gpus {
                 Ok(Err(_)) => failing == Failing::AmongSums,
             };
             if is_end {
+                let _ = first.set(rank);
                 // Now, not when all are done: the others may already wait.
                 group.stop();
             }
             result.unwrap_or_else(|panic| resume_unwind(panic))
         });
         let mut done = Vec::with_capacity(results.len());
-        let mut failures = Vec::new();
-        for (device, result) in self.devices.iter().zip(results) {
+        let mut failure: Option<(usize, ModelError)> = None;
+        for (rank, result) in results.into_iter().enumerate() {
             match result {
                 Ok(result) => done.push(result),
-                Err(error) => failures.push((device, error)),
+                Err(error) if failure.is_none() || first.get() == Some(&rank) => {
+                    failure = Some((rank, error));
+                }
+                Err(_) => {}
             }
         }
-        // That one was stopped says nothing of why.
-        let stopped = |(_, error): &(_, ModelError)| matches!(error, ModelError::Device(why) if why == STOPPED);
-        failures.sort_by_key(stopped);
-        match failures.into_iter().next() {
+        match failure {
             None => Ok(done),
-            Some((device, error)) => Err(named(device, error, failing)),
+            Some((rank, error)) => Err(named(&self.devices[rank], error, failing)),
         }
     }
 }
