@@ -9,7 +9,6 @@ use std::ops::Range;
 
 use super::ModelError;
 use crate::checkpoint::ModelConfig;
-#[cfg(any(test, feature = "cuda"))]
 use crate::checkpoint::tensors::MXFP4_BLOCK;
 
 /// The most GPUs that are named as possible: those of one machine.
@@ -86,7 +85,6 @@ impl Shard {
     ///
     /// # Errors
     /// [`ModelError::Unsupported`] naming what is possible.
-    #[cfg(any(test, feature = "cuda"))]
     pub(crate) fn check_mxfp4(self, own: &ModelConfig) -> Result<(), ModelError> {
         let width = own
             .experts
@@ -125,6 +123,9 @@ impl Shard {
                 return Err(self.refuse(sizes, 1, &format!("{size} {what}")));
             }
             *size /= self.count;
+        }
+        if own.experts.is_some_and(|experts| experts.mxfp4) {
+            self.check_mxfp4(&own)?;
         }
         Ok(own)
     }

@@ -133,12 +133,12 @@ impl Group {
     /// [`ModelError::Device`] without NCCL, or with what it says.
     pub(super) fn new(devices: &[CudaDevice]) -> Result<Arc<Self>, ModelError> {
         let nccl = Nccl::get()?;
-        let ordinals: Vec<c_int> = devices
-            .iter()
-            .map(|device| device.cuda_stream().context().ordinal() as c_int)
-            .collect();
+        let ordinal = |device: &CudaDevice| device.cuda_stream().context().ordinal();
+        let numbers = devices.iter().map(ordinal).chain([devices.len()]);
+        let numbers: Result<Vec<c_int>, _> = numbers.map(c_int::try_from).collect();
+        let mut ordinals = numbers.map_err(|error| ModelError::Device(error.to_string()))?;
+        let count = ordinals.pop().unwrap_or_default();
         let mut handles = vec![Handle(std::ptr::null_mut()); ordinals.len()];
-        let count = ordinals.len() as c_int;
         // SAFETY: it reads `count` numbers and writes as many handles.
         #[allow(unsafe_code)]
         let code = unsafe { (nccl.init_all)(handles.as_mut_ptr(), count, ordinals.as_ptr()) };

@@ -35,6 +35,15 @@ struct Held<T> {
     value: T,
 }
 
+impl<T> Held<T> {
+    fn new(device: &Device, value: T) -> Self {
+        Self {
+            _current: CurrentOnDrop::new(device),
+            value,
+        }
+    }
+}
+
 /// The GPUs of a model.
 struct Gpus {
     devices: Vec<Device>,
@@ -194,10 +203,8 @@ impl ParallelModel {
         }
         let parts = gpus.each(&mut nothing, Failing::BeforeSums, |rank, ()| {
             let (device, part) = (&devices[rank], gpus.shard(rank));
-            Ok(Some(Held {
-                _current: CurrentOnDrop::new(device),
-                value: CudaModel::load(config, weights, device, precision, part)?,
-            }))
+            let model = CudaModel::load(config, weights, device, precision, part)?;
+            Ok(Some(Held::new(device, model)))
         })?;
         Ok(Self { parts, gpus })
     }
@@ -214,17 +221,14 @@ impl ParallelModel {
         block_size: usize,
         shared_prefix: bool,
     ) -> Result<ParallelDecoder, ModelError> {
-        let parts = self
-            .gpus
-            .each(&mut self.parts, Failing::BeforeSums, |_, part| {
-                let Some(Held { _current, value }) = part.take() else {
-                    return Err(ModelError::Batch("a model without weights".into()));
-                };
-                Ok(Held {
-                    _current,
-                    value: value.with_cache(limits, block_size, shared_prefix)?,
-                })
-            })?;
+        let gpus = &self.gpus;
+        let parts = gpus.each(&mut self.parts, Failing::BeforeSums, |rank, part| {
+            let Some(Held { value, .. }) = part.take() else {
+                return Err(ModelError::Batch("a model without weights".into()));
+            };
+            let decoder = value.with_cache(limits, block_size, shared_prefix)?;
+            Ok(Held::new(&gpus.devices[rank], decoder))
+        })?;
         Ok(ParallelDecoder {
             parts,
             gpus: self.gpus,

@@ -82,13 +82,13 @@ fn groups(choices: &[DeviceChoice], count: usize) -> Result<Vec<Vec<DeviceChoice
 }
 
 fn name(group: &[DeviceChoice]) -> String {
-    let mut name = group.first().map(ToString::to_string).unwrap_or_default();
-    for choice in group.iter().skip(1) {
-        if let DeviceChoice::Cuda(ordinal) = choice {
-            name += &format!(",{ordinal}");
-        }
-    }
-    name
+    let (first, others) = group.split_at(group.len().min(1));
+    let others = others.iter().map(|choice| match choice {
+        DeviceChoice::Cuda(ordinal) => ordinal.to_string(),
+        other => other.to_string(),
+    });
+    let all = first.iter().map(ToString::to_string).chain(others);
+    all.collect::<Vec<_>>().join(",")
 }
 
 #[cfg(test)]
