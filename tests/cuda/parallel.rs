@@ -57,6 +57,9 @@ fn nothing_is_left() {
     }
 }
 
+/// How far logits may be from one device's: sums in another order are rounded to the activations' type once more.
+const FROM_ONE: f32 = 0.1;
+
 fn compare(name: &str, random: &Random, precision: Precision, count: usize, allowed: [f32; 2]) {
     let sizes = config(random.config.max_positions);
     let apart = apart(random, precision, count);
@@ -68,7 +71,7 @@ fn compare(name: &str, random: &Random, precision: Precision, count: usize, allo
     );
     let [most, far] = allowed;
     assert!(
-        apart < most && logit < most && odds < far,
+        apart < FROM_ONE && logit < most && odds < far,
         "{name}, {count} devices: logits {apart} and {logit}, odds {odds}"
     );
 }
@@ -159,7 +162,7 @@ fn preempted_sequences_are_the_same() {
         for request in requests(random.config.vocab) {
             // So many that blocks run out.
             engine.add(Request {
-                max_new_tokens: 40,
+                max_new_tokens: 32,
                 ..request
             });
         }
@@ -202,9 +205,10 @@ fn sizes_that_do_not_divide_are_refused() {
     let (_, experts) = models.find(|(name, _)| name.contains("MXFP4")).unwrap();
     let why = refusal(&experts, 2);
     assert!(why.contains("MXFP4") && why.contains("among 1"), "{why}");
-    // 64 numbers have one scale, and 32 of them would be on each device.
+    // 64 numbers have one scale, and each device would have 96 of 192.
     let [(_, blocks), ..] = few_bits();
     let mut sizes = small();
+    sizes["intermediate_size"] = json!(192);
     sizes["quantization_config"] = blocks["quantization_config"].clone();
     let random = Random::new("Qwen3ForCausalLM", &sizes);
     let loaded = load(
