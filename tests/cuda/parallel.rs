@@ -205,11 +205,11 @@ fn sizes_that_do_not_divide_are_refused() {
     let (_, experts) = models.find(|(name, _)| name.contains("MXFP4")).unwrap();
     let why = refusal(&experts, 2);
     assert!(why.contains("MXFP4") && why.contains("among 1"), "{why}");
-    // 64 numbers have one scale, and each device would have 96 of 192.
-    let [(_, blocks), ..] = few_bits();
+    // 32 numbers have one scale, and each device would have 48.
+    let [.., (_, four_bits)] = few_bits();
     let mut sizes = small();
-    sizes["intermediate_size"] = json!(192);
-    sizes["quantization_config"] = blocks["quantization_config"].clone();
+    sizes["intermediate_size"] = json!(96);
+    sizes["quantization_config"] = four_bits["quantization_config"].clone();
     let random = Random::new("Qwen3ForCausalLM", &sizes);
     let loaded = load(
         &random,
@@ -221,7 +221,7 @@ fn sizes_that_do_not_divide_are_refused() {
         .err()
         .map(|error| error.to_string())
         .unwrap_or_default();
-    assert!(why.contains("one scale for 64 inputs"), "{why}");
+    assert!(why.contains("one scale for 32 inputs"), "{why}");
     nothing_is_left();
 }
 
