@@ -47,7 +47,7 @@ fn verdicts(command: &mut Command, rollouts: &str, arguments: &[&str]) -> Vec<St
     succeed(command).lines().map(essence).collect()
 }
 
-/// The embedded judge on the examples, as late as possible, at once, and now and then; and on two devices.
+/// The embedded judge on the examples, as late as possible, at once, and now and then; on two devices, and on two times two that hold it together.
 #[test]
 fn verdicts_are_the_cpus() {
     let imitation = Imitation::get();
@@ -56,7 +56,7 @@ fn verdicts_are_the_cpus() {
         ROLLOUTS,
         &["--device", "cpu"],
     );
-    let cases: [(&str, usize, &[&str]); 6] = [
+    let cases: [(&str, usize, &[&str]); 5] = [
         ("seed=0 memory=256", 8, &["--device", "cuda"]),
         ("seed=1 memory=256", 2, &["--device", "cuda"]),
         (
@@ -73,13 +73,8 @@ fn verdicts_are_the_cpus() {
         ),
         ("seed=5 memory=256 devices=2", 4, &["--gpus", "0,1"]),
         (
-            "seed=3 memory=256 devices=2",
-            3,
-            &["--device", "cuda", "--tensor-parallel", "2"],
-        ),
-        (
             "seed=2 memory=256 devices=4",
-            4,
+            2,
             &["--gpus", "0,1,2,3", "--tensor-parallel", "2"],
         ),
     ];
@@ -128,6 +123,11 @@ fn the_hosts_side() {
     for seed in [0, 2] {
         let settings = format!("seed={seed} devices=4 memory=256");
         let mut command = imitation.command(&imitation.host_tests, &settings);
+        if seed > 0 {
+            // Numbers, and what is asked for, are those of the other run.
+            command.args(["--skip", "parallel::every", "--skip", "parallel::four"]);
+            command.args(["--skip", "parallel::weights", "--skip", "parallel::out_of"]);
+        }
         println!(
             "{}",
             succeed(command.args(["--test-threads=1", "--nocapture"]))
