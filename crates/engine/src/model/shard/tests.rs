@@ -140,7 +140,12 @@ fn parts_of_dense_layers_are_the_whole() {
 /// Gates and ups that alternate; the bias of what is summed is added once.
 #[test]
 fn parts_of_experts_are_the_whole() {
-    let changes = json!({"num_local_experts": 3, "num_experts_per_tok": 2, "attention_bias": true, "sliding_window": 8});
+    let changes = json!({
+        "num_local_experts": 3, "num_experts_per_tok": 2, "attention_bias": true, "sliding_window": 8,
+        "rope_scaling": {
+            "rope_type": "yarn", "factor": 4.0, "truncate": false, "original_max_position_embeddings": 16,
+        },
+    });
     let config = config("GptOssForCausalLM", &changes);
     let expert = |shard: Shard| {
         read(&config, shard, |reader, names| {
