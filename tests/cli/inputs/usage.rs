@@ -16,7 +16,7 @@ fn wrong_usage_is_refused_with_a_word_on_what_is_right() {
     folder.write("in.parquet", "PAR1");
     fs::create_dir(folder.path("void")).unwrap();
     fs::create_dir(folder.path("model")).unwrap();
-    let cases: [(&[&str], &[&str]); 32] = [
+    let cases: [(&[&str], &[&str]); 35] = [
         (
             &["nope.jsonl"],
             &["could not read nope.jsonl: No such file"],

@@ -3,6 +3,7 @@
 //! Not cudarc's `nccl`: candle has cudarc linked to its libraries, and a program that is linked to NCCL does not start where there is
 //! none.
 
+use std::error::Error as _;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -66,7 +67,11 @@ impl Nccl {
     }
 
     fn open() -> Result<Self, String> {
-        let missing = |why: libloading::Error| {
+        let missing = |error: libloading::Error| {
+            // What the system says is in the source.
+            let why = error
+                .source()
+                .map_or(error.to_string(), ToString::to_string);
             format!(
                 "--tensor-parallel needs NVIDIA's NCCL, and {} cannot be used ({why}): install it (the package libnccl2, or \
                  `pip install nvidia-nccl-cu13`) and add its folder to LD_LIBRARY_PATH",
