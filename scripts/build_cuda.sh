@@ -70,6 +70,7 @@ here=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")" && pwd)
 # shellcheck disable=SC1091
 source "$here/scripts/cuda_libraries.sh"
 find_cuda_libraries "$here/bin/juror" "$here"
+case " $*" in *' --tensor-parallel'*) find_nccl ;; esac
 exec "$here/bin/juror" "$@"
 EOF
 chmod +x "$dist/juror"

@@ -17,6 +17,13 @@ cuda_library_folders() {
     printf '%s\n' /usr/local/cuda/lib64 /usr/local/cuda-13*/lib64 /usr/local/nvidia/lib64 /usr/local/nvidia/lib /usr/lib/wsl/lib
 }
 
+# NCCL, which is opened by its name where several GPUs hold one model: what PyTorch's packages bring, if that is all there is.
+find_nccl() {
+    local packages
+    packages=$(python3 -c 'import sysconfig; print(sysconfig.get_paths()["purelib"])' 2>/dev/null) || return 0
+    [[ ! -e $packages/nvidia/nccl/lib/libnccl.so.2 ]] || export LD_LIBRARY_PATH="${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$packages/nvidia/nccl/lib"
+}
+
 # find_cuda_libraries PROGRAM [FOLDER]: extends LD_LIBRARY_PATH until PROGRAM can start. What is nowhere on the machine is
 # taken from FOLDER (lib/ with the CUDA runtime, stubs/NAME/ with a stand-in for each other library), with a word about
 # what will not work then. The system's own libraries keep their precedence.

@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 
@@ -69,6 +69,10 @@ class Rates:
     bandwidth: float
     launch: float = 0.35e-3
     """Seconds of a step that nothing else accounts for."""
+    link: float = 400e9
+    """Bytes that a GPU sends to others, and receives, beside its own work. Assumed, as what follows."""
+    sum: float = 20e-6
+    """Seconds of the smallest sum over GPUs."""
 
     @classmethod
     def of(cls, ceiling: dict, fp8: bool) -> Rates:
@@ -77,8 +81,22 @@ class Rates:
         return cls((0.85 if fp8 else 0.92) * ceiling["flops"], 0.92 * plain, 0.41 * plain, 0.92 * ceiling["bandwidth"])
 
 
-def predicted(shape: Shape, work: dict, rates: Rates, fp8: bool, fp8_cache: bool, batch: int, budget: int) -> float:
-    """Verdicts a second: every prompt's own tokens once, then decode steps of `batch` rows."""
+def sums(shape: Shape, rows: float, rates: Rates, gpus: int) -> float:
+    """Seconds of a step's two sums a layer over GPUs that hold a model together."""
+    if gpus == 1:
+        return 0.0
+    own = 2 * shape.hidden * rows * 2 * (gpus - 1) / gpus
+    return 2 * shape.layers * max(rates.sum, own / rates.link)
+
+
+def predicted(
+    shape: Shape, work: dict, rates: Rates, fp8: bool, fp8_cache: bool, batch: int, budget: int, gpus: int = 1
+) -> float:
+    """Verdicts a second: every prompt's own tokens once, then decode steps of `batch` rows; on `gpus` that have a part of each layer."""
+    part = replace(
+        shape, intermediate=shape.intermediate // gpus, heads=shape.heads // gpus, kv_heads=shape.kv_heads // gpus
+    )
+    whole, shape = shape, part
     own, template, out = int(work["input_tokens"]), work["template_tokens"], int(work["output_tokens"])
     samples = work["generations"]
     weight_bytes = shape.weights * (1 if fp8 else 2)
@@ -86,7 +104,7 @@ def predicted(shape: Shape, work: dict, rates: Rates, fp8: bool, fp8_cache: bool
     prefill = own * 2 * shape.weights / products
     prefill += own * (template + own / 2) * shape.attention_operations / rates.prefill_attention
     prefill += own * shape.elementwise_bytes / rates.bandwidth
-    prefill += own / budget * rates.launch
+    prefill += own / budget * (rates.launch + sums(whole, budget, rates, gpus))
     steps = math.ceil(samples / batch) * out
     rows = samples * out / max(steps, 1)
     kv_bytes = shape.kv_numbers * (1 if fp8_cache else 2)
@@ -95,6 +113,7 @@ def predicted(shape: Shape, work: dict, rates: Rates, fp8: bool, fp8_cache: bool
     step += max(head_bytes / rates.bandwidth, rows * head_bytes / rates.plain_products)
     step += (template + rows * (own + out / 2)) * kv_bytes / rates.bandwidth
     step += rows * (shape.elementwise_bytes + 3 * 4 * shape.vocab) / rates.bandwidth + rates.launch
+    step += sums(whole, rows, rates, gpus)
     return samples / (samples * prefill + steps * step)
 
 
@@ -114,7 +133,10 @@ def main() -> None:
         found = row["verdicts_per_second"]
         fp8 = "fp8" in weights
         rates = Rates.of(row["ceiling"], fp8)
-        expected = predicted(shape, row["workload"], rates, fp8, "fp8" in cache, row["max_sequences"], row["token_budget"])
+        command = row["command"]
+        gpus = int(command[command.index("--tensor-parallel") + 1]) if "--tensor-parallel" in command else 1
+        sizes = (row["max_sequences"], row["token_budget"])
+        expected = predicted(shape, row["workload"], rates, fp8, "fp8" in cache, *sizes, gpus)
         print(f"| {path.stem} | {expected:.1f} | {found:.1f} | {found / expected:.2f} |")
 
 

@@ -206,14 +206,16 @@ step() {
 # ---- correctness --------------------------------------------------------------------------------------------------------------
 # Id, status, process, outcome, perfect, overall and reward of each verdict.
 essence() { sed -E 's/,"reason":.*//'; }
-# judge FILE DEVICE: exit code 3 says that a sample has no verdict, which is the judge's business and not the device's.
+# judge FILE DEVICE FLAGS…: exit code 3 says that a sample has no verdict, which is the judge's business and not the device's.
 judge() {
-    local status=0
-    timeout -k 10 "$limit" "$juror" judge "$1" --device "$2" --quiet >"$results/verdicts.$2" || status=$?
+    local file=$1 device=$2 status=0
+    shift 2
+    timeout -k 10 "$limit" "$juror" judge "$file" --device "$device" "$@" --quiet >"$results/verdicts.$device" || status=$?
     [[ $status -eq 0 || $status -eq 3 ]] || return "$status"
 }
+# same_verdicts FILE FLAGS…: on the GPU, with these flags, and on the CPU.
 same_verdicts() {
-    judge "$1" cuda
+    judge "$1" cuda "${@:2}"
     judge "$1" cpu
     local total same
     total=$(wc -l <"$1")
@@ -256,6 +258,12 @@ correctness() {
     step families 90 rust_tests fast::logits_of
     step goldens 12 rust_tests golden_logits
     step lag-and-preemption 30 rust_tests fast::greedy
+    if [[ $(nvidia-smi --list-gpus 2>/dev/null | wc -l) -ge 2 && ${CUDA_VISIBLE_DEVICES:-0,1} == *,* ]]; then
+        find_nccl
+        step two-gpus 20 same_verdicts "$root/examples/rollouts.jsonl" --tensor-parallel 2
+    else
+        echo "left out  one model on two GPUs: there is one"
+    fi
     if [[ -n $sanitizer ]]; then
         step memcheck 5 sanitized memcheck sinks::
         step racecheck 5 sanitized racecheck sinks::

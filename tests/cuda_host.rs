@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+#[path = "cuda/parallel.rs"]
+mod parallel;
 #[path = "cuda/random_model.rs"]
 mod random_model;
 #[path = "cuda/sleeping.rs"]

@@ -16,7 +16,7 @@ use juror_engine::model::cpu::instructions::InstructionSet;
 use juror_engine::model::memory::MemoryFootprint;
 use juror_engine::model::{ModelError, Precision};
 use juror_judge::judge::build::{
-    BLOCK_SIZE, EngineOptions, WorkloadLengths, check_drafts, engine_config, load_model,
+    BLOCK_SIZE, EngineOptions, WorkloadLengths, check_drafts, engine_config, load_on,
     packed_numbers,
 };
 
@@ -26,9 +26,13 @@ pub(crate) struct Subject {
     pub name: String,
     /// Its sizes.
     pub config: ModelConfig,
+    /// The sizes of the part of it that one device computes.
+    pub part: ModelConfig,
     pub weights: Weights,
-    /// Where it runs.
+    /// Where it runs; of several devices the first.
     pub device: Device,
+    /// All devices that hold it.
+    pub devices: Vec<Device>,
     /// The types it is stored in: the options' choice, resolved for this device and these weights.
     pub precision: Precision,
     /// The tokens that all prompts begin with.
@@ -46,7 +50,7 @@ pub(crate) struct Bench {
     blocks: usize,
     /// The most tokens in a step that there is memory for, chosen before the cache took the rest.
     token_budget: usize,
-    /// The number of weights in MXFP4, whatever the others are stored in.
+    /// The number of a device's weights in MXFP4, whatever the others are stored in.
     packed: usize,
     /// Seconds it took to load the model.
     pub load_seconds: f64,
@@ -72,10 +76,11 @@ impl Bench {
         let (sizes, weights) = (&subject.config, &subject.weights);
         let (device, precision) = (&subject.device, subject.precision);
         let plain = options.plain_operations;
-        check_drafts(sizes, device, precision, options)?;
-        let model = load_model(sizes, weights, device, precision, plain)?;
+        check_drafts(&subject.part, device, precision, options)?;
+        let model = load_on(sizes, weights, &subject.devices, precision, plain)?;
         let load_seconds = started.elapsed().as_secs_f64();
-        let packed = packed_numbers(sizes, weights, device, precision, plain);
+        let packed = packed_numbers(&subject.part, weights, device, precision, plain);
+        let packed = packed / subject.devices.len();
         subject.jobs.shrink_to_fit();
         let config = config_for(&subject, options);
         let model = model.with_cache(&config, !options.no_shared_prefix)?;
@@ -140,10 +145,10 @@ impl Bench {
         Ok((report, Measured { spans, ..run }))
     }
 
-    /// The estimate for one run in an engine of these sizes.
+    /// The estimate for one run in an engine of these sizes; of several devices without what their sums take.
     pub(crate) fn estimate(&self, engine: &EngineConfig) -> Estimate {
         let Subject {
-            config,
+            part: config,
             precision,
             device,
             template,
@@ -191,7 +196,7 @@ fn config_for(subject: &Subject, options: &EngineOptions) -> EngineConfig {
         context: subject.config.max_positions,
         sequences: subject.jobs.len(),
     };
-    let (config, device) = (&subject.config, &subject.device);
+    let (config, device) = (&subject.part, &subject.device);
     let template = subject.template.clone();
     engine_config(
         config,

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::anyhow;
+use candle_core::Device;
 use clap::Args;
 
 use super::columns::ColumnArguments;
@@ -30,6 +31,7 @@ use juror_hub::Want;
 use juror_judge::catalog::shapes;
 use juror_judge::judge::EngineOptions;
 use juror_judge::judge::JudgeText;
+use juror_judge::judge::build::open_devices;
 use juror_judge::judge::prompt::TooLong;
 
 /// Measure how fast a judge is, on any model or on random weights of a known shape.
@@ -255,7 +257,13 @@ pub(super) fn run(arguments: &BenchArguments) -> Result<u8, Failure> {
             .duration_since(UNIX_EPOCH)
             .map_or(0, |since| since.as_secs()),
         machine: machine(),
-        device: describe_device(&bench.subject.device),
+        device: bench
+            .subject
+            .devices
+            .iter()
+            .map(describe_device)
+            .collect::<Vec<_>>()
+            .join(", "),
         model_id: &bench.subject.name,
         parameters: bench.subject.config.parameters(),
         precision: bench.subject.precision.to_string(),
@@ -333,7 +341,12 @@ fn describe(arguments: &BenchArguments, subject: &Subject) -> String {
 
 /// The model and what is asked of it.
 fn subject(arguments: &BenchArguments, options: &EngineOptions) -> Result<Subject, Failure> {
-    let device = arguments.model.device.open()?;
+    let devices = open_devices(&[arguments.model.device], options)?;
+    let devices: Vec<Device> = devices
+        .into_iter()
+        .flat_map(|devices| devices.all)
+        .collect();
+    let device = devices.first().cloned().unwrap_or(Device::Cpu);
     let (name, config, weights) = if let Some(shape) = &arguments.synthetic {
         let config = shapes::find(shape).or_usage()?;
         let weights = Weights::random(&config, arguments.seed);
@@ -368,9 +381,11 @@ fn subject(arguments: &BenchArguments, options: &EngineOptions) -> Result<Subjec
     };
     Ok(Subject {
         name,
+        part: options.part(&config)?,
         config,
         weights,
         device,
+        devices,
         precision,
         template,
         jobs,

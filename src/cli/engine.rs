@@ -9,6 +9,7 @@ use juror_engine::engine::Drafts;
 use juror_engine::model::precision::{DtypeOrAuto, KvType, Quantization};
 use juror_engine::model::{DeviceChoice, PrecisionChoice};
 use juror_judge::judge::EngineOptions;
+use juror_judge::judge::build::check_devices;
 
 /// Where a model runs, and what it is stored in.
 #[derive(Debug, Clone, Args)]
@@ -50,7 +51,7 @@ pub(super) struct AdapterArgument {
 /// Several devices.
 #[derive(Debug, Clone, Args)]
 pub(super) struct GpusArgument {
-    /// Several NVIDIA GPUs by their numbers, as `0,1`: one engine for each, all fed from one queue
+    /// Several NVIDIA GPUs by their numbers, as `0,1`: one engine for each (or for each N, with --tensor-parallel N), all fed from one queue
     #[arg(
         long,
         value_name = "LIST",
@@ -62,11 +63,15 @@ pub(super) struct GpusArgument {
 }
 
 impl GpusArgument {
-    /// The devices asked for, one engine each.
+    /// The devices asked for, one engine each, or one for several together.
     ///
     /// # Errors
-    /// Where a GPU is named twice.
-    pub(super) fn devices(&self, model: &ModelArguments) -> anyhow::Result<Vec<DeviceChoice>> {
+    /// Where a GPU is named twice, or so many cannot be taken together.
+    pub(super) fn devices(
+        &self,
+        model: &ModelArguments,
+        engine: &EngineArguments,
+    ) -> anyhow::Result<Vec<DeviceChoice>> {
         for (at, gpu) in self.gpus.iter().enumerate() {
             if self.gpus[..at].contains(gpu) {
                 bail!(
@@ -74,14 +79,22 @@ impl GpusArgument {
                 );
             }
         }
-        Ok(if self.gpus.is_empty() {
+        let devices = if self.gpus.is_empty() {
             vec![model.device]
         } else {
             self.gpus
                 .iter()
                 .map(|&gpu| DeviceChoice::Cuda(gpu))
                 .collect()
-        })
+        };
+        let together = engine.tensor_parallel.unwrap_or(1);
+        if self.gpus.len() == 1 && together > 1 {
+            bail!(
+                "--tensor-parallel {together} takes GPUs {together} at a time, and --gpus names one: name a multiple of {together}, or                  the first of {together} with --device"
+            );
+        }
+        check_devices(&devices, together)?;
+        Ok(devices)
     }
 }
 
@@ -108,6 +121,10 @@ pub(super) struct EngineArguments {
     /// to 3, where they pay; none on a GPU, nor in `juror bench`), off, or N
     #[arg(long, value_name = "N", default_value = "auto", help_heading = ENGINE)]
     drafts: Drafts,
+    /// Have N NVIDIA GPUs hold one model together, each a part of every layer, for models larger than one GPU: those of --gpus in their
+    /// order, or N from --device on. Needs NVIDIA's NCCL
+    #[arg(long, value_name = "N", value_parser = positive, help_heading = ENGINE)]
+    tensor_parallel: Option<usize>,
     /// Compute with candle's operations alone on an NVIDIA GPU: the baseline
     #[arg(long, hide = true)]
     plain_operations: bool,
@@ -129,6 +146,7 @@ impl EngineArguments {
             drafts: self.drafts,
             plain_operations: self.plain_operations,
             no_shared_prefix: self.no_shared_prefix,
+            tensor_parallel: self.tensor_parallel,
             ..EngineOptions::default()
         }
     }

@@ -353,7 +353,10 @@ fn one(arguments: &ServeArguments) -> Result<(Served, One), Failure> {
         ))
         .or_usage();
     }
-    let devices = arguments.gpus.devices(&arguments.model).or_usage()?;
+    let devices = arguments
+        .gpus
+        .devices(&arguments.model, &arguments.engine)
+        .or_usage()?;
     let resolved = ResolvedJudge::new(
         &arguments.judge,
         &arguments.endpoint,

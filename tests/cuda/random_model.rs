@@ -3,7 +3,8 @@
 use candle_core::{DType, Device, Tensor};
 use half::f16;
 use juror_engine::checkpoint::{ModelConfig, Weights};
-use juror_engine::model::{Decoder, Precision};
+use juror_engine::model::precision::Quantization;
+use juror_engine::model::{Decoder, DeviceChoice, Precision, PrecisionChoice};
 use serde_json::{Value, json};
 
 /// Tokens of a KV block.
@@ -117,6 +118,17 @@ impl Random {
             weights: Weights::open(&source).unwrap(),
             _folder: folder,
         }
+    }
+
+    /// What its weights are kept in as they are stored, in bf16 else.
+    #[allow(dead_code, reason = "not every test program keeps weights so")]
+    pub(crate) fn weights_as_stored(&self) -> Precision {
+        let device = DeviceChoice::Cuda(0).open().unwrap();
+        let choice = PrecisionChoice {
+            quantize: Some(Quantization::Stored),
+            ..PrecisionChoice::default()
+        };
+        choice.resolve(&device, &self.weights).unwrap()
     }
 
     pub(crate) fn on_cpu(&self) -> Decoder {

@@ -30,7 +30,7 @@ impl TakeVerdict for Verdicts {
     }
 }
 
-fn service() -> JudgeService {
+fn service(tensor_parallel: Option<usize>) -> JudgeService {
     let source = juror_judge::catalog::resolve("tiny").unwrap();
     let protocol = protocol::resolve("prime").unwrap();
     let template = PromptTemplate::parse(protocol.template_text().unwrap()).unwrap();
@@ -41,7 +41,10 @@ fn service() -> JudgeService {
         text: Arc::new(text),
         options,
         devices: vec![DeviceChoice::Cuda(0)],
-        engine: EngineOptions::default(),
+        engine: EngineOptions {
+            tensor_parallel,
+            ..EngineOptions::default()
+        },
     };
     JudgeService::start(setup, None).unwrap()
 }
@@ -69,20 +72,25 @@ fn wait_until(service: &JudgeService, is_it: fn(&Phase) -> bool) {
 #[test]
 fn a_judge_that_sleeps_has_left_the_device() {
     let _alone = alone();
-    let service = service();
+    // The weights alone are 4.8 million numbers of 16 bits, of which each of two devices has a little more than half.
+    sleeps(None, 9_600_000);
+    sleeps(Some(2), 5_100_000);
+}
+
+fn sleeps(tensor_parallel: Option<usize>, weights: u64) {
+    let service = service(tensor_parallel);
     let first = ask(&service, 5).recv_timeout(PATIENCE).unwrap();
     assert_eq!(first.status, Status::Ok, "{first:?}");
     let awake = imitation::bytes(0);
-    // The weights alone are 4.8 million numbers of 16 bits.
-    assert!(awake > 9_600_000, "{awake}");
+    assert!(awake > weights, "{awake}");
     for sum in [6, 7] {
         service.sleep();
         wait_until(&service, |phase| matches!(phase, Phase::Asleep(None)));
-        assert_eq!(imitation::bytes(0), 0);
+        assert_eq!([imitation::bytes(0), imitation::bytes(1)], [0, 0]);
         // What is asked meanwhile waits.
         let waiting = ask(&service, sum);
         service.wake_up();
         assert_eq!(waiting.recv_timeout(PATIENCE).unwrap().status, Status::Ok);
-        assert!(imitation::bytes(0) > 9_600_000);
+        assert!(imitation::bytes(0) > weights);
     }
 }

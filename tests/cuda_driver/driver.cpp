@@ -36,6 +36,12 @@ static void read_settings(Settings& all, const char* text) {
             all.scales = value != 0;
         else if (key == "compute")
             all.compute = value != 0;
+        else if (key == "patience")
+            all.patience = value;
+        else if (key == "fail_sum")
+            all.fail_sum = value;
+        else if (key == "wrong_sum")
+            all.wrong_sum = value;
         else
             broken_rule("CUDA_IMITATION has no setting %s", key.c_str());
     }
@@ -133,11 +139,12 @@ extern "C" {
 
 // ---- for tests of what a program asks of the driver -----------------------------------------------------------------
 
-/// Changes settings; `fail` counts from here on.
+/// Changes settings; `fail` and those of sums count from here on.
 void cuda_imitation_set(const char* words) {
     Lock lock(mutex());
     read_settings(settings(), words);
     counts()["allocation"] = 0;
+    counts()["call of a sum"] = 0;
 }
 /// How often an operation or a kernel was queued, or memory asked for (`allocation`).
 uint64_t cuda_imitation_count(const char* name) {

@@ -14,6 +14,8 @@
 //   - launches with more threads than a device has, or more shared memory than the function was given; parameters that are no pointers
 //     where the kernel takes pointers
 //   - products whose algorithm was chosen for another shape, or for pointers of another alignment
+//   - sums over devices (NCCL): other numbers on one rank than on another, a rank that never comes, a communicator that is given back
+//     while a sum is queued
 //   - calls, kernels and attributes that the imitation does not know
 // Not seen: reads by a kernel less than 256 bytes beyond the end of an allocation, or less than a page before it (writes there are
 // seen when it is freed); launch bounds and registers.
@@ -60,6 +62,12 @@ struct Settings {
     bool scales = true;
     /// Whether the kernels run; if not, what they would write is left as it is, for programs that are only timed.
     bool compute = true;
+    /// How many milliseconds a sum waits for a rank that no thread has queued it for.
+    long patience = 20000;
+    /// The call of a sum that fails, counted from 1; 0 for none.
+    long fail_sum = 0;
+    /// The sum, counted from 1, of which the last rank gets other numbers; 0 for none.
+    long wrong_sum = 0;
 };
 Settings& settings();
 
@@ -122,6 +130,9 @@ void wait_for(Stream& stream, const std::shared_ptr<Event>& event);
 void finish(Stream& stream);
 void finish(Event& event);
 void finish(Device& device);
+
+/// Which rank has not queued a sum that others have; empty if there is none.
+std::string late_rank();
 
 // ---- memory.cpp -----------------------------------------------------------------------------------------------------
 

@@ -11,8 +11,10 @@ use regex::Regex;
 
 /// Libraries that the program is linked to; all of them are the imitation.
 const LIBRARIES: [&str; 6] = ["cuda", "cublas", "cublasLt", "curand", "nvrtc", "cudart"];
+/// The folder beside them of the library that is opened by name, if at all.
+const NCCL: &str = "nccl";
 /// The sources in this folder, without the test program.
-const SOURCES: [&str; 5] = ["queue", "memory", "driver", "products", "candle"];
+const SOURCES: [&str; 6] = ["queue", "memory", "driver", "products", "candle", "nccl"];
 
 /// What was built.
 pub(crate) struct Imitation {
@@ -39,6 +41,14 @@ impl Imitation {
 
     /// A command whose CUDA calls go to the imitation. `settings` are those of `driver.h`.
     pub(crate) fn command(&self, program: &Path, settings: &str) -> Command {
+        let mut command = self.without_nccl(program, settings);
+        let folders = [&self.libraries, &self.libraries.join(NCCL)];
+        command.env("LD_LIBRARY_PATH", std::env::join_paths(folders).unwrap());
+        command
+    }
+
+    /// As [`Self::command`], where there is no NCCL.
+    pub(crate) fn without_nccl(&self, program: &Path, settings: &str) -> Command {
         let mut command = Command::new(program);
         command
             .env("LD_LIBRARY_PATH", &self.libraries)
@@ -61,6 +71,7 @@ impl Imitation {
         lock.lock().unwrap();
         let modules = objects.join("modules");
         build_library(&objects, &modules, &libraries);
+        link_nccl(&libraries);
         let rules = build_rules(&objects, &libraries);
         let [juror, cuda_tests, host_tests] = build_programs(&check, &toolkit);
         Self {
@@ -202,6 +213,15 @@ fn build_library(objects: &Path, modules: &Path, libraries: &Path) {
             std::os::unix::fs::symlink("libcuda.so.1", &link).unwrap();
         }
     }
+}
+
+/// A link to the library under the name by which programs open NCCL.
+fn link_nccl(libraries: &Path) {
+    let folder = libraries.join(NCCL);
+    fs::create_dir_all(&folder).unwrap();
+    let link = folder.join("libnccl.so.2");
+    let _ = fs::remove_file(&link);
+    std::os::unix::fs::symlink("../libcuda.so.1", &link).unwrap();
 }
 
 /// The test of the driver itself.

@@ -47,7 +47,7 @@ fn verdicts(command: &mut Command, rollouts: &str, arguments: &[&str]) -> Vec<St
     succeed(command).lines().map(essence).collect()
 }
 
-/// The embedded judge on the examples, as late as possible, at once, and now and then; and on two devices.
+/// The embedded judge on the examples, as late as possible, at once, and now and then; on two devices, and on two times two that hold it together.
 #[test]
 fn verdicts_are_the_cpus() {
     let imitation = Imitation::get();
@@ -56,7 +56,7 @@ fn verdicts_are_the_cpus() {
         ROLLOUTS,
         &["--device", "cpu"],
     );
-    let cases: [(&str, usize, &[&str]); 4] = [
+    let cases: [(&str, usize, &[&str]); 5] = [
         ("seed=0 memory=256", 8, &["--device", "cuda"]),
         ("seed=1 memory=256", 2, &["--device", "cuda"]),
         (
@@ -72,6 +72,11 @@ fn verdicts_are_the_cpus() {
             ],
         ),
         ("seed=5 memory=256 devices=2", 4, &["--gpus", "0,1"]),
+        (
+            "seed=2 memory=256 devices=4",
+            2,
+            &["--gpus", "0,1,2,3", "--tensor-parallel", "2"],
+        ),
     ];
     for (settings, count, arguments) in cases {
         let mut command = imitation.command(&imitation.juror, settings);
@@ -85,13 +90,44 @@ fn verdicts_are_the_cpus() {
     }
 }
 
+/// NCCL is opened for several devices alone, and what lacks is named.
+#[test]
+fn a_program_without_nccl() {
+    let imitation = Imitation::get();
+    let run = |arguments: &[&str]| {
+        let mut command =
+            imitation.without_nccl(&imitation.juror, "memory=256 devices=2 compute=0");
+        command.args(["judge", ROLLOUTS, "--quiet", "--limit", "1"]);
+        command.args(arguments).output().unwrap()
+    };
+    let together = run(&["--device", "cuda", "--tensor-parallel", "2"]);
+    let said = String::from_utf8_lossy(&together.stderr);
+    assert_eq!(together.status.code(), Some(1), "{said}");
+    assert!(
+        said.contains("libnccl.so.2") && said.contains("install it"),
+        "{said}"
+    );
+    let three = run(&["--gpus", "0,1,2", "--tensor-parallel", "2"]);
+    let said = String::from_utf8_lossy(&three.stderr);
+    assert_eq!(three.status.code(), Some(2), "{said}");
+    assert!(said.contains("3 are named"), "{said}");
+    let four = run(&["--device", "cuda", "--tensor-parallel", "4"]);
+    let said = String::from_utf8_lossy(&four.stderr);
+    assert!(said.contains("no CUDA device 2"), "{said}");
+}
+
 /// `tests/cuda_host.rs`, with work that runs as late as possible and now and then.
 #[test]
 fn the_hosts_side() {
     let imitation = Imitation::get();
     for seed in [0, 2] {
-        let settings = format!("seed={seed} devices=2 memory=256");
+        let settings = format!("seed={seed} devices=4 memory=256");
         let mut command = imitation.command(&imitation.host_tests, &settings);
+        if seed > 0 {
+            // Numbers, and what is asked for, are those of the other run.
+            command.args(["--skip", "parallel::every", "--skip", "parallel::four"]);
+            command.args(["--skip", "parallel::weights", "--skip", "parallel::out_of"]);
+        }
         println!(
             "{}",
             succeed(command.args(["--test-threads=1", "--nocapture"]))

@@ -1,6 +1,8 @@
 // Streams and events: what was queued, and what of it runs when.
 #include "driver.h"
 
+#include <unistd.h>
+
 namespace imitation {
 namespace {
 
@@ -36,9 +38,19 @@ bool run_one() {
 }
 
 template <typename Done> void run_until(Done done) {
-    while (!done())
-        if (!run_one())
+    for (long waited = 0; !done();) {
+        if (run_one())
+            continue;
+        const std::string late = late_rank();
+        if (late.empty())
             broken_rule("waiting for work that waits for an event that nobody will record");
+        if (waited++ >= settings().patience)
+            broken_rule("%s", late.c_str());
+        // Another thread may yet queue it.
+        mutex().unlock();
+        usleep(1000);
+        mutex().lock();
+    }
 }
 
 /// The device may have gone on by itself.

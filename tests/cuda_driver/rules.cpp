@@ -33,6 +33,11 @@ int cublasLtMatmulPreferenceCreate(void**);
 int cublasLtMatmulAlgoGetHeuristic(void*, void*, void*, void*, void*, void*, void*, int, void*, int*);
 int cublasLtMatmul(void*, void*, const float*, const void*, void*, const void*, void*, const float*, const void*, void*, void*,
                    void*, const void*, void*, size_t, void*);
+int ncclCommInitAll(void**, int, const int*);
+int ncclAllReduce(const void*, void*, size_t, int, int, void*, void*);
+int ncclCommDestroy(void*);
+int ncclCommAbort(void*);
+void cuda_imitation_set(const char*);
 int cuLaunchKernel(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*, void**, void**);
 }
 
@@ -101,6 +106,27 @@ void multiply(const World& world, const void* weight, void* out, uint64_t rows) 
     cublasLtMatmul(handle, product, &one, weight, a, weight, b, &zero, out, d, out, d, algorithm, world.memory, 16, world.stream);
 }
 
+/// Two devices that add up 64 floats of each.
+struct Sums {
+    const World& world;
+    void *handles[2], *streams[2], *memory[2];
+    explicit Sums(const World& on) : world(on) {
+        const int ordinals[] = {0, 1};
+        ncclCommInitAll(handles, 2, ordinals);
+        for (int rank = 0; rank < 2; rank++) {
+            cuCtxSetCurrent(world.contexts[rank]);
+            cuStreamCreate(&streams[rank], 0);
+            cuMemAllocAsync(&memory[rank], BYTES, streams[rank]);
+            cuMemsetD8Async(memory[rank], 0, BYTES, streams[rank]);
+        }
+    }
+    void add(int rank, size_t count = COUNT) const {
+        constexpr int FLOAT32 = 7, SUM = 0;
+        cuCtxSetCurrent(world.contexts[rank]);
+        ncclAllReduce(memory[rank], memory[rank], count, FLOAT32, SUM, handles[rank], streams[rank]);
+    }
+};
+
 /// What the driver's rules allow, with the result that they promise.
 void a_sound_program() {
     const World world;
@@ -136,6 +162,24 @@ void a_sound_program() {
         imitation::broken_rule("a product of ones came back as %f", static_cast<double>(here[15]));
     cuMemFreeAsync(world.memory, world.stream);
     cuMemFreeHost(world.host);
+    const Sums sums(world);
+    for (int rank = 0; rank < 2; rank++) {
+        cuCtxSetCurrent(sums.world.contexts[rank]);
+        const std::vector<float> own(COUNT, static_cast<float>(rank + 1));
+        cuMemcpyHtoDAsync_v2(sums.memory[rank], own.data(), BYTES, sums.streams[rank]);
+        sums.add(rank);
+    }
+    for (int rank = 0; rank < 2; rank++) {
+        cuCtxSetCurrent(sums.world.contexts[rank]);
+        cuMemcpyDtoHAsync_v2(here, sums.memory[rank], BYTES, sums.streams[rank]);
+        if (here[7] != 3.0f)
+            imitation::broken_rule("a sum of 1 and 2 came back as %f", static_cast<double>(here[7]));
+    }
+    // A rank that others wait for in vain is stopped with them.
+    sums.add(0);
+    for (void* handle : sums.handles)
+        ncclCommAbort(handle);
+    cuStreamSynchronize(sums.streams[0]);
     std::printf("a sound program runs\n");
 }
 
@@ -222,6 +266,33 @@ const Fault FAULTS[] = {
          void* small;
          cuMemAllocAsync(&small, 60, world.stream);
          multiply(world, world.memory, small, 4);
+     }},
+    {"rank 1 of 2 never came to sum 0 of 64 numbers, which rank 0 waits for",
+     [](const World& world) {
+         const Sums sums(world);
+         cuda_imitation_set("patience=10");
+         sums.add(0);
+         cuStreamSynchronize(sums.streams[0]);
+     }},
+    {"sum 0: rank 1 has 32 numbers of type 7, and another rank 64 of type 7",
+     [](const World& world) {
+         const Sums sums(world);
+         sums.add(0);
+         sums.add(1, COUNT / 2);
+     }},
+    {"a sum, its source: 260 bytes",
+     [](const World& world) { Sums(world).add(0, COUNT + 1); }},
+    {"ncclAllReduce: the current context is of device 0, and this is of device 1",
+     [](const World& world) {
+         const Sums sums(world);
+         cuCtxSetCurrent(world.contexts[0]);
+         ncclAllReduce(sums.memory[1], sums.memory[1], COUNT, 7, 0, sums.handles[1], sums.streams[1]);
+     }},
+    {"rank 0 is destroyed while its sum 0 is queued",
+     [](const World& world) {
+         const Sums sums(world);
+         sums.add(0);
+         ncclCommDestroy(sums.handles[0]);
      }},
     {"has no kernel subtract_one",
      [](const World& world) {

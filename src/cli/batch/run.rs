@@ -201,7 +201,7 @@ impl AnswerSettings<'_> {
     /// A run that answers these requests; reads the model's text side, not its weights.
     pub(in crate::cli) fn resolve(self, requests: Requests) -> Result<BatchRun, Failure> {
         let out = self.out;
-        let devices = self.gpus.devices(self.place).or_usage()?;
+        let devices = self.gpus.devices(self.place, &self.engine).or_usage()?;
         let source = download::resolve_adapted(&self.model, self.adapter, Want::Everything)?;
         let style = self.thinking.style();
         let mut model = ChatModel::load(self.model, &source, style.clone()).or_usage()?;

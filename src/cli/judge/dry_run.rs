@@ -146,6 +146,8 @@ fn estimate(
     let estimated = || -> anyhow::Result<Vec<String>> {
         let choice = model.devices.first().copied().unwrap_or_default();
         let device = choice.open()?;
+        // Of several devices that hold a model each has a part.
+        let config = &model.engine.part(config)?;
         let weights = Weights::open(source);
         // A model on the hub may have come without its weights: then they are mostly bf16.
         let stored = weights
@@ -155,6 +157,7 @@ fn estimate(
         let packed = weights.as_ref().map_or(0, |weights| {
             let plain = model.engine.plain_operations;
             packed_numbers(config, weights, &device, precision, plain)
+                / model.engine.tensor_parallel.unwrap_or(1)
         });
         let jobs = jobs::by_question(&session.loaded.samples, session.options.trials, |_, _| {
             false
@@ -182,7 +185,9 @@ fn estimate(
                 Seconds(estimate.output_seconds),
                 ceiling.flops / 1e9,
                 ceiling.bandwidth / 1e9,
-                if model.devices.len() > 1 {
+                if model.engine.tensor_parallel.is_some() {
+                    ", for its part of the model, without sums over the devices"
+                } else if model.devices.len() > 1 {
                     ", as if it were the only device"
                 } else {
                     ""

@@ -200,7 +200,10 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
         // A missing input is found before a model is fetched.
         sources(&arguments.inputs, out.as_deref()).or_usage()?;
     }
-    let devices = arguments.gpus.devices(&arguments.model).or_usage()?;
+    let devices = arguments
+        .gpus
+        .devices(&arguments.model, &arguments.engine)
+        .or_usage()?;
     // A dry run reads no weights.
     let want = if arguments.dry_run {
         Want::Description

@@ -16,7 +16,7 @@ fn wrong_usage_is_refused_with_a_word_on_what_is_right() {
     folder.write("in.parquet", "PAR1");
     fs::create_dir(folder.path("void")).unwrap();
     fs::create_dir(folder.path("model")).unwrap();
-    let cases: [(&[&str], &[&str]); 32] = [
+    let cases: [(&[&str], &[&str]); 35] = [
         (
             &["nope.jsonl"],
             &["could not read nope.jsonl: No such file"],
@@ -44,6 +44,18 @@ fn wrong_usage_is_refused_with_a_word_on_what_is_right() {
             &["--gpus names GPU 0 twice", "name it once"],
         ),
         (&["in.jsonl", "--gpus", "0,one"], &["--gpus"]),
+        (
+            &["in.jsonl", "--device", "cpu", "--tensor-parallel", "2"],
+            &["--tensor-parallel 2 is for NVIDIA GPUs, not for cpu"],
+        ),
+        (
+            &["in.jsonl", "--gpus", "0,1,2", "--tensor-parallel", "2"],
+            &["--tensor-parallel 2", "3 are named"],
+        ),
+        (
+            &["in.jsonl", "--gpus", "1", "--tensor-parallel", "2"],
+            &["--tensor-parallel 2", "--gpus names one"],
+        ),
         (&["in.jsonl", "--gpus", ""], &["--gpus"]),
         (
             &["in.jsonl", "--gpus", "0,1", "--device", "cpu"],

@@ -13,6 +13,7 @@ use super::ops::{self, Heads};
 use super::precision::{Precision, WeightType};
 use super::profile::{Phase, Profile};
 use super::rope::RotaryTable;
+use super::shard::Shard;
 use super::tensor_reader::{Projection, TensorReader};
 use super::{ModelError, StepBatch};
 use crate::checkpoint::tensors::{ExpertNames, FeedForwardNames, GatedNames, LayerNames, Names};
@@ -84,6 +85,7 @@ impl Decoder {
         let loader = Loader {
             checkpoint: TensorReader {
                 config,
+                shard: Shard::WHOLE,
                 weights,
                 device,
                 compute: dtype,

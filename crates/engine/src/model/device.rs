@@ -180,7 +180,7 @@ impl Drop for CurrentOnDrop {
     }
 }
 
-fn make_current(device: &Device) {
+pub(crate) fn make_current(device: &Device) {
     #[cfg(feature = "cuda")]
     if let Device::Cuda(cuda) = device {
         // If this fails, the memory is freed when the process ends.

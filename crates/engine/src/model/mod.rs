@@ -19,6 +19,7 @@
 //! | [`memory`] | what a device and its host have free, and what a model takes of it |
 //! | [`precision`] | `--dtype`, `--quantize`, `--kv-dtype`: what weights, activations, keys and values are stored in |
 //! | [`profile`] | where a step's time goes |
+//! | `shard` | the part of a model that one of several GPUs holds |
 //!
 //! On the CPU the logits of a token are **bitwise** the same whatever else is in the step, however its prompt was
 //! chunked and whether its prefix was shared (`tests/model/attention.rs`, `tests/model/golden_logits.rs`). Every sum is taken in an
@@ -38,6 +39,7 @@ pub mod ops;
 pub mod precision;
 pub mod profile;
 pub(crate) mod rope;
+mod shard;
 mod tensor_reader;
 
 pub use batch::{BatchRow, StepBatch};
@@ -45,3 +47,4 @@ pub use decoder::Decoder;
 pub use device::{CurrentOnDrop, DeviceChoice, describe as describe_device};
 pub use error::ModelError;
 pub use precision::{Precision, PrecisionChoice};
+pub use shard::Shard;

@@ -11,7 +11,7 @@ use super::ModelError;
 pub enum Phase {
     /// Token embeddings and rotary angles.
     Embedding,
-    /// Norms, splitting and rotating heads.
+    /// Norms, splitting and rotating heads; sums over several GPUs.
     Elementwise,
     /// Matrix products with the weights of the layers, the feed-forward's activation included.
     Gemm,

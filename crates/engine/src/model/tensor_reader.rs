@@ -8,6 +8,7 @@ use super::ModelError;
 use super::cpu::matmul::PackedMatrix;
 use super::precision::WeightType;
 use super::rope::head_order;
+use super::shard::{Division, Shard};
 use crate::checkpoint::config::Experts;
 use crate::checkpoint::gguf::StorageType;
 use crate::checkpoint::tensors::{GatedNames, MXFP4_BLOCK};
@@ -17,7 +18,9 @@ use crate::checkpoint::{ModelConfig, Weights};
 
 /// Reads tensors to a device.
 pub(super) struct TensorReader<'a> {
+    /// The sizes of the part that is read.
     pub(super) config: &'a ModelConfig,
+    pub(super) shard: Shard,
     pub(super) weights: &'a Weights,
     pub(super) device: &'a Device,
     /// The type that vectors are converted to: norms, biases.
@@ -53,9 +56,103 @@ impl TensorReader<'_> {
         Ok((side_by_side(weights)?, bias))
     }
 
+    /// As [`Self::linear`], of a layer that is divided among GPUs.
+    pub(super) fn part(
+        &self,
+        names: &[String],
+        bias: bool,
+        division: Division,
+    ) -> Result<Projection, ModelError> {
+        if self.shard.is_whole() {
+            return self.linear(names, bias);
+        }
+        let weight = match division {
+            Division::Outputs(parts) => self.outputs(names, "weight", parts)?,
+            Division::Inputs(count) => {
+                let part = |name: &String| self.slice(&format!("{name}.weight"), 1, count);
+                side_by_side(names.iter().map(part).collect::<Result<_, _>>()?)?
+            }
+        };
+        let bias = bias
+            .then(|| self.part_of_bias(names, division))
+            .transpose()?;
+        Ok((weight, bias))
+    }
+
+    /// The biases of a layer that is divided among GPUs. Where results are summed one GPU adds them, and the others zeros.
+    pub(super) fn part_of_bias(
+        &self,
+        names: &[String],
+        division: Division,
+    ) -> Result<Tensor, ModelError> {
+        match division {
+            _ if self.shard.is_whole() => self.bias(names),
+            Division::Outputs(parts) => self.outputs(names, "bias", parts),
+            Division::Inputs(_) => self.once(self.bias(names)?),
+        }
+    }
+
+    /// Zeros in place of a bias that another GPU adds.
+    fn once(&self, bias: Tensor) -> Result<Tensor, ModelError> {
+        Ok(if self.shard.adds_biases() {
+            bias
+        } else {
+            bias.zeros_like()?
+        })
+    }
+
+    /// Of the joined outputs of layers those of this GPU, which has `parts` of them: `.weight` or `.bias`.
+    fn outputs(&self, names: &[String], kind: &str, parts: &[usize]) -> Result<Tensor, ModelError> {
+        let ranges = self.shard.outputs(parts);
+        let (mut before, mut found) = (0, Vec::new());
+        for name in names {
+            let name = format!("{name}.{kind}");
+            let size = self.weights.stored(&name)?.shape.first().copied();
+            let after = before + size.unwrap_or(0);
+            for range in &ranges {
+                let (start, end) = (range.start.max(before), range.end.min(after));
+                if start < end {
+                    let range = start - before..end - before;
+                    found.push(self.read_slice(&name, 0, range)?);
+                }
+            }
+            before = after;
+        }
+        side_by_side(found)
+    }
+
+    /// This GPU's `size` along one dimension of a tensor.
+    fn slice(&self, name: &str, dimension: usize, size: usize) -> Result<Tensor, ModelError> {
+        self.read_slice(name, dimension, self.shard.range(size))
+    }
+
+    fn read_slice(
+        &self,
+        name: &str,
+        dimension: usize,
+        range: std::ops::Range<usize>,
+    ) -> Result<Tensor, ModelError> {
+        let dtype = self.matrices.unwrap_or(self.compute);
+        let part = (dimension, range);
+        Ok(self.weights.get_slice(name, self.device, dtype, part)?)
+    }
+
+    /// The sinks of this GPU's heads.
+    #[cfg(feature = "cuda")]
+    pub(super) fn sinks(&self, name: &str) -> Result<Tensor, ModelError> {
+        if self.shard.is_whole() {
+            return self.vector(name);
+        }
+        self.slice(name, 0, self.config.heads)
+    }
+
     /// The joined weights of several layers as they are stored, if all are in few bits of one kind ([`Codes`]).
     #[cfg(feature = "cuda")]
-    pub(super) fn codes(&self, names: &[String]) -> Result<Option<Codes>, ModelError> {
+    pub(super) fn codes(
+        &self,
+        names: &[String],
+        division: Division,
+    ) -> Result<Option<Codes>, ModelError> {
         let mut parts = Vec::new();
         for name in names {
             match self.weights.codes(&format!("{name}.weight"))? {
@@ -63,7 +160,27 @@ impl TensorReader<'_> {
                 None => return Ok(None),
             }
         }
-        Ok(Codes::side_by_side(parts))
+        let Some(codes) = Codes::side_by_side(parts) else {
+            return Ok(None);
+        };
+        match division {
+            _ if self.shard.is_whole() => Ok(Some(codes)),
+            Division::Outputs(parts) => {
+                let rows: Vec<usize> = self.shard.outputs(parts).into_iter().flatten().collect();
+                Ok(Some(codes.in_order(&rows)))
+            }
+            Division::Inputs(count) => {
+                let own = codes.some_inputs(&self.shard.range(count));
+                own.map(Some).ok_or_else(|| {
+                    ModelError::Unsupported(format!(
+                        "--tensor-parallel {}: {} has one scale for {} inputs, of which its {count} on each GPU are no multiple",
+                        self.shard.count(),
+                        names.join(", "),
+                        codes.kind.inputs_of_factor(),
+                    ))
+                })
+            }
+        }
     }
 
     /// Whether all are in FP8 with one scale for each output, or for all.
@@ -101,7 +218,7 @@ impl TensorReader<'_> {
     /// As [`Self::qkv`], as stored.
     #[cfg(feature = "cuda")]
     pub(super) fn qkv_codes(&self, names: &[String]) -> Result<Option<Codes>, ModelError> {
-        let Some(codes) = self.codes(names)? else {
+        let Some(codes) = self.codes(names, Division::Outputs(&self.qkv_parts()))? else {
             return Ok(None);
         };
         Ok(Some(match self.qkv_rows() {
@@ -210,7 +327,8 @@ impl TensorReader<'_> {
 
     /// The joined projection of queries, keys and values.
     pub(super) fn qkv(&self, names: &[String]) -> Result<Projection, ModelError> {
-        let (weight, _) = self.linear(names, false)?;
+        let division = Division::Outputs(&self.qkv_parts());
+        let (weight, _) = self.part(names, false, division)?;
         let weight = match self.qkv_order()? {
             Some(rows) => weight.index_select(&rows, 0)?,
             None => weight,
@@ -223,11 +341,17 @@ impl TensorReader<'_> {
         if !self.config.biases.qkv {
             return Ok(None);
         }
-        let bias = self.bias(names)?;
+        let bias = self.part_of_bias(names, Division::Outputs(&self.qkv_parts()))?;
         Ok(Some(match self.qkv_order()? {
             Some(rows) => bias.index_select(&rows, 0)?,
             None => bias,
         }))
+    }
+
+    /// How many outputs are of queries, keys and values.
+    fn qkv_parts(&self) -> [usize; 3] {
+        let config = self.config;
+        [config.heads, config.kv_heads, config.kv_heads].map(|heads| heads * config.head_dim)
     }
 
     /// The order of the rows of queries, keys and values; `None` if they are in order already.
@@ -272,7 +396,12 @@ impl TensorReader<'_> {
     pub(super) fn gated(&self, names: &GatedNames) -> Result<(Projection, Projection), ModelError> {
         let bias = self.config.biases.feed_forward;
         let down = std::slice::from_ref(&names.down);
-        Ok((self.linear(&names.gate_up, bias)?, self.linear(down, bias)?))
+        let experts = self.config.experts;
+        let width = experts.map_or(self.config.intermediate, |experts| experts.intermediate);
+        Ok((
+            self.part(&names.gate_up, bias, Division::Outputs(&[width; 2]))?,
+            self.part(down, bias, Division::Inputs(width))?,
+        ))
     }
 
     /// An expert, if all are stored in one tensor, gate and up alternating.
@@ -284,6 +413,7 @@ impl TensorReader<'_> {
         index: usize,
     ) -> Result<(Projection, Projection), ModelError> {
         let (hidden, width) = (self.config.hidden, experts.intermediate);
+        let (all, own) = (width * self.shard.count(), self.shard.range(width));
         let one = |name: &str, inputs: usize, outputs: usize| -> Result<Tensor, ModelError> {
             let weight = if experts.mxfp4 {
                 self.mxfp4(name, index, outputs, inputs)?
@@ -297,8 +427,11 @@ impl TensorReader<'_> {
             })
         };
         let rows = Tensor::from_iter((0..2 * width).map(gates_first(width)), self.device)?;
-        let weight = one(gate_up, hidden, 2 * width)?.index_select(&rows, 0)?;
-        let narrow = one(down, width, hidden)?;
+        // As gates and ups alternate, a GPU's are neighbours.
+        let weight = one(gate_up, hidden, 2 * all)?.narrow(0, 2 * own.start, 2 * width)?;
+        let weight = weight.index_select(&rows, 0)?;
+        let narrow = one(down, all, hidden)?.narrow(1, own.start, width)?;
+        let narrow = narrow.contiguous()?;
         let [bias, narrow_bias] = self.expert_biases(gate_up, down, width, index)?;
         Ok(((weight, Some(bias)), (narrow, Some(narrow_bias))))
     }
@@ -336,7 +469,9 @@ impl TensorReader<'_> {
             Ok(bias.flatten_all()?.to_dtype(self.compute)?)
         };
         let rows = Tensor::from_iter((0..2 * width).map(gates_first(width)), self.device)?;
-        Ok([read(gate_up)?.index_select(&rows, 0)?, read(down)?])
+        let own = self.shard.range(width);
+        let wide = read(gate_up)?.narrow(0, 2 * own.start, 2 * width)?;
+        Ok([wide.index_select(&rows, 0)?, self.once(read(down)?)?])
     }
 
     /// An expert's blocks and scales in MXFP4.

@@ -8,6 +8,7 @@ use super::family::Family;
 use super::generator::Attack;
 use super::report::FamilyReport;
 use crate::catalog::JudgeModel;
+use crate::judge::build::open_devices;
 use crate::judge::{
     EngineOptions, Judge, JudgeError, JudgeText, RulesMode, RunEnd, RunOptions, SessionError, Sink,
     Summary, WorkloadLengths, jobs,
@@ -72,7 +73,7 @@ impl Subject {
         let most = options.max_new_tokens;
         let (devices, lengths) = match self.model.files() {
             Some(_) => (
-                vec![(self.device.to_string(), self.device.open()?)],
+                open_devices(&[self.device], &self.engine)?,
                 WorkloadLengths::of(samples, &jobs, &self.text, most)?,
             ),
             None => (Vec::new(), WorkloadLengths::unknown(&self.text, most)),

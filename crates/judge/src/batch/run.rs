@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use super::BatchError;
 use super::lines::{BadRequest, BatchRequest, answered, failed, refused, short_hash};
-use crate::judge::build::engine_of;
+use crate::judge::build::{engine_of, open_devices};
 use crate::judge::loaded::{build_engines, sizes};
 use crate::judge::{EngineOptions, RunEnd};
 use crate::openai::conversation::ChatModel;
@@ -30,7 +30,7 @@ use juror_data::output::{JsonLineSink, OutputFile, remove_left_over};
 use juror_data::{LineLimit, Next, id_hash, sources};
 use juror_engine::checkpoint::ModelSource;
 use juror_engine::engine::{Completion, EngineError};
-use juror_engine::model::{DeviceChoice, ModelError};
+use juror_engine::model::DeviceChoice;
 
 /// Requests that are tokenised at a time.
 const AT_ONCE: usize = 32;
@@ -146,9 +146,7 @@ impl BatchRun {
         interrupted: &AtomicBool,
         observer: &mut dyn FnMut(&BatchProgress),
     ) -> Result<(RunEnd, BatchProgress), BatchError> {
-        let devices = self.devices.iter();
-        let devices = devices.map(|device| Ok((device.to_string(), device.open()?)));
-        let devices: Vec<_> = devices.collect::<Result<_, ModelError>>()?;
+        let devices = open_devices(&self.devices, &self.engine)?;
         let lines = self.lines()?;
         let mut known = HashMap::new();
         let (journal, _) = Journal::open(
@@ -191,12 +189,12 @@ impl BatchRun {
             let requests = todo.iter().map(|(_, line, _)| &line.request);
             let lengths = lengths(&self.model, requests, self.defaults());
             let (config, options) = (&self.model.config, &self.engine);
-            let build = |device: &Device, progress| {
+            let build = |devices: &[Device], progress| {
                 engine_of(
                     &self.source,
                     config,
                     &[],
-                    device,
+                    devices,
                     options,
                     &lengths,
                     progress,

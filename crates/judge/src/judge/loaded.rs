@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use candle_core::Device;
 
-use super::build::{EngineOptions, WorkloadLengths, build_engine, describe};
+use super::build::{
+    EngineOptions, ModelDevices, WorkloadLengths, build_engine_on, describe, open_devices,
+};
 use super::cache::{self, CacheError};
 use super::{
     AnswerCache, ChatSettings, DeviceEngine, Job, JudgeError, JudgeText, RulesMode, RunEnd,
@@ -159,7 +161,7 @@ impl JudgeBuilder {
         self
     }
 
-    /// Where the model runs: one engine for each device. A GPU if there is one, else the CPU, if not set.
+    /// Where the model runs: one engine for each device, or for each so many as [`EngineOptions::tensor_parallel`] says. A GPU if there is one, else the CPU, if not set.
     #[must_use]
     pub fn devices(mut self, devices: impl IntoIterator<Item = DeviceChoice>) -> Self {
         self.devices = devices.into_iter().collect();
@@ -234,15 +236,12 @@ impl JudgeBuilder {
             text.settle_head(source)?;
         }
         let options = text.run_options(1);
-        let mut devices = Vec::new();
         let here = model.files().map_or(&[][..], |_| &self.devices);
-        for device in here {
-            devices.push((device.to_string(), device.open()?));
-        }
+        let devices = open_devices(here, &self.engine)?;
         let lengths = WorkloadLengths::unknown(&text, options.max_new_tokens);
         let cache = match &self.cache {
             Some((folder, size)) => {
-                let devices = devices.iter().map(|(_, device)| device);
+                let devices = devices.iter().flat_map(|one| &one.all);
                 let identity = cache::identity(&model, &self.engine, devices)?;
                 Some(Arc::new(AnswerCache::open(folder, identity, *size)?))
             }
@@ -279,20 +278,20 @@ impl Judge {
         }
     }
 
-    /// An engine for each device; the weights are loaded on all devices at once. `observe` is called with the share that
+    /// An engine for each of `devices`; the weights are loaded on all at once. `observe` is called with the share that
     /// is loaded.
     pub(crate) fn build(
         model: &JudgeModel,
         text: Arc<JudgeText>,
-        devices: Vec<(String, Device)>,
+        devices: Vec<ModelDevices>,
         options: &EngineOptions,
         lengths: &WorkloadLengths,
         observe: &mut dyn FnMut(f64),
     ) -> Result<Self, LoadError> {
         let engines = match model {
             JudgeModel::Here(source) => {
-                let build = |device: &Device, progress| {
-                    build_engine(source, &text, device, options, lengths, progress)
+                let build = |devices: &[Device], progress| {
+                    build_engine_on(source, &text, devices, options, lengths, progress)
                 };
                 build_engines(devices, &build, observe)?
             }
@@ -387,10 +386,10 @@ impl Judge {
     }
 }
 
-/// An engine for each device, all built at once. `observe` is called with the share of the weights that is loaded.
+/// An engine for each of `devices`, all built at once. `observe` is called with the share of the weights that is loaded.
 pub(crate) fn build_engines(
-    devices: Vec<(String, Device)>,
-    build: &(impl Fn(&Device, Arc<LoadProgress>) -> Result<Engine, EngineError> + Sync),
+    devices: Vec<ModelDevices>,
+    build: &(impl Fn(&[Device], Arc<LoadProgress>) -> Result<Engine, EngineError> + Sync),
     observe: &mut dyn FnMut(f64),
 ) -> Result<Vec<DeviceEngine>, LoadError> {
     let several = devices.len() > 1;
@@ -398,11 +397,11 @@ pub(crate) fn build_engines(
     std::thread::scope(|scope| {
         let loading: Vec<_> = devices
             .into_iter()
-            .map(|(name, device)| {
+            .map(|ModelDevices { name, all }| {
                 let progress = Arc::clone(&progress);
                 let thread = std::thread::Builder::new()
                     .name("load".into())
-                    .spawn_scoped(scope, move || panics::guarded(|| build(&device, progress)))
+                    .spawn_scoped(scope, move || panics::guarded(|| build(&all, progress)))
                     .map_err(threads::refused("loading the model"))?;
                 Ok((name, thread))
             })

@@ -14,6 +14,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use super::build::open_devices;
 use super::cache::AnswerKey;
 use super::completion::{Subject, VerdictBuilder};
 use super::request::{Ask, RequestBuilder, Trial};
@@ -486,10 +487,7 @@ fn build(
     if let Some(served) = &setup.text.endpoint {
         return Ok((vec![served.backend(&setup.text)], served.describe()));
     }
-    let mut devices = Vec::new();
-    for device in &setup.devices {
-        devices.push((device.to_string(), device.open()?));
-    }
+    let devices = open_devices(&setup.devices, engine)?;
     let text = Arc::clone(&setup.text);
     let lengths = WorkloadLengths::of_any(&text, setup.options.max_new_tokens);
     let judge = Judge::build(&setup.model, text, devices, engine, &lengths, &mut |_| {})?;

@@ -6,11 +6,10 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use candle_core::Device;
 use serde_json::{Value, json};
 
 use super::answers::Answers;
-use super::build::{EngineOptions, WorkloadLengths};
+use super::build::{EngineOptions, ModelDevices, WorkloadLengths, open_devices};
 use super::cache::{AnswerCache, CacheError, identity};
 use super::calibration::Calibration;
 use super::consensus::{Consensus, ConsensusBuilder, ConsensusSummary};
@@ -324,9 +323,7 @@ impl Session {
             && let Some(source) = run.model.files()
         {
             Weights::open(source)?;
-            for device in &run.devices {
-                devices.push((device.to_string(), device.open()?));
-            }
+            devices = open_devices(&run.devices, &run.engine)?;
         }
         let samples = &self.loaded.samples;
         let trials = self.options.trials;
@@ -545,7 +542,7 @@ impl Session {
     /// Judges every trial that is not finished.
     fn judge_rest(
         &self,
-        devices: Vec<(String, Device)>,
+        devices: Vec<ModelDevices>,
         interrupted: &AtomicBool,
         keeper: &mut Keeper,
     ) -> Result<RunEnd, SessionError> {
@@ -583,7 +580,7 @@ impl Session {
         };
         let mut options = self.options.clone();
         if let Some((folder, size)) = cache {
-            let devices = devices.iter().map(|(_, device)| device);
+            let devices = devices.iter().flat_map(|one| &one.all);
             let identity = identity(model, engine, devices)?;
             options.cache = Some(Arc::new(AnswerCache::open(folder, identity, *size)?));
         }

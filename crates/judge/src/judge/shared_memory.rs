@@ -4,12 +4,11 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use candle_core::DeviceLocation;
+use candle_core::{Device, DeviceLocation};
 
 use super::EngineOptions;
-use super::build::weights_on;
+use super::build::{open_devices, weights_on};
 use super::service::ServiceSetup;
-use juror_engine::model::DeviceChoice;
 
 /// The judges of a process.
 #[derive(Default)]
@@ -88,13 +87,14 @@ impl SharedMemory {
 
 /// What the weights of a judge will take on each of its devices. What is wrong with one is said where it is built.
 fn weights(setup: &ServiceSetup) -> Vec<(DeviceLocation, usize)> {
-    let on = |device: &DeviceChoice| {
+    let on = |device: Device| {
         let (source, config) = setup.model.files().zip(setup.text.config.as_ref())?;
-        let device = device.open().ok()?;
         let bytes = weights_on(source, config, &device, &setup.engine).ok()?;
         Some((device.location(), bytes))
     };
-    setup.devices.iter().filter_map(on).collect()
+    let opened = open_devices(&setup.devices, &setup.engine).unwrap_or_default();
+    let devices = opened.into_iter().flat_map(|devices| devices.all);
+    devices.filter_map(on).collect()
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -107,6 +107,7 @@ mod tests {
     use super::*;
     use crate::judge::JudgeText;
     use crate::protocol::{self, PromptTemplate};
+    use juror_engine::model::DeviceChoice;
 
     fn tiny() -> Arc<ServiceSetup> {
         let source = crate::catalog::resolve("tiny").unwrap();

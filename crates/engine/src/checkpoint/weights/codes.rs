@@ -1,5 +1,8 @@
 //! Weights of few bits as a checkpoint stores them, for kernels that multiply with them: FP8 of all kinds, whole numbers of four bits.
 
+#[cfg(any(test, feature = "cuda"))]
+use std::ops::Range;
+
 use candle_core::DType;
 use rayon::prelude::*;
 
@@ -90,6 +93,37 @@ impl Codes {
             codes: order.iter().flat_map(rows).collect(),
             factors: order.iter().flat_map(factors).collect(),
         }
+    }
+
+    /// Some of the inputs; `None` where factors are of more than these.
+    #[cfg(any(test, feature = "cuda"))]
+    pub(crate) fn some_inputs(&self, range: &Range<usize>) -> Option<Self> {
+        let [outputs, inputs] = self.shape;
+        let per = self.kind.inputs_of_factor();
+        let across = inputs.div_ceil(per);
+        let whole = range.start.is_multiple_of(per)
+            && (range.end.is_multiple_of(per) || range.end == inputs);
+        // One factor for all inputs is as good for some.
+        let factors = if whole {
+            range.start / per..range.end.div_ceil(per)
+        } else {
+            self.by_output()?;
+            0..range.len().div_ceil(per)
+        };
+        let rows = 0..outputs;
+        Some(Self {
+            kind: self.kind,
+            shape: [outputs, range.len()],
+            codes: rows
+                .clone()
+                .flat_map(|row| &self.codes[row * inputs..][range.clone()])
+                .copied()
+                .collect(),
+            factors: rows
+                .flat_map(|row| &self.factors[row * across..][factors.clone()])
+                .copied()
+                .collect(),
+        })
     }
 
     /// The factor of each output, if it is the same for all inputs.

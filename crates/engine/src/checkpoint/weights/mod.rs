@@ -14,6 +14,7 @@
 //! | `random` | random weights |
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -254,6 +255,40 @@ impl Weights {
         }
         let offset = (location.bytes / count * index) as u64;
         self.read(name, location, offset, shape, device)
+    }
+
+    /// Reads a range along one dimension of a tensor to a device, converted to `dtype`. Of rows that lie in the file number by number
+    /// only these are read; anything else is cut on the host.
+    ///
+    /// # Errors
+    /// When there is no such tensor or range, or its file cannot be read.
+    pub(crate) fn get_slice(
+        &self,
+        name: &str,
+        device: &Device,
+        dtype: DType,
+        (dimension, range): (usize, Range<usize>),
+    ) -> Result<Tensor, CheckpointError> {
+        let location = self.stored(name)?;
+        let size = location.shape.get(dimension).copied().unwrap_or(0);
+        if range.is_empty() || range.end > size {
+            return Err(self.mismatch(format!("{name} has {size}, and no part {range:?}")));
+        }
+        if dimension == 0 && self.random.is_none() && !location.is_converted() {
+            let mut shape = location.shape.clone();
+            shape[0] = range.len();
+            let offset = (location.bytes / size * range.start) as u64;
+            let rows = self.read(name, location, offset, &shape, device)?;
+            return Ok(rows.to_dtype(dtype)?);
+        }
+        // Random numbers are made on the device itself.
+        let there = match self.random {
+            Some(_) => device,
+            None => &Device::Cpu,
+        };
+        let whole = self.get(name, there, dtype)?;
+        let part = whole.narrow(dimension, range.start, range.len())?;
+        Ok(part.force_contiguous()?.to_device(device)?)
     }
 
     pub(crate) fn mismatch(&self, message: String) -> CheckpointError {

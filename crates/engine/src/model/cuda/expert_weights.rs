@@ -14,6 +14,7 @@ use crate::checkpoint::tensors::{ExpertNames, GatedNames};
 use crate::checkpoint::weights::{CodeKind, Codes};
 use crate::model::ModelError;
 use crate::model::precision::WeightType;
+use crate::model::shard::Division;
 use crate::model::tensor_reader::{Projection, TensorReader, gates_first};
 
 /// Reads the experts of a layer.
@@ -128,11 +129,14 @@ impl ExpertLoader<'_> {
         let mut parts = [CodedParts::default(), CodedParts::default()];
         for (index, names) in names.iter().enumerate() {
             let down = std::slice::from_ref(&names.down);
-            for (names, part) in [&names.gate_up[..], down].into_iter().zip(&mut parts) {
+            let width = self.sizes.intermediate;
+            let divisions = [Division::Outputs(&[width; 2]), Division::Inputs(width)];
+            let of_products = [&names.gate_up[..], down].into_iter().zip(divisions);
+            for ((names, division), part) in of_products.zip(&mut parts) {
                 if in_e4m3 && !self.checkpoint.scales_are_of_outputs(names)? {
                     return Ok(None);
                 }
-                let Some(stored) = self.checkpoint.codes(names)? else {
+                let Some(stored) = self.checkpoint.codes(names, division)? else {
                     return Ok(None);
                 };
                 if !part.add(&stored, in_e4m3) {
@@ -216,8 +220,30 @@ impl ExpertLoader<'_> {
         ]))
     }
 
-    /// Blocks and exponents of an expert's two weights, as they are stored.
+    /// Blocks and exponents of this GPU's part of an expert's two weights.
     fn stored_in_mxfp4(&self, index: usize) -> Result<Option<[[Vec<u8>; 2]; 2]>, ModelError> {
+        let shard = self.checkpoint.shard;
+        let Some([wide, narrow]) = self.whole_in_mxfp4(index)? else {
+            return Ok(None);
+        };
+        if shard.is_whole() {
+            return Ok(Some([wide, narrow]));
+        }
+        shard.check_mxfp4(self.checkpoint.config)?;
+        // Gate and up alternate, or lie one after the other.
+        let parts = match self.names {
+            ExpertNames::Together { .. } => 1,
+            ExpertNames::Apart(_) => 2,
+        };
+        let hidden = self.checkpoint.config.hidden;
+        Ok(Some([
+            wide.map(|bytes| shard.part_of_each(&bytes, parts)),
+            narrow.map(|bytes| shard.part_of_each(&bytes, hidden)),
+        ]))
+    }
+
+    /// Blocks and exponents of an expert's two weights, as they are stored.
+    fn whole_in_mxfp4(&self, index: usize) -> Result<Option<[[Vec<u8>; 2]; 2]>, ModelError> {
         match self.names {
             ExpertNames::Together { gate_up, down } if self.sizes.mxfp4 => Ok(Some([
                 self.checkpoint.mxfp4_bytes(gate_up, index)?,
@@ -262,9 +288,11 @@ impl ExpertLoader<'_> {
             ExpertNames::Apart(_) if !checkpoint.config.biases.feed_forward => Ok([None, None]),
             ExpertNames::Apart(names) => {
                 let down = std::slice::from_ref(&names[index].down);
+                let width = self.sizes.intermediate;
+                let outputs = Division::Outputs(&[width; 2]);
                 Ok([
-                    Some(checkpoint.bias(&names[index].gate_up)?),
-                    Some(checkpoint.bias(down)?),
+                    Some(checkpoint.part_of_bias(&names[index].gate_up, outputs)?),
+                    Some(checkpoint.part_of_bias(down, Division::Inputs(width))?),
                 ])
             }
         }

@@ -16,6 +16,7 @@ use crate::checkpoint::weights::Codes;
 use crate::checkpoint::{ModelConfig, Weights};
 use crate::model::ModelError;
 use crate::model::precision::WeightType;
+use crate::model::shard::{Division, Shard};
 use crate::model::tensor_reader::{Projection, TensorReader};
 
 pub(super) struct Layer {
@@ -69,7 +70,9 @@ pub(super) struct Parts {
 
 /// Reads a checkpoint to a device.
 pub(super) struct Loader<'a> {
+    /// The sizes of what this GPU computes.
     pub(super) config: &'a ModelConfig,
+    pub(super) shard: Shard,
     pub(super) weights: &'a Weights,
     pub(super) device: Device,
     pub(super) cuda: &'a CudaDevice,
@@ -84,10 +87,9 @@ pub(super) struct Loader<'a> {
 }
 
 impl Loader<'_> {
-    /// Reads all weights; they must be exactly what the configuration describes.
+    /// Reads all weights of this GPU's part.
     pub(super) fn load(&self) -> Result<Parts, ModelError> {
         let config = self.config;
-        self.weights.check_model(config)?;
         let names = Names::new(config.architecture);
         let checkpoint = self.checkpoint();
         let table = checkpoint.matrix(names.embedding)?;
@@ -115,6 +117,7 @@ impl Loader<'_> {
         let dtype = self.operations.dtype();
         TensorReader {
             config: self.config,
+            shard: self.shard,
             weights: self.weights,
             device: &self.device,
             compute: dtype,
@@ -165,6 +168,7 @@ impl Loader<'_> {
         let vector = |name: &str| Array::of(&checkpoint.vector(name)?);
         let optional = |name: &Option<String>| name.as_deref().map(vector).transpose();
         let output = [names.output];
+        let queries = self.config.heads * self.config.head_dim;
         Ok(Layer {
             attention_norm: Array::of(&attention_norm)?,
             qkv,
@@ -174,19 +178,25 @@ impl Loader<'_> {
             },
             sinks: match &names.sinks {
                 // Their exponentials are summed in f32, as those of the scores.
-                Some(sinks) => Some(Array::of(&checkpoint.vector(sinks)?.to_dtype(DType::F32)?)?),
+                Some(sinks) => Some(Array::of(&checkpoint.sinks(sinks)?.to_dtype(DType::F32)?)?),
                 None => None,
             },
-            output: self.linear(&output, self.config.biases.output)?,
+            output: self.linear(
+                &output,
+                self.config.biases.output,
+                Division::Inputs(queries),
+            )?,
             attention_result_norm: optional(&names.attention_result_norm)?,
             feed_forward_norm: vector(&names.feed_forward_norm)?,
             feed_forward_result_norm: optional(&names.feed_forward_result_norm)?,
             feed_forward: match (&names.feed_forward, self.config.experts) {
                 (FeedForwardNames::Dense(names), _) => {
                     let bias = self.config.biases.feed_forward;
+                    let width = self.config.intermediate;
+                    let (gate_up, down) = (&names.gate_up, std::slice::from_ref(&names.down));
                     FeedForward::Gated {
-                        gate_up: self.linear(&names.gate_up, bias)?,
-                        down: self.linear(std::slice::from_ref(&names.down), bias)?,
+                        gate_up: self.linear(gate_up, bias, Division::Outputs(&[width; 2]))?,
+                        down: self.linear(down, bias, Division::Inputs(width))?,
                     }
                 }
                 (FeedForwardNames::Mixture { router, experts }, Some(sizes)) => {
@@ -226,12 +236,18 @@ impl Loader<'_> {
     }
 
     /// A layer's weight that joins the outputs of several.
-    fn linear(&self, names: &[String], bias: bool) -> Result<Linear, ModelError> {
+    fn linear(
+        &self,
+        names: &[String],
+        bias: bool,
+        division: Division,
+    ) -> Result<Linear, ModelError> {
         let checkpoint = self.checkpoint();
-        let biases = || bias.then(|| checkpoint.bias(names)).transpose();
-        match self.stored(names, || checkpoint.codes(names), biases)? {
+        let own_bias = || checkpoint.part_of_bias(names, division);
+        let biases = || bias.then(own_bias).transpose();
+        match self.stored(names, || checkpoint.codes(names, division), biases)? {
             Some(stored) => Ok(stored),
-            None => self.quantised(checkpoint.linear(names, bias)?),
+            None => self.quantised(checkpoint.part(names, bias, division)?),
         }
     }
 

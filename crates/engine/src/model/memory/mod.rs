@@ -156,7 +156,7 @@ pub fn check_memory(
     }
     let gigabytes = |bytes: usize| format!("{:.1} GB", bytes as f64 / 1e9);
     Err(ModelError::OutOfMemory(format!(
-        "the weights take {} as {}{}, and {} are free; take a smaller model, or a smaller type with --quantize{}",
+        "the weights take {} as {}{}, and {} are free; take a smaller model, or a smaller type with --quantize{}{}",
         gigabytes(needed),
         precision.weights.as_str(),
         if mxfp4 > 0 { ", experts in MXFP4" } else { "" },
@@ -169,6 +169,11 @@ pub fn check_memory(
             (_, Some(_)) if device.is_cuda() =>
                 " (stored, for what the checkpoint stores in few bits)",
             (_, Some(_)) => "",
+        },
+        if device.is_cuda() {
+            ", or more GPUs for one model with --tensor-parallel"
+        } else {
+            ""
         }
     )))
 }

@@ -6,11 +6,13 @@ use super::{DeviceModel, LoadedModel, largest_that_fits};
 use juror_engine::engine::{
     Chosen, EngineConfig, Forward, Properties, RowRequest, StepModel, Ticket, TokenLogprobs,
 };
-use juror_engine::model::cuda::{CudaDecoder, CudaModel, SampleRequest, Sampled, StepLimits};
+use juror_engine::model::cuda::{
+    ParallelDecoder, ParallelModel, SampleRequest, Sampled, StepLimits,
+};
 use juror_engine::model::profile::Profile;
 use juror_engine::model::{ModelError, StepBatch};
 
-impl LoadedModel for CudaModel {
+impl LoadedModel for ParallelModel {
     fn with_cache(
         self: Box<Self>,
         config: &EngineConfig,
@@ -20,7 +22,8 @@ impl LoadedModel for CudaModel {
             tokens: config.token_budget.max(config.max_sequences),
             rows: config.max_sequences,
         };
-        let mut decoder = CudaModel::with_cache(*self, limits, config.block_size, shared_prefix)?;
+        let mut decoder =
+            ParallelModel::with_cache(*self, limits, config.block_size, shared_prefix)?;
         largest_that_fits(config.blocks, config.least_blocks, |blocks| {
             decoder.resize_cache(blocks)
         })?;
@@ -32,9 +35,9 @@ impl LoadedModel for CudaModel {
     }
 }
 
-/// A decoder with its cache on the device.
+/// A decoder with its cache on its devices.
 struct CudaSteps {
-    decoder: CudaDecoder,
+    decoder: ParallelDecoder,
     /// Steps whose tokens were asked for so far.
     asked: u64,
     /// Steps collected so far.

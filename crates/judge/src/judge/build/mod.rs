@@ -4,6 +4,7 @@
 //! | file | what it is for |
 //! |---|---|
 //! | `options` | [`EngineOptions`]: what the user asked of an engine |
+//! | `devices` | [`ModelDevices`]: those that hold one model |
 //! | [`lengths`] | [`WorkloadLengths`]: how long prompts and completions will be |
 //! | [`size`] | from those and the free memory to the [`EngineConfig`]: how large the engine is |
 //! | [`plain`] | a model computed by the plain operations, on any device |
@@ -11,6 +12,7 @@
 
 #[cfg(feature = "cuda")]
 mod cuda;
+mod devices;
 pub(crate) mod lengths;
 mod options;
 pub mod plain;
@@ -22,15 +24,16 @@ use std::sync::Arc;
 use candle_core::{DType, Device, Tensor};
 
 use super::JudgeText;
+pub use devices::{ModelDevices, check_devices, open_devices};
 use juror_engine::checkpoint::weights::LoadProgress;
 use juror_engine::checkpoint::{ModelConfig, ModelSource, Weights};
 use juror_engine::engine::{Drafts, Engine, EngineConfig, EngineError, StepModel};
-use juror_engine::model::memory::check_memory;
 #[cfg(feature = "serve")]
 use juror_engine::model::memory::weight_bytes;
+use juror_engine::model::memory::{check_memory, free_memory};
 use juror_engine::model::precision::{KvType, WeightType};
 use juror_engine::model::profile::Profile;
-use juror_engine::model::{CurrentOnDrop, ModelError, Precision, StepBatch};
+use juror_engine::model::{CurrentOnDrop, ModelError, Precision, Shard, StepBatch};
 pub use lengths::WorkloadLengths;
 pub use options::EngineOptions;
 pub use plain::PagedDecoder;
@@ -75,32 +78,62 @@ pub fn build_engine(
     lengths: &WorkloadLengths,
     progress: Arc<LoadProgress>,
 ) -> Result<Engine, EngineError> {
-    let template = text.prompts.shared_prefix();
-    let config = text.config.as_ref().ok_or(EngineError::Stopped)?;
-    engine_of(source, config, template, device, options, lengths, progress)
+    let devices = std::slice::from_ref(device);
+    build_engine_on(source, text, devices, options, lengths, progress)
 }
 
-/// As [`build_engine`], of a model with this configuration whose prompts begin with `template`.
+/// As [`build_engine`], on devices that hold the model together.
 ///
 /// # Errors
-/// As [`build_engine`].
+/// As there.
+pub(crate) fn build_engine_on(
+    source: &ModelSource,
+    text: &JudgeText,
+    devices: &[Device],
+    options: &EngineOptions,
+    lengths: &WorkloadLengths,
+    progress: Arc<LoadProgress>,
+) -> Result<Engine, EngineError> {
+    let template = text.prompts.shared_prefix();
+    let config = text.config.as_ref().ok_or(EngineError::Stopped)?;
+    engine_of(
+        source, config, template, devices, options, lengths, progress,
+    )
+}
+
+/// As [`build_engine_on`], of a model with this configuration whose prompts begin with `template`.
+///
+/// # Errors
+/// As there.
 pub(crate) fn engine_of(
     source: &ModelSource,
     model_config: &ModelConfig,
     template: &[u32],
-    device: &Device,
+    devices: &[Device],
     options: &EngineOptions,
     lengths: &WorkloadLengths,
     progress: Arc<LoadProgress>,
 ) -> Result<Engine, EngineError> {
     let weights = Weights::open_with(source, progress).map_err(ModelError::from)?;
+    let Some(device) = devices.first() else {
+        return Err(EngineError::Stopped);
+    };
     let precision = options.precision.resolve(device, &weights)?;
     let plain = options.plain_operations;
-    check_drafts(model_config, device, precision, options)?;
-    let model = load_model(model_config, &weights, device, precision, plain)?;
+    let part = Shard::new(0, devices.len()).config(model_config)?;
+    check_drafts(&part, device, precision, options)?;
+    let model = load_on(model_config, &weights, devices, precision, plain)?;
+    // All devices of a model have caches of one size.
+    let fullest = match devices {
+        [one] => one,
+        several => several
+            .iter()
+            .min_by_key(|one| free_memory(one))
+            .unwrap_or(device),
+    };
     let size = |options: &EngineOptions| {
         let template = template.to_vec();
-        engine_config(model_config, precision, device, lengths, options, template)
+        engine_config(&part, precision, fullest, lengths, options, template)
     };
     let mut config = size(options);
     let model = model.with_cache(&config, !options.no_shared_prefix)?;
@@ -151,24 +184,68 @@ pub fn load_model(
     precision: Precision,
     plain_operations: bool,
 ) -> Result<Box<dyn LoadedModel>, ModelError> {
+    let devices = std::slice::from_ref(device);
+    load_on(config, weights, devices, precision, plain_operations)
+}
+
+/// As [`load_model`], to devices that hold the model together.
+///
+/// # Errors
+/// As there, and where several devices cannot hold it so.
+pub fn load_on(
+    config: &ModelConfig,
+    weights: &Weights,
+    devices: &[Device],
+    precision: Precision,
+    plain_operations: bool,
+) -> Result<Box<dyn LoadedModel>, ModelError> {
     let config = &*weights.settle(config)?;
-    let obstacle = obstacle(config, precision, plain_operations);
-    let packed = packed_numbers(config, weights, device, precision, plain_operations);
-    check_memory(config, device, precision, packed)?;
+    let part = &Shard::new(0, devices.len()).config(config)?;
+    let obstacle = obstacle(part, precision, plain_operations);
+    for device in devices {
+        let packed = packed_numbers(part, weights, device, precision, plain_operations);
+        check_memory(part, device, precision, packed / devices.len())?;
+    }
+    let [device] = devices else {
+        if let Some(obstacle) = obstacle {
+            return Err(ModelError::Unsupported(format!(
+                "--tensor-parallel {} needs our CUDA kernels, which do not run this model so ({obstacle}): leave it out",
+                devices.len()
+            )));
+        }
+        return load_by_kernels(config, weights, devices, precision);
+    };
     if device.is_cuda() {
         match obstacle {
-            None => {
-                #[cfg(feature = "cuda")]
-                {
-                    use juror_engine::model::cuda::CudaModel;
-                    let model = CudaModel::load(config, weights, device, precision)?;
-                    return Ok(Box::new(model));
-                }
-            }
+            None => return load_by_kernels(config, weights, devices, precision),
             Some(obstacle) => refuse_few_bits(precision, &obstacle)?,
         }
     }
     plain::load(config, weights, device, precision)
+}
+
+#[cfg(feature = "cuda")]
+fn load_by_kernels(
+    config: &ModelConfig,
+    weights: &Weights,
+    devices: &[Device],
+    precision: Precision,
+) -> Result<Box<dyn LoadedModel>, ModelError> {
+    use juror_engine::model::cuda::ParallelModel;
+    let model = ParallelModel::load(config, weights, devices, precision)?;
+    Ok(Box::new(model))
+}
+
+#[cfg(not(feature = "cuda"))]
+fn load_by_kernels(
+    _: &ModelConfig,
+    _: &Weights,
+    _: &[Device],
+    _: Precision,
+) -> Result<Box<dyn LoadedModel>, ModelError> {
+    Err(ModelError::Unsupported(
+        "this program has no CUDA kernels".into(),
+    ))
 }
 
 /// Builds a cache of `blocks` blocks; where memory does not suffice, of a thirty-second fewer, and so on, but not fewer than
@@ -237,7 +314,7 @@ pub fn packed_numbers(
     }
 }
 
-/// Bytes of a device's memory that a model's weights will take.
+/// Bytes of a device's memory that a model's weights, or a part of them, will take.
 ///
 /// # Errors
 /// When its files cannot be read, or the device does not compute in this precision.
@@ -251,7 +328,9 @@ pub(crate) fn weights_on(
     let weights = Weights::open(source)?;
     let precision = options.precision.resolve(device, &weights)?;
     let plain = options.plain_operations;
+    let config = &options.part(config)?;
     let packed = packed_numbers(config, &weights, device, precision, plain);
+    let packed = packed / options.devices_of_a_model();
     Ok(weight_bytes(config, precision, packed))
 }
 

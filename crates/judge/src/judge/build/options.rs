@@ -1,7 +1,8 @@
 //! What a user may ask of an engine.
 
+use juror_engine::checkpoint::ModelConfig;
 use juror_engine::engine::Drafts;
-use juror_engine::model::PrecisionChoice;
+use juror_engine::model::{ModelError, PrecisionChoice, Shard};
 
 /// What the user asked of an engine; a size that is `None` is chosen by [`engine_config`](super::engine_config).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -24,8 +25,25 @@ pub struct EngineOptions {
     pub plain_operations: bool,
     /// Have every sequence attend to a shared prefix by itself.
     pub no_shared_prefix: bool,
+    /// How many NVIDIA GPUs hold one model together, each a part of every layer; none for one that holds it alone.
+    pub tensor_parallel: Option<usize>,
     /// Bytes of memory that others will want of the device: the weights of judges beside this one that are not loaded yet.
     pub left_to_others: usize,
     /// How many judges beside this one will share what is left.
     pub others: usize,
+}
+
+impl EngineOptions {
+    /// How many devices hold one model together.
+    pub(crate) fn devices_of_a_model(&self) -> usize {
+        self.tensor_parallel.unwrap_or(1).max(1)
+    }
+
+    /// The sizes of the part of a model that one device computes.
+    ///
+    /// # Errors
+    /// [`ModelError::Unsupported`] where they do not divide.
+    pub fn part(&self, config: &ModelConfig) -> Result<ModelConfig, ModelError> {
+        Shard::new(0, self.devices_of_a_model()).config(config)
+    }
 }

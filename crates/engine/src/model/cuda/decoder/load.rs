@@ -12,6 +12,7 @@ use crate::model::cuda::experts::{self, ExpertKernels};
 use crate::model::cuda::kernel::Kernels;
 use crate::model::cuda::layers::{Loader, Parts, ROTARY};
 use crate::model::cuda::linear::{Products, check_fp8};
+use crate::model::cuda::nccl::Member;
 use crate::model::cuda::operations::Operations;
 use crate::model::cuda::paged::{CacheSettings, PagedCache};
 use crate::model::cuda::sampling::Sampler;
@@ -20,6 +21,7 @@ use crate::model::memory::widening_room;
 use crate::model::precision::{KvType, Precision, WeightType};
 use crate::model::profile::Profile;
 use crate::model::rope::RotaryTable;
+use crate::model::shard::Shard;
 
 /// What keeps the fast path from running a model; `None` if nothing does. Otherwise the plain operations run it.
 pub fn obstacle(config: &ModelConfig, precision: Precision) -> Option<String> {
@@ -65,10 +67,11 @@ fn cache_settings(
     }
 }
 
-/// A model's weights on an NVIDIA GPU, before steps and cache get their memory, so that they can be sized by what the
+/// A model's weights on an NVIDIA GPU, or one of several GPUs' parts of them, before steps and cache get their memory, so that they can be sized by what the
 /// weights left.
-pub struct CudaModel {
+pub(in super::super) struct CudaModel {
     config: ModelConfig,
+    member: Option<Member>,
     device: Device,
     cuda: CudaDevice,
     precision: Precision,
@@ -80,24 +83,26 @@ pub struct CudaModel {
 }
 
 impl CudaModel {
-    /// Reads the weights, quantising them if asked to.
+    /// Reads the part of the weights that `shard` says, quantising it if asked to. `member` sums over the parts.
     ///
     /// # Errors
     /// [`CheckpointError::Mismatch`](crate::checkpoint::CheckpointError::Mismatch) naming tensors and shapes;
     /// [`ModelError::Unsupported`] for what [`obstacle`] names, and for FP8 on a GPU without it;
     /// [`ModelError::OutOfMemory`].
-    pub fn load(
-        config: &ModelConfig,
+    pub(in super::super) fn load(
+        whole: &ModelConfig,
         weights: &Weights,
         device: &Device,
         precision: Precision,
+        (shard, member): (Shard, Option<Member>),
     ) -> Result<Self, ModelError> {
+        let whole = &*weights.settle(whole)?;
+        let config = &shard.config(whole)?;
         if let Some(obstacle) = obstacle(config, precision) {
             return Err(ModelError::Unsupported(format!(
                 "no CUDA kernels for {obstacle}"
             )));
         }
-        let config = &*weights.settle(config)?;
         let cuda = device.as_cuda_device()?.clone();
         let mut kernels = Kernels::new(&cuda);
         let operations = Operations::load(&mut kernels, precision.compute)?;
@@ -112,8 +117,10 @@ impl CudaModel {
         } else {
             None
         };
+        weights.check_model(whole)?;
         let parts = Loader {
             config,
+            shard,
             weights,
             device: device.clone(),
             cuda: &cuda,
@@ -126,6 +133,7 @@ impl CudaModel {
         Ok(Self {
             rope: RotaryTable::new(config, device, ROTARY)?,
             products,
+            member,
             config: config.clone(),
             device: device.clone(),
             precision,
@@ -142,7 +150,7 @@ impl CudaModel {
     ///
     /// # Errors
     /// [`ModelError::OutOfMemory`] when it does not fit beside the weights.
-    pub fn with_cache(
+    pub(in super::super) fn with_cache(
         mut self,
         limits: StepLimits,
         block_size: usize,
@@ -180,6 +188,7 @@ impl CudaModel {
             packer: Packer::default(),
             profile: Profile::off(),
             config: self.config,
+            member: self.member,
             device: self.device,
             limits,
             parts: self.parts,

@@ -12,13 +12,15 @@ mod load;
 
 use candle_core::{Device, Tensor};
 
-pub use self::load::{CudaModel, obstacle};
+pub(super) use self::load::CudaModel;
+pub use self::load::obstacle;
 
 use super::array::Array;
 use super::buffers::{Buffers, StepLimits};
 use super::experts::{ExpertKernels, Routed};
 use super::layers::{FeedForward, Parts};
 use super::linear::Products;
+use super::nccl::Member;
 use super::operations::{HeadsLayer, Operations, Target, Tokens};
 use super::paged::{AttendedLayer, PagedCache};
 use super::plan::AttentionPlan;
@@ -29,9 +31,11 @@ use crate::model::profile::{Phase, Profile};
 use crate::model::rope::RotaryTable;
 use crate::model::{ModelError, StepBatch};
 
-/// A model with its cache on an NVIDIA GPU.
-pub struct CudaDecoder {
+/// A model with its cache on an NVIDIA GPU, or one of several GPUs' parts of it.
+pub(super) struct CudaDecoder {
     config: ModelConfig,
+    /// For the sums over all GPUs of a model.
+    member: Option<Member>,
     device: Device,
     limits: StepLimits,
     parts: Parts,
@@ -54,8 +58,8 @@ pub struct CudaDecoder {
     profile: Profile,
 }
 
-/// A step being queued: where its sections lie in the upload.
-struct Queued {
+/// A step whose numbers are on their way to the device: where its sections lie in the upload.
+pub(super) struct Planned {
     n: usize,
     wanted: usize,
     /// Whether all tokens' logits are wanted, in order.
@@ -69,14 +73,22 @@ struct Queued {
     plan: AttentionPlan,
 }
 
+/// What decides a step's tokens, on its way to the device.
+pub(super) struct Asked {
+    rows: usize,
+    /// Requests, lists, and the rows that want log-probabilities.
+    sections: [std::ops::Range<usize>; 3],
+    with_logprobs: Vec<u32>,
+}
+
 impl CudaDecoder {
-    /// The model's configuration.
-    pub fn config(&self) -> &ModelConfig {
+    /// The configuration of what is computed here.
+    pub(super) fn config(&self) -> &ModelConfig {
         &self.config
     }
 
     /// The profile of the steps so far.
-    pub fn profile(&mut self) -> &mut Profile {
+    pub(super) fn profile(&mut self) -> &mut Profile {
         &mut self.profile
     }
 
@@ -85,36 +97,44 @@ impl CudaDecoder {
     ///
     /// # Errors
     /// [`ModelError::OutOfMemory`] when it does not fit.
-    pub fn resize_cache(&mut self, blocks: usize) -> Result<(), ModelError> {
+    pub(super) fn resize_cache(&mut self, blocks: usize) -> Result<(), ModelError> {
         let cuda = self.device.as_cuda_device()?.clone();
         self.cache.resize(&cuda, blocks)
     }
 
     /// Blocks of the cache.
-    pub fn blocks(&self) -> usize {
+    pub(super) fn blocks(&self) -> usize {
         self.cache.blocks()
     }
 
-    /// Queues a step up to its logits, for [`Self::choose`].
+    /// Checks a step, plans its attention and sends both to the device: all of a launch that may lack memory.
+    ///
+    /// # Errors
+    /// [`ModelError::Batch`] for a step that does not fit model, cache or limits; [`ModelError::OutOfMemory`]; the device's failure.
+    pub(super) fn plan(&mut self, batch: &StepBatch) -> Result<Planned, ModelError> {
+        let planned = self.prepare(batch)?;
+        self.upload.send(&self.packer)?;
+        Ok(planned)
+    }
+
+    /// Queues a planned step up to its logits, for [`Self::choose`].
     ///
     /// Tokens of [`StepBatch::from_previous`] are filled in on the device, from the step before this one.
     ///
     /// # Errors
-    /// [`ModelError::Batch`] for a step that does not fit model, cache or limits; the device's failure.
-    pub fn launch(&mut self, batch: &StepBatch) -> Result<(), ModelError> {
-        let queued = self.prepare(batch)?;
-        self.upload.send(&self.packer)?;
-        self.queue(&queued)?;
-        self.wanted = queued.wanted;
+    /// The device's failure.
+    pub(super) fn launch(&mut self, step: &Planned) -> Result<(), ModelError> {
+        self.queue(step)?;
+        self.wanted = step.wanted;
         Ok(())
     }
 
-    /// Queues the choice of the tokens of the step launched last, which [`Self::collect`] returns; two more steps may be launched
-    /// before that.
+    /// Sends what decides the tokens of the step launched last to the device: all of a choice that may lack memory.
     ///
     /// # Errors
-    /// [`ModelError::Batch`] for another number of requests than there are rows of logits; the device's failure.
-    pub fn choose(&mut self, requests: &[SampleRequest]) -> Result<(), ModelError> {
+    /// [`ModelError::Batch`] for another number of requests than there are rows of logits; [`ModelError::OutOfMemory`]; the device's
+    /// failure.
+    pub(super) fn ask(&mut self, requests: &[SampleRequest]) -> Result<Asked, ModelError> {
         let rows = std::mem::take(&mut self.wanted);
         if requests.len() != rows {
             return Err(ModelError::Batch(format!(
@@ -124,22 +144,35 @@ impl CudaDecoder {
         }
         let packed = PackedRequests::new(requests, self.config.vocab);
         self.packer.clear();
-        let requests = self.packer.push(&packed.requests);
-        let lists = self.packer.push(&packed.lists);
-        let wanted = self.packer.push(&packed.with_logprobs);
+        let sections = [&packed.requests, &packed.lists, &packed.with_logprobs];
+        let sections = sections.map(|section| self.packer.push(section));
         self.choices.send(&self.packer)?;
+        Ok(Asked {
+            rows,
+            sections,
+            with_logprobs: packed.with_logprobs,
+        })
+    }
+
+    /// Queues the choice of the tokens of the step launched last, which [`Self::collect`] returns; two more steps may be launched
+    /// before that.
+    ///
+    /// # Errors
+    /// The device's failure.
+    pub(super) fn choose(&mut self, asked: Asked) -> Result<(), ModelError> {
+        let [requests, lists, wanted] = asked.sections;
         let (vocab, stride) = (self.config.vocab, self.parts.head.stride);
         let (sampler, upload, logits) = (&mut self.sampler, &self.choices, &self.buffers.logits);
         self.profile.time(Phase::Sampling, None, &self.device, || {
             sampler.launch(
                 logits.all(),
-                (rows, vocab, stride),
+                (asked.rows, vocab, stride),
                 (
                     upload.section(requests)?,
                     upload.section(lists)?,
                     upload.section(wanted)?,
                 ),
-                packed.with_logprobs,
+                asked.with_logprobs,
             )
         })
     }
@@ -148,30 +181,28 @@ impl CudaDecoder {
     ///
     /// # Errors
     /// [`ModelError::Batch`] when there is none; the device's failure.
-    pub fn collect(&mut self) -> Result<Vec<Sampled>, ModelError> {
+    pub(super) fn collect(&mut self) -> Result<Vec<Sampled>, ModelError> {
         self.sampler.collect()
     }
 
-    /// Computes a step and returns its logits, `[batch.logits.len(), vocab]`, f32, on the host.
+    /// The logits of the step launched last, `[batch.logits.len(), vocab]`, f32, on the host; waits for it.
     ///
     /// # Errors
-    /// As [`Self::launch`].
-    pub fn logits(&mut self, batch: &StepBatch) -> Result<Tensor, ModelError> {
-        let queued = self.prepare(batch)?;
-        self.upload.send(&self.packer)?;
-        self.queue(&queued)?;
+    /// The device's failure.
+    pub(super) fn logits(&mut self) -> Result<Tensor, ModelError> {
+        let rows = std::mem::take(&mut self.wanted);
         let (vocab, stride) = (self.config.vocab, self.parts.head.stride);
         let values = self
             .buffers
             .logits
-            .part(0..queued.wanted * stride)?
+            .part(0..rows * stride)?
             .to_host(self.device.as_cuda_device()?)?;
-        let rows = Tensor::from_vec(values, (queued.wanted, stride), &Device::Cpu)?;
+        let rows = Tensor::from_vec(values, (rows, stride), &Device::Cpu)?;
         Ok(rows.narrow(1, 0, vocab)?.contiguous()?)
     }
 
     /// Checks a step, plans its attention, and packs both.
-    fn prepare(&mut self, batch: &StepBatch) -> Result<Queued, ModelError> {
+    fn prepare(&mut self, batch: &StepBatch) -> Result<Planned, ModelError> {
         batch.validate(self.cache.block_size(), self.cache.blocks())?;
         let (n, wanted) = (batch.tokens.len(), batch.logits.len());
         let refuse = |message: String| Err(ModelError::Batch(message));
@@ -204,7 +235,7 @@ impl CudaDecoder {
         let plan = AttentionPlan::new(batch, settings, &self.config.windows)?;
         let packer = &mut self.packer;
         packer.clear();
-        Ok(Queued {
+        Ok(Planned {
             n,
             wanted,
             in_order: wanted == n && batch.logits.iter().zip(0..).all(|(&row, at)| row == at),
@@ -219,9 +250,10 @@ impl CudaDecoder {
     }
 
     /// Queues everything from the tokens to the logits.
-    fn queue(&mut self, step: &Queued) -> Result<(), ModelError> {
+    fn queue(&mut self, step: &Planned) -> Result<(), ModelError> {
         let Self {
             config,
+            member,
             device,
             parts,
             operations,
@@ -257,6 +289,14 @@ impl CudaDecoder {
             }
             operations.gather_rows(buffers.hidden.all(), parts.embedding.all(), ids, n, hidden)
         })?;
+        // Of several GPUs each has a part of what a layer adds to its input.
+        let member = member.as_ref();
+        let sum = |profile: &mut Profile, at, rows| match member {
+            None => Ok(()),
+            Some(member) => profile.time(Phase::Elementwise, at, device, || {
+                member.sum(buffers.added.part(0..rows * hidden)?)
+            }),
+        };
         // The result norm of the previous layer, for what that layer adds.
         let mut result_norm = None;
         let mut residual = &buffers.hidden;
@@ -330,6 +370,7 @@ impl CudaDecoder {
             profile.time(Phase::Gemm, at, device, || {
                 products.apply(operations, x, &layer.output, buffers.added.all(), rows)
             })?;
+            sum(profile, at, rows)?;
             let fp8 = matches!(&layer.feed_forward, FeedForward::Gated { gate_up, .. } if gate_up.is_fp8());
             let x = buffers.target(&buffers.normed, fp8);
             profile.time(Phase::Elementwise, at, device, || {
@@ -376,6 +417,7 @@ impl CudaDecoder {
                     })?;
                 }
             }
+            sum(profile, at, rows)?;
         }
         profile.time(Phase::Elementwise, None, device, || {
             operations.add_rms_norm(

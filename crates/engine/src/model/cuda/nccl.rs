@@ -1,0 +1,281 @@
+//! Sums over several GPUs by NVIDIA's NCCL, which is opened when the first group of GPUs is made: a program on one GPU runs without it.
+//!
+//! Not cudarc's `nccl`: candle has cudarc linked to its libraries, and a program that is linked to NCCL does not start where there is
+//! none.
+
+use std::error::Error as _;
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use candle_core::cuda_backend::cudarc::driver::CudaStream;
+use candle_core::{CudaDevice, DType};
+use libloading::Library;
+
+use super::array::{Array, Slice};
+use super::error::driver;
+use crate::model::ModelError;
+
+/// The names of the library.
+const NAMES: [&str; 2] = ["libnccl.so.2", "libnccl.so"];
+/// The least version that adds numbers in bf16: 2.10.
+const LEAST_VERSION: c_int = 21_000;
+/// `ncclSuccess`, and `ncclSum` of `ncclRedOp_t`.
+const SUCCESS: c_int = 0;
+const SUM: c_int = 0;
+
+/// What is said of a sum after another GPU's failure.
+const STOPPED: &str = "stopped, as another GPU of its group failed";
+
+/// A rank's handle, `ncclComm_t`.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+struct Handle(*mut c_void);
+
+// SAFETY: NCCL takes a handle from any thread, from one at a time: it is used under the lock of its `Mutex` alone.
+#[allow(unsafe_code)]
+unsafe impl Send for Handle {}
+
+/// The functions of the library that are used, as `nccl.h` declares them. Handles and streams are pointers; sizes are `size_t`,
+/// enumerations `int`.
+struct Nccl {
+    get_version: unsafe extern "C" fn(*mut c_int) -> c_int,
+    init_all: unsafe extern "C" fn(*mut Handle, c_int, *const c_int) -> c_int,
+    all_reduce: unsafe extern "C" fn(
+        *const c_void,
+        *mut c_void,
+        usize,
+        c_int,
+        c_int,
+        Handle,
+        *mut c_void,
+    ) -> c_int,
+    destroy: unsafe extern "C" fn(Handle) -> c_int,
+    abort: unsafe extern "C" fn(Handle) -> c_int,
+    error_text: unsafe extern "C" fn(c_int) -> *const c_char,
+    /// Keeps the functions where they are.
+    _library: Library,
+}
+
+impl Nccl {
+    /// The library, opened once.
+    fn get() -> Result<&'static Self, ModelError> {
+        static OPENED: OnceLock<Result<Nccl, String>> = OnceLock::new();
+        let opened = OPENED.get_or_init(Self::open);
+        opened
+            .as_ref()
+            .map_err(|why| ModelError::Device(why.clone()))
+    }
+
+    fn open() -> Result<Self, String> {
+        let missing = |error: libloading::Error| {
+            // What the system says is in the source.
+            let why = error
+                .source()
+                .map_or(error.to_string(), ToString::to_string);
+            format!(
+                "--tensor-parallel needs NVIDIA's NCCL, and {} cannot be used ({why}): install it (the package libnccl2, or \
+                 `pip install nvidia-nccl-cu13`) and add its folder to LD_LIBRARY_PATH",
+                NAMES[0]
+            )
+        };
+        // SAFETY: NCCL's library does nothing when it is opened but set up its own data.
+        #[allow(unsafe_code)]
+        let opened = NAMES.map(|name| unsafe { Library::new(name) });
+        let [first, second] = opened;
+        let library = first
+            .or_else(|why| second.map_err(|_| why))
+            .map_err(missing)?;
+        // SAFETY: the types are those of `nccl.h`, the same in all versions of NCCL 2; the library is kept beside the functions.
+        #[allow(unsafe_code)]
+        let nccl = unsafe {
+            Self {
+                get_version: *library.get(b"ncclGetVersion\0").map_err(missing)?,
+                init_all: *library.get(b"ncclCommInitAll\0").map_err(missing)?,
+                all_reduce: *library.get(b"ncclAllReduce\0").map_err(missing)?,
+                destroy: *library.get(b"ncclCommDestroy\0").map_err(missing)?,
+                abort: *library.get(b"ncclCommAbort\0").map_err(missing)?,
+                error_text: *library.get(b"ncclGetErrorString\0").map_err(missing)?,
+                _library: library,
+            }
+        };
+        let mut version = 0;
+        // SAFETY: it writes one number.
+        #[allow(unsafe_code)]
+        let code = unsafe { (nccl.get_version)(&raw mut version) };
+        if code != SUCCESS || version < LEAST_VERSION {
+            return Err(format!(
+                "--tensor-parallel needs NCCL 2.10 or newer, and this one says that it is version {version}"
+            ));
+        }
+        Ok(nccl)
+    }
+
+    fn check(&self, code: c_int, what: &str) -> Result<(), ModelError> {
+        if code == SUCCESS {
+            return Ok(());
+        }
+        // SAFETY: it returns a text that is never freed, for any number.
+        #[allow(unsafe_code)]
+        let text = unsafe { CStr::from_ptr((self.error_text)(code)) };
+        Err(ModelError::Device(format!(
+            "NCCL, {what}: {} (NCCL_DEBUG=WARN says more)",
+            text.to_string_lossy()
+        )))
+    }
+}
+
+/// GPUs that add numbers up. Each queues its sums in the same order; none begins before all have queued it.
+pub(super) struct Group {
+    nccl: &'static Nccl,
+    /// Of each GPU its stream, and its handle until the group is stopped.
+    ranks: Vec<(Arc<CudaStream>, Mutex<Option<Handle>>)>,
+}
+
+impl Group {
+    /// Connects GPUs. Waits until that is done.
+    ///
+    /// # Errors
+    /// [`ModelError::Device`] without NCCL, or with what it says.
+    pub(super) fn new(devices: &[CudaDevice]) -> Result<Arc<Self>, ModelError> {
+        let nccl = Nccl::get()?;
+        let ordinal = |device: &CudaDevice| device.cuda_stream().context().ordinal();
+        let numbers = devices.iter().map(ordinal).chain([devices.len()]);
+        let numbers: Result<Vec<c_int>, _> = numbers.map(c_int::try_from).collect();
+        let mut ordinals = numbers.map_err(|error| ModelError::Device(error.to_string()))?;
+        let count = ordinals.pop().unwrap_or_default();
+        let mut handles = vec![Handle(std::ptr::null_mut()); ordinals.len()];
+        // SAFETY: it reads `count` numbers and writes as many handles.
+        #[allow(unsafe_code)]
+        let code = unsafe { (nccl.init_all)(handles.as_mut_ptr(), count, ordinals.as_ptr()) };
+        nccl.check(code, "connecting the GPUs")?;
+        let streams = devices.iter().map(CudaDevice::cuda_stream);
+        let handles = handles.into_iter().map(|handle| Mutex::new(Some(handle)));
+        Ok(Arc::new(Self {
+            nccl,
+            ranks: streams.zip(handles).collect(),
+        }))
+    }
+
+    /// Ends the group's sums: those that wait for a GPU which will not come too. To be called when one fails, before anything
+    /// waits for another.
+    pub(super) fn stop(&self) {
+        std::thread::scope(|scope| {
+            for (_, handle) in &self.ranks {
+                let abort = move || {
+                    if let Some(handle) = lock(handle).take() {
+                        // SAFETY: nobody has the handle any more. What is queued with it ends at once.
+                        #[allow(unsafe_code)]
+                        unsafe {
+                            (self.nccl.abort)(handle);
+                        }
+                    }
+                };
+                // At the same time: one may wait for another.
+                let spawned = std::thread::Builder::new().spawn_scoped(scope, abort);
+                if spawned.is_err() {
+                    abort();
+                }
+            }
+        });
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        for (stream, handle) in &self.ranks {
+            // When this fails the device is lost, and computes nothing any more.
+            let _ = stream.context().bind_to_thread();
+            let _ = stream.synchronize();
+            if let Some(handle) = lock(handle).take() {
+                // SAFETY: nobody has the handle any more, and nothing that uses it is queued.
+                #[allow(unsafe_code)]
+                unsafe {
+                    (self.nccl.destroy)(handle);
+                }
+            }
+        }
+    }
+}
+
+/// One GPU of a [`Group`].
+#[derive(Clone)]
+pub(super) struct Member {
+    pub(super) group: Arc<Group>,
+    pub(super) rank: usize,
+}
+
+impl Member {
+    /// Queues that `numbers` become the sums of those of all GPUs, the same bits on each.
+    ///
+    /// # Errors
+    /// [`ModelError::Device`] with what NCCL says, or after the group was stopped.
+    pub(super) fn sum(&self, numbers: Slice) -> Result<(), ModelError> {
+        let kind = match numbers.dtype() {
+            DType::F16 => 6,
+            DType::F32 => 7,
+            DType::BF16 => 9,
+            other => return Err(ModelError::Batch(format!("sums of {other:?}"))),
+        };
+        let (stream, handle) = &self.group.ranks[self.rank];
+        stream
+            .context()
+            .bind_to_thread()
+            .map_err(driver("using the device"))?;
+        let held = lock(handle);
+        let Some(handle) = *held else {
+            return Err(ModelError::Device(STOPPED.into()));
+        };
+        let (nccl, address) = (self.group.nccl, numbers.pointer() as *mut c_void);
+        // SAFETY: source and target are the same numbers on this rank's device, and stay until all that is queued behind them on its
+        // one stream has run. The handle is alive, as its lock is held.
+        #[allow(unsafe_code)]
+        let code = unsafe {
+            (nccl.all_reduce)(
+                address,
+                address,
+                numbers.elements(),
+                kind,
+                SUM,
+                handle,
+                stream.cu_stream().cast(),
+            )
+        };
+        nccl.check(code, "a sum over the GPUs")
+    }
+
+    /// Checks that the GPUs add up, and has NCCL take the memory that it wants for sums of up to `largest` numbers of `dtype`. All
+    /// members have to call it at once.
+    ///
+    /// # Errors
+    /// As [`Self::sum`], and where a sum is wrong; [`ModelError::OutOfMemory`].
+    pub(super) fn check(
+        &self,
+        device: &CudaDevice,
+        largest: usize,
+        dtype: DType,
+    ) -> Result<(), ModelError> {
+        const COUNT: usize = 64;
+        let what = "sums over the GPUs";
+        let there = candle_core::Device::Cuda(device.clone());
+        let own = vec![(self.rank + 1) as f32; COUNT];
+        let own = Array::of(&candle_core::Tensor::new(own, &there)?)?;
+        let long = Array::zeros(device, largest, dtype, what)?;
+        self.sum(own.all())?;
+        self.sum(long.all())?;
+        let ranks = self.group.ranks.len();
+        let expected = (ranks * (ranks + 1) / 2) as f32;
+        let sums = own.all().to_host(device)?;
+        if sums.iter().any(|sum| sum.to_bits() != expected.to_bits()) {
+            return Err(ModelError::Device(format!(
+                "NCCL's sums over the GPUs are wrong: {} where {expected} is right",
+                sums[0]
+            )));
+        }
+        Ok(())
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // A handle is there or not, whatever panicked.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

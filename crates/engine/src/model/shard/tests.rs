@@ -1,0 +1,203 @@
+use candle_core::{DType, Device, Tensor};
+use serde_json::{Value, json};
+
+use super::*;
+use crate::checkpoint::Weights;
+use crate::checkpoint::tensors::{ExpertNames, FeedForwardNames, LayerNames};
+use crate::model::tensor_reader::{Projection, TensorReader};
+
+fn config(family: &str, changes: &Value) -> ModelConfig {
+    let mut config = json!({
+        "architectures": [family],
+        "hidden_size": 24, "intermediate_size": 64, "num_hidden_layers": 1, "num_attention_heads": 8,
+        "num_key_value_heads": 4, "head_dim": 8, "vocab_size": 40, "max_position_embeddings": 64, "rms_norm_eps": 1e-6,
+        "rope_theta": 1e4, "eos_token_id": 0, "tie_word_embeddings": false, "hidden_act": "silu",
+    });
+    for (key, value) in changes.as_object().unwrap() {
+        config[key] = value.clone();
+    }
+    ModelConfig::parse(&config.to_string(), "config.json").unwrap()
+}
+
+fn shards(count: usize) -> impl Iterator<Item = Shard> {
+    (0..count).map(move |rank| Shard::new(rank, count))
+}
+
+fn read<T>(
+    config: &ModelConfig,
+    shard: Shard,
+    read: impl FnOnce(&TensorReader, &LayerNames) -> T,
+) -> T {
+    let reader = TensorReader {
+        config: &shard.config(config).unwrap(),
+        shard,
+        weights: &Weights::random(config, 3),
+        device: &Device::Cpu,
+        compute: DType::F32,
+        matrices: Some(DType::F32),
+    };
+    read(&reader, &LayerNames::new(config, 0))
+}
+
+fn numbers(tensor: &Tensor) -> Vec<Vec<f32>> {
+    tensor.to_vec2().unwrap()
+}
+
+/// The rows of each part, by the sizes of its pieces, back in the order of the whole.
+fn joined(parts: &[Tensor], pieces: &[usize]) -> Vec<Vec<f32>> {
+    let mut rows = Vec::new();
+    let mut first = 0;
+    for size in pieces {
+        for part in parts {
+            rows.extend_from_slice(&numbers(part)[first..first + size]);
+        }
+        first += size;
+    }
+    rows
+}
+
+#[test]
+fn ranges_are_of_pieces_side_by_side() {
+    let second = Shard::new(1, 2);
+    assert_eq!(second.outputs(&[4, 2, 2]), [4..8, 10..12, 14..16]);
+    assert_eq!(
+        second.part_of_each(&[0, 1, 2, 3, 4, 5, 6, 7], 2),
+        [2, 3, 6, 7]
+    );
+    assert_eq!(Shard::WHOLE.outputs(&[4, 2]), [0..4, 4..6]);
+}
+
+#[test]
+fn sizes_that_do_not_divide_are_refused_with_those_that_do() {
+    let config = config("Qwen3ForCausalLM", &json!({}));
+    let four = Shard::new(3, 4).config(&config).unwrap();
+    assert_eq!(
+        (four.heads, four.kv_heads, four.intermediate, four.hidden),
+        (2, 1, 16, 24)
+    );
+    let why = |count| {
+        Shard::new(0, count)
+            .config(&config)
+            .unwrap_err()
+            .to_string()
+    };
+    assert_eq!(
+        why(3),
+        "--tensor-parallel 3: the model has 8 attention heads, which do not divide among 3 GPUs; it can be divided among 1, 2, 4"
+    );
+    assert!(why(8).contains("4 heads of keys and values"), "{}", why(8));
+    let odd = ModelConfig {
+        intermediate: 63,
+        ..config
+    };
+    let why = Shard::new(0, 2).config(&odd).unwrap_err().to_string();
+    assert!(
+        why.contains("63 numbers in a feed-forward layer") && why.ends_with("among 1"),
+        "{why}"
+    );
+}
+
+/// Parts of what is stored apart (Qwen2, with biases) and together (Phi-3) are the rows and columns of the whole.
+#[test]
+fn parts_of_dense_layers_are_the_whole() {
+    for family in ["Qwen2ForCausalLM", "Phi3ForCausalLM"] {
+        let config = config(family, &json!({"head_dim": null, "hidden_size": 64}));
+        let all = |shard| {
+            read(&config, shard, |reader, names| {
+                reader.qkv(&names.qkv).unwrap()
+            })
+        };
+        let parts: Vec<Projection> = shards(2).map(all).collect();
+        let (weight, bias) = all(Shard::WHOLE);
+        let pieces = [4, 2, 2].map(|heads| heads * config.head_dim);
+        let weights: Vec<Tensor> = parts.iter().map(|(weight, _)| weight.clone()).collect();
+        assert_eq!(joined(&weights, &pieces), numbers(&weight), "{family}");
+        assert_eq!(bias.is_some(), parts[1].1.is_some());
+        let gated = |shard| {
+            read(&config, shard, |reader, names| {
+                let FeedForwardNames::Dense(names) = &names.feed_forward else {
+                    panic!("experts");
+                };
+                reader.gated(names).unwrap()
+            })
+        };
+        let parts: Vec<_> = shards(4).map(gated).collect();
+        let ((wide, _), (narrow, _)) = gated(Shard::WHOLE);
+        let wides: Vec<Tensor> = parts.iter().map(|((wide, _), _)| wide.clone()).collect();
+        assert_eq!(joined(&wides, &[16, 16]), numbers(&wide), "{family}");
+        let narrows: Vec<Tensor> = parts
+            .iter()
+            .map(|(_, (narrow, _))| narrow.clone())
+            .collect();
+        assert_eq!(
+            numbers(&Tensor::cat(&narrows, 1).unwrap()),
+            numbers(&narrow),
+            "{family}"
+        );
+    }
+}
+
+/// Gates and ups that alternate; the bias of what is summed is added once.
+#[test]
+fn parts_of_experts_are_the_whole() {
+    let changes = json!({
+        "num_local_experts": 3, "num_experts_per_tok": 2, "attention_bias": true, "sliding_window": 8,
+        "rope_scaling": {
+            "rope_type": "yarn", "factor": 4.0, "truncate": false, "original_max_position_embeddings": 16,
+        },
+    });
+    let config = config("GptOssForCausalLM", &changes);
+    let expert = |shard: Shard| {
+        read(&config, shard, |reader, names| {
+            let FeedForwardNames::Mixture {
+                experts: ExpertNames::Together { gate_up, down },
+                ..
+            } = &names.feed_forward
+            else {
+                panic!("no experts in one tensor");
+            };
+            let sizes = reader.config.experts.unwrap();
+            reader.expert(gate_up, down, &sizes, 2).unwrap()
+        })
+    };
+    let parts: Vec<_> = shards(2).map(expert).collect();
+    let ((wide, _), (narrow, _)) = expert(Shard::WHOLE);
+    let wides: Vec<Tensor> = parts.iter().map(|((wide, _), _)| wide.clone()).collect();
+    assert_eq!(joined(&wides, &[32, 32]), numbers(&wide));
+    let narrows: Vec<Tensor> = parts
+        .iter()
+        .map(|(_, (narrow, _))| narrow.clone())
+        .collect();
+    assert_eq!(
+        numbers(&Tensor::cat(&narrows, 1).unwrap()),
+        numbers(&narrow)
+    );
+    let zeros = parts[1].1.1.as_ref().unwrap().to_vec1::<f32>().unwrap();
+    assert!(zeros.iter().all(|number| number.abs() < f32::MIN_POSITIVE));
+}
+
+#[test]
+fn codes_are_cut_between_their_factors() {
+    use crate::checkpoint::weights::{CodeKind, Codes};
+    let codes = Codes {
+        kind: CodeKind::Int4,
+        shape: [2, 96],
+        codes: (0..192).collect(),
+        factors: vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0],
+    };
+    let part = codes.some_inputs(&(32..96)).unwrap();
+    assert_eq!(
+        (part.shape, part.factors.as_slice()),
+        ([2, 64], &[2.0, 3.0, 5.0, 6.0][..])
+    );
+    assert_eq!(
+        (part.codes[0], part.codes[64], part.codes[127]),
+        (32, 128, 191)
+    );
+    assert_eq!(codes.some_inputs(&(16..96)), None);
+    let same = Codes {
+        factors: vec![7.0; 6],
+        ..codes
+    };
+    assert_eq!(same.some_inputs(&(48..96)).unwrap().factors, [7.0; 4]);
+}
