@@ -116,7 +116,7 @@ fn answer<'t>(
     let rest = &source.text[start..end];
     let (bare, is_named) = match choice::strip_name(rest) {
         Some(after) => (after, true),
-        None => (choice::behind_article(rest).unwrap_or(rest), named),
+        None => (choice::after_article(rest).unwrap_or(rest), named),
     };
     let at = end - bare.len();
     // The full stop of "A." may be the end of the clause.

@@ -28,6 +28,7 @@
 //! | `decimal` | numbers with a decimal comma |
 //! | `maths`, `symbols`, `tail`, `ratio` | how far mathematics reaches in prose; units and labels after a number |
 //! | `qualifiers`, `aside` | words beside an answer that change it; what follows an answer without being one |
+//! | `retraction`, `sides` | what takes an answer back; words of one side against those of the other |
 //! | `spoken` | mathematics and times of day in words |
 //! | `hypertext` | tags and entities of HTML |
 //! | `computed` | calls and operators of programs as mathematics |
@@ -54,10 +55,12 @@ mod plain_end;
 mod qualifiers;
 mod ratio;
 mod reach;
+mod retraction;
 mod scan;
 mod search;
 mod sentences;
 mod settled;
+mod sides;
 mod spoken;
 mod stated;
 mod strings;
@@ -97,7 +100,7 @@ pub(crate) struct Found<'t> {
 }
 
 impl Found<'_> {
-    /// The same, borrowing nothing.
+    /// This answer, borrowing nothing.
     pub(crate) fn into_owned(self) -> Found<'static> {
         Found {
             text: Cow::Owned(self.text.into_owned()),
@@ -134,11 +137,11 @@ pub(crate) use decimal::{of_commas, same_but_for_comma};
 pub(crate) use labelled::parts;
 pub(crate) use markup::trim_markup as bare;
 pub(crate) use no_answer::is_refusal as refuses;
-pub(crate) use qualifiers::{
-    change_option, currency_code, deny as denies, dollars, falls, holds, opposed, retracted,
-};
+pub(crate) use qualifiers::{change_option, deny as denies};
+pub(crate) use retraction::retracted;
 pub(crate) use search::NOTHING_FOUND;
 pub(crate) use sentences::ends_in;
+pub(crate) use sides::{currency_code, dollars, falls, holds, opposed};
 
 /// Do words before a value only suppose it?
 fn supposes(before: &str) -> bool {
@@ -164,7 +167,7 @@ pub(crate) fn choice_instead<'t>(
     }
     let (letters, option) = match choice::before_dash(&found.text) {
         Some((choice, text)) => (choice.letters, Some(bare(text).to_owned())),
-        None => (choice::behind(&found.statement)?.letters, None),
+        None => (choice::at_end(&found.statement)?.letters, None),
     };
     let letter = found.statement.rfind('(').unwrap_or(found.statement.len());
     let before = &found.statement[..letter];
@@ -179,9 +182,9 @@ pub(crate) fn choice_instead<'t>(
 }
 
 /// The choice in brackets that a line ends with, where one is asked for and no answer is found: "None of the above (E)".
-pub(crate) fn choice_behind(text: &str) -> Option<Found<'static>> {
+pub(crate) fn choice_at_end(text: &str) -> Option<Found<'static>> {
     let line = text.trim();
-    let choice = choice::behind(line).filter(|_| line.len() <= LONGEST_OPTION)?;
+    let choice = choice::at_end(line).filter(|_| line.len() <= LONGEST_OPTION)?;
     let named = line[..line.rfind('(')?].trim_end();
     (!line.contains('\n') && !qualifiers::deny(named)).then(|| Found {
         text: Cow::Owned(choice.letters),

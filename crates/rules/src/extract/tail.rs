@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{qualifiers, words};
+use super::{retraction, words};
 use crate::lexicon::units::long_currency;
 
 /// What belongs to a number.
@@ -287,7 +287,7 @@ fn unit_group(text: &str) -> Option<usize> {
 
 /// What is counted: "ways" of "different ways to …".
 fn label(text: &str, from: usize) -> Tail {
-    if qualifiers::takes_back_in_words(&text[from..]) {
+    if retraction::takes_back_in_words(&text[from..]) {
         return Tail::default();
     }
     let mut at = from;

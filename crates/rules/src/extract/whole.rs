@@ -8,7 +8,8 @@ use super::markup::{trim_markup, without_markup};
 use super::settled::settled;
 use super::tail::tail;
 use super::{
-    choice, labelled, maths, no_answer, qualifiers, ratio, spoken, stated, symbols, words,
+    choice, labelled, maths, no_answer, qualifiers, ratio, retraction, spoken, stated, symbols,
+    words,
 };
 use crate::lexicon::words::{FALSE, TRUE, restricts};
 
@@ -118,7 +119,7 @@ pub(super) fn opening<'t>(source: Source<'t, '_>) -> Option<(Candidate<'t>, bool
     // On a line of its own before its reasons, unless they conclude something.
     let alone = apart
         && !words::words_of(rest).any(|it| words::CONCLUDING.contains(it))
-        && !qualifiers::retracted(rest);
+        && !retraction::retracted(rest);
     let states = (alone || after.starts_with([',', '.', ':', ';', '!']) && !text.contains("\n\n"))
         && !qualifiers::excepts(rest)
         && !restricts(after)
@@ -137,7 +138,7 @@ pub(super) fn contradicts(word: &str, rest: &str) -> bool {
     }
     let other = |it: &str| no && words::AFFIRMS.contains(it) || !no && qualifiers::is_denial(it);
     words::words_of(rest).any(|it| words::TURNS.contains(it) || other(it))
-        || !no && qualifiers::takes_back(words::first_word(rest))
+        || !no && retraction::takes_back(words::first_word(rest))
 }
 
 /// "36\n\nHere is how: 4 boxes × 9 pencils.": a value, or a few words, on a first line of its own. May it be a heading, or what is concluded later?
@@ -150,7 +151,7 @@ pub(super) fn opening_value<'t>(source: Source<'t, '_>) -> Option<(Candidate<'t>
         return None;
     }
     let rest = &text[end..];
-    if qualifiers::takes_back(rest) {
+    if retraction::takes_back(rest) {
         return None;
     }
     let concludes = words::words_of(rest).any(|word| words::CONCLUDING.contains(word));

@@ -115,7 +115,7 @@ lists! {
     NO_SOLUTION, KIND_OF_ANSWER, CHANGES_NUMBER, QUANTIFIER, RESTRICTS, ELEMENT, MONTH, MOLECULE, HOLDS_FOR, ANNOUNCES_OUTPUT,
 }
 
-/// Is a truth value, behind which `after` stands, said of some cases only: "true for even n", "yes, in most cases"?
+/// Is a truth value, after which `after` stands, said of some cases only: "true for even n", "yes, in most cases"?
 pub(crate) fn restricts(after: &str) -> bool {
     let words = after.split(|it: char| !it.is_alphanumeric());
     let mut words = words.filter(|it| !matches!(*it, "" | "in" | "at" | "on" | "very"));

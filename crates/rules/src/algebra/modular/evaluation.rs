@@ -142,7 +142,7 @@ impl<'t> Evaluation<'t> {
         self.field.element((word >> 2) | 1)
     }
 
-    /// The same, a square: it stands for something positive.
+    /// Draws a square: it stands for something positive.
     pub(super) fn draw_square(&self, what: Draw, key: u64) -> Element {
         let value = self.draw(what, key);
         self.field.multiply(value, value)
