@@ -1,17 +1,6 @@
 //! The one entrance: a gold answer and a prediction in, a verification out.
 
-mod alike;
-mod options;
-mod parts;
-
 use std::ops::Deref;
-
-use alike::{
-    in_lakhs, is_fall, natural_logarithm, same_digits, without_article, without_rupees,
-    written_alike,
-};
-use options::{option_changed, options_compared, with_texts};
-use parts::parts_compared;
 
 use crate::answer::Answer;
 use crate::code::{self, Verdict};
@@ -19,6 +8,7 @@ use crate::compare::{Comparison, Options};
 use crate::config::{Config, ExtractionMode, FallbackMode, Profile};
 use crate::extract::{Found, Role};
 use crate::format::AnswerFormat;
+use crate::lexicon::units::currency;
 use crate::lexicon::words;
 use crate::parse::ParseError;
 use crate::verification::{Reading, Status, Verification, shortened};
@@ -197,7 +187,12 @@ fn is_among(gold: &Answer, pred: &Answer, options: &Options) -> bool {
 fn other_currency(gold: &Side, pred: &Side) -> bool {
     fn named(side: &Side) -> Option<&str> {
         let quantity = match &side.answer {
-            Ok(Answer::Quantity(it)) => it.currency.as_deref(),
+            Ok(Answer::Quantity(it)) => it.currency.as_deref().or_else(|| {
+                // "40 Egyptian pounds"
+                let name = &it.unit.as_ref()?.name;
+                let (_, last) = name.rsplit_once(' ')?;
+                currency(last).map(|_| &**name)
+            }),
             _ => None,
         };
         quantity.or_else(|| extract::currency_code(&side.statement))
@@ -278,6 +273,9 @@ fn strict(
         }
         read if ends_in(response, &read, &gold) => {
             return alike(&gold.text, &gold.text, "what the last sentence ends in");
+        }
+        read if is_listed(response, &read, &gold, &Options::from(config)) => {
+            return alike(&gold.text, &gold.text, "a list, line by line");
         }
         Ok(side) => side,
         Err(_) if response.len() > extract::LONGEST => return too_long(),
@@ -365,8 +363,10 @@ fn strict(
                 Some(false)
                     if matches!(
                         (a, b),
-                        (Answer::Text(_) | Answer::List(_), Answer::Quantity(_))
-                            | (Answer::Quantity(_), Answer::Truth(_))
+                        (
+                            Answer::Text(_) | Answer::List(_) | Answer::Truth(_),
+                            Answer::Quantity(_)
+                        ) | (Answer::Quantity(_), Answer::Truth(_))
                     ) && !extract::is_announced(pred.method)
                         && extract::mentions(response, &gold.text) =>
                 {
@@ -423,25 +423,50 @@ fn lone_unit(text: &str) -> bool {
 fn ends_in(pred: &str, read: &Result<Side, String>, gold: &Side) -> bool {
     let announced = |side: &Side| extract::is_announced(side.method);
     let answer = gold.answer.as_ref();
-    if gold.qualified
-        || read.as_ref().is_ok_and(announced)
-        || matches!(answer, Ok(Answer::Choice(_)))
-    {
+    if gold.qualified || read.as_ref().is_ok_and(announced) {
         return false;
+    }
+    if matches!(answer, Ok(Answer::Choice(_))) {
+        return extract::stands_alone(pred, |it| it == gold.text);
     }
     let lettered = gold.text.contains(|it: char| it.is_alphabetic());
     let numbered = gold.text.contains(|it: char| it.is_ascii_digit());
-    let worded = !numbered || matches!(answer, Ok(Answer::Text(_)));
-    let bare = extract::bare(&gold.text);
-    let bare = bare.strip_prefix("the ").unwrap_or(bare);
+    let bare = without_article(extract::bare(&gold.text));
     // Co is no CO.
     let symbol = words::ELEMENT.contains_exactly(bare);
+    let bare = &plain(bare);
+    let text = answer.is_ok_and(|it| matches!(it, Answer::Text(_)));
+    let worded = !numbered || text;
+    let options = Options::from(&Config::default());
+    let same = |it: &Answer| match (answer, it) {
+        (Ok(a), Answer::Text(_)) if text => compare::compare(a, it, &options).equal == Some(true),
+        (answer, it) => answer == Ok(it),
+    };
     let is = |text: &str| {
+        let text = &plain(without_article(text));
         !symbol && text.eq_ignore_ascii_case(bare)
             || text == bare
-            || worded && parse::parse(text).is_ok_and(|it| answer == Ok(&it))
+            || worded && parse::parse(text).is_ok_and(|it| same(&it))
     };
-    lettered && extract::ends_in(pred, is)
+    extract::stands_alone(pred, |it| {
+        plain(without_article(it)).eq_ignore_ascii_case(bare)
+    }) || (lettered || text) && extract::ends_in(pred, is)
+}
+
+/// Does a response that announces no answer end in a list of bullets that is the list of `gold`?
+fn is_listed(pred: &str, read: &Result<Side, String>, gold: &Side, options: &Options) -> bool {
+    let announced = |side: &Side| extract::is_announced(side.method) && side.method != "total";
+    let answer = gold.answer.as_ref().ok();
+    let answer = answer.filter(|it| matches!(it, Answer::List(_) | Answer::Set(_)));
+    let listed = extract::listed(pred).and_then(|it| parse::parse(&it).ok());
+    let same = |(a, b): (&Answer, Answer)| compare::compare(a, &b, options).equal == Some(true);
+    !(gold.qualified || read.as_ref().is_ok_and(announced)) && answer.zip(listed).is_some_and(same)
+}
+
+/// A text with plain apostrophes, hyphens and arrows.
+fn plain(text: &str) -> String {
+    let text = text.replace('’', "'").replace('→', "->");
+    text.replace(['‑', '‐'], "-")
 }
 
 fn compared(comparison: Comparison, gold: &str, pred: &str) -> Verification {
@@ -569,4 +594,252 @@ fn unreadable(error: &ParseError, unparsed: Status, text: &str, sides: [&Side; 2
     };
     let [gold, pred] = sides;
     unread(status, &[&gold.text], &[&pred.text], with_rest(error, text))
+}
+
+impl Verifier {
+    /// Which labelled parts of `gold`, "(a) 3, (b) 5", are right in `pred`, in their order: `None` for one that `pred` does not have, or
+    /// that cannot be told. Empty where `gold` has no parts, and under [`Profile::Compat`], which knows none.
+    ///
+    /// ```
+    /// use juror_rules::{Config, Profile, Verifier};
+    ///
+    /// let strict = Verifier::new(Profile::Strict, Config::default());
+    /// let parts = strict.parts("(a) 3, (b) 5", "The answer is (a) 3, (b) 6.");
+    /// assert_eq!(parts, [Some(true), Some(false)]);
+    /// ```
+    pub fn parts(&self, gold: &str, pred: &str) -> Vec<Option<bool>> {
+        if self.profile != Profile::Strict {
+            return Vec::new();
+        }
+        let whole = self.verify(gold, pred).equal;
+        work::limited(gold.len() + pred.len(), || {
+            let Ok(gold) = read(gold, Role::Gold, self.gold_config(), false) else {
+                return Vec::new();
+            };
+            let Some(wanted) = extract::parts(&gold.text) else {
+                return Vec::new();
+            };
+            if whole == Some(true) {
+                return vec![whole; wanted.len()];
+            }
+            let pred = read(pred, Role::Prediction, &self.config, false);
+            let pred = pred.as_ref().ok().filter(|side| !side.qualified);
+            let found = pred.and_then(|side| extract::parts(&side.text));
+            let found = found.filter(|_| !gold.qualified).unwrap_or_default();
+            let options = Options::from(&self.config);
+            let part = |(label, value): &(&str, &str)| {
+                let own = found
+                    .iter()
+                    .find(|(own, _)| own.eq_ignore_ascii_case(label));
+                part_compared(value, own?.1, &options).equal
+            };
+            wanted.iter().map(part).collect()
+        })
+    }
+}
+
+/// The value of one part against that of another.
+fn part_compared(a: &str, b: &str, options: &Options) -> Comparison {
+    if written_alike(a, b) {
+        return Comparison::equal("text");
+    }
+    match (parse::parse(a), parse::parse(b)) {
+        (Ok(a), Ok(b)) => compare::compare(&a, &b, options),
+        _ => Comparison::open(NO_SUCH_PARTS.to_owned()),
+    }
+}
+
+/// Why parts are open.
+const NO_SUCH_PARTS: &str = "labelled parts against what has none, or others";
+
+/// Labelled parts, "(a) 3, (b) 5", one by one; open where only one side has some. `None` where neither has.
+fn parts_compared(gold: &Side, pred: &Side, options: &Options) -> Option<Comparison> {
+    let (a, b) = (extract::parts(&gold.text), extract::parts(&pred.text));
+    if a.is_none() && b.is_none() {
+        return None;
+    }
+    let open = || Comparison::open(NO_SUCH_PARTS.to_owned());
+    let (Some(a), Some(b)) = (a, b) else {
+        return Some(open());
+    };
+    let alike = a.len() == b.len()
+        && a.iter()
+            .zip(&b)
+            .all(|((a, _), (b, _))| a.eq_ignore_ascii_case(b));
+    if !alike {
+        return Some(open());
+    }
+    let parts = a.iter().zip(&b);
+    let parts = parts.map(|((_, a), (_, b))| part_compared(a, b, options));
+    let mut whole = Comparison::all("list", parts);
+    if whole.reason.is_empty() {
+        whole.reason = whole.sentence();
+    }
+    Some(whole)
+}
+
+/// What the texts of options say, where a side names one and the other is something to compare it with.
+fn options_compared(gold: &Side, pred: &Side, options: &Options) -> Option<Comparison> {
+    let parsed = |text: &String| parse::parse(text).ok();
+    let is_choice = |side: &Side| matches!(side.answer, Ok(Answer::Choice(_)));
+    let (a, b) = match (&gold.option, &pred.option) {
+        (Some(a), Some(b)) => {
+            if extract::bare(a) == extract::bare(b) {
+                return Some(Comparison::equal("text"));
+            }
+            (parsed(a)?, parsed(b)?)
+        }
+        (Some(a), None) if !is_choice(pred) => (parsed(a)?, pred.answer.clone().ok()?),
+        // The 2 of "(2) photosynthesis", which a number names.
+        (None, Some(b))
+            if matches!(gold.answer, Ok(Answer::Quantity(_)))
+                && matches!(parsed(b), Some(Answer::Text(_))) =>
+        {
+            return None;
+        }
+        (None, Some(b)) if !is_choice(gold) => {
+            if extract::bare(&gold.text) == extract::bare(b) {
+                return Some(Comparison::equal("text"));
+            }
+            (gold.answer.clone().ok()?, parsed(b)?)
+        }
+        _ => return None,
+    };
+    Some(compare::compare(&a, &b, options))
+}
+
+/// Does the text of the option of `gold` stand in `pred` before words that change it?
+fn option_changed(gold: &Side, pred: &Side) -> bool {
+    let text = gold.option.as_deref().map(extract::bare);
+    let following = text.and_then(|it| pred.statement.split_once(it));
+    following.is_some_and(|(_, after)| extract::change_option(after))
+}
+
+/// How many words the text of an option has at most, for its difference to count: more may be the reasons.
+const SHORT: usize = 8;
+
+/// The verdict of two letters, or of a letter against something else, with what the texts of their options say.
+fn with_texts(letters: Comparison, texts: Comparison, gold: &Side, pred: &Side) -> Comparison {
+    let is_choice = |side: &Side| matches!(side.answer, Ok(Answer::Choice(_)));
+    let short = |side: &Side| {
+        let text = side.option.as_deref().unwrap_or("");
+        text.split_whitespace().count() <= SHORT
+    };
+    let short = short(gold) && short(pred);
+    if !(is_choice(gold) && is_choice(pred)) {
+        // One side is the text of an option.
+        return match texts.equal {
+            Some(false) if letters.equal == Some(true) || !short => {
+                Comparison::open("the letter and the text of an option")
+            }
+            _ => texts,
+        };
+    }
+    match (letters.equal, texts.equal) {
+        (Some(true), Some(false)) if short => {
+            Comparison::open("one letter, and two texts that differ")
+        }
+        (Some(false), Some(true)) => Comparison::open("two letters, and one text"),
+        _ => letters,
+    }
+}
+
+/// Is a number grouped as in 1,23,456?
+fn in_lakhs(text: &str) -> bool {
+    let digits = |it: &str| it.bytes().all(|it| it.is_ascii_digit());
+    let mut groups = text.split(',').rev();
+    let threes = groups
+        .next()
+        .is_some_and(|last| last.len() == 3 && digits(last));
+    let pairs: Vec<&str> = groups.collect();
+    let (first, rest) = pairs.split_last().unwrap_or((&"", &[]));
+    threes
+        && !rest.is_empty()
+        && matches!(first.len(), 1 | 2)
+        && digits(first)
+        && rest.iter().all(|pair| pair.len() == 2 && digits(pair))
+}
+
+/// Are these one number, grouped as in 1,23,456 on one side and in threes or not at all on the other, or with a K for its thousands on one side?
+fn same_digits(a: &str, b: &str) -> bool {
+    let in_thousands = |text: &str| text.ends_with(['K', 'k']);
+    let (a, b) = (without_rupees(a), without_rupees(b));
+    let digits = |text: &str| {
+        let text = text.strip_suffix(['K', 'k']).unwrap_or(text);
+        !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit() || it == b',')
+    };
+    let bare = |text: &str| text.replace(',', "").replace(['K', 'k'], "000");
+    digits(a)
+        && digits(b)
+        && a.len().max(b.len()) < 40
+        && (in_lakhs(a) || in_lakhs(b) || in_thousands(a) != in_thousands(b))
+        && bare(a) == bare(b)
+}
+
+/// A text without the article, or the pronoun, that it begins with.
+fn without_article(text: &str) -> &str {
+    let article = ["the ", "The ", "a ", "A ", "an ", "An ", "it ", "It "];
+    let rest = article.iter().find_map(|it| text.strip_prefix(it));
+    rest.filter(|it| it.len() > 1).unwrap_or(text)
+}
+
+/// Is one side the negative of what the other states as lost: −15% and "a decrease of 15%"?
+fn is_fall(gold: &Side, pred: &Side, options: &Options) -> bool {
+    let (with, without) = if gold.text.starts_with('-') {
+        (gold, pred)
+    } else {
+        (pred, gold)
+    };
+    let Some(size) = with.text.strip_prefix('-') else {
+        return false;
+    };
+    !without.text.starts_with(['-', '+'])
+        && extract::falls(&without.statement)
+        && !without.statement.contains(" to ")
+        && !extract::falls(&with.statement)
+        && match (parse::parse(size), &without.answer) {
+            (Ok(a), Ok(b)) => compare::compare(&a, b, options).equal == Some(true),
+            _ => false,
+        }
+}
+
+/// Are the two equal if a logarithm without a base is the natural one?
+fn natural_logarithm(gold: &Side, pred: &Side, options: &Options) -> bool {
+    let plain = |text: &str| text.contains("log") && !text.contains("log_");
+    let natural = |text: &str| parse::parse(&text.replace("log", "ln"));
+    let is = |text: &str| text.contains("ln");
+    if !(plain(&gold.text) && is(&pred.text) || is(&gold.text) && plain(&pred.text)) {
+        return false;
+    }
+    match (natural(&gold.text), natural(&pred.text)) {
+        (Ok(a), Ok(b)) => compare::compare(&a, &b, options).equal == Some(true),
+        _ => false,
+    }
+}
+
+/// A sum without the sign of rupees, in which people count in lakhs.
+fn without_rupees(text: &str) -> &str {
+    let mut signs = ["₹", "Rs.", "Rs"].into_iter();
+    let rest = signs.find_map(|sign| text.strip_prefix(sign));
+    rest.map_or(text, str::trim_start)
+}
+
+/// Do two texts differ in nothing but spaces and dollar signs? Texts without a letter or digit never count as alike.
+fn written_alike(a: &str, b: &str) -> bool {
+    // "3 4" is not "34".
+    let signs = |text: &'_ str| {
+        let mut signs = String::new();
+        let mut blank = false;
+        for sign in text.chars().filter(|it| *it != '$') {
+            if blank && sign.is_ascii_digit() && signs.ends_with(|it: char| it.is_ascii_digit()) {
+                signs.push(' ');
+            }
+            blank = sign.is_whitespace();
+            if !blank {
+                signs.push(sign);
+            }
+        }
+        signs
+    };
+    a.chars().any(char::is_alphanumeric) && signs(a) == signs(b)
 }

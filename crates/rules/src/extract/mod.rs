@@ -28,7 +28,6 @@
 //! | `decimal` | numbers with a decimal comma |
 //! | `maths`, `symbols`, `tail`, `ratio` | how far mathematics reaches in prose; units and labels after a number |
 //! | `qualifiers`, `aside` | words beside an answer that change it; what follows an answer without being one |
-//! | `retraction`, `sides` | what takes an answer back; words of one side against those of the other |
 //! | `spoken` | mathematics and times of day in words |
 //! | `hypertext` | tags and entities of HTML |
 //! | `computed` | calls and operators of programs as mathematics |
@@ -44,6 +43,7 @@ mod clause;
 mod clean;
 mod computed;
 mod decimal;
+mod ending;
 mod formulas;
 mod hypertext;
 mod items;
@@ -55,12 +55,10 @@ mod plain_end;
 mod qualifiers;
 mod ratio;
 mod reach;
-mod retraction;
 mod scan;
 mod search;
 mod sentences;
 mod settled;
-mod sides;
 mod spoken;
 mod stated;
 mod strings;
@@ -134,17 +132,17 @@ pub(crate) fn extract<'t>(text: &'t str, role: Role, config: &Config) -> Result<
 }
 
 pub(crate) use decimal::{of_commas, same_but_for_comma};
+pub(crate) use ending::{ends_in, listed, stands_alone};
 pub(crate) use labelled::parts;
 pub(crate) use markup::trim_markup as bare;
 pub(crate) use no_answer::is_refusal as refuses;
-pub(crate) use qualifiers::{change_option, deny as denies};
-pub(crate) use retraction::retracted;
+pub(crate) use qualifiers::{
+    change_option, currency_code, deny as denies, dollars, falls, holds, opposed, retracted,
+};
 pub(crate) use search::NOTHING_FOUND;
-pub(crate) use sentences::ends_in;
-pub(crate) use sides::{currency_code, dollars, falls, holds, opposed};
 
 /// Do words before a value only suppose it?
-fn supposes(before: &str) -> bool {
+pub(crate) fn supposes(before: &str) -> bool {
     qualifiers::suppose(before) || qualifiers::supposes(before)
 }
 
@@ -222,9 +220,13 @@ pub(crate) fn mentions(text: &str, answer: &str) -> bool {
     let lower =
         |text: &str| -> Vec<String> { words::words_of(text).map(str::to_lowercase).collect() };
     let (near, answer) = (lower(line), lower(bare(answer)));
-    !answer.is_empty()
-        && !qualifiers::deny(line)
-        && !qualifiers::change_words(line, "")
+    let numbered = answer
+        .iter()
+        .any(|it| it.starts_with(|it: char| it.is_ascii_digit()));
+    let denies = answer.iter().any(|it| qualifiers::is_denial(it));
+    let changed = numbered && qualifiers::change_words(line, "");
+    let denied = !denies && qualifiers::deny(line);
+    !(answer.is_empty() || changed || denied)
         && answer
             .iter()
             .all(|word| word == "and" || near.contains(word))

@@ -2,7 +2,7 @@
 
 use super::items::{Candidate, Form, Source};
 use super::whole::{as_it_is, whole_in};
-use super::{clause, labelled, retraction, sentences, stated, words};
+use super::{clause, labelled, qualifiers, sentences, stated, words};
 
 /// How long what is announced may be, in bytes, unless it is announced last.
 pub(super) const MAX_REACH: usize = 4_000;
@@ -82,7 +82,7 @@ pub(super) fn after_hashes<'t>(
                 !sign.is_some_and(|it| it.bytes().all(|it| it.is_ascii_alphabetic()))
                     && it.kind != Form::Words
                     && next.starts_with(|it: char| it == '(' || it.is_uppercase())
-                    && (!retraction::takes_back(next) || retraction::retracted(next))
+                    && (!qualifiers::takes_back(next) || qualifiers::retracted(next))
             };
             clause::read(source, at, reach, false).filter(told)
         })

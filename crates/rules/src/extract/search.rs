@@ -13,8 +13,7 @@ use super::scan::scan;
 use super::whole::{all_of, whole_in};
 use super::{Found, Role};
 use super::{
-    aside, boxes, choice, clause, decimal, labelled, no_answer, qualifiers, retraction, sentences,
-    words,
+    aside, boxes, choice, clause, decimal, labelled, no_answer, qualifiers, sentences, words,
 };
 use crate::config::{Config, ExtractionTarget};
 use crate::lexicon::words::restricts;
@@ -119,8 +118,8 @@ fn take_back<'t>(text: &'t str, ranked: &mut [Ranked<'t>]) {
         let named = option
             .filter(|_| !following.starts_with(". ") && !text[..candidate.end].ends_with('.'))
             .and_then(|it| Some(following.find(it)? + it.len()));
-        retraction::retracted(following)
-            || named.is_some_and(|at| retraction::retracted(&following[at..]))
+        qualifiers::retracted(following)
+            || named.is_some_and(|at| qualifiers::retracted(&following[at..]))
     };
     let Some(end) = ranked.first().filter(|it| retracted(it)).map(|it| it.end) else {
         return;

@@ -8,8 +8,7 @@ use super::markup::{trim_markup, without_markup};
 use super::settled::settled;
 use super::tail::tail;
 use super::{
-    choice, labelled, maths, no_answer, qualifiers, ratio, retraction, spoken, stated, symbols,
-    words,
+    choice, labelled, maths, no_answer, qualifiers, ratio, spoken, stated, symbols, words,
 };
 use crate::lexicon::words::{FALSE, TRUE, restricts};
 
@@ -119,7 +118,7 @@ pub(super) fn opening<'t>(source: Source<'t, '_>) -> Option<(Candidate<'t>, bool
     // On a line of its own before its reasons, unless they conclude something.
     let alone = apart
         && !words::words_of(rest).any(|it| words::CONCLUDING.contains(it))
-        && !retraction::retracted(rest);
+        && !qualifiers::retracted(rest);
     let states = (alone || after.starts_with([',', '.', ':', ';', '!']) && !text.contains("\n\n"))
         && !qualifiers::excepts(rest)
         && !restricts(after)
@@ -138,7 +137,7 @@ pub(super) fn contradicts(word: &str, rest: &str) -> bool {
     }
     let other = |it: &str| no && words::AFFIRMS.contains(it) || !no && qualifiers::is_denial(it);
     words::words_of(rest).any(|it| words::TURNS.contains(it) || other(it))
-        || !no && retraction::takes_back(words::first_word(rest))
+        || !no && qualifiers::takes_back(words::first_word(rest))
 }
 
 /// "36\n\nHere is how: 4 boxes × 9 pencils.": a value, or a few words, on a first line of its own. May it be a heading, or what is concluded later?
@@ -151,7 +150,7 @@ pub(super) fn opening_value<'t>(source: Source<'t, '_>) -> Option<(Candidate<'t>
         return None;
     }
     let rest = &text[end..];
-    if retraction::takes_back(rest) {
+    if qualifiers::takes_back(rest) {
         return None;
     }
     let concludes = words::words_of(rest).any(|word| words::CONCLUDING.contains(word));
@@ -197,22 +196,16 @@ pub(super) fn whole_in<'t>(source: Source<'t, '_>, range: Range<usize>) -> Optio
     }
     if let Some((choice, after)) = choice::whole(trimmed) {
         let end = range.start + words::offset(outer, after);
-        return Some(Candidate::new(
-            choice.letters,
-            Form::Choice,
-            range.start..end,
-        ));
+        let range = range.start..end;
+        return Some(Candidate::new(choice.letters, Form::Choice, range));
     }
     // One sentence that settles on a choice.
     if !trimmed.contains('\n')
         && let Some((choice, at)) = settled(trimmed)
     {
         let start = range.start + words::offset(outer, trimmed);
-        return Some(Candidate::new(
-            choice.letters,
-            Form::Choice,
-            start + at.start..start + at.end,
-        ));
+        let range = start + at.start..start + at.end;
+        return Some(Candidate::new(choice.letters, Form::Choice, range));
     }
     if crate::parse::date(trimmed).is_some() {
         return Some(Candidate::new(trimmed, Form::Words, range));

@@ -64,22 +64,7 @@ pub(super) fn name(parser: &mut Parser<'_>, name: &str) -> Parsed<Expr> {
     let mut letters = name.chars();
     if let (Some(letter), None) = (letters.next(), letters.next()) {
         if matches!(parser.peek(), Some(Kind::Underscore | Kind::Prime(_))) {
-            let arranged = letter == 'A' && parser.peek() == Some(Kind::Underscore);
-            let symbol = named(parser, name.to_owned())?;
-            // `\mathrm{A}_5^2` counts arrangements.
-            if arranged
-                && parser.peek() == Some(Kind::Caret)
-                && let Expr::Symbol(name) = &symbol
-                && let Some(Ok(below)) = name.strip_prefix("A_").map(str::parse::<i64>)
-            {
-                parser.skip(1);
-                let above = operand::argument(parser)?;
-                return Ok(Expr::Call(
-                    Function::Permutations,
-                    vec![Expr::integer(below), above],
-                ));
-            }
-            return Ok(symbol);
+            return named(parser, name.to_owned());
         }
         return Ok(bare_letter(parser, letter));
     }

@@ -56,8 +56,7 @@ pub(super) struct Evaluation<'t> {
     seed: u64,
     assumptions: &'t Assumptions<'t>,
     budget: &'t mut Budget,
-    /// Is the map from true values to elements a ring homomorphism so far? Then different elements prove different
-    /// values.
+    /// Is the map from true values to elements a ring homomorphism so far? Then different elements prove different values.
     homomorphic: bool,
     /// Was a sign chosen that the true value does not determine?
     signed: bool,

@@ -192,8 +192,7 @@ impl<'s, 't> Numbers<'s, 't> {
         })
     }
 
-    /// Digits and operators: as much as can be, with at least one operator and something after it, up to a character
-    /// that may follow.
+    /// Digits and operators: as much as can be, with at least one operator and something after it, up to a character that may follow.
     fn arithmetic(&self, start: Start, condition: Condition) -> Option<Match> {
         let text = self.source.text;
         let mut at = start.payload as usize;

@@ -258,8 +258,7 @@ fn percent_end(text: &str, at: usize, longest: bool) -> Option<usize> {
         .map(|rest| at + 1 + rest.len())
 }
 
-/// One pass over the text that finds all formulas. An open one waits for the first delimiter that could close it;
-/// nothing after that can.
+/// One pass over the text that finds all formulas. An open one waits for the first delimiter that could close it; nothing after that can.
 #[derive(Debug, Default)]
 struct Scan {
     all: Vec<Formula>,
