@@ -282,7 +282,9 @@ fn strict(
         // It may be said in a way that is not known.
         Err(reason)
             if reason == extract::NOTHING_FOUND
-                && (in_words(response) || !choice && extract::mentions(response, &gold.text)) =>
+                && (in_words(response)
+                    || extract::holds_near_end(response, "", &gold.text)
+                    || !choice && extract::mentions(response, &gold.text)) =>
         {
             let reason = MENTIONED.to_owned();
             return unread(Status::UnparsedPred, &[&gold.text], &[], reason);
@@ -360,20 +362,13 @@ fn strict(
                 Some(false) if natural_logarithm(&gold, &pred, &options) => {
                     "the base of a logarithm is not said"
                 }
-                Some(false)
-                    if matches!(
-                        (a, b),
-                        (
-                            Answer::Text(_) | Answer::List(_) | Answer::Truth(_),
-                            Answer::Quantity(_)
-                        ) | (Answer::Quantity(_), Answer::Truth(_))
-                    ) && !extract::is_announced(pred.method)
-                        && extract::mentions(response, &gold.text) =>
-                {
-                    MENTIONED
-                }
                 // "(x, y) = (2, 3) and xy = 6" states several things.
-                Some(false) if !extract::is_announced(pred.method) && is_among(a, b, &options) => {
+                Some(false)
+                    if !extract::is_announced(pred.method) && is_among(a, b, &options)
+                        || !extract::is_stated(pred.method)
+                            && !matches!((a, b), (Answer::Truth(_), Answer::Truth(_)))
+                            && extract::holds_near_end(response, &pred.text, &gold.text) =>
+                {
                     MENTIONED
                 }
                 Some(false) if gold.doubtful || pred.doubtful => {

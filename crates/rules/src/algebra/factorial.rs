@@ -1,10 +1,10 @@
 //! Factorials and their kin of integers, exactly.
 
-use dashu_base::Signed;
+use dashu_base::{BitTest, Signed};
 use dashu_int::{IBig, UBig};
 
 use super::budget::{Budget, Failure, Outcome};
-use super::rational::is_odd;
+use super::rational::{self, is_odd};
 use crate::algebra::expr::{Function, Rational};
 use crate::algebra::work;
 
@@ -59,7 +59,19 @@ fn binomial(n: &IBig, k: &IBig, budget: &mut Budget) -> Outcome<Rational> {
     let rest = n - k;
     let k = if rest < *k { &rest } else { k };
     let k = u64::try_from(k).map_err(|_| Failure::TooComplex)?;
-    let n = u64::try_from(n).map_err(|_| Failure::TooComplex)?;
+    let Ok(n) = u64::try_from(n) else {
+        // Few factors, each of them long.
+        if k.saturating_mul(n.bit_len() as u64) > BITS {
+            return Err(Failure::TooComplex);
+        }
+        budget.spend(1 + k * k * (n.bit_len() as u64 / 64 + 1) / 8)?;
+        let mut value = IBig::ONE;
+        for step in 0..k {
+            value *= n - IBig::from(step);
+        }
+        let value = Rational::from(value);
+        return rational::divide(&value, &product(1, k, 1, budget)?.into(), budget);
+    };
     let (above, below) = (product(n - k + 1, n, 1, budget)?, product(1, k, 1, budget)?);
     budget.spend_units(10 + work::words(&above) * work::words(&below) / 4)?;
     Ok((above / below).into())

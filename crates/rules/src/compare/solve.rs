@@ -194,12 +194,44 @@ pub(super) fn solve(relation: &Relation, context: &mut Context<'_>) -> Option<Re
     }
     let unknown = unknown(relation)?;
     let variable = "?";
-    let sides = relation.sides.iter();
-    let sides = sides.map(|it| Some(in_unknown(expressions::expression(it)?, &unknown, variable)));
-    let sides = sides.collect::<Option<Vec<_>>>()?;
+    let mut sides = Vec::with_capacity(relation.sides.len());
+    for side in &relation.sides {
+        match expressions::expression(side) {
+            Some(side) => sides.push(vec![in_unknown(side, &unknown, variable)]),
+            // `x = ±2`, `x = 1, 2`.
+            None => match side {
+                Answer::List(values) | Answer::Set(values) => sides.push(
+                    values
+                        .iter()
+                        .map(|value| {
+                            Some(in_unknown(
+                                expressions::expression(value)?,
+                                &unknown,
+                                variable,
+                            ))
+                        })
+                        .collect::<Option<Vec<_>>>()?,
+                ),
+                _ => return None,
+            },
+        }
+    }
     let mut sets = Vec::with_capacity(relation.operators.len());
     for (pair, operator) in sides.windows(2).zip(&relation.operators) {
-        sets.push(holds(&pair[0], *operator, &pair[1], variable, context)?);
+        let mut choices = Vec::new();
+        for left in &pair[0] {
+            for right in &pair[1] {
+                if choices.len() > 100 {
+                    return None;
+                }
+                choices.push(holds(left, *operator, right, variable, context)?);
+            }
+        }
+        sets.push(if *operator == Operator::NotEqual {
+            RealSet::intersection(choices, context)?
+        } else {
+            RealSet::union(choices, context)?
+        });
     }
     Some(Region {
         variable: Some(unknown),

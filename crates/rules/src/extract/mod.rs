@@ -232,6 +232,55 @@ pub(crate) fn mentions(text: &str, answer: &str) -> bool {
             .all(|word| word == "and" || near.contains(word))
 }
 
+/// Do the last three lines of a text, `read` apart, hold all numbers of an answer, or where it has none half of its words? Then what was read
+/// there may be another value than the one that is meant: "0.50 kg, or 500 grams", "The First World War".
+pub(crate) fn holds_near_end(text: &str, read: &str, answer: &str) -> bool {
+    let near = &text[text.ceil_char_boundary(text.len().saturating_sub(MENTION))..];
+    let fence = |it: &&str| it.trim().is_empty() || it.starts_with("```");
+    let lines = near.lines().rev().filter(|it| !fence(it));
+    let end = lines.take(3).collect::<Vec<_>>().join(" ");
+    let (numbers, mut words): (Vec<_>, Vec<_>) =
+        tokens(bare(answer)).partition(|it| it.ends_with(|last: char| last.is_ascii_digit()));
+    if !numbers.is_empty() {
+        let among: Vec<_> = match read {
+            "" => tokens(&end).collect(),
+            read => tokens(&end.replace(read, " ")).collect(),
+        };
+        return numbers.iter().all(|it| among.contains(it));
+    }
+    if words.len() > 1 {
+        words.retain(|it| it.chars().count() > 2 && it != "the" && it != "and");
+    }
+    let among: Vec<_> = tokens(&end).collect();
+    let held = words.iter().filter(|it| among.contains(it)).count();
+    held > 0 && 2 * held >= words.len()
+}
+
+/// The words of a text, small but for single letters, and its numbers with their signs, without separators and zeros at their ends.
+fn tokens(text: &str) -> impl Iterator<Item = String> {
+    let text = text.replace("\\text", " ").replace('−', "-");
+    let parts = text.split(|it: char| !(it.is_alphanumeric() || matches!(it, '.' | ',')));
+    let plain = |part: &str| {
+        let at = words::offset(&text, part);
+        let token = part.trim_matches([',', '.']).replace(',', "");
+        let number = token.starts_with(|it: char| it.is_ascii_digit());
+        let before = text[..at].strip_suffix('-').filter(|_| number);
+        let sign = before
+            .is_some_and(|it| !it.ends_with(|last: char| last.is_alphanumeric() || last == ')'));
+        let token = match token.split_once('.') {
+            Some((whole, places)) if number => {
+                let rest = places.trim_end_matches('0');
+                [whole, rest].join(if rest.is_empty() { "" } else { "." })
+            }
+            _ if token.len() < 2 => token,
+            _ => token.to_lowercase(),
+        };
+        if sign { format!("-{token}") } else { token }
+    };
+    let plain: Vec<_> = parts.map(plain).filter(|it| !it.is_empty()).collect();
+    plain.into_iter()
+}
+
 /// Everything in `text` that may be its final answer, most trusted first, eight at most; empty where [`extract`] finds no answer.
 pub(crate) fn candidates<'t>(text: &'t str, role: Role, config: &Config) -> Vec<Found<'t>> {
     search(text, role, config).unwrap_or_default()
@@ -240,6 +289,11 @@ pub(crate) fn candidates<'t>(text: &'t str, role: Role, config: &Config) -> Vec<
 /// Is an answer found in this way announced as one?
 pub(crate) fn is_announced(method: &str) -> bool {
     !matches!(method, "whole" | "number" | "formula" | "therefore")
+}
+
+/// Is it told apart from what a text merely begins with, or sums up?
+pub(crate) fn is_stated(method: &str) -> bool {
+    is_announced(method) && !matches!(method, "opening" | "total")
 }
 
 fn search<'t>(text: &'t str, role: Role, config: &Config) -> Result<Vec<Found<'t>>, &'static str> {

@@ -223,6 +223,17 @@ fn suffix(parser: &mut Parser<'_>, quantity: &mut Quantity) -> Parsed<()> {
             }
             quantity.currency = Some(code.into());
         }
+        Suffix::Base(base) => {
+            let Expr::Number(value) = &quantity.value else {
+                return Err(parser.error("a base after something that is no number"));
+            };
+            let digits = value.to_string();
+            let Some(value) = number::in_base(&digits, base) else {
+                return Err(parser.error("a digit that the base does not have"));
+            };
+            quantity.value = value;
+            quantity.base = Some(base);
+        }
         Suffix::Unit(mut unit) => {
             // "15 dollars per hour".
             if unit.dimension.is_none()

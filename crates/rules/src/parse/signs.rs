@@ -247,6 +247,8 @@ pub(super) fn beyond_ascii(lexer: &mut Lexer<'_>) -> Parsed<()> {
             lexer.skip(character.len_utf8());
             Ok(())
         }
+        'ℎ' => styled_letter(lexer, b'h'),
+        'ℯ' => styled_letter(lexer, b'e'),
         'ℓ' => {
             lexer.skip(character.len_utf8());
             lexer.push_atom(Kind::Letter(character), start)
@@ -257,6 +259,13 @@ pub(super) fn beyond_ascii(lexer: &mut Lexer<'_>) -> Parsed<()> {
             lexer.push(Kind::Other, start)
         }
     }
+}
+
+/// A letter in another style, as its ASCII counterpart.
+fn styled_letter(lexer: &mut Lexer<'_>, letter: u8) -> Parsed<()> {
+    let start = lexer.pos();
+    lexer.skip(lexer.rest().chars().next().map_or(1, char::len_utf8));
+    lexer.push_atom(Kind::Letter(letter as char), start)
 }
 
 fn opens(lexer: &mut Lexer<'_>, bracket: Bracket) -> Parsed<()> {

@@ -21,6 +21,8 @@ pub(super) enum Suffix {
     /// A currency: its code, and how many of what is named make one.
     Currency(&'static str, u32),
     Unit(Unit),
+    /// `base 5`.
+    Base(u32),
 }
 
 /// Does nothing follow that could belong to a value?
@@ -149,7 +151,8 @@ pub(super) fn is_temperature(parser: &Parser<'_>) -> bool {
     matches!(read_suffix(parser, parser.pos(), true), Some((Suffix::Unit(unit), _)) if !unit.offset.is_zero())
 }
 
-/// The suffix from a token on, and where it ends. Where it does not reach to the end of the value there is none. `strict`: only real units.
+/// The suffix from a token on, and where it ends. Where it does not reach to the end of the value there is none.
+/// `strict`: only real units.
 pub(super) fn read_suffix(
     parser: &Parser<'_>,
     from: usize,
@@ -163,6 +166,10 @@ pub(super) fn read_suffix(
         Kind::Currency(code) if !strict => {
             return ends_quantity(parser, from + 1)
                 .then_some((Suffix::Currency(code, 1), from + 1));
+        }
+        Kind::Word("base" | "Base") | Kind::Text("base") if !strict => {
+            let base = u32::try_from(parser.small_at(from + 1)?).ok()?;
+            return ends_quantity(parser, from + 2).then_some((Suffix::Base(base), from + 2));
         }
         _ => {}
     }

@@ -64,7 +64,22 @@ pub(super) fn name(parser: &mut Parser<'_>, name: &str) -> Parsed<Expr> {
     let mut letters = name.chars();
     if let (Some(letter), None) = (letters.next(), letters.next()) {
         if matches!(parser.peek(), Some(Kind::Underscore | Kind::Prime(_))) {
-            return named(parser, name.to_owned());
+            let arranged = letter == 'A' && parser.peek() == Some(Kind::Underscore);
+            let symbol = named(parser, name.to_owned())?;
+            // `\mathrm{A}_5^2` counts arrangements.
+            if arranged
+                && parser.peek() == Some(Kind::Caret)
+                && let Expr::Symbol(name) = &symbol
+                && let Some(Ok(below)) = name.strip_prefix("A_").map(str::parse::<i64>)
+            {
+                parser.skip(1);
+                let above = operand::argument(parser)?;
+                return Ok(Expr::Call(
+                    Function::Permutations,
+                    vec![Expr::integer(below), above],
+                ));
+            }
+            return Ok(symbol);
         }
         return Ok(bare_letter(parser, letter));
     }
@@ -137,7 +152,8 @@ fn raised_function(parser: &mut Parser<'_>, name: &str) -> Option<Expr> {
     parser
         .attempt(|parser| {
             parser.skip(1);
-            let mark = raw_argument(parser)?;
+            // "f⁻¹" in plain text.
+            let mark = raw_argument(parser)?.replace('⁻', "-");
             if !parser.opens(Bracket::Round) || parser.space() != Space::Tight {
                 return Err(parser.error("no arguments"));
             }

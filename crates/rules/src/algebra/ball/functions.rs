@@ -57,6 +57,7 @@ pub(super) fn call<R: Real>(
         (F::Arcsin | F::Arccos | F::Arctan | F::Arccot | F::Arcsec | F::Arccsc, [value]) => {
             inverse_circular(at, function, value)
         }
+        (F::Arsinh | F::Arcosh | F::Artanh, [value]) => inverse_hyperbolic(at, function, value),
         (F::Floor, [value]) => floor(value),
         (F::Ceiling, [value]) => {
             let opposite = value.negated();
@@ -260,6 +261,41 @@ fn inverse_circular<R: Real>(
     }))
 }
 
+fn inverse_hyperbolic<R: Real>(
+    at: &mut Evaluation<'_>,
+    function: Function,
+    value: &Value<R>,
+) -> Enclosed<R> {
+    let arithmetic = at.arithmetic();
+    let one = Value::Exact(Rational::ONE);
+    let half = Value::Exact(half());
+    if matches!(value, Value::Complex(..)) {
+        return Err(Failure::Unknown);
+    }
+    if function == Function::Artanh {
+        let above = arithmetic.add(&one, value);
+        let below = arithmetic.subtract(&one, value);
+        let inside = arithmetic.divide(&above, &below)?;
+        if inside.sign()? != Ordering::Greater {
+            return Err(Failure::Undefined);
+        }
+        let logarithm = logarithm(at, &inside)?;
+        return Ok(arithmetic.multiply(&logarithm, &half));
+    }
+    let square = arithmetic.multiply(value, value);
+    let radicand = if function == Function::Arsinh {
+        arithmetic.add(&square, &one)
+    } else {
+        if arithmetic.subtract(value, &one).sign()? == Ordering::Less {
+            return Err(Failure::Undefined);
+        }
+        arithmetic.subtract(&square, &one)
+    };
+    let root = power(at, &radicand, &half)?;
+    let inside = arithmetic.add(value, &root);
+    logarithm(at, &inside)
+}
+
 fn extreme<R: Real>(
     at: &mut Evaluation<'_>,
     a: &Value<R>,
@@ -281,7 +317,8 @@ fn extreme<R: Real>(
     }
 }
 
-/// A function without a meaning, evaluated as a smooth function that depends on its name: two expressions that differ for this function differ.
+/// A function without a meaning, evaluated as a smooth function that depends on its name: two expressions that differ
+/// for this function differ.
 pub(super) fn applied<R: Real>(
     at: &mut Evaluation<'_>,
     name: &str,
