@@ -90,7 +90,10 @@ pub(crate) fn fenced(gold: &str, pred: &str) -> Option<bool> {
     let line = before.trim_end().rsplit('\n').next()?.strip_suffix(':')?;
     let (language, held) = block.split_once('\n')?;
     let alone = language.bytes().all(|it| it.is_ascii_alphanumeric()) && held.trim() == gold.trim();
-    alone.then(|| ANNOUNCES_OUTPUT.contains(extract::bare(line)))
+    // "It squares every element, so the program prints:"
+    let (before, last) = line.rsplit_once(", so ").unwrap_or(("", line));
+    let alone = alone && !extract::supposes(before) && !extract::qualifies(before);
+    alone.then(|| ANNOUNCES_OUTPUT.contains(extract::bare(last)))
 }
 
 /// May two collections of numbers be equal? Not with more elements in one list than in the other, nor a list and its one element.
@@ -253,20 +256,20 @@ fn number(text: &str) -> Option<(Value, &str)> {
     let whole = count(unsigned);
     let (mut digits, mut rest) = (unsigned[..whole].to_owned(), &unsigned[whole..]);
     let mut power = 0_i64;
-    if let Some(behind) = rest.strip_prefix('.') {
-        let length = count(behind);
-        digits.push_str(&behind[..length]);
+    if let Some(following) = rest.strip_prefix('.') {
+        let length = count(following);
+        digits.push_str(&following[..length]);
         power -= i64::try_from(length).ok()?;
-        rest = &behind[length..];
+        rest = &following[length..];
     }
     if digits.is_empty() {
         return None;
     }
-    if let Some(behind) = rest.strip_prefix(['e', 'E']) {
-        let sign = usize::from(behind.starts_with(['-', '+']));
-        let length = sign + count(&behind[sign..]);
-        power = power.checked_add(behind[..length].parse().ok()?)?;
-        rest = &behind[length..];
+    if let Some(following) = rest.strip_prefix(['e', 'E']) {
+        let sign = usize::from(following.starts_with(['-', '+']));
+        let length = sign + count(&following[sign..]);
+        power = power.checked_add(following[..length].parse().ok()?)?;
+        rest = &following[length..];
     }
     if rest.starts_with(|it: char| it.is_alphanumeric() || it == '_') {
         return None;
@@ -294,28 +297,28 @@ fn collection(text: &str, open: char, deep: usize) -> Option<(Value, &str)> {
     let (mut parts, mut keys) = (Vec::new(), Vec::new());
     let mut comma = false;
     loop {
-        if let Some(behind) = rest.strip_prefix(close) {
-            rest = behind;
+        if let Some(following) = rest.strip_prefix(close) {
+            rest = following;
             break;
         }
         if !parts.is_empty() && !comma {
             return None;
         }
-        let (part, behind) = value(rest, deep)?;
-        rest = behind.trim_start();
+        let (part, following) = value(rest, deep)?;
+        rest = following.trim_start();
         if open == '{'
-            && let Some(behind) = rest.strip_prefix(':')
+            && let Some(following) = rest.strip_prefix(':')
         {
-            let (of, behind) = value(behind, deep)?;
+            let (of, following) = value(following, deep)?;
             keys.push(part);
             parts.push(of);
-            rest = behind.trim_start();
+            rest = following.trim_start();
         } else {
             parts.push(part);
         }
-        let behind = rest.strip_prefix(',');
-        comma = behind.is_some();
-        rest = behind.unwrap_or(rest).trim_start();
+        let following = rest.strip_prefix(',');
+        comma = following.is_some();
+        rest = following.unwrap_or(rest).trim_start();
     }
     let value = match open {
         '[' => Value::Sequence(true, parts),

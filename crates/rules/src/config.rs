@@ -64,8 +64,7 @@ pub enum FallbackMode {
     FirstMatch,
 }
 
-/// How the profile `compat` rewrites a formula before it is parsed, by the names that Math-Verify gives the parts; its
-/// default is all of them.
+/// How the profile `compat` rewrites a formula before it is parsed, by the names that Math-Verify gives the parts; its default is all of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Normalization {

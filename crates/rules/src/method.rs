@@ -89,8 +89,7 @@ impl OutcomeRules {
         Self { profile, config }
     }
 
-    /// Compares a response's final answer with the reference. A GSM8K method always answers, unless the reference
-    /// holds no digit.
+    /// Compares a response's final answer with the reference. A GSM8K method always answers, unless the reference holds no digit.
     pub fn verify(&self, reference: &str, response: &str) -> RuleVerdict {
         let by = |profile| {
             Verifier::new(profile, self.config.clone())

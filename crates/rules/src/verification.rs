@@ -29,8 +29,7 @@ pub struct Verification {
     pub status: Status,
     /// The argument that settled it: `rational`, `identity`, `enclosure`, `text`, …
     pub method: &'static str,
-    /// The gold answer as it was found; under [`Profile::Compat`](super::Profile::Compat) its value and, if kept, its
-    /// text. Cut after 2,000 bytes.
+    /// The gold answer as it was found; under [`Profile::Compat`](super::Profile::Compat) its value and, if kept, its text. Cut after 2,000 bytes.
     pub gold: Vec<String>,
     /// The prediction's answer, likewise.
     pub pred: Vec<String>,

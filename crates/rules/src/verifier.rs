@@ -8,6 +8,7 @@ use crate::compare::{Comparison, Options};
 use crate::config::{Config, ExtractionMode, FallbackMode, Profile};
 use crate::extract::{Found, Role};
 use crate::format::AnswerFormat;
+use crate::lexicon::units::currency;
 use crate::lexicon::words;
 use crate::parse::ParseError;
 use crate::verification::{Reading, Status, Verification, shortened};
@@ -32,7 +33,7 @@ impl Verifier {
         }
     }
 
-    /// The same, with settings of its own for finding the gold answer; how answers are compared stays as it is.
+    /// This verifier, with settings of its own for finding the gold answer; how answers are compared stays as it is.
     ///
     /// ```
     /// use juror_rules::{Config, ExtractionTarget, Profile, Verifier};
@@ -186,7 +187,12 @@ fn is_among(gold: &Answer, pred: &Answer, options: &Options) -> bool {
 fn other_currency(gold: &Side, pred: &Side) -> bool {
     fn named(side: &Side) -> Option<&str> {
         let quantity = match &side.answer {
-            Ok(Answer::Quantity(it)) => it.currency.as_deref(),
+            Ok(Answer::Quantity(it)) => it.currency.as_deref().or_else(|| {
+                // "40 Egyptian pounds"
+                let name = &it.unit.as_ref()?.name;
+                let (_, last) = name.rsplit_once(' ')?;
+                currency(last).map(|_| &**name)
+            }),
             _ => None,
         };
         quantity.or_else(|| extract::currency_code(&side.statement))
@@ -268,12 +274,17 @@ fn strict(
         read if ends_in(response, &read, &gold) => {
             return alike(&gold.text, &gold.text, "what the last sentence ends in");
         }
+        read if is_listed(response, &read, &gold, &Options::from(config)) => {
+            return alike(&gold.text, &gold.text, "a list, line by line");
+        }
         Ok(side) => side,
         Err(_) if response.len() > extract::LONGEST => return too_long(),
         // It may be said in a way that is not known.
         Err(reason)
             if reason == extract::NOTHING_FOUND
-                && (in_words(response) || !choice && extract::mentions(response, &gold.text)) =>
+                && (in_words(response)
+                    || extract::holds_near_end(response, "", &gold.text)
+                    || !choice && extract::mentions(response, &gold.text)) =>
         {
             let reason = MENTIONED.to_owned();
             return unread(Status::UnparsedPred, &[&gold.text], &[], reason);
@@ -328,9 +339,9 @@ fn strict(
                     "what is counted holds what the reference counts"
                 }
                 Some(_) if lone_unit(&gold.text) != lone_unit(&pred.text) => {
-                    "a letter behind π or a root may be no unit"
+                    "a letter after π or a root may be no unit"
                 }
-                Some(true) if option_changed(&gold, &pred) => "words behind the option change it",
+                Some(true) if option_changed(&gold, &pred) => "words after the option change it",
                 Some(true) if compare::crossed(&gold.statement, &pred.statement) => {
                     "the order of a cross product counts"
                 }
@@ -351,18 +362,13 @@ fn strict(
                 Some(false) if natural_logarithm(&gold, &pred, &options) => {
                     "the base of a logarithm is not said"
                 }
-                Some(false)
-                    if matches!(
-                        (a, b),
-                        (Answer::Text(_) | Answer::List(_), Answer::Quantity(_))
-                            | (Answer::Quantity(_), Answer::Truth(_))
-                    ) && !extract::is_announced(pred.method)
-                        && extract::mentions(response, &gold.text) =>
-                {
-                    MENTIONED
-                }
                 // "(x, y) = (2, 3) and xy = 6" states several things.
-                Some(false) if !extract::is_announced(pred.method) && is_among(a, b, &options) => {
+                Some(false)
+                    if !extract::is_announced(pred.method) && is_among(a, b, &options)
+                        || !extract::is_stated(pred.method)
+                            && !matches!((a, b), (Answer::Truth(_), Answer::Truth(_)))
+                            && extract::holds_near_end(response, &pred.text, &gold.text) =>
+                {
                     MENTIONED
                 }
                 Some(false) if gold.doubtful || pred.doubtful => {
@@ -397,7 +403,7 @@ fn strict(
     }
 }
 
-/// Does a lone letter stand behind π or a root, as in "10π m"? It may be a variable; squared, `m` is a unit.
+/// Does a lone letter stand after π or a root, as in "10π m"? It may be a variable; squared, `m` is a unit.
 fn lone_unit(text: &str) -> bool {
     text.match_indices(' ').any(|(at, _)| {
         let value = text[..at].trim_end_matches(|it: char| it.is_ascii_digit() || it == '.');
@@ -412,25 +418,50 @@ fn lone_unit(text: &str) -> bool {
 fn ends_in(pred: &str, read: &Result<Side, String>, gold: &Side) -> bool {
     let announced = |side: &Side| extract::is_announced(side.method);
     let answer = gold.answer.as_ref();
-    if gold.qualified
-        || read.as_ref().is_ok_and(announced)
-        || matches!(answer, Ok(Answer::Choice(_)))
-    {
+    if gold.qualified || read.as_ref().is_ok_and(announced) {
         return false;
+    }
+    if matches!(answer, Ok(Answer::Choice(_))) {
+        return extract::stands_alone(pred, |it| it == gold.text);
     }
     let lettered = gold.text.contains(|it: char| it.is_alphabetic());
     let numbered = gold.text.contains(|it: char| it.is_ascii_digit());
-    let worded = !numbered || matches!(answer, Ok(Answer::Text(_)));
-    let bare = extract::bare(&gold.text);
-    let bare = bare.strip_prefix("the ").unwrap_or(bare);
+    let bare = without_article(extract::bare(&gold.text));
     // Co is no CO.
     let symbol = words::ELEMENT.contains_exactly(bare);
+    let bare = &plain(bare);
+    let text = answer.is_ok_and(|it| matches!(it, Answer::Text(_)));
+    let worded = !numbered || text;
+    let options = Options::from(&Config::default());
+    let same = |it: &Answer| match (answer, it) {
+        (Ok(a), Answer::Text(_)) if text => compare::compare(a, it, &options).equal == Some(true),
+        (answer, it) => answer == Ok(it),
+    };
     let is = |text: &str| {
+        let text = &plain(without_article(text));
         !symbol && text.eq_ignore_ascii_case(bare)
             || text == bare
-            || worded && parse::parse(text).is_ok_and(|it| answer == Ok(&it))
+            || worded && parse::parse(text).is_ok_and(|it| same(&it))
     };
-    lettered && extract::ends_in(pred, is)
+    extract::stands_alone(pred, |it| {
+        plain(without_article(it)).eq_ignore_ascii_case(bare)
+    }) || (lettered || text) && extract::ends_in(pred, is)
+}
+
+/// Does a response that announces no answer end in a list of bullets that is the list of `gold`?
+fn is_listed(pred: &str, read: &Result<Side, String>, gold: &Side, options: &Options) -> bool {
+    let announced = |side: &Side| extract::is_announced(side.method) && side.method != "total";
+    let answer = gold.answer.as_ref().ok();
+    let answer = answer.filter(|it| matches!(it, Answer::List(_) | Answer::Set(_)));
+    let listed = extract::listed(pred).and_then(|it| parse::parse(&it).ok());
+    let same = |(a, b): (&Answer, Answer)| compare::compare(a, &b, options).equal == Some(true);
+    !(gold.qualified || read.as_ref().is_ok_and(announced)) && answer.zip(listed).is_some_and(same)
+}
+
+/// A text with plain apostrophes, hyphens and arrows.
+fn plain(text: &str) -> String {
+    let text = text.replace('’', "'").replace('→', "->");
+    text.replace(['‑', '‐'], "-")
 }
 
 fn compared(comparison: Comparison, gold: &str, pred: &str) -> Verification {
@@ -470,6 +501,94 @@ fn of_code(verdict: Verdict, gold: &str, pred: &str) -> Verification {
             }
         }
     }
+}
+
+/// Extracts and parses one side; the reason where there is no answer. `choice`: the letter of a choice is asked for.
+fn read(text: &str, role: Role, config: &Config, choice: bool) -> Result<Side, String> {
+    let mut found = match extract::extract(text, role, config) {
+        Err(reason) if choice => extract::choice_at_end(text).ok_or(reason)?,
+        found => found?,
+    };
+    if choice
+        && found.method != "choice"
+        && let Some(letter) = extract::choice_instead(&found, text, config)
+    {
+        found = letter;
+    }
+    let answer = parse::parse(&found.text);
+    if config.extraction_mode == ExtractionMode::AnyMatch
+        && matches!(answer, Err(ParseError::Syntax { .. } | ParseError::Empty))
+    {
+        // Another that was announced in the same way; one that was not would be a guess.
+        for other in extract::candidates(text, role, config).into_iter().skip(1) {
+            if other.method == found.method
+                && let Ok(answer) = parse::parse(&other.text)
+            {
+                let found = other.into_owned();
+                return Ok(Side {
+                    found,
+                    answer: Ok(answer),
+                });
+            }
+        }
+    }
+    // A letter that only the parser takes for one may be denied by what stands beside it.
+    let lettered = found.method != "choice" && matches!(answer, Ok(Answer::Choice(_)));
+    let denied = lettered && extract::denies(&found.statement);
+    found.qualified |= denied;
+    let found = found.into_owned();
+    Ok(Side { found, answer })
+}
+
+/// No verdict on what could not be read; no answer is not equal to any.
+fn unread(status: Status, gold: &[&str], pred: &[&str], reason: String) -> Verification {
+    Verification {
+        equal: (status == Status::NoAnswer).then_some(false),
+        status,
+        method: "none",
+        gold: gold.iter().map(|&text| shortened(text.into())).collect(),
+        pred: pred.iter().map(|&text| shortened(text.into())).collect(),
+        reason,
+    }
+}
+
+/// No verdict on a text of which too much was not read.
+pub(crate) fn too_long() -> Verification {
+    let reason = format!(
+        "of more than {} bytes only the end is read",
+        extract::LONGEST
+    );
+    unread(Status::TooComplex, &[], &[], reason)
+}
+
+/// A text in quotes, of a long one the beginning.
+fn quoted(text: &str) -> String {
+    const LONGEST: usize = 120;
+    let text = text.trim();
+    let begin = &text[..text.floor_char_boundary(LONGEST)];
+    let rest = if begin.len() < text.len() { "…" } else { "" };
+    format!("“{begin}{rest}”")
+}
+
+/// What is wrong with an answer, and what of it was left over.
+fn with_rest(error: &ParseError, text: &str) -> String {
+    match error {
+        ParseError::Syntax { at, .. } => match text.get(*at..).filter(|rest| !rest.is_empty()) {
+            Some(rest) => format!("{error}: {}", quoted(rest)),
+            None => error.to_string(),
+        },
+        _ => error.to_string(),
+    }
+}
+
+/// No verdict, since `text` of one side cannot be read. What is too long or nested too deeply is not misread but too complex.
+fn unreadable(error: &ParseError, unparsed: Status, text: &str, sides: [&Side; 2]) -> Verification {
+    let status = match error {
+        ParseError::TooDeep { .. } | ParseError::TooLong { .. } => Status::TooComplex,
+        ParseError::Empty | ParseError::Syntax { .. } => unparsed,
+    };
+    let [gold, pred] = sides;
+    unread(status, &[&gold.text], &[&pred.text], with_rest(error, text))
 }
 
 impl Verifier {
@@ -587,8 +706,8 @@ fn options_compared(gold: &Side, pred: &Side, options: &Options) -> Option<Compa
 /// Does the text of the option of `gold` stand in `pred` before words that change it?
 fn option_changed(gold: &Side, pred: &Side) -> bool {
     let text = gold.option.as_deref().map(extract::bare);
-    let behind = text.and_then(|it| pred.statement.split_once(it));
-    behind.is_some_and(|(_, after)| extract::change_option(after))
+    let following = text.and_then(|it| pred.statement.split_once(it));
+    following.is_some_and(|(_, after)| extract::change_option(after))
 }
 
 /// How many words the text of an option has at most, for its difference to count: more may be the reasons.
@@ -618,94 +737,6 @@ fn with_texts(letters: Comparison, texts: Comparison, gold: &Side, pred: &Side) 
         (Some(false), Some(true)) => Comparison::open("two letters, and one text"),
         _ => letters,
     }
-}
-
-/// Extracts and parses one side; the reason where there is no answer. `choice`: the letter of a choice is asked for.
-fn read(text: &str, role: Role, config: &Config, choice: bool) -> Result<Side, String> {
-    let mut found = match extract::extract(text, role, config) {
-        Err(reason) if choice => extract::choice_behind(text).ok_or(reason)?,
-        found => found?,
-    };
-    if choice
-        && found.method != "choice"
-        && let Some(letter) = extract::choice_instead(&found, text, config)
-    {
-        found = letter;
-    }
-    let answer = parse::parse(&found.text);
-    if config.extraction_mode == ExtractionMode::AnyMatch
-        && matches!(answer, Err(ParseError::Syntax { .. } | ParseError::Empty))
-    {
-        // Another that was announced in the same way; one that was not would be a guess.
-        for other in extract::candidates(text, role, config).into_iter().skip(1) {
-            if other.method == found.method
-                && let Ok(answer) = parse::parse(&other.text)
-            {
-                let found = other.into_owned();
-                return Ok(Side {
-                    found,
-                    answer: Ok(answer),
-                });
-            }
-        }
-    }
-    // A letter that only the parser takes for one may be denied by what stands beside it.
-    let lettered = found.method != "choice" && matches!(answer, Ok(Answer::Choice(_)));
-    let denied = lettered && extract::denies(&found.statement);
-    found.qualified |= denied;
-    let found = found.into_owned();
-    Ok(Side { found, answer })
-}
-
-/// No verdict on what could not be read; no answer is not equal to any.
-fn unread(status: Status, gold: &[&str], pred: &[&str], reason: String) -> Verification {
-    Verification {
-        equal: (status == Status::NoAnswer).then_some(false),
-        status,
-        method: "none",
-        gold: gold.iter().map(|&text| shortened(text.into())).collect(),
-        pred: pred.iter().map(|&text| shortened(text.into())).collect(),
-        reason,
-    }
-}
-
-/// No verdict on a text of which too much was not read.
-pub(crate) fn too_long() -> Verification {
-    let reason = format!(
-        "of more than {} bytes only the end is read",
-        extract::LONGEST
-    );
-    unread(Status::TooComplex, &[], &[], reason)
-}
-
-/// A text in quotes, of a long one the beginning.
-fn quoted(text: &str) -> String {
-    const LONGEST: usize = 120;
-    let text = text.trim();
-    let begin = &text[..text.floor_char_boundary(LONGEST)];
-    let rest = if begin.len() < text.len() { "…" } else { "" };
-    format!("“{begin}{rest}”")
-}
-
-/// What is wrong with an answer, and what of it was left over.
-fn with_rest(error: &ParseError, text: &str) -> String {
-    match error {
-        ParseError::Syntax { at, .. } => match text.get(*at..).filter(|rest| !rest.is_empty()) {
-            Some(rest) => format!("{error}: {}", quoted(rest)),
-            None => error.to_string(),
-        },
-        _ => error.to_string(),
-    }
-}
-
-/// No verdict, since `text` of one side cannot be read. What is too long or nested too deeply is not misread but too complex.
-fn unreadable(error: &ParseError, unparsed: Status, text: &str, sides: [&Side; 2]) -> Verification {
-    let status = match error {
-        ParseError::TooDeep { .. } | ParseError::TooLong { .. } => Status::TooComplex,
-        ParseError::Empty | ParseError::Syntax { .. } => unparsed,
-    };
-    let [gold, pred] = sides;
-    unread(status, &[&gold.text], &[&pred.text], with_rest(error, text))
 }
 
 /// Is a number grouped as in 1,23,456?

@@ -26,7 +26,7 @@ const AGREEMENT: u32 = 500;
 /// Precisions, one after the other, of constants and at points.
 const CONSTANT_LADDER: [u32; 3] = [192, 704, 1_600];
 const POINT_LADDER: [u32; 2] = [704, 1_600];
-/// The same where equality is known but for signs, which only have to be told apart.
+/// The ladder and the agreement where equality is known but for signs, which only have to be told apart.
 const QUICK_LADDER: [u32; 2] = [256, 704];
 const QUICK_AGREEMENT: u32 = 180;
 /// Points at which expressions with variables are compared to [`AGREEMENT`] bits.

@@ -3,8 +3,7 @@
 //! Everything that costs is charged here: evaluation through [`Budget`](super::Budget), copies of
 //! expressions and terms by their `Clone`, walks over them, and exact arithmetic by the length of its numbers. The count
 //! belongs to the thread and not to an argument, so that an operation is charged wherever it is called from; a
-//! verification runs on one thread from beginning to end. It counts work and not time: the same pair ends at the same
-//! step on every machine.
+//! verification runs on one thread from beginning to end. It counts work and not time: the same pair ends at the same step on every machine.
 
 use std::cell::Cell;
 
@@ -12,8 +11,7 @@ use dashu_base::BitTest;
 use dashu_int::{IBig, UBig};
 use dashu_ratio::RBig;
 
-/// Units of a step of a [`Budget`](super::Budget). A unit is about 10 ns of work, and stands for 16 new
-/// bytes at most.
+/// Units of a step of a [`Budget`](super::Budget). A unit is about 10 ns of work, and stands for 16 new bytes at most.
 pub(crate) const STEP: u64 = 10;
 const UNITS: u64 = 1_800_000;
 /// Units for each byte of its texts besides.

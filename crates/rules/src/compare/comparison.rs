@@ -61,7 +61,7 @@ impl Comparison {
         }
     }
 
-    /// The same, with "equal" taken for open.
+    /// This comparison, with "equal" taken for open.
     pub(super) fn at_most_open(self, reason: &str) -> Self {
         if self.equal == Some(true) {
             Self::open(reason)

@@ -56,7 +56,7 @@ impl<'o> Context<'o> {
         (self.dispatch)(gold, pred, self)
     }
 
-    /// The same with the sides swapped, where a function wants them in its own order.
+    /// Compares two answers, with the sides swapped where a function wants them in its own order.
     pub(super) fn either_way(&mut self, a: &Answer, b: &Answer, swapped: bool) -> Comparison {
         let (a, b) = in_order_of_sides(a, b, swapped);
         self.answers(a, b)

@@ -263,6 +263,21 @@ pub(super) fn against(
     {
         return context.either_way(last, other, swapped);
     }
+    // `x² − 9 = (x − 3)(x + 3)` states its last side, if it holds everywhere; so does a product of matrices.
+    let varies = |side: &Answer| {
+        matches!(side, Answer::Matrix(_))
+            || expressions::expression(side).is_some_and(|it| !naming::is_constant(it))
+    };
+    if first != last && naming::is_equation(relation) && relation.sides.iter().all(varies) {
+        let verdict = context.quietly(|context| {
+            let mut pairs = relation.sides.windows(2);
+            let holds = pairs.all(|it| context.answers(&it[0], &it[1]).equal == Some(true));
+            holds.then(|| context.either_way(last, other, swapped))
+        });
+        if let Some(verdict) = verdict.filter(|it| it.equal == Some(true)) {
+            return verdict;
+        }
+    }
     if let Some(ours) = solve::solve(relation, context)
         && let Some(theirs) = solve::region(other, context)
     {

@@ -36,7 +36,8 @@ pub(super) fn stated(relation: &Relation) -> Option<Stated<'_>> {
         return None;
     }
     let (first, last) = (sides.first()?, sides.last()?);
-    if is_name(first) {
+    // `A^{-1}` is a name where a matrix is given to it, and a number otherwise.
+    if is_name(first) || matches!(last, Answer::Matrix(_)) && is_power_of_name(first) {
         // Exact sides come first; what follows a ≈ is not exact any more.
         let exact = operators
             .iter()
@@ -132,6 +133,13 @@ pub(super) fn is_named(expr: &Expr) -> bool {
     }
 }
 
+/// `A^{-1}`, `M^2`.
+fn is_power_of_name(answer: &Answer) -> bool {
+    matches!(expressions::expression(answer), Some(Expr::Power(power))
+        if matches!(&power.0, Expr::Symbol(name) if name.len() == 1 && name.starts_with(char::is_uppercase))
+            && matches!(&power.1, Expr::Number(exponent) if exponent.is_int()))
+}
+
 /// f⁻¹(x), read as a product.
 fn is_inverse(factors: &[Expr]) -> bool {
     match factors {
@@ -217,8 +225,7 @@ pub(super) fn has_letter(expr: &Expr) -> bool {
     })
 }
 
-/// `m + n`, `a² + b²`, `xyz`: an expression in two or more letters without numbers before them, of which one can ask
-/// what it comes to.
+/// `m + n`, `a² + b²`, `xyz`: an expression in two or more letters without numbers before them, of which one can ask what it comes to.
 pub(super) fn is_asked_for(expr: &Expr) -> bool {
     fn plain(expr: &Expr, letters: &mut Vec<Box<str>>) -> bool {
         match expr {

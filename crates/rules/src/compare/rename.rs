@@ -35,8 +35,7 @@ fn letters_of(answer: &Answer) -> Vec<Box<str>> {
     letters
 }
 
-/// Compares under every way of calling the prediction's variables by the gold answer's letters. `None` where there is
-/// none to try.
+/// Compares under every way of calling the prediction's variables by the gold answer's letters. `None` where there is none to try.
 pub(super) fn compare(
     gold: &Answer,
     pred: &Answer,

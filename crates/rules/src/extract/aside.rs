@@ -29,14 +29,15 @@ fn answered(before: &str) -> bool {
     }) || before.contains("\n####")
 }
 
-/// Is a sentence an aside in brackets, as in "(Each of the 9 takes 5.)"? A tuple or a formula has fewer words.
+/// Is a sentence an aside in brackets, as in "(Each of the 9 takes 5.)" and "(≈ 37.7 cm²)"? A tuple or a formula has fewer words.
 pub(super) fn is_bracketed(sentence: &str) -> bool {
-    let inner = sentence.trim().strip_prefix('(');
-    let Some(inner) = inner.and_then(|it| it.trim_end_matches('.').strip_suffix(')')) else {
+    let bare = sentence.trim().trim_end_matches(['.', ' ', '✅', '✓', '✔']);
+    let Some(inner) = bare.strip_prefix('(').and_then(|it| it.strip_suffix(')')) else {
         return false;
     };
     let is_word = |it: &&str| it.len() > 1 && it.starts_with(char::is_alphabetic);
-    !inner.contains(['(', ')']) && words::words_of(inner).filter(is_word).nth(2).is_some()
+    inner.starts_with('≈')
+        || !inner.contains(['(', ')']) && words::words_of(inner).filter(is_word).nth(2).is_some()
 }
 
 /// Is a sentence nothing but the sign that a proof is over?
@@ -147,7 +148,7 @@ pub(super) fn last_list(text: &str) -> Option<(Range<usize>, Range<usize>)> {
 }
 
 /// "- Flight: $150", "2. Spheres: 7".
-fn is_item(line: &str) -> bool {
+pub(super) fn is_item(line: &str) -> bool {
     let bullet = line
         .strip_prefix(['-', '*', '•', '+'])
         .is_some_and(|rest| rest.starts_with(' '));

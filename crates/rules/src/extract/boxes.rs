@@ -73,7 +73,7 @@ fn part<'t>(text: &'t str, boxed: &Boxed) -> Cow<'t, str> {
     } else {
         ""
     };
-    let after = behind(text, boxed.end);
+    let after = after_box(text, boxed.end);
     let number = inner.ends_with(|it: char| it.is_ascii_digit() || matches!(it, '}' | ')'));
     let tail = tail(if number { after } else { "" }, false);
     let unit = if tail.measured {
@@ -103,7 +103,7 @@ fn is_negated(before: &str) -> bool {
 }
 
 /// The text after a box and after the delimiters that close with it.
-fn behind(text: &str, end: usize) -> &str {
+fn after_box(text: &str, end: usize) -> &str {
     let rest = &text[end..];
     for close in ["$$", "$", "\\)", "\\]", "**"] {
         let trimmed = rest.trim_start_matches([' ', '\n']);

@@ -215,7 +215,7 @@ pub(super) fn before_dash(text: &str) -> Option<(Choice, &str)> {
 }
 
 /// The letter in brackets that a statement ends with: "12 m/s (option B)".
-pub(super) fn behind(statement: &str) -> Option<Choice> {
+pub(super) fn at_end(statement: &str) -> Option<Choice> {
     let inner = trim_markup(statement).strip_suffix(')')?;
     let at = inner.rfind('(')?;
     let inner = inner[at + 1..].trim();
@@ -296,7 +296,7 @@ pub(super) fn numbered(statement: &str) -> Option<&str> {
 }
 
 /// The lone letter after an article: "la C", "the C".
-pub(super) fn behind_article(text: &str) -> Option<&str> {
+pub(super) fn after_article(text: &str) -> Option<&str> {
     let word = words::first_word(text);
     let rest = text[word.len()..].strip_prefix(' ')?;
     let rest = rest.trim_start_matches(['*', '(', ' ']);

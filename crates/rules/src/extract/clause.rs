@@ -116,7 +116,7 @@ fn answer<'t>(
     let rest = &source.text[start..end];
     let (bare, is_named) = match choice::strip_name(rest) {
         Some(after) => (after, true),
-        None => (choice::behind_article(rest).unwrap_or(rest), named),
+        None => (choice::after_article(rest).unwrap_or(rest), named),
     };
     let at = end - bare.len();
     // The full stop of "A." may be the end of the clause.
@@ -133,35 +133,23 @@ fn answer<'t>(
         && let Some(found) = choice::leading(&source.text[at..reach], is_named)
         && (found.marked || is_named || ends_soon(&source.text[at + found.end..reach]))
     {
-        return Some(Candidate::new(
-            found.letters,
-            Form::Choice,
-            at..at + found.end,
-        ));
+        let range = at..at + found.end;
+        return Some(Candidate::new(found.letters, Form::Choice, range));
     }
     let markup = leading_markup(rest);
     if let Some(length) = date(&rest[markup..]) {
         let range = start + markup..start + markup + length;
-        return Some(Candidate::new(
-            &source.text[range.clone()],
-            Form::Plain,
-            range,
-        ));
+        let text = &source.text[range.clone()];
+        return Some(Candidate::new(text, Form::Plain, range));
     }
     if let Some((text, length)) = ratio::leading(&rest[markup..]) {
-        return Some(Candidate::new(
-            text,
-            Form::Plain,
-            start..start + markup + length,
-        ));
+        let range = start..start + markup + length;
+        return Some(Candidate::new(text, Form::Plain, range));
     }
     let bare = trim_markup(rest);
     if is_product(bare) || is_factorial_number(rest) {
-        return Some(Candidate::new(
-            without_markup(bare),
-            Form::Plain,
-            start..end,
-        ));
+        let text = without_markup(bare);
+        return Some(Candidate::new(text, Form::Plain, start..end));
     }
     let all = items::items(source, start..end);
     if let Some(first) = all.first()
@@ -179,11 +167,8 @@ fn answer<'t>(
     if let Some(run) = maths::run(&source.text[..end], start)
         && ends_soon(&source.text[run.end..end])
     {
-        return Some(Candidate::new(
-            without_markup(trim_markup(&source.text[start..run.end])),
-            Form::Plain,
-            start..run.end,
-        ));
+        let text = without_markup(trim_markup(&source.text[start..run.end]));
+        return Some(Candidate::new(text, Form::Plain, start..run.end));
     }
     let article = words::among(words::first_word(rest), &["a", "an", "the"]);
     if is_short_text(rest) && (!article || all.is_empty()) {
@@ -244,11 +229,8 @@ pub(super) fn words_only<'t>(
     let clause = &source.text[start..end];
     let clause = &clause[..clause.floor_char_boundary(FAR)];
     if let Some(text) = statements(clause) {
-        return Some(Candidate::new(
-            without_markup(text),
-            Form::Words,
-            start..end,
-        ));
+        let text = without_markup(text);
+        return Some(Candidate::new(text, Form::Words, start..end));
     }
     let mut length = clause.find([',', ';', '\n', '(']).unwrap_or(clause.len());
     for stop in STOPS {
@@ -268,22 +250,17 @@ pub(super) fn words_only<'t>(
     let denies = first.eq_ignore_ascii_case("not")
         && text.len() > 8
         && !text.contains(|it: char| it.is_ascii_digit());
-    let states_nothing = text.len() > MAX_WORDS
-        || !text.contains(char::is_alphanumeric)
-        // "Answer: correct" answers; "the answer is correct" comments.
-        || (words::NO_ANSWER.contains(text)
-            && !(words::VERDICT.contains(text) && is_labelled(&source.text[..start])))
-        || (words::BEGINS_NO_ANSWER.contains(first)
-            && !denies
-            && !(words::VERDICT.contains(text) && is_labelled(&source.text[..start])));
+    // "Answer: correct" answers; "the answer is correct" comments.
+    let labelled = words::VERDICT.contains(text) && is_labelled(&source.text[..start]);
+    let comments =
+        words::NO_ANSWER.contains(text) || words::BEGINS_NO_ANSWER.contains(first) && !denies;
+    let states_nothing =
+        text.len() > MAX_WORDS || !text.contains(char::is_alphanumeric) || comments && !labelled;
     if states_nothing {
         return None;
     }
-    Some(Candidate::new(
-        without_markup(text),
-        Form::Words,
-        start..start + length,
-    ))
+    let (text, range) = (without_markup(text), start..start + length);
+    Some(Candidate::new(text, Form::Words, range))
 }
 
 /// Does a colon, or a heading's end, stand before the answer?

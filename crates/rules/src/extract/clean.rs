@@ -208,17 +208,17 @@ fn with_feet(text: &str) -> Option<String> {
     while let Some((before, after)) = rest.split_once('\'') {
         let inches = after.trim_start_matches(' ');
         let length = inches.bytes().take_while(u8::is_ascii_digit).count();
-        let behind = inches[length..].strip_prefix(['"', '″']);
+        let following = inches[length..].strip_prefix(['"', '″']);
         let measured = before.ends_with(|it: char| it.is_ascii_digit())
             && !before
                 .trim_end_matches(|it: char| it.is_ascii_digit())
                 .ends_with('°');
         out.push_str(before);
-        rest = match behind {
-            Some(behind) if measured && (1..=2).contains(&length) => {
+        rest = match following {
+            Some(following) if measured && (1..=2).contains(&length) => {
                 out.extend([" feet ", &inches[..length], " inches"]);
                 found = true;
-                behind
+                following
             }
             _ => {
                 out.push('\'');

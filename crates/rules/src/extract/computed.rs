@@ -37,13 +37,13 @@ fn with_operators(text: &str) -> Option<String> {
         let start = before.trim_end_matches(is_digit).len();
         let length = after.len() - after.trim_start_matches(is_digit).len();
         let (left, right) = (&before[start..], &after[..length]);
-        let behind = &after[length..];
-        let decimal = behind
+        let following = &after[length..];
+        let decimal = following
             .strip_prefix('.')
             .is_some_and(|it| it.starts_with(is_digit));
         let apart = !before[..start].ends_with(['.', ',', '/', '-', '*', '^'])
             && !decimal
-            && !behind.starts_with(['/', '*', '^']);
+            && !following.starts_with(['/', '*', '^']);
         if left.is_empty() || right.is_empty() || !apart {
             out.push_str(&rest[..at + sign]);
             rest = &rest[at + sign..];

@@ -34,7 +34,7 @@ fn points(text: &str, mark: Option<DecimalMark>) -> Option<(String, bool)> {
         let either = comma.is_some() && point.is_some() && comma != point;
         doubtful |= either && mark.is_none();
         let written = match mark {
-            // The parser reads points, and groups behind commas, by itself.
+            // The parser reads points, and groups after commas, by itself.
             Some(Comma) => comma,
             Some(Point) if either => point,
             None if either && token.contains(',') => None,
@@ -48,7 +48,7 @@ fn points(text: &str, mark: Option<DecimalMark>) -> Option<(String, bool)> {
     (changed || doubtful).then_some((out, doubtful))
 }
 
-/// A number as `mark` has it, the other sign between groups of three digits; its decimals behind a point.
+/// A number as `mark` has it, the other sign between groups of three digits; its decimals after a point.
 fn value(token: &str, mark: DecimalMark) -> Option<String> {
     static NUMBER: LazyLock<Regex> =
         LazyLock::new(|| pattern(r"^(?:[0-9]+|[1-9][0-9]{0,2}(?:,[0-9]{3})+)(?:\.[0-9]+)?$"));

@@ -72,7 +72,7 @@ fn of_style<'t>(
         }
         out.push((label(row, index)?, value));
         match next {
-            Some((_, behind)) => at += behind,
+            Some((_, following)) => at += following,
             None => break,
         }
     }
@@ -84,12 +84,12 @@ fn find(text: &str, open: &str, label: &str, close: &str) -> Option<(usize, usiz
     let mark = format!("{open}{label}{close}");
     text.match_indices(&mark)
         .map(|(at, _)| (at, at + mark.len()))
-        .find(|(at, behind)| {
+        .find(|(at, following)| {
             let before = text[..*at].chars().next_back();
             let free = before
                 .is_none_or(|it| it.is_whitespace() || matches!(it, '*' | '{' | ',' | ';' | '~'));
             // "1.5" is a number.
-            let over = text[*behind..].starts_with([' ', '*', '}', '\\', '\n', '$', ':']);
+            let over = text[*following..].starts_with([' ', '*', '}', '\\', '\n', '$', ':']);
             free && (over || !open.is_empty() && open != "Part ")
         })
 }

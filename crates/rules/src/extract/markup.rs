@@ -199,11 +199,11 @@ pub(super) fn without_markup(text: &str) -> Cow<'_, str> {
             at += 2;
             continue;
         }
-        if let Some(behind) = rest.strip_prefix('$') {
+        if let Some(following) = rest.strip_prefix('$') {
             let money = bytes
                 .get(at + 1)
                 .is_some_and(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'-'))
-                && !behind.contains('$')
+                && !following.contains('$')
                 && dollars % 2 == 0;
             dollars += 1;
             if money {
@@ -223,9 +223,9 @@ pub(super) fn without_markup(text: &str) -> Cow<'_, str> {
             at += 2;
             continue;
         }
-        if let Some(behind) = rest.strip_prefix("**") {
+        if let Some(following) = rest.strip_prefix("**") {
             let before = out.chars().next_back();
-            let after = behind.chars().next();
+            let after = following.chars().next();
             let operand = |it: Option<char>| {
                 it.is_some_and(|it| it.is_alphanumeric() || matches!(it, '(' | ')' | '-'))
             };

@@ -50,7 +50,7 @@ pub(super) fn run(text: &str, start: usize) -> Option<Run> {
     reach(text, start).0
 }
 
-/// The same, and where reading ended, which may be far after the run.
+/// A run as [`run`] reads it, and where reading ended, which may be far after the run.
 pub(super) fn reach(text: &str, start: usize) -> (Option<Run>, usize) {
     bounded(text, start, PROSE_DEPTH)
 }
@@ -251,8 +251,8 @@ impl<'t> Reader<'t> {
         let after = self.rest();
         if self.operand_done() {
             // "5€", "5 €".
-            let behind = sign != '$' && self.last == Last::Number && !begins_with_digit(after);
-            return behind.then_some(Last::Operand);
+            let sign_ends = sign != '$' && self.last == Last::Number && !begins_with_digit(after);
+            return sign_ends.then_some(Last::Operand);
         }
         let sum = after.trim_start_matches(['-', ' ']);
         (begins_with_digit(sum) || sum.starts_with('.')).then_some(Last::Operator)

@@ -43,6 +43,7 @@ mod clause;
 mod clean;
 mod computed;
 mod decimal;
+mod ending;
 mod formulas;
 mod hypertext;
 mod items;
@@ -97,7 +98,7 @@ pub(crate) struct Found<'t> {
 }
 
 impl Found<'_> {
-    /// The same, borrowing nothing.
+    /// This answer, borrowing nothing.
     pub(crate) fn into_owned(self) -> Found<'static> {
         Found {
             text: Cow::Owned(self.text.into_owned()),
@@ -131,6 +132,7 @@ pub(crate) fn extract<'t>(text: &'t str, role: Role, config: &Config) -> Result<
 }
 
 pub(crate) use decimal::{of_commas, same_but_for_comma};
+pub(crate) use ending::{ends_in, listed, stands_alone};
 pub(crate) use labelled::parts;
 pub(crate) use markup::trim_markup as bare;
 pub(crate) use no_answer::is_refusal as refuses;
@@ -138,10 +140,9 @@ pub(crate) use qualifiers::{
     change_option, currency_code, deny as denies, dollars, falls, holds, opposed, retracted,
 };
 pub(crate) use search::NOTHING_FOUND;
-pub(crate) use sentences::ends_in;
 
 /// Do words before a value only suppose it?
-fn supposes(before: &str) -> bool {
+pub(crate) fn supposes(before: &str) -> bool {
     qualifiers::suppose(before) || qualifiers::supposes(before)
 }
 
@@ -164,7 +165,7 @@ pub(crate) fn choice_instead<'t>(
     }
     let (letters, option) = match choice::before_dash(&found.text) {
         Some((choice, text)) => (choice.letters, Some(bare(text).to_owned())),
-        None => (choice::behind(&found.statement)?.letters, None),
+        None => (choice::at_end(&found.statement)?.letters, None),
     };
     let letter = found.statement.rfind('(').unwrap_or(found.statement.len());
     let before = &found.statement[..letter];
@@ -179,9 +180,9 @@ pub(crate) fn choice_instead<'t>(
 }
 
 /// The choice in brackets that a line ends with, where one is asked for and no answer is found: "None of the above (E)".
-pub(crate) fn choice_behind(text: &str) -> Option<Found<'static>> {
+pub(crate) fn choice_at_end(text: &str) -> Option<Found<'static>> {
     let line = text.trim();
-    let choice = choice::behind(line).filter(|_| line.len() <= LONGEST_OPTION)?;
+    let choice = choice::at_end(line).filter(|_| line.len() <= LONGEST_OPTION)?;
     let named = line[..line.rfind('(')?].trim_end();
     (!line.contains('\n') && !qualifiers::deny(named)).then(|| Found {
         text: Cow::Owned(choice.letters),
@@ -219,12 +220,65 @@ pub(crate) fn mentions(text: &str, answer: &str) -> bool {
     let lower =
         |text: &str| -> Vec<String> { words::words_of(text).map(str::to_lowercase).collect() };
     let (near, answer) = (lower(line), lower(bare(answer)));
-    !answer.is_empty()
-        && !qualifiers::deny(line)
-        && !qualifiers::change_words(line, "")
+    let numbered = answer
+        .iter()
+        .any(|it| it.starts_with(|it: char| it.is_ascii_digit()));
+    let denies = answer.iter().any(|it| qualifiers::is_denial(it));
+    let changed = numbered && qualifiers::change_words(line, "");
+    let denied = !denies && qualifiers::deny(line);
+    !(answer.is_empty() || changed || denied)
         && answer
             .iter()
             .all(|word| word == "and" || near.contains(word))
+}
+
+/// Do the last three lines of a text, `read` apart, hold all numbers of an answer, or where it has none half of its words? Then what was read
+/// there may be another value than the one that is meant: "0.50 kg, or 500 grams", "The First World War".
+pub(crate) fn holds_near_end(text: &str, read: &str, answer: &str) -> bool {
+    let near = &text[text.ceil_char_boundary(text.len().saturating_sub(MENTION))..];
+    let fence = |it: &&str| it.trim().is_empty() || it.starts_with("```");
+    let lines = near.lines().rev().filter(|it| !fence(it));
+    let end = lines.take(3).collect::<Vec<_>>().join(" ");
+    let (numbers, mut words): (Vec<_>, Vec<_>) =
+        tokens(bare(answer)).partition(|it| it.ends_with(|last: char| last.is_ascii_digit()));
+    if !numbers.is_empty() {
+        let among: Vec<_> = match read {
+            "" => tokens(&end).collect(),
+            read => tokens(&end.replace(read, " ")).collect(),
+        };
+        return numbers.iter().all(|it| among.contains(it));
+    }
+    if words.len() > 1 {
+        words.retain(|it| it.chars().count() > 2 && it != "the" && it != "and");
+    }
+    let among: Vec<_> = tokens(&end).collect();
+    let held = words.iter().filter(|it| among.contains(it)).count();
+    held > 0 && 2 * held >= words.len()
+}
+
+/// The words of a text, small but for single letters, and its numbers with their signs, without separators and zeros at their ends.
+fn tokens(text: &str) -> impl Iterator<Item = String> {
+    let text = text.replace("\\text", " ").replace('−', "-");
+    let parts = text.split(|it: char| !(it.is_alphanumeric() || matches!(it, '.' | ',')));
+    let plain = |part: &str| {
+        let at = words::offset(&text, part);
+        let token = part.trim_matches([',', '.']).replace(',', "");
+        let number = token.starts_with(|it: char| it.is_ascii_digit());
+        let before = text[..at].strip_suffix('-').filter(|_| number);
+        let sign = before
+            .is_some_and(|it| !it.ends_with(|last: char| last.is_alphanumeric() || last == ')'));
+        let token = match token.split_once('.') {
+            Some((whole, places)) if number => {
+                let rest = places.trim_end_matches('0');
+                [whole, rest].join(if rest.is_empty() { "" } else { "." })
+            }
+            _ if token.len() < 2 => token,
+            _ => token.to_lowercase(),
+        };
+        if sign { format!("-{token}") } else { token }
+    };
+    let plain: Vec<_> = parts.map(plain).filter(|it| !it.is_empty()).collect();
+    plain.into_iter()
 }
 
 /// Everything in `text` that may be its final answer, most trusted first, eight at most; empty where [`extract`] finds no answer.
@@ -235,6 +289,11 @@ pub(crate) fn candidates<'t>(text: &'t str, role: Role, config: &Config) -> Vec<
 /// Is an answer found in this way announced as one?
 pub(crate) fn is_announced(method: &str) -> bool {
     !matches!(method, "whole" | "number" | "formula" | "therefore")
+}
+
+/// Is it told apart from what a text merely begins with, or sums up?
+pub(crate) fn is_stated(method: &str) -> bool {
+    is_announced(method) && !matches!(method, "opening" | "total")
 }
 
 fn search<'t>(text: &'t str, role: Role, config: &Config) -> Result<Vec<Found<'t>>, &'static str> {

@@ -4,12 +4,8 @@ use super::words::{self, words_of};
 use crate::lexicon::units::currency;
 use crate::lexicon::words::{APPROXIMATELY, KIND_OF_ANSWER};
 
-/// How many words after a value are looked at for phrases that bound it, and how many bytes for opposites.
+/// How many words after a value are looked at for phrases that bound it.
 const FAR: usize = 40;
-const OPPOSED: usize = 400;
-
-/// How far after an answer a retraction is looked for, in bytes.
-const RETRACTION: usize = 2_000;
 
 /// How many words of a narrating sentence may belong to its number on either side.
 const NEAR: usize = 3;
@@ -18,7 +14,7 @@ const NEAR: usize = 3;
 pub(super) fn change(before: &str, after: &str) -> bool {
     let (clause, aside) = without_brackets(clause(before_contrast(after)));
     let near = up_to(clause, &[',', ';', ':', '(']);
-    let before = behind_evaluation(before);
+    let before = after_evaluation(before);
     let changed = |word: &str| {
         words::CHANGES_AFTER.contains(word)
             || words::CHANGES_BEFORE.contains(word)
@@ -46,7 +42,7 @@ pub(super) fn change(before: &str, after: &str) -> bool {
         || words_of(near).any(|word| word.eq_ignore_ascii_case("than"))
 }
 
-/// Does a clause behind a value say when it is so: ", provided that a = 0"?
+/// Does a clause after a value say when it is so: ", provided that a = 0"?
 fn conditioned(after: &str) -> bool {
     let mut clauses = after.split(',').skip(1).map(|it| words_of(it).next());
     clauses.any(|first| {
@@ -68,7 +64,7 @@ fn is_case(after: &str) -> bool {
 }
 
 /// What stands after "which is": in "the square root of 9, which is 3" nothing before it changes the 3.
-fn behind_evaluation(before: &str) -> &str {
+fn after_evaluation(before: &str) -> &str {
     let mut words = words_of(before).rev();
     let equals = words
         .next()
@@ -80,7 +76,7 @@ fn behind_evaluation(before: &str) -> &str {
 }
 
 /// What stands after the verb: in "the perimeter of the square is 25" the square is what the sentence is about.
-fn after_verb(before: &str) -> &str {
+pub(super) fn after_verb(before: &str) -> &str {
     let mut verbs = words_of(before).rev();
     let verb = verbs.find(|it| words::among(it, &["is", "are", "was", "were", "equals"]));
     verb.map_or(before, |verb| {
@@ -178,35 +174,6 @@ pub(super) fn is_negative_before(before: &str, value: &str) -> bool {
     digits > 0 && first.trim_start_matches('$').starts_with(&value[..digits])
 }
 
-/// Whose dollars a text names: C of "C$24".
-pub(crate) fn dollars(text: &str) -> &str {
-    let near = &text[..text.floor_char_boundary(OPPOSED)];
-    let at = near.find('$').filter(|at| {
-        near[at + 1..]
-            .trim_start()
-            .starts_with(|it: char| it.is_ascii_digit())
-    });
-    let before = &near[..at.unwrap_or(0)];
-    let whose = &before[before
-        .trim_end_matches(|it: char| it.is_ascii_uppercase())
-        .len()..];
-    if whose == "US" { "" } else { whose }
-}
-
-/// The code of the currency that a text names: EUR of "EUR 2,400".
-pub(crate) fn currency_code(text: &str) -> Option<&'static str> {
-    let near = &text[..text.floor_char_boundary(OPPOSED)];
-    let is_code = |it: &&str| it.len() == 3 && it.bytes().all(|byte| byte.is_ascii_uppercase());
-    let mut codes = words_of(near).filter(is_code).filter_map(currency);
-    codes.next().map(|(code, _)| code)
-}
-
-/// Does a statement say that what `pred` counts holds what `gold` counts: "15 pairs of apples" for 15 apples?
-pub(crate) fn holds(gold: &str, pred: &str, statement: &str) -> bool {
-    let [inner, outer] = [gold, pred].map(words::last_word);
-    inner.len() > 2 && outer.len() > 2 && statement.contains(&format!("{outer} of {inner}"))
-}
-
 /// Does a text except something from what it says?
 pub(super) fn excepts(text: &str) -> bool {
     let words: Vec<&str> = words_of(text).collect();
@@ -228,7 +195,7 @@ pub(super) fn change_value(before: &str, value: &str, after: &str) -> bool {
         || is_replaced(value, after)
 }
 
-/// Does the last clause behind a value name another number and no more: "306 per wall; with four walls that comes to 1224 in all"?
+/// Does the last clause after a value name another number and no more: "306 per wall; with four walls that comes to 1224 in all"?
 pub(super) fn is_replaced(value: &str, after: &str) -> bool {
     const SIGNS: &str = "; |, |: | — | – | which is | comes to | makes | totals ";
     let after = after.trim_end_matches(['.', '!', '*', ' ', '\n']);
@@ -271,7 +238,7 @@ pub(super) fn is_rate(value: &str, after: &str) -> bool {
         || value.ends_with('%') && words::among(first, &["more", "higher", "greater"])
 }
 
-/// Do words right behind the text of an option change it: "B) 12 cm times 4", "B) 12 cm (or possibly 4)"?
+/// Do words right after the text of an option change it: "B) 12 cm times 4", "B) 12 cm (or possibly 4)"?
 pub(crate) fn change_option(after: &str) -> bool {
     let (rest, aside) = without_brackets(up_to(after, &['.', ',', ';', '\n']));
     let first = |text| words_of(text).next().unwrap_or("");
@@ -289,7 +256,7 @@ fn ends_in_foreign_bound(before: &str) -> bool {
 fn ends_in_bound(before: &str) -> bool {
     // "up to \\{x : x > 0\\}", "up to B) 5"
     let before = before.rfind("\\{").map_or(before, |at| &before[..at]);
-    let before = behind_label(before);
+    let before = before_label(before);
     // "up to Rs. 5", "up to a million"
     let passed = |word: &&str| {
         currency(word).is_some()
@@ -308,7 +275,7 @@ fn ends_in_bound(before: &str) -> bool {
 }
 
 /// What stands before the letter of an option: "up to" of "up to B)".
-fn behind_label(before: &str) -> &str {
+fn before_label(before: &str) -> &str {
     let bare = before.trim_end();
     let Some(inner) = bare.strip_suffix([')', '.', ':']) else {
         return before;
@@ -495,41 +462,12 @@ pub(super) fn doubt(before: &str) -> bool {
     doubted || denied.is_some_and(|it| is_denial(it) || words::among(it, &["no", "thought"]))
 }
 
-/// Does one text say the opposite of the other: a loss and a profit, an increase and a decrease?
-pub(crate) fn opposed<'t>(one: &'t str, other: &'t str) -> bool {
-    // Most answers have no words.
-    let words = |text: &'t str| -> Vec<&'t str> {
-        let near = &text[..text.floor_char_boundary(OPPOSED)];
-        words_of(near)
-            .filter(|it| it.len() > 1 && it.starts_with(char::is_alphabetic))
-            .collect()
-    };
-    let one = words(one);
-    if one.is_empty() {
-        return false;
-    }
-    let other = words(other);
-    let has = |words: &[&str], stem: &str| {
-        words.iter().any(|word| {
-            word.get(..stem.len())
-                .is_some_and(|head| head.eq_ignore_ascii_case(stem))
-                && (stem.len() > 4 || word.len() <= stem.len() + 1)
-        })
-    };
-    let says = |words: &[&str], stem: &str, not: &str| has(words, stem) && !has(words, not);
-    words::OPPOSITES.iter().any(|pair| {
-        pair.split_once(' ').is_some_and(|(a, b)| {
-            says(&one, a, b) && says(&other, b, a) || says(&one, b, a) && says(&other, a, b)
-        })
-    })
-}
-
 /// The text before the first of these signs.
 fn up_to<'t>(text: &'t str, signs: &[char]) -> &'t str {
     &text[..text.find(signs).unwrap_or(text.len())]
 }
 
-/// The same for the letter of a choice, whose text may follow.
+/// Does what stands around the letter of a choice, whose text may follow it, change it?
 pub(super) fn change_choice(before: &str, letter: &str, after: &str) -> bool {
     // "B: to the left" has a text.
     let text = letter.ends_with([':', '.', ')']);
@@ -542,7 +480,7 @@ pub(super) fn change_choice(before: &str, letter: &str, after: &str) -> bool {
         || joined.is_some_and(|word| words::CHANGES_AFTER.contains(word))
 }
 
-/// The same for an answer in words, which may be followed by more of a list.
+/// Does what stands around an answer in words change it, or go on with it as a list?
 pub(super) fn change_words(before: &str, after: &str) -> bool {
     has(before, &words::CHANGES_BEFORE)
         || ends_in_bound(before)
@@ -564,7 +502,7 @@ fn goes_on(after: &str) -> bool {
             .all(|word| word.starts_with(char::is_uppercase))
 }
 
-/// The same for a value within a sentence that narrates, where only the nearest words belong to it.
+/// Does what stands around a value within a sentence that narrates change it? Only the nearest words belong to it.
 pub(super) fn change_near(before: &str, after: &str) -> bool {
     let from = words_of(before)
         .rev()
@@ -665,11 +603,6 @@ fn changes(after: &str) -> bool {
     goes_on || words::is_part(first) || has(after, &words::CHANGES_AFTER)
 }
 
-/// Does a text state its value as lost: "a decrease of 15%"?
-pub(crate) fn falls(text: &str) -> bool {
-    has(&text[..text.floor_char_boundary(OPPOSED)], &words::FALLS)
-}
-
 /// Does what stands before a value only suppose it, as in "it could be 12", or say what was, as in "it used to be 12"?
 pub(super) fn could_be(before: &str) -> bool {
     let mut words = words_of(before).rev();
@@ -751,6 +684,33 @@ pub(super) fn scaled(text: &str) -> bool {
     has(text, &words::FOREIGN_SCALE)
 }
 
+pub(super) fn is_denial(word: &str) -> bool {
+    words::DENIES.contains(word) || word.ends_with("n't") || word.ends_with("n’t")
+}
+
+/// As [`change_spaceless`], in a sentence that narrates: only the clause of the number belongs to it.
+pub(super) fn change_spaceless_near(before: &str, after: &str) -> bool {
+    const ENDS: [char; 4] = [',', ';', ':', '.'];
+    let start = before.rfind(ENDS).map_or(0, |at| at + 1);
+    change_spaceless(&before[start..], up_to(after, &ENDS))
+}
+
+/// Does what stands around an answer change it, in a script without spaces?
+pub(super) fn change_spaceless(before: &str, after: &str) -> bool {
+    let within = |text: &str| {
+        text.contains(words::is_spaceless)
+            && words::CHANGES_SPACELESS.iter().any(|it| text.contains(it))
+    };
+    within(before) || within(after) || words::SCALE_SPACELESS.begin(after.trim_start()).is_some()
+}
+
+fn has(text: &str, list: &words::List) -> bool {
+    words_of(text).any(|word| list.contains(word))
+}
+
+/// How far after an answer a retraction is looked for, in bytes.
+const RETRACTION: usize = 2_000;
+
 /// Does a text begin by taking back what stands before it, as in "Wait, that is wrong"?
 pub(super) fn takes_back(text: &str) -> bool {
     words_of(text)
@@ -765,8 +725,8 @@ pub(crate) fn retracted(after: &str) -> bool {
     if let Some(rest) = near.strip_prefix('?') {
         let rest = rest.trim_start_matches(['?', ' ', '*', '$', '\n']);
         let next = words::first_word(rest);
-        let behind = rest[next.len()..].trim_start();
-        let no = words::SAYS_NO.contains(next) && !behind.starts_with(char::is_alphanumeric);
+        let following = rest[next.len()..].trim_start();
+        let no = words::SAYS_NO.contains(next) && !following.starts_with(char::is_alphanumeric);
         if no || words::among(next, &["or", "maybe", "perhaps"]) {
             return true;
         }
@@ -779,7 +739,7 @@ pub(crate) fn retracted(after: &str) -> bool {
     })
 }
 
-/// The same of one clause: a correction that is opened and denies, a phrase of the table, or a fault that is admitted.
+/// Does one clause take an answer back: a correction that is opened and denies, a phrase of the table, or a fault that is admitted?
 /// What "that" points to is the answer only in the first clause after it.
 fn retracts(clause: &str, first: bool) -> bool {
     let joins = |word: &&str| words::among(word, &["but", "however", "well", "and", "so"]);
@@ -799,11 +759,13 @@ fn retracts(clause: &str, first: bool) -> bool {
             || value.starts_with(|it: char| it.is_ascii_digit()));
     let no = (opened > 1 || another)
         && words[..opened].iter().enumerate().any(|(at, word)| {
-            let behind = &clause[words::offset(clause, word) + word.len()..];
-            let alone = behind.trim().is_empty() || behind.starts_with(',');
+            let following = &clause[words::offset(clause, word) + word.len()..];
+            let alone = following.trim().is_empty() || following.starts_with(',');
             // "no wait, it's 32", "wait, it's 32"
             words::SAYS_NO.contains(word) && (alone || at + 1 < opened)
-                || another && behind.starts_with(',') && words::among(word, &["wait", "actually"])
+                || another
+                    && following.starts_with(',')
+                    && words::among(word, &["wait", "actually"])
         });
     let Some(&subject) = said.first() else {
         return no;
@@ -842,26 +804,68 @@ fn is_adverb(word: &str) -> bool {
     word.ends_with("ly") || words::among(word, &["just", "have", "had", "was", "think"])
 }
 
-pub(super) fn is_denial(word: &str) -> bool {
-    words::DENIES.contains(word) || word.ends_with("n't") || word.ends_with("n’t")
+/// How many bytes of a statement are looked at.
+const OPPOSED: usize = 400;
+
+/// Whose dollars a text names: C of "C$24".
+pub(crate) fn dollars(text: &str) -> &str {
+    let near = &text[..text.floor_char_boundary(OPPOSED)];
+    let at = near.find('$').filter(|at| {
+        near[at + 1..]
+            .trim_start()
+            .starts_with(|it: char| it.is_ascii_digit())
+    });
+    let before = &near[..at.unwrap_or(0)];
+    let whose = &before[before
+        .trim_end_matches(|it: char| it.is_ascii_uppercase())
+        .len()..];
+    if whose == "US" { "" } else { whose }
 }
 
-/// The same in a sentence that narrates, of which only the clause of the number belongs to it.
-pub(super) fn change_spaceless_near(before: &str, after: &str) -> bool {
-    const ENDS: [char; 4] = [',', ';', ':', '.'];
-    let start = before.rfind(ENDS).map_or(0, |at| at + 1);
-    change_spaceless(&before[start..], up_to(after, &ENDS))
+/// The code of the currency that a text names: EUR of "EUR 2,400".
+pub(crate) fn currency_code(text: &str) -> Option<&'static str> {
+    let near = &text[..text.floor_char_boundary(OPPOSED)];
+    let is_code = |it: &&str| it.len() == 3 && it.bytes().all(|byte| byte.is_ascii_uppercase());
+    let mut codes = words_of(near).filter(is_code).filter_map(currency);
+    codes.next().map(|(code, _)| code)
 }
 
-/// The same for what stands around an answer in a script without spaces.
-pub(super) fn change_spaceless(before: &str, after: &str) -> bool {
-    let within = |text: &str| {
-        text.contains(words::is_spaceless)
-            && words::CHANGES_SPACELESS.iter().any(|it| text.contains(it))
+/// Does a statement say that what `pred` counts holds what `gold` counts: "15 pairs of apples" for 15 apples?
+pub(crate) fn holds(gold: &str, pred: &str, statement: &str) -> bool {
+    let [inner, outer] = [gold, pred].map(words::last_word);
+    inner.len() > 2 && outer.len() > 2 && statement.contains(&format!("{outer} of {inner}"))
+}
+
+/// Does one text say the opposite of the other: a loss and a profit, an increase and a decrease?
+pub(crate) fn opposed<'t>(one: &'t str, other: &'t str) -> bool {
+    // Most answers have no words.
+    let words = |text: &'t str| -> Vec<&'t str> {
+        let near = &text[..text.floor_char_boundary(OPPOSED)];
+        words_of(near)
+            .filter(|it| it.len() > 1 && it.starts_with(char::is_alphabetic))
+            .collect()
     };
-    within(before) || within(after) || words::SCALE_SPACELESS.begin(after.trim_start()).is_some()
+    let one = words(one);
+    if one.is_empty() {
+        return false;
+    }
+    let other = words(other);
+    let has = |words: &[&str], stem: &str| {
+        words.iter().any(|word| {
+            word.get(..stem.len())
+                .is_some_and(|head| head.eq_ignore_ascii_case(stem))
+                && (stem.len() > 4 || word.len() <= stem.len() + 1)
+        })
+    };
+    let says = |words: &[&str], stem: &str, not: &str| has(words, stem) && !has(words, not);
+    words::OPPOSITES.iter().any(|pair| {
+        pair.split_once(' ').is_some_and(|(a, b)| {
+            says(&one, a, b) && says(&other, b, a) || says(&one, b, a) && says(&other, a, b)
+        })
+    })
 }
 
-fn has(text: &str, list: &words::List) -> bool {
-    words_of(text).any(|word| list.contains(word))
+/// Does a text state its value as lost: "a decrease of 15%"?
+pub(crate) fn falls(text: &str) -> bool {
+    has(&text[..text.floor_char_boundary(OPPOSED)], &words::FALLS)
 }

@@ -112,14 +112,14 @@ pub(super) fn search<'t>(
 /// What is taken back is no answer, nor does one that stands before it become the answer; one after it does.
 fn take_back<'t>(text: &'t str, ranked: &mut [Ranked<'t>]) {
     let retracted = |candidate: &Ranked<'_>| {
-        let behind = &text[candidate.end..];
+        let following = &text[candidate.end..];
         // What follows the text of an option, or what was taken for one.
         let option = candidate.found.option.as_deref();
         let named = option
-            .filter(|_| !behind.starts_with(". ") && !text[..candidate.end].ends_with('.'))
-            .and_then(|it| Some(behind.find(it)? + it.len()));
-        qualifiers::retracted(behind)
-            || named.is_some_and(|at| qualifiers::retracted(&behind[at..]))
+            .filter(|_| !following.starts_with(". ") && !text[..candidate.end].ends_with('.'))
+            .and_then(|it| Some(following.find(it)? + it.len()));
+        qualifiers::retracted(following)
+            || named.is_some_and(|at| qualifiers::retracted(&following[at..]))
     };
     let Some(end) = ranked.first().filter(|it| retracted(it)).map(|it| it.end) else {
         return;
@@ -493,7 +493,7 @@ impl<'t> Search<'t, '_, '_> {
     /// after it among the candidates.
     fn after_letter(&mut self) {
         let text = self.source.text;
-        let Some(at) = behind_letter(text) else {
+        let Some(at) = letter_end(text) else {
             return;
         };
         let Some(reading) = clause::read(self.source, at, usize::MAX, false) else {
@@ -523,7 +523,7 @@ fn is_formula_like(text: &str) -> bool {
 }
 
 /// After the "A:" that begins the last line, unless the text lists choices.
-fn behind_letter(text: &str) -> Option<usize> {
+fn letter_end(text: &str) -> Option<usize> {
     const OTHERS: [&str; 6] = ["B:", "B)", "B.", "**B", "(B)", "- B"];
     let line = text.trim_end().rfind('\n').map_or(0, |at| at + 1);
     let rest = text[line..]

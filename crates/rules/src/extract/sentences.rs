@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use super::markup::trim_markup;
 use super::scan::Regions;
 use super::words;
 
@@ -170,66 +169,4 @@ pub(super) fn last_before(text: &str, regions: &Regions, end: usize) -> Option<R
         }
         at -= 1;
     }
-}
-
-/// Does a text end in `answer`, after a verb or preposition that introduces it, as in "He was born in Providence, Rhode
-/// Island." and "The process is called **mitosis**."? `is` compares what stands there with the answer.
-pub(crate) fn ends_in(text: &str, is: impl Fn(&str) -> bool) -> bool {
-    let text = trim_markup(text.trim_end_matches(['!', '*', ' ', '\n']));
-    let start = text.rfind(['\n', '!', '?', ';']).map_or(0, |at| at + 1);
-    let start = text[start..].rfind(". ").map_or(start, |at| start + at + 2);
-    let sentence =
-        &text[start.max(text.ceil_char_boundary(text.len().saturating_sub(MAX_ENDING)))..];
-    // "The pressure increases."
-    if let ["The" | "the", _, verb] = *words::words_of(sentence).collect::<Vec<_>>()
-        && verb.ends_with('s')
-        && is(verb)
-    {
-        return true;
-    }
-    // "Canberra is the capital of Australia."
-    let mut begins = "is the |are the |was the |is our |is what |is who ".split('|');
-    let begins = begins.find_map(|it| sentence.find(it));
-    if let Some(at) = begins
-        && is(trim_markup(sentence[..at].trim_end()))
-        && !super::qualifiers::deny(&sentence[at..])
-        && !super::supposes(sentence)
-        && !sentence.contains(" but ")
-    {
-        return true;
-    }
-    let Some(last) = words::words_of(sentence).rfind(|word| words::INTRODUCES.contains(word))
-    else {
-        return false;
-    };
-    let at = words::offset(sentence, last);
-    let (before, mut rest) = (&sentence[..at], sentence[at + last.len()..].trim_start());
-    let article = words::first_word(rest);
-    if words::among(article, &["the", "a", "an"]) {
-        rest = rest[article.len()..].strip_prefix(' ').unwrap_or(rest);
-    }
-    // "Since the discriminant is negative, there are no real solutions." Other clauses say when it is so.
-    let first = words::first_word(before.trim_start());
-    let second = words::words_of(before).nth(1).unwrap_or("");
-    let since = words::among(first, &["since", "because", "as"])
-        && !["far", "long", "soon", "if", "though"].contains(&second);
-    let clause = before.split_once(", ").filter(|_| since);
-    let main = clause.map_or(before, |(_, main)| main);
-    let case = words::among(first, &["for", "at", "in", "with"])
-        && before.contains(|it: char| it.is_ascii_digit() || "=<>≤≥".contains(it));
-    let bound =
-        !since && (words::SUBORDINATING.contains(first) || words::among(first, &["as"])) || case;
-    let elsewhere = |it: &str| {
-        words::OF_ANOTHER.contains(it) || words::among(it, &["would", "should", "could", "might"])
-    };
-    if bound
-        || words::words_of(main).any(elsewhere)
-        || super::qualifies(main)
-        || super::supposes(before)
-    {
-        return false;
-    }
-    // "Paris, the capital of France"
-    let (name, of) = rest.split_once(", the capital of ").unwrap_or((rest, ""));
-    !of.contains(' ') && is(trim_markup(name))
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{qualifiers, words};
-use crate::lexicon::units::long_currency;
+use crate::lexicon::units::{currency, long_currency};
 
 /// What belongs to a number.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -291,7 +291,7 @@ fn label(text: &str, from: usize) -> Tail {
         return Tail::default();
     }
     let mut at = from;
-    let mut first = None;
+    let (mut first, mut named) = (None, false);
     for position in 0..4 {
         let word = words::first_word(&text[at..]);
         if word.is_empty()
@@ -305,7 +305,13 @@ fn label(text: &str, from: usize) -> Tail {
         let range = at..at + word.len();
         let rest = &text[range.end..];
         if words::is_counted(word) {
-            return Tail::new(range.clone(), range.end, false);
+            // "40 Egyptian pounds" are no pounds.
+            let from = if named && currency(word).is_some() {
+                from
+            } else {
+                at
+            };
+            return Tail::new(from..range.end, range.end, false);
         }
         let ends = !rest
             .strip_prefix(' ')
@@ -316,6 +322,7 @@ fn label(text: &str, from: usize) -> Tail {
             let unit = if counted { range.clone() } else { 0..0 };
             return Tail::new(unit, range.end, false);
         }
+        named |= !words::ADJECTIVE.contains(word);
         first = Some(range.clone());
         at = range.end + 1;
     }

@@ -196,22 +196,16 @@ pub(super) fn whole_in<'t>(source: Source<'t, '_>, range: Range<usize>) -> Optio
     }
     if let Some((choice, after)) = choice::whole(trimmed) {
         let end = range.start + words::offset(outer, after);
-        return Some(Candidate::new(
-            choice.letters,
-            Form::Choice,
-            range.start..end,
-        ));
+        let range = range.start..end;
+        return Some(Candidate::new(choice.letters, Form::Choice, range));
     }
     // One sentence that settles on a choice.
     if !trimmed.contains('\n')
         && let Some((choice, at)) = settled(trimmed)
     {
         let start = range.start + words::offset(outer, trimmed);
-        return Some(Candidate::new(
-            choice.letters,
-            Form::Choice,
-            start + at.start..start + at.end,
-        ));
+        let range = start + at.start..start + at.end;
+        return Some(Candidate::new(choice.letters, Form::Choice, range));
     }
     if crate::parse::date(trimmed).is_some() {
         return Some(Candidate::new(trimmed, Form::Words, range));

@@ -73,8 +73,7 @@ impl Gsm8kMethod {
         Some(self.normalise(found.as_str()))
     }
 
-    /// What the method compares with: the normalised answer of a data-set row, a bare answer or a solution that ends in
-    /// `#### n`.
+    /// What the method compares with: the normalised answer of a data-set row, a bare answer or a solution that ends in `#### n`.
     pub fn expected(self, answer: &str) -> String {
         match self {
             Self::StrictMatch | Self::FlexibleExtract => self.normalise(answer),

@@ -8,8 +8,7 @@
 //! 4. the last number of the response
 //!
 //! The third kind holds every clearly marked final answer, since a marked one should never lose to whatever number
-//! happens to come last. Two numbers are equal when |a − b| < 1e-10, computed exactly; units and currencies are dropped
-//! and never converted.
+//! happens to come last. Two numbers are equal when |a − b| < 1e-10, computed exactly; units and currencies are dropped and never converted.
 //!
 //! The verdict on the outcome is
 //!
@@ -61,8 +60,7 @@ static CLAUSE_END: LazyLock<Regex> = LazyLock::new(|| pattern(r"\n|[.!?;](?:\s|$
 
 /// Compares the final number of `response` with `reference`.
 ///
-/// The reference may be a bare answer (`13 apples`, `$1,234`) or a whole GSM8K solution that ends in `#### n`.
-/// Linear in the texts; never panics.
+/// The reference may be a bare answer (`13 apples`, `$1,234`) or a whole GSM8K solution that ends in `#### n`. Linear in the texts; never panics.
 pub(crate) fn verify(reference: &str, response: &str) -> RuleVerdict {
     let expected = read_reference(reference);
     let (method, found) = find_answer(&undress(&without_thinking(response)));

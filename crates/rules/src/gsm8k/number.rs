@@ -5,8 +5,7 @@
 //! reading a piece of it would make up a value.
 //!
 //! Thousands are grouped by commas, apostrophes or spaces that do not break a line (`12'500`), one kind throughout. With
-//! a plain space, `12 500` may be one number or two: it is one where it is all that was answered, and else it is left
-//! open.
+//! a plain space, `12 500` may be one number or two: it is one where it is all that was answered, and else it is left open.
 
 use std::sync::LazyLock;
 
@@ -109,8 +108,7 @@ static UNIT: LazyLock<Regex> = LazyLock::new(|| {
 static WORD: LazyLock<Regex> = LazyLock::new(|| pattern(r"\p{L}+"));
 static LIST: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"(?i)[0-9]\s*,\s+-?[0-9]|\bor\b|\beither\b"));
-/// Takes off LaTeX and Markdown dress, currencies and typographic signs; what is left is looked at by the rest of this
-/// file. Linear in the text.
+/// Takes off LaTeX and Markdown dress, currencies and typographic signs; what is left is looked at by the rest of this file. Linear in the text.
 pub(crate) fn undress(text: &str) -> String {
     let plain = text.replace(['−', '–', '﹣', '－'], "-");
     let plain = plain.replace("\\!", "").replace("{,}", ",");

@@ -95,9 +95,9 @@ fn entry(row: &[&'static str]) -> Option<UnitWord> {
 /// A decimal as an integer and the power of ten that divides it.
 fn decimal(text: &str) -> Option<(u128, u128)> {
     let (digits, exponent) = text.split_once("e-").unwrap_or((text, "0"));
-    let (whole, behind) = digits.split_once('.').unwrap_or((digits, ""));
-    let places = u32::try_from(behind.len()).ok()? + exponent.parse::<u32>().ok()?;
-    let value = format!("{whole}{behind}").parse().ok()?;
+    let (whole, decimals) = digits.split_once('.').unwrap_or((digits, ""));
+    let places = u32::try_from(decimals.len()).ok()? + exponent.parse::<u32>().ok()?;
+    let value = format!("{whole}{decimals}").parse().ok()?;
     Some((value, 10_u128.checked_pow(places)?))
 }
 

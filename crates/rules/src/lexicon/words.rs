@@ -110,12 +110,12 @@ macro_rules! lists {
 pub(crate) use lists;
 
 lists! {
-    APPROXIMATELY, OPERATION, STATING, NO_LABEL, IN_NUMBER, PERCENT, SHORT_WORD, CAPITALS, FUNCTION_IN_RUN,
-    NO_FUNCTION_IN_RUN, TRUE, FALSE, NO_VALUE, EMPTY_SET, ALL_REAL_NUMBERS, ALL_REAL_NUMBERS_BUT, BEFORE_NO_SOLUTION,
-    NO_SOLUTION, KIND_OF_ANSWER, CHANGES_NUMBER, QUANTIFIER, RESTRICTS, ELEMENT, MONTH, MOLECULE, HOLDS_FOR, ANNOUNCES_OUTPUT,
+    APPROXIMATELY, OPERATION, STATING, NO_LABEL, IN_NUMBER, PERCENT, SHORT_WORD, CAPITALS, FUNCTION_IN_RUN, NO_FUNCTION_IN_RUN, TRUE, FALSE, NO_VALUE,
+    EMPTY_SET, ALL_REAL_NUMBERS, ALL_REAL_NUMBERS_BUT, BEFORE_NO_SOLUTION, NO_SOLUTION, KIND_OF_ANSWER, CHANGES_NUMBER, QUANTIFIER, RESTRICTS,
+    ELEMENT, MONTH, MOLECULE, HOLDS_FOR, ANNOUNCES_OUTPUT,
 }
 
-/// Is a truth value, behind which `after` stands, said of some cases only: "true for even n", "yes, in most cases"?
+/// Is a truth value, after which `after` stands, said of some cases only: "true for even n", "yes, in most cases"?
 pub(crate) fn restricts(after: &str) -> bool {
     let words = after.split(|it: char| !it.is_alphanumeric());
     let mut words = words.filter(|it| !matches!(*it, "" | "in" | "at" | "on" | "very"));

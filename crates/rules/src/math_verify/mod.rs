@@ -1,7 +1,6 @@
 //! The verdicts of Math-Verify 0.9.0, quirks included.
 //!
-//! An emulation, not an opinion: where it is wrong this is wrong too, except for the deviations listed in
-//! `docs/rules/math-verify.md`.
+//! An emulation, not an opinion: where it is wrong this is wrong too, except for the deviations listed in `docs/rules/math-verify.md`.
 //!
 //! | part | what it does |
 //! |---|---|

@@ -203,8 +203,7 @@ impl Search<'_, '_, '_> {
     }
 }
 
-/// Is a number one as Python writes it? Digits of other scripts, zeros after a sign and integers of thousands of digits
-/// are none.
+/// Is a number one as Python writes it? Digits of other scripts, zeros after a sign and integers of thousands of digits are none.
 fn python_reads(number: &str) -> bool {
     let digits = number.strip_prefix('-').unwrap_or(number);
     let is_integer = !digits.contains('.');

@@ -65,12 +65,12 @@ fn choice_letter(text: &str) -> Option<(char, bool, &str)> {
         None => (false, text),
     };
     let letter = inner.chars().next().filter(char::is_ascii_uppercase)?;
-    let behind = inner.get(1..)?;
+    let following = inner.get(1..)?;
     if open {
         if letter > 'J' {
             return None;
         }
-        let after = behind.trim_start().strip_prefix([')', ']'])?;
+        let after = following.trim_start().strip_prefix([')', ']'])?;
         let after = after.strip_prefix([':', '.']).unwrap_or(after);
         // `(A)^2`, `(A)+1`, `(B)(C)` are formulas.
         let formula = after
@@ -81,13 +81,13 @@ fn choice_letter(text: &str) -> Option<(char, bool, &str)> {
     if letter > 'J' {
         return None;
     }
-    if let Some(after) = behind.strip_prefix(')') {
+    if let Some(after) = following.strip_prefix(')') {
         return Some((letter, true, after));
     }
-    if let Some(after) = behind.strip_prefix(['.', ':']) {
+    if let Some(after) = following.strip_prefix(['.', ':']) {
         let value = after.starts_with(' ') || after.is_empty();
         return value.then_some((letter, true, after));
     }
-    let ends = behind.is_empty() || behind.starts_with([' ', ',']);
-    ends.then_some((letter, false, behind))
+    let ends = following.is_empty() || following.starts_with([' ', ',']);
+    ends.then_some((letter, false, following))
 }

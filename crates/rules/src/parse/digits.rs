@@ -35,16 +35,16 @@ pub(super) fn number(lexer: &mut Lexer<'_>) -> Parsed<()> {
     let mut point = None;
     if end - start <= 12 && end > start {
         end = grouped(lexer, start, end);
-        point = european(lexer, start, end).map(|(at, behind)| {
-            end = behind;
+        point = european(lexer, start, end).map(|(at, following)| {
+            end = following;
             at
         });
     }
     if point.is_none() {
-        let (at, behind) = fraction(lexer, end);
-        if at.is_some() || behind > end {
+        let (at, following) = fraction(lexer, end);
+        if at.is_some() || following > end {
             point = at;
-            end = behind;
+            end = following;
         }
     }
     lexer.seek(end);
@@ -202,13 +202,13 @@ fn is_spaced_list(lexer: &Lexer<'_>, end: usize) -> bool {
     while lexer.bytes().get(at) == Some(&b',') && digits_at(lexer, at + 1, 4) == 3 {
         at += 4;
     }
-    let behind = lexer.bytes().get(at) == Some(&b',') && lexer.bytes().get(at + 1) == Some(&b' ');
+    let comma = lexer.bytes().get(at) == Some(&b',') && lexer.bytes().get(at + 1) == Some(&b' ');
     let closes = matches!(
         lexer.bytes().get(at),
         Some(b')' | b']' | b'}' | b'\\' | b',')
     );
     let before = lexer.last() == Some(Kind::Comma) && !lexer.is_tight();
-    at > end && (behind || (before && closes))
+    at > end && (comma || (before && closes))
 }
 
 /// The end of the run of digits and commas that goes on at `at`.
@@ -247,11 +247,11 @@ fn european(lexer: &Lexer<'_>, start: usize, end: usize) -> Option<(usize, usize
     } else {
         0
     };
-    let behind = reached + 1 + digits;
+    let end = reached + 1 + digits;
     if (digits == 1 || digits == 2 || (digits > 3 && groups > 1))
-        && lexer.bytes().get(behind) != Some(&b',')
+        && lexer.bytes().get(end) != Some(&b',')
     {
-        return Some((reached, behind));
+        return Some((reached, end));
     }
     // Two points can only group; the "decimal separator" is then after everything.
     (groups >= 2 && !comma && lexer.bytes().get(reached) != Some(&b'.'))
@@ -271,10 +271,10 @@ fn fraction(lexer: &Lexer<'_>, end: usize) -> (Option<usize>, usize) {
     let mut reached = from + digits_at(lexer, from, usize::MAX);
     if reached == from {
         // `5.` is five at the end of a sentence, unless dots or a period in brackets follow.
-        let behind = lexer.text().get(from..).unwrap_or("");
+        let following = lexer.text().get(from..).unwrap_or("");
         let goes_on = ["(", "\\overline", "\\bar", "\\dot{"]
             .iter()
-            .any(|s| behind.starts_with(s));
+            .any(|s| following.starts_with(s));
         return if mark == 1 && goes_on {
             (Some(end), from)
         } else {
@@ -358,9 +358,9 @@ fn repeated_digits(lexer: &mut Lexer<'_>) -> Option<(usize, usize)> {
             .take_while(u8::is_ascii_digit)
             .count();
         let closes = inner.as_bytes().get(length) == Some(&b')');
-        let behind = inner.get(length + 1..).unwrap_or("").trim_start();
-        let ends = behind.is_empty()
-            || !behind
+        let following = inner.get(length + 1..).unwrap_or("").trim_start();
+        let ends = following.is_empty()
+            || !following
                 .starts_with(|c: char| c.is_alphanumeric() || matches!(c, '(' | '^' | '_' | '!'));
         if length > 0 && closes && ends {
             let from = lexer.pos() + 1;
@@ -381,9 +381,9 @@ fn repeated_digits(lexer: &mut Lexer<'_>) -> Option<(usize, usize)> {
             let spaces = inner.len() - inner.trim_start().len();
             let inner = inner.trim_start();
             let length = inner.bytes().take_while(u8::is_ascii_digit).count();
-            let behind = inner.get(length..)?;
-            let close = behind.len() - behind.trim_start().len();
-            if length == 0 || !behind.trim_start().starts_with('}') {
+            let following = inner.get(length..)?;
+            let close = following.len() - following.trim_start().len();
+            if length == 0 || !following.trim_start().starts_with('}') {
                 return None;
             }
             lexer.seek(inner_from + spaces + length + close + 1);

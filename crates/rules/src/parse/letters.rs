@@ -103,7 +103,7 @@ fn parts(run: &str, tight: bool) -> Option<Vec<(usize, Kind<'_>)>> {
     let mut rest = run;
     let mut single = 0;
     while !rest.is_empty() {
-        if let Some((name, behind)) = words::FUNCTION_IN_RUN.begin(rest)
+        if let Some((name, following)) = words::FUNCTION_IN_RUN.begin(rest)
             && (tight || name != "pi")
         {
             let kind = match name {
@@ -112,7 +112,7 @@ fn parts(run: &str, tight: bool) -> Option<Vec<(usize, Kind<'_>)>> {
                 name => function(name)?,
             };
             parts.push((name.len(), kind));
-            rest = behind;
+            rest = following;
             continue;
         }
         let letter = rest.chars().next()?;

@@ -119,9 +119,9 @@ fn dollars(text: &str) -> Vec<bool> {
     let mut i = 0;
     while i + 1 < at.len() {
         let (open, close) = (at[i], at[i + 1]);
-        let behind = bytes.get(close + 1).copied().unwrap_or(b' ');
+        let following = bytes.get(close + 1).copied().unwrap_or(b' ');
         let closes = close == open + 1
-            || (!blank(close.checked_sub(1)) && !behind.is_ascii_digit())
+            || (!blank(close.checked_sub(1)) && !following.is_ascii_digit())
             || (blank(Some(open + 1)) && blank(close.checked_sub(1)));
         if closes {
             delimiters[i] = true;

@@ -38,7 +38,7 @@ pub(super) fn based(parser: &mut Parser<'_>) -> Parsed<Option<Expr>> {
         parser.seek(saved);
         return Ok(None);
     }
-    let behind = parser.pos();
+    let after = parser.pos();
     let digits: String = parser
         .source(start, end)
         .chars()
@@ -51,10 +51,10 @@ pub(super) fn based(parser: &mut Parser<'_>) -> Parsed<Option<Expr>> {
     let Some(value) = number::in_base(&digits, base) else {
         return Err(parser.error("a digit that the base does not have"));
     };
-    parser.seek(behind);
+    parser.seek(after);
     parser.note(Lone {
         start,
-        end: behind,
+        end: after,
         places: None,
         base: Some(base),
     });

@@ -24,8 +24,8 @@ pub(super) fn decimal(value: &Rational, places: i64) -> Option<String> {
         None => ("", text.as_str()),
     };
     let padded = format!("{digits:0>width$}", width = places + 1);
-    let (whole, behind) = padded.split_at_checked(padded.len() - places)?;
-    Some(format!("{sign}{whole}.{behind}"))
+    let (whole, decimals) = padded.split_at_checked(padded.len() - places)?;
+    Some(format!("{sign}{whole}.{decimals}"))
 }
 
 #[rustfmt::skip]

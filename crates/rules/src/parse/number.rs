@@ -82,13 +82,13 @@ fn ascii_digit(character: char) -> Option<char> {
 fn digits(numeral: &Numeral<'_>) -> (String, usize) {
     let mut digits = String::with_capacity(numeral.text.len());
     let mut fraction = 0;
-    let mut behind = false;
+    let mut past_point = false;
     for (at, character) in numeral.text.char_indices() {
         if numeral.point == Some(at as u32) {
-            behind = true;
+            past_point = true;
         } else if let Some(digit) = ascii_digit(character) {
             digits.push(digit);
-            fraction += usize::from(behind);
+            fraction += usize::from(past_point);
         }
     }
     (digits, fraction)
@@ -134,8 +134,8 @@ fn repeating(digits: &str, fraction: i64, repeat: &str) -> Option<Expr> {
 
 /// A decimal broken off by dots: repeating where a period shows at its end, else the digits that are there.
 fn broken_off(digits: &str, fraction: i64) -> Option<Value> {
-    let behind = usize::try_from(fraction).ok()?;
-    let tail = digits.get(digits.len().checked_sub(behind)?..)?;
+    let decimals = usize::try_from(fraction).ok()?;
+    let tail = digits.get(digits.len().checked_sub(decimals)?..)?;
     if let Some(period) = period(tail.as_bytes()) {
         let head = digits.get(..digits.len() - period)?;
         let repeat = digits.get(digits.len() - period..)?;

@@ -190,7 +190,7 @@ fn continues(parser: &Parser<'_>, kind: Kind<'_>, start: usize) -> bool {
                     Kind::Close(Bracket::Round | Bracket::Square | Bracket::Group) | Kind::Bang(_)
                 )
             );
-            (bracket && !is_degree_before(parser)) || is_behind_exponent(parser)
+            (bracket && !is_degree_before(parser)) || is_after_exponent(parser)
         }
         Kind::Open(Bracket::Round | Bracket::Square | Bracket::Group) => {
             !parser.has_entries(parser.pos())
@@ -252,7 +252,7 @@ fn is_unit_fraction(parser: &Parser<'_>) -> bool {
 }
 
 /// Does a letter as exponent end right before, as in `2^x3^y`?
-fn is_behind_exponent(parser: &Parser<'_>) -> bool {
+fn is_after_exponent(parser: &Parser<'_>) -> bool {
     let before = |back: usize| parser.kind_before(back);
     matches!(before(1), Some(Kind::Letter(_) | Kind::Greek(_))) && before(2) == Some(Kind::Caret)
 }

@@ -43,8 +43,8 @@ pub(super) fn letters(lexer: &mut Lexer<'_>) -> Parsed<()> {
     if tight && matches!(run, "x" | "X")
         || run == "x" && matches!(lexer.last(), Some(Kind::Number(_)))
     {
-        let behind = lexer.text().get(end..).unwrap_or("").trim_start();
-        if behind.starts_with(|c: char| c.is_ascii_digit()) {
+        let following = lexer.text().get(end..).unwrap_or("").trim_start();
+        if following.starts_with(|c: char| c.is_ascii_digit()) {
             lexer.seek(end);
             return lexer.push(Kind::Times, start);
         }

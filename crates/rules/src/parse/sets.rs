@@ -114,20 +114,12 @@ pub(super) fn tuple(parser: &mut Parser<'_>) -> Parsed<Answer> {
     let mut entries = parser.within(entries)?;
     // `(1,2)^T` is a column; so is the row, as an answer.
     if parser.peek() == Some(Kind::Caret) {
-        let transposed = match parser.ahead(1) {
-            Some(Kind::Letter('T') | Kind::Name("T")) => Some(2),
-            Some(Kind::Open(Bracket::Group))
-                if matches!(parser.ahead(2), Some(Kind::Letter('T') | Kind::Name("T")))
-                    && matches!(parser.ahead(3), Some(Kind::Close(_))) =>
-            {
-                Some(4)
-            }
-            _ => None,
-        };
-        let Some(length) = transposed else {
+        let letter = |at| matches!(parser.ahead(at), Some(Kind::Letter('T') | Kind::Name("T")));
+        let grouped = parser.ahead(1) == Some(Kind::Open(Bracket::Group)) && letter(2);
+        if !(letter(1) || grouped && matches!(parser.ahead(3), Some(Kind::Close(_)))) {
             return Err(parser.error("a power of a tuple"));
-        };
-        parser.skip(length);
+        }
+        parser.skip(if grouped { 4 } else { 2 });
         return Ok(Answer::Tuple(entries));
     }
     if left == Some(Kind::Open(Bracket::Square))

@@ -192,7 +192,7 @@ pub(super) fn read_suffix(
         }
         return Some((Suffix::Unit(unit), end));
     }
-    if strict || !words || !is_label(trimmed) || is_behind_unit(parser, from) {
+    if strict || !words || !is_label(trimmed) || is_after_unit(parser, from) {
         return None;
     }
     let name = plain_text(trimmed);
@@ -213,7 +213,7 @@ pub(super) fn read_suffix(
 }
 
 /// Does a letter that may be a unit stand between a number and this token, as in `20 N upward`?
-pub(super) fn is_behind_unit(parser: &Parser<'_>, from: usize) -> bool {
+pub(super) fn is_after_unit(parser: &Parser<'_>, from: usize) -> bool {
     let letter_before = from.checked_sub(1).and_then(|index| parser.at(index));
     matches!(parser.kind_at(from), Some(Kind::Word(_) | Kind::Letter(_)))
         && letter_before.is_some_and(|token| {

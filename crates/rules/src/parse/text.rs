@@ -112,7 +112,8 @@ fn join_decimal_comma<'t>(text: &'t str, lexed: &mut Lexed<'t>) {
         [one] => match one.kind {
             Kind::Percent | Kind::Currency(_) => true,
             Kind::Text(word) | Kind::Word(word) | Kind::Name(word) => {
-                is_unit(word) || currency(word).is_some() || word == "percent"
+                let label = word.chars().count() > 2 && word.chars().all(char::is_lowercase);
+                label || is_unit(word) || currency(word).is_some()
             }
             _ => false,
         },

@@ -74,7 +74,7 @@ pub(super) fn words(lexer: &mut Lexer<'_>, start: usize, name: bool) -> Parsed<(
     if !plain && units::unit(words).is_none() && !is_label(words) {
         return Ok(());
     }
-    let behind = lexer
+    let following = lexer
         .text()
         .get(end..)
         .and_then(|rest| rest.chars().find(|c| !c.is_whitespace()));
@@ -82,7 +82,7 @@ pub(super) fn words(lexer: &mut Lexer<'_>, start: usize, name: bool) -> Parsed<(
     match words {
         "cis" | "lcm" | "gcd" | "arcsin" | "arccos" | "arctan" | "sgn" | "sin" | "cos" | "tan"
         | "log" | "ln" | "max" | "min" | "exp"
-            if matches!(behind, Some('(' | '\\' | '{')) || words == "cis" =>
+            if matches!(following, Some('(' | '\\' | '{')) || words == "cis" =>
         {
             if let Some(kind) = is_function_name(words) {
                 return lexer.push_atom(kind, start);
@@ -120,14 +120,14 @@ pub(super) fn words(lexer: &mut Lexer<'_>, start: usize, name: bool) -> Parsed<(
 }
 
 fn upright_name<'t>(lexer: &mut Lexer<'t>, words: &'t str, start: usize, end: usize) -> Parsed<()> {
-    let behind = lexer
+    let following = lexer
         .text()
         .get(end..)
         .and_then(|rest| rest.chars().find(|c| !c.is_whitespace()));
     let after_value = matches!(lexer.last(), Some(Kind::Number(_) | Kind::Close(_)));
     let unit = after_value && units::unit(words).is_some();
     if let Some(kind) = is_function_name(words)
-        && (!unit || matches!(behind, Some('(' | '_' | '\\')))
+        && (!unit || matches!(following, Some('(' | '_' | '\\')))
     {
         lexer.seek(end);
         lexer.push_atom(kind, start)?;

@@ -152,7 +152,8 @@ fn raised_function(parser: &mut Parser<'_>, name: &str) -> Option<Expr> {
     parser
         .attempt(|parser| {
             parser.skip(1);
-            let mark = raw_argument(parser)?;
+            // "f⁻¹" in plain text.
+            let mark = raw_argument(parser)?.replace('⁻', "-");
             if !parser.opens(Bracket::Round) || parser.space() != Space::Tight {
                 return Err(parser.error("no arguments"));
             }

@@ -105,8 +105,8 @@ fn all_but(plain: &str) -> Option<Answer> {
 /// A formula after words that only say what it is: "the point (2, 3)".
 pub(super) fn announced(text: &str) -> Option<Answer> {
     let near = text.get(..24.min(text.len()))?.to_ascii_lowercase();
-    let (lead, behind) = words::KIND_OF_ANSWER.begin(&near)?;
-    if !behind.starts_with(' ') {
+    let (lead, following) = words::KIND_OF_ANSWER.begin(&near)?;
+    if !following.starts_with(' ') {
         return None;
     }
     let rest = text.get(lead.len()..)?.trim_start();

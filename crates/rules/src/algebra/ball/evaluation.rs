@@ -17,7 +17,7 @@ pub(crate) struct PointValue {
 pub(in crate::algebra) enum Branches {
     /// An odd root of a negative number is the real one: ∛−8 is −2.
     RealRoots,
-    /// The same, and a value that is not real is none.
+    /// Odd roots as in [`Self::RealRoots`], and a value that is not real is none.
     RealValues,
     /// The principal ones: ∛−8 is 1 + i√3. Variables with values that are no integers are taken for decimals.
     Principal,

@@ -9,8 +9,7 @@ use super::budget::{Budget, Failure, Outcome};
 use super::expr::{Binder, BinderKind, Expr, Rational};
 use super::{fold, walk, work};
 
-/// `expr` without binders, where they come to something that is known. The others stay, with their bound variables
-/// named alike.
+/// `expr` without binders, where they come to something that is known. The others stay, with their bound variables named alike.
 pub(super) fn eliminate(expr: &Expr, budget: &mut Budget) -> Outcome<Expr> {
     within(expr, 0, budget)
 }

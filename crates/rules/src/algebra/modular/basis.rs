@@ -45,8 +45,7 @@ impl Linear {
         self.0.iter().any(|term| term.imaginary)
     }
 
-    /// Adds factor·value, or factor·value·i. A value and its negative belong to one basis element, that of the smaller
-    /// number.
+    /// Adds factor·value, or factor·value·i. A value and its negative belong to one basis element, that of the smaller number.
     pub(super) fn push_value(
         &mut self,
         factor: Rational,

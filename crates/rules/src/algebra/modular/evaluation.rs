@@ -56,8 +56,7 @@ pub(super) struct Evaluation<'t> {
     seed: u64,
     assumptions: &'t Assumptions<'t>,
     budget: &'t mut Budget,
-    /// Is the map from true values to elements a ring homomorphism so far? Then different elements prove different
-    /// values.
+    /// Is the map from true values to elements a ring homomorphism so far? Then different elements prove different values.
     homomorphic: bool,
     /// Was a sign chosen that the true value does not determine?
     signed: bool,
@@ -142,7 +141,7 @@ impl<'t> Evaluation<'t> {
         self.field.element((word >> 2) | 1)
     }
 
-    /// The same, a square: it stands for something positive.
+    /// Draws a square: it stands for something positive.
     pub(super) fn draw_square(&self, what: Draw, key: u64) -> Element {
         let value = self.draw(what, key);
         self.field.multiply(value, value)

@@ -226,7 +226,7 @@ fn arcsine(at: &mut Evaluation<'_>, value: Element) -> Outcome<Linear> {
     inverse(at, value, Basis::Arcsine, |_, unit| (value, unit.imaginary))
 }
 
-/// The same of the tangent, in (−1/2, 1/2).
+/// The rational multiple of π in (−1/2, 1/2) whose tangent is `value`, or a basis element of its own.
 fn arctangent(at: &mut Evaluation<'_>, value: Element) -> Outcome<Linear> {
     inverse(at, value, Basis::Arctangent, |field, unit| {
         (field.multiply(value, unit.real), unit.imaginary)

@@ -1,5 +1,4 @@
-//! Expressions as linear combinations of a basis, so that e^{a+b} = e^a·e^b, ln ab = ln a + ln b and the addition
-//! theorems hold modulo a prime.
+//! Expressions as linear combinations of a basis, so that e^{a+b} = e^a·e^b, ln ab = ln a + ln b and the addition theorems hold modulo a prime.
 
 use dashu_int::IBig;
 

@@ -46,7 +46,7 @@ pub(super) enum Congruence {
 
 /// Evaluations that have to agree: each is wrong with a probability of about 2^−60.
 const AGREEING: usize = 2;
-/// The same where signs are drawn.
+/// How many evaluations must agree where signs are drawn.
 const SIGNED_AGREEING: usize = 6;
 /// After so many evaluations without a value nothing is decided.
 const MISSES: usize = 16;

@@ -146,8 +146,7 @@ pub(super) fn positive_power(
     Ok(at.field().power(base, reduced))
 }
 
-/// A rational power of a rational number, exactly: real roots of positive numbers, real odd roots of negative
-/// ones, principal even ones.
+/// A rational power of a rational number, exactly: real roots of positive numbers, real odd roots of negative ones, principal even ones.
 fn radical(at: &mut Evaluation<'_>, base: &Rational, exponent: &Rational) -> Outcome<Gaussian> {
     if base.is_zero() {
         return if exponent.sign() == Sign::Positive {

@@ -62,7 +62,7 @@ struct Run {
 struct Ending {
     /// The operators and what is after them end here.
     body: usize,
-    /// The same, or after a closing parenthesis.
+    /// After that, or after a closing parenthesis.
     group: usize,
     /// After the character that must follow.
     whole: usize,
@@ -106,17 +106,17 @@ impl<'s, 't> Numbers<'s, 't> {
         disjoint(places, find)
     }
 
-    fn behind_colon(&self, at: usize) -> usize {
+    fn after_colon(&self, at: usize) -> usize {
         at + usize::from(byte_at(self.source.text, at) == b':')
     }
 
     /// The last equals sign of the next hundred characters that leads to a number.
-    fn behind_equals(&self, gap: usize) -> Option<Match> {
+    fn after_equals(&self, gap: usize) -> Option<Match> {
         let text = self.source.text;
         let equals = self.equals.get_or_init(|| {
             text.bytes()
                 .enumerate()
-                .filter(|(at, byte)| *byte == b'=' && self.starts_behind(at + 1).next().is_some())
+                .filter(|(at, byte)| *byte == b'=' && self.starts_after(at + 1).next().is_some())
                 .map(|(at, _)| at as u32)
                 .collect()
         });
@@ -130,7 +130,7 @@ impl<'s, 't> Numbers<'s, 't> {
             .get(first..first + count)?
             .iter()
             .rev()
-            .find_map(|at| self.behind_spaces(*at as usize + 1, Condition::NoEquals))
+            .find_map(|at| self.after_spaces(*at as usize + 1, Condition::NoEquals))
     }
 
     /// The first number that begins in the next fifty characters.
@@ -146,13 +146,13 @@ impl<'s, 't> Numbers<'s, 't> {
     }
 
     /// A number after white space, the last of which it takes for itself unless an equals sign follows.
-    fn behind_spaces(&self, at: usize, condition: Condition) -> Option<Match> {
-        self.starts_behind(at)
+    fn after_spaces(&self, at: usize, condition: Condition) -> Option<Match> {
+        self.starts_after(at)
             .find_map(|start| self.either(start, condition))
     }
 
     /// The starts after white space: the equals sign there, and the last of the white space.
-    fn starts_behind(&self, at: usize) -> impl Iterator<Item = Start> {
+    fn starts_after(&self, at: usize) -> impl Iterator<Item = Start> {
         let text = self.source.text;
         let end = self.source.spaces_end(at);
         let equals = (byte_at(text, end) == b'=').then_some(end);
@@ -192,8 +192,7 @@ impl<'s, 't> Numbers<'s, 't> {
         })
     }
 
-    /// Digits and operators: as much as can be, with at least one operator and something after it, up to a character
-    /// that may follow.
+    /// Digits and operators: as much as can be, with at least one operator and something after it, up to a character that may follow.
     fn arithmetic(&self, start: Start, condition: Condition) -> Option<Match> {
         let text = self.source.text;
         let mut at = start.payload as usize;
@@ -301,17 +300,17 @@ impl<'s, 't> Numbers<'s, 't> {
 
 impl Target for Numbers<'_, '_> {
     fn hoped(&self, at: usize) -> Option<Match> {
-        self.behind_spaces(self.behind_colon(at), Condition::Hope)
+        self.after_spaces(self.after_colon(at), Condition::Hope)
     }
 
     fn stated(&self, at: usize) -> Option<Match> {
-        self.either(self.start_at(self.behind_colon(at))?, Condition::Anything)
+        self.either(self.start_at(self.after_colon(at))?, Condition::Anything)
     }
 
     /// After the last equals sign that stands near and leads to a number, or else the first number that stands near;
     /// none with an equals sign after it.
     fn near(&self, at: usize) -> Option<Match> {
-        self.behind_equals(at).or_else(|| self.first_near(at))
+        self.after_equals(at).or_else(|| self.first_near(at))
     }
 
     fn anywhere(&self) -> Vec<Match> {

@@ -35,7 +35,7 @@ impl<'s, 't> Choices<'s, 't> {
     fn collect(&self) -> Vec<Match> {
         let text = self.source.text;
         let first = self.alone(0, 0);
-        let behind_spaces = text.bytes().enumerate().filter_map(|(at, byte)| {
+        let after_spaces = text.bytes().enumerate().filter_map(|(at, byte)| {
             if !matches!(byte, b'\t'..=b'\r' | b'\x1c'..=b' ' | 0x80..) {
                 return None;
             }
@@ -44,7 +44,7 @@ impl<'s, 't> Choices<'s, 't> {
                 length => self.alone(at, at + length),
             }
         });
-        first.into_iter().chain(behind_spaces).collect()
+        first.into_iter().chain(after_spaces).collect()
     }
 
     /// A string at `at`, perhaps emphasised, with an end after it.
@@ -54,12 +54,12 @@ impl<'s, 't> Choices<'s, 't> {
         emphasised.into_iter().chain([at]).find_map(|key| {
             self.keys_at(key)
                 .map(|found| key + found.len())
-                .find_map(|key_end| Some(found_at(start, self.end_behind(key_end)?, key, key_end)))
+                .find_map(|key_end| Some(found_at(start, self.end_after(key_end)?, key, key_end)))
         })
     }
 
     /// The end of the character that must follow, if it does.
-    fn end_behind(&self, at: usize) -> Option<usize> {
+    fn end_after(&self, at: usize) -> Option<usize> {
         let text = self.source.text;
         let emphasised = goes_on(text, at, "**").then_some(at + 2);
         emphasised
@@ -79,7 +79,7 @@ impl<'s, 't> Choices<'s, 't> {
     }
 
     /// The first place after an optional colon and white space at which `find` finds something: the furthest one.
-    fn behind_colon<T>(&self, at: usize, find: impl Fn(usize) -> Option<T>) -> Option<T> {
+    fn after_colon<T>(&self, at: usize, find: impl Fn(usize) -> Option<T>) -> Option<T> {
         let text = self.source.text;
         let colon = (byte_at(text, at) == b':').then_some(at + 1);
         let begins_with = |class: fn(char) -> bool| {
@@ -108,7 +108,7 @@ impl<'s, 't> Choices<'s, 't> {
 
 impl Target for Choices<'_, '_> {
     fn hoped(&self, at: usize) -> Option<Match> {
-        self.behind_colon(at, |at| {
+        self.after_colon(at, |at| {
             self.keys_at(at)
                 .map(|key| at + key.len())
                 .find_map(|end| Some(found_at(at, self.source.hope_end(end)?, at, end)))
@@ -116,7 +116,7 @@ impl Target for Choices<'_, '_> {
     }
 
     fn stated(&self, at: usize) -> Option<Match> {
-        self.behind_colon(at, |at| {
+        self.after_colon(at, |at| {
             let end = at + self.keys_at(at).next()?.len();
             Some(found_at(at, end, at, end))
         })

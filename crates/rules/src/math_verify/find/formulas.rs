@@ -113,13 +113,13 @@ impl<'s, 't> Formulas<'s, 't> {
     }
 
     /// The formula after `is`, a colon and white space.
-    fn behind_is(&self, mut at: usize) -> Option<usize> {
+    fn after_is(&self, mut at: usize) -> Option<usize> {
         at += usize::from(byte_at(self.source.text, at) == b':');
-        self.behind_spaces(at)
+        self.after_spaces(at)
     }
 
     /// The formula after white space, which may take the last of the white space for itself.
-    fn behind_spaces(&self, at: usize) -> Option<usize> {
+    fn after_spaces(&self, at: usize) -> Option<usize> {
         if self.all.is_empty() {
             return None;
         }
@@ -145,7 +145,7 @@ impl<'s, 't> Formulas<'s, 't> {
         loop {
             let bare = formula.end as usize;
             let spaces = self.source.spaces_end(bare);
-            // A shorter word for percent leaves letters behind it, which "I hope" does not allow.
+            // A shorter word for percent leaves letters after it, which "I hope" does not allow.
             let word = percent_end(text, spaces, row == Row::Hoped);
             each(formula.content, word.is_some());
             let mut end = word.unwrap_or(spaces);
@@ -168,7 +168,7 @@ impl<'s, 't> Formulas<'s, 't> {
         let index = [",and", "and", ",or", "or", ","]
             .into_iter()
             .filter(|word| goes_on(text, at, word))
-            .find_map(|word| self.behind_spaces(at + word.len()))?;
+            .find_map(|word| self.after_spaces(at + word.len()))?;
         (row != Row::Boxed || self.boxed().binary_search(&(index as u32)).is_ok()).then_some(index)
     }
 
@@ -208,11 +208,11 @@ impl<'s, 't> Formulas<'s, 't> {
 
 impl Target for Formulas<'_, '_> {
     fn hoped(&self, at: usize) -> Option<Match> {
-        self.found(self.behind_is(at)?, Row::Hoped)
+        self.found(self.after_is(at)?, Row::Hoped)
     }
 
     fn stated(&self, at: usize) -> Option<Match> {
-        self.found(self.behind_is(at)?, Row::Plain)
+        self.found(self.after_is(at)?, Row::Plain)
     }
 
     /// A row after at most fifty characters.
@@ -258,8 +258,7 @@ fn percent_end(text: &str, at: usize, longest: bool) -> Option<usize> {
         .map(|rest| at + 1 + rest.len())
 }
 
-/// One pass over the text that finds all formulas. An open one waits for the first delimiter that could close it;
-/// nothing after that can.
+/// One pass over the text that finds all formulas. An open one waits for the first delimiter that could close it; nothing after that can.
 #[derive(Debug, Default)]
 struct Scan {
     all: Vec<Formula>,
@@ -390,10 +389,10 @@ impl Scan {
             return;
         };
         let close = at + 1 + length;
-        let behind = space_len(text, close + 1);
-        if inside[length] == b']' && behind > 0 {
+        let following = space_len(text, close + 1);
+        if inside[length] == b']' && following > 0 {
             let open = self.open(at - space.len_utf8(), at + 1);
-            self.close(open, close, 1 + behind);
+            self.close(open, close, 1 + following);
         }
     }
 }

@@ -54,7 +54,7 @@ impl Reader<'_, '_> {
         while end > head {
             let whole = end;
             let found = self
-                .behind_point(whole, b".")
+                .after_point(whole, b".")
                 .find_map(|decimal| self.ends((start, whole), (whole, decimal)))
                 .or_else(|| self.ends((start, whole), (whole, whole)));
             if found.is_some() {
@@ -68,13 +68,13 @@ impl Reader<'_, '_> {
     /// `12.5` and `12,5`.
     fn decimal(&self, start: usize) -> Option<(Number, usize)> {
         let whole = self.whole(start)?;
-        self.behind_point(whole, b".,")
+        self.after_point(whole, b".,")
             .find_map(|decimal| self.ends((start, whole), (whole, decimal)))
     }
 
     /// `.5`.
     fn fraction(&self, start: usize) -> Option<(Number, usize)> {
-        self.behind_point(start, b".")
+        self.after_point(start, b".")
             .find_map(|decimal| self.ends((start, start), (start, decimal)))
     }
 
@@ -95,7 +95,7 @@ impl Reader<'_, '_> {
     }
 
     /// The ends that a point and digits may have, the longest first.
-    fn behind_point(&self, at: usize, points: &[u8]) -> impl Iterator<Item = usize> {
+    fn after_point(&self, at: usize, points: &[u8]) -> impl Iterator<Item = usize> {
         let text = self.source.text;
         let end = if points.contains(&byte_at(text, at)) {
             digits_end(text, at + 1)

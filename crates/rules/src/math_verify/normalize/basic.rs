@@ -204,8 +204,8 @@ fn plain_signs(text: &str) -> Option<String> {
             b'{' if byte_at(text, at + 1) == b'.' => Some((at + 2, "{0.")),
             b'{' => braced_comma(text, at).map(|end| (end, ",")),
             b'~' => goes_on(text, at, "~=").then_some((at + 2, "\\approx")),
-            b',' => behind_comma(text, at),
-            b'a' | b'o' => not_behind_letter(text, at)
+            b',' => after_comma(text, at),
+            b'a' | b'o' => not_after_letter(text, at)
                 .then(|| and_or(text, at))
                 .flatten()
                 .map(|end| (end, ",")),
@@ -221,7 +221,7 @@ fn plain_signs(text: &str) -> Option<String> {
                     if at >= following.spaces_end {
                         following = Following::new(text, at);
                     }
-                    behind_space(text, at, length, &following)
+                    at_space(text, at, length, &following)
                 }
             }
             _ => None,
@@ -238,7 +238,7 @@ fn plain_signs(text: &str) -> Option<String> {
 }
 
 /// The white space at `at`, of `length`, with what follows it.
-fn behind_space(
+fn at_space(
     text: &str,
     at: usize,
     length: usize,
@@ -252,7 +252,7 @@ fn behind_space(
         return Some((end, ","));
     }
     if let Some(end) = following.and_or
-        && not_behind_letter(text, at)
+        && not_after_letter(text, at)
     {
         return Some((end, ","));
     }
@@ -267,10 +267,10 @@ fn behind_space(
 }
 
 /// A comma with the word or the dots after it.
-fn behind_comma(text: &str, at: usize) -> Option<(usize, &'static str)> {
+fn after_comma(text: &str, at: usize) -> Option<(usize, &'static str)> {
     let after = spaces_end(text, at + 1);
     if let Some(end) = and_or(text, after)
-        && not_behind_letter(text, at)
+        && not_after_letter(text, at)
     {
         return Some((end, ","));
     }
@@ -323,7 +323,7 @@ fn first_of(text: &str, at: usize, words: &[&str]) -> Option<usize> {
         .map(|word| at + word.len())
 }
 
-fn not_behind_letter(text: &str, at: usize) -> bool {
+fn not_after_letter(text: &str, at: usize) -> bool {
     !byte_before(text, at).is_ascii_alphabetic()
 }
 

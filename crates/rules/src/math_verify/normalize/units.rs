@@ -7,8 +7,7 @@ use crate::math_verify::chars::{
     byte_before, char_before, is_digit, is_space, spaces_start, strip,
 };
 
-/// What counts as a unit, by its last byte; 0 for those that end in `.`, which stands for any character. A plural ending
-/// may follow each.
+/// What counts as a unit, by its last byte; 0 for those that end in `.`, which stands for any character. A plural ending may follow each.
 static UNITS: LazyLock<HashMap<u8, Vec<&'static str>>> = LazyLock::new(|| {
     let mut by_ending: HashMap<u8, Vec<&str>> = HashMap::new();
     for unit in include_str!("units.txt")
@@ -103,8 +102,7 @@ fn unit_start(text: &str, unit: &str) -> Option<usize> {
     fits.then_some(rest.as_str().len())
 }
 
-/// The end of what is kept if a unit begins at `start`: after the digit or the brace before the white space, or else
-/// after the first white space.
+/// The end of what is kept if a unit begins at `start`: after the digit or the brace before the white space, or else after the first white space.
 fn end_before(text: &str, start: usize) -> Option<usize> {
     let spaces = spaces_start(text, start);
     match char_before(text, spaces) {

@@ -1,5 +1,4 @@
-//! Expressions as `SymPy` builds them before it evaluates anything. Sums and products keep the order and the nesting
-//! that the reading gave them.
+//! Expressions as `SymPy` builds them before it evaluates anything. Sums and products keep the order and the nesting that the reading gave them.
 
 use dashu_int::IBig;
 use dashu_ratio::RBig;

@@ -22,8 +22,7 @@ impl Grammar<'_> {
         })
     }
 
-    /// Products and quotients with a sign. In the argument of a function without parentheses (`bare`) factors after
-    /// the first are no functions.
+    /// Products and quotients with a sign. In the argument of a function without parentheses (`bare`) factors after the first are no functions.
     pub(super) fn product(&mut self, at: u32, bare: bool) -> Ends {
         let start = self.signed(at, bare);
         let signs = [Token::Times, Token::Divide, Token::Modulo, Token::Colon];

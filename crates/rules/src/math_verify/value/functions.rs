@@ -51,8 +51,7 @@ impl Grammar<'_> {
         }
     }
 
-    /// Subscript and superscript in either order, each possibly absent. In `a_b^c` the superscript is that of the
-    /// subscript, unless `of_whole`.
+    /// Subscript and superscript in either order, each possibly absent. In `a_b^c` the superscript is that of the subscript, unless `of_whole`.
     pub(super) fn scripts(&mut self, at: u32, of_whole: bool) -> Vec<Scripts> {
         let mut found: Vec<Scripts> = Vec::new();
         let mut push = |lower, upper, end| {

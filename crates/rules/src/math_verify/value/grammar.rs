@@ -1,8 +1,7 @@
 //! The grammar: every rule says in which ways it can be read from a token on, the preferred way first.
 //!
 //! Math-Verify's parser tries alternatives in a fixed order and takes the first with which the *whole* text can be
-//! read. The same comes out of ordered lists of ends that are joined in order; reading each rule at each place once
-//! keeps that cheap.
+//! read. The same comes out of ordered lists of ends that are joined in order; reading each rule at each place once keeps that cheap.
 
 use super::token::{Lexeme, Token};
 use super::tree::{Ends, Node, NodeId};

@@ -71,8 +71,7 @@ fn worked_out(term: Expr) -> Expr {
     exact(&term).map_or(term, Expr::number)
 }
 
-/// A sum or product of matrices, worked out into one; `None` where the shapes do not fit, and for powers, which
-/// Math-Verify does not work out either.
+/// A sum or product of matrices, worked out into one; `None` where the shapes do not fit, and for powers, which Math-Verify does not work out either.
 pub(super) fn combined(term: &Expr) -> Option<Expr> {
     match term {
         Expr::Call(Function::Matrix, _) => Some(term.clone()),

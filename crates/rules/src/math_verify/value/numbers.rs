@@ -10,8 +10,7 @@ const MAX_DIGITS: usize = 4_300;
 /// Powers of ten beyond this are not made.
 const MAX_EXPONENT: i64 = 4_300;
 
-/// An integer without a point, else a decimal; scientific notation is a decimal. `None` where it is no number or
-/// longer than Python reads.
+/// An integer without a point, else a decimal; scientific notation is a decimal. `None` where it is no number or longer than Python reads.
 pub(super) fn parse(text: &str) -> Option<Expr> {
     let text = text.trim();
     let (negative, body) = match text.strip_prefix('-') {

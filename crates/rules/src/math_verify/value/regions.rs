@@ -61,7 +61,7 @@ fn collect(value: &Value, found: &mut Vec<Expr>) -> Option<()> {
 enum Place<'e> {
     On(&'e Expr),
     /// After this end and before the next; `None` before the first.
-    Behind(Option<&'e Expr>),
+    After(Option<&'e Expr>),
 }
 
 fn holds(value: &Value, place: Place<'_>) -> bool {
@@ -70,7 +70,7 @@ fn holds(value: &Value, place: Place<'_>) -> bool {
             Place::On(end) => items.iter().any(
                 |item| matches!(item, Value::Term(term) if order(term, end) == Some(Ordering::Equal)),
             ),
-            Place::Behind(_) => false,
+            Place::After(_) => false,
         },
         Value::Interval(interval) => {
             let above = match place {
@@ -79,8 +79,8 @@ fn holds(value: &Value, place: Place<'_>) -> bool {
                     Some(Ordering::Equal) => !interval.lower_open,
                     _ => false,
                 },
-                Place::Behind(None) => interval.lower == Expr::Constant(Constant::NegativeInfinity),
-                Place::Behind(Some(end)) => matches!(
+                Place::After(None) => interval.lower == Expr::Constant(Constant::NegativeInfinity),
+                Place::After(Some(end)) => matches!(
                     order(&interval.lower, end),
                     Some(Ordering::Less | Ordering::Equal)
                 ),
@@ -91,8 +91,8 @@ fn holds(value: &Value, place: Place<'_>) -> bool {
                     Some(Ordering::Equal) => !interval.upper_open,
                     _ => false,
                 },
-                Place::Behind(None) => true,
-                Place::Behind(Some(end)) => order(end, &interval.upper) == Some(Ordering::Less),
+                Place::After(None) => true,
+                Place::After(Some(end)) => order(end, &interval.upper) == Some(Ordering::Less),
             };
             above && below
         }
@@ -129,10 +129,10 @@ pub(super) fn same(a: &Value, b: &Value) -> Option<bool> {
     let ends = ends(&[a, b])?;
     let agree = |place: Place<'_>| holds(a, place) == holds(b, place);
     Some(
-        agree(Place::Behind(None))
+        agree(Place::After(None))
             && ends
                 .iter()
-                .all(|end| agree(Place::On(end)) && agree(Place::Behind(Some(end)))),
+                .all(|end| agree(Place::On(end)) && agree(Place::After(Some(end)))),
     )
 }
 
@@ -251,13 +251,13 @@ fn describes(differences: &[(Operator, Expr)], variable: &str, set: &Value, ends
     }
     let below = marks.first().map_or(-1.0, |first| first - 1.0);
     let above = marks.last().map_or(1.0, |last| last + 1.0);
-    let mut gaps = vec![(Place::Behind(None), (below - 1.0e4, below + 0.999, false))];
+    let mut gaps = vec![(Place::After(None), (below - 1.0e4, below + 0.999, false))];
     for (at, end) in ends.iter().enumerate() {
         let from = marks[at];
         match marks.get(at + 1) {
-            Some(to) => gaps.push((Place::Behind(Some(end)), (from, *to, false))),
+            Some(to) => gaps.push((Place::After(Some(end)), (from, *to, false))),
             None => gaps.push((
-                Place::Behind(Some(end)),
+                Place::After(Some(end)),
                 (above - 0.999, above + 1.0e4, true),
             )),
         }
@@ -279,8 +279,8 @@ fn agrees_between(
         let share = step as f64 / TRIES as f64;
         // The outer gaps are tried near their inner end most.
         let share = match place {
-            Place::Behind(None) => 1.0 - share.powi(8),
-            Place::Behind(Some(_)) if last_gap => share.powi(8),
+            Place::After(None) => 1.0 - share.powi(8),
+            Place::After(Some(_)) if last_gap => share.powi(8),
             _ => share + 0.003,
         };
         let x = from + (to - from) * share;

@@ -78,8 +78,7 @@ fn is_finite(term: &Expr) -> bool {
     }
 }
 
-/// An interval from two ends: a tuple where it would be upside down, empty or a point where the ends say so, and
-/// `None` where `SymPy` refuses.
+/// An interval from two ends: a tuple where it would be upside down, empty or a point where the ends say so, and `None` where `SymPy` refuses.
 pub(super) fn interval(lower: Expr, upper: Expr, open: bool, close: bool) -> Option<Value> {
     if lower.is_matrix() || upper.is_matrix() {
         return None;

@@ -97,15 +97,15 @@ fn bucket(text: &str) -> usize {
 fn spelled(rest: &str) -> Option<(Token, usize)> {
     let fits = |(word, token): &(&str, Token)| {
         let end = word.len();
-        let behind = rest.strip_prefix(word)?;
+        let following = rest.strip_prefix(word)?;
         Some(match token {
             Token::Accent => {
-                let inside = behind.strip_prefix(is_space).unwrap_or(behind);
+                let inside = following.strip_prefix(is_space).unwrap_or(following);
                 let close = inside.strip_prefix('{')?.find('}')?;
                 (*token, rest.len() - inside.len() + close + 2)
             }
-            Token::Greek | Token::OtherSymbol if behind.starts_with(' ') => (*token, end + 1),
-            Token::Gamma if behind.starts_with(' ') => (Token::Greek, end + 1),
+            Token::Greek | Token::OtherSymbol if following.starts_with(' ') => (*token, end + 1),
+            Token::Gamma if following.starts_with(' ') => (Token::Greek, end + 1),
             _ => (*token, end),
         })
     };
@@ -128,21 +128,21 @@ fn is_digit(c: char) -> bool {
 /// A number, with what makes it a percentage or scientific notation.
 fn number(rest: &str) -> Option<(Token, usize)> {
     let mut length = run(rest, is_digit);
-    if let Some(behind) = rest[length..].strip_prefix('.') {
-        let decimals = run(behind, is_digit);
+    if let Some(following) = rest[length..].strip_prefix('.') {
+        let decimals = run(following, is_digit);
         length += if decimals > 0 { 1 + decimals } else { 0 };
     }
     if length == 0 {
         return None;
     }
-    let behind = &rest[length..];
-    let unspaced = behind.strip_prefix(is_space).unwrap_or(behind);
+    let following = &rest[length..];
+    let unspaced = following.strip_prefix(is_space).unwrap_or(following);
     for sign in ["\\%", "%"] {
-        if let Some(behind) = unspaced.strip_prefix(sign) {
-            return Some((Token::PercentNumber, rest.len() - behind.len()));
+        if let Some(following) = unspaced.strip_prefix(sign) {
+            return Some((Token::PercentNumber, rest.len() - following.len()));
         }
     }
-    if let Some(exponent) = behind.strip_prefix('E') {
+    if let Some(exponent) = following.strip_prefix('E') {
         let sign = match spelled(exponent) {
             Some((Token::Plus | Token::Minus, sign)) => sign,
             _ => 0,
@@ -157,10 +157,10 @@ fn number(rest: &str) -> Option<(Token, usize)> {
 
 /// `d` and the variable after it: a letter or a command.
 fn differential(rest: &str) -> usize {
-    let Some(behind) = rest.strip_prefix('d') else {
+    let Some(following) = rest.strip_prefix('d') else {
         return 0;
     };
-    let variable = behind.trim_start_matches(is_space);
+    let variable = following.trim_start_matches(is_space);
     let before = rest.len() - variable.len();
     let letter = |c: char| c.is_ascii_alphabetic();
     match variable.strip_prefix('\\').map(|name| run(name, letter)) {
@@ -173,8 +173,8 @@ fn differential(rest: &str) -> usize {
 /// `\begin{array}{ccc}`.
 fn array(rest: &str) -> Option<usize> {
     let columns = rest.strip_prefix("\\begin{array}{")?;
-    let behind = columns.trim_start_matches(['c', 'l', 'r']);
-    Some(rest.len() - behind.strip_prefix('}')?.len())
+    let following = columns.trim_start_matches(['c', 'l', 'r']);
+    Some(rest.len() - following.strip_prefix('}')?.len())
 }
 
 /// The token at the beginning of a text that is not empty, and its length.
@@ -203,8 +203,8 @@ pub(super) fn tokens(text: &str) -> Option<Vec<Lexeme<'_>>> {
     let mut rest = text;
     while !rest.is_empty() {
         let (kind, length) = first(rest)?;
-        let (text, behind) = rest.split_at(length);
-        rest = behind;
+        let (text, following) = rest.split_at(length);
+        rest = following;
         if kind == Token::Space {
             continue;
         }
