@@ -200,6 +200,14 @@ fn other_currency(gold: &Side, pred: &Side) -> bool {
     named(gold).zip(named(pred)).is_some_and(|(a, b)| a != b)
 }
 
+/// What was read, where it is another value than one of a list.
+fn value_of<'a>(pred: &'a Side, gold: &Answer) -> &'a str {
+    match gold {
+        Answer::List(_) | Answer::Set(_) | Answer::Tuple(_) => "",
+        _ => &pred.text,
+    }
+}
+
 /// Why an answer may have been given in a way that is not known.
 const MENTIONED: &str = "the words of the reference stand in what announces no answer";
 
@@ -273,9 +281,6 @@ fn strict(
         }
         read if ends_in(response, &read, &gold) => {
             return alike(&gold.text, &gold.text, "what the last sentence ends in");
-        }
-        read if is_listed(response, &read, &gold, &Options::from(config)) => {
-            return alike(&gold.text, &gold.text, "a list, line by line");
         }
         Ok(side) => side,
         Err(_) if response.len() > extract::LONGEST => return too_long(),
@@ -367,7 +372,13 @@ fn strict(
                     if !extract::is_announced(pred.method) && is_among(a, b, &options)
                         || !extract::is_stated(pred.method)
                             && !matches!((a, b), (Answer::Truth(_), Answer::Truth(_)))
-                            && extract::holds_near_end(response, &pred.text, &gold.text) =>
+                            && extract::bare(response) != pred.text
+                            && response.trim().contains(char::is_whitespace)
+                            && extract::holds_near_end(
+                                response,
+                                value_of(&pred, a),
+                                &gold.text,
+                            ) =>
                 {
                     MENTIONED
                 }
@@ -418,50 +429,27 @@ fn lone_unit(text: &str) -> bool {
 fn ends_in(pred: &str, read: &Result<Side, String>, gold: &Side) -> bool {
     let announced = |side: &Side| extract::is_announced(side.method);
     let answer = gold.answer.as_ref();
-    if gold.qualified || read.as_ref().is_ok_and(announced) {
+    if gold.qualified
+        || read.as_ref().is_ok_and(announced)
+        // A refusal, or thinking that does not end.
+        || read.as_ref().is_err_and(|it| it != extract::NOTHING_FOUND)
+        || matches!(answer, Ok(Answer::Choice(_)))
+    {
         return false;
-    }
-    if matches!(answer, Ok(Answer::Choice(_))) {
-        return extract::stands_alone(pred, |it| it == gold.text);
     }
     let lettered = gold.text.contains(|it: char| it.is_alphabetic());
     let numbered = gold.text.contains(|it: char| it.is_ascii_digit());
-    let bare = without_article(extract::bare(&gold.text));
+    let worded = !numbered || matches!(answer, Ok(Answer::Text(_)));
+    let bare = extract::bare(&gold.text);
+    let bare = bare.strip_prefix("the ").unwrap_or(bare);
     // Co is no CO.
     let symbol = words::ELEMENT.contains_exactly(bare);
-    let bare = &plain(bare);
-    let text = answer.is_ok_and(|it| matches!(it, Answer::Text(_)));
-    let worded = !numbered || text;
-    let options = Options::from(&Config::default());
-    let same = |it: &Answer| match (answer, it) {
-        (Ok(a), Answer::Text(_)) if text => compare::compare(a, it, &options).equal == Some(true),
-        (answer, it) => answer == Ok(it),
-    };
     let is = |text: &str| {
-        let text = &plain(without_article(text));
         !symbol && text.eq_ignore_ascii_case(bare)
             || text == bare
-            || worded && parse::parse(text).is_ok_and(|it| same(&it))
+            || worded && parse::parse(text).is_ok_and(|it| answer == Ok(&it))
     };
-    extract::stands_alone(pred, |it| {
-        plain(without_article(it)).eq_ignore_ascii_case(bare)
-    }) || (lettered || text) && extract::ends_in(pred, is)
-}
-
-/// Does a response that announces no answer end in a list of bullets that is the list of `gold`?
-fn is_listed(pred: &str, read: &Result<Side, String>, gold: &Side, options: &Options) -> bool {
-    let announced = |side: &Side| extract::is_announced(side.method) && side.method != "total";
-    let answer = gold.answer.as_ref().ok();
-    let answer = answer.filter(|it| matches!(it, Answer::List(_) | Answer::Set(_)));
-    let listed = extract::listed(pred).and_then(|it| parse::parse(&it).ok());
-    let same = |(a, b): (&Answer, Answer)| compare::compare(a, &b, options).equal == Some(true);
-    !(gold.qualified || read.as_ref().is_ok_and(announced)) && answer.zip(listed).is_some_and(same)
-}
-
-/// A text with plain apostrophes, hyphens and arrows.
-fn plain(text: &str) -> String {
-    let text = text.replace('’', "'").replace('→', "->");
-    text.replace(['‑', '‐'], "-")
+    lettered && extract::ends_in(pred, is)
 }
 
 fn compared(comparison: Comparison, gold: &str, pred: &str) -> Verification {

@@ -133,11 +133,11 @@ pub(super) fn is_named(expr: &Expr) -> bool {
     }
 }
 
-/// `A^{-1}`, `M^2`.
+/// `A^{-1}`: other powers of a matrix are of a matrix that is asked for.
 fn is_power_of_name(answer: &Answer) -> bool {
     matches!(expressions::expression(answer), Some(Expr::Power(power))
         if matches!(&power.0, Expr::Symbol(name) if name.len() == 1 && name.starts_with(char::is_uppercase))
-            && matches!(&power.1, Expr::Number(exponent) if exponent.is_int()))
+            && matches!(&power.1, Expr::Number(exponent) if *exponent == Rational::NEG_ONE))
 }
 
 /// f⁻¹(x), read as a product.

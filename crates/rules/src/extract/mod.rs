@@ -132,7 +132,7 @@ pub(crate) fn extract<'t>(text: &'t str, role: Role, config: &Config) -> Result<
 }
 
 pub(crate) use decimal::{of_commas, same_but_for_comma};
-pub(crate) use ending::{ends_in, listed, stands_alone};
+pub(crate) use ending::ends_in;
 pub(crate) use labelled::parts;
 pub(crate) use markup::trim_markup as bare;
 pub(crate) use no_answer::is_refusal as refuses;
@@ -232,40 +232,44 @@ pub(crate) fn mentions(text: &str, answer: &str) -> bool {
             .all(|word| word == "and" || near.contains(word))
 }
 
-/// Do the last three lines of a text, `read` apart, hold all numbers of an answer, or where it has none half of its words? Then what was read
-/// there may be another value than the one that is meant: "0.50 kg, or 500 grams", "The First World War".
+/// Do the last three lines of a text, `read` apart, hold all numbers of an answer, and not as what is reckoned with, or where it has none
+/// all its words? Then what was read there may be another value than the one that is meant: "0.50 kg, or 500 grams".
 pub(crate) fn holds_near_end(text: &str, read: &str, answer: &str) -> bool {
     let near = &text[text.ceil_char_boundary(text.len().saturating_sub(MENTION))..];
     let fence = |it: &&str| it.trim().is_empty() || it.starts_with("```");
     let lines = near.lines().rev().filter(|it| !fence(it));
-    let end = lines.take(3).collect::<Vec<_>>().join(" ");
-    let (numbers, mut words): (Vec<_>, Vec<_>) =
-        tokens(bare(answer)).partition(|it| it.ends_with(|last: char| last.is_ascii_digit()));
-    if !numbers.is_empty() {
-        let among: Vec<_> = match read {
-            "" => tokens(&end).collect(),
-            read => tokens(&end.replace(read, " ")).collect(),
-        };
-        return numbers.iter().all(|it| among.contains(it));
-    }
+    let end = lines.take(3).collect::<Vec<_>>().join("\n");
+    let end = match read {
+        "" => end,
+        read => end.replacen(read, " ", 1),
+    };
+    let (numbers, mut words): (Vec<_>, Vec<_>) = tokens(bare(answer), false)
+        .partition(|it| it.ends_with(|last: char| last.is_ascii_digit()));
     if words.len() > 1 {
         words.retain(|it| it.chars().count() > 2 && it != "the" && it != "and");
     }
-    let among: Vec<_> = tokens(&end).collect();
-    let held = words.iter().filter(|it| among.contains(it)).count();
-    held > 0 && 2 * held >= words.len()
+    let among: Vec<_> = tokens(&end, true).collect();
+    let held = |of: &[String]| !of.is_empty() && of.iter().all(|it| among.contains(it));
+    held(&numbers) || numbers.is_empty() && held(&words)
 }
 
-/// The words of a text, small but for single letters, and its numbers with their signs, without separators and zeros at their ends.
-fn tokens(text: &str) -> impl Iterator<Item = String> {
+/// The words of a text, small but for single letters, and its numbers with their signs, without separators and zeros at their ends;
+/// if `stated` none that an operator stands beside.
+fn tokens(text: &str, stated: bool) -> impl Iterator<Item = String> {
     let text = text.replace("\\text", " ").replace('−', "-");
+    let operator = |it: char| "+*/×÷·^".contains(it);
     let parts = text.split(|it: char| !(it.is_alphanumeric() || matches!(it, '.' | ',')));
     let plain = |part: &str| {
         let at = words::offset(&text, part);
         let token = part.trim_matches([',', '.']).replace(',', "");
         let number = token.starts_with(|it: char| it.is_ascii_digit());
-        let before = text[..at].strip_suffix('-').filter(|_| number);
-        let sign = before
+        let (before, after) = (&text[..at], text[at + part.len()..].trim_start());
+        let beside = before.trim_end().ends_with(operator) || after.starts_with(operator);
+        if stated && number && (beside || after.starts_with("- ")) {
+            return String::new();
+        }
+        let signed = before.strip_suffix('-').filter(|_| number);
+        let sign = signed
             .is_some_and(|it| !it.ends_with(|last: char| last.is_alphanumeric() || last == ')'));
         let token = match token.split_once('.') {
             Some((whole, places)) if number => {

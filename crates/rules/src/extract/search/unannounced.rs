@@ -106,11 +106,6 @@ impl Search<'_, '_, '_> {
                 .or_else(|| aside::before_bracket(&text[range.clone()]))
                 .or_else(|| aside::before_rounded(&text[range.clone()]));
             let range = range.start..parts.map_or(range.end, |at| range.start + at);
-            // "x² = 9 ⟹ x = ±3"
-            let concluded = text[range.clone()].rsplit_once('⟹');
-            let formula = |it: &str| it.len() < 2 || !it.starts_with(char::is_alphabetic);
-            let concluded = concluded.filter(|(before, _)| words::words_of(before).all(formula));
-            let range = concluded.map_or(range.start, |(_, it)| range.end - it.len())..range.end;
             if let Some(mut reading) = sentence(self.source, range.clone()) {
                 let mut doubtful = aside::restates(&text[range.clone()])
                     || begins_with_number(&text[..range.start]);
@@ -127,11 +122,13 @@ impl Search<'_, '_, '_> {
                     doubtful |= unsure;
                 }
                 let (mut from, to) = (reading.range.start, reading.range.end);
+                let mut told = "";
                 // "72 inches ÷ 12 = 6 feet": the operators of a chain are no operators of its result.
                 let (head, result) = text[from..to].rsplit_once("= ").unwrap_or_default();
                 let scaled = words::words_of(result).any(|it| words::MAGNITUDE.contains(it));
                 let joined = head.contains(", ") || reading.text.contains('=') || scaled;
                 if !(head.is_empty() || joined || text[to..range.end].contains(char::is_numeric)) {
+                    told = &text[range.start.min(from)..from];
                     from += head.len() + 2;
                 }
                 let mut before = &text[range.start.min(from)..from];
@@ -156,6 +153,7 @@ impl Search<'_, '_, '_> {
                     Form::Choice => qualifiers::change_choice(before, &text[from..to], after),
                     _ => {
                         qualifiers::change_near(before, after)
+                            || qualifiers::change_near(told, after)
                             || qualifiers::could_be(before)
                             // A fragment states its value, and tells no story.
                             || trim_markup(before).is_empty()
