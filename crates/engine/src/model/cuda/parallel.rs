@@ -17,6 +17,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::buffers::StepLimits;
 use super::decoder::{CudaDecoder, CudaModel};
+use super::error::driver;
 use super::nccl::{Group, Member};
 use super::sampling::{SampleRequest, Sampled};
 use crate::checkpoint::{ModelConfig, Weights};
@@ -25,9 +26,6 @@ use crate::model::precision::Precision;
 use crate::model::profile::Profile;
 use crate::model::shard::Shard;
 use crate::model::{ModelError, StepBatch};
-
-/// The tokens of the sum that NCCL is tried with: those of a long step.
-const TRIED_TOKENS: usize = 8192;
 
 /// What a GPU has, with its context made current before it is freed.
 struct Held<T> {
@@ -69,6 +67,20 @@ impl Gpus {
                     .iter()
                     .map(|device| Ok(device.as_cuda_device()?.clone()));
                 let cuda: Vec<CudaDevice> = cuda.collect::<Result<_, ModelError>>()?;
+                let names = cuda
+                    .iter()
+                    .map(|device| device.cuda_stream().context().name());
+                let names: Vec<String> = names
+                    .collect::<Result<_, _>>()
+                    .map_err(driver("its name"))?;
+                // Others multiply in another order, and what they keep for themselves would not be the same bits.
+                if let Some(other) = names.iter().find(|other| **other != names[0]) {
+                    return Err(ModelError::Unsupported(format!(
+                        "--tensor-parallel {} takes GPUs of one kind, and there are {} and {other} among these",
+                        names.len(),
+                        names[0]
+                    )));
+                }
                 let there = several.to_vec();
                 let pool = ThreadPoolBuilder::new()
                     .num_threads(devices.len())
@@ -122,8 +134,12 @@ impl Gpus {
             };
             if is_end {
                 let _ = first.set(rank);
+                let why = match &result {
+                    Ok(Err(error)) => error.to_string(),
+                    _ => "a panic".into(),
+                };
                 // Now, not when all are done: the others may already wait.
-                group.stop();
+                group.stop(&format!("{}: {why}", name(&self.devices[rank])));
             }
             result.unwrap_or_else(|panic| resume_unwind(panic))
         });
@@ -191,16 +207,19 @@ impl ParallelModel {
         Shard::new(0, devices.len()).config(config)?;
         let gpus = Gpus::new(devices)?;
         let mut nothing = vec![(); devices.len()];
-        if gpus.several.is_some() {
-            gpus.each(&mut nothing, Failing::AmongSums, |rank, ()| {
-                let (_, member) = gpus.shard(rank);
-                let device = devices[rank].as_cuda_device()?;
-                let largest = TRIED_TOKENS * config.hidden;
-                member.map_or(Ok(()), |member| {
-                    member.check(device, largest, precision.compute)
-                })
-            })?;
-        }
+        let mut tried = gpus.each(&mut nothing, Failing::BeforeSums, |rank, ()| {
+            let (_, Some(member)) = gpus.shard(rank) else {
+                return Ok(None);
+            };
+            let device = &devices[rank];
+            let tried = member.tried(device.as_cuda_device()?, config.hidden, precision.compute)?;
+            Ok(Some((member, Held::new(device, tried))))
+        })?;
+        gpus.each(&mut tried, Failing::AmongSums, |rank, tried| {
+            tried.take().map_or(Ok(()), |(member, tried)| {
+                member.check(devices[rank].as_cuda_device()?, &tried.value)
+            })
+        })?;
         let parts = gpus.each(&mut nothing, Failing::BeforeSums, |rank, ()| {
             let (device, part) = (&devices[rank], gpus.shard(rank));
             let model = CudaModel::load(config, weights, device, precision, part)?;
@@ -312,7 +331,7 @@ impl ParallelDecoder {
                 rows.find(|(_, (one, other))| one.token != other.token)
             {
                 return Err(ModelError::Device(format!(
-                    "{} chose token {:?} for row {row} and {} chose {:?}: their sums are not the same",
+                    "{} chose token {:?} for row {row} and {} chose {:?}: their sums or their own products differ (are they GPUs of one kind?)",
                     name(&self.gpus.devices[0]),
                     one.token,
                     name(&self.gpus.devices[rank + 1]),
@@ -329,7 +348,9 @@ impl ParallelDecoder {
     /// As [`Self::launch`].
     pub fn logits(&mut self, batch: &StepBatch) -> Result<Tensor, ModelError> {
         self.launch(batch)?;
-        self.parts[0].value.logits()
+        let logits = self.each(Failing::AmongSums, |_, part| part.logits())?;
+        let first = logits.into_iter().next();
+        first.ok_or_else(|| ModelError::Batch("a model on no device".into()))
     }
 
     fn each<R: Send>(
