@@ -207,10 +207,29 @@ impl Drop for Group {
 }
 
 /// What a group's sums are tried with, on one GPU.
+///
+/// In sums of every size, as NCCL adds in ways that depend on it, and connects the GPUs and takes memory for each way when it is first
+/// wanted: a call then waits for GPUs that may have failed. So a round begins when the one before went well on all.
 pub(super) struct Tried {
     own: Array,
     long: Array,
     hidden: usize,
+}
+
+impl Tried {
+    /// One of known numbers, and those of 1, 2, 4 and so on tokens.
+    pub(super) const ROUNDS: usize = 2 + TRIED_TOKENS.ilog2() as usize;
+
+    /// What a round adds up.
+    ///
+    /// # Errors
+    /// [`ModelError::Batch`] for one that there is not.
+    pub(super) fn numbers(&self, round: usize) -> Result<Slice<'_>, ModelError> {
+        match round {
+            0 => Ok(self.own.all()),
+            _ => self.long.part(0..self.hidden << (round - 1)),
+        }
+    }
 }
 
 /// One GPU of a [`Group`].
@@ -259,7 +278,7 @@ impl Member {
         nccl.check(code, "a sum over the GPUs")
     }
 
-    /// What [`Self::check`] adds up, for a model whose tokens have `hidden` numbers of `dtype`.
+    /// What is added up before the first step, for a model whose tokens have `hidden` numbers of `dtype`.
     ///
     /// # Errors
     /// [`ModelError::OutOfMemory`].
@@ -280,23 +299,14 @@ impl Member {
         })
     }
 
-    /// Checks that the GPUs add up. Sums of every size, as NCCL adds in ways that depend on it, and connects the GPUs and takes
-    /// memory for each way when it is first wanted: among the sums of a step a call would then wait for GPUs that may have failed. All
-    /// members have to call it at once, when all have what is tried: the first sums wait for all inside the call.
+    /// Checks the sums of the first of [`Tried::ROUNDS`].
     ///
     /// # Errors
-    /// As [`Self::sum`], and where a sum is wrong.
+    /// [`ModelError::Device`] where they are wrong.
     pub(super) fn check(&self, device: &CudaDevice, tried: &Tried) -> Result<(), ModelError> {
-        let Tried { own, long, hidden } = tried;
-        self.sum(own.all())?;
-        let mut rows = 1;
-        while rows <= TRIED_TOKENS {
-            self.sum(long.part(0..rows * hidden)?)?;
-            rows *= 2;
-        }
         let ranks = self.group.ranks.len();
         let expected = (ranks * (ranks + 1) / 2) as f32;
-        let sums = own.all().to_host(device)?;
+        let sums = tried.own.all().to_host(device)?;
         if sums.iter().any(|sum| sum.to_bits() != expected.to_bits()) {
             return Err(ModelError::Device(format!(
                 "NCCL's sums over the GPUs are wrong: {} where {expected} is right",

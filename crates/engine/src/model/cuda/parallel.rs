@@ -18,7 +18,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use super::buffers::StepLimits;
 use super::decoder::{CudaDecoder, CudaModel};
 use super::error::driver;
-use super::nccl::{Group, Member};
+use super::nccl::{Group, Member, Tried};
 use super::sampling::{SampleRequest, Sampled};
 use crate::checkpoint::{ModelConfig, Weights};
 use crate::model::device::{CurrentOnDrop, DeviceChoice, make_current};
@@ -115,6 +115,47 @@ impl Gpus {
         failing: Failing,
         work: impl Fn(usize, &mut T) -> Result<R, ModelError> + Sync,
     ) -> Result<Vec<R>, ModelError> {
+        self.each_by(all, failing, work, |pool, one| {
+            pool.broadcast(|thread| one(thread.index()))
+        })
+    }
+
+    /// As [`Self::each`] before sums, on threads outside the pool: what is done in parallel on the host has all its processors there, and
+    /// in the pool as many as there are GPUs.
+    fn each_apart<R: Send>(
+        &self,
+        work: impl Fn(usize) -> Result<R, ModelError> + Sync,
+    ) -> Result<Vec<R>, ModelError> {
+        let mut nothing = vec![(); self.devices.len()];
+        let work = |rank: usize, (): &mut ()| {
+            make_current(&self.devices[rank]);
+            work(rank)
+        };
+        self.each_by(&mut nothing, Failing::BeforeSums, work, |_, one| {
+            std::thread::scope(|scope| {
+                let spawn =
+                    |rank| std::thread::Builder::new().spawn_scoped(scope, move || one(rank));
+                let threads: Vec<_> = (0..self.devices.len()).map(spawn).collect();
+                let ended = threads.into_iter().map(|thread| match thread {
+                    Ok(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)),
+                    Err(error) => Err(ModelError::Device(format!("a thread for a GPU: {error}"))),
+                });
+                ended.collect()
+            })
+        })
+    }
+
+    /// As [`Self::each`]; `start` calls what it gets for each GPU by its number, and returns the results in their order.
+    fn each_by<T: Send, R: Send>(
+        &self,
+        all: &mut [T],
+        failing: Failing,
+        work: impl Fn(usize, &mut T) -> Result<R, ModelError> + Sync,
+        start: impl FnOnce(
+            &ThreadPool,
+            &(dyn Fn(usize) -> Result<R, ModelError> + Sync),
+        ) -> Vec<Result<R, ModelError>>,
+    ) -> Result<Vec<R>, ModelError> {
         let Some((pool, group)) = &self.several else {
             let each = all.iter_mut().enumerate();
             return each.map(|(rank, own)| work(rank, own)).collect();
@@ -122,8 +163,7 @@ impl Gpus {
         let all: Vec<Mutex<&mut T>> = all.iter_mut().map(Mutex::new).collect();
         // What the others say after this one tells nothing of why.
         let first = OnceLock::new();
-        let results = pool.broadcast(|thread| {
-            let rank = thread.index();
+        let results = start(pool, &|rank| {
             // Each thread has its own, and one call ends before the next begins.
             let mut own = all[rank].lock().unwrap_or_else(PoisonError::into_inner);
             let result = catch_unwind(AssertUnwindSafe(|| work(rank, &mut own)));
@@ -215,12 +255,20 @@ impl ParallelModel {
             let tried = member.tried(device.as_cuda_device()?, config.hidden, precision.compute)?;
             Ok(Some((member, Held::new(device, tried))))
         })?;
+        for round in 0..Tried::ROUNDS {
+            gpus.each(&mut tried, Failing::AmongSums, |_, tried| {
+                let numbers = tried
+                    .as_ref()
+                    .map(|(member, tried)| (member, tried.value.numbers(round)));
+                numbers.map_or(Ok(()), |(member, numbers)| member.sum(numbers?))
+            })?;
+        }
         gpus.each(&mut tried, Failing::AmongSums, |rank, tried| {
             tried.take().map_or(Ok(()), |(member, tried)| {
                 member.check(devices[rank].as_cuda_device()?, &tried.value)
             })
         })?;
-        let parts = gpus.each(&mut nothing, Failing::BeforeSums, |rank, ()| {
+        let parts = gpus.each_apart(|rank| {
             let (device, part) = (&devices[rank], gpus.shard(rank));
             let model = CudaModel::load(config, weights, device, precision, part)?;
             Ok(Some(Held::new(device, model)))
