@@ -210,19 +210,9 @@ impl TensorReader<'_> {
         }
         Err(ModelError::Unsupported(format!(
             "--quantize stored: {} cannot be kept as stored (inputs of a group must be neighbours, 32 at a time, or 64 in FP8; sizes \
-             multiples of 32; scales of 20 bits at most): leave it out{}",
-            names.join(", "),
-            self.of_part()
+             multiples of 32; scales of 20 bits at most): leave it out",
+            names.join(", ")
         )))
-    }
-
-    /// What a message about sizes ends with: whose they are, if not the whole model's.
-    #[cfg(feature = "cuda")]
-    pub(super) fn of_part(&self) -> String {
-        match self.shard.count() {
-            1 => String::new(),
-            count => format!(" (in the part of one of {count} GPUs)"),
-        }
     }
 
     /// As [`Self::qkv`], as stored.

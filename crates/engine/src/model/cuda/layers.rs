@@ -284,14 +284,7 @@ impl Loader<'_> {
 
     fn quantised(&self, (weight, bias): Projection) -> Result<Linear, ModelError> {
         Ok(Linear::Whole(if self.layers == WeightType::F8E4M3 {
-            Weight::fp8(self.cuda, self.operations, &weight, bias.as_ref()).map_err(|error| {
-                match error {
-                    ModelError::Unsupported(why) => {
-                        ModelError::Unsupported(why + &self.checkpoint().of_part())
-                    }
-                    error => error,
-                }
-            })?
+            Weight::fp8(self.cuda, self.operations, &weight, bias.as_ref())?
         } else {
             Weight::plain(&weight, bias.as_ref())?
         }))

@@ -23,6 +23,8 @@ const NAMES: [&str; 2] = ["libnccl.so.2", "libnccl.so"];
 const LEAST_VERSION: c_int = 22_400;
 /// The tokens of the longest sum that NCCL is tried with: those of a long step.
 const TRIED_TOKENS: usize = 8192;
+/// The sums that it is tried with: of known numbers, and of 1, 2, 4 and so on tokens.
+pub(super) const ROUNDS: usize = 2 + TRIED_TOKENS.ilog2() as usize;
 /// How long a failed group waits for a thread that is inside NCCL. Where GPUs are only slow, a call takes seconds.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// `ncclSuccess`, and `ncclSum` of `ncclRedOp_t`.
@@ -211,25 +213,10 @@ impl Drop for Group {
 /// In sums of every size, as NCCL adds in ways that depend on it, and connects the GPUs and takes memory for each way when it is first
 /// wanted: a call then waits for GPUs that may have failed. So a round begins when the one before went well on all.
 pub(super) struct Tried {
+    device: CudaDevice,
     own: Array,
     long: Array,
     hidden: usize,
-}
-
-impl Tried {
-    /// One of known numbers, and those of 1, 2, 4 and so on tokens.
-    pub(super) const ROUNDS: usize = 2 + TRIED_TOKENS.ilog2() as usize;
-
-    /// What a round adds up.
-    ///
-    /// # Errors
-    /// [`ModelError::Batch`] for one that there is not.
-    pub(super) fn numbers(&self, round: usize) -> Result<Slice<'_>, ModelError> {
-        match round {
-            0 => Ok(self.own.all()),
-            _ => self.long.part(0..self.hidden << (round - 1)),
-        }
-    }
 }
 
 /// One GPU of a [`Group`].
@@ -293,20 +280,25 @@ impl Member {
         let own = vec![(self.rank + 1) as f32; COUNT];
         let long = TRIED_TOKENS * hidden;
         Ok(Tried {
+            device: device.clone(),
             own: Array::of(&candle_core::Tensor::new(own, &there)?)?,
             long: Array::zeros(device, long, dtype, "sums over the GPUs")?,
             hidden,
         })
     }
 
-    /// Checks the sums of the first of [`Tried::ROUNDS`].
+    /// One of [`ROUNDS`], all of which all members have to call at once.
     ///
     /// # Errors
-    /// [`ModelError::Device`] where they are wrong.
-    pub(super) fn check(&self, device: &CudaDevice, tried: &Tried) -> Result<(), ModelError> {
+    /// As [`Self::sum`], and where the sums are wrong.
+    pub(super) fn check(&self, tried: &Tried, round: usize) -> Result<(), ModelError> {
+        if round > 0 {
+            return self.sum(tried.long.part(0..tried.hidden << (round - 1))?);
+        }
+        self.sum(tried.own.all())?;
         let ranks = self.group.ranks.len();
         let expected = (ranks * (ranks + 1) / 2) as f32;
-        let sums = tried.own.all().to_host(device)?;
+        let sums = tried.own.all().to_host(&tried.device)?;
         if sums.iter().any(|sum| sum.to_bits() != expected.to_bits()) {
             return Err(ModelError::Device(format!(
                 "NCCL's sums over the GPUs are wrong: {} where {expected} is right",

@@ -18,7 +18,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use super::buffers::StepLimits;
 use super::decoder::{CudaDecoder, CudaModel};
 use super::error::driver;
-use super::nccl::{Group, Member, Tried};
+use super::nccl::{Group, Member, ROUNDS};
 use super::sampling::{SampleRequest, Sampled};
 use crate::checkpoint::{ModelConfig, Weights};
 use crate::model::device::{CurrentOnDrop, DeviceChoice, make_current};
@@ -67,17 +67,13 @@ impl Gpus {
                     .iter()
                     .map(|device| Ok(device.as_cuda_device()?.clone()));
                 let cuda: Vec<CudaDevice> = cuda.collect::<Result<_, ModelError>>()?;
-                let names = cuda
-                    .iter()
-                    .map(|device| device.cuda_stream().context().name());
-                let names: Vec<String> = names
-                    .collect::<Result<_, _>>()
-                    .map_err(driver("its name"))?;
+                let name = |device: &CudaDevice| device.cuda_stream().context().name();
+                let names: Result<Vec<String>, _> = cuda.iter().map(name).collect();
+                let names = names.map_err(driver("its name"))?;
                 // Others multiply in another order, and what they keep for themselves would not be the same bits.
                 if let Some(other) = names.iter().find(|other| **other != names[0]) {
                     return Err(ModelError::Unsupported(format!(
-                        "--tensor-parallel {} takes GPUs of one kind, and there are {} and {other} among these",
-                        names.len(),
+                        "--tensor-parallel takes GPUs of one kind, and there are {} and {other} among these",
                         names[0]
                     )));
                 }
@@ -115,47 +111,6 @@ impl Gpus {
         failing: Failing,
         work: impl Fn(usize, &mut T) -> Result<R, ModelError> + Sync,
     ) -> Result<Vec<R>, ModelError> {
-        self.each_by(all, failing, work, |pool, one| {
-            pool.broadcast(|thread| one(thread.index()))
-        })
-    }
-
-    /// As [`Self::each`] before sums, on threads outside the pool: what is done in parallel on the host has all its processors there, and
-    /// in the pool as many as there are GPUs.
-    fn each_apart<R: Send>(
-        &self,
-        work: impl Fn(usize) -> Result<R, ModelError> + Sync,
-    ) -> Result<Vec<R>, ModelError> {
-        let mut nothing = vec![(); self.devices.len()];
-        let work = |rank: usize, (): &mut ()| {
-            make_current(&self.devices[rank]);
-            work(rank)
-        };
-        self.each_by(&mut nothing, Failing::BeforeSums, work, |_, one| {
-            std::thread::scope(|scope| {
-                let spawn =
-                    |rank| std::thread::Builder::new().spawn_scoped(scope, move || one(rank));
-                let threads: Vec<_> = (0..self.devices.len()).map(spawn).collect();
-                let ended = threads.into_iter().map(|thread| match thread {
-                    Ok(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)),
-                    Err(error) => Err(ModelError::Device(format!("a thread for a GPU: {error}"))),
-                });
-                ended.collect()
-            })
-        })
-    }
-
-    /// As [`Self::each`]; `start` calls what it gets for each GPU by its number, and returns the results in their order.
-    fn each_by<T: Send, R: Send>(
-        &self,
-        all: &mut [T],
-        failing: Failing,
-        work: impl Fn(usize, &mut T) -> Result<R, ModelError> + Sync,
-        start: impl FnOnce(
-            &ThreadPool,
-            &(dyn Fn(usize) -> Result<R, ModelError> + Sync),
-        ) -> Vec<Result<R, ModelError>>,
-    ) -> Result<Vec<R>, ModelError> {
         let Some((pool, group)) = &self.several else {
             let each = all.iter_mut().enumerate();
             return each.map(|(rank, own)| work(rank, own)).collect();
@@ -163,7 +118,8 @@ impl Gpus {
         let all: Vec<Mutex<&mut T>> = all.iter_mut().map(Mutex::new).collect();
         // What the others say after this one tells nothing of why.
         let first = OnceLock::new();
-        let results = start(pool, &|rank| {
+        let results = pool.broadcast(|thread| {
+            let rank = thread.index();
             // Each thread has its own, and one call ends before the next begins.
             let mut own = all[rank].lock().unwrap_or_else(PoisonError::into_inner);
             let result = catch_unwind(AssertUnwindSafe(|| work(rank, &mut own)));
@@ -255,22 +211,26 @@ impl ParallelModel {
             let tried = member.tried(device.as_cuda_device()?, config.hidden, precision.compute)?;
             Ok(Some((member, Held::new(device, tried))))
         })?;
-        for round in 0..Tried::ROUNDS {
-            gpus.each(&mut tried, Failing::AmongSums, |_, tried| {
-                let numbers = tried
-                    .as_ref()
-                    .map(|(member, tried)| (member, tried.value.numbers(round)));
-                numbers.map_or(Ok(()), |(member, numbers)| member.sum(numbers?))
+        for round in 0..ROUNDS {
+            gpus.each(&mut tried, Failing::AmongSums, |_, tried| match tried {
+                Some((member, tried)) => member.check(&tried.value, round),
+                None => Ok(()),
             })?;
         }
-        gpus.each(&mut tried, Failing::AmongSums, |rank, tried| {
-            tried.take().map_or(Ok(()), |(member, tried)| {
-                member.check(devices[rank].as_cuda_device()?, &tried.value)
-            })
-        })?;
-        let parts = gpus.each_apart(|rank| {
+        drop(tried);
+        let parts = gpus.each(&mut nothing, Failing::BeforeSums, |rank, ()| {
             let (device, part) = (&devices[rank], gpus.shard(rank));
-            let model = CudaModel::load(config, weights, device, precision, part)?;
+            // Not on the pool's thread: what the host converts in parallel would have as many threads as there are GPUs.
+            let model = std::thread::scope(|scope| {
+                let load = || {
+                    make_current(device);
+                    CudaModel::load(config, weights, device, precision, part)
+                };
+                let loading = std::thread::Builder::new().spawn_scoped(scope, load);
+                let failed = |error| ModelError::Device(format!("a thread to load: {error}"));
+                let loaded = loading.map_err(failed)?.join();
+                loaded.unwrap_or_else(|panic| resume_unwind(panic))
+            })?;
             Ok(Some(Held::new(device, model)))
         })?;
         Ok(Self { parts, gpus })
@@ -396,9 +356,8 @@ impl ParallelDecoder {
     /// As [`Self::launch`].
     pub fn logits(&mut self, batch: &StepBatch) -> Result<Tensor, ModelError> {
         self.launch(batch)?;
-        let logits = self.each(Failing::AmongSums, |_, part| part.logits())?;
-        let first = logits.into_iter().next();
-        first.ok_or_else(|| ModelError::Batch("a model on no device".into()))
+        let mut logits = self.each(Failing::AmongSums, |_, part| part.logits())?;
+        Ok(logits.swap_remove(0))
     }
 
     fn each<R: Send>(
