@@ -296,7 +296,7 @@ fn a_device_that_fails_stops_the_other() {
         TRIED,
         first,
         first + 1,
-        (first + calls) / 2,
+        u64::midpoint(first, calls),
         calls - 1,
         calls,
     ] {
