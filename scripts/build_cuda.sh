@@ -70,7 +70,8 @@ here=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")" && pwd)
 # shellcheck disable=SC1091
 source "$here/scripts/cuda_libraries.sh"
 find_cuda_libraries "$here/bin/juror" "$here"
-case " $*" in *' --tensor-parallel'*) find_nccl ;; esac
+# It is opened for --tensor-parallel alone, which a panel's file may ask for too.
+find_nccl
 exec "$here/bin/juror" "$@"
 EOF
 chmod +x "$dist/juror"

@@ -90,7 +90,8 @@ impl GpusArgument {
         let together = engine.tensor_parallel.unwrap_or(1);
         if self.gpus.len() == 1 && together > 1 {
             bail!(
-                "--tensor-parallel {together} takes GPUs {together} at a time, and --gpus names one: name a multiple of {together}, or                  the first of {together} with --device"
+                "--tensor-parallel {together} takes GPUs {together} at a time, and --gpus names one: name a multiple of {together}, or \
+                 the first of {together} with --device"
             );
         }
         check_devices(&devices, together)?;
@@ -124,7 +125,7 @@ pub(super) struct EngineArguments {
     /// Have N NVIDIA GPUs hold one model together, each a part of every layer, for models larger than one GPU: those of --gpus in their
     /// order, or N from --device on. Needs NVIDIA's NCCL
     #[arg(long, value_name = "N", value_parser = positive, help_heading = ENGINE)]
-    tensor_parallel: Option<usize>,
+    pub(super) tensor_parallel: Option<usize>,
     /// Compute with candle's operations alone on an NVIDIA GPU: the baseline
     #[arg(long, hide = true)]
     plain_operations: bool,

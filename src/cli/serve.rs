@@ -317,6 +317,16 @@ fn several(
         .iter()
         .map(|(_, line)| (&line.endpoint, line.judge.model.as_str()));
     EndpointArguments::check_keys(judges).or_usage()?;
+    let together = lines
+        .iter()
+        .filter(|(_, line)| line.engine.tensor_parallel.is_some_and(|count| count > 1));
+    if together.count() > 1 {
+        // Sums of two groups may wait for each other where each GPU runs them in its own order.
+        return Err(anyhow!(
+            "--tensor-parallel is for one judge of several: NCCL takes one group on a GPU"
+        ))
+        .or_usage();
+    }
     for (_, line) in &mut lines {
         line.endpoint.of_several();
         let protocol = several::check(&line.judge, &line.endpoint, &line.sampling)?;

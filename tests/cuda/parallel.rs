@@ -241,6 +241,9 @@ fn one_layer() -> Random {
     Random::new("Qwen3ForCausalLM", &sizes)
 }
 
+/// Calls of sums before the first of a step: each device's of its own numbers, and of 1 to 8,192 rows.
+const TRIED: u64 = 2 * 15;
+
 /// As `out_of_memory_at_every_allocation`: on either device, and NCCL's own.
 #[test]
 fn out_of_memory_on_one_of_two_devices() {
@@ -281,12 +284,22 @@ fn a_device_that_fails_stops_the_other() {
     let _alone = alone();
     let random = one_layer();
     run(&random).unwrap();
-    let before = imitation::count("call of a sum");
     imitation::set("fail_sum=0");
     run(&random).unwrap();
     let calls = imitation::count("call of a sum");
-    println!("{calls} calls of sums, {before} before");
-    for number in [1, 2, 4, 5, 6, calls / 2, calls - 1, calls] {
+    println!("{calls} calls of sums");
+    let first = TRIED + 1;
+    for number in [
+        1,
+        2,
+        4,
+        TRIED,
+        first,
+        first + 1,
+        u64::midpoint(first, calls),
+        calls - 1,
+        calls,
+    ] {
         imitation::set(&format!("fail_sum={number}"));
         let why = run(&random).unwrap_err();
         imitation::set("fail_sum=0");
@@ -298,20 +311,36 @@ fn a_device_that_fails_stops_the_other() {
     }
 }
 
-/// Sums that are not the same on all devices do not go unnoticed, wherever in a run.
+/// While a device waits for the others inside NCCL it cannot be stopped: that is over before there is anything that may fail on one.
+#[test]
+fn sums_connect_the_devices_when_they_are_tried_and_never_later() {
+    let _alone = alone();
+    let random = one_layer();
+    let sizes = config(random.config.max_positions);
+    let before = imitation::count("connection");
+    let model = load(&random, &devices(2), Precision::all(DType::BF16), &sizes).unwrap();
+    let tried = imitation::count("connection");
+    // Three ranges of sizes on two devices.
+    assert_eq!(tried - before, 6);
+    generate(model, &random).unwrap();
+    assert_eq!(imitation::count("connection"), tried);
+    nothing_is_left();
+}
+
+/// Sums that are not the same on all devices are noticed where they change a token, wherever in a run.
 #[test]
 fn other_sums_on_one_device_are_noticed() {
     let _alone = alone();
     let random = one_layer();
     let mut noticed = 0;
-    for number in [1, 5, 6, 9, 12] {
+    for number in [1, TRIED + 1, TRIED + 2, TRIED + 5, TRIED + 8] {
         imitation::set(&format!("wrong_sum={number}"));
         let came = run(&random);
         imitation::set("wrong_sum=0");
         nothing_is_left();
         match came {
             Err(why) => {
-                let is_told = why.contains("sums are not the same") || why.contains("are wrong");
+                let is_told = why.contains("products differ") || why.contains("are wrong");
                 assert!(is_told, "sum {number}: {why}");
                 noticed += 1;
             }

@@ -1,6 +1,9 @@
 // NCCL, as far as programs here call it: sums over the devices of one process. A rank's part of a sum is work of its stream: it
-// arrives, waits until all ranks have, and goes on with the result.
+// arrives, waits until all ranks have, and goes on with the result. The first sum of each range of sizes also connects the ranks: its
+// call takes memory, and returns on none before all ranks have made it.
 #include "driver.h"
+
+#include <unistd.h>
 
 namespace {
 
@@ -76,6 +79,8 @@ struct Sum {
 
 struct Communicators {
     int ranks;
+    /// By range of sizes the ranks that connected, or wait for the others.
+    std::map<int, std::set<int>> connected;
     std::map<uint64_t, std::shared_ptr<Sum>> sums;
 };
 
@@ -84,7 +89,7 @@ struct Communicator {
     int rank;
     Device* device;
     /// What the real one takes of its device.
-    void* memory;
+    std::vector<void*> memory;
     uint64_t next = 0;
 };
 
@@ -101,9 +106,34 @@ Communicator& communicator(void* handle, const char* call) {
 }
 
 void end(Communicator& one) {
-    release(*one.device->default_stream, one.memory);
+    for (void* memory : one.memory)
+        release(*one.device->default_stream, memory);
     communicators().erase(&one);
     delete &one;
+}
+
+/// Waits for the other ranks where that has not been done for sums of so many bytes; false without memory.
+bool connect(void* handle, size_t bytes) {
+    const std::shared_ptr<Communicators> all = communicator(handle, "ncclAllReduce").all;
+    const int rank = communicator(handle, "ncclAllReduce").rank, range = bytes < 1 << 10 ? 0 : bytes < 1 << 16 ? 1 : 2;
+    std::set<int>& came = all->connected[range];
+    if (!came.insert(rank).second)
+        return true;
+    for (long waited = 0; came.size() < static_cast<size_t>(all->ranks); waited++) {
+        if (waited >= settings().patience)
+            broken_rule("%zu of %d ranks connect for sums of %zu bytes, and rank %d waits for the others inside ncclAllReduce", came.size(),
+                        all->ranks, bytes, rank);
+        // Another thread may yet come.
+        mutex().unlock();
+        usleep(1000);
+        mutex().lock();
+    }
+    counts()["connection"]++;
+    Communicator& own = communicator(handle, "ncclAllReduce");
+    void* memory = allocate(*own.device, 1 << 16);
+    if (memory != nullptr)
+        own.memory.push_back(memory);
+    return memory != nullptr;
 }
 
 } // namespace
@@ -162,7 +192,7 @@ int ncclCommInitAll(void** handles, int count, const int* ordinals) {
             std::for_each(made.begin(), made.end(), [](Communicator* one) { end(*one); });
             return UNHANDLED_CUDA_ERROR;
         }
-        made.push_back(new Communicator{all, rank, &on, memory});
+        made.push_back(new Communicator{all, rank, &on, {memory}});
         communicators().insert(made.back());
     }
     std::copy(made.begin(), made.end(), handles);
@@ -179,10 +209,12 @@ int ncclAllReduce(const void* from, void* to, size_t count, int type, int operat
                     stream.device->ordinal);
     if (operation != 0 || (type != FLOAT16 && type != FLOAT32 && type != BFLOAT16))
         broken_rule("ncclAllReduce: operation %d on numbers of type %d is not imitated", operation, type);
+    const size_t bytes = count * (type == FLOAT32 ? 4 : 2);
+    if (!connect(handle, bytes))
+        return UNHANDLED_CUDA_ERROR;
     if (++counts()["call of a sum"] == static_cast<uint64_t>(settings().fail_sum))
         return INTERNAL_ERROR;
     const bool is_wrong = counts()["call of a sum"] == static_cast<uint64_t>(settings().wrong_sum);
-    const size_t bytes = count * (type == FLOAT32 ? 4 : 2);
     check_memory("a sum, its source", from, bytes, *own.device);
     check_memory("a sum, its target", to, bytes, *own.device);
     const uint64_t number = own.next++;

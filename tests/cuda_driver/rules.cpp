@@ -3,6 +3,7 @@
 #include "driver.h"
 
 #include "child.h"
+#include <thread>
 
 extern "C" {
 int cuInit(unsigned);
@@ -110,7 +111,7 @@ void multiply(const World& world, const void* weight, void* out, uint64_t rows) 
 struct Sums {
     const World& world;
     void *handles[2], *streams[2], *memory[2];
-    explicit Sums(const World& on) : world(on) {
+    explicit Sums(const World& on, bool connected = true) : world(on) {
         const int ordinals[] = {0, 1};
         ncclCommInitAll(handles, 2, ordinals);
         for (int rank = 0; rank < 2; rank++) {
@@ -119,6 +120,14 @@ struct Sums {
             cuMemAllocAsync(&memory[rank], BYTES, streams[rank]);
             cuMemsetD8Async(memory[rank], 0, BYTES, streams[rank]);
         }
+        if (!connected)
+            return;
+        // Each waits for the other inside the call.
+        std::thread other([this] { add(1); });
+        add(0);
+        other.join();
+        for (void* stream : streams)
+            cuStreamSynchronize(stream);
     }
     void add(int rank, size_t count = COUNT) const {
         constexpr int FLOAT32 = 7, SUM = 0;
@@ -267,14 +276,20 @@ const Fault FAULTS[] = {
          cuMemAllocAsync(&small, 60, world.stream);
          multiply(world, world.memory, small, 4);
      }},
-    {"rank 1 of 2 never came to sum 0 of 64 numbers, which rank 0 waits for",
+    {"1 of 2 ranks connect for sums of 256 bytes, and rank 0 waits for the others inside ncclAllReduce",
+     [](const World& world) {
+         const Sums sums(world, false);
+         cuda_imitation_set("patience=10");
+         sums.add(0);
+     }},
+    {"rank 1 of 2 never came to sum 1 of 64 numbers, which rank 0 waits for",
      [](const World& world) {
          const Sums sums(world);
          cuda_imitation_set("patience=10");
          sums.add(0);
          cuStreamSynchronize(sums.streams[0]);
      }},
-    {"sum 0: rank 1 has 32 numbers of type 7, and another rank 64 of type 7",
+    {"sum 1: rank 1 has 32 numbers of type 7, and another rank 64 of type 7",
      [](const World& world) {
          const Sums sums(world);
          sums.add(0);
@@ -288,7 +303,7 @@ const Fault FAULTS[] = {
          cuCtxSetCurrent(world.contexts[0]);
          ncclAllReduce(sums.memory[1], sums.memory[1], COUNT, 7, 0, sums.handles[1], sums.streams[1]);
      }},
-    {"rank 0 is destroyed while its sum 0 is queued",
+    {"rank 0 is destroyed while its sum 1 is queued",
      [](const World& world) {
          const Sums sums(world);
          sums.add(0);

@@ -185,7 +185,7 @@ fn estimate(
                 Seconds(estimate.output_seconds),
                 ceiling.flops / 1e9,
                 ceiling.bandwidth / 1e9,
-                if model.engine.tensor_parallel.is_some() {
+                if model.engine.tensor_parallel.is_some_and(|count| count > 1) {
                     ", for its part of the model, without sums over the devices"
                 } else if model.devices.len() > 1 {
                     ", as if it were the only device"

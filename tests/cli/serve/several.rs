@@ -227,6 +227,8 @@ fn what_cannot_be_is_refused_before_it_listens() {
     serve(&["--cascade", "tiny,model", "--protocol", "first-error"])
         .expect(2, &["no probabilities"]);
     serve(&["--cascade", "tiny,none"]).expect(2, &["none"]);
+    serve(&["--cascade", "tiny,model", "--tensor-parallel", "2"])
+        .expect(2, &["--tensor-parallel is for one judge of several"]);
     // What is for a server is for that one of the two that is behind one.
     let nobody = "tiny,http://127.0.0.1:1/v1#m";
     let ran = serve(&["--cascade", nobody, "--price", "1,2"]);

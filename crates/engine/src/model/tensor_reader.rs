@@ -173,7 +173,7 @@ impl TensorReader<'_> {
                 let own = codes.some_inputs(&self.shard.range(count));
                 own.map(Some).ok_or_else(|| {
                     ModelError::Unsupported(format!(
-                        "--tensor-parallel {}: {} has one scale for {} inputs, of which its {count} on each GPU are no multiple",
+                        "--tensor-parallel {}: {} is kept with one scale for {} inputs, of which its {count} on each GPU are no multiple",
                         self.shard.count(),
                         names.join(", "),
                         codes.kind.inputs_of_factor(),

@@ -5,7 +5,8 @@
 
 use std::error::Error as _;
 use std::ffi::{CStr, c_char, c_int, c_void};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
+use std::time::{Duration, Instant};
 
 use candle_core::cuda_backend::cudarc::driver::CudaStream;
 use candle_core::{CudaDevice, DType};
@@ -17,8 +18,15 @@ use crate::model::ModelError;
 
 /// The names of the library.
 const NAMES: [&str; 2] = ["libnccl.so.2", "libnccl.so"];
-/// The least version that adds numbers in bf16: 2.10.
-const LEAST_VERSION: c_int = 21_000;
+/// The least version: 2.24. Older ones read and write other GPUs' arrays themselves, and ours are in memory that is no other GPU's
+/// to see.
+const LEAST_VERSION: c_int = 22_400;
+/// The tokens of the longest sum that NCCL is tried with: those of a long step.
+const TRIED_TOKENS: usize = 8192;
+/// The sums that it is tried with: of known numbers, and of 1, 2, 4 and so on tokens.
+pub(super) const ROUNDS: usize = 2 + TRIED_TOKENS.ilog2() as usize;
+/// How long a failed group waits for a thread that is inside NCCL. Where GPUs are only slow, a call takes seconds.
+const PATIENCE: Duration = Duration::from_secs(30);
 /// `ncclSuccess`, and `ncclSum` of `ncclRedOp_t`.
 const SUCCESS: c_int = 0;
 const SUM: c_int = 0;
@@ -104,7 +112,7 @@ impl Nccl {
         let code = unsafe { (nccl.get_version)(&raw mut version) };
         if code != SUCCESS || version < LEAST_VERSION {
             return Err(format!(
-                "--tensor-parallel needs NCCL 2.10 or newer, and this one says that it is version {version}"
+                "--tensor-parallel needs NCCL 2.24 or newer, and this one says that it is version {version}"
             ));
         }
         Ok(nccl)
@@ -118,7 +126,7 @@ impl Nccl {
         #[allow(unsafe_code)]
         let text = unsafe { CStr::from_ptr((self.error_text)(code)) };
         Err(ModelError::Device(format!(
-            "NCCL, {what}: {} (NCCL_DEBUG=WARN says more)",
+            "NCCL, {what}: {} (NCCL_DEBUG=WARN NCCL_DEBUG_FILE=/dev/stderr says more)",
             text.to_string_lossy()
         )))
     }
@@ -157,12 +165,15 @@ impl Group {
     }
 
     /// Ends the group's sums: those that wait for a GPU which will not come too. To be called when one fails, before anything
-    /// waits for another.
-    pub(super) fn stop(&self) {
+    /// waits for another, with what failed.
+    ///
+    /// A thread that is inside NCCL is waited for. It does not come out where it connects to a GPU which will not come too: there is
+    /// nothing left then but to end the process.
+    pub(super) fn stop(&self, why: &str) {
         std::thread::scope(|scope| {
             for (_, handle) in &self.ranks {
                 let abort = move || {
-                    if let Some(handle) = lock(handle).take() {
+                    if let Some(handle) = take(handle, why) {
                         // SAFETY: nobody has the handle any more. What is queued with it ends at once.
                         #[allow(unsafe_code)]
                         unsafe {
@@ -195,6 +206,17 @@ impl Drop for Group {
             }
         }
     }
+}
+
+/// What a group's sums are tried with, on one GPU.
+///
+/// In sums of every size, as NCCL adds in ways that depend on it, and connects the GPUs and takes memory for each way when it is first
+/// wanted: a call then waits for GPUs that may have failed. So a round begins when the one before went well on all.
+pub(super) struct Tried {
+    device: CudaDevice,
+    own: Array,
+    long: Array,
+    hidden: usize,
 }
 
 /// One GPU of a [`Group`].
@@ -243,28 +265,40 @@ impl Member {
         nccl.check(code, "a sum over the GPUs")
     }
 
-    /// Checks that the GPUs add up, and has NCCL take the memory that it wants for sums of up to `largest` numbers of `dtype`. All
-    /// members have to call it at once.
+    /// What is added up before the first step, for a model whose tokens have `hidden` numbers of `dtype`.
     ///
     /// # Errors
-    /// As [`Self::sum`], and where a sum is wrong; [`ModelError::OutOfMemory`].
-    pub(super) fn check(
+    /// [`ModelError::OutOfMemory`].
+    pub(super) fn tried(
         &self,
         device: &CudaDevice,
-        largest: usize,
+        hidden: usize,
         dtype: DType,
-    ) -> Result<(), ModelError> {
+    ) -> Result<Tried, ModelError> {
         const COUNT: usize = 64;
-        let what = "sums over the GPUs";
         let there = candle_core::Device::Cuda(device.clone());
         let own = vec![(self.rank + 1) as f32; COUNT];
-        let own = Array::of(&candle_core::Tensor::new(own, &there)?)?;
-        let long = Array::zeros(device, largest, dtype, what)?;
-        self.sum(own.all())?;
-        self.sum(long.all())?;
+        let long = TRIED_TOKENS * hidden;
+        Ok(Tried {
+            device: device.clone(),
+            own: Array::of(&candle_core::Tensor::new(own, &there)?)?,
+            long: Array::zeros(device, long, dtype, "sums over the GPUs")?,
+            hidden,
+        })
+    }
+
+    /// One of [`ROUNDS`], all of which all members have to call at once.
+    ///
+    /// # Errors
+    /// As [`Self::sum`], and where the sums are wrong.
+    pub(super) fn check(&self, tried: &Tried, round: usize) -> Result<(), ModelError> {
+        if round > 0 {
+            return self.sum(tried.long.part(0..tried.hidden << (round - 1))?);
+        }
+        self.sum(tried.own.all())?;
         let ranks = self.group.ranks.len();
         let expected = (ranks * (ranks + 1) / 2) as f32;
-        let sums = own.all().to_host(device)?;
+        let sums = tried.own.all().to_host(&tried.device)?;
         if sums.iter().any(|sum| sum.to_bits() != expected.to_bits()) {
             return Err(ModelError::Device(format!(
                 "NCCL's sums over the GPUs are wrong: {} where {expected} is right",
@@ -272,6 +306,35 @@ impl Member {
             )));
         }
         Ok(())
+    }
+}
+
+/// A rank's handle, when its thread is out of NCCL. Ends the process where that does not come, with what failed.
+fn take(handle: &Mutex<Option<Handle>>, why: &str) -> Option<Handle> {
+    // SAFETY: as POSIX and C on Windows declare it.
+    #[allow(unsafe_code)]
+    unsafe extern "C" {
+        fn _exit(code: c_int) -> !;
+    }
+    let since = Instant::now();
+    loop {
+        match handle.try_lock() {
+            Ok(mut held) => return held.take(),
+            Err(TryLockError::Poisoned(held)) => return held.into_inner().take(),
+            Err(TryLockError::WouldBlock) if since.elapsed() < PATIENCE => {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            Err(TryLockError::WouldBlock) => {
+                eprintln!(
+                    "error: {why}; another GPU of its group waits for it inside NCCL and cannot be stopped, so the program ends"
+                );
+                // SAFETY: it ends the process at once. `exit` would run what the libraries do at the end, which may wait for the GPUs.
+                #[allow(unsafe_code)]
+                unsafe {
+                    _exit(1)
+                }
+            }
+        }
     }
 }
 

@@ -17,7 +17,8 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::buffers::StepLimits;
 use super::decoder::{CudaDecoder, CudaModel};
-use super::nccl::{Group, Member};
+use super::error::driver;
+use super::nccl::{Group, Member, ROUNDS};
 use super::sampling::{SampleRequest, Sampled};
 use crate::checkpoint::{ModelConfig, Weights};
 use crate::model::device::{CurrentOnDrop, DeviceChoice, make_current};
@@ -25,9 +26,6 @@ use crate::model::precision::Precision;
 use crate::model::profile::Profile;
 use crate::model::shard::Shard;
 use crate::model::{ModelError, StepBatch};
-
-/// The tokens of the sum that NCCL is tried with: those of a long step.
-const TRIED_TOKENS: usize = 8192;
 
 /// What a GPU has, with its context made current before it is freed.
 struct Held<T> {
@@ -69,6 +67,16 @@ impl Gpus {
                     .iter()
                     .map(|device| Ok(device.as_cuda_device()?.clone()));
                 let cuda: Vec<CudaDevice> = cuda.collect::<Result<_, ModelError>>()?;
+                let name = |device: &CudaDevice| device.cuda_stream().context().name();
+                let names: Result<Vec<String>, _> = cuda.iter().map(name).collect();
+                let names = names.map_err(driver("its name"))?;
+                // Others multiply in another order, and what they keep for themselves would not be the same bits.
+                if let Some(other) = names.iter().find(|other| **other != names[0]) {
+                    return Err(ModelError::Unsupported(format!(
+                        "--tensor-parallel takes GPUs of one kind, and there are {} and {other} among these",
+                        names[0]
+                    )));
+                }
                 let there = several.to_vec();
                 let pool = ThreadPoolBuilder::new()
                     .num_threads(devices.len())
@@ -122,8 +130,12 @@ impl Gpus {
             };
             if is_end {
                 let _ = first.set(rank);
+                let why = match &result {
+                    Ok(Err(error)) => error.to_string(),
+                    _ => "a panic".into(),
+                };
                 // Now, not when all are done: the others may already wait.
-                group.stop();
+                group.stop(&format!("{}: {why}", name(&self.devices[rank])));
             }
             result.unwrap_or_else(|panic| resume_unwind(panic))
         });
@@ -191,19 +203,34 @@ impl ParallelModel {
         Shard::new(0, devices.len()).config(config)?;
         let gpus = Gpus::new(devices)?;
         let mut nothing = vec![(); devices.len()];
-        if gpus.several.is_some() {
-            gpus.each(&mut nothing, Failing::AmongSums, |rank, ()| {
-                let (_, member) = gpus.shard(rank);
-                let device = devices[rank].as_cuda_device()?;
-                let largest = TRIED_TOKENS * config.hidden;
-                member.map_or(Ok(()), |member| {
-                    member.check(device, largest, precision.compute)
-                })
+        let mut tried = gpus.each(&mut nothing, Failing::BeforeSums, |rank, ()| {
+            let (_, Some(member)) = gpus.shard(rank) else {
+                return Ok(None);
+            };
+            let device = &devices[rank];
+            let tried = member.tried(device.as_cuda_device()?, config.hidden, precision.compute)?;
+            Ok(Some((member, Held::new(device, tried))))
+        })?;
+        for round in 0..ROUNDS {
+            gpus.each(&mut tried, Failing::AmongSums, |_, tried| match tried {
+                Some((member, tried)) => member.check(&tried.value, round),
+                None => Ok(()),
             })?;
         }
+        drop(tried);
         let parts = gpus.each(&mut nothing, Failing::BeforeSums, |rank, ()| {
             let (device, part) = (&devices[rank], gpus.shard(rank));
-            let model = CudaModel::load(config, weights, device, precision, part)?;
+            // Not on the pool's thread: what the host converts in parallel would have as many threads as there are GPUs.
+            let model = std::thread::scope(|scope| {
+                let load = || {
+                    make_current(device);
+                    CudaModel::load(config, weights, device, precision, part)
+                };
+                let loading = std::thread::Builder::new().spawn_scoped(scope, load);
+                let failed = |error| ModelError::Device(format!("a thread to load: {error}"));
+                let loaded = loading.map_err(failed)?.join();
+                loaded.unwrap_or_else(|panic| resume_unwind(panic))
+            })?;
             Ok(Some(Held::new(device, model)))
         })?;
         Ok(Self { parts, gpus })
@@ -312,7 +339,7 @@ impl ParallelDecoder {
                 rows.find(|(_, (one, other))| one.token != other.token)
             {
                 return Err(ModelError::Device(format!(
-                    "{} chose token {:?} for row {row} and {} chose {:?}: their sums are not the same",
+                    "{} chose token {:?} for row {row} and {} chose {:?}: their sums or their own products differ (are they GPUs of one kind?)",
                     name(&self.gpus.devices[0]),
                     one.token,
                     name(&self.gpus.devices[rank + 1]),
@@ -329,7 +356,8 @@ impl ParallelDecoder {
     /// As [`Self::launch`].
     pub fn logits(&mut self, batch: &StepBatch) -> Result<Tensor, ModelError> {
         self.launch(batch)?;
-        self.parts[0].value.logits()
+        let mut logits = self.each(Failing::AmongSums, |_, part| part.logits())?;
+        Ok(logits.swap_remove(0))
     }
 
     fn each<R: Send>(

@@ -140,7 +140,7 @@ pub fn layer_bits(config: &ModelConfig, weights: WeightType) -> f64 {
     four + (eight - four) * in_eight as f64 / numbers as f64
 }
 
-/// Refuses weights that do not fit the memory, before they are read.
+/// Refuses weights that do not fit the memory, before they are read: those of one of `parts`, of which there could be more or not.
 ///
 /// # Errors
 /// [`ModelError::OutOfMemory`] with the bytes that they need and those that are free.
@@ -149,6 +149,8 @@ pub fn check_memory(
     device: &Device,
     precision: Precision,
     mxfp4: usize,
+    parts: usize,
+    could_be_more: bool,
 ) -> Result<(), ModelError> {
     let (needed, free) = (weight_bytes(config, precision, mxfp4), free_memory(device));
     if needed <= free {
@@ -156,7 +158,11 @@ pub fn check_memory(
     }
     let gigabytes = |bytes: usize| format!("{:.1} GB", bytes as f64 / 1e9);
     Err(ModelError::OutOfMemory(format!(
-        "the weights take {} as {}{}, and {} are free; take a smaller model, or a smaller type with --quantize{}{}",
+        "the weights{} take {} as {}{}, and {} are free; take a smaller model, or a smaller type with --quantize{}{}",
+        match parts {
+            1 => String::new(),
+            _ => format!(" of one of {parts} parts"),
+        },
         gigabytes(needed),
         precision.weights.as_str(),
         if mxfp4 > 0 { ", experts in MXFP4" } else { "" },
@@ -170,7 +176,7 @@ pub fn check_memory(
                 " (stored, for what the checkpoint stores in few bits)",
             (_, Some(_)) => "",
         },
-        if device.is_cuda() {
+        if device.is_cuda() && could_be_more {
             ", or more GPUs for one model with --tensor-parallel"
         } else {
             ""

@@ -199,12 +199,18 @@ pub fn load_on(
     precision: Precision,
     plain_operations: bool,
 ) -> Result<Box<dyn LoadedModel>, ModelError> {
+    if devices.is_empty() {
+        return Err(ModelError::Device("a model on no device".into()));
+    }
     let config = &*weights.settle(config)?;
     let part = &Shard::new(0, devices.len()).config(config)?;
     let obstacle = obstacle(part, precision, plain_operations);
+    let (parts, twice) = (devices.len(), Shard::new(0, 2 * devices.len()));
+    let could_be_more = obstacle.is_none() && twice.config(config).is_ok();
     for device in devices {
         let packed = packed_numbers(part, weights, device, precision, plain_operations);
-        check_memory(part, device, precision, packed / devices.len())?;
+        let packed = packed / parts;
+        check_memory(part, device, precision, packed, parts, could_be_more)?;
     }
     let [device] = devices else {
         if let Some(obstacle) = obstacle {

@@ -25,7 +25,8 @@ pub struct EngineOptions {
     pub plain_operations: bool,
     /// Have every sequence attend to a shared prefix by itself.
     pub no_shared_prefix: bool,
-    /// How many NVIDIA GPUs hold one model together, each a part of every layer; none for one that holds it alone.
+    /// How many NVIDIA GPUs hold one model together, each a part of every layer; none for one that holds it alone. Of judges that
+    /// share GPUs at the same time one at most may ask for it: NCCL takes one group on a GPU.
     pub tensor_parallel: Option<usize>,
     /// Bytes of memory that others will want of the device: the weights of judges beside this one that are not loaded yet.
     pub left_to_others: usize,
