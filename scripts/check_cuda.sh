@@ -4,15 +4,13 @@
 #     scripts/check_cuda.sh               clippy, warnings are errors
 #     scripts/check_cuda.sh check         only the type-check; further arguments go to cargo
 #
-# Build scripts find a stand-in for nvcc that writes empty files where kernels would be, so its results lie in a target
-# folder of their own. `tests/cuda_driver` builds a program there in the same way and runs it on an imitated driver.
+# Build scripts find a stand-in for nvcc that writes empty files where kernels would be, so all this happens in a target
+# folder of its own. `tests/cuda_driver` builds a program there in the same way and runs it on an imitated driver.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
-# What does not depend on the feature is compiled once, with everything else; what is made in the end lies apart.
-export CARGO_BUILD_BUILD_DIR="${CARGO_TARGET_DIR:-$root/target}"
-export CARGO_TARGET_DIR="$CARGO_BUILD_BUILD_DIR/cuda-check"
+export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$root/target}/cuda-check"
 
 # In the target folder: the path is part of what build scripts depend on.
 mkdir -p "$CARGO_TARGET_DIR/stand-in/bin" "$CARGO_TARGET_DIR/stand-in/lib64"

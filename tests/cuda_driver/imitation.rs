@@ -343,8 +343,6 @@ fn build_programs(check: &Path, toolkit: &Path) -> [PathBuf; 3] {
     cargo
         .current_dir(root())
         .env("CARGO_TARGET_DIR", check)
-        // What does not depend on the feature was compiled for the tests.
-        .env("CARGO_BUILD_BUILD_DIR", check.parent().unwrap_or(check))
         .env("CUDA_HOME", toolkit)
         .env("CUDA_COMPUTE_CAP", "90")
         // For the linker, wherever the build scripts looked for libraries when they ran.
