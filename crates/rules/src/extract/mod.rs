@@ -25,6 +25,7 @@
 //! | `anchors`, `clause` | words that announce an answer; what stands after them |
 //! | `whole` | texts and sentences that are an answer and nothing else |
 //! | `sentences`, `items`, `stated`, `chain` | the last sentence, its numbers and formulas, and which of them is the answer |
+//! | `ending`, `mentions` | a reference at the end of a sentence that announces nothing; its words and numbers near the end of a text |
 //! | `decimal` | numbers with a decimal comma |
 //! | `maths`, `symbols`, `tail`, `ratio` | how far mathematics reaches in prose; units and labels after a number |
 //! | `qualifiers`, `aside` | words beside an answer that change it; what follows an answer without being one |
@@ -50,6 +51,7 @@ mod items;
 mod labelled;
 mod markup;
 mod maths;
+mod mentions;
 mod no_answer;
 mod plain_end;
 mod qualifiers;
@@ -135,6 +137,7 @@ pub(crate) use decimal::{of_commas, same_but_for_comma};
 pub(crate) use ending::ends_in;
 pub(crate) use labelled::parts;
 pub(crate) use markup::trim_markup as bare;
+pub(crate) use mentions::{holds_near_end, mentions};
 pub(crate) use no_answer::is_refusal as refuses;
 pub(crate) use qualifiers::{
     change_option, currency_code, deny as denies, dollars, falls, holds, opposed, retracted,
@@ -209,81 +212,6 @@ pub(crate) fn short(text: &str) -> Option<String> {
 
 /// How much of a text is read, in bytes, some 400,000 tokens: of a longer one the lines at its end.
 pub(crate) const LONGEST: usize = 1_500_000;
-
-/// How much of the end of a response is searched for the words of a reference.
-const MENTION: usize = 600;
-
-/// Do the words of an answer stand near the end of a response that announces nothing?
-pub(crate) fn mentions(text: &str, answer: &str) -> bool {
-    let near = &text[text.ceil_char_boundary(text.len().saturating_sub(MENTION))..];
-    let line = near.trim_end().rsplit('\n').next().unwrap_or("");
-    let lower =
-        |text: &str| -> Vec<String> { words::words_of(text).map(str::to_lowercase).collect() };
-    let (near, answer) = (lower(line), lower(bare(answer)));
-    let numbered = answer
-        .iter()
-        .any(|it| it.starts_with(|it: char| it.is_ascii_digit()));
-    let denies = answer.iter().any(|it| qualifiers::is_denial(it));
-    let changed = numbered && qualifiers::change_words(line, "");
-    let denied = !denies && qualifiers::deny(line);
-    !(answer.is_empty() || changed || denied)
-        && answer
-            .iter()
-            .all(|word| word == "and" || near.contains(word))
-}
-
-/// Do the last three lines of a text, `read` apart, hold all numbers of an answer, and not as what is reckoned with, or where it has none
-/// all its words? Then what was read there may be another value than the one that is meant: "0.50 kg, or 500 grams".
-pub(crate) fn holds_near_end(text: &str, read: &str, answer: &str) -> bool {
-    let near = &text[text.ceil_char_boundary(text.len().saturating_sub(MENTION))..];
-    let fence = |it: &&str| it.trim().is_empty() || it.starts_with("```");
-    let lines = near.lines().rev().filter(|it| !fence(it));
-    let end = lines.take(3).collect::<Vec<_>>().join("\n");
-    let end = match read {
-        "" => end,
-        read => end.replacen(read, " ", 1),
-    };
-    let (numbers, mut words): (Vec<_>, Vec<_>) = tokens(bare(answer), false)
-        .partition(|it| it.ends_with(|last: char| last.is_ascii_digit()));
-    if words.len() > 1 {
-        words.retain(|it| it.chars().count() > 2 && it != "the" && it != "and");
-    }
-    let among: Vec<_> = tokens(&end, true).collect();
-    let held = |of: &[String]| !of.is_empty() && of.iter().all(|it| among.contains(it));
-    held(&numbers) || numbers.is_empty() && held(&words)
-}
-
-/// The words of a text, small but for single letters, and its numbers with their signs, without separators and zeros at their ends;
-/// if `stated` none that an operator stands beside.
-fn tokens(text: &str, stated: bool) -> impl Iterator<Item = String> {
-    let text = text.replace("\\text", " ").replace('−', "-");
-    let operator = |it: char| "+*/×÷·^".contains(it);
-    let parts = text.split(|it: char| !(it.is_alphanumeric() || matches!(it, '.' | ',')));
-    let plain = |part: &str| {
-        let at = words::offset(&text, part);
-        let token = part.trim_matches([',', '.']).replace(',', "");
-        let number = token.starts_with(|it: char| it.is_ascii_digit());
-        let (before, after) = (&text[..at], text[at + part.len()..].trim_start());
-        let beside = before.trim_end().ends_with(operator) || after.starts_with(operator);
-        if stated && number && (beside || after.starts_with("- ")) {
-            return String::new();
-        }
-        let signed = before.strip_suffix('-').filter(|_| number);
-        let sign = signed
-            .is_some_and(|it| !it.ends_with(|last: char| last.is_alphanumeric() || last == ')'));
-        let token = match token.split_once('.') {
-            Some((whole, places)) if number => {
-                let rest = places.trim_end_matches('0');
-                [whole, rest].join(if rest.is_empty() { "" } else { "." })
-            }
-            _ if token.len() < 2 => token,
-            _ => token.to_lowercase(),
-        };
-        if sign { format!("-{token}") } else { token }
-    };
-    let plain: Vec<_> = parts.map(plain).filter(|it| !it.is_empty()).collect();
-    plain.into_iter()
-}
 
 /// Everything in `text` that may be its final answer, most trusted first, eight at most; empty where [`extract`] finds no answer.
 pub(crate) fn candidates<'t>(text: &'t str, role: Role, config: &Config) -> Vec<Found<'t>> {
