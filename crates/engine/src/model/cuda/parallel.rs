@@ -220,11 +220,15 @@ impl ParallelModel {
         drop(tried);
         let parts = gpus.each(&mut nothing, Failing::BeforeSums, |rank, ()| {
             let (device, part) = (&devices[rank], gpus.shard(rank));
+            let load = || CudaModel::load(config, weights, device, precision, part);
+            if devices.len() == 1 {
+                return Ok(Some(Held::new(device, load()?)));
+            }
             // Not on the pool's thread: what the host converts in parallel would have as many threads as there are GPUs.
             let model = std::thread::scope(|scope| {
                 let load = || {
                     make_current(device);
-                    CudaModel::load(config, weights, device, precision, part)
+                    load()
                 };
                 let loading = std::thread::Builder::new().spawn_scoped(scope, load);
                 let failed = |error| ModelError::Device(format!("a thread to load: {error}"));
