@@ -56,9 +56,6 @@ pub(crate) struct MeasureSettings {
 
 /// Runs all jobs, handed in at once, to their full length. The template is computed before the clock starts, as it is once
 /// in a long run. `progress` is called after each step with the tokens generated so far.
-///
-/// # Errors
-/// When a size cannot work, a job does not fit, or the model fails.
 pub(crate) fn measure(
     model: &SharedModel,
     config: &EngineConfig,

@@ -67,9 +67,6 @@ pub(crate) struct Setting {
 
 impl Bench {
     /// Measures the device, loads the model and builds its cache.
-    ///
-    /// # Errors
-    /// When the weights do not fit the configuration, or there is not enough memory.
     pub(crate) fn load(mut subject: Subject, options: &EngineOptions) -> Result<Self, EngineError> {
         let ceiling = Ceiling::measure(&subject.device, subject.precision)?;
         let started = Instant::now();
@@ -108,9 +105,6 @@ impl Bench {
 
     /// Runs one setting. With `breakdown` it also records where the time goes; on a GPU recording slows a run down, so it is
     /// done in a second, shorter run. `progress` is called after each step with the tokens generated so far.
-    ///
-    /// # Errors
-    /// When a size cannot work, a prompt does not fit, or the model fails.
     pub(crate) fn run(
         &self,
         config: &EngineConfig,
@@ -209,9 +203,6 @@ fn config_for(subject: &Subject, options: &EngineOptions) -> EngineConfig {
 }
 
 /// Writes a run for Chrome's trace viewer.
-///
-/// # Errors
-/// When the file cannot be written.
 pub(crate) fn write_trace(file: &OutputFile, run: &Measured) -> Result<(), OutputError> {
     // On a GPU the spans are from a later run; they are shown from its beginning.
     let origin = run.started;
@@ -335,9 +326,6 @@ impl Subject {
     }
 
     /// Checks that the jobs can be run at all, without loading anything.
-    ///
-    /// # Errors
-    /// [`ModelError::Unsupported`] if a generation exceeds the model's context, or there is none.
     pub(crate) fn check(&self) -> Result<(), ModelError> {
         let longest = self
             .jobs

@@ -118,9 +118,6 @@ pub(crate) struct Workload {
 const MOST_TOKENS: u64 = 1 << 29;
 
 /// Checks how many tokens all prompts of a workload have together.
-///
-/// # Errors
-/// A sentence that names the limit.
 pub(crate) fn check_tokens(tokens: u64) -> Result<(), String> {
     if tokens <= MOST_TOKENS {
         return Ok(());
@@ -151,9 +148,6 @@ impl Workload {
     }
 
     /// Checks that all prompts fit into memory together.
-    ///
-    /// # Errors
-    /// A sentence that names the limit.
     pub(crate) fn check(&self) -> Result<(), String> {
         let generations = (self.samples as u64).saturating_mul(self.trials as u64);
         check_tokens(generations.saturating_mul(self.longest() as u64))

@@ -58,9 +58,6 @@ impl SeveralArguments {
     }
 
     /// The judges of a cascade, if one is asked for.
-    ///
-    /// # Errors
-    /// Where there are not two different ones, or what the verdicts are to be has no meaning of two.
     pub(super) fn cascade(
         &self,
         verdict: &VerdictArguments,
@@ -168,9 +165,6 @@ fn one() -> f64 {
 
 impl PanelFile {
     /// Reads it.
-    ///
-    /// # Errors
-    /// What is wrong with it, or with `verdict` of several judges.
     pub(super) fn read(file: &Path, verdict: &VerdictArguments) -> anyhow::Result<Self> {
         let text = read_text(file).with_context(|| format!("could not read {}", file.display()))?;
         let at = || file.display().to_string();

@@ -225,9 +225,6 @@ impl ColumnMap {
     }
 
     /// The preset that a row is read by.
-    ///
-    /// # Errors
-    /// When the row may have two shapes, as text for the user.
     pub(super) fn preset(&self, row: &Row) -> Result<&'static Preset, String> {
         self.preset.map_or_else(|| Preset::of(row), Ok)
     }

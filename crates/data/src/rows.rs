@@ -330,9 +330,6 @@ impl<'o> RowsBuilder<'o> {
 
     /// Keeps the place of a sample, which is the response `part` of a row; `copy` says how often its content has occurred,
     /// if that is part of its id.
-    ///
-    /// # Errors
-    /// When a copy is needed and cannot be written.
     pub(super) fn add(
         &mut self,
         sample: &Sample,
@@ -395,9 +392,6 @@ impl<'o> RowsBuilder<'o> {
     }
 
     /// All rows added so far.
-    ///
-    /// # Errors
-    /// When the copies cannot be written out.
     pub(super) fn finish(mut self) -> Result<Rows, DatasetError> {
         if let Some(spool) = self.spool {
             let file = spool.into_inner().map_err(|error| DatasetError::Spool {

@@ -35,9 +35,6 @@ pub(in crate::cli) struct ResolvedJudge {
 
 impl ResolvedJudge {
     /// Finds the model, fetching `want` of it, and reads its text side; `begun` is the output of a run that may be gone on with.
-    ///
-    /// # Errors
-    /// What the user has said that cannot be, or a model that cannot be had.
     pub(in crate::cli) fn new(
         choice: &JudgeChoice,
         endpoint: &EndpointArguments,

@@ -98,9 +98,6 @@ impl Browser {
     }
 
     /// Reads the next part of the file; `false` if nothing was new. Only one thread may call this.
-    ///
-    /// # Errors
-    /// When the file cannot be read.
     pub(crate) fn advance(&self, progress: &mut Progress) -> Result<bool, BrowseError> {
         let mut source = Arc::clone(&self.index().source);
         let known = progress.read + progress.pending.len() as u64 + progress.skipped.unwrap_or(0);

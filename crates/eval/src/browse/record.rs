@@ -207,9 +207,6 @@ pub(super) fn texts(
 
 impl Browser {
     /// The records at these indices; `None` if the file was read from its beginning again since `generation`.
-    ///
-    /// # Errors
-    /// When a file cannot be read again, or has changed.
     pub(crate) fn records(
         &self,
         ats: &[u32],

@@ -67,9 +67,6 @@ pub(crate) enum Hits {
 
 impl Search {
     /// A search for a text; `None` for an empty one.
-    ///
-    /// # Errors
-    /// When it is too long, as text for the user.
     pub(crate) fn new(text: &str, within: Within) -> Result<Option<Self>, String> {
         if text.is_empty() {
             return Ok(None);
@@ -116,9 +113,6 @@ impl Search {
 
     /// Searches the verdicts of `order` from the place `from` on, and passes each that contains the text to `found` until
     /// that says to stop; `go_on` is asked between parts.
-    ///
-    /// # Errors
-    /// When a file cannot be read again, or has changed.
     pub(crate) fn run(
         &self,
         browser: &Browser,

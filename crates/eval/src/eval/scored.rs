@@ -426,9 +426,6 @@ fn read_line<'l>(row: &'l [u8], labels: Option<&LabelColumns>) -> Result<Read<'l
 }
 
 /// Parses a verdict's line, and the label in its kept keys if it is to have one.
-///
-/// # Errors
-/// What is wrong with it, for the user.
 pub(crate) fn labelled_line<'l>(
     row: &'l [u8],
     labels: Option<&LabelColumns>,

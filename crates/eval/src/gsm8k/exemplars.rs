@@ -41,9 +41,6 @@ struct Row {
 
 impl Exemplar {
     /// A question with a solution that ends in `#### n`, or in `The answer is n.`
-    ///
-    /// # Errors
-    /// What is wrong with the solution, for the user.
     pub(crate) fn new(question: &str, solution: &str) -> Result<Self, String> {
         let written = solution.trim();
         let (steps, answer) = match written.rsplit_once(MARK) {

@@ -88,9 +88,6 @@ impl Disputed {
 
 impl SetIdentity {
     /// The identity of files with so many rows together.
-    ///
-    /// # Errors
-    /// When a file cannot be read.
     fn of(name: &str, paths: &[PathBuf], rows: usize) -> Result<Self, Gsm8kError> {
         let mut hasher = blake3::Hasher::new();
         for path in paths {

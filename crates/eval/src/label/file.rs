@@ -235,9 +235,6 @@ impl LabelFile {
     }
 
     /// Removes the last label and returns it.
-    ///
-    /// # Errors
-    /// When the file cannot be changed.
     pub(crate) fn undo(&mut self) -> Result<Option<LabelLine>, LabelError> {
         let Some(label) = self.labels.last().cloned() else {
             return Ok(None);
