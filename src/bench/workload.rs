@@ -90,7 +90,6 @@ impl fmt::Display for LengthDistribution {
 /// One generation: its prompt's tokens, and how many to generate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Job {
-    /// Token ids.
     pub prompt: Vec<u32>,
     /// The number of tokens to generate, at least one.
     pub output: usize,
@@ -110,7 +109,6 @@ pub(crate) struct Workload {
     pub trials: usize,
     /// The number of samples of one question: they share the first half of the shortest one's own tokens.
     pub group: usize,
-    /// The seed of lengths and tokens.
     pub seed: u64,
 }
 
