@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use clap::Args;
 
-use juror_data::{LineLimit, Shard, ShardError};
+use juror_data::{LineLimit, Shard};
 
 /// Which rows are taken, and how long they may be.
 #[derive(Debug, Clone, Args)]
@@ -28,7 +28,7 @@ pub(super) struct RowsArguments {
     pub(super) shard: Option<Shard>,
 }
 
-fn parse_shard(text: &str) -> Result<Shard, ShardError> {
+fn parse_shard(text: &str) -> Result<Shard, String> {
     if text == "auto" {
         Shard::from_environment(|name| std::env::var(name).ok())
     } else {

@@ -29,7 +29,7 @@ const GAP: u64 = 4 << 10;
 const SPAN: u64 = 1 << 20;
 
 /// The rows of an input, by place.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Rows {
     columns: ColumnMap,
     keep: Keep,
@@ -314,12 +314,7 @@ impl<'o> RowsBuilder<'o> {
             rows: Rows {
                 columns: options.columns.clone(),
                 keep: options.keep.clone(),
-                entries: Vec::new(),
-                copies: Vec::new(),
-                files: Vec::new(),
-                spool: None,
-                open: Mutex::new(None),
-                long: Mutex::new(None),
+                ..Rows::default()
             },
             output: options.output.as_deref(),
             spool: None,
