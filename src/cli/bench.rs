@@ -141,9 +141,11 @@ pub(super) fn run(arguments: &BenchArguments) -> Result<u8, Failure> {
     }
     let mut outputs = output::outputs(arguments.force);
     let json = output::open_json(&mut outputs, arguments.json.as_ref(), Mark::BENCH)?;
-    let profile = output::open(&mut outputs, arguments.profile.as_ref(), |_| {
-        Mark::Beginning(trace::BEGINNING.into())
-    })?;
+    let profile = output::open(
+        &mut outputs,
+        arguments.profile.as_ref(),
+        Mark::Beginning(trace::BEGINNING.into()),
+    )?;
     let mut options = arguments.engine.options(&arguments.model);
     if options.drafts == Drafts::Auto {
         // Made-up prompts, and texts past their ends, repeat themselves as no judge does.

@@ -11,15 +11,14 @@ use serde::Deserialize;
 use super::endpoint::EndpointArguments;
 use super::engine::JUDGE;
 use super::judge::{JudgeChoice, VerdictArguments};
-use super::rules::RulesArgument;
 use super::sampling::SamplingArguments;
-use super::{Arguments, Command, Failure, OrFail, download};
+use super::{Arguments, Command, Failure, OrFail};
 use juror_data::read_text;
 use juror_engine::checkpoint::ModelConfig;
 use juror_hub::Want;
-use juror_judge::judge::JudgeText;
 use juror_judge::judge::cascade::Cascade;
 use juror_judge::judge::panel::{Member, Panel, PanelRule};
+use juror_judge::judge::{JudgeText, RulesMode};
 use juror_judge::protocol::{Protocol, Yields};
 use juror_judge::reward::RewardPolicy;
 
@@ -80,7 +79,7 @@ impl SeveralArguments {
                 "--calibration is of one judge, and --cascade asks two: give it without --cascade"
             );
         }
-        if verdict.rules.rules == RulesArgument::First && verdict.rules.audit.is_some() {
+        if verdict.rules.rules == RulesMode::First && verdict.rules.audit.is_some() {
             bail!(
                 "under --cascade, --audit draws from what the first judge is sure of, not from what the rules reject: give it \
                  without --rules first"
@@ -255,7 +254,7 @@ pub(super) fn check(
     let model = endpoint.find(&judge.model, &judge.adapter, Want::Description)?;
     let (protocol, _) = judge.prompt_for(named, Some(&model)).or_usage()?;
     if let (Some(_), Some(source)) = (sampling.max_new_tokens, model.files()) {
-        let config = ModelConfig::load(source).map_err(download::failure)?;
+        let config = ModelConfig::load(source)?;
         sampling.check_context(config.max_positions).or_usage()?;
     }
     Ok(protocol)
