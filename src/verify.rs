@@ -191,9 +191,6 @@ pub(crate) enum VerifyError {
 impl VerifySettings {
     /// A verifier under these settings and those of a row, and under decimal marks of the gold answer and of the prediction where
     /// neither names one.
-    ///
-    /// # Errors
-    /// A sentence that names the setting.
     pub(crate) fn verifier(
         &self,
         own: Option<&Map<String, Value>>,
@@ -413,9 +410,6 @@ impl VerifySettings {
 
     /// Verifies every row of `sources` and writes a line for each, in order, or with `explain` what that makes of it.
     /// Blank lines are left out.
-    ///
-    /// # Errors
-    /// When a source cannot be read, the output not written, the settings not understood, or on interruption.
     pub(crate) fn run(
         &self,
         sources: Vec<Source>,

@@ -25,9 +25,6 @@ pub(crate) struct Ceiling {
 
 impl Ceiling {
     /// Measures a device.
-    ///
-    /// # Errors
-    /// When the device has no memory for it.
     pub(crate) fn measure(device: &Device, precision: Precision) -> Result<Self, ModelError> {
         Ok(Self {
             flops: flops(device, precision)?,

@@ -29,9 +29,7 @@ pub(crate) struct Tokens {
 /// The estimated cost of a workload.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Estimate {
-    /// Seconds to compute the prompts.
     pub prompt_seconds: f64,
-    /// Seconds to generate.
     pub output_seconds: f64,
     /// Bytes of the weights.
     pub weights: usize,

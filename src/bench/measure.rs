@@ -18,13 +18,10 @@ pub(crate) struct Measured {
     pub started: Instant,
     /// From there to the last token.
     pub wall: Duration,
-    /// Each generation.
     pub requests: Vec<RequestTimes>,
-    /// Steps, and times between tokens.
     pub record: Recorded,
     /// Where the model's time went, with profiling.
     pub spans: Vec<Span>,
-    /// Preempted sequences, which were computed again.
     pub preemptions: u64,
 }
 
@@ -35,20 +32,14 @@ pub(crate) struct RequestTimes {
     pub prompt: usize,
     /// Of these, found in the cache.
     pub cached: usize,
-    /// Tokens generated.
     pub output: usize,
-    /// Until the first token.
     pub first_token: f64,
-    /// Until the last.
     pub finished: f64,
 }
 
-/// How a run is made.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct MeasureSettings {
-    /// How tokens are chosen.
     pub sampling: Sampling,
-    /// The seed of the draws.
     pub seed: u64,
     /// Note where the model's time goes.
     pub profile: bool,
@@ -56,9 +47,6 @@ pub(crate) struct MeasureSettings {
 
 /// Runs all jobs, handed in at once, to their full length. The template is computed before the clock starts, as it is once
 /// in a long run. `progress` is called after each step with the tokens generated so far.
-///
-/// # Errors
-/// When a size cannot work, a job does not fit, or the model fails.
 pub(crate) fn measure(
     model: &SharedModel,
     config: &EngineConfig,

@@ -6,33 +6,25 @@ use std::time::{Duration, Instant};
 
 use juror_engine::engine::{RequestId, StepObserver, StepReport};
 
-/// The recorded figures of a step.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Step {
-    /// When planning began.
     pub started: Instant,
     /// The time from planning to updating sequences.
     pub duration: Duration,
-    /// The time inside the model.
     pub model: Duration,
     /// The time for planning, packing and updating sequences.
     pub host: Duration,
-    /// Sequences.
     pub rows: usize,
-    /// Prompt tokens.
     pub prefill_tokens: usize,
     /// Generated tokens put through, and drafts.
     pub decode_tokens: usize,
-    /// Tokens generated.
     pub generated: usize,
-    /// KV blocks in use.
     pub used_blocks: usize,
 }
 
 /// Everything recorded in a run.
 #[derive(Debug, Default)]
 pub(crate) struct Recorded {
-    /// The steps, in order.
     pub steps: Vec<Step>,
     /// Times between two tokens of one request, in seconds.
     pub gaps: Vec<f64>,

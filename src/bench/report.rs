@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 use super::breakdown::Breakdown;
 use super::ceiling::Ceiling;
 use super::cost;
-use super::limit::Limit;
+use super::limit::limit;
 use super::measure::{Measured, RequestTimes};
 use super::statistics::Spread;
 use juror_engine::checkpoint::ModelConfig;
@@ -26,26 +26,19 @@ pub(crate) struct Report {
     pub completed: usize,
     /// Prompt tokens, including those found in the cache.
     pub total_input_tokens: u64,
-    /// Tokens generated.
     pub total_output_tokens: u64,
-    /// Generations per second.
     pub request_throughput: f64,
-    /// Generated tokens per second.
     pub output_throughput: f64,
-    /// Prompt tokens and generated tokens per second.
     pub total_token_throughput: f64,
     #[serde(flatten)]
     latencies: Latencies,
 
-    /// Verdicts per second, one for each generation.
     pub verdicts_per_second: f64,
     /// Seconds to compute the shared template, once, before the clock started.
     pub template_seconds: f64,
     /// Prompt tokens put through the model, per second.
     pub computed_prompt_throughput: f64,
-    /// Prompt tokens found in the prefix cache.
     pub cached_tokens: u64,
-    /// Prompt tokens found in the prefix cache, per second.
     pub cached_throughput: f64,
     /// Prompt tokens per second in steps without generated tokens; 0 if there were none.
     pub prefill_tokens_per_second: f64,
@@ -60,7 +53,6 @@ pub(crate) struct Report {
     pub peak_kv_blocks: usize,
     /// The same as a share of all blocks.
     pub peak_kv_share: f64,
-    /// Preempted sequences, which were recomputed.
     pub preemptions: u64,
     /// Milliseconds per step outside the model: planning, packing, updating sequences.
     pub host_ms_per_step: f64,
@@ -71,17 +63,13 @@ pub(crate) struct Report {
     /// Bytes per second that every step must read at least (all weights it uses once, each block of keys and values in use
     /// once, under a window the last keys of each sequence), divided by the ceiling.
     pub memory_bandwidth_utilisation: f64,
-    /// What the device was measured to do at best.
     pub ceiling: Ceiling,
     /// Where the time went, if it was recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub breakdown: Option<Breakdown>,
 
-    /// The engine's sizes.
     pub max_sequences: usize,
-    /// The most tokens in a step.
     pub token_budget: usize,
-    /// The most tokens of one prompt in a step.
     pub prefill_chunk: usize,
     pub kv_blocks: usize,
 }
@@ -120,20 +108,15 @@ impl Serialize for Latencies {
 
 /// What the figures are derived from, in addition to the run.
 pub(crate) struct Context<'a> {
-    /// The model's sizes.
     pub model: &'a ModelConfig,
-    /// The types it is stored in.
     pub precision: &'a Precision,
     /// The number of weights stored in MXFP4, whatever the others are stored in.
     pub packed: usize,
-    /// The engine's sizes.
     pub engine: &'a EngineConfig,
-    /// What the device can do at best.
     pub ceiling: Ceiling,
 }
 
 impl Report {
-    /// The figures of a run.
     pub(crate) fn new(run: &Measured, context: &Context) -> Self {
         let seconds = run.wall.as_secs_f64().max(1e-9);
         let rate = |count: f64| count / seconds;
@@ -187,7 +170,6 @@ impl Report {
         }
     }
 
-    /// Rows of the table for people: what, and how much.
     pub(crate) fn rows(&self) -> Vec<(&'static str, String)> {
         let times = |Spread {
                          mean,
@@ -272,7 +254,7 @@ impl Report {
                 ),
             ),
         ];
-        rows.push(("limited by", Limit::of(self).to_string()));
+        rows.push(("limited by", limit(self)));
         rows.extend(self.breakdown.iter().flat_map(Breakdown::rows));
         rows
     }

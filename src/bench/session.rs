@@ -22,22 +22,18 @@ use juror_judge::judge::build::{
 
 /// What is measured: a model and the generations asked of it.
 pub(crate) struct Subject {
-    /// The model's name.
     pub name: String,
-    /// Its sizes.
     pub config: ModelConfig,
     /// The sizes of the part of it that one device computes.
     pub part: ModelConfig,
     pub weights: Weights,
     /// Where it runs; of several devices the first.
     pub device: Device,
-    /// All devices that hold it.
     pub devices: Vec<Device>,
     /// The types it is stored in: the options' choice, resolved for this device and these weights.
     pub precision: Precision,
     /// The tokens that all prompts begin with.
     pub template: Vec<u32>,
-    /// The generations.
     pub jobs: Vec<Job>,
 }
 
@@ -46,30 +42,23 @@ pub(crate) struct Bench {
     pub subject: Subject,
     model: SharedModel,
     ceiling: Ceiling,
-    /// Blocks of the cache that was built.
     blocks: usize,
     /// The most tokens in a step that there is memory for, chosen before the cache took the rest.
     token_budget: usize,
     /// The number of a device's weights in MXFP4, whatever the others are stored in.
     packed: usize,
-    /// Seconds it took to load the model.
     pub load_seconds: f64,
 }
 
 /// One setting of a sweep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub(crate) struct Setting {
-    /// The most sequences at once.
     pub max_sequences: usize,
-    /// The most tokens in a step.
     pub token_budget: usize,
 }
 
 impl Bench {
     /// Measures the device, loads the model and builds its cache.
-    ///
-    /// # Errors
-    /// When the weights do not fit the configuration, or there is not enough memory.
     pub(crate) fn load(mut subject: Subject, options: &EngineOptions) -> Result<Self, EngineError> {
         let ceiling = Ceiling::measure(&subject.device, subject.precision)?;
         let started = Instant::now();
@@ -108,9 +97,6 @@ impl Bench {
 
     /// Runs one setting. With `breakdown` it also records where the time goes; on a GPU recording slows a run down, so it is
     /// done in a second, shorter run. `progress` is called after each step with the tokens generated so far.
-    ///
-    /// # Errors
-    /// When a size cannot work, a prompt does not fit, or the model fails.
     pub(crate) fn run(
         &self,
         config: &EngineConfig,
@@ -209,79 +195,10 @@ fn config_for(subject: &Subject, options: &EngineOptions) -> EngineConfig {
 }
 
 /// Writes a run for Chrome's trace viewer.
-///
-/// # Errors
-/// When the file cannot be written.
 pub(crate) fn write_trace(file: &OutputFile, run: &Measured) -> Result<(), OutputError> {
     // On a GPU the spans are from a later run; they are shown from its beginning.
     let origin = run.started;
     file.write(|out| trace::write(out, origin, &run.record.steps, &run.spans))
-}
-
-/// Everything that `--json` writes, with the figures of the only, or the best, setting at the top.
-#[derive(Debug, Serialize)]
-pub(crate) struct Document<'a> {
-    /// The version of this layout: [`Document::SCHEMA`].
-    pub schema_version: u32,
-    /// This program's version.
-    pub juror: &'static str,
-    /// The commit of its sources when it was built; `None` outside a git repository.
-    pub commit: Option<&'static str>,
-    /// The features it was built with.
-    pub features: Vec<&'static str>,
-    /// The command that was run.
-    pub command: Vec<String>,
-    /// Seconds since 1970.
-    pub date: u64,
-    /// Processor and threads.
-    pub machine: String,
-    /// Where the model ran.
-    pub device: String,
-    /// The model's name.
-    pub model_id: &'a str,
-    pub parameters: usize,
-    /// The types it was stored in.
-    pub precision: String,
-    /// Seconds it took to load the model.
-    pub load_seconds: f64,
-    /// The number of generations asked for.
-    pub num_prompts: usize,
-    /// The workload, in words.
-    pub workload_text: &'a str,
-    /// The workload in fields.
-    pub workload: WorkloadFields,
-    /// The figures.
-    #[serde(flatten)]
-    pub report: &'a Report,
-    /// Every run, in order, if there were several.
-    #[serde(skip_serializing_if = "<[Report]>::is_empty")]
-    pub runs: &'a [Report],
-}
-
-/// The workload.
-#[derive(Debug, Serialize)]
-pub(crate) struct WorkloadFields {
-    /// The files of rollouts whose prompts are used; empty for made-up prompts.
-    pub inputs: Vec<String>,
-    pub generations: usize,
-    /// Tokens that all prompts begin with.
-    pub template_tokens: usize,
-    /// The length of a made-up sample's own tokens, as asked for.
-    pub input_tokens: Option<String>,
-    /// Tokens to generate, as asked for.
-    pub output_tokens: String,
-    /// Generations for each sample.
-    pub trials: u32,
-    /// Made-up samples for each question.
-    pub group_size: Option<u32>,
-    /// The seed of lengths, tokens, weights and draws.
-    pub seed: u64,
-    pub temperature: f64,
-}
-
-impl Document<'_> {
-    /// The version of the JSON's layout; increased when a field is removed or changes its meaning.
-    pub(crate) const SCHEMA: u32 = 1;
 }
 
 /// The commit of the sources that this program was built from.
@@ -335,9 +252,6 @@ impl Subject {
     }
 
     /// Checks that the jobs can be run at all, without loading anything.
-    ///
-    /// # Errors
-    /// [`ModelError::Unsupported`] if a generation exceeds the model's context, or there is none.
     pub(crate) fn check(&self) -> Result<(), ModelError> {
         let longest = self
             .jobs

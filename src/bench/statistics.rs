@@ -5,15 +5,10 @@ use serde::Serialize;
 /// A distribution of times, in milliseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub(crate) struct Spread {
-    /// Arithmetic mean.
     pub mean: f64,
-    /// Standard deviation.
     pub std: f64,
-    /// The median.
     pub p50: f64,
-    /// The 95th percentile.
     pub p95: f64,
-    /// The 99th percentile.
     pub p99: f64,
 }
 

@@ -18,9 +18,6 @@ const STEPS: u32 = 1;
 const MODEL: u32 = 2;
 
 /// Writes steps and the spans inside them; `origin` is time zero.
-///
-/// # Errors
-/// When `out` cannot be written.
 pub(crate) fn write(
     out: &mut dyn Write,
     origin: Instant,

@@ -90,7 +90,6 @@ impl fmt::Display for LengthDistribution {
 /// One generation: its prompt's tokens, and how many to generate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Job {
-    /// Token ids.
     pub prompt: Vec<u32>,
     /// The number of tokens to generate, at least one.
     pub output: usize,
@@ -110,7 +109,6 @@ pub(crate) struct Workload {
     pub trials: usize,
     /// The number of samples of one question: they share the first half of the shortest one's own tokens.
     pub group: usize,
-    /// The seed of lengths and tokens.
     pub seed: u64,
 }
 
@@ -118,9 +116,6 @@ pub(crate) struct Workload {
 const MOST_TOKENS: u64 = 1 << 29;
 
 /// Checks how many tokens all prompts of a workload have together.
-///
-/// # Errors
-/// A sentence that names the limit.
 pub(crate) fn check_tokens(tokens: u64) -> Result<(), String> {
     if tokens <= MOST_TOKENS {
         return Ok(());
@@ -151,9 +146,6 @@ impl Workload {
     }
 
     /// Checks that all prompts fit into memory together.
-    ///
-    /// # Errors
-    /// A sentence that names the limit.
     pub(crate) fn check(&self) -> Result<(), String> {
         let generations = (self.samples as u64).saturating_mul(self.trials as u64);
         check_tokens(generations.saturating_mul(self.longest() as u64))

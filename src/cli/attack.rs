@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
-use clap::builder::{ArgPredicate, PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::{ArgPredicate, TypedValueParser};
 use serde_json::{Value, json};
 
 use super::chat::ChatArguments;
@@ -17,6 +17,7 @@ use super::judge::JudgeChoice;
 use super::output::{self, ForceArgument};
 use super::progress::Progress;
 use super::prompt_choice::PromptChoice;
+use super::rows::one_of;
 use super::{
     DONE, EXIT_CODES, Failure, INCOMPLETE, INTERRUPTED, OrFail, catch_interrupts, say, table,
 };
@@ -101,12 +102,7 @@ pub(super) struct AttackArguments {
 }
 
 fn family_parser() -> impl TypedValueParser<Value = Family> {
-    let values = Family::ALL
-        .iter()
-        .map(|family| PossibleValue::new(family.name()).help(family.about()));
-    PossibleValuesParser::new(values).try_map(|name| {
-        Family::from_name(&name).ok_or_else(|| format!("there is no family {name}"))
-    })
+    one_of(Family::ALL.map(|family| (family.name(), family.about(), family)))
 }
 
 fn after_help() -> String {
@@ -134,9 +130,7 @@ pub(super) fn run(arguments: &AttackArguments) -> Result<u8, Failure> {
     let inputs = Inputs::of(&arguments.inputs)?.paths;
     let mut outputs = output::outputs(arguments.force);
     let json = output::open_json(&mut outputs, arguments.json.as_ref(), Mark::ATTACK)?;
-    let rows_out = output::open(&mut outputs, arguments.rows_out.as_ref(), |_| {
-        Mark::ATTACK_ROWS
-    })?;
+    let rows_out = output::open(&mut outputs, arguments.rows_out.as_ref(), Mark::ATTACK_ROWS)?;
     let families: Vec<Family> = Family::ALL
         .into_iter()
         .filter(|family| arguments.family.is_empty() || arguments.family.contains(family))

@@ -7,6 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use anyhow::anyhow;
 use candle_core::Device;
 use clap::Args;
+use serde_json::{Value, json};
 
 use super::columns::ColumnArguments;
 use super::download;
@@ -17,9 +18,7 @@ use super::output::{self, ForceArgument};
 use super::progress::RunProgress;
 use super::{DONE, Failure, OrFail, say};
 use crate::bench::limit::TOO_SHORT;
-use crate::bench::session::{
-    Bench, COMMIT, Document, Setting, Subject, WorkloadFields, features, machine, write_trace,
-};
+use crate::bench::session::{Bench, COMMIT, Setting, Subject, features, machine, write_trace};
 use crate::bench::{Job, LengthDistribution, Report, Seconds, Workload, trace, workload};
 use juror_data::output::Mark;
 use juror_data::{LineLimit, LoadOptions, load};
@@ -142,9 +141,11 @@ pub(super) fn run(arguments: &BenchArguments) -> Result<u8, Failure> {
     }
     let mut outputs = output::outputs(arguments.force);
     let json = output::open_json(&mut outputs, arguments.json.as_ref(), Mark::BENCH)?;
-    let profile = output::open(&mut outputs, arguments.profile.as_ref(), |_| {
-        Mark::Beginning(trace::BEGINNING.into())
-    })?;
+    let profile = output::open(
+        &mut outputs,
+        arguments.profile.as_ref(),
+        Mark::Beginning(trace::BEGINNING.into()),
+    )?;
     let mut options = arguments.engine.options(&arguments.model);
     if options.drafts == Drafts::Auto {
         // Made-up prompts, and texts past their ends, repeat themselves as no judge does.
@@ -247,33 +248,10 @@ pub(super) fn run(arguments: &BenchArguments) -> Result<u8, Failure> {
         write_trace(file, &run).or_fail()?;
     }
     let table = table(report, arguments.sweep);
-    let document = arguments.json.as_ref().map(|_| Document {
-        schema_version: Document::SCHEMA,
-        juror: env!("CARGO_PKG_VERSION"),
-        commit: COMMIT,
-        features: features(),
-        command: std::env::args().collect(),
-        date: SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .map_or(0, |since| since.as_secs()),
-        machine: machine(),
-        device: bench
-            .subject
-            .devices
-            .iter()
-            .map(describe_device)
-            .collect::<Vec<_>>()
-            .join(", "),
-        model_id: &bench.subject.name,
-        parameters: bench.subject.config.parameters(),
-        precision: bench.subject.precision.to_string(),
-        load_seconds: bench.load_seconds,
-        num_prompts: bench.subject.jobs.len(),
-        workload_text: &workload,
-        workload: fields(arguments, &bench.subject),
-        report,
-        runs: if reports.len() > 1 { &reports } else { &[] },
-    });
+    let document = match arguments.json {
+        Some(_) => Some(document(arguments, &bench, &workload, report, &reports).or_fail()?),
+        None => None,
+    };
     output::print_with_json(&table, document.as_ref(), json.as_ref())?;
     Ok(DONE)
 }
@@ -306,20 +284,55 @@ fn inputs(arguments: &BenchArguments) -> impl Iterator<Item = String> {
     inputs.map(|path| path.display().to_string())
 }
 
-/// The workload in fields; what INPUT decides is left out with it.
-fn fields(arguments: &BenchArguments, subject: &Subject) -> WorkloadFields {
+/// Everything that `--json` writes, with the figures of the only, or the best, setting at the top.
+fn document(
+    arguments: &BenchArguments,
+    bench: &Bench,
+    workload: &str,
+    report: &Report,
+    reports: &[Report],
+) -> serde_json::Result<Value> {
+    let subject = &bench.subject;
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    let devices: Vec<String> = subject.devices.iter().map(describe_device).collect();
+    // What INPUT decides is left out with it.
     let made_up = arguments.inputs.is_empty();
-    WorkloadFields {
-        inputs: inputs(arguments).collect(),
-        generations: subject.jobs.len(),
-        template_tokens: subject.template.len(),
-        input_tokens: made_up.then(|| arguments.input_tokens.to_string()),
-        output_tokens: arguments.output_tokens.to_string(),
-        trials: arguments.trials,
-        group_size: made_up.then_some(arguments.group_size),
-        seed: arguments.seed,
-        temperature: arguments.temperature,
+    let mut document = json!({
+        // Increased when a field is removed or changes its meaning.
+        "schema_version": 1,
+        "juror": env!("CARGO_PKG_VERSION"),
+        "commit": COMMIT,
+        "features": features(),
+        "command": std::env::args().collect::<Vec<_>>(),
+        "date": since.map_or(0, |since| since.as_secs()),
+        "machine": machine(),
+        "device": devices.join(", "),
+        "model_id": subject.name,
+        "parameters": subject.config.parameters(),
+        "precision": subject.precision.to_string(),
+        "load_seconds": bench.load_seconds,
+        "num_prompts": subject.jobs.len(),
+        "workload_text": workload,
+        "workload": {
+            "inputs": inputs(arguments).collect::<Vec<_>>(),
+            "generations": subject.jobs.len(),
+            "template_tokens": subject.template.len(),
+            "input_tokens": made_up.then(|| arguments.input_tokens.to_string()),
+            "output_tokens": arguments.output_tokens.to_string(),
+            "trials": arguments.trials,
+            "group_size": made_up.then_some(arguments.group_size),
+            "seed": arguments.seed,
+            "temperature": arguments.temperature,
+        },
+    });
+    let figures = serde_json::to_value(report)?;
+    if let (Value::Object(all), Value::Object(figures)) = (&mut document, figures) {
+        all.extend(figures);
+        if reports.len() > 1 {
+            all.insert("runs".to_owned(), serde_json::to_value(reports)?);
+        }
     }
+    Ok(document)
 }
 
 /// The workload, in words.

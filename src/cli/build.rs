@@ -3,13 +3,15 @@
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::builder::TypedValueParser;
+use clap::{Args, Subcommand};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::columns::ColumnArguments;
 use super::inputs::{Inputs, VerdictsAndRows};
 use super::output::{self, ForceArgument, TableArguments};
+use super::rows::{finite, number, one_of};
 use super::{DONE, Failure, OrFail, say, table};
 use juror_data::output::{Mark, OutputFile};
 use juror_data::verdict::Status;
@@ -70,8 +72,8 @@ pub(super) struct PairsArguments {
     #[command(flatten)]
     common: BuildArguments,
     /// What decides which response is better
-    #[arg(long, value_name = "WHAT", default_value = "overall")]
-    by: PairsBy,
+    #[arg(long, value_name = "WHAT", default_value = "overall", value_parser = by())]
+    by: By,
     /// Pairs of one question, at most
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     per_question: u32,
@@ -90,13 +92,15 @@ pub(super) struct PairsArguments {
     seed: u64,
 }
 
-/// What decides which of two responses is better.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum PairsBy {
-    /// The one is held for right and the other for wrong, by most trials
-    Overall,
-    /// The one has a higher mean reward
-    Reward,
+fn by() -> impl TypedValueParser<Value = By> {
+    one_of([
+        (
+            "overall",
+            "The one is held for right and the other for wrong, by most trials",
+            By::Overall,
+        ),
+        ("reward", "The one has a higher mean reward", By::Reward),
+    ])
 }
 
 #[derive(Debug, Args)]
@@ -119,7 +123,7 @@ pub(super) struct SftArguments {
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..))]
     per_question: Option<u32>,
     /// The share of the trials that must hold a response for right, from 0 to 1 [default: more than half]
-    #[arg(long, value_name = "C", value_parser = share)]
+    #[arg(long, value_name = "C", value_parser = number(0.0..=1.0, "must be a number from 0 to 1"))]
     min_c: Option<f64>,
     /// The mean reward that a response must have
     #[arg(long, value_name = "X", value_parser = finite)]
@@ -130,20 +134,6 @@ pub(super) struct SftArguments {
     /// Decides among responses that are equally good
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
-}
-
-fn finite(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(number) if number.is_finite() => Ok(number),
-        _ => Err("must be a number".into()),
-    }
-}
-
-fn share(text: &str) -> Result<f64, String> {
-    match text.parse() {
-        Ok(number) if (0.0..=1.0).contains(&number) => Ok(number),
-        _ => Err("must be a number from 0 to 1".into()),
-    }
 }
 
 pub(super) fn run(action: BuildAction) -> Result<u8, Failure> {
@@ -175,9 +165,9 @@ impl BuildArguments {
     fn read(&self, action: &str, mark: Mark) -> Result<(Judged, Files), Failure> {
         let mut outputs = output::outputs(self.force);
         let files = Files {
-            out: output::open(&mut outputs, self.out(), |_| mark)?
+            out: output::open(&mut outputs, self.out(), mark)?
                 .map(|file| file.quoting_formulas(self.table.quote_formulas)),
-            json: output::open(&mut outputs, self.json.as_ref(), |_| Mark::BUILD)?,
+            json: output::open(&mut outputs, self.json.as_ref(), Mark::BUILD)?,
         };
         let (verdicts, rows) = self.judged.sides(false);
         if verdicts.is_empty() || rows.is_empty() {
@@ -335,10 +325,7 @@ fn pairs(arguments: &PairsArguments) -> Result<u8, Failure> {
     let common = &arguments.common;
     let (judged, files) = common.read("pairs", Mark::Nothing)?;
     let wanted = WantedPairs {
-        by: match arguments.by {
-            PairsBy::Overall => By::Overall,
-            PairsBy::Reward => By::Reward,
-        },
+        by: arguments.by,
         per_question: arguments.per_question as usize,
         min_margin: arguments.min_margin.unwrap_or(f64::NEG_INFINITY),
         lucky_first: arguments.lucky_first,

@@ -53,9 +53,11 @@ pub(super) struct CalibrateArguments {
 pub(super) fn run(arguments: &CalibrateArguments) -> Result<u8, Failure> {
     let out = arguments.output.as_ref();
     let out = out.filter(|path| path.as_os_str() != "-");
-    let out = output::open(&mut output::outputs(arguments.force), out, |_| {
-        Mark::CALIBRATION
-    })?;
+    let out = output::open(
+        &mut output::outputs(arguments.force),
+        out,
+        Mark::CALIBRATION,
+    )?;
     let fit = |seen: &[(f64, bool)]| {
         if arguments.isotonic {
             Curve::fit_isotonic(seen)

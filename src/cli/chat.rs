@@ -3,8 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::TypedValueParser;
 
+use super::rows::one_of;
 use juror_data::journal::{chat_date, journal_path};
 use juror_data::read_text;
 use juror_engine::text::chat_template::{ChatOptions, Moment, ReasoningEffort, TemplateVariable};
@@ -14,11 +16,11 @@ use juror_judge::judge::{ChatSettings, JudgeText};
 #[derive(Debug, Clone, Default, Args)]
 pub(super) struct ChatArguments {
     /// Whether the model is to think, where its chat template lets one choose (`enable_thinking`)
-    #[arg(long, value_enum, value_name = "on|off", help_heading = CHAT)]
-    thinking: Option<Switch>,
+    #[arg(long, value_name = "on|off", value_parser = one_of([("on", "", true), ("off", "", false)]), help_heading = CHAT)]
+    thinking: Option<bool>,
     /// How long the model is to think, where its chat template lets one choose (`reasoning_effort`)
-    #[arg(long, value_enum, value_name = "EFFORT", help_heading = CHAT)]
-    reasoning_effort: Option<Effort>,
+    #[arg(long, value_name = "EFFORT", value_parser = efforts(), help_heading = CHAT)]
+    reasoning_effort: Option<ReasoningEffort>,
     /// A system message before the prompt
     #[arg(long, value_name = "TEXT", help_heading = CHAT)]
     system_prompt: Option<String>,
@@ -57,27 +59,9 @@ impl ThinkingArguments {
 
 pub(super) const CHAT: &str = "Chat template and thinking";
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Switch {
-    On,
-    Off,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Effort {
-    Low,
-    Medium,
-    High,
-}
-
-impl From<Effort> for ReasoningEffort {
-    fn from(effort: Effort) -> Self {
-        match effort {
-            Effort::Low => Self::Low,
-            Effort::Medium => Self::Medium,
-            Effort::High => Self::High,
-        }
-    }
+fn efforts() -> impl TypedValueParser<Value = ReasoningEffort> {
+    use ReasoningEffort::{High, Low, Medium};
+    one_of([Low, Medium, High].map(|effort| (effort.as_str(), "", effort)))
 }
 
 impl ChatArguments {
@@ -112,8 +96,8 @@ impl ChatArguments {
             .and_then(|date| date.parse().ok());
         Ok(ChatSettings {
             options: ChatOptions {
-                thinking: self.thinking.map(|thinking| thinking == Switch::On),
-                reasoning_effort: self.reasoning_effort.map(ReasoningEffort::from),
+                thinking: self.thinking,
+                reasoning_effort: self.reasoning_effort,
                 system_prompt: self.system_prompt.clone(),
                 variables: self.template_variables.clone(),
             },

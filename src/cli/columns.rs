@@ -4,9 +4,10 @@ use std::fmt::Write as _;
 
 use anyhow::anyhow;
 use clap::Args;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::TypedValueParser;
 
 use super::inputs::quoted;
+use super::rows::one_of;
 use super::{Failure, OrFail};
 use juror_data::{ColumnError, ColumnMap, Preset, presets};
 use juror_eval::eval::LabelColumns;
@@ -73,9 +74,6 @@ pub(super) fn parse_label_columns(columns: &[String]) -> Result<LabelColumns, Fa
 }
 
 fn preset_parser() -> impl TypedValueParser<Value = &'static Preset> {
-    let values = presets()
-        .iter()
-        .map(|preset| PossibleValue::new(preset.name.as_str()).help(preset.about.as_str()));
-    PossibleValuesParser::new(values)
-        .try_map(|name| Preset::named(&name).ok_or_else(|| format!("there is no preset {name}")))
+    let all = presets().iter();
+    one_of(all.map(|preset| (preset.name.as_str(), preset.about.as_str(), preset)))
 }

@@ -66,10 +66,12 @@ pub(super) fn run(arguments: &CorrelateArguments) -> Result<u8, Failure> {
         return output::print_schema::<Report>();
     };
     let mut outputs = output::outputs(arguments.force);
-    let json = output::open(&mut outputs, arguments.json.as_ref(), |_| Mark::CORRELATE)?;
-    let svg = output::open(&mut outputs, arguments.svg.as_ref(), |_| {
-        Mark::Beginning(plot::BEGINNING.into())
-    })?;
+    let json = output::open(&mut outputs, arguments.json.as_ref(), Mark::CORRELATE)?;
+    let svg = output::open(
+        &mut outputs,
+        arguments.svg.as_ref(),
+        Mark::Beginning(plot::BEGINNING.into()),
+    )?;
     let scores = ScoreTable::read(file)?;
     let has = |name: &str| scores.column(name).is_some();
     let names: Vec<&str> = scores

@@ -115,8 +115,3 @@ fn hint(name: &str) -> Option<String> {
         format!("did you mean `{alias}`? `juror models list --known` shows all aliases; an id on the hub is `org/name`")
     })
 }
-
-/// A checkpoint's error with its exit code.
-pub(super) fn failure(error: CheckpointError) -> Failure {
-    error.into()
-}

@@ -72,9 +72,6 @@ impl EndpointArguments {
     }
 
     /// Refuses judges of which several servers would be given one key.
-    ///
-    /// # Errors
-    /// Which servers.
     pub(super) fn check_keys<'a>(
         judges: impl IntoIterator<Item = (&'a Self, &'a str)>,
     ) -> anyhow::Result<()> {

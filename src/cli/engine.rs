@@ -64,9 +64,6 @@ pub(super) struct GpusArgument {
 
 impl GpusArgument {
     /// The devices asked for, one engine each, or one for several together.
-    ///
-    /// # Errors
-    /// Where a GPU is named twice, or so many cannot be taken together.
     pub(super) fn devices(
         &self,
         model: &ModelArguments,

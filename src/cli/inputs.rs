@@ -7,12 +7,12 @@ use clap::Args;
 
 use super::download::Download;
 use super::{Failure, say};
-use juror_data::{DatasetError, is_rows_file};
+use juror_data::is_rows_file;
 use juror_hub::{DataSetName, Hub, HubError};
 
-/// An input's error with its exit code.
-pub(super) fn failure(error: DatasetError) -> Failure {
-    error.into()
+/// Whether one of the inputs is standard input.
+pub(super) fn has_stdin(inputs: &[PathBuf]) -> bool {
+    inputs.iter().any(|input| input.as_os_str() == "-")
 }
 
 /// Verdicts and the rows that they are on, in the order and by the names that all commands have for them.

@@ -1,5 +1,6 @@
 //! `juror merge`
 
+use std::io;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -40,11 +41,10 @@ pub(super) fn run(arguments: &MergeArguments) -> Result<u8, Failure> {
     let file = out.or_usage()?;
     let file = file.quoting_formulas(arguments.table.quote_formulas);
     let path = arguments.summary_json.as_ref();
-    let summary_json = output::open(&mut outputs, path, |_| Mark::SUMMARY)?;
+    let summary_json = output::open(&mut outputs, path, Mark::SUMMARY)?;
     let shards = Shards::open(&arguments.outputs).or_usage()?;
     let mut summary = Summary::default();
     let (mut builder, mut consensus) = (ConsensusBuilder::default(), ConsensusSummary::default());
-    let mut failed: Option<MergeError> = None;
     let written = format.write(&file, shards.keep(), |writer| {
         let copied = shards.copy(writer, &mut |verdict| {
             summary.add(verdict);
@@ -52,16 +52,12 @@ pub(super) fn run(arguments: &MergeArguments) -> Result<u8, Failure> {
                 consensus.add(&sample);
             }
         });
-        copied.map_err(|error| {
-            let message = error.to_string();
-            failed = Some(error);
-            std::io::Error::other(message)
-        })
+        copied.map_err(io::Error::other)
     });
-    if let Some(error) = failed {
-        return Err(error).or_usage();
-    }
-    written.or_fail()?;
+    written.map_err(|error| match error.own::<MergeError>() {
+        Ok(error) => Failure::new(error, true),
+        Err(error) => Failure::new(error, false),
+    })?;
     if shards.trials() > 1 {
         if let Some(sample) = builder.finish() {
             consensus.add(&sample);

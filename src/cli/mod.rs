@@ -73,10 +73,7 @@ use juror_data::{BadLines, DatasetError, MergeError};
 use juror_engine::checkpoint::CheckpointError;
 use juror_engine::engine::EngineError;
 use juror_engine::model::ModelError;
-use juror_eval::build::BuildError;
-use juror_eval::eval::EvalError;
-use juror_eval::gsm8k::Gsm8kError;
-use juror_eval::label::LabelError;
+use juror_eval::EvalError;
 use juror_hub::HubError;
 use juror_judge::batch::BatchError;
 use juror_judge::judge::SessionError;
@@ -220,13 +217,10 @@ tell_fault!(
     DatasetError,
     EngineError,
     HubError,
-    LabelError,
     ModelError,
     SessionError,
     juror_judge::catalog::ModelError,
 );
-#[cfg(feature = "serve")]
-tell_fault!(juror_eval::browse::BrowseError);
 
 // An input's error is reported as itself, since it may have several lines ([`has_lines`]).
 
@@ -234,29 +228,10 @@ impl From<EvalError> for Failure {
     fn from(error: EvalError) -> Self {
         match error {
             EvalError::Input(error) => error.into(),
-            error => Self::new(error, true),
-        }
-    }
-}
-
-impl From<BuildError> for Failure {
-    fn from(error: BuildError) -> Self {
-        match error {
-            BuildError::Input(error) => error.into(),
-            // A full disk is no mistake of the user.
             error => {
                 let usage = error.is_usage();
                 Self::new(error, usage)
             }
-        }
-    }
-}
-
-impl From<Gsm8kError> for Failure {
-    fn from(error: Gsm8kError) -> Self {
-        match error {
-            Gsm8kError::Input(error) | Gsm8kError::Eval(EvalError::Input(error)) => error.into(),
-            error => Self::new(error, true),
         }
     }
 }

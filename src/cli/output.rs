@@ -25,10 +25,6 @@ pub(super) struct ForceArgument {
 
 /// The files that a run writes.
 #[derive(Debug, Clone, Args)]
-#[allow(
-    clippy::struct_excessive_bools,
-    reason = "each is a switch of the command line"
-)]
 pub(super) struct OutputArguments {
     /// Where the verdicts go; standard output, without a journal, if not given
     #[arg(short, long, value_name = "OUT.jsonl")]
@@ -159,13 +155,17 @@ impl OutputArguments {
         let mut files = outputs(self.force);
         let rejected = out.as_deref().filter(|_| self.skip_bad).map(rejected_path);
         let quotes = self.table.quote_formulas;
-        let file = open(&mut files, out.as_ref(), Mark::Journal)?;
+        let file = open(
+            &mut files,
+            out.as_ref(),
+            Mark::Journal(out.clone().unwrap_or_default()),
+        )?;
         let outputs = RunOutputs {
             verdicts: file.map(|file| file.quoting_formulas(quotes)),
-            rejected: open(&mut files, rejected.as_ref(), |_| Mark::REJECTED)?,
-            summary: open(&mut files, self.summary_json.as_ref(), |_| Mark::SUMMARY)?,
-            consensus: open(&mut files, self.consensus.as_ref(), |_| Mark::CONSENSUS)?,
-            hard: open(&mut files, self.hard.as_ref(), |_| Mark::HARD)?,
+            rejected: open(&mut files, rejected.as_ref(), Mark::REJECTED)?,
+            summary: open(&mut files, self.summary_json.as_ref(), Mark::SUMMARY)?,
+            consensus: open(&mut files, self.consensus.as_ref(), Mark::CONSENSUS)?,
+            hard: open(&mut files, self.hard.as_ref(), Mark::HARD)?,
             advantages: self.advantages,
             restart: self.restart,
         };
@@ -185,9 +185,9 @@ impl OutputArguments {
 pub(super) fn open(
     outputs: &mut Outputs,
     path: Option<&PathBuf>,
-    mark: impl FnOnce(PathBuf) -> Mark,
+    mark: Mark,
 ) -> Result<Option<OutputFile>, Failure> {
-    let opened = path.map(|path| outputs.open(path, mark(path.clone())));
+    let opened = path.map(|path| outputs.open(path, mark));
     opened.transpose().or_usage()
 }
 
@@ -198,7 +198,7 @@ pub(super) fn open_json(
     mark: Mark,
 ) -> Result<Option<OutputFile>, Failure> {
     let path = path.filter(|path| path.as_os_str() != "-");
-    open(outputs, path, |_| mark)
+    open(outputs, path, mark)
 }
 
 /// Prints a text for people, and writes the JSON of the same if it is asked for: into its file, or on standard output, and then the

@@ -1,6 +1,5 @@
 //! `juror prompts`
 
-use std::cell::RefCell;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -14,7 +13,7 @@ use super::inputs::Inputs;
 use super::judge::JudgeChoice;
 use super::prompt_choice::PromptChoice;
 use super::{DONE, Failure, INCOMPLETE, OrFail, for_output, say};
-use juror_data::{LineLimit, LoadOptions, Sample, find};
+use juror_data::{LineLimit, LoadOptions, Sample, each};
 use juror_hub::Want;
 use juror_judge::judge::JudgeText;
 use juror_judge::judge::prompt::PromptTokens;
@@ -290,17 +289,18 @@ fn say_notes(text: &JudgeText) {
 }
 
 fn pick(input: &[PathBuf], options: &LoadOptions, id: Option<&str>) -> Result<Sample, Failure> {
-    let first = RefCell::new(None);
-    let wanted = |sample: &Sample| {
-        first.borrow_mut().get_or_insert_with(|| sample.id.clone());
-        id.is_none_or(|id| sample.id == id)
-    };
-    let found = find(input, options, &wanted)?.samples;
+    let (mut first, mut found) = (None, None);
+    each(input, options, &mut |sample| {
+        first.get_or_insert_with(|| sample.id.clone());
+        if found.is_none() && id.is_none_or(|id| sample.id == id) {
+            found = Some(sample.clone());
+        }
+    })?;
     match (found, id) {
         (Some(sample), _) => Ok(sample),
         (None, None) => bail_usage!("the input holds no sample"),
         (None, Some(id)) => {
-            let first = first.into_inner().unwrap_or_default();
+            let first = first.unwrap_or_default();
             bail_usage!("no sample has the id `{id}`; the first one's is `{first}`");
         }
     }

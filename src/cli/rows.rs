@@ -1,11 +1,13 @@
 //! Which rows of the inputs are taken.
 
 use std::fmt::Display;
+use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
-use juror_data::{LineLimit, Shard, ShardError};
+use juror_data::{LineLimit, Shard};
 
 /// Which rows are taken, and how long they may be.
 #[derive(Debug, Clone, Args)]
@@ -28,7 +30,7 @@ pub(super) struct RowsArguments {
     pub(super) shard: Option<Shard>,
 }
 
-fn parse_shard(text: &str) -> Result<Shard, ShardError> {
+fn parse_shard(text: &str) -> Result<Shard, String> {
     if text == "auto" {
         Shard::from_environment(|name| std::env::var(name).ok())
     } else {
@@ -64,4 +66,42 @@ where
             }
         })
     }
+}
+
+/// A parser of numbers in `range`, with a sentence of ours for everything else.
+pub(super) fn number(
+    range: RangeInclusive<f64>,
+    otherwise: &'static str,
+) -> impl Fn(&str) -> Result<f64, String> + Clone {
+    move |text| match text.parse() {
+        Ok(number) if range.contains(&number) => Ok(number),
+        _ => Err(otherwise.into()),
+    }
+}
+
+/// Any number but an infinite one.
+pub(super) fn finite(text: &str) -> Result<f64, String> {
+    number(f64::MIN..=f64::MAX, "must be a number")(text)
+}
+
+/// A parser of values by their names, each with what the help says of it, if anything.
+pub(super) fn one_of<T: Clone + Send + Sync + 'static>(
+    all: impl IntoIterator<Item = (&'static str, &'static str, T)>,
+) -> impl TypedValueParser<Value = T> {
+    let (mut shown, mut values) = (Vec::new(), Vec::new());
+    for (name, help, value) in all {
+        let name_alone = PossibleValue::new(name);
+        shown.push(if help.is_empty() {
+            name_alone
+        } else {
+            name_alone.help(help)
+        });
+        values.push((name, value));
+    }
+    PossibleValuesParser::new(shown).try_map(move |given| {
+        let found = values.iter().find(|(name, _)| *name == given);
+        found
+            .map(|(_, value)| value.clone())
+            .ok_or_else(|| format!("there is no {given}"))
+    })
 }

@@ -1,7 +1,9 @@
 //! What the rules do, as the user says it.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::TypedValueParser;
 
+use super::rows::one_of;
 use juror_judge::judge::RulesMode;
 use juror_rules::{Config, OutcomeRules, RulesProfile};
 
@@ -10,8 +12,8 @@ use juror_rules::{Config, OutcomeRules, RulesProfile};
 pub(super) struct RulesArguments {
     /// What the rule-based verifier does: give the outcome where the judge is unreadable, go first and spare the model
     /// what is plainly wrong, judge alone without a model, or nothing
-    #[arg(long, value_enum, default_value_t, help_heading = "Verdict")]
-    pub(super) rules: RulesArgument,
+    #[arg(long, default_value = "fallback", value_parser = modes(), help_heading = "Verdict")]
+    pub(super) rules: RulesMode,
     /// Under --rules first: also judge this share of the samples that the rules reject, as `5%` or `0.05`, and report how often
     /// the judge accepts them. With --cascade: ask the second judge about this share of what the first is sure of
     #[arg(long, value_name = "SHARE", value_parser = parse_share, help_heading = "Verdict")]
@@ -52,22 +54,7 @@ fn parse_share(text: &str) -> Result<f64, String> {
     }
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub(super) enum RulesArgument {
-    #[default]
-    Fallback,
-    First,
-    Only,
-    Off,
-}
-
-impl From<RulesArgument> for RulesMode {
-    fn from(argument: RulesArgument) -> Self {
-        match argument {
-            RulesArgument::Fallback => Self::Fallback,
-            RulesArgument::First => Self::First,
-            RulesArgument::Only => Self::Only,
-            RulesArgument::Off => Self::Off,
-        }
-    }
+fn modes() -> impl TypedValueParser<Value = RulesMode> {
+    use RulesMode::{Fallback, First, Off, Only};
+    one_of([Fallback, First, Only, Off].map(|mode| (mode.as_str(), "", mode)))
 }

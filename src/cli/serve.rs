@@ -6,16 +6,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use anyhow::{Context as _, anyhow, bail};
+use anyhow::{Context as _, bail};
 use clap::Args;
 use serde_json::json;
 
 use super::endpoint::EndpointArguments;
 use super::engine::{EngineArguments, GpusArgument, ModelArguments};
 use super::judge::{JudgeChoice, ResolvedJudge, VerdictArguments, identity, parse_size};
+use super::rows::finite;
 use super::sampling::SamplingArguments;
 use super::several::{self, CascadeChoice, PanelFile, SeveralArguments};
-use super::{Command, DONE, Failure, OrFail, catch_interrupts, download, say};
+use super::{Command, DONE, Failure, OrFail, catch_interrupts, say};
 use crate::cli::columns::ColumnArguments;
 use juror_data::{ColumnMap, read_text};
 use juror_hub::Want;
@@ -80,7 +81,7 @@ struct ServerArguments {
     #[arg(long, help_heading = SERVER)]
     insecure: bool,
     /// Reward of a judgement that failed, for trainers that cannot leave a sample out (`/get_reward`, `/reward`) [default: null]
-    #[arg(long, value_name = "REWARD", allow_negative_numbers = true, value_parser = parse_reward, help_heading = SERVER)]
+    #[arg(long, value_name = "REWARD", allow_negative_numbers = true, value_parser = finite, help_heading = SERVER)]
     failure_reward: Option<f64>,
     /// Most bytes of a request
     #[arg(long, value_name = "SIZE", default_value = "256MB", value_parser = parse_size, help_heading = SERVER)]
@@ -159,14 +160,13 @@ pub(super) fn run(arguments: ServeArguments) -> Result<u8, Failure> {
 fn resolve(mut arguments: ServeArguments) -> Result<ServerSetup, Failure> {
     let api_key = api_key(&arguments.server).or_usage()?;
     check_access(&arguments.server, api_key.is_some()).or_usage()?;
-    if RulesMode::from(arguments.verdict.rules.rules) == RulesMode::Only {
+    if arguments.verdict.rules.rules == RulesMode::Only {
         let given = &mut arguments.verdict.reward;
         let reward = *given.get_or_insert(RewardPolicy::Outcome);
         if reward.of_values(None, Some(true), None).is_none() {
-            return Err(anyhow!(
+            bail_usage!(
                 "--reward {reward} gives no right answer a reward beside --rules only, which says nothing of the process: leave it out"
-            ))
-            .or_usage();
+            );
         }
     }
     let (served, answerer) = answerer(&arguments)?;
@@ -236,7 +236,7 @@ fn answerer(arguments: &ServeArguments) -> Result<(Served, Answerer), Failure> {
                     let name = arguments.judge.model.clone();
                     let style = arguments.judge.chat.style();
                     let mut chat = ChatModel::load(name, source, style).or_usage()?;
-                    chat.settle_head(source).map_err(download::failure)?;
+                    chat.settle_head(source)?;
                     Some(Arc::new(chat))
                 }
                 JudgeModel::Elsewhere(_) => None,
@@ -262,7 +262,7 @@ fn cascade(
     let named = choice.names.iter().cloned().zip(lines).collect();
     let (all, setups) = several(named, CascadeChoice::check)?;
     let Ok(judges) = <[NamedSetup; 2]>::try_from(setups) else {
-        return Err(anyhow!("a cascade has two judges")).or_usage();
+        bail_usage!("a cascade has two judges");
     };
     let first = &judges[0].setup;
     let why_not = first.text.endpoint_without_probabilities();
@@ -285,18 +285,14 @@ fn panel(arguments: &ServeArguments, file: &Path) -> Result<(Served, Answerer), 
     let mut named = Vec::new();
     for (command, judge) in panel.commands(file, "serve").zip(&panel.judges) {
         let Command::Serve(line) = command.or_usage()? else {
-            return Err(anyhow!(
-                "the options of a judge must be those of `juror serve`"
-            ))
-            .or_usage();
+            bail_usage!("the options of a judge must be those of `juror serve`");
         };
         if line.server != arguments.server {
-            return Err(anyhow!(
+            bail_usage!(
                 "{}: {}: options of the server are not for one of its judges",
                 file.display(),
                 judge.name
-            ))
-            .or_usage();
+            );
         }
         named.push((judge.name.clone(), *line));
     }
@@ -322,10 +318,7 @@ fn several(
         .filter(|(_, line)| line.engine.tensor_parallel.is_some_and(|count| count > 1));
     if together.count() > 1 {
         // Sums of two groups may wait for each other where each GPU runs them in its own order.
-        return Err(anyhow!(
-            "--tensor-parallel is for one judge of several: NCCL takes one group on a GPU"
-        ))
-        .or_usage();
+        bail_usage!("--tensor-parallel is for one judge of several: NCCL takes one group on a GPU");
     }
     for (_, line) in &mut lines {
         line.endpoint.of_several();
@@ -337,7 +330,7 @@ fn several(
     for (name, line) in lines {
         let (mut served, One::Model(setup)) = one(&line)? else {
             let why = "a judge of several must be a model, and --rules only asks none";
-            return Err(anyhow!(why)).or_usage();
+            bail_usage!(why);
         };
         served.identity.name = Some(name.clone());
         all.push(served);
@@ -358,10 +351,9 @@ enum One {
 /// One judge, and what a server says of it; reads the model's text side, not its weights.
 fn one(arguments: &ServeArguments) -> Result<(Served, One), Failure> {
     if arguments.sampling.trials > 1 {
-        return Err(anyhow!(
+        bail_usage!(
             "--trials is for files: a server gives one verdict for each sample that it is sent"
-        ))
-        .or_usage();
+        );
     }
     let devices = arguments
         .gpus
@@ -415,8 +407,7 @@ fn one(arguments: &ServeArguments) -> Result<(Served, One), Failure> {
         let here = model.files().map_or(&[][..], |_| &devices);
         let opened: Result<Vec<_>, _> = here.iter().map(|device| device.open()).collect();
         let opened = opened.or_usage()?;
-        let identity =
-            cache::identity(&model, &engine, opened.iter()).map_err(download::failure)?;
+        let identity = cache::identity(&model, &engine, opened.iter())?;
         let size = arguments.cache_size.unwrap_or(CACHE_SIZE);
         options.cache = Some(Arc::new(
             AnswerCache::open(folder, identity, size).or_usage()?,
@@ -426,7 +417,7 @@ fn one(arguments: &ServeArguments) -> Result<(Served, One), Failure> {
         JudgeModel::Here(source) => {
             let commit = match source.origin() {
                 Some(origin) if source.adapter().is_none() => origin,
-                _ => source.hash().map_err(download::failure)?,
+                _ => source.hash()?,
             };
             (arguments.judge.model.clone(), commit)
         }
@@ -502,11 +493,4 @@ fn end_with_stdin(interrupted: &Arc<AtomicBool>) -> anyhow::Result<()> {
         })
         .context("could not watch standard input")?;
     Ok(())
-}
-
-fn parse_reward(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(reward) if reward.is_finite() => Ok(reward),
-        _ => Err("must be a number".into()),
-    }
 }

@@ -11,15 +11,14 @@ use serde::Deserialize;
 use super::endpoint::EndpointArguments;
 use super::engine::JUDGE;
 use super::judge::{JudgeChoice, VerdictArguments};
-use super::rules::RulesArgument;
 use super::sampling::SamplingArguments;
-use super::{Arguments, Command, Failure, OrFail, download};
+use super::{Arguments, Command, Failure, OrFail};
 use juror_data::read_text;
 use juror_engine::checkpoint::ModelConfig;
 use juror_hub::Want;
-use juror_judge::judge::JudgeText;
 use juror_judge::judge::cascade::Cascade;
 use juror_judge::judge::panel::{Member, Panel, PanelRule};
+use juror_judge::judge::{JudgeText, RulesMode};
 use juror_judge::protocol::{Protocol, Yields};
 use juror_judge::reward::RewardPolicy;
 
@@ -58,9 +57,6 @@ impl SeveralArguments {
     }
 
     /// The judges of a cascade, if one is asked for.
-    ///
-    /// # Errors
-    /// Where there are not two different ones, or what the verdicts are to be has no meaning of two.
     pub(super) fn cascade(
         &self,
         verdict: &VerdictArguments,
@@ -83,7 +79,7 @@ impl SeveralArguments {
                 "--calibration is of one judge, and --cascade asks two: give it without --cascade"
             );
         }
-        if verdict.rules.rules == RulesArgument::First && verdict.rules.audit.is_some() {
+        if verdict.rules.rules == RulesMode::First && verdict.rules.audit.is_some() {
             bail!(
                 "under --cascade, --audit draws from what the first judge is sure of, not from what the rules reject: give it \
                  without --rules first"
@@ -168,9 +164,6 @@ fn one() -> f64 {
 
 impl PanelFile {
     /// Reads it.
-    ///
-    /// # Errors
-    /// What is wrong with it, or with `verdict` of several judges.
     pub(super) fn read(file: &Path, verdict: &VerdictArguments) -> anyhow::Result<Self> {
         let text = read_text(file).with_context(|| format!("could not read {}", file.display()))?;
         let at = || file.display().to_string();
@@ -261,7 +254,7 @@ pub(super) fn check(
     let model = endpoint.find(&judge.model, &judge.adapter, Want::Description)?;
     let (protocol, _) = judge.prompt_for(named, Some(&model)).or_usage()?;
     if let (Some(_), Some(source)) = (sampling.max_new_tokens, model.files()) {
-        let config = ModelConfig::load(source).map_err(download::failure)?;
+        let config = ModelConfig::load(source)?;
         sampling.check_context(config.max_positions).or_usage()?;
     }
     Ok(protocol)

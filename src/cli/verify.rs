@@ -7,14 +7,15 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use indicatif::HumanCount;
 use serde_json::{Map, Value};
 
 use super::columns::ColumnArguments;
-use super::inputs::Inputs;
+use super::inputs::{Inputs, has_stdin};
 use super::output::{self, ForceArgument, TableArguments};
 use super::progress::{self, Lines};
+use super::rows::one_of;
 use super::{DONE, Failure, INCOMPLETE, INTERRUPTED, OrFail, catch_interrupts, say};
 use crate::verify::{Counts, Explain, VerifyError, VerifySettings};
 use juror_base::terminal::escaped;
@@ -52,8 +53,8 @@ pub(super) struct VerifyArguments {
     )]
     pred: Option<String>,
     /// What is mathematically true, or what Math-Verify 0.9.0 says
-    #[arg(long, alias = "rules-profile", value_enum, default_value_t)]
-    profile: ProfileArgument,
+    #[arg(long, alias = "rules-profile", default_value = "strict", value_parser = one_of([("strict", "", Profile::Strict), ("compat", "", Profile::Compat)]))]
+    profile: Profile,
     /// Settings of every row that has none of its own, by Math-Verify's names, for one `{"float_rounding": 2}`
     #[arg(long, alias = "rules-config", value_name = "JSON", value_parser = parse_settings)]
     config: Option<Map<String, Value>>,
@@ -101,22 +102,6 @@ A comma may be a decimal one: the other rows of files decide what `7,5` and `1,2
   juror verify answers.csv --columns gold=key,pred=answer --keep key,answer -o verdicts.csv
   juror verify answers.csv --pattern 'RESULT: (.*)'";
 
-#[derive(Debug, Clone, Copy, Default, ValueEnum)]
-enum ProfileArgument {
-    #[default]
-    Strict,
-    Compat,
-}
-
-impl From<ProfileArgument> for Profile {
-    fn from(argument: ProfileArgument) -> Self {
-        match argument {
-            ProfileArgument::Strict => Self::Strict,
-            ProfileArgument::Compat => Self::Compat,
-        }
-    }
-}
-
 /// Settings of the rules, as JSON.
 pub(super) fn parse_config(text: &str) -> Result<Config, String> {
     serde_json::from_str(text).map_err(|error| match text.split_once('=') {
@@ -151,7 +136,7 @@ pub(super) fn run(arguments: VerifyArguments) -> Result<u8, Failure> {
         config.insert("decimal".to_owned(), arguments.decimal.into());
     }
     let settings = VerifySettings {
-        profile: arguments.profile.into(),
+        profile: arguments.profile,
         config,
         columns: arguments.columns.map().or_usage()?,
         max_line: LineLimit(arguments.max_line_bytes),
@@ -170,12 +155,7 @@ pub(super) fn run(arguments: VerifyArguments) -> Result<u8, Failure> {
         }
         return one(&settings, gold, pred, arguments.explain);
     }
-    if arguments
-        .inputs
-        .iter()
-        .any(|input| input.as_os_str() == "-")
-        && io::stdin().is_terminal()
-    {
+    if has_stdin(&arguments.inputs) && io::stdin().is_terminal() {
         bail_usage!(
             "no input: name a JSONL file, pipe rows in, or give --gold and --pred; see `juror verify --help`"
         );
@@ -183,7 +163,7 @@ pub(super) fn run(arguments: VerifyArguments) -> Result<u8, Failure> {
     let out = arguments.output.filter(|path| path.as_os_str() != "-");
     let mut outputs = output::outputs(arguments.force);
     // Explanations are not told from other text.
-    let file = output::open(&mut outputs, out.as_ref(), |_| Mark::VERIFY)?;
+    let file = output::open(&mut outputs, out.as_ref(), Mark::VERIFY)?;
     let quotes = arguments.table.quote_formulas;
     let file = file.map(|file| file.quoting_formulas(quotes));
     let format = out

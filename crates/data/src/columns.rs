@@ -51,38 +51,8 @@ pub(crate) type PerField<T> = [T; Field::ALL.len()];
 
 /// A `--columns` argument that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[allow(missing_docs, reason = "the messages say what the fields are")]
-pub enum ColumnError {
-    /// No `=`.
-    #[error(
-        "`{text}` is not a column: write FIELD=KEY, as in `question=problem`; FIELD is question, reference, response, id, steps, rubric or other"
-    )]
-    NoEquals { text: String },
-    /// An unknown field.
-    #[error(
-        "there is no field `{name}`: use question, reference (or reference_answer), response (or student_answer), id, steps, rubric or other, as in `question=problem`"
-    )]
-    UnknownField { name: String },
-    /// A required field without a key.
-    #[error(
-        "`{field}=` names no key: write `{field}=KEY` (only `id=` may be empty: ids are then made from the content)"
-    )]
-    NoKey { field: Field },
-    /// The same field twice.
-    #[error("`{field}` is given two columns, `{first}` and `{second}`: keep one")]
-    Twice {
-        field: Field,
-        first: String,
-        second: String,
-    },
-    /// The same key for two fields.
-    #[error("`{key}` is given for {first} and for {second}: a column can be one of them only")]
-    Shared {
-        key: String,
-        first: Field,
-        second: Field,
-    },
-}
+#[error("{0}")]
+pub struct ColumnError(String);
 
 /// Where one field is looked for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -133,30 +103,30 @@ impl ColumnMap {
             let setting = setting.as_ref();
             let (name, key) = setting
                 .split_once('=')
-                .ok_or_else(|| ColumnError::NoEquals {
-                    text: setting.to_owned(),
-                })?;
+                .ok_or_else(|| ColumnError(format!(
+                    "`{setting}` is not a column: write FIELD=KEY, as in `question=problem`; FIELD is question, reference, response, id, \
+                     steps, rubric or other"
+                )))?;
             let (name, key) = (name.trim(), key.trim());
-            let field = Field::parse(name).ok_or_else(|| ColumnError::UnknownField {
-                name: name.to_owned(),
-            })?;
+            let field = Field::parse(name).ok_or_else(|| ColumnError(format!(
+                "there is no field `{name}`: use question, reference (or reference_answer), response (or student_answer), id, steps, \
+                 rubric or other, as in `question=problem`"
+            )))?;
             if key.is_empty() && field != Field::Id {
-                return Err(ColumnError::NoKey { field });
+                return Err(ColumnError(format!(
+                    "`{field}=` names no key: write `{field}=KEY` (only `id=` may be empty: ids are then made from the content)"
+                )));
             }
             for (other, other_key) in &named {
                 if *other == field {
-                    return Err(ColumnError::Twice {
-                        field,
-                        first: other_key.clone(),
-                        second: key.to_owned(),
-                    });
+                    return Err(ColumnError(format!(
+                        "`{field}` is given two columns, `{other_key}` and `{key}`: keep one"
+                    )));
                 }
                 if other_key == key {
-                    return Err(ColumnError::Shared {
-                        key: key.to_owned(),
-                        first: *other,
-                        second: field,
-                    });
+                    return Err(ColumnError(format!(
+                        "`{key}` is given for {other} and for {field}: a column can be one of them only"
+                    )));
                 }
             }
             named.push((field, key.to_owned()));
@@ -225,9 +195,6 @@ impl ColumnMap {
     }
 
     /// The preset that a row is read by.
-    ///
-    /// # Errors
-    /// When the row may have two shapes, as text for the user.
     pub(super) fn preset(&self, row: &Row) -> Result<&'static Preset, String> {
         self.preset.map_or_else(|| Preset::of(row), Ok)
     }

@@ -62,9 +62,6 @@ impl Keep {
 
     /// The values of a row's kept keys; keys that the row does not have are left out. `all` leaves out `responses`, the key
     /// that holds a list of responses, which would be repeated with each of them.
-    ///
-    /// # Errors
-    /// When a key is there twice or a value cannot be read, as text for the user.
     pub(super) fn of(
         &self,
         row: &Row,

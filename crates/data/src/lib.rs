@@ -3,7 +3,7 @@
 //! | module | what it is for |
 //! |---|---|
 //! | [`load()`] | files, folders or stdin into [`Sample`]s, with every bad line named |
-//! | [`find()`], [`each()`] | the one sample that is wanted; each as it comes |
+//! | [`each()`] | each sample as it comes |
 //! | [`index()`] | the same, for any number of samples: they stay in their files as [`Rows`], read when needed |
 //! | [`Source`] | a file's rows: JSON lines, a JSON array, CSV or Parquet, detected by content (`input/`) |
 //! | [`Preset`] | the shapes of rows that other programs write (`presets.toml`) |
@@ -59,7 +59,7 @@ pub use input::{
     LineLimit, Next, RowReader, Source, file_number, is_rows_file, read_text, sources,
 };
 pub use keep::Keep;
-pub use load::{LoadOptions, Loaded, each, find, index, index_each, load, sample_of_row};
+pub use load::{LoadOptions, Loaded, each, index, index_each, load, sample_of_row};
 pub use merge::{MergeError, Shards};
 pub use messages::conversation;
 pub use needs::{Needs, RubricNeed};
@@ -68,6 +68,6 @@ pub use rejected::{Rejected, RejectedLine, rejected_path, write_rejected};
 pub use rows::Rows;
 pub use sample::{Sample, id_hash};
 pub use samples::{Outline, Samples};
-pub use shard::{Shard, ShardError};
+pub use shard::Shard;
 pub use texts::Pair;
 pub use verdict_lines::{TrialsSeen, VerdictLine, each_batch, each_row};

@@ -17,26 +17,6 @@ pub enum MergeError {
     /// An output's journal cannot be read.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// An output without a journal.
-    #[error("{} has no journal beside it ({}), which says what run it is of: keep the two together", path.display(), journal_path(path).display())]
-    NoJournal { path: PathBuf },
-    /// An output that is not JSON lines.
-    #[error("{} is not JSON lines: judge the shards into .jsonl, and let merge write CSV or Parquet", path.display())]
-    Format { path: PathBuf },
-    /// An output of a run over the whole input.
-    #[error("{} is no shard: its run judged the whole input", path.display())]
-    Whole { path: PathBuf },
-    /// A shard twice, or one of another number of shards.
-    #[error("{} is shard {shard}, and {} is shard {other}: each of one number of shards is needed once", path.display(), other_path.display())]
-    Shards {
-        path: PathBuf,
-        shard: Shard,
-        other_path: PathBuf,
-        other: Shard,
-    },
-    /// Shards that were not given.
-    #[error("the output of shard {missing} is missing: name the outputs of all {count} shards")]
-    Missing { missing: String, count: u32 },
     /// Outputs of different runs.
     #[error("{} and {} are of different runs:\n{differences}", first.display(), second.display())]
     Different {
@@ -44,27 +24,22 @@ pub enum MergeError {
         second: PathBuf,
         differences: String,
     },
-    /// A line that is not a verdict, or not in its place.
-    #[error("{}:{line}: {reason}; write the output again by running its command again", path.display())]
-    Line {
-        path: PathBuf,
-        line: usize,
-        reason: String,
-    },
-    /// A verdict that no output has.
-    #[error(
-        "no output has trial {trial} of sample {index}: a run is not finished; run its command again to go on"
-    )]
-    Incomplete { index: usize, trial: u32 },
-    /// A run that has a journal and no output.
-    #[error("{} is not there yet, only its journal: the run of this shard is not finished; run its command again to go on", path.display())]
-    NotFinished { path: PathBuf },
     /// The merged output could not be written.
     #[error("could not write the output: {source}")]
     Write { source: io::Error },
-    /// A file could not be read.
-    #[error("could not read {}: {source}", path.display())]
-    Read { path: PathBuf, source: io::Error },
+    /// Anything else, as text for the user.
+    #[error("{0}")]
+    Wrong(String),
+}
+
+fn unreadable(path: &Path, source: &io::Error) -> MergeError {
+    MergeError::Wrong(format!("could not read {}: {source}", path.display()))
+}
+
+fn missing(index: u32, count: u32) -> MergeError {
+    MergeError::Wrong(format!(
+        "the output of shard {index}/{count} is missing: name the outputs of all {count} shards"
+    ))
 }
 
 /// Whether it is a file of lines set aside (`*.rejected.jsonl`), which a pattern for outputs matches too.
@@ -96,32 +71,40 @@ impl Shards {
             if let Err(source) = path.metadata()
                 && !journal_path(path).exists()
             {
-                return Err(MergeError::Read {
-                    path: path.clone(),
-                    source,
-                });
+                return Err(unreadable(path, &source));
             }
             if OutputFormat::of(path).ok() != Some(OutputFormat::JsonLines) {
-                return Err(MergeError::Format { path: path.clone() });
+                return Err(MergeError::Wrong(format!(
+                    "{} is not JSON lines: judge the shards into .jsonl, and let merge write CSV or Parquet",
+                    path.display()
+                )));
             }
             let manifest = finished_manifest(&journal_path(path))?;
             let mut manifest =
-                manifest.ok_or_else(|| MergeError::NoJournal { path: path.clone() })?;
+                manifest.ok_or_else(|| MergeError::Wrong(format!(
+                    "{} has no journal beside it ({}), which says what run it is of: keep the two together",
+                    path.display(),
+                    journal_path(path).display()
+                )))?;
             let shard = manifest
                 .shard
                 .take()
                 .and_then(|shard| Shard::parse(&shard).ok());
-            let shard = shard.ok_or_else(|| MergeError::Whole { path: path.clone() })?;
+            let shard = shard.ok_or_else(|| {
+                MergeError::Wrong(format!(
+                    "{} is no shard: its run judged the whole input",
+                    path.display()
+                ))
+            })?;
             let other = found
                 .iter()
                 .find(|(other, _)| *other == shard || other.count() != shard.count());
             if let Some((other, other_path)) = other {
-                return Err(MergeError::Shards {
-                    path: path.clone(),
-                    shard,
-                    other_path: other_path.clone(),
-                    other: *other,
-                });
+                return Err(MergeError::Wrong(format!(
+                    "{} is shard {shard}, and {} is shard {other}: each of one number of shards is needed once",
+                    path.display(),
+                    other_path.display()
+                )));
             }
             match &first {
                 None => first = Some((manifest, path.clone())),
@@ -140,18 +123,11 @@ impl Shards {
             found.push((shard, path.clone()));
         }
         let Some(((manifest, _), (shard, _))) = first.zip(found.first()) else {
-            return Err(MergeError::Missing {
-                missing: "0/1".to_owned(),
-                count: 1,
-            });
+            return Err(missing(0, 1));
         };
-        let missing =
-            (0..shard.count()).find(|&index| found.iter().all(|(shard, _)| shard.index() != index));
-        if let Some(index) = missing {
-            return Err(MergeError::Missing {
-                missing: format!("{index}/{}", shard.count()),
-                count: shard.count(),
-            });
+        let lacks = |&index: &u32| found.iter().all(|(shard, _)| shard.index() != index);
+        if let Some(index) = (0..shard.count()).find(lacks) {
+            return Err(missing(index, shard.count()));
         }
         Ok(Self {
             parts: found.into_iter().map(|(_, path)| path).collect(),
@@ -190,7 +166,9 @@ impl Shards {
                     verdict.is_some_and(|verdict| (verdict.index, verdict.trial) == (index, trial))
                 });
                 let Some(part) = next else {
-                    return Err(MergeError::Incomplete { index, trial });
+                    return Err(MergeError::Wrong(format!(
+                        "no output has trial {trial} of sample {index}: a run is not finished; run its command again to go on"
+                    )));
                 };
                 if let Some(verdict) = &part.verdict {
                     take(verdict);
@@ -223,11 +201,13 @@ struct Part {
 impl Part {
     fn open(path: &Path) -> Result<Self, MergeError> {
         let file = File::open(path).map_err(|source| {
-            let path = path.to_owned();
             if source.kind() == io::ErrorKind::NotFound {
-                MergeError::NotFinished { path }
+                MergeError::Wrong(format!(
+                    "{} is not there yet, only its journal: the run of this shard is not finished; run its command again to go on",
+                    path.display()
+                ))
             } else {
-                MergeError::Read { path, source }
+                unreadable(path, &source)
             }
         })?;
         let mut part = Self {
@@ -246,10 +226,7 @@ impl Part {
         self.line.clear();
         self.number += 1;
         let read = self.reader.read_until(b'\n', &mut self.line);
-        let read = read.map_err(|source| MergeError::Read {
-            path: self.path.clone(),
-            source,
-        })?;
+        let read = read.map_err(|source| unreadable(&self.path, &source))?;
         self.verdict = None;
         if read > 0 {
             let verdict = serde_json::from_slice(&self.line);
@@ -283,10 +260,10 @@ impl Part {
     }
 
     fn wrong(&self, reason: &str) -> MergeError {
-        MergeError::Line {
-            path: self.path.clone(),
-            line: self.number,
-            reason: reason.to_owned(),
-        }
+        MergeError::Wrong(format!(
+            "{}:{}: {reason}; write the output again by running its command again",
+            self.path.display(),
+            self.number
+        ))
     }
 }

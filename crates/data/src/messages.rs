@@ -83,9 +83,6 @@ impl Messages {
     }
 
     /// Refuses unknown roles, since what they say would be left out.
-    ///
-    /// # Errors
-    /// The role, as text for the user.
     pub(super) fn check_roles(&self) -> Result<(), String> {
         let is_unknown = |role: &&str| !ROLES.contains(role) && *role != "model";
         match self.0.iter().filter_map(Message::role).find(is_unknown) {
@@ -99,9 +96,6 @@ impl Messages {
 
     /// The question: the last turn of the user; if there are others before it, all of them as a [`conversation`]. The system
     /// prompt is for the model that answers, not part of the question.
-    ///
-    /// # Errors
-    /// When there is no such turn, or one holds more than text; as text for the user.
     pub(super) fn question(&self) -> Result<Turn, String> {
         let is_user = |message: &Message| matches!(message.role(), Some("user" | "human"));
         let last = self.0.iter().rposition(is_user);
@@ -142,9 +136,6 @@ impl Messages {
     }
 
     /// The response: the last turn, which must be the assistant's.
-    ///
-    /// # Errors
-    /// When it is not, or holds more than text; as text for the user.
     pub(super) fn response(&self) -> Result<Turn, String> {
         match self.0.last() {
             Some(message) if message.is_answer() => Ok(Turn {

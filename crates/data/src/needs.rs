@@ -6,7 +6,6 @@ use crate::rubric::Rubric;
 
 /// What a row is read for beside question, response and id, depending on the judge's protocol.
 #[derive(Debug, Clone, PartialEq)]
-#[expect(clippy::struct_excessive_bools, reason = "each is asked for alone")]
 pub struct Needs {
     /// Whether a row without a question is a bad one.
     pub question: bool,

@@ -56,9 +56,6 @@ impl KeyPath {
     }
 
     /// The values that it leads to; none if the row has no such key. A top-level key with the path's exact text wins.
-    ///
-    /// # Errors
-    /// When a key on the way is there twice, as text for the user.
     pub(crate) fn find<'a>(&self, row: &Row<'a>) -> Result<Vec<Value<'a>>, String> {
         if let Some(value) = row.get(&self.text)? {
             return Ok(vec![value]);

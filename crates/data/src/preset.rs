@@ -124,9 +124,6 @@ impl Preset {
     }
 
     /// The shape of a row.
-    ///
-    /// # Errors
-    /// When it may have two shapes, as text for the user.
     pub(super) fn of(row: &Row) -> Result<&'static Self, String> {
         let mut found: Vec<&'static Self> = Vec::new();
         for preset in presets() {

@@ -50,9 +50,6 @@ impl Rejected {
     }
 
     /// Writes them, one JSON object each.
-    ///
-    /// # Errors
-    /// When the temporary file cannot be read, or `writer` not be written.
     pub(crate) fn write(&self, writer: &mut dyn Write) -> io::Result<()> {
         let Some(mut lines) = self.lines.as_ref() else {
             return Ok(());
@@ -71,9 +68,6 @@ pub(super) struct RejectedBuilder {
 
 impl RejectedBuilder {
     /// Adds a line; the file is beside `output`, if there is one.
-    ///
-    /// # Errors
-    /// When it cannot be written.
     pub(super) fn add(&mut self, line: &RejectedLine, output: Option<&Path>) -> io::Result<()> {
         let lines = match &mut self.lines {
             Some(lines) => lines,
@@ -86,9 +80,6 @@ impl RejectedBuilder {
     }
 
     /// All lines added so far.
-    ///
-    /// # Errors
-    /// When they cannot be written out.
     pub(super) fn finish(self) -> io::Result<Rejected> {
         let lines = self.lines.map(BufWriter::into_inner).transpose();
         Ok(Rejected {

@@ -31,9 +31,6 @@ pub(super) struct Value<'a> {
 
 impl<'a> Row<'a> {
     /// Reads a line.
-    ///
-    /// # Errors
-    /// What is wrong with it, as text for the user.
     pub(super) fn parse(line: &'a str) -> Result<Self, String> {
         let found = match line.trim_start().as_bytes().first() {
             Some(b'[') => "a JSON array",
@@ -146,9 +143,6 @@ impl<'a> Value<'a> {
     }
 
     /// The text of a string.
-    ///
-    /// # Errors
-    /// What is wrong with it, as text for the user.
     pub(super) fn string(self) -> Result<String, String> {
         let json = self.raw.get();
         serde_json::from_str(json).map_err(|error| broken(&error, json, self.line))

@@ -29,7 +29,7 @@ const GAP: u64 = 4 << 10;
 const SPAN: u64 = 1 << 20;
 
 /// The rows of an input, by place.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Rows {
     columns: ColumnMap,
     keep: Keep,
@@ -314,12 +314,7 @@ impl<'o> RowsBuilder<'o> {
             rows: Rows {
                 columns: options.columns.clone(),
                 keep: options.keep.clone(),
-                entries: Vec::new(),
-                copies: Vec::new(),
-                files: Vec::new(),
-                spool: None,
-                open: Mutex::new(None),
-                long: Mutex::new(None),
+                ..Rows::default()
             },
             output: options.output.as_deref(),
             spool: None,
@@ -330,9 +325,6 @@ impl<'o> RowsBuilder<'o> {
 
     /// Keeps the place of a sample, which is the response `part` of a row; `copy` says how often its content has occurred,
     /// if that is part of its id.
-    ///
-    /// # Errors
-    /// When a copy is needed and cannot be written.
     pub(super) fn add(
         &mut self,
         sample: &Sample,
@@ -395,9 +387,6 @@ impl<'o> RowsBuilder<'o> {
     }
 
     /// All rows added so far.
-    ///
-    /// # Errors
-    /// When the copies cannot be written out.
     pub(super) fn finish(mut self) -> Result<Rows, DatasetError> {
         if let Some(spool) = self.spool {
             let file = spool.into_inner().map_err(|error| DatasetError::Spool {

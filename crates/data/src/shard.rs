@@ -1,7 +1,8 @@
 //! One machine's part of the input.
 
 use std::fmt;
-use std::str::FromStr;
+
+use crate::sample::id_hash;
 
 /// Part `index` of `count` parts of the input, written `index/count`, counting from 0: `0/4`, `1/4`, `2/4`, `3/4`.
 ///
@@ -13,41 +14,29 @@ pub struct Shard {
     count: u32,
 }
 
-/// A shard that cannot be used.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[allow(missing_docs, reason = "the messages say what the fields are")]
-pub enum ShardError {
-    /// Another text than `i/n`.
-    #[error(
-        "`{text}` is not a shard: write `i/n` with i from 0 to n - 1, as in `0/4`, `1/4`, `2/4` and `3/4` for four machines, or `auto`"
-    )]
-    Text { text: String },
-    /// `auto` where nothing says which.
-    #[error(
-        "`auto` reads SLURM_ARRAY_TASK_ID and SLURM_ARRAY_TASK_COUNT, SLURM_PROCID and SLURM_NTASKS (in a step that srun started), or JOB_COMPLETION_INDEX and \
-         JOB_COMPLETIONS (which a Kubernetes job does not set by itself): none of these pairs is set; write `i/n`"
-    )]
-    NoVariables,
-    /// Variables that do not describe a shard.
-    #[error("{index} and {count} are {found}, which is no shard: write `i/n`")]
-    Variables {
-        index: &'static str,
-        count: &'static str,
-        found: String,
-    },
+/// What is told of `auto` where nothing says which part.
+const NO_VARIABLES: &str = "\
+    `auto` reads SLURM_ARRAY_TASK_ID and SLURM_ARRAY_TASK_COUNT, SLURM_PROCID and SLURM_NTASKS (in a step that srun started), or JOB_COMPLETION_INDEX and \
+    JOB_COMPLETIONS (which a Kubernetes job does not set by itself): none of these pairs is set; write `i/n`";
+
+/// What is told of variables that do not describe a shard.
+fn no_shard(index: &str, count: &str, at: u32, all: u32) -> String {
+    format!("{index} and {count} are {at} and {all}, which is no shard: write `i/n`")
 }
 
 impl Shard {
     /// Reads `i/n` with `0 <= i < n`.
     ///
     /// # Errors
-    /// When `text` is anything else.
-    pub fn parse(text: &str) -> Result<Self, ShardError> {
-        let error = || ShardError::Text {
-            text: text.to_owned(),
+    /// When `text` is anything else, as text for the user.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let error = || {
+            format!(
+                "`{text}` is not a shard: write `i/n` with i from 0 to n - 1, as in `0/4`, `1/4`, `2/4` and `3/4` for four machines, or `auto`"
+            )
         };
         let (index, count) = text.split_once('/').ok_or_else(error)?;
-        let number = |digits: &str| -> Result<u32, ShardError> {
+        let number = |digits: &str| -> Result<u32, String> {
             // `u32::from_str` would take a plus sign.
             if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
                 return Err(error());
@@ -64,8 +53,8 @@ impl Shard {
     /// This process's shard, from the variables that SLURM (job arrays, tasks, or both) and Kubernetes (indexed jobs) set.
     ///
     /// # Errors
-    /// When none are set, or they do not describe a shard.
-    pub fn from_environment(variable: impl Fn(&str) -> Option<String>) -> Result<Self, ShardError> {
+    /// When none are set, or they do not describe a shard, as text for the user.
+    pub fn from_environment(variable: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
         let number = |name| variable(name)?.trim().parse::<u32>().ok();
         let part = |index: &'static str, first: u32, step: u32, count: &'static str| {
             let (Some(at), Some(all)) = (number(index), number(count)) else {
@@ -74,11 +63,7 @@ impl Shard {
             let place = at.checked_sub(first).map(|offset| offset / step.max(1));
             match place.filter(|&place| place < all) {
                 Some(place) => Ok(Some((place, all))),
-                None => Err(ShardError::Variables {
-                    index,
-                    count,
-                    found: format!("{at} and {all}"),
-                }),
+                None => Err(no_shard(index, count, at, all)),
             }
         };
         let first = number("SLURM_ARRAY_TASK_MIN").unwrap_or(0);
@@ -86,11 +71,12 @@ impl Shard {
         let array = part("SLURM_ARRAY_TASK_ID", first, step, "SLURM_ARRAY_TASK_COUNT")?;
         if let (Some((_, 1)), 1..) = (array, first) {
             // One task of a larger array, started again.
-            return Err(ShardError::Variables {
-                index: "SLURM_ARRAY_TASK_ID",
-                count: "SLURM_ARRAY_TASK_COUNT",
-                found: format!("{first} and 1"),
-            });
+            return Err(no_shard(
+                "SLURM_ARRAY_TASK_ID",
+                "SLURM_ARRAY_TASK_COUNT",
+                first,
+                1,
+            ));
         }
         // A batch script has the variables of a task too, but only `srun`, which sets SLURM_STEP_ID, starts all tasks.
         let task = match number("SLURM_STEP_ID") {
@@ -107,16 +93,13 @@ impl Shard {
             Some(found) => Some(found),
             None => part("JOB_COMPLETION_INDEX", 0, 1, "JOB_COMPLETIONS")?,
         };
-        let (index, count) = found.ok_or(ShardError::NoVariables)?;
+        let (index, count) = found.ok_or(NO_VARIABLES)?;
         Ok(Self { index, count })
     }
 
     /// Whether the sample with this id is in this shard.
     pub fn contains(&self, id: &str) -> bool {
-        let hash = blake3::hash(id.as_bytes());
-        let mut first = [0; 8];
-        first.copy_from_slice(&hash.as_bytes()[..8]);
-        u64::from_le_bytes(first) % u64::from(self.count) == u64::from(self.index)
+        id_hash(id) % u64::from(self.count) == u64::from(self.index)
     }
 
     /// The shard's index, from 0.
@@ -133,14 +116,6 @@ impl Shard {
 impl fmt::Display for Shard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.index, self.count)
-    }
-}
-
-impl FromStr for Shard {
-    type Err = ShardError;
-
-    fn from_str(text: &str) -> Result<Self, ShardError> {
-        Self::parse(text)
     }
 }
 
@@ -170,7 +145,7 @@ mod tests {
             "1/2/3",
             "0/99999999999",
         ] {
-            let message = Shard::parse(text).unwrap_err().to_string();
+            let message = Shard::parse(text).unwrap_err();
             assert!(message.contains("i from 0 to n - 1"), "{message}");
         }
     }
@@ -184,7 +159,7 @@ mod tests {
             };
             match Shard::from_environment(variable) {
                 Ok(shard) => shard.to_string(),
-                Err(error) => error.to_string(),
+                Err(error) => error,
             }
         };
         let array = [

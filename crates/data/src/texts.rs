@@ -66,9 +66,6 @@ impl Texts {
 
     /// Checks the memory that the samples of the row take besides their responses: each has the question and the rest of the
     /// row, with the kept values.
-    ///
-    /// # Errors
-    /// When that is too much, as text for the user.
     pub(super) fn check_size(&self, kept: &Map<String, Json>) -> Result<(), String> {
         let texts = self.references.iter().chain(&self.steps);
         let texts = texts.map(String::len).sum::<usize>() + self.question.len() + self.other.len();
@@ -185,9 +182,6 @@ impl Pair {
 
 impl Row<'_> {
     /// The texts of one field, `None` if the row has none; `used` is told the key.
-    ///
-    /// # Errors
-    /// What is wrong with the row, as text for the user.
     fn field(
         &self,
         field: Field,
@@ -340,9 +334,6 @@ impl Row<'_> {
     }
 
     /// The row's texts and id, according to the columns; `used` is told every key that was read, and how.
-    ///
-    /// # Errors
-    /// What is wrong with the row, as text for the user.
     pub(super) fn texts(
         &self,
         columns: &ColumnMap,

@@ -165,10 +165,6 @@ pub struct Raw {
 /// The verdict on one trial of one sample: a line of `verdicts.jsonl`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(
-    clippy::struct_excessive_bools,
-    reason = "each is a key of the line that is there or not"
-)]
 pub struct Verdict {
     /// The sample's id.
     pub id: String,

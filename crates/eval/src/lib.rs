@@ -29,3 +29,46 @@ pub mod label;
 pub mod report;
 #[cfg(feature = "serve")]
 pub mod view;
+
+use std::fmt::Display;
+use std::io;
+use std::path::Path;
+
+use juror_data::DatasetError;
+use juror_data::output::OutputError;
+
+/// Why verdicts cannot be scored, shown, labelled or made into data.
+#[derive(Debug, thiserror::Error)]
+pub enum EvalError {
+    /// An input cannot be read.
+    #[error(transparent)]
+    Input(#[from] DatasetError),
+    /// An output cannot be written.
+    #[error(transparent)]
+    Output(#[from] OutputError),
+    /// What the user gave cannot be used.
+    #[error("{0}")]
+    Unusable(String),
+    /// Something else failed.
+    #[error("{0}")]
+    Failed(String),
+}
+
+impl EvalError {
+    /// Whether the user's input is at fault.
+    pub fn is_usage(&self) -> bool {
+        match self {
+            Self::Input(error) => error.is_usage(),
+            Self::Unusable(_) => true,
+            Self::Output(_) | Self::Failed(_) => false,
+        }
+    }
+
+    fn row(file: impl Display, line: impl Display, why: impl Display) -> Self {
+        Self::Unusable(format!("{file}:{line}: {why}"))
+    }
+
+    fn unreadable(path: &Path) -> impl Fn(io::Error) -> Self + Copy {
+        move |error| Self::Unusable(format!("could not read {}: {error}", path.display()))
+    }
+}

@@ -181,9 +181,6 @@ impl Repository {
 
     /// The files of a commit in the cache whose content does not match their tag: truncated or changed since they were
     /// fetched.
-    ///
-    /// # Errors
-    /// When one cannot be read.
     pub(crate) fn damaged(
         &self,
         commit: &Commit,

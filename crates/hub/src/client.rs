@@ -133,8 +133,6 @@ pub(crate) struct Client<'a> {
 }
 
 impl<'a> Client<'a> {
-    /// # Errors
-    /// For an address, a token or certificates that cannot be used.
     pub(crate) fn new(settings: &Settings, watch: &'a Watch<'a>) -> Result<Self, Fault> {
         let endpoint = settings.endpoint.clone();
         if !endpoint.starts_with("https://") && !endpoint.starts_with("http://") {

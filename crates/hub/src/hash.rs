@@ -53,9 +53,6 @@ impl Sha256 {
 
 /// Compares a file's content with the hash in its tag. Returns the content's hash if it differs; `None` if it matches, or if
 /// the tag is not a hash.
-///
-/// # Errors
-/// When the file cannot be read.
 pub(crate) fn wrong_hash(path: &Path, tag: &ETag) -> io::Result<Option<String>> {
     let Some(kind) = tag.hash() else {
         return Ok(None);

@@ -120,9 +120,6 @@ fn lacks(files: &[(&String, FilePlace)]) -> Option<String> {
 }
 
 /// Picks the one split that the user means.
-///
-/// # Errors
-/// What is missing or ambiguous, with the choices there are, for the user.
 pub(crate) fn pick<'s>(
     splits: &'s [Split],
     config: Option<&str>,

@@ -29,10 +29,6 @@ use juror_judge::judge::{RulesMode, RunOptions};
 #[command(after_help = "\
 One line a trial: `custom_id`, `method`, `url` and `body`. Run it with `juror batch run`, vLLM, SGLang or a service, and
 read the answers with `juror batch import`, given the same INPUT and protocol.")]
-#[allow(
-    clippy::struct_excessive_bools,
-    reason = "each is a switch of the command line"
-)]
 pub(in crate::cli) struct ExportBatchArguments {
     /// JSONL, JSON, CSV, TSV or Parquet files (also .gz or .zst), folders of them, or `-` for standard input
     #[arg(value_name = "INPUT", default_value = "-", hide_default_value = true)]
@@ -86,7 +82,7 @@ fn object(text: &str) -> Result<Map<String, Value>, String> {
 }
 
 pub(in crate::cli) fn run(arguments: ExportBatchArguments) -> Result<u8, Failure> {
-    let rules = RulesMode::from(arguments.rules.rules);
+    let rules = arguments.rules.rules;
     if rules == RulesMode::Only {
         bail_usage!(
             "--rules only asks no model, so there is nothing to export: `juror judge --rules only` gives the verdicts"
@@ -105,8 +101,8 @@ pub(in crate::cli) fn run(arguments: ExportBatchArguments) -> Result<u8, Failure
         .as_deref()
         .filter(|_| arguments.skip_bad)
         .map(rejected_path);
-    let file = output::open(&mut outputs, out.as_ref(), |_| Mark::BATCH)?;
-    let rejected = output::open(&mut outputs, rejected.as_ref(), |_| Mark::REJECTED)?;
+    let file = output::open(&mut outputs, out.as_ref(), Mark::BATCH)?;
+    let rejected = output::open(&mut outputs, rejected.as_ref(), Mark::REJECTED)?;
     let known = known_judge_named(&arguments.model_name).or_fail()?;
     let of_known = known.map(|judge| judge.protocol.as_str());
     let (protocol, template) = arguments.prompt.resolve(of_known).or_usage()?;

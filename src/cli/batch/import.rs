@@ -31,10 +31,6 @@ use juror_judge::reward::RewardPolicy;
 /// Read an engine's answers to a batch file of `juror batch export` into verdicts.
 #[derive(Debug, Args)]
 #[command(after_help = after_help())]
-#[allow(
-    clippy::struct_excessive_bools,
-    reason = "each is a switch of the command line"
-)]
 pub(in crate::cli) struct ImportBatchArguments {
     /// The rows that were exported: files, folders of them, or `-` for standard input
     #[arg(value_name = "INPUT", required = true)]
@@ -119,7 +115,7 @@ pub(in crate::cli) fn run(arguments: ImportBatchArguments) -> Result<u8, Failure
 /// Raw arguments into a session whose verdicts are read from the answers; also gives where its summary goes, and the lines of answers
 /// that are left out.
 fn resolve(arguments: ImportBatchArguments) -> Result<(Session, BadLines), Failure> {
-    let rules = RulesMode::from(arguments.rules.rules);
+    let rules = arguments.rules.rules;
     if rules == RulesMode::Only {
         bail_usage!("--rules only reads no answer: `juror judge --rules only` gives the verdicts");
     }

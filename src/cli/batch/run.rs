@@ -25,10 +25,6 @@ use juror_judge::openai::conversation::ChatModel;
 /// Answer a batch file in OpenAI's format with a model here.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
-#[allow(
-    clippy::struct_excessive_bools,
-    reason = "each is a switch of the command line"
-)]
 pub(in crate::cli) struct RunBatchArguments {
     /// The requests, JSON lines (also .gz or .zst), or `-` for standard input
     #[arg(value_name = "BATCH.jsonl")]

@@ -7,17 +7,17 @@ use anyhow::Context as _;
 use serde_json::Value;
 
 use super::super::inputs::Inputs;
+use super::super::inputs::has_stdin;
 use super::super::{Failure, OrFail, say};
 use super::{EvalArguments, ScoredJudge};
 use juror_data::output::OutputFile;
 use juror_eval::eval::{Choices, PrimeRow, Samples};
-use juror_eval::report::evaluation::{Contents, JudgeResults, ReportError, html};
+use juror_eval::report::evaluation::{Contents, JudgeResults, html};
 
 /// Refuses what a report cannot be made of, and reads the verdicts a second of each run from their summaries.
 pub(super) fn check(arguments: &EvalArguments, judges: usize) -> Result<Vec<Option<f64>>, Failure> {
-    let is_stdin = |input: &PathBuf| input.as_os_str() == "-";
     let texts = texts(arguments);
-    if arguments.html.is_some() && texts.iter().any(is_stdin) {
+    if arguments.html.is_some() && has_stdin(texts) {
         bail_usage!(
             "--html reads the rows with the texts a second time, which standard input cannot give: name a file"
         );
@@ -86,10 +86,7 @@ pub(super) fn write(
         choices,
         published,
     };
-    let page = html(&contents).map_err(|error| match error {
-        ReportError::Input(error) => error.into(),
-        error => Failure::new(error, false),
-    })?;
+    let page = html(&contents)?;
     file.write(|writer| writer.write_all(page.as_bytes()))
         .or_fail()?;
     say(&format!(

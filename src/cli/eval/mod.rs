@@ -99,12 +99,14 @@ pub(super) fn run(arguments: &EvalArguments) -> Result<u8, Failure> {
         .chain(&arguments.compare)
         .collect();
     let mut outputs = output::outputs(arguments.force);
-    let json = output::open(&mut outputs, arguments.json.as_ref(), |_| Mark::EVAL)?;
+    let json = output::open(&mut outputs, arguments.json.as_ref(), Mark::EVAL)?;
     let rows_out = arguments.rows_out.as_ref();
-    let rows_out = output::open(&mut outputs, rows_out, |_| Mark::EVAL_ROWS)?;
-    let html = output::open(&mut outputs, arguments.html.as_ref(), |_| {
-        Mark::Beginning(BEGINNING.into())
-    })?;
+    let rows_out = output::open(&mut outputs, rows_out, Mark::EVAL_ROWS)?;
+    let html = output::open(
+        &mut outputs,
+        arguments.html.as_ref(),
+        Mark::Beginning(BEGINNING.into()),
+    )?;
     if arguments.active_parameters.len() > files.len() {
         bail_usage!("--active-parameters has more numbers than there are files of verdicts");
     }

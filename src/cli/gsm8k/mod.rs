@@ -110,9 +110,9 @@ pub(super) fn run(mut arguments: Gsm8kArguments) -> Result<u8, Failure> {
         return output::print_schema::<Report>();
     }
     let mut outputs = output::outputs(arguments.force);
-    let json = output::open(&mut outputs, arguments.json.as_ref(), |_| Mark::GSM8K)?;
+    let json = output::open(&mut outputs, arguments.json.as_ref(), Mark::GSM8K)?;
     let rows_out = arguments.rows_out.as_ref();
-    let rows_out = output::open(&mut outputs, rows_out, |_| Mark::GSM8K_ROWS)?;
+    let rows_out = output::open(&mut outputs, rows_out, Mark::GSM8K_ROWS)?;
     let solved = arguments.solve.output.as_ref();
     let solved = solved.map(|out| run_batch::answers_file(&mut outputs, out));
     let solved = solved.transpose()?;

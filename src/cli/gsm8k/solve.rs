@@ -3,12 +3,13 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::TypedValueParser;
 use serde_json::Value;
 
 use super::super::batch::run as run_batch;
 use super::super::chat::ThinkingArguments;
 use super::super::engine::{AdapterArgument, EngineArguments, GpusArgument, JUDGE, ModelArguments};
+use super::super::rows::one_of;
 use super::super::sampling::SAMPLING;
 use super::super::{DONE, Failure, INCOMPLETE, OrFail, say};
 use juror_data::LineLimit;
@@ -31,10 +32,6 @@ const MOST_SAMPLES: i64 = 128;
 
 /// How a local model is asked.
 #[derive(Debug, Args)]
-#[allow(
-    clippy::struct_excessive_bools,
-    reason = "each is a switch of the command line"
-)]
 pub(super) struct SolveArguments {
     /// Have a local model answer the questions of --data, then score its responses
     #[arg(long, requires_all = ["model", "output", "data"], help_heading = SOLVER)]
@@ -110,9 +107,7 @@ pub(super) struct SolveArguments {
 }
 
 fn configuration() -> impl TypedValueParser<Value = Configuration> {
-    PossibleValuesParser::new(Configuration::ALL.map(Configuration::name)).try_map(|name| {
-        Configuration::from_name(&name).ok_or_else(|| format!("there is no {name}"))
-    })
+    one_of(Configuration::ALL.map(|one| (one.name(), "", one)))
 }
 
 /// Has the model answer the questions of `set`. Returns the exit code, and where the responses are, unless the run was interrupted.

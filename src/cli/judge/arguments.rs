@@ -13,7 +13,7 @@ use crate::cli::endpoint::EndpointArguments;
 use crate::cli::engine::{AdapterArgument, EngineArguments, GpusArgument, JUDGE, ModelArguments};
 use crate::cli::output::OutputArguments;
 use crate::cli::prompt_choice::PromptChoice;
-use crate::cli::rows::{RowsArguments, whole};
+use crate::cli::rows::{RowsArguments, number, whole};
 use crate::cli::rules::RulesArguments;
 use crate::cli::sampling::SamplingArguments;
 use crate::cli::several::SeveralArguments;
@@ -25,10 +25,6 @@ use juror_judge::reward::RewardPolicy;
 /// Judge rollouts: one verdict and reward for each.
 #[derive(Debug, Clone, Args)]
 #[command(after_help = after_help())]
-#[allow(
-    clippy::struct_excessive_bools,
-    reason = "each is a switch of the command line"
-)]
 pub(in crate::cli) struct JudgeArguments {
     /// JSONL, JSON, CSV, TSV or Parquet files (also .gz or .zst), folders of them, data sets on the Hugging Face hub
     /// (`org/name:config:split`), or `-` for standard input
@@ -107,10 +103,6 @@ impl JudgeArguments {
 
 /// How a judge answers, and what its verdicts are worth.
 #[derive(Debug, Clone, Args)]
-#[allow(
-    clippy::struct_excessive_bools,
-    reason = "each is a switch of the command line"
-)]
 pub(in crate::cli) struct VerdictArguments {
     /// Judge samples outside the judge's own domain too, instead of giving them the status `out_of_domain`
     #[arg(long, help_heading = JUDGE)]
@@ -143,18 +135,11 @@ pub(in crate::cli) struct VerdictArguments {
     pub(in crate::cli) calibration: Option<PathBuf>,
     /// Give a verdict the status `unsure`, without a reward, where the calibrated probability of the value that the judge chose,
     /// for the process or the outcome, is below P (0.5 to 1)
-    #[arg(long, value_name = "P", value_parser = parse_probability, help_heading = "Verdict")]
+    #[arg(long, value_name = "P", value_parser = number(0.5..=1.0, "must be a number from 0.5 to 1"), help_heading = "Verdict")]
     pub(in crate::cli) min_confidence: Option<f64>,
     /// Add the prompt's and the completion's text and token ids to each line
     #[arg(long, help_heading = "Verdict")]
     pub(in crate::cli) raw: bool,
-}
-
-fn parse_probability(text: &str) -> Result<f64, String> {
-    match text.parse() {
-        Ok(probability) if (0.5..=1.0).contains(&probability) => Ok(probability),
-        _ => Err("must be a number from 0.5 to 1".into()),
-    }
 }
 
 /// `500MB`, `20GB` or bytes.

@@ -9,15 +9,15 @@ mod warnings;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
-use anyhow::{anyhow, bail};
+use anyhow::bail;
 
 pub(super) use self::arguments::{JudgeArguments, JudgeChoice, VerdictArguments, parse_size};
 pub(super) use self::resolved::ResolvedJudge;
 use super::eval::Labels;
-use super::inputs::{self, Inputs, shown};
+use super::inputs::{Inputs, has_stdin, shown};
 use super::progress::{Progress, print_summary};
 use super::several::CascadeChoice;
-use super::{DONE, Failure, INCOMPLETE, INTERRUPTED, OrFail, catch_interrupts, say};
+use super::{DONE, Failure, INCOMPLETE, INTERRUPTED, OrFail, catch_interrupts, output, say};
 use juror_data::journal::{Identity, earlier_input, journal_path};
 use juror_data::output::has_place_beside;
 use juror_data::{Keep, LineLimit, LoadOptions, Loaded, Rows, Samples, Shard, index, sources};
@@ -74,20 +74,10 @@ fn scoring(arguments: &JudgeArguments) -> Result<(Labels, PathBuf), Failure> {
         .clone()
         .filter(|out| out.as_os_str() != "-");
     let Some(out) = out else {
-        return Err(anyhow!(
-            "--eval reads the verdicts again: name a file with `-o`"
-        ))
-        .or_usage();
+        bail_usage!("--eval reads the verdicts again: name a file with `-o`");
     };
-    if arguments
-        .inputs
-        .iter()
-        .any(|input| input.as_os_str() == "-")
-    {
-        return Err(anyhow!(
-            "--eval reads the rows for their labels: give files, not standard input"
-        ))
-        .or_usage();
+    if has_stdin(&arguments.inputs) {
+        bail_usage!("--eval reads the rows for their labels: give files, not standard input");
     }
     let out = shard_in_name(out, arguments.rows.shard).or_usage()?;
     let labels = Labels::read(
@@ -153,14 +143,9 @@ pub(super) fn carry_out(session: &Session, quiet: bool) -> Result<u8, Failure> {
         progress.update(summary);
     });
     progress.finish();
-    let (end, summary) = result.map_err(|error| {
-        let usage = error.is_usage();
-        Failure::new(error, usage)
-    })?;
+    let (end, summary) = result?;
     if let Some(file) = &session.outputs.summary {
-        let text = format!("{:#}\n", summary.to_json());
-        file.write(|writer| writer.write_all(text.as_bytes()))
-            .or_fail()?;
+        output::write_json(file, &summary.to_json())?;
     }
     if end == RunEnd::Interrupted {
         if !quiet {
@@ -331,12 +316,11 @@ pub(super) fn load_inputs(
     options: &LoadOptions,
 ) -> Result<Loaded<Rows>, Failure> {
     if inputs == [PathBuf::from("-")] && std::io::stdin().is_terminal() {
-        return Err(anyhow!(
+        bail_usage!(
             "no input: name a JSONL file, a folder of them, or pipe rows in; see `juror judge --help`"
-        ))
-        .or_usage();
+        );
     }
-    index(inputs, options).map_err(inputs::failure)
+    Ok(index(inputs, options)?)
 }
 
 /// Prints the columns used, and how many lines are no samples.

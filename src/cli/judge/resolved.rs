@@ -8,7 +8,7 @@ use anyhow::{Context as _, anyhow};
 use super::{JudgeChoice, ONLY_SCORE, VerdictArguments, refuse_meaningless};
 use crate::cli::endpoint::EndpointArguments;
 use crate::cli::sampling::SamplingArguments;
-use crate::cli::{Failure, OrFail, download};
+use crate::cli::{Failure, OrFail};
 use juror_data::read_text;
 use juror_hub::Want;
 use juror_judge::catalog::JudgeModel;
@@ -35,9 +35,6 @@ pub(in crate::cli) struct ResolvedJudge {
 
 impl ResolvedJudge {
     /// Finds the model, fetching `want` of it, and reads its text side; `begun` is the output of a run that may be gone on with.
-    ///
-    /// # Errors
-    /// What the user has said that cannot be, or a model that cannot be had.
     pub(in crate::cli) fn new(
         choice: &JudgeChoice,
         endpoint: &EndpointArguments,
@@ -46,17 +43,16 @@ impl ResolvedJudge {
         want: Want,
         begun: Option<&Path>,
     ) -> Result<Self, Failure> {
-        let rules = RulesMode::from(verdict.rules.rules);
+        let rules = verdict.rules.rules;
         let asks_by_default = choice.prompt.protocol.is_none();
         let named = choice.named_protocol().or_usage()?;
         if let (RulesMode::Only, Some(protocol)) = (rules, &named)
             && protocol.yields().score
         {
-            return Err(anyhow!(
+            bail_usage!(
                 "--rules only has no meaning under protocol {}: {ONLY_SCORE}",
                 protocol.name()
-            ))
-            .or_usage();
+            );
         }
         let (judge, protocol, template) = if rules == RulesMode::Only {
             let (protocol, template) = choice.prompt_for(named, None).or_usage()?;
@@ -101,7 +97,7 @@ impl ResolvedJudge {
                 ));
             }
             if let (Want::Everything, Some(source)) = (want, model.files()) {
-                text.settle_head(source).map_err(download::failure)?;
+                text.settle_head(source)?;
             }
             (Some((model, Arc::new(text))), protocol, template)
         };
@@ -207,11 +203,10 @@ impl ResolvedJudge {
             refuse_meaningless(protocol, &why_not).or_usage()?;
         }
         if reward == RewardPolicy::Parts && verdict.rules.rules_profile != RulesProfile::Strict {
-            return Err(anyhow!(
+            bail_usage!(
                 "--reward parts has no meaning under --rules-profile {}: only strict knows the parts of a reference",
                 verdict.rules.rules_profile
-            ))
-            .or_usage();
+            );
         }
         let options = RunOptions {
             sampling,

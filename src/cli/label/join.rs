@@ -18,9 +18,6 @@ const OF_THE_REQUEST: [&str; 3] = ["method", "url", "body"];
 type Row = (String, Map<String, Value>);
 
 /// The rows of `rows`, each with what `files` say under the same value of the key `on`, in a file of this folder.
-///
-/// # Errors
-/// When a file cannot be read, or a row has no counterpart.
 pub(super) fn joined(
     rows: &[PathBuf],
     files: &[PathBuf],

@@ -12,7 +12,7 @@ use clap::Args;
 use super::columns::ColumnArguments;
 use super::inputs::{Inputs, VerdictsAndRows, shown};
 use super::output::{self, ForceArgument};
-use super::rows::whole;
+use super::rows::{number, whole};
 use super::{DONE, Failure, INTERRUPTED, OrFail, catch_interrupts, say};
 use juror_data::output::Mark;
 use juror_eval::label::{
@@ -54,7 +54,7 @@ pub(super) struct LabelArguments {
     #[arg(long, value_name = "SEED", default_value_t = 0, requires = "sample")]
     seed: u64,
     /// Ask also for samples of which a judge is less sure than this, from 0.5 to 1
-    #[arg(long, value_name = "PROBABILITY", value_parser = parse_probability, conflicts_with_all = ["all", "sample"])]
+    #[arg(long, value_name = "PROBABILITY", value_parser = number(0.5..=1.0, "must be a number from 0.5 to 1"), conflicts_with_all = ["all", "sample"])]
     below: Option<f64>,
     /// Show what the judges say before the label is given; it sways people
     #[arg(long)]
@@ -92,13 +92,6 @@ Keys:
 Each label is on disk before the next sample is shown. What judges say is shown once the label is
 given. Without a terminal a line of standard input is a key, with the note after it, as in
 `p divides by zero`.";
-
-fn parse_probability(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(value) if (0.5..=1.0).contains(&value) => Ok(value),
-        _ => Err("must be a number from 0.5 to 1".into()),
-    }
-}
 
 pub(super) fn run(arguments: &LabelArguments) -> Result<u8, Failure> {
     if let [first, second] = arguments.agreement.as_slice() {

@@ -10,8 +10,9 @@ use super::super::{Failure, OrFail};
 use juror_base::terminal::escaped;
 use juror_engine::checkpoint::config::RopeScaling;
 use juror_engine::checkpoint::{ModelConfig, ModelSource, Weights};
+use juror_engine::model::Precision;
 use juror_engine::model::attention::{AttentionShape, kv_bytes_per_token};
-use juror_engine::model::memory::layer_bits;
+use juror_engine::model::memory::weight_bytes;
 use juror_engine::model::precision::WeightType;
 use juror_engine::text::chat_template::ThinkingSwitch;
 use juror_hub::{Want, bytes};
@@ -293,23 +294,14 @@ fn memory(config: &ModelConfig) -> String {
             WeightType::BF16 => "bf16 or f16",
             other => other.as_str(),
         };
-        format!("{} as {name}", bytes(weight_bytes(config, weights)))
+        let precision = Precision {
+            weights,
+            ..Precision::F32
+        };
+        let size = weight_bytes(config, precision, 0);
+        format!("{} as {name}", bytes(size as u64))
     });
     sizes.join(", ")
-}
-
-/// Bytes of the weights stored in a type. The head is never below 8 bits, and a table that is no head is never quantised.
-fn weight_bytes(config: &ModelConfig, weights: WeightType) -> u64 {
-    let table = (config.vocab * config.hidden) as f64;
-    let tables = if config.tie_embeddings { 1.0 } else { 2.0 } * table;
-    let linear = config.parameters() as f64 - tables;
-    let lookup = if config.tie_embeddings {
-        0.0
-    } else {
-        table * weights.bits().max(16.0)
-    };
-    let bits = layer_bits(config, weights);
-    ((linear * bits + table * weights.for_head().bits() + lookup) / 8.0) as u64
 }
 
 fn kv_cache(config: &ModelConfig) -> String {

@@ -39,9 +39,6 @@ struct Of {
 
 impl KeptVerdicts {
     /// Finds the lines of a journal. Their content is checked when they are read.
-    ///
-    /// # Errors
-    /// When the journal cannot be read.
     pub(crate) fn open(path: &Path) -> Result<Self, JournalError> {
         let read = |source| JournalError::Read {
             path: path.to_owned(),
@@ -91,9 +88,6 @@ impl KeptVerdicts {
     }
 
     /// The line of a trial, without its checksum and its end; `None` if the journal has no such trial.
-    ///
-    /// # Errors
-    /// When it cannot be read, or was changed since it was written.
     pub(crate) fn line(
         &mut self,
         index: usize,

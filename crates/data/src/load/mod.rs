@@ -123,25 +123,6 @@ pub fn index_each(
     Ok(loaded.with(rows.finish()?))
 }
 
-/// Reads and validates inputs as [`load`] does, and keeps only the first sample that is `wanted`.
-///
-/// # Errors
-/// As [`load`].
-pub fn find(
-    inputs: &[PathBuf],
-    options: &LoadOptions,
-    wanted: &dyn Fn(&Sample) -> bool,
-) -> Result<Loaded<Option<Sample>>, DatasetError> {
-    let mut found = None;
-    let loaded = read(inputs, options, &mut |sample, _, _, _| {
-        if found.is_none() && wanted(&sample) {
-            found = Some(sample);
-        }
-        Ok(())
-    })?;
-    Ok(loaded.with(found))
-}
-
 /// The sample of a row, given as one JSON object with one response; its id is empty if the row has none.
 ///
 /// # Errors

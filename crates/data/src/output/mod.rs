@@ -12,6 +12,7 @@ mod mark;
 mod table;
 mod target;
 
+use std::error::Error;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -57,6 +58,24 @@ pub enum OutputError {
     /// A link, or a file of several names, that cannot be written where it is.
     #[error("{} cannot be written: {source}; it is a link or has other names, so it is written in place", path.display())]
     InPlace { path: PathBuf, source: io::Error },
+}
+
+impl OutputError {
+    /// The error that ended the filling of an output, where it is an `E` as [`io::Error::other`] takes it.
+    ///
+    /// # Errors
+    /// This error, where it is another.
+    pub fn own<E: Error + Send + Sync + 'static>(self) -> Result<E, Self> {
+        match self {
+            Self::Write { path, source } => source
+                .downcast()
+                .map_err(|source| Self::Write { path, source }),
+            Self::WriteInPlace { path, source } => source
+                .downcast()
+                .map_err(|source| Self::WriteInPlace { path, source }),
+            other => Err(other),
+        }
+    }
 }
 
 /// Finds out before anything is judged whether `out` can be a file.

@@ -237,9 +237,6 @@ fn without_formula(text: String) -> String {
 }
 
 /// Writes the lines from `fill` as CSV, with a header; with `quotes` a spreadsheet takes no text in it for a formula.
-///
-/// # Errors
-/// When `fill` fails or `writer` cannot be written.
 pub(super) fn write_csv(
     writer: &mut dyn Write,
     columns: &[Column],
@@ -266,9 +263,6 @@ pub(super) fn write_csv(
 }
 
 /// Writes the lines from `fill` as Parquet, compressed with Snappy, to `temporary` first.
-///
-/// # Errors
-/// When `fill` fails, or a file cannot be written.
 pub(super) fn write_parquet(
     writer: &mut dyn Write,
     mut temporary: File,

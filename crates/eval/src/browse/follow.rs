@@ -6,10 +6,10 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use rayon::prelude::*;
 
-use super::BrowseError;
 use super::index::Index;
 use super::source::Source;
-use crate::eval::{EvalError, LabelColumns, Samples, labelled_line};
+use crate::EvalError;
+use crate::eval::{LabelColumns, Samples, labelled_line, no_label};
 use juror_data::{ColumnMap, LineLimit, LoadOptions, Needs, Rows, VerdictLine, each, index_each};
 
 /// Bytes read and parsed at a time.
@@ -60,7 +60,7 @@ impl Browser {
         labels: &[PathBuf],
         columns: ColumnMap,
         label_columns: LabelColumns,
-    ) -> Result<(Self, Progress), BrowseError> {
+    ) -> Result<(Self, Progress), EvalError> {
         let source = Arc::new(Source::open(path)?);
         let columns = columns.with_needs(Needs::nothing());
         let (samples, rows) = read_samples(rows, labels, &columns, &label_columns)?;
@@ -77,11 +77,7 @@ impl Browser {
         {
             let index = browser.index();
             if let (0, Some((line, why))) = (index.count(), &index.first_unreadable) {
-                return Err(BrowseError::NoVerdicts {
-                    path: index.source.path.clone(),
-                    line: *line,
-                    why: why.clone(),
-                });
+                return Err(EvalError::row(index.source.path.display(), line, why));
             }
         }
         Ok((browser, progress))
@@ -98,10 +94,7 @@ impl Browser {
     }
 
     /// Reads the next part of the file; `false` if nothing was new. Only one thread may call this.
-    ///
-    /// # Errors
-    /// When the file cannot be read.
-    pub(crate) fn advance(&self, progress: &mut Progress) -> Result<bool, BrowseError> {
+    pub(crate) fn advance(&self, progress: &mut Progress) -> Result<bool, EvalError> {
         let mut source = Arc::clone(&self.index().source);
         let known = progress.read + progress.pending.len() as u64 + progress.skipped.unwrap_or(0);
         if source.is_outdated(&self.path, known) || !source.still_has(&progress.last, progress.read)
@@ -110,18 +103,11 @@ impl Browser {
             *progress = Progress::default();
             self.write(|index| index.clear(Arc::clone(&source)));
         }
-        let unreadable = |error| BrowseError::Read {
-            path: source.path.clone(),
-            source: error,
-        };
         let mut bytes = std::mem::take(&mut progress.pending);
-        let held = bytes.len();
-        bytes.resize(held + CHUNK, 0);
-        let from = progress.read + held as u64 + progress.skipped.unwrap_or(0);
+        let from = progress.read + bytes.len() as u64 + progress.skipped.unwrap_or(0);
         let count = source
-            .read_some(from, &mut bytes[held..])
-            .map_err(unreadable)?;
-        bytes.truncate(held + count);
+            .read_some(from, CHUNK, &mut bytes)
+            .map_err(EvalError::unreadable(&source.path))?;
         self.caught_up.store(count < CHUNK, Ordering::Relaxed);
         if let Some(skipped) = &mut progress.skipped {
             // Inside a line that is too long.
@@ -181,7 +167,7 @@ impl Browser {
     }
 
     /// Adds lines, given as their offsets, numbers and texts.
-    fn add(&self, source: &Source, lines: &[(u64, u32, &[u8])]) -> Result<(), BrowseError> {
+    fn add(&self, source: &Source, lines: &[(u64, u32, &[u8])]) -> Result<(), EvalError> {
         let parsed: Vec<_> = lines
             .par_iter()
             .filter_map(|(offset, number, line)| {
@@ -192,9 +178,10 @@ impl Browser {
             return Ok(());
         }
         if self.index().count() + parsed.len() > u32::MAX as usize {
-            return Err(BrowseError::TooMany {
-                path: source.path.clone(),
-            });
+            return Err(EvalError::Unusable(format!(
+                "{} has more than 4 billion verdicts: split it",
+                source.path.display()
+            )));
         }
         self.write(|index| {
             for (offset, number, text, read) in parsed {
@@ -233,7 +220,7 @@ fn read_samples(
     labels: &[PathBuf],
     columns: &ColumnMap,
     label_columns: &LabelColumns,
-) -> Result<(Samples, Option<Arc<Rows>>), BrowseError> {
+) -> Result<(Samples, Option<Arc<Rows>>), EvalError> {
     let mut samples = Samples::default();
     let options = LoadOptions {
         columns: columns.clone(),
@@ -271,7 +258,7 @@ fn read_samples(
         })?;
     }
     if let Some(why) = wrong {
-        return Err(EvalError::Label { why }.into());
+        return Err(no_label(&why));
     }
     Ok((samples, Some(Arc::new(loaded.samples))))
 }

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::BrowseError;
 use super::follow::Browser;
 use super::index::{Index, VerdictPlace};
 use super::source::Source;
+use crate::EvalError;
 use crate::eval::{Labelled, Miss, Scored};
 use juror_data::{ColumnMap, Rows, Sample, sample_of_row};
 
@@ -63,7 +63,7 @@ impl Files {
     }
 
     /// The lines of these verdicts, in order.
-    pub(super) fn lines(&self, needed: &[Needed]) -> Result<Vec<Vec<u8>>, BrowseError> {
+    pub(super) fn lines(&self, needed: &[Needed]) -> Result<Vec<Vec<u8>>, EvalError> {
         let mut lines = Vec::with_capacity(needed.len());
         let mut rest = needed;
         while let Some(first) = rest.first() {
@@ -82,10 +82,7 @@ impl Files {
             });
             let count = together.count();
             let bytes = self.source.read_exact(start, (end - start) as usize);
-            let bytes = bytes.map_err(|source| BrowseError::Read {
-                path: self.source.path.clone(),
-                source,
-            })?;
+            let bytes = bytes.map_err(EvalError::unreadable(&self.source.path))?;
             for one in &rest[..count] {
                 let from = (one.place.offset - start) as usize;
                 lines.push(bytes[from..from + one.place.length as usize].to_vec());
@@ -100,7 +97,7 @@ impl Files {
         &self,
         needed: &[Needed],
         may_be: &(dyn Fn(&[u8]) -> bool + Sync),
-    ) -> Result<Vec<Option<Sample>>, BrowseError> {
+    ) -> Result<Vec<Option<Sample>>, EvalError> {
         let mut samples = vec![None; needed.len()];
         let Some(rows) = &self.rows else {
             return Ok(samples);
@@ -207,14 +204,11 @@ pub(super) fn texts(
 
 impl Browser {
     /// The records at these indices; `None` if the file was read from its beginning again since `generation`.
-    ///
-    /// # Errors
-    /// When a file cannot be read again, or has changed.
     pub(crate) fn records(
         &self,
         ats: &[u32],
         generation: u64,
-    ) -> Result<Option<Vec<Record>>, BrowseError> {
+    ) -> Result<Option<Vec<Record>>, EvalError> {
         let (files, needed) = {
             let index = self.index();
             if index.generation != generation {

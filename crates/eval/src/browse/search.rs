@@ -4,9 +4,9 @@ use rayon::prelude::*;
 use regex::{Regex, RegexBuilder, bytes};
 use serde_json::{Map, Value};
 
-use super::BrowseError;
 use super::follow::Browser;
 use super::record::{Files, Needed, Record, Texts, texts, verdict};
+use crate::EvalError;
 use juror_data::Sample;
 
 /// Bytes of lines and rows that are searched at a time, unless one verdict has more.
@@ -67,9 +67,6 @@ pub(crate) enum Hits {
 
 impl Search {
     /// A search for a text; `None` for an empty one.
-    ///
-    /// # Errors
-    /// When it is too long, as text for the user.
     pub(crate) fn new(text: &str, within: Within) -> Result<Option<Self>, String> {
         if text.is_empty() {
             return Ok(None);
@@ -116,9 +113,6 @@ impl Search {
 
     /// Searches the verdicts of `order` from the place `from` on, and passes each that contains the text to `found` until
     /// that says to stop; `go_on` is asked between parts.
-    ///
-    /// # Errors
-    /// When a file cannot be read again, or has changed.
     pub(crate) fn run(
         &self,
         browser: &Browser,
@@ -127,7 +121,7 @@ impl Search {
         from: usize,
         go_on: &dyn Fn() -> bool,
         found: &mut dyn FnMut(Record) -> bool,
-    ) -> Result<Hits, BrowseError> {
+    ) -> Result<Hits, EvalError> {
         let mut at = from;
         while at < order.len() {
             if !go_on() {
@@ -177,7 +171,7 @@ impl Search {
         browser: &Browser,
         files: &Files,
         needed: &[Needed],
-    ) -> Result<Vec<Option<Held>>, BrowseError> {
+    ) -> Result<Vec<Option<Held>>, EvalError> {
         let lines = files.lines(needed)?;
         let in_row = |row: &[u8]| self.within.is_of_sample() && self.may_be_in(row);
         let in_samples = if self.within.is_of_sample() {

@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use super::BrowseError;
+use crate::EvalError;
 use juror_data::journal::journal_path;
 use juror_data::{DatasetError, each_batch, file_number};
 
@@ -40,19 +40,17 @@ fn newest(path: &Path) -> PathBuf {
 impl Source {
     /// Opens the file that holds the verdicts of `path`: JSON lines and journals directly, all others (tables, compressed
     /// files) as a temporary copy in JSON lines.
-    pub(super) fn open(path: &Path) -> Result<Self, BrowseError> {
+    pub(super) fn open(path: &Path) -> Result<Self, EvalError> {
         let found = newest(path);
-        let unreadable = |source| BrowseError::Read {
-            path: found.clone(),
-            source,
-        };
+        let unreadable = EvalError::unreadable(&found);
         let number = file_number(&found);
         let mut file = match File::open(&found) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Err(BrowseError::Missing {
-                    path: path.to_owned(),
-                    journal: journal_path(path),
-                });
+                return Err(EvalError::Unusable(format!(
+                    "there is neither {} nor {}: give the output of `juror judge`, of a run that goes on too",
+                    path.display(),
+                    journal_path(path).display()
+                )));
             }
             opened => opened.map_err(unreadable)?,
         };
@@ -99,33 +97,28 @@ impl Source {
 
     /// Whether these bytes still end at this offset.
     pub(super) fn still_has(&self, last: &[u8], end: u64) -> bool {
-        let mut found = vec![0; last.len()];
+        let mut found = Vec::new();
         let start = end - last.len() as u64;
-        last.is_empty()
-            || self
-                .read_some(start, &mut found)
-                .is_ok_and(|count| found[..count] == *last)
+        last.is_empty() || (self.read_some(start, last.len(), &mut found).is_ok() && found == last)
     }
 
-    /// Reads at most `bytes.len()` bytes from `offset` on; returns how many there were.
-    pub(super) fn read_some(&self, offset: u64, bytes: &mut [u8]) -> io::Result<usize> {
-        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Reads at most `most` bytes from `offset` on to the end of `bytes`; returns how many there were.
+    pub(super) fn read_some(
+        &self,
+        offset: u64,
+        most: usize,
+        bytes: &mut Vec<u8>,
+    ) -> io::Result<usize> {
+        let file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut file = &*file;
         file.seek(SeekFrom::Start(offset))?;
-        let mut read = 0;
-        while read < bytes.len() {
-            match file.read(&mut bytes[read..]) {
-                Ok(0) => break,
-                Ok(count) => read += count,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(read)
+        bytes.reserve(most);
+        file.take(most as u64).read_to_end(bytes)
     }
 
     pub(super) fn read_exact(&self, offset: u64, length: usize) -> io::Result<Vec<u8>> {
-        let mut bytes = vec![0; length];
-        if self.read_some(offset, &mut bytes)? < length {
+        let mut bytes = Vec::new();
+        if self.read_some(offset, length, &mut bytes)? < length {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
         Ok(bytes)
@@ -133,19 +126,15 @@ impl Source {
 }
 
 /// The rows of a file as JSON lines in a temporary file.
-fn copy(path: &Path) -> Result<File, BrowseError> {
+fn copy(path: &Path) -> Result<File, EvalError> {
     let spool = |source| {
-        BrowseError::Input(DatasetError::Spool {
+        EvalError::Input(DatasetError::Spool {
             what: format!("a copy of {}", path.display()),
             source,
         })
     };
     let mut writer = BufWriter::new(tempfile::tempfile().map_err(spool)?);
-    let wrong = |place: usize, why: &str| BrowseError::NoVerdicts {
-        path: path.to_owned(),
-        line: place as u32,
-        why: why.to_owned(),
-    };
+    let wrong = |place: usize, why: &str| EvalError::row(path.display(), place, why);
     each_batch(path, wrong, |rows| {
         for (_, row) in rows {
             // A row of a JSON array may take several lines; between its tokens a space means the same.

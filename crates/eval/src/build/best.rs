@@ -16,7 +16,7 @@ pub struct OfN {
 }
 
 /// The best response to each question.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Best {
     /// The indices of these samples.
     #[serde(skip)]
@@ -35,13 +35,7 @@ pub struct Best {
 impl Best {
     /// The best response to each question, if its reward is at least `min_reward`.
     pub fn of(judged: &Judged, min_reward: Option<f64>) -> Self {
-        let mut best = Self {
-            places: Vec::new(),
-            of: Vec::new(),
-            questions: 0,
-            below: 0,
-            curve: Vec::new(),
-        };
+        let mut best = Self::default();
         // For each n the number of questions and the sum of their expected rewards.
         let mut sums: Vec<(usize, f64)> = Vec::new();
         for group in judged.groups().iter() {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::BuildError;
+use crate::EvalError;
 use crate::eval::{IDS_TOLD, both_sides};
 use juror_data::verdict::{Confidence, Status};
 use juror_data::{
@@ -125,7 +125,7 @@ impl Judged {
         inputs: &[PathBuf],
         options: &LoadOptions,
         verdicts: &[PathBuf],
-    ) -> Result<Self, BuildError> {
+    ) -> Result<Self, EvalError> {
         let loaded = index(inputs, options)?;
         let rows = loaded.samples;
         let count = rows.count();
@@ -140,12 +140,7 @@ impl Judged {
         let mut seen = TrialsSeen::new(count);
         let mut strangers = Vec::new();
         for path in verdicts {
-            let file = path.display().to_string();
-            let wrong = |line: usize, why: &str| BuildError::Verdict {
-                file: file.clone(),
-                line,
-                why: why.to_owned(),
-            };
+            let wrong = |line: usize, why: &str| EvalError::row(path.display(), line, why);
             each_batch(path, wrong, |lines| {
                 let read: Vec<Result<VerdictLine, String>> = lines
                     .par_iter()
@@ -180,10 +175,12 @@ impl Judged {
             let first: Vec<usize> = (0..count.min(IDS_TOLD)).collect();
             let own = rows.fetch(&first)?;
             let own = own.iter().map(|sample| sample.id.as_str());
-            return Err(BuildError::NothingMeets {
-                verdicts: coverage.without_sample,
-                ids: both_sides(strangers.iter().map(String::as_str), own),
-            });
+            return Err(EvalError::Unusable(format!(
+                "none of the {} verdicts is on a row of the input: rows and verdicts meet by id, so give the rows that were judged, \
+                 with the same --columns ({})",
+                coverage.without_sample,
+                both_sides(strangers.iter().map(String::as_str), own)
+            )));
         }
         for tally in &tallies {
             coverage.without_verdict += usize::from(tally.trials == 0);

@@ -29,58 +29,6 @@ use serde::Serialize;
 pub use judged::{Coverage, Groups, Judged, Tally};
 pub use output::{Form, Output};
 
-use juror_data::DatasetError;
-use juror_data::output::OutputError;
-
-/// Why data cannot be built.
-#[derive(Debug, thiserror::Error)]
-#[allow(missing_docs, reason = "the messages say what the fields are")]
-pub enum BuildError {
-    /// The rows, or a file of verdicts, cannot be read.
-    #[error(transparent)]
-    Input(#[from] DatasetError),
-    /// A line is not a verdict, or cannot be used.
-    #[error("{file}:{line}: {why}")]
-    Verdict {
-        file: String,
-        line: usize,
-        why: String,
-    },
-    /// No verdict is on any of the rows.
-    #[error(
-        "none of the {verdicts} verdicts is on a row of the input: rows and verdicts meet by id, so give the rows that were judged, \
-         with the same --columns ({ids})"
-    )]
-    NothingMeets { verdicts: usize, ids: String },
-    /// The verdicts do not hold what is asked for.
-    #[error("{0}")]
-    Unsaid(String),
-    /// A kept key has the name of one of juror's own.
-    #[error(
-        "--keep {key}: rows that are built have a key of that name: rename it in the input, or leave it out"
-    )]
-    Kept { key: String },
-    /// A row has a value that no table can hold.
-    #[error(
-        "sample {id:?} has {what}, which has no place in a table: write JSON lines (-o OUT.jsonl)"
-    )]
-    Nested { id: String, what: &'static str },
-    /// The output cannot be written.
-    #[error(transparent)]
-    Output(#[from] OutputError),
-}
-
-impl BuildError {
-    /// Whether the user's input is at fault.
-    pub fn is_usage(&self) -> bool {
-        match self {
-            Self::Input(error) => error.is_usage(),
-            Self::Output(_) => false,
-            _ => true,
-        }
-    }
-}
-
 /// Rows read and written at a time.
 const AT_ONCE: usize = 256;
 

@@ -11,7 +11,8 @@ use super::best::Best;
 use super::hard::Hard;
 use super::pairs::Pairs;
 use super::sft::Accepted;
-use super::{AT_ONCE, BuildError, Judged, Tally, Written};
+use super::{AT_ONCE, Judged, Tally, Written};
+use crate::EvalError;
 use juror_data::output::{CellKind, Column, OutputError, OutputFile, OutputFormat};
 use juror_data::{Sample, Samples as _};
 
@@ -42,7 +43,7 @@ type Own = Vec<(&'static str, CellKind)>;
 
 /// Makes a row from the samples of a record, or none.
 type RowOf<'r, const N: usize> =
-    dyn FnMut(usize, [Sample; N]) -> Result<Option<Map<String, Value>>, BuildError> + 'r;
+    dyn FnMut(usize, [Sample; N]) -> Result<Option<Map<String, Value>>, EvalError> + 'r;
 
 /// The key that stands for all keys of a row.
 const ALL: &str = "all";
@@ -51,12 +52,12 @@ impl Output<'_> {
     /// Refuses an output that cannot hold the rows, before anything is read.
     ///
     /// # Errors
-    /// [`BuildError::Output`] for a name of another kind; [`BuildError::Unsaid`] for all keys in a table.
-    pub fn check(path: Option<&PathBuf>, keep: &[String]) -> Result<(), BuildError> {
+    /// For a name of another kind, and for all keys in a table.
+    pub fn check(path: Option<&PathBuf>, keep: &[String]) -> Result<(), EvalError> {
         let Some(path) = path else { return Ok(()) };
         let format = OutputFormat::of(path)?;
         if format != OutputFormat::JsonLines && keep.iter().any(|key| key == ALL) {
-            return Err(BuildError::Unsaid(
+            return Err(EvalError::Unusable(
                 "--keep all has no columns in a table: name the keys, or write JSON lines".into(),
             ));
         }
@@ -67,7 +68,7 @@ impl Output<'_> {
     ///
     /// # Errors
     /// When a sample cannot be read again or a table cannot hold it, or the output cannot be written.
-    pub fn hard(&self, hard: &Hard) -> Result<Written, BuildError> {
+    pub fn hard(&self, hard: &Hard) -> Result<Written, EvalError> {
         let texts = ["id", "question", "reference_answer", "response"];
         let own = texts.map(|key| (key, CellKind::Text)).into_iter();
         let own: Own = own
@@ -84,8 +85,7 @@ impl Output<'_> {
             &mut |at, samples: [Sample; 1]| {
                 let [sample] = samples;
                 if let (true, Some(what)) = (is_table, nested(&sample)) {
-                    let id = sample.id;
-                    return Err(BuildError::Nested { id, what });
+                    return Err(no_cell(&sample.id, what));
                 }
                 let tally = self.tally(hard.places[at][0]);
                 let mut row = sample.row(true);
@@ -104,7 +104,7 @@ impl Output<'_> {
     ///
     /// # Errors
     /// As [`Self::hard`].
-    pub fn pairs(&self, pairs: &Pairs) -> Result<Written, BuildError> {
+    pub fn pairs(&self, pairs: &Pairs) -> Result<Written, EvalError> {
         let text = match self.form {
             Form::Text => CellKind::Text,
             Form::Messages => CellKind::Messages,
@@ -156,7 +156,7 @@ impl Output<'_> {
     ///
     /// # Errors
     /// As [`Self::hard`].
-    pub fn best(&self, best: &Best) -> Result<Written, BuildError> {
+    pub fn best(&self, best: &Best) -> Result<Written, EvalError> {
         let own = self.response_keys(&[("reward", CellKind::Number), ("n", CellKind::Integer)]);
         self.write(
             &own,
@@ -179,7 +179,7 @@ impl Output<'_> {
         &self,
         accepted: &Accepted,
         per_question: Option<usize>,
-    ) -> Result<Written, BuildError> {
+    ) -> Result<Written, EvalError> {
         let own = self.response_keys(&[("reward", CellKind::Number), ("c", CellKind::Number)]);
         let question_of = |at: usize| accepted.questions_of.get(at).copied();
         let full: Cell<Option<u32>> = Cell::new(None);
@@ -243,7 +243,7 @@ impl Output<'_> {
     }
 
     /// The messages that ask the question: the row's own, or one turn of the user.
-    fn prompt(&self, sample: &Sample) -> Result<Vec<Value>, BuildError> {
+    fn prompt(&self, sample: &Sample) -> Result<Vec<Value>, EvalError> {
         if sample.messages.is_empty() {
             return Ok(vec![json!({"role": "user", "content": sample.question})]);
         }
@@ -256,10 +256,8 @@ impl Output<'_> {
             keys == 2 && message["role"].is_string() && message["content"].is_string()
         };
         if is_parquet && !sample.messages.iter().all(is_plain) {
-            return Err(BuildError::Nested {
-                id: sample.id.clone(),
-                what: "a chat message that is more than a role and a text",
-            });
+            let what = "a chat message that is more than a role and a text";
+            return Err(no_cell(&sample.id, what));
         }
         Ok(sample.messages.clone())
     }
@@ -269,7 +267,7 @@ impl Output<'_> {
         &self,
         sample: Sample,
         further: [(&str, Value); M],
-    ) -> Result<Map<String, Value>, BuildError> {
+    ) -> Result<Map<String, Value>, EvalError> {
         let mut row = Map::new();
         match self.form {
             Form::Text => {
@@ -295,43 +293,32 @@ impl Output<'_> {
         places: &[[u32; N]],
         wants: &dyn Fn(usize) -> bool,
         row: &mut RowOf<N>,
-    ) -> Result<Written, BuildError> {
+    ) -> Result<Written, EvalError> {
         if let Some(key) = self
             .keep
             .iter()
             .find(|key| own.iter().any(|(name, _)| name == key))
         {
-            return Err(BuildError::Kept { key: key.clone() });
+            return Err(EvalError::Unusable(format!(
+                "--keep {key}: rows that are built have a key of that name: rename it in the input, or leave it out"
+            )));
         }
         let columns = own.iter().map(|(name, kind)| Column::new(name, *kind));
         let kept = self.keep.iter().map(|key| Column::new(key, CellKind::Text));
         let columns: Vec<Column> = columns.chain(kept).collect();
         let mut written = Written::default();
-        let mut failed = None;
-        let fill = |writer: &mut dyn Write| {
-            self.fill(places, wants, row, &mut written, writer)
-                .map_err(|error| match error {
-                    Failed::Output(error) => error,
-                    Failed::Other(error) => {
-                        let told = io::Error::other(error.to_string());
-                        failed = Some(error);
-                        told
-                    }
-                })
-        };
+        let mut fill = |writer: &mut dyn Write| self.fill(places, wants, row, &mut written, writer);
         let result = if let Some(file) = &self.file {
             OutputFormat::of(file.path())?.write_table(file, &columns, fill)
         } else {
             let mut writer = BufWriter::new(io::stdout().lock());
-            let mut fill = fill;
             let filled = fill(&mut writer).and_then(|()| writer.flush());
             filled.map_err(|source| OutputError::WriteInPlace {
                 path: "standard output".into(),
                 source,
             })
         };
-        failed.map_or(Ok(()), Err)?;
-        result?;
+        result.map_err(|error| error.own().unwrap_or_else(EvalError::Output))?;
         Ok(written)
     }
 
@@ -342,7 +329,7 @@ impl Output<'_> {
         row: &mut RowOf<N>,
         written: &mut Written,
         writer: &mut dyn Write,
-    ) -> Result<(), Failed> {
+    ) -> io::Result<()> {
         let mut at = 0;
         while at < places.len() {
             let mut records: Vec<usize> = Vec::new();
@@ -361,18 +348,17 @@ impl Output<'_> {
                 .judged
                 .rows
                 .fetch(&positions)
-                .map_err(|error| Failed::Other(error.into()))?
+                .map_err(|error| io::Error::other(EvalError::from(error)))?
                 .into_iter();
             for record in records {
                 // There are as many samples as indices.
                 let of_record: [Sample; N] =
                     std::array::from_fn(|_| samples.next().unwrap_or_default());
-                match row(record, of_record).map_err(Failed::Other)? {
+                match row(record, of_record).map_err(io::Error::other)? {
                     Some(row) => {
                         written.rows += 1;
-                        serde_json::to_writer(&mut *writer, &row)
-                            .map_err(|error| Failed::Output(error.into()))?;
-                        writer.write_all(b"\n").map_err(Failed::Output)?;
+                        serde_json::to_writer(&mut *writer, &row)?;
+                        writer.write_all(b"\n")?;
                     }
                     None => written.same_text += 1,
                 }
@@ -382,17 +368,17 @@ impl Output<'_> {
     }
 }
 
-/// Why rows could not be written.
-enum Failed {
-    Output(io::Error),
-    Other(BuildError),
-}
-
 /// Adds the kept keys of a row. With all keys kept, one that has the name of one of juror's own is left out.
 fn keep(row: &mut Map<String, Value>, kept: Map<String, Value>) {
     for (key, value) in kept {
         row.entry(key).or_insert(value);
     }
+}
+
+fn no_cell(id: &str, what: &str) -> EvalError {
+    EvalError::Unusable(format!(
+        "sample {id:?} has {what}, which has no place in a table: write JSON lines (-o OUT.jsonl)"
+    ))
 }
 
 /// What a sample has that no cell of a table can hold.

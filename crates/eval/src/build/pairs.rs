@@ -4,7 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
 
-use super::{AT_ONCE, BuildError, Judged, Tally, drawn};
+use super::{AT_ONCE, Judged, Tally, drawn};
+use crate::EvalError;
 use juror_data::Samples as _;
 
 /// How the better of two responses is decided.
@@ -32,7 +33,7 @@ pub struct WantedPairs {
 }
 
 /// Pairs of samples.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Pairs {
     /// The indices of each pair, the chosen one first.
     #[serde(skip)]
@@ -53,21 +54,14 @@ impl Pairs {
     /// The pairs of all questions.
     ///
     /// # Errors
-    /// [`BuildError::Unsaid`] if the majority decides and no verdict judges the whole; when a row cannot be read again.
-    pub fn of(judged: &Judged, wanted: WantedPairs) -> Result<Self, BuildError> {
+    /// If the majority decides and no verdict judges the whole; when a row cannot be read again.
+    pub fn of(judged: &Judged, wanted: WantedPairs) -> Result<Self, EvalError> {
         if wanted.by == By::Overall && judged.tallies.iter().all(|tally| tally.c().is_none()) {
-            return Err(BuildError::Unsaid(
+            return Err(EvalError::Unusable(
                 "no verdict says whether a response is right: pairs by the reward are made with --by reward".into(),
             ));
         }
-        let mut pairs = Self {
-            places: Vec::new(),
-            questions: 0,
-            one_response: 0,
-            without_pair: 0,
-            on_both_sides: 0,
-            lucky_guesses: 0,
-        };
+        let mut pairs = Self::default();
         for group in judged.groups().iter() {
             pairs.questions += 1;
             if group.len() < 2 {
@@ -86,7 +80,7 @@ impl Pairs {
         judged: &Judged,
         group: &[u32],
         wanted: WantedPairs,
-    ) -> Result<(), BuildError> {
+    ) -> Result<(), EvalError> {
         let mut responses: Vec<Response> = group
             .iter()
             .filter_map(|&place| Response::of(judged, place, wanted.seed))
@@ -174,10 +168,7 @@ impl Pairs {
 }
 
 /// Hashes of the texts of responses, by place.
-fn texts(
-    judged: &Judged,
-    responses: &[Response],
-) -> Result<HashMap<u32, blake3::Hash>, BuildError> {
+fn texts(judged: &Judged, responses: &[Response]) -> Result<HashMap<u32, blake3::Hash>, EvalError> {
     let mut texts = HashMap::with_capacity(responses.len());
     for some in responses.chunks(AT_ONCE) {
         let places: Vec<usize> = some.iter().map(|one| one.place as usize).collect();

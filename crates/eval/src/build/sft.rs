@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-use super::{BuildError, Judged, drawn};
+use super::{Judged, drawn};
+use crate::EvalError;
 use juror_data::Samples as _;
 
 /// Which responses are wanted.
@@ -19,7 +20,7 @@ pub struct WantedResponses {
 }
 
 /// Accepted responses.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Accepted {
     /// Their indices, those of one question together; if only some of a question are wanted, from the best on.
     #[serde(skip)]
@@ -41,11 +42,11 @@ impl Accepted {
     /// The accepted responses of all questions.
     ///
     /// # Errors
-    /// [`BuildError::Unsaid`] if no verdict judges the whole and no reward is asked for.
-    pub fn of(judged: &Judged, wanted: WantedResponses) -> Result<Self, BuildError> {
+    /// If no verdict judges the whole and no reward is asked for.
+    pub fn of(judged: &Judged, wanted: WantedResponses) -> Result<Self, EvalError> {
         let says_nothing = judged.tallies.iter().all(|tally| tally.c().is_none());
         if says_nothing && (wanted.min_reward.is_none() || wanted.min_c.is_some()) {
-            return Err(BuildError::Unsaid(
+            return Err(EvalError::Unusable(
                 "no verdict says whether a response is right: say with --min-reward alone which ones are accepted".into(),
             ));
         }
@@ -63,14 +64,7 @@ impl Accepted {
                 .is_none_or(|least| judged.score(place).is_some_and(|score| score >= least));
             whole && reward
         };
-        let mut accepted = Self {
-            places: Vec::new(),
-            questions_of: Vec::new(),
-            accepted: 0,
-            refused: 0,
-            questions: 0,
-            without_accepted: 0,
-        };
+        let mut accepted = Self::default();
         for mut group in judged.groups().iter() {
             let all = group.len();
             group.retain(|&place| is_accepted(place));

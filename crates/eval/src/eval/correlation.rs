@@ -8,9 +8,9 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use statrs::distribution::{ContinuousCDF as _, StudentsT};
 
-use super::EvalError;
 use super::measures::Estimate;
 use super::statistics::{Interval, RESAMPLES, bootstrap};
+use crate::EvalError;
 use juror_data::each_row;
 
 /// The largest product of points and resamples.

@@ -140,9 +140,6 @@ impl LabelColumns {
     }
 
     /// The label in a row's values.
-    ///
-    /// # Errors
-    /// What is wrong with a value, for the user.
     pub(crate) fn read(&self, row: &Map<String, Value>) -> Result<Label, String> {
         let truth = |field| {
             match self.find(field, row) {

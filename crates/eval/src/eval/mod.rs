@@ -37,55 +37,12 @@ pub use measures::{Estimate, Measures, Scores, Share, Task, Tokens};
 pub use misses::{Miss, is_sure};
 pub use preferences::{Preference, Preferences, TiesScore};
 pub use prime::{PrimeRow, check_prime, prime_rows};
-pub(crate) use scored::{IDS_TOLD, labelled_line, scored};
+pub(crate) use scored::{IDS_TOLD, labelled_line, no_label, scored};
 pub use scored::{Labelled, Names, Samples, Scored, Verdicts, both_sides};
 pub(crate) use statistics::wilson_of_share;
 pub use statistics::{Confusion, Interval, McNemar, RESAMPLES, wilson};
 
-use juror_data::DatasetError;
 use statistics::{Counts, bootstrap_within};
-
-/// Why verdicts cannot be scored.
-#[derive(Debug, thiserror::Error)]
-#[allow(missing_docs, reason = "the messages say what the fields are")]
-pub enum EvalError {
-    /// A file cannot be read.
-    #[error(transparent)]
-    Input(#[from] DatasetError),
-    /// A label cannot be read.
-    #[error(
-        "{why}; name the key of each field with `--label-columns FIELD=KEY`, or none (`--label-columns FIELD=`)"
-    )]
-    Label { why: String },
-    /// A line is not a verdict or not a row, or cannot be used.
-    #[error("{file}:{line}: {why}")]
-    Row {
-        file: String,
-        line: usize,
-        why: String,
-    },
-    /// There is nothing to score.
-    #[error("{file} holds no verdicts")]
-    NoVerdicts { file: String },
-}
-
-impl EvalError {
-    fn row(file: &str, line: usize, why: &str) -> Self {
-        Self::Row {
-            file: file.to_owned(),
-            line,
-            why: why.to_owned(),
-        }
-    }
-
-    /// Whether the user's input is at fault.
-    pub(crate) fn is_usage(&self) -> bool {
-        match self {
-            Self::Input(error) => error.is_usage(),
-            _ => true,
-        }
-    }
-}
 
 /// What always the same answer gives.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]

@@ -7,8 +7,8 @@ use rayon::prelude::*;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::EvalError;
 use super::labels::{Label, LabelColumns};
+use crate::EvalError;
 use juror_data::verdict::Status;
 use juror_data::{
     Keep, LoadOptions, Needs, Sample, TrialsSeen, VerdictLine, each, each_batch, id_hash,
@@ -182,7 +182,7 @@ impl Samples {
             },
         )?;
         if let Some(why) = wrong {
-            return Err(EvalError::Label { why });
+            return Err(no_label(&why));
         }
         Ok(samples)
     }
@@ -333,7 +333,7 @@ impl Verdicts {
         verdicts.without_verdict = seen.without_any();
         let is_empty = verdicts.scored.is_empty() && verdicts.scores.is_empty();
         if is_empty && verdicts.without_label == 0 {
-            return Err(EvalError::NoVerdicts { file: name });
+            return Err(EvalError::Unusable(format!("{name} holds no verdicts")));
         }
         Ok(verdicts)
     }
@@ -425,10 +425,14 @@ fn read_line<'l>(row: &'l [u8], labels: Option<&LabelColumns>) -> Result<Read<'l
     }
 }
 
+/// Why a label cannot be read, and what helps.
+pub(crate) fn no_label(why: &str) -> EvalError {
+    EvalError::Unusable(format!(
+        "{why}; name the key of each field with `--label-columns FIELD=KEY`, or none (`--label-columns FIELD=`)"
+    ))
+}
+
 /// Parses a verdict's line, and the label in its kept keys if it is to have one.
-///
-/// # Errors
-/// What is wrong with it, for the user.
 pub(crate) fn labelled_line<'l>(
     row: &'l [u8],
     labels: Option<&LabelColumns>,

@@ -6,9 +6,9 @@ use std::path::Path;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::Gsm8kError;
 use super::method::Method;
 use super::responses::{Response, Responses, SET_NAMES};
+use crate::EvalError;
 use crate::eval::{Confusion, LabelColumns, McNemar, Samples, Share, Verdicts};
 
 /// A judge and the methods.
@@ -93,7 +93,7 @@ impl Against {
         samples: &mut Samples,
         labels: Option<&Samples>,
         columns: &LabelColumns,
-    ) -> Result<Self, Gsm8kError> {
+    ) -> Result<Self, EvalError> {
         let verdicts = Verdicts::read(path, samples, false, columns)?;
         let mut places: HashMap<&str, (&Response, [bool; SET_NAMES.len()])> = HashMap::new();
         for question in &responses.questions {
@@ -123,10 +123,11 @@ impl Against {
         }));
         let all = verdicts.scored.len() + verdicts.without_label;
         if judged.is_empty() {
-            return Err(Gsm8kError::NoVerdicts {
-                file: path.display().to_string(),
-                verdicts: all,
-            });
+            return Err(EvalError::Unusable(format!(
+                "none of the {all} verdicts in {} is on a response that is scored here: they meet by id, so give the file that was \
+                 judged, with the same `--columns`",
+                path.display()
+            )));
         }
         let labelled = judged
             .iter()

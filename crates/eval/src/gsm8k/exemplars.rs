@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::Gsm8kError;
+use crate::EvalError;
 use juror_data::{ColumnMap, Keep, LoadOptions, Needs, load};
 
 /// The examples of this project, one JSON object a line.
@@ -41,9 +41,6 @@ struct Row {
 
 impl Exemplar {
     /// A question with a solution that ends in `#### n`, or in `The answer is n.`
-    ///
-    /// # Errors
-    /// What is wrong with the solution, for the user.
     pub(crate) fn new(question: &str, solution: &str) -> Result<Self, String> {
         let written = solution.trim();
         let (steps, answer) = match written.rsplit_once(MARK) {
@@ -87,27 +84,21 @@ impl Exemplar {
     ///
     /// # Errors
     /// Never: a test reads them all.
-    pub fn built_in() -> Result<Vec<Self>, Gsm8kError> {
+    pub fn built_in() -> Result<Vec<Self>, EvalError> {
         let rows = BUILT_IN.lines().map(|line| {
             let row: Row = serde_json::from_str(line).map_err(|error| error.to_string())?;
             Self::new(&row.question, &row.answer)
         });
         rows.collect::<Result<_, String>>()
-            .map_err(|why| Gsm8kError::Exemplars {
-                file: "the built-in exemplars".to_owned(),
-                why,
-            })
+            .map_err(|why| EvalError::Unusable(format!("the built-in exemplars: {why}")))
     }
 
     /// The first `count` rows of a file with a `question` and an `answer` (or `target`) that is a worked solution.
     ///
     /// # Errors
     /// When the file cannot be read, has too few rows, or one of them has no worked solution.
-    pub fn read(path: &Path, count: usize) -> Result<Vec<Self>, Gsm8kError> {
-        let wrong = |why: String| Gsm8kError::Exemplars {
-            file: path.display().to_string(),
-            why,
-        };
+    pub fn read(path: &Path, count: usize) -> Result<Vec<Self>, EvalError> {
+        let wrong = |why: String| EvalError::Unusable(format!("{}: {why}", path.display()));
         let options = LoadOptions {
             columns: ColumnMap::default().with_needs(Needs {
                 question: true,

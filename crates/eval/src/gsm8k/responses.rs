@@ -7,11 +7,11 @@ use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde_json::Value;
 
-use super::Gsm8kError;
 use super::method::{Method, Reading};
 use super::report::Made;
 use super::statistics::{Votes, groups};
 use super::test_set::{Disputed, TestSet, question_key, same_answers};
+use crate::EvalError;
 use juror_data::{ColumnsUsed, Keep, LoadOptions, Needs, Sample, each, tally};
 
 /// Sets of labels: the original one, and an audited one.
@@ -93,7 +93,7 @@ impl Responses {
         inputs: &[PathBuf],
         options: LoadOptions,
         labels: &LabelSets,
-    ) -> Result<Self, Gsm8kError> {
+    ) -> Result<Self, EvalError> {
         let options = LoadOptions {
             columns: options.columns.with_needs(Needs {
                 reference: false,
@@ -139,9 +139,10 @@ impl Responses {
         responses.columns = loaded.columns;
         responses.rows = loaded.lines_read - responses.columns.repeated;
         if let ([], [question, ..]) = (&*responses.questions, &*responses.disputed.examples) {
-            return Err(Gsm8kError::Disputed {
-                question: question.clone(),
-            });
+            return Err(EvalError::Unusable(format!(
+                "the rows of each question name different reference answers, as do those of {question:?}: give the questions with their \
+                 answers, `--data test.jsonl`"
+            )));
         }
         if responses.questions.is_empty() {
             let files: Vec<String> = inputs
@@ -149,11 +150,13 @@ impl Responses {
                 .map(|file| file.display().to_string())
                 .collect();
             let set = labels.original.as_ref();
-            return Err(Gsm8kError::NothingMatches {
-                responses: responses.count,
-                files: files.join(", "),
-                set: set.map_or(String::new(), |set| set.identity.file.clone()),
-            });
+            return Err(EvalError::Unusable(format!(
+                "none of the {} responses in {} is to a question of {}: they meet by the question's text, so the rows need the question \
+                 alone, without a prompt around it; name its key with `--columns question=KEY`",
+                responses.count,
+                files.join(", "),
+                set.map_or("", |set| &set.identity.file)
+            )));
         }
         Ok(responses)
     }
@@ -206,7 +209,7 @@ struct Reader<'l> {
     blank: Vec<usize>,
     /// The indices of questions whose responses bring different references.
     disputed: BTreeSet<usize>,
-    failure: Option<Gsm8kError>,
+    failure: Option<EvalError>,
 }
 
 impl Reader<'_> {
@@ -271,7 +274,7 @@ impl Reader<'_> {
     }
 
     /// The index of a response's question; `None` if the labels do not have it.
-    fn place(&mut self, sample: &Sample) -> Result<Option<usize>, Gsm8kError> {
+    fn place(&mut self, sample: &Sample) -> Result<Option<usize>, EvalError> {
         let key = question_key(&sample.question);
         let set = self.labels.original.as_ref();
         if let Some(place) = self.places.get(key) {
@@ -293,9 +296,11 @@ impl Reader<'_> {
             .iter()
             .all(|reference| reference.trim().is_empty())
         {
-            return Err(Gsm8kError::NoReference {
-                id: sample.id.clone(),
-            });
+            return Err(EvalError::Unusable(format!(
+                "response {:?} has no reference answer: give the questions with their answers, `--data test.jsonl`, or name the key with \
+                 `--columns reference=KEY`",
+                sample.id
+            )));
         }
         let audited = self.labels.audited.as_ref();
         let audited = audited.and_then(|set| set.find(key));

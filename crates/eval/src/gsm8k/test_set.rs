@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::Gsm8kError;
+use crate::EvalError;
 use juror_data::{ColumnMap, Keep, LineLimit, LoadOptions, Needs, Sample, Source, load, sources};
 use juror_rules::Gsm8kMethod;
 
@@ -88,17 +88,11 @@ impl Disputed {
 
 impl SetIdentity {
     /// The identity of files with so many rows together.
-    ///
-    /// # Errors
-    /// When a file cannot be read.
-    fn of(name: &str, paths: &[PathBuf], rows: usize) -> Result<Self, Gsm8kError> {
+    fn of(name: &str, paths: &[PathBuf], rows: usize) -> Result<Self, EvalError> {
         let mut hasher = blake3::Hasher::new();
         for path in paths {
             let mut add = || io::copy(&mut File::open(path)?, &mut hasher);
-            add().map_err(|source| Gsm8kError::Read {
-                file: path.display().to_string(),
-                source,
-            })?;
+            add().map_err(EvalError::unreadable(path))?;
         }
         Ok(Self {
             file: name.to_owned(),
@@ -180,14 +174,15 @@ impl TestSet {
     ///
     /// # Errors
     /// When a file cannot be read, or a row lacks a question or an answer.
-    pub fn read(name: &str, paths: &[PathBuf], columns: ColumnMap) -> Result<Self, Gsm8kError> {
+    pub fn read(name: &str, paths: &[PathBuf], columns: ColumnMap) -> Result<Self, EvalError> {
         let files = sources(paths, None)?
             .into_iter()
             .map(|source| match source {
                 Source::File(path) => Ok(path),
-                Source::Stdin => Err(Gsm8kError::NoFile {
-                    file: source.name(),
-                }),
+                Source::Stdin => Err(EvalError::Unusable(format!(
+                    "{} is no file or folder: a test set is one, since the report tells its hash",
+                    source.name()
+                ))),
             });
         let files: Vec<PathBuf> = files.collect::<Result<_, _>>()?;
         let options = LoadOptions {

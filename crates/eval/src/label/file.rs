@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use chrono::{SecondsFormat, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::{LabelError, Said};
+use super::Said;
+use crate::EvalError;
 use juror_data::id_hash;
 use juror_data::output::{folder_of, sync_folder};
 
@@ -56,11 +57,8 @@ impl LabelLine {
 }
 
 /// Reads the whole lines of a file of labels, each with the offset at which it ends.
-fn read(file: &mut File, path: &Path) -> Result<Vec<(LabelLine, u64)>, LabelError> {
-    let unreadable = |source| LabelError::Read {
-        path: path.to_owned(),
-        source,
-    };
+fn read(file: &mut File, path: &Path) -> Result<Vec<(LabelLine, u64)>, EvalError> {
+    let unreadable = EvalError::unreadable(path);
     file.seek(SeekFrom::Start(0)).map_err(unreadable)?;
     let mut reader = BufReader::new(file);
     let (mut labels, mut length, mut seen) = (Vec::new(), 0, HashSet::new());
@@ -82,20 +80,14 @@ fn read(file: &mut File, path: &Path) -> Result<Vec<(LabelLine, u64)>, LabelErro
             // A last line that ends inside a label was cut off while it was written.
             Err(error) if is_last && error.is_eof() => break,
             Err(error) => {
-                return Err(LabelError::NoLabel {
-                    path: path.to_owned(),
-                    line,
-                    why: error.to_string(),
-                });
+                let why = format!("no label of `juror label`: {error}; choose another output");
+                return Err(EvalError::row(path.display(), line, why));
             }
         };
         length += count;
         if !seen.insert(id_hash(&label.id)) {
-            return Err(LabelError::Twice {
-                path: path.to_owned(),
-                line,
-                id: label.id,
-            });
+            let why = format!("{:?} has a label already", label.id);
+            return Err(EvalError::row(path.display(), line, why));
         }
         labels.push((label, length));
     }
@@ -106,11 +98,8 @@ fn read(file: &mut File, path: &Path) -> Result<Vec<(LabelLine, u64)>, LabelErro
 ///
 /// # Errors
 /// When it cannot be read, or holds something else.
-pub fn read_labels(path: &Path) -> Result<Vec<LabelLine>, LabelError> {
-    let mut file = File::open(path).map_err(|source| LabelError::Read {
-        path: path.to_owned(),
-        source,
-    })?;
+pub fn read_labels(path: &Path) -> Result<Vec<LabelLine>, EvalError> {
+    let mut file = File::open(path).map_err(EvalError::unreadable(path))?;
     let labels = read(&mut file, path)?;
     Ok(labels.into_iter().map(|(label, _)| label).collect())
 }
@@ -131,11 +120,8 @@ impl LabelFile {
     /// # Errors
     /// When it cannot be opened or written, is in use, or holds something other than labels of `annotator` and of the
     /// annotators of `given`.
-    pub fn open(path: &Path, annotator: &str, given: &[LabelLine]) -> Result<Self, LabelError> {
-        let unreadable = |source| LabelError::Read {
-            path: path.to_owned(),
-            source,
-        };
+    pub fn open(path: &Path, annotator: &str, given: &[LabelLine]) -> Result<Self, EvalError> {
+        let unreadable = EvalError::unreadable(path);
         let mut file = File::options()
             .read(true)
             .write(true)
@@ -146,9 +132,10 @@ impl LabelFile {
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                return Err(LabelError::Locked {
-                    path: path.to_owned(),
-                });
+                return Err(EvalError::Unusable(format!(
+                    "{} is written by another `juror label`: end that first, or choose another output",
+                    path.display()
+                )));
             }
             // Some cluster file systems have no locks.
             Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {}
@@ -164,11 +151,12 @@ impl LabelFile {
             .enumerate()
             .find(|(_, (label, _))| !is_ours(label))
         {
-            return Err(LabelError::Annotator {
-                path: path.to_owned(),
-                line: at + 1,
-                annotator: label.annotator.clone(),
-            });
+            return Err(EvalError::Unusable(format!(
+                "{}:{} is a label of {:?}: give each annotator a file of their own (`-o`)",
+                path.display(),
+                at + 1,
+                label.annotator
+            )));
         }
         let (labels, ends) = read.into_iter().unzip();
         let mut opened = Self {
@@ -193,10 +181,11 @@ impl LabelFile {
             is_of_given(label) && now.get(id).is_none_or(|now| now.says() != label.says())
         });
         if let Some((_, label)) = stale {
-            return Err(LabelError::Stale {
-                path: path.to_owned(),
-                id: label.id.clone(),
-            });
+            return Err(EvalError::Unusable(format!(
+                "{} was made of other labels: both no longer say what it says of {:?}; choose another output",
+                path.display(),
+                label.id
+            )));
         }
         let known: HashSet<u64> = known.into_keys().collect();
         opened.cut(opened.end())?;
@@ -209,7 +198,7 @@ impl LabelFile {
             opened.labels.push(label.clone());
         }
         opened.sync()?;
-        sync_folder(folder_of(path)).map_err(|source| opened.failed(source))?;
+        sync_folder(folder_of(path)).map_err(|source| opened.failed(&source))?;
         Ok(opened)
     }
 
@@ -221,7 +210,7 @@ impl LabelFile {
     ///
     /// # Errors
     /// When it cannot be written; the file is then unchanged.
-    pub(crate) fn add(&mut self, label: LabelLine) -> Result<(), LabelError> {
+    pub(crate) fn add(&mut self, label: LabelLine) -> Result<(), EvalError> {
         let before = self.end();
         let written = self.write(&label).and_then(|()| self.sync());
         if let Err(error) = written {
@@ -235,10 +224,7 @@ impl LabelFile {
     }
 
     /// Removes the last label and returns it.
-    ///
-    /// # Errors
-    /// When the file cannot be changed.
-    pub(crate) fn undo(&mut self) -> Result<Option<LabelLine>, LabelError> {
+    pub(crate) fn undo(&mut self) -> Result<Option<LabelLine>, EvalError> {
         let Some(label) = self.labels.last().cloned() else {
             return Ok(None);
         };
@@ -251,7 +237,7 @@ impl LabelFile {
     }
 
     /// Adds the newline of the last line, if an editor left it out.
-    fn end_line(&mut self) -> Result<(), LabelError> {
+    fn end_line(&mut self) -> Result<(), EvalError> {
         let end = self.end();
         let Some(last) = end.checked_sub(1) else {
             return Ok(());
@@ -263,7 +249,7 @@ impl LabelFile {
                 [b'\n'] => Ok(()),
                 _ => self.file.write_all(b"\n"),
             })
-            .map_err(|source| self.failed(source))?;
+            .map_err(|source| self.failed(&source))?;
         if let (false, Some(end)) = (byte == [b'\n'], self.ends.last_mut()) {
             *end += 1;
         }
@@ -274,39 +260,39 @@ impl LabelFile {
         self.ends.last().copied().unwrap_or(0)
     }
 
-    fn write(&mut self, label: &LabelLine) -> Result<(), LabelError> {
-        let mut line = serde_json::to_vec(label).map_err(|error| self.failed(error.into()))?;
+    fn write(&mut self, label: &LabelLine) -> Result<(), EvalError> {
+        let mut line = serde_json::to_vec(label).map_err(|error| self.failed(&error.into()))?;
         line.push(b'\n');
         if line.len() as u64 >= MOST {
-            return Err(LabelError::TooLong {
-                bytes: line.len(),
-                most: MOST as usize,
-            });
+            return Err(EvalError::Unusable(format!(
+                "the label would take {} bytes, and {MOST} is the most: write a shorter note",
+                line.len()
+            )));
         }
         let end = self.end();
         self.file
             .seek(SeekFrom::Start(end))
             .and_then(|_| self.file.write_all(&line))
-            .map_err(|source| self.failed(source))?;
+            .map_err(|source| self.failed(&source))?;
         self.ends.push(end + line.len() as u64);
         Ok(())
     }
 
     /// Truncates the file to this length, if it is longer.
-    fn cut(&mut self, length: u64) -> Result<(), LabelError> {
+    fn cut(&mut self, length: u64) -> Result<(), EvalError> {
         self.file
             .set_len(length)
-            .map_err(|source| self.failed(source))
+            .map_err(|source| self.failed(&source))
     }
 
-    fn sync(&mut self) -> Result<(), LabelError> {
-        self.file.sync_all().map_err(|source| self.failed(source))
+    fn sync(&mut self) -> Result<(), EvalError> {
+        self.file.sync_all().map_err(|source| self.failed(&source))
     }
 
-    fn failed(&self, source: io::Error) -> LabelError {
-        LabelError::Write {
-            path: self.path.clone(),
-            source,
-        }
+    fn failed(&self, source: &io::Error) -> EvalError {
+        EvalError::Failed(format!(
+            "could not write {}: {source}; the labels before are kept: make room and run the same command again",
+            self.path.display()
+        ))
     }
 }

@@ -13,7 +13,8 @@ use ring::rand::{SecureRandom as _, SystemRandom};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{LabelError, Said, Session, Shown};
+use super::{Said, Session, Shown};
+use crate::EvalError;
 use crate::report::page::{STYLE, render};
 use crate::report::record::{Article, Judgement, Text};
 use crate::view::VIEW_STYLE;
@@ -129,7 +130,7 @@ async fn take(State(app): State<Arc<App>>, Form(given): Form<Given>) -> Response
 }
 
 /// Does what a form asks; `false` for an unknown key.
-fn act(progress: &mut QueueProgress, given: &Given) -> Result<bool, LabelError> {
+fn act(progress: &mut QueueProgress, given: &Given) -> Result<bool, EvalError> {
     let mut letters = given.key.chars();
     let (Some(key), None) = (letters.next(), letters.next()) else {
         return Ok(false);
@@ -164,7 +165,7 @@ fn act(progress: &mut QueueProgress, given: &Given) -> Result<bool, LabelError> 
 fn page(app: &App) -> Result<String, String> {
     let progress = app.state();
     let session = &progress.session;
-    let failed = |error: LabelError| error.to_string();
+    let failed = |error: EvalError| error.to_string();
     let sample = session.current().map_err(failed)?;
     let article = |sample: &Sample, anchor: &str, judged: bool, open: bool| {
         let shown = if judged {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::LabelError;
+use crate::EvalError;
 use crate::browse::{Browser, Progress, sureness};
 use crate::eval::{IDS_TOLD, LabelColumns, Task, both_sides};
 use juror_data::verdict::Status;
@@ -26,7 +26,6 @@ pub enum QueueChoice {
 
 /// Why a sample is doubtful.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a reason by itself")]
 pub struct Reasons {
     /// A judge finds the result right and refuses the derivation.
     pub(crate) refused: bool,
@@ -91,7 +90,7 @@ impl Queue {
         verdicts: &[PathBuf],
         choice: &QueueChoice,
         interrupted: &AtomicBool,
-    ) -> Result<Option<Self>, LabelError> {
+    ) -> Result<Option<Self>, EvalError> {
         let options = LoadOptions {
             columns: columns.clone().with_needs(Needs::nothing()),
             ..LoadOptions::default()
@@ -115,10 +114,12 @@ impl Queue {
                 let first: Vec<usize> = (0..rows.count().min(IDS_TOLD)).collect();
                 let own = rows.fetch(&first)?;
                 let own = own.iter().map(|sample| sample.id.as_str());
-                return Err(LabelError::OtherSamples {
-                    path: path.clone(),
-                    ids: both_sides(browser.index().samples.first_ids(), own),
-                });
+                return Err(EvalError::Unusable(format!(
+                    "none of the verdicts in {} is on a row: rows and verdicts meet by id, so give the rows that were judged, with the \
+                     same `--columns` ({})",
+                    path.display(),
+                    both_sides(browser.index().samples.first_ids(), own)
+                )));
             }
             judges.push(browser);
         }
@@ -167,7 +168,7 @@ fn read_all(
     browser: &Browser,
     progress: &mut Progress,
     interrupted: &AtomicBool,
-) -> Result<bool, LabelError> {
+) -> Result<bool, EvalError> {
     while !browser.has_caught_up() {
         if interrupted.load(Ordering::Relaxed) {
             return Ok(false);

@@ -4,7 +4,8 @@ use std::collections::{HashMap, VecDeque};
 
 use serde_json::{Map, Value};
 
-use super::{LabelError, LabelFile, LabelLine, Queue, Reasons, Said};
+use super::{LabelFile, LabelLine, Queue, Reasons, Said};
+use crate::EvalError;
 use crate::eval::Scored;
 use juror_data::{Sample, Samples as _, id_hash};
 
@@ -74,7 +75,7 @@ impl Session {
     ///
     /// # Errors
     /// When the rows cannot be read again, or have changed.
-    pub fn current(&self) -> Result<Option<Sample>, LabelError> {
+    pub fn current(&self) -> Result<Option<Sample>, EvalError> {
         if self.skipped >= self.left.len() {
             return Ok(None);
         }
@@ -110,7 +111,7 @@ impl Session {
         sample: &Sample,
         said: Said,
         note: Option<String>,
-    ) -> Result<(), LabelError> {
+    ) -> Result<(), EvalError> {
         let note = note
             .map(|note| note.trim().to_owned())
             .filter(|note| !note.is_empty());
@@ -135,7 +136,7 @@ impl Session {
     ///
     /// # Errors
     /// When the file cannot be changed.
-    pub fn undo(&mut self) -> Result<bool, LabelError> {
+    pub fn undo(&mut self) -> Result<bool, EvalError> {
         match self.steps.last() {
             None => return Ok(false),
             Some(Step::Labelled(position)) => {
@@ -163,7 +164,7 @@ impl Session {
     ///
     /// # Errors
     /// When the verdicts cannot be read again.
-    pub fn verdicts(&self, id: &str) -> Result<Vec<Shown>, LabelError> {
+    pub fn verdicts(&self, id: &str) -> Result<Vec<Shown>, EvalError> {
         let mut shown = Vec::new();
         for judge in &self.queue.judges {
             let (generation, ats) = {

@@ -207,9 +207,6 @@ const LONG: usize = 700;
 
 impl Article {
     /// The record as HTML.
-    ///
-    /// # Errors
-    /// When the template does not fit the record.
     pub(crate) fn html(&self) -> Result<String, minijinja::Error> {
         #[derive(Serialize)]
         struct Values<'r> {

@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use super::App;
 use super::query::Query;
 use super::shown::{kind_words, record, summary_words};
-use crate::browse::{BrowseError, Hits, Kind, Record, Search, Sort, Summary, Truth, Within};
+use crate::EvalError;
+use crate::browse::{Hits, Kind, Record, Search, Sort, Summary, Truth, Within};
 use crate::eval::MOST_PARTS;
 use crate::report::numbers::grouped;
 use crate::report::page::render;
@@ -28,8 +29,8 @@ enum Unfinished {
     Failed(String),
 }
 
-impl From<BrowseError> for Unfinished {
-    fn from(error: BrowseError) -> Self {
+impl From<EvalError> for Unfinished {
+    fn from(error: EvalError) -> Self {
         Self::Failed(error.to_string())
     }
 }

@@ -29,9 +29,6 @@ pub(super) struct Query {
 /// Keys of an address, and what may stand there.
 impl Query {
     /// Reads an address's keys and values.
-    ///
-    /// # Errors
-    /// What is wrong with one, for the user.
     pub(super) fn parse(pairs: &[(String, String)]) -> Result<Self, String> {
         let mut query = Self {
             page: 1,

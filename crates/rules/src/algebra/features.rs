@@ -13,7 +13,6 @@ const FOLDING: u64 = 64;
 
 /// Facts about a pair of expressions.
 #[derive(Debug, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 pub(super) struct Features<'e> {
     pub(super) assumptions: Assumptions<'e>,
     /// Does i occur, or a function of complex numbers?

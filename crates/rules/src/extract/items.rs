@@ -68,10 +68,6 @@ impl<'t> Candidate<'t> {
 }
 
 /// One thing that a sentence states.
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "independent properties, each asked for by itself"
-)]
 #[derive(Debug, Clone)]
 pub(super) struct Item {
     /// Where its value stands.

@@ -2,8 +2,6 @@
 
 use std::io::{self, Write};
 
-use anyhow::anyhow;
-
 use super::{Output, check, say_summary, verdicts};
 use crate::cli::columns::ColumnArguments;
 use crate::cli::endpoint::EndpointArguments;
@@ -57,10 +55,7 @@ pub(super) fn run(arguments: &JudgeArguments, choice: &CascadeChoice) -> Result<
     }
     let of_small = ran.session;
     let Some(text) = of_small.text() else {
-        return Err(anyhow!(
-            "--cascade asks two models, and --rules only asks none"
-        ))
-        .or_usage();
+        bail_usage!("--cascade asks two models, and --rules only asks none");
     };
     let seed = arguments.sampling.seed;
     let cascade = choice.cascade(text, of_small.options.reward, &arguments.verdict, seed);

@@ -2,10 +2,9 @@
 
 use std::io;
 
-use anyhow::anyhow;
 use serde_json::json;
 
-use super::{Output, check, verdicts};
+use super::{Output, check, verdicts, without_file};
 use crate::cli::columns::ColumnArguments;
 use crate::cli::judge::arguments::JudgeArguments;
 use crate::cli::judge::{Ran, load_inputs, run_one};
@@ -19,10 +18,7 @@ use juror_judge::judge::compare::{ComparisonReport, Pairs};
 pub(super) fn run(arguments: &JudgeArguments) -> Result<u8, Failure> {
     let mut output = Output::of(arguments, "--rank", "comparisons").or_usage()?;
     if output.format != OutputFormat::JsonLines {
-        return Err(anyhow!(
-            "--rank writes JSON lines: name a file that ends in .jsonl"
-        ))
-        .or_usage();
+        bail_usage!("--rank writes JSON lines: name a file that ends in .jsonl");
     }
     let not_here = [
         (arguments.output.skip_bad, "--skip-bad"),
@@ -30,10 +26,7 @@ pub(super) fn run(arguments: &JudgeArguments) -> Result<u8, Failure> {
         (!arguments.output.keep.is_empty(), "--keep"),
     ];
     if let Some((_, option)) = not_here.iter().find(|(given, _)| *given) {
-        return Err(anyhow!(
-            "{option} has no meaning with --rank, which writes rankings"
-        ))
-        .or_usage();
+        bail_usage!("{option} has no meaning with --rank, which writes rankings");
     }
     let out = output.beside("comparisons");
     output.check_judge("comparisons")?;
@@ -44,10 +37,9 @@ pub(super) fn run(arguments: &JudgeArguments) -> Result<u8, Failure> {
     let protocol = check(&line)?;
     if !protocol.compares() {
         let name = protocol.name();
-        return Err(anyhow!(
+        bail_usage!(
             "--rank has no meaning under protocol {name}, which sees one response at a time"
-        ))
-        .or_usage();
+        );
     }
     let prompt = &arguments.judge.prompt;
     let columns = prompt
@@ -71,7 +63,7 @@ pub(super) fn run(arguments: &JudgeArguments) -> Result<u8, Failure> {
     let pairs = Pairs::of(samples).or_fail()?;
     if pairs.pairs.is_empty() {
         let why = "no question has two responses: nothing can be compared; rows of one question must have the very same question";
-        return Err(anyhow!(why)).or_usage();
+        bail_usage!(why);
     }
     if !arguments.output.quiet {
         say(&format!("columns: {}", loaded.columns));
@@ -110,14 +102,9 @@ pub(super) fn run(arguments: &JudgeArguments) -> Result<u8, Failure> {
 
 /// Writes the rows of all comparisons: each pair in both orders.
 fn write_pairs(out: &OutputFile, samples: &Rows, pairs: &[(usize, usize)]) -> Result<(), Failure> {
-    let mut failed = None;
     let written = out.write(|writer| {
         for &(one, other) in pairs {
-            let fetched = samples.fetch(&[one, other]).map_err(|error| {
-                let told = io::Error::other(error.to_string());
-                failed = Some(error);
-                told
-            })?;
+            let fetched = samples.fetch(&[one, other]).map_err(io::Error::other)?;
             let Ok(pair) = <[Sample; 2]>::try_from(fetched) else {
                 continue;
             };
@@ -130,10 +117,7 @@ fn write_pairs(out: &OutputFile, samples: &Rows, pairs: &[(usize, usize)]) -> Re
         }
         Ok(())
     });
-    if let Some(error) = failed {
-        return Err(error).or_fail();
-    }
-    written.or_fail()
+    written.map_err(without_file).or_fail()
 }
 
 fn print(report: ComparisonReport) {

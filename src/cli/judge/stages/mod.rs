@@ -14,12 +14,13 @@ use std::sync::Arc;
 use anyhow::bail;
 
 use super::arguments::JudgeArguments;
+use crate::cli::inputs::has_stdin;
 use crate::cli::progress::print_summary;
 use crate::cli::several;
 use crate::cli::{Failure, OrFail, output, say};
-use juror_data::output::{Mark, OutputFile, OutputFormat, Outputs, has_place_beside};
-use juror_data::sources;
+use juror_data::output::{Mark, OutputError, OutputFile, OutputFormat, Outputs, has_place_beside};
 use juror_data::verdict::Verdict;
+use juror_data::{DatasetError, sources};
 use juror_judge::judge::Summary;
 use juror_judge::protocol::Protocol;
 
@@ -45,11 +46,7 @@ impl Output {
                 "{option} writes each judge's verdicts beside those of all: name a file with `-o`"
             );
         };
-        if arguments
-            .inputs
-            .iter()
-            .any(|input| input.as_os_str() == "-")
-        {
+        if has_stdin(&arguments.inputs) {
             bail!("{option} reads the input once for each judge: name a file, not standard input");
         }
         for (given, name) in [
@@ -143,6 +140,13 @@ fn check(line: &JudgeArguments) -> Result<Arc<dyn Protocol>, Failure> {
     several::check(&line.judge, &line.endpoint, &line.sampling)
 }
 
+/// What kept a file of rows from being written: samples that could not be read again, or the file itself.
+fn without_file(error: OutputError) -> anyhow::Error {
+    error
+        .own::<DatasetError>()
+        .map_or_else(anyhow::Error::from, anyhow::Error::from)
+}
+
 /// The verdicts of an output, in its order.
 fn verdicts(path: &Path) -> io::Result<impl Iterator<Item = io::Result<Verdict>> + use<>> {
     let lines = BufReader::new(File::open(path)?).lines();
@@ -156,9 +160,7 @@ fn say_summary(
     rows: &[String],
 ) -> Result<(), Failure> {
     if let Some(file) = &output.summary {
-        let text = format!("{:#}\n", summary.to_json());
-        file.write(|writer| writer.write_all(text.as_bytes()))
-            .or_fail()?;
+        output::write_json(file, &summary.to_json())?;
     }
     if !arguments.output.quiet {
         print_summary(summary);

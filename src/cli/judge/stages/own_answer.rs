@@ -4,18 +4,18 @@ use std::collections::HashSet;
 use std::io;
 use std::sync::Arc;
 
-use anyhow::anyhow;
 use serde_json::json;
 
-use super::{beside, check, verdicts};
+use super::{beside, check, verdicts, without_file};
 use crate::cli::columns::ColumnArguments;
+use crate::cli::inputs::has_stdin;
 use crate::cli::judge::arguments::JudgeArguments;
 use crate::cli::judge::{load_inputs, run_one, shard_in_name};
 use crate::cli::prompt_choice::PromptChoice;
-use crate::cli::rules::RulesArgument;
 use crate::cli::{Failure, INTERRUPTED, OrFail, output, say};
 use juror_data::output::{Mark, has_place_beside};
 use juror_data::{LineLimit, LoadOptions, Samples};
+use juror_judge::judge::RulesMode;
 use juror_judge::judge::jobs::cut_positions;
 use juror_judge::judge::own::OwnSolutions;
 use juror_judge::protocol::OWN_SOLUTION;
@@ -27,21 +27,19 @@ const AT_ONCE: usize = 256;
 pub(super) fn run(arguments: &JudgeArguments) -> Result<u8, Failure> {
     let out = arguments.output.output.clone();
     let Some(out) = out.filter(|out| has_place_beside(out)) else {
-        let why =
-            "--own-answer keeps the judge's solutions beside the verdicts: name a file with `-o`";
-        return Err(anyhow!(why)).or_usage();
+        bail_usage!(
+            "--own-answer keeps the judge's solutions beside the verdicts: name a file with `-o`"
+        );
     };
-    let is_stdin = |input: &std::path::PathBuf| input.as_os_str() == "-";
-    if arguments.inputs.iter().any(is_stdin) {
-        let why = "--own-answer reads the input twice: name a file, not standard input";
-        return Err(anyhow!(why)).or_usage();
+    if has_stdin(&arguments.inputs) {
+        bail_usage!("--own-answer reads the input twice: name a file, not standard input");
     }
     let out = shard_in_name(out, arguments.rows.shard).or_usage()?;
     let protocol = check(arguments)?;
     if protocol.compares() {
-        let why =
-            "--own-answer is for responses that are judged one by one: give it without --compare";
-        return Err(anyhow!(why)).or_usage();
+        bail_usage!(
+            "--own-answer is for responses that are judged one by one: give it without --compare"
+        );
     }
     let solved = beside(&out, "solutions");
     let mut files = output::outputs(arguments.output.force);
@@ -68,17 +66,11 @@ pub(super) fn run(arguments: &JudgeArguments) -> Result<u8, Failure> {
     let first: Vec<usize> = (0..samples.count())
         .filter(|at| seen.insert(samples.outline(*at).question))
         .collect();
-    let mut failed = None;
     let written = rows.write(|writer| {
         let mut rest = first.as_slice();
         while !rest.is_empty() {
             let now = cut_positions(&mut rest, samples, AT_ONCE);
-            let fetched = samples.fetch(now).map_err(|error| {
-                let told = io::Error::other(error.to_string());
-                failed = Some(error);
-                told
-            })?;
-            for sample in fetched {
+            for sample in samples.fetch(now).map_err(io::Error::other)? {
                 // The response is not shown; a row has one.
                 let row = json!({"id": format!("{:016x}", sample.question_hash()), "question": sample.question,
                     "reference_answer": "", "response": "-"});
@@ -88,8 +80,7 @@ pub(super) fn run(arguments: &JudgeArguments) -> Result<u8, Failure> {
         }
         Ok(())
     });
-    failed.map_or(Ok(()), Err).or_fail()?;
-    written.or_fail()?;
+    written.map_err(without_file).or_fail()?;
     let mut line = arguments.of_one(solved.clone());
     line.own_answer = false;
     line.inputs = vec![rows.path().to_owned()];
@@ -112,7 +103,7 @@ pub(super) fn run(arguments: &JudgeArguments) -> Result<u8, Failure> {
     (verdict.decide_only, verdict.require_process) = (false, false);
     (verdict.thinking_budget, verdict.reward) = (None, None);
     (verdict.calibration, verdict.min_confidence) = (None, None);
-    verdict.rules.rules = RulesArgument::Off;
+    verdict.rules.rules = RulesMode::Off;
     verdict.rules.audit = None;
     if !arguments.output.quiet {
         let count = first.len();

@@ -3,8 +3,6 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use anyhow::anyhow;
-
 use super::{Output, check, say_summary, verdicts};
 use crate::cli::endpoint::EndpointArguments;
 use crate::cli::judge::arguments::JudgeArguments;
@@ -27,10 +25,7 @@ pub(super) fn run(arguments: &JudgeArguments, file: &Path) -> Result<u8, Failure
     let mut lines = Vec::new();
     for (command, judge) in panel.commands(file, "judge").zip(judges) {
         let Command::Judge(line) = command.or_usage()? else {
-            return Err(anyhow!(
-                "the options of a judge must be those of `juror judge`"
-            ))
-            .or_usage();
+            bail_usage!("the options of a judge must be those of `juror judge`");
         };
         let mut line = line.of_one(output.beside(&judge.name));
         line.endpoint.of_several();

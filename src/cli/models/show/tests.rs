@@ -14,11 +14,23 @@ fn known_shapes_have_the_sizes_their_makers_name() {
     assert_eq!(sizes("qwen3-8b"), ("8.19 B".into(), "8.19 B".into()));
     assert_eq!(sizes("qwen3-30b-a3b"), ("30.53 B".into(), "3.35 B".into()));
     assert_eq!(sizes("qwen3-0.6b").0, "596.05 M");
+    let weight_bytes = |config: &ModelConfig, weights: WeightType| {
+        let precision = Precision {
+            weights,
+            ..Precision::F32
+        };
+        weight_bytes(config, precision, 0) as u64
+    };
     // 16 bits for each of 8.19 B.
     assert_eq!(
         weight_bytes(&of("qwen3-8b"), WeightType::BF16),
         16_381_470_720
     );
+    // A table that is looked up alone stays as it is stored, in 16 bits.
+    let untied = of("qwen3-8b");
+    let in_f32 = 4 * untied.parameters() - 2 * untied.vocab * untied.hidden;
+    let shown = format!(", {} as f32, ", bytes(in_f32 as u64));
+    assert!(memory(&untied).contains(&shown), "{}", memory(&untied));
     let config = of("qwen3-0.6b");
     assert_eq!(
         weight_bytes(&config, WeightType::F32),

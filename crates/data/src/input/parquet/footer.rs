@@ -101,9 +101,6 @@ const DATA: i16 = 9;
 const DICTIONARY: i16 = 11;
 
 /// Reads and checks a file's footer.
-///
-/// # Errors
-/// What is wrong with it, as text.
 pub(super) fn read(file: &File) -> Result<ParquetMetaData, String> {
     let length = file.metadata().map_err(|error| error.to_string())?.len();
     let bytes = bytes(file, length)?;

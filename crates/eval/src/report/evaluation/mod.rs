@@ -26,12 +26,13 @@ use super::numbers::grouped;
 use super::page::{STYLE, policy, render};
 use super::record::{Answers, Article, Judgement, Tag};
 use super::run;
+use crate::EvalError;
 use crate::eval::{
     Choices, Comparison, Evaluation, Flip, PrimeRow, Samples, Scored, Task, Verdicts,
 };
 use disagreements::{Disagreement, DisagreementKind, Disagreements};
 use facets::{Facet, Facets};
-use juror_data::{ColumnMap, DatasetError};
+use juror_data::ColumnMap;
 use texts::{SampleTexts, VerdictTexts};
 
 /// The most bytes of all records together.
@@ -42,21 +43,11 @@ const MAX_RECORDS: usize = 4000;
 
 const SCRIPT: &str = include_str!("../report.js");
 
-/// Why a report cannot be made.
-#[derive(Debug, thiserror::Error)]
-#[allow(missing_docs, reason = "the messages say what the fields are")]
-pub enum ReportError {
-    /// A file cannot be read a second time.
-    #[error(transparent)]
-    Input(#[from] DatasetError),
-    /// A file of verdicts has changed when it is read again.
-    #[error(
-        "{file} does not hold the same verdicts when it is read again: a report needs files that can be read twice and stay as they are"
-    )]
-    Changed { file: String },
+impl From<minijinja::Error> for EvalError {
     /// The page's template does not fit its values: a fault of this program.
-    #[error("the report's template: {0:#}")]
-    Template(#[from] minijinja::Error),
+    fn from(error: minijinja::Error) -> Self {
+        Self::Failed(format!("the report's template: {error:#}"))
+    }
 }
 
 /// A judge and its figures.
@@ -110,7 +101,7 @@ pub struct Contents<'r> {
 ///
 /// # Errors
 /// When the files cannot be read a second time.
-pub fn html(contents: &Contents<'_>) -> Result<String, ReportError> {
+pub fn html(contents: &Contents<'_>) -> Result<String, EvalError> {
     let Some(first) = contents.judges.first() else {
         return Ok(String::new());
     };
@@ -200,7 +191,7 @@ impl Shown {
         names: &[String],
         found: &Disagreements,
         facets: &mut Facets,
-    ) -> Result<Self, ReportError> {
+    ) -> Result<Self, EvalError> {
         let judges = contents.judges;
         let first = &judges[0];
         let chosen = found.chosen(first, contents.samples, MAX_RECORDS);

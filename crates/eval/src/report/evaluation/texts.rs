@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-use super::ReportError;
+use crate::EvalError;
 use crate::eval::{Samples, Scored};
 use crate::report::record::Text;
 use juror_data::{ColumnMap, LineLimit, LoadOptions, Needs, Sample, each, each_row, sample_of_row};
@@ -47,7 +47,7 @@ pub(super) fn of_samples(
     columns: &ColumnMap,
     samples: &Samples,
     wanted: &HashSet<u32>,
-) -> Result<HashMap<u32, SampleTexts>, ReportError> {
+) -> Result<HashMap<u32, SampleTexts>, EvalError> {
     let by_id: HashMap<&str, u32> = wanted
         .iter()
         .map(|sample| (samples.id(*sample), *sample))
@@ -72,7 +72,7 @@ pub(super) fn of_verdicts(
     samples: &Samples,
     wanted: &[&Scored],
     columns: Option<&ColumnMap>,
-) -> Result<HashMap<(u32, u32), VerdictTexts>, ReportError> {
+) -> Result<HashMap<(u32, u32), VerdictTexts>, EvalError> {
     let lines: HashSet<u32> = wanted.iter().map(|one| one.line).collect();
     let by_id: HashMap<(&str, u32), u32> = wanted
         .iter()
@@ -89,12 +89,13 @@ pub(super) fn of_verdicts(
             let place = format!("{file}:{line}");
             texts.insert((*sample, trial), of_verdict(&verdict, place, columns));
         }
-        Ok::<(), ReportError>(())
+        Ok::<(), EvalError>(())
     })?;
     if texts.len() < by_id.len() {
-        return Err(ReportError::Changed {
-            file: path.display().to_string(),
-        });
+        return Err(EvalError::Failed(format!(
+            "{} does not hold the same verdicts when it is read again: a report needs files that can be read twice and stay as they are",
+            path.display()
+        )));
     }
     Ok(texts)
 }
