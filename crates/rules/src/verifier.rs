@@ -1,10 +1,14 @@
 //! The one entrance: a gold answer and a prediction in, a verification out.
 
+use std::borrow::Cow;
 use std::ops::Deref;
+use std::sync::LazyLock;
+
+use regex::{Captures, Regex};
 
 use crate::answer::Answer;
 use crate::code::{self, Verdict};
-use crate::compare::{Comparison, Options};
+use crate::compare::Comparison;
 use crate::config::{Config, ExtractionMode, FallbackMode, Profile};
 use crate::extract::{Found, Role};
 use crate::format::AnswerFormat;
@@ -12,7 +16,7 @@ use crate::lexicon::units::currency;
 use crate::lexicon::words;
 use crate::parse::ParseError;
 use crate::verification::{Reading, Status, Verification, shortened};
-use crate::{algebra::work, compare, extract, math_verify, parse};
+use crate::{algebra::work, alternatives, compare, extract, math_verify, parse, pattern};
 
 /// Verifies predictions under one profile and one set of settings. `Send + Sync`, without state.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -175,12 +179,12 @@ fn in_words(response: &str) -> bool {
 }
 
 /// Is a value one of several that are stated?
-fn is_among(gold: &Answer, pred: &Answer, options: &Options) -> bool {
+fn is_among(gold: &Answer, pred: &Answer, config: &Config) -> bool {
     let (Answer::Quantity(_), Answer::List(parts)) = (gold, pred) else {
         return false;
     };
     let mut parts = parts.iter().take(8);
-    parts.any(|it| compare::compare(gold, it, options).equal == Some(true))
+    parts.any(|it| compare::compare(gold, it, config).equal == Some(true))
 }
 
 /// Do both sides name a currency, and not the same?
@@ -206,6 +210,35 @@ fn value_of<'a>(pred: &'a Side, gold: &Answer) -> &'a str {
         Answer::List(_) | Answer::Set(_) | Answer::Tuple(_) => "",
         _ => &pred.text,
     }
+}
+
+/// Is the prediction equal to the reference if one of them is read in another way?
+fn may_be_read_so(gold: &Side, pred: &Side, response: &str, config: &Config) -> bool {
+    let equal = |text: &str, other: &Answer| {
+        parse::parse(text).is_ok_and(|it| compare::compare(other, &it, config).equal == Some(true))
+    };
+    let (Ok(a), Ok(b)) = (&gold.answer, &pred.answer) else {
+        return false;
+    };
+    // "80 % of the speed of light" is in terms of something.
+    let in_terms = pred.text.ends_with('%')
+        && pred.statement.contains(" of ")
+        && !gold.text.ends_with('%')
+        && gold.text.contains(char::is_alphabetic);
+    // "one to two"
+    let spoken = gold.text.contains([':', '/']) && in_words(response);
+    let digits = || alternatives::in_digits(response).filter(|_| spoken);
+    // "0.385 J/g·°C", of which the unit was not read whole.
+    let rest = pred.statement.split_once(&*pred.text);
+    let cut = rest.is_some_and(|(_, rest)| rest.starts_with(['·', '⋅', '°', '⁻']));
+    in_terms
+        || cut
+        || alternatives::of(&pred.text).iter().any(|it| equal(it, a))
+        || alternatives::of(&gold.text).iter().any(|it| equal(it, b))
+        || !extract::is_announced(pred.method)
+            && digits()
+                .and_then(|it| read(&it, Role::Prediction, config, false).ok())
+                .is_some_and(|it| !it.qualified && equal(&it.text, a))
 }
 
 /// Why an answer may have been given in a way that is not known.
@@ -239,7 +272,7 @@ fn strict(
         && let Ok(short) = parse::parse(&text)
     {
         // Such a line answers only if it is the reference.
-        let comparison = compare::compare(answer, &short, &Options::from(config));
+        let comparison = compare::compare(answer, &short, config);
         if comparison.equal == Some(true) {
             return compared(comparison, &gold.text, &text);
         }
@@ -268,9 +301,9 @@ fn strict(
         Some(verdict) => return of_code(verdict, &gold.text, statement),
         None => {}
     }
-    let itself = without_article(itself);
+    let itself = without_points(without_article(itself));
     if [statement, response]
-        .map(|it| without_article(extract::bare(it)))
+        .map(|it| without_points(without_article(extract::bare(it))))
         .contains(&itself)
     {
         return alike(&gold.text, &gold.text, "written alike");
@@ -289,6 +322,7 @@ fn strict(
             if reason == extract::NOTHING_FOUND
                 && (in_words(response)
                     || extract::holds_near_end(response, "", &gold.text)
+                    || extract::quotes(response, "", &gold.text)
                     || !choice && extract::mentions(response, &gold.text)) =>
         {
             let reason = MENTIONED.to_owned();
@@ -310,7 +344,7 @@ fn strict(
         );
         return unread(status, &[&gold.text], &[&pred.text], reason);
     }
-    if let Some(parts) = parts_compared(&gold, &pred, &Options::from(config)) {
+    if let Some(parts) = parts_compared(&gold, &pred, config) {
         return compared(parts, &gold.text, &pred.text);
     }
     match (&gold.answer, &pred.answer) {
@@ -318,9 +352,8 @@ fn strict(
             alike(&gold.text, &pred.text, "the same digits in other groups")
         }
         (Ok(a), Ok(b)) => {
-            let options = Options::from(config);
-            let letters = compare::compare(a, b, &options);
-            let comparison = match options_compared(&gold, &pred, &options) {
+            let letters = compare::compare(a, b, config);
+            let comparison = match options_compared(&gold, &pred, config) {
                 Some(texts) => with_texts(letters, texts, &gold, &pred),
                 None => letters,
             };
@@ -355,7 +388,7 @@ fn strict(
                 {
                     "the same parts, joined in another way"
                 }
-                Some(false) if is_fall(&gold, &pred, &options) => {
+                Some(false) if is_fall(&gold, &pred, config) => {
                     return alike(&gold.text, &pred.text, "a fall is negative");
                 }
                 Some(false)
@@ -364,23 +397,26 @@ fn strict(
                 {
                     "digits in groups of two on one side"
                 }
-                Some(false) if natural_logarithm(&gold, &pred, &options) => {
+                Some(false) if natural_logarithm(&gold, &pred, config) => {
                     "the base of a logarithm is not said"
                 }
                 // "(x, y) = (2, 3) and xy = 6" states several things.
                 Some(false)
-                    if !extract::is_announced(pred.method) && is_among(a, b, &options)
+                    if !extract::is_announced(pred.method) && is_among(a, b, config)
                         || !extract::is_stated(pred.method)
                             && !matches!((a, b), (Answer::Truth(_), Answer::Truth(_)))
                             && extract::bare(response) != pred.text
                             && response.trim().contains(char::is_whitespace)
-                            && extract::holds_near_end(
+                            && (extract::holds_near_end(
                                 response,
                                 value_of(&pred, a),
                                 &gold.text,
-                            ) =>
+                            ) || extract::quotes(response, value_of(&pred, a), &gold.text)) =>
                 {
                     MENTIONED
+                }
+                Some(false) if may_be_read_so(&gold, &pred, response, config) => {
+                    "read in another way the two are equal"
                 }
                 Some(false) if gold.doubtful || pred.doubtful => {
                     "the answer may be another part of what was said"
@@ -609,12 +645,11 @@ impl Verifier {
             let pred = pred.as_ref().ok().filter(|side| !side.qualified);
             let found = pred.and_then(|side| extract::parts(&side.text));
             let found = found.filter(|_| !gold.qualified).unwrap_or_default();
-            let options = Options::from(&self.config);
             let part = |(label, value): &(&str, &str)| {
                 let own = found
                     .iter()
                     .find(|(own, _)| own.eq_ignore_ascii_case(label));
-                part_compared(value, own?.1, &options).equal
+                part_compared(value, own?.1, &self.config).equal
             };
             wanted.iter().map(part).collect()
         })
@@ -622,12 +657,12 @@ impl Verifier {
 }
 
 /// The value of one part against that of another.
-fn part_compared(a: &str, b: &str, options: &Options) -> Comparison {
+fn part_compared(a: &str, b: &str, config: &Config) -> Comparison {
     if written_alike(a, b) {
         return Comparison::equal("text");
     }
     match (parse::parse(a), parse::parse(b)) {
-        (Ok(a), Ok(b)) => compare::compare(&a, &b, options),
+        (Ok(a), Ok(b)) => compare::compare(&a, &b, config),
         _ => Comparison::open(NO_SUCH_PARTS.to_owned()),
     }
 }
@@ -636,7 +671,7 @@ fn part_compared(a: &str, b: &str, options: &Options) -> Comparison {
 const NO_SUCH_PARTS: &str = "labelled parts against what has none, or others";
 
 /// Labelled parts, "(a) 3, (b) 5", one by one; open where only one side has some. `None` where neither has.
-fn parts_compared(gold: &Side, pred: &Side, options: &Options) -> Option<Comparison> {
+fn parts_compared(gold: &Side, pred: &Side, config: &Config) -> Option<Comparison> {
     let (a, b) = (extract::parts(&gold.text), extract::parts(&pred.text));
     if a.is_none() && b.is_none() {
         return None;
@@ -653,7 +688,7 @@ fn parts_compared(gold: &Side, pred: &Side, options: &Options) -> Option<Compari
         return Some(open());
     }
     let parts = a.iter().zip(&b);
-    let parts = parts.map(|((_, a), (_, b))| part_compared(a, b, options));
+    let parts = parts.map(|((_, a), (_, b))| part_compared(a, b, config));
     let mut whole = Comparison::all("list", parts);
     if whole.reason.is_empty() {
         whole.reason = whole.sentence();
@@ -662,7 +697,7 @@ fn parts_compared(gold: &Side, pred: &Side, options: &Options) -> Option<Compari
 }
 
 /// What the texts of options say, where a side names one and the other is something to compare it with.
-fn options_compared(gold: &Side, pred: &Side, options: &Options) -> Option<Comparison> {
+fn options_compared(gold: &Side, pred: &Side, config: &Config) -> Option<Comparison> {
     let parsed = |text: &String| parse::parse(text).ok();
     let is_choice = |side: &Side| matches!(side.answer, Ok(Answer::Choice(_)));
     let (a, b) = match (&gold.option, &pred.option) {
@@ -688,7 +723,7 @@ fn options_compared(gold: &Side, pred: &Side, options: &Options) -> Option<Compa
         }
         _ => return None,
     };
-    Some(compare::compare(&a, &b, options))
+    Some(compare::compare(&a, &b, config))
 }
 
 /// Does the text of the option of `gold` stand in `pred` before words that change it?
@@ -766,8 +801,14 @@ fn without_article(text: &str) -> &str {
     rest.filter(|it| it.len() > 1).unwrap_or(text)
 }
 
+/// A text without the points of its initials: UK for U.K.
+fn without_points(text: &str) -> Cow<'_, str> {
+    static INITIALS: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(?:[A-Z]\.)+[A-Z]\b\.?"));
+    INITIALS.replace_all(text, |found: &Captures<'_>| found[0].replace('.', ""))
+}
+
 /// Is one side the negative of what the other states as lost: −15% and "a decrease of 15%"?
-fn is_fall(gold: &Side, pred: &Side, options: &Options) -> bool {
+fn is_fall(gold: &Side, pred: &Side, config: &Config) -> bool {
     let (with, without) = if gold.text.starts_with('-') {
         (gold, pred)
     } else {
@@ -781,13 +822,13 @@ fn is_fall(gold: &Side, pred: &Side, options: &Options) -> bool {
         && !without.statement.contains(" to ")
         && !extract::falls(&with.statement)
         && match (parse::parse(size), &without.answer) {
-            (Ok(a), Ok(b)) => compare::compare(&a, b, options).equal == Some(true),
+            (Ok(a), Ok(b)) => compare::compare(&a, b, config).equal == Some(true),
             _ => false,
         }
 }
 
 /// Are the two equal if a logarithm without a base is the natural one?
-fn natural_logarithm(gold: &Side, pred: &Side, options: &Options) -> bool {
+fn natural_logarithm(gold: &Side, pred: &Side, config: &Config) -> bool {
     let plain = |text: &str| text.contains("log") && !text.contains("log_");
     let natural = |text: &str| parse::parse(&text.replace("log", "ln"));
     let is = |text: &str| text.contains("ln");
@@ -795,7 +836,7 @@ fn natural_logarithm(gold: &Side, pred: &Side, options: &Options) -> bool {
         return false;
     }
     match (natural(&gold.text), natural(&pred.text)) {
-        (Ok(a), Ok(b)) => compare::compare(&a, &b, options).equal == Some(true),
+        (Ok(a), Ok(b)) => compare::compare(&a, &b, config).equal == Some(true),
         _ => false,
     }
 }
