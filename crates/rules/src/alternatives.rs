@@ -1,12 +1,10 @@
 //! Other ways to read what was taken for an answer: a verdict of "different" stands only if none of them is equal.
 
-use crate::lexicon::numbers::cardinal;
-
 /// How many sides of a chain are looked at.
 const MOST_SIDES: usize = 8;
 
 /// What else `text` may be meant as: a mixed number with "and", a side of a chain of roundings, points between groups of three digits, the
-/// engineers' imaginary unit, an age, a unit with all that follows its slash below it.
+/// engineers' imaginary unit, an age, Roman numerals, a unit with all that follows its slash below it.
 pub(crate) fn of(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     // "5 and 1/4 yards"
@@ -49,21 +47,26 @@ pub(crate) fn of(text: &str) -> Vec<String> {
     {
         found.push(format!("{above}/({first}·°{degrees})"));
     }
+    found.extend(roman(text).map(|it| it.to_string()));
     found
 }
 
-/// A short text with its number words in digits, "1 to 2", if it has some.
-pub(crate) fn in_digits(text: &str) -> Option<String> {
-    let digits = |word: &str| {
-        let bare = word.trim_end_matches(['.', ',', '!']);
-        let number = cardinal(&bare.to_ascii_lowercase())?;
-        Some(format!("{number}{}", &word[bare.len()..]))
+/// The number that Roman numerals stand for.
+fn roman(text: &str) -> Option<u32> {
+    let value = |it: char| {
+        let at = "IVXLCDM".find(it)?;
+        [1, 5, 10, 50, 100, 500, 1000].get(at).copied()
     };
-    let words: Vec<_> = text.split(' ').map(|it| digits(it).ok_or(it)).collect();
-    let some = words.iter().any(Result::is_ok);
-    let words = words.iter().map(|it| match it {
-        Ok(number) => number,
-        Err(word) => *word,
+    let digits: Option<Vec<u32>> = text.chars().take(12).map(value).collect();
+    let digits = digits.filter(|it| it.len() > 1)?;
+    // A smaller one is taken from the next: 9 of IX.
+    let signed = digits.iter().enumerate().map(|(at, &digit)| {
+        let taken = digits.get(at + 1).is_some_and(|&next| digit < next);
+        if taken {
+            -i64::from(digit)
+        } else {
+            i64::from(digit)
+        }
     });
-    some.then(|| words.collect::<Vec<_>>().join(" "))
+    u32::try_from(signed.sum::<i64>()).ok()
 }

@@ -6,17 +6,19 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
+use crate::algebra::{self, work};
 use crate::answer::Answer;
 use crate::code::{self, Verdict};
 use crate::compare::Comparison;
 use crate::config::{Config, ExtractionMode, FallbackMode, Profile};
 use crate::extract::{Found, Role};
 use crate::format::AnswerFormat;
+use crate::lexicon::numbers::cardinal;
 use crate::lexicon::units::currency;
 use crate::lexicon::words;
 use crate::parse::ParseError;
 use crate::verification::{Reading, Status, Verification, shortened};
-use crate::{algebra::work, alternatives, compare, extract, math_verify, parse, pattern};
+use crate::{alternatives, compare, extract, math_verify, parse, pattern};
 
 /// Verifies predictions under one profile and one set of settings. `Send + Sync`, without state.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -212,33 +214,45 @@ fn value_of<'a>(pred: &'a Side, gold: &Answer) -> &'a str {
     }
 }
 
-/// Is the prediction equal to the reference if one of them is read in another way?
-fn may_be_read_so(gold: &Side, pred: &Side, response: &str, config: &Config) -> bool {
+/// Is what was read only the end of a ratio, as in "a ratio of 1 to 4"?
+fn ends_ratio(pred: &Side) -> bool {
+    let before = pred
+        .statement
+        .rsplit_once(&*pred.text)
+        .map(|(before, _)| before);
+    let first = before.and_then(|it| it.strip_suffix(" to ")?.rsplit(' ').next());
+    first.is_some_and(|it| it.parse::<u64>().is_ok() || cardinal(it).is_some())
+}
+
+/// Is the prediction equal to the reference if one of them is read in another way, or with what of it was not read?
+fn may_be_read_so(gold: &Side, pred: &Side, config: &Config) -> bool {
     let equal = |text: &str, other: &Answer| {
-        parse::parse(text).is_ok_and(|it| compare::compare(other, &it, config).equal == Some(true))
+        let read = parse::parse(text);
+        read.is_ok_and(|it| compare::compare(other, &it, config).equal == Some(true))
     };
     let (Ok(a), Ok(b)) = (&gold.answer, &pred.answer) else {
         return false;
     };
+    let (_, after) = pred.statement.rsplit_once(&*pred.text).unwrap_or_default();
     // "80 % of the speed of light" is in terms of something.
-    let in_terms = pred.text.ends_with('%')
-        && pred.statement.contains(" of ")
-        && !gold.text.ends_with('%')
-        && gold.text.contains(char::is_alphabetic);
-    // "one to two"
-    let spoken = gold.text.contains([':', '/']) && in_words(response);
-    let digits = || alternatives::in_digits(response).filter(|_| spoken);
-    // "0.385 J/g·°C", of which the unit was not read whole.
-    let rest = pred.statement.split_once(&*pred.text);
-    let cut = rest.is_some_and(|(_, rest)| rest.starts_with(['·', '⋅', '°', '⁻']));
+    let lettered =
+        |it: &Answer| matches!(it, Answer::Quantity(it) if algebra::has_letter(&it.value));
+    let share = pred.text.ends_with('%') || pred.text.contains(char::is_alphabetic);
+    let in_terms = share && after.starts_with(" of ") && lettered(a) && !lettered(b);
+    // "0.385 J/g·°C", "30 y.o.": the unit was not read whole.
+    let cut = after.starts_with(['·', '⋅', '°', '⁻'])
+        || after
+            .strip_prefix('.')
+            .is_some_and(|it| it.starts_with(char::is_alphanumeric));
+    // "30 m/s straight up" against "30 m/s upward"
+    let more = gold.text.strip_prefix(&*pred.text);
+    let more =
+        more.is_some_and(|it| it.starts_with(' ') && it[1..].starts_with(char::is_alphabetic));
     in_terms
         || cut
+        || more && after.split_whitespace().nth(1).is_some()
         || alternatives::of(&pred.text).iter().any(|it| equal(it, a))
         || alternatives::of(&gold.text).iter().any(|it| equal(it, b))
-        || !extract::is_announced(pred.method)
-            && digits()
-                .and_then(|it| read(&it, Role::Prediction, config, false).ok())
-                .is_some_and(|it| !it.qualified && equal(&it.text, a))
 }
 
 /// Why an answer may have been given in a way that is not known.
@@ -317,13 +331,23 @@ fn strict(
         }
         Ok(side) => side,
         Err(_) if response.len() > extract::LONGEST => return too_long(),
-        // It may be said in a way that is not known.
+        // It may be said in a way that is not known; "6 ft 2 in" does not break off.
         Err(reason)
             if reason == extract::NOTHING_FOUND
                 && (in_words(response)
                     || extract::holds_near_end(response, "", &gold.text)
                     || extract::quotes(response, "", &gold.text)
-                    || !choice && extract::mentions(response, &gold.text)) =>
+                    || !choice && extract::mentions(response, &gold.text))
+                || reason == extract::BREAKS_OFF
+                    && in_words(response)
+                    && matches!(gold.answer, Ok(Answer::Quantity(_)))
+                    && gold
+                        .text
+                        .split(|it: char| !it.is_ascii_digit())
+                        .filter(|it| !it.is_empty())
+                        .nth(1)
+                        .is_some()
+                    && extract::holds_near_end(response, "", &gold.text) =>
         {
             let reason = MENTIONED.to_owned();
             return unread(Status::UnparsedPred, &[&gold.text], &[], reason);
@@ -376,6 +400,7 @@ fn strict(
                 Some(true) if extract::holds(&gold.text, &pred.text, &pred.statement) => {
                     "what is counted holds what the reference counts"
                 }
+                Some(_) if matches!(a, Answer::Ratio(_)) && ends_ratio(&pred) => MENTIONED,
                 Some(_) if lone_unit(&gold.text) != lone_unit(&pred.text) => {
                     "a letter after π or a root may be no unit"
                 }
@@ -415,7 +440,7 @@ fn strict(
                 {
                     MENTIONED
                 }
-                Some(false) if may_be_read_so(&gold, &pred, response, config) => {
+                Some(false) if may_be_read_so(&gold, &pred, config) => {
                     "read in another way the two are equal"
                 }
                 Some(false) if gold.doubtful || pred.doubtful => {

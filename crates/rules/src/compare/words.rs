@@ -86,7 +86,9 @@ fn texts(a: &str, b: &str, context: &Context<'_>) -> Comparison {
     if contained(few, many) || glued(a, b) || glued(b, a) {
         return Comparison::open("one text says more than the other");
     }
-    if abbreviates(a, b) || abbreviates(b, a) {
+    // "e-mail" and "email"
+    let glued = words_a.concat() == words_b.concat();
+    if glued || abbreviates(a, b) || abbreviates(b, a) {
         return Comparison::open("one text may abbreviate the other");
     }
     if placed(&words_a) == placed(&words_b) {
@@ -236,7 +238,7 @@ fn against(text: &str, other: &Answer, context: &Context<'_>) -> Comparison {
         | (Some(Meaning::Midnight), Answer::Time { seconds: 0, .. }) => {
             return Comparison::equal("time");
         }
-        (Some(Meaning::Midday | Meaning::Midnight), Answer::Time { .. }) => {
+        (Some(Meaning::Midday | Meaning::Midnight), Answer::Time { .. } | Answer::Ratio(_)) => {
             return Comparison::open("a time in words");
         }
         (Some(Meaning::AllReals | Meaning::Nothing), _)
