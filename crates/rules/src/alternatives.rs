@@ -1,5 +1,7 @@
 //! Other ways to read what was taken for an answer: a verdict of "different" stands only if none of them is equal.
 
+use crate::lexicon::numbers::roman;
+
 /// How many sides of a chain are looked at.
 const MOST_SIDES: usize = 8;
 
@@ -47,26 +49,8 @@ pub(crate) fn of(text: &str) -> Vec<String> {
     {
         found.push(format!("{above}/({first}·°{degrees})"));
     }
-    found.extend(roman(text).map(|it| it.to_string()));
+    if text.len() > 1 {
+        found.extend(roman(text).map(|it| it.to_string()));
+    }
     found
-}
-
-/// The number that Roman numerals stand for.
-fn roman(text: &str) -> Option<u32> {
-    let value = |it: char| {
-        let at = "IVXLCDM".find(it)?;
-        [1, 5, 10, 50, 100, 500, 1000].get(at).copied()
-    };
-    let digits: Option<Vec<u32>> = text.chars().take(12).map(value).collect();
-    let digits = digits.filter(|it| it.len() > 1)?;
-    // A smaller one is taken from the next: 9 of IX.
-    let signed = digits.iter().enumerate().map(|(at, &digit)| {
-        let taken = digits.get(at + 1).is_some_and(|&next| digit < next);
-        if taken {
-            -i64::from(digit)
-        } else {
-            i64::from(digit)
-        }
-    });
-    u32::try_from(signed.sum::<i64>()).ok()
 }

@@ -214,6 +214,11 @@ fn value_of<'a>(pred: &'a Side, gold: &Answer) -> &'a str {
     }
 }
 
+/// Does a text say the same as an answer?
+fn says(text: &str, answer: &Answer, config: &Config) -> bool {
+    parse::parse(text).is_ok_and(|it| compare::compare(answer, &it, config).equal == Some(true))
+}
+
 /// Is what was read only the end of a ratio, as in "a ratio of 1 to 4"?
 fn ends_ratio(pred: &Side) -> bool {
     let before = pred
@@ -226,10 +231,6 @@ fn ends_ratio(pred: &Side) -> bool {
 
 /// Is the prediction equal to the reference if one of them is read in another way, or with what of it was not read?
 fn may_be_read_so(gold: &Side, pred: &Side, config: &Config) -> bool {
-    let equal = |text: &str, other: &Answer| {
-        let read = parse::parse(text);
-        read.is_ok_and(|it| compare::compare(other, &it, config).equal == Some(true))
-    };
     let (Ok(a), Ok(b)) = (&gold.answer, &pred.answer) else {
         return false;
     };
@@ -240,19 +241,16 @@ fn may_be_read_so(gold: &Side, pred: &Side, config: &Config) -> bool {
     let share = pred.text.ends_with('%') || pred.text.contains(char::is_alphabetic);
     let in_terms = share && after.starts_with(" of ") && lettered(a) && !lettered(b);
     // "0.385 J/g·°C", "30 y.o.": the unit was not read whole.
-    let cut = after.starts_with(['·', '⋅', '°', '⁻'])
-        || after
-            .strip_prefix('.')
-            .is_some_and(|it| it.starts_with(char::is_alphanumeric));
+    let dotted = after.strip_prefix('.').unwrap_or("");
+    let cut = after.starts_with(['·', '⋅', '°', '⁻']) || dotted.starts_with(char::is_alphanumeric);
     // "30 m/s straight up" against "30 m/s upward"
     let more = gold.text.strip_prefix(&*pred.text);
-    let more =
-        more.is_some_and(|it| it.starts_with(' ') && it[1..].starts_with(char::is_alphabetic));
+    let more = more.and_then(|it| it.strip_prefix(' ')?.chars().next());
     in_terms
         || cut
-        || more && after.split_whitespace().nth(1).is_some()
-        || alternatives::of(&pred.text).iter().any(|it| equal(it, a))
-        || alternatives::of(&gold.text).iter().any(|it| equal(it, b))
+        || more.is_some_and(char::is_alphabetic) && after.split_whitespace().nth(1).is_some()
+        || (alternatives::of(&pred.text).iter()).any(|it| says(it, a, config))
+        || (alternatives::of(&gold.text).iter()).any(|it| says(it, b, config))
 }
 
 /// Why an answer may have been given in a way that is not known.
@@ -331,23 +329,13 @@ fn strict(
         }
         Ok(side) => side,
         Err(_) if response.len() > extract::LONGEST => return too_long(),
-        // It may be said in a way that is not known; "6 ft 2 in" does not break off.
+        // It may be said in a way that is not known.
         Err(reason)
             if reason == extract::NOTHING_FOUND
                 && (in_words(response)
                     || extract::holds_near_end(response, "", &gold.text)
                     || extract::quotes(response, "", &gold.text)
-                    || !choice && extract::mentions(response, &gold.text))
-                || reason == extract::BREAKS_OFF
-                    && in_words(response)
-                    && matches!(gold.answer, Ok(Answer::Quantity(_)))
-                    && gold
-                        .text
-                        .split(|it: char| !it.is_ascii_digit())
-                        .filter(|it| !it.is_empty())
-                        .nth(1)
-                        .is_some()
-                    && extract::holds_near_end(response, "", &gold.text) =>
+                    || !choice && extract::mentions(response, &gold.text)) =>
         {
             let reason = MENTIONED.to_owned();
             return unread(Status::UnparsedPred, &[&gold.text], &[], reason);
@@ -846,24 +834,18 @@ fn is_fall(gold: &Side, pred: &Side, config: &Config) -> bool {
         && extract::falls(&without.statement)
         && !without.statement.contains(" to ")
         && !extract::falls(&with.statement)
-        && match (parse::parse(size), &without.answer) {
-            (Ok(a), Ok(b)) => compare::compare(&a, b, config).equal == Some(true),
-            _ => false,
-        }
+        && (without.answer.as_ref()).is_ok_and(|it| says(size, it, config))
 }
 
 /// Are the two equal if a logarithm without a base is the natural one?
 fn natural_logarithm(gold: &Side, pred: &Side, config: &Config) -> bool {
     let plain = |text: &str| text.contains("log") && !text.contains("log_");
-    let natural = |text: &str| parse::parse(&text.replace("log", "ln"));
+    let natural = |text: &str| text.replace("log", "ln");
     let is = |text: &str| text.contains("ln");
     if !(plain(&gold.text) && is(&pred.text) || is(&gold.text) && plain(&pred.text)) {
         return false;
     }
-    match (natural(&gold.text), natural(&pred.text)) {
-        (Ok(a), Ok(b)) => compare::compare(&a, &b, config).equal == Some(true),
-        _ => false,
-    }
+    parse::parse(&natural(&gold.text)).is_ok_and(|it| says(&natural(&pred.text), &it, config))
 }
 
 /// A sum without the sign of rupees, in which people count in lakhs.

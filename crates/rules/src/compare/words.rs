@@ -11,7 +11,7 @@ use super::expressions::{self, shortened};
 use crate::algebra::{self, Constant, Expr};
 use crate::answer::Answer;
 use crate::lexicon;
-use crate::lexicon::numbers::{number_word, ordinal};
+use crate::lexicon::numbers::{number_word, ordinal, roman};
 use crate::lexicon::words::Words as Table;
 
 /// Compares two answers of which at least one is words.
@@ -104,30 +104,21 @@ fn abbreviates(short: &str, long: &str) -> bool {
         let same_start = short.chars().next() == long.chars().next();
         same_start && short.chars().all(|it| letters.any(|letter| letter == it))
     };
-    let (few, many): (Vec<&str>, Vec<&str>) =
-        (short.split(' ').collect(), long.split(' ').collect());
+    let [few, many] = [short, long].map(|it| it.split(' ').collect::<Vec<_>>());
     let mut pairs = few.iter().zip(&many);
     let inner = |text: &str| text.chars().skip(1).any(char::is_uppercase);
+    let sign = few.len() == 1 && short.len() <= 5 && inner(short);
     few.len() == many.len()
         && pairs.all(|(a, b)| a == b || a.strip_suffix('.').is_some_and(|a| within(a, b)))
-        || few.len() == 1
-            && short.len() <= 5
-            && inner(short)
-            && many.len() > 1
-            && !many.iter().any(|it| inner(it))
+        || sign && many.len() > 1 && !many.iter().any(|it| inner(it))
 }
 
 /// Words in order, with ordinals and Roman numerals as numbers: 1 of "First World War" and "World War I".
 fn placed(words: &[String]) -> Vec<String> {
-    let number = |word: &String| {
-        let roman = ["i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x"];
-        let roman = roman
-            .iter()
-            .position(|it| it == word)
-            .and_then(|at| u64::try_from(at + 1).ok());
-        ordinal(word)
-            .or(roman)
-            .map_or_else(|| word.clone(), |it| it.to_string())
+    let number = |word: &String| match (ordinal(word), roman(&word.to_uppercase())) {
+        (Some(place), _) => place.to_string(),
+        (_, Some(number)) => number.to_string(),
+        _ => word.clone(),
     };
     let mut words: Vec<String> = words.iter().map(number).collect();
     words.sort_unstable();

@@ -25,35 +25,27 @@ pub(crate) fn mentions(text: &str, answer: &str) -> bool {
             .all(|word| word == "and" || near.contains(word))
 }
 
-/// Does the end of a text, `read` apart, hold an answer of several words or signs as it is written, spaces apart?
+/// Does the end of a text, `read` apart, hold an answer of several words or signs as it is written, whatever spaces it has?
 pub(crate) fn quotes(text: &str, read: &str, answer: &str) -> bool {
+    let plain = |text: &str| {
+        text.to_lowercase()
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
     let near = &text[text.ceil_char_boundary(text.len().saturating_sub(MENTION))..];
-    let number = |it: char| it.is_alphanumeric() || ".,-−/:%$".contains(it);
-    let answer = bare(answer);
-    if answer.chars().all(number) || answer.len() > MENTION {
-        return false;
-    }
     let near = match near.rsplit_once(read).filter(|_| !read.is_empty()) {
-        Some((before, after)) => format!("{before} … {after}").to_lowercase(),
-        None => near.to_lowercase(),
+        Some((before, after)) => plain(&format!("{before} … {after}")),
+        None => plain(near),
     };
-    let answer = answer.to_lowercase();
-    let mut parts = answer.split_whitespace();
-    let Some(first) = parts.next() else {
-        return false;
-    };
-    let goes_on = |it: char| it.is_alphanumeric() || "^_+*/=-−".contains(it);
-    near.match_indices(first).any(|(at, _)| {
-        let mut rest = &near[at + first.len()..];
-        let mut follows = |part: &str| {
-            let after = rest.trim_start().strip_prefix(part);
-            rest = after.unwrap_or(rest);
-            after.is_some()
-        };
-        let held = parts.clone().all(&mut follows);
-        let before = near[..at].trim_end_matches(['`', '*', '$']);
-        held && !before.ends_with(|it: char| goes_on(it) || it == '.') && !rest.starts_with(goes_on)
-    })
+    let answer = plain(bare(answer));
+    let number = |it: char| it.is_alphanumeric() || ".,-−/:%$".contains(it);
+    let goes_on = |it: char| it.is_alphanumeric() || "^_+*/=-−.".contains(it);
+    !answer.chars().all(number)
+        && near.match_indices(&answer).any(|(at, _)| {
+            let after = near[at + answer.len()..].trim_start_matches('.');
+            !near[..at].ends_with(goes_on) && !after.starts_with(goes_on)
+        })
 }
 
 /// Do the last lines of a text, `read` apart, hold all numbers of an answer, and not as what is reckoned with, or where it has none

@@ -142,7 +142,7 @@ pub(crate) use no_answer::is_refusal as refuses;
 pub(crate) use qualifiers::{
     change_option, currency_code, deny as denies, dollars, falls, holds, opposed, retracted,
 };
-pub(crate) use search::{BREAKS_OFF, NOTHING_FOUND};
+pub(crate) use search::NOTHING_FOUND;
 
 /// Do words before a value only suppose it?
 pub(crate) fn supposes(before: &str) -> bool {

@@ -27,9 +27,6 @@ const MAX_STATEMENT: usize = 8_000;
 /// Why there is no answer where nothing says why.
 pub(crate) const NOTHING_FOUND: &str = "no answer was found";
 
-/// Why there is none where the last words lead to more.
-pub(crate) const BREAKS_OFF: &str = "the text breaks off";
-
 /// What announced an answer after "A:", which may be a choice and its text too.
 pub(super) const ANSWER_LETTER: &str = "answer letter";
 
@@ -277,7 +274,7 @@ impl<'t> Search<'t, '_, '_> {
             }
         }
         if no_answer::is_cut_off(text) {
-            return Err(BREAKS_OFF);
+            return Err("the text breaks off");
         }
         let end = aside::before_explanation(text);
         self.source.text = &text[..end];

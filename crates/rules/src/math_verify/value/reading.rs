@@ -325,15 +325,8 @@ impl Interpreter<'_, '_> {
 /// Does an interval not hold the end at this bracket?
 fn is_open(bracket: Token) -> bool {
     use Token as T;
-    matches!(
-        bracket,
-        T::OpenParen
-            | T::OpenParenVisual
-            | T::OpenGroup
-            | T::CloseParen
-            | T::CloseParenVisual
-            | T::CloseGroup
-    )
+    let opens = matches!(bracket, T::OpenParen | T::OpenParenVisual | T::OpenGroup);
+    opens || matches!(bracket, T::CloseParen | T::CloseParenVisual | T::CloseGroup)
 }
 
 fn named_set(text: &str) -> Option<Value> {
