@@ -36,6 +36,21 @@ pub(crate) struct Quantity {
     pub approximate: bool,
 }
 
+impl Quantity {
+    /// A value without anything beside it.
+    pub(crate) fn bare(value: Expr) -> Self {
+        Self {
+            value,
+            percent: false,
+            unit: None,
+            currency: None,
+            places: None,
+            base: None,
+            approximate: false,
+        }
+    }
+}
+
 /// How two sides of a relation stand to each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Operator {

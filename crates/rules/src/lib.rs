@@ -18,7 +18,7 @@
 //! | `verifier` | [`Verifier`]: the one entrance |
 //! | `config`, `method`, `verification` | the settings, the profiles by name, the result |
 //! | `algebra` | expressions, exact numbers, identity of expressions, the budget of work |
-//! | `answer` | what an answer can be |
+//! | `answer`, `alternatives` | what an answer can be; other ways to read one |
 //! | `lexicon` | tables of units, number words, commands and phrases |
 //! | `code` | values of programs: texts in quotes, collections of them |
 //! | `extract`, `format` | finds the final answer in a response; takes it by a format of one's own |
@@ -31,6 +31,7 @@
 //! texts; it is counted, not timed, so that a pair has the same verdict on every machine.
 
 mod algebra;
+mod alternatives;
 mod answer;
 mod code;
 mod compare;

@@ -1,18 +1,24 @@
 //! The one entrance: a gold answer and a prediction in, a verification out.
 
+use std::borrow::Cow;
 use std::ops::Deref;
+use std::sync::LazyLock;
 
+use regex::{Captures, Regex};
+
+use crate::algebra::{self, work};
 use crate::answer::Answer;
 use crate::code::{self, Verdict};
-use crate::compare::{Comparison, Options};
+use crate::compare::Comparison;
 use crate::config::{Config, ExtractionMode, FallbackMode, Profile};
 use crate::extract::{Found, Role};
 use crate::format::AnswerFormat;
+use crate::lexicon::numbers::cardinal;
 use crate::lexicon::units::currency;
 use crate::lexicon::words;
 use crate::parse::ParseError;
 use crate::verification::{Reading, Status, Verification, shortened};
-use crate::{algebra::work, compare, extract, math_verify, parse};
+use crate::{alternatives, compare, extract, math_verify, parse, pattern};
 
 /// Verifies predictions under one profile and one set of settings. `Send + Sync`, without state.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -175,12 +181,12 @@ fn in_words(response: &str) -> bool {
 }
 
 /// Is a value one of several that are stated?
-fn is_among(gold: &Answer, pred: &Answer, options: &Options) -> bool {
+fn is_among(gold: &Answer, pred: &Answer, config: &Config) -> bool {
     let (Answer::Quantity(_), Answer::List(parts)) = (gold, pred) else {
         return false;
     };
     let mut parts = parts.iter().take(8);
-    parts.any(|it| compare::compare(gold, it, options).equal == Some(true))
+    parts.any(|it| compare::compare(gold, it, config).equal == Some(true))
 }
 
 /// Do both sides name a currency, and not the same?
@@ -206,6 +212,45 @@ fn value_of<'a>(pred: &'a Side, gold: &Answer) -> &'a str {
         Answer::List(_) | Answer::Set(_) | Answer::Tuple(_) => "",
         _ => &pred.text,
     }
+}
+
+/// Does a text say the same as an answer?
+fn says(text: &str, answer: &Answer, config: &Config) -> bool {
+    parse::parse(text).is_ok_and(|it| compare::compare(answer, &it, config).equal == Some(true))
+}
+
+/// Is what was read only the end of a ratio, as in "a ratio of 1 to 4"?
+fn ends_ratio(pred: &Side) -> bool {
+    let before = pred
+        .statement
+        .rsplit_once(&*pred.text)
+        .map(|(before, _)| before);
+    let first = before.and_then(|it| it.strip_suffix(" to ")?.rsplit(' ').next());
+    first.is_some_and(|it| it.parse::<u64>().is_ok() || cardinal(it).is_some())
+}
+
+/// Is the prediction equal to the reference if one of them is read in another way, or with what of it was not read?
+fn may_be_read_so(gold: &Side, pred: &Side, config: &Config) -> bool {
+    let (Ok(a), Ok(b)) = (&gold.answer, &pred.answer) else {
+        return false;
+    };
+    let (_, after) = pred.statement.rsplit_once(&*pred.text).unwrap_or_default();
+    // "80 % of the speed of light" is in terms of something.
+    let lettered =
+        |it: &Answer| matches!(it, Answer::Quantity(it) if algebra::has_letter(&it.value));
+    let share = pred.text.ends_with('%') || pred.text.contains(char::is_alphabetic);
+    let in_terms = share && after.starts_with(" of ") && lettered(a) && !lettered(b);
+    // "0.385 J/g·°C", "30 y.o.": the unit was not read whole.
+    let dotted = after.strip_prefix('.').unwrap_or("");
+    let cut = after.starts_with(['·', '⋅', '°', '⁻']) || dotted.starts_with(char::is_alphanumeric);
+    // "30 m/s straight up" against "30 m/s upward"
+    let more = gold.text.strip_prefix(&*pred.text);
+    let more = more.and_then(|it| it.strip_prefix(' ')?.chars().next());
+    in_terms
+        || cut
+        || more.is_some_and(char::is_alphabetic) && after.split_whitespace().nth(1).is_some()
+        || (alternatives::of(&pred.text).iter()).any(|it| says(it, a, config))
+        || (alternatives::of(&gold.text).iter()).any(|it| says(it, b, config))
 }
 
 /// Why an answer may have been given in a way that is not known.
@@ -239,7 +284,7 @@ fn strict(
         && let Ok(short) = parse::parse(&text)
     {
         // Such a line answers only if it is the reference.
-        let comparison = compare::compare(answer, &short, &Options::from(config));
+        let comparison = compare::compare(answer, &short, config);
         if comparison.equal == Some(true) {
             return compared(comparison, &gold.text, &text);
         }
@@ -268,9 +313,9 @@ fn strict(
         Some(verdict) => return of_code(verdict, &gold.text, statement),
         None => {}
     }
-    let itself = without_article(itself);
+    let itself = without_points(without_article(itself));
     if [statement, response]
-        .map(|it| without_article(extract::bare(it)))
+        .map(|it| without_points(without_article(extract::bare(it))))
         .contains(&itself)
     {
         return alike(&gold.text, &gold.text, "written alike");
@@ -289,6 +334,7 @@ fn strict(
             if reason == extract::NOTHING_FOUND
                 && (in_words(response)
                     || extract::holds_near_end(response, "", &gold.text)
+                    || extract::quotes(response, "", &gold.text)
                     || !choice && extract::mentions(response, &gold.text)) =>
         {
             let reason = MENTIONED.to_owned();
@@ -310,7 +356,7 @@ fn strict(
         );
         return unread(status, &[&gold.text], &[&pred.text], reason);
     }
-    if let Some(parts) = parts_compared(&gold, &pred, &Options::from(config)) {
+    if let Some(parts) = parts_compared(&gold, &pred, config) {
         return compared(parts, &gold.text, &pred.text);
     }
     match (&gold.answer, &pred.answer) {
@@ -318,9 +364,8 @@ fn strict(
             alike(&gold.text, &pred.text, "the same digits in other groups")
         }
         (Ok(a), Ok(b)) => {
-            let options = Options::from(config);
-            let letters = compare::compare(a, b, &options);
-            let comparison = match options_compared(&gold, &pred, &options) {
+            let letters = compare::compare(a, b, config);
+            let comparison = match options_compared(&gold, &pred, config) {
                 Some(texts) => with_texts(letters, texts, &gold, &pred),
                 None => letters,
             };
@@ -343,6 +388,7 @@ fn strict(
                 Some(true) if extract::holds(&gold.text, &pred.text, &pred.statement) => {
                     "what is counted holds what the reference counts"
                 }
+                Some(_) if matches!(a, Answer::Ratio(_)) && ends_ratio(&pred) => MENTIONED,
                 Some(_) if lone_unit(&gold.text) != lone_unit(&pred.text) => {
                     "a letter after π or a root may be no unit"
                 }
@@ -355,7 +401,7 @@ fn strict(
                 {
                     "the same parts, joined in another way"
                 }
-                Some(false) if is_fall(&gold, &pred, &options) => {
+                Some(false) if is_fall(&gold, &pred, config) => {
                     return alike(&gold.text, &pred.text, "a fall is negative");
                 }
                 Some(false)
@@ -364,23 +410,26 @@ fn strict(
                 {
                     "digits in groups of two on one side"
                 }
-                Some(false) if natural_logarithm(&gold, &pred, &options) => {
+                Some(false) if natural_logarithm(&gold, &pred, config) => {
                     "the base of a logarithm is not said"
                 }
                 // "(x, y) = (2, 3) and xy = 6" states several things.
                 Some(false)
-                    if !extract::is_announced(pred.method) && is_among(a, b, &options)
+                    if !extract::is_announced(pred.method) && is_among(a, b, config)
                         || !extract::is_stated(pred.method)
                             && !matches!((a, b), (Answer::Truth(_), Answer::Truth(_)))
                             && extract::bare(response) != pred.text
                             && response.trim().contains(char::is_whitespace)
-                            && extract::holds_near_end(
+                            && (extract::holds_near_end(
                                 response,
                                 value_of(&pred, a),
                                 &gold.text,
-                            ) =>
+                            ) || extract::quotes(response, value_of(&pred, a), &gold.text)) =>
                 {
                     MENTIONED
+                }
+                Some(false) if may_be_read_so(&gold, &pred, config) => {
+                    "read in another way the two are equal"
                 }
                 Some(false) if gold.doubtful || pred.doubtful => {
                     "the answer may be another part of what was said"
@@ -609,12 +658,11 @@ impl Verifier {
             let pred = pred.as_ref().ok().filter(|side| !side.qualified);
             let found = pred.and_then(|side| extract::parts(&side.text));
             let found = found.filter(|_| !gold.qualified).unwrap_or_default();
-            let options = Options::from(&self.config);
             let part = |(label, value): &(&str, &str)| {
                 let own = found
                     .iter()
                     .find(|(own, _)| own.eq_ignore_ascii_case(label));
-                part_compared(value, own?.1, &options).equal
+                part_compared(value, own?.1, &self.config).equal
             };
             wanted.iter().map(part).collect()
         })
@@ -622,12 +670,12 @@ impl Verifier {
 }
 
 /// The value of one part against that of another.
-fn part_compared(a: &str, b: &str, options: &Options) -> Comparison {
+fn part_compared(a: &str, b: &str, config: &Config) -> Comparison {
     if written_alike(a, b) {
         return Comparison::equal("text");
     }
     match (parse::parse(a), parse::parse(b)) {
-        (Ok(a), Ok(b)) => compare::compare(&a, &b, options),
+        (Ok(a), Ok(b)) => compare::compare(&a, &b, config),
         _ => Comparison::open(NO_SUCH_PARTS.to_owned()),
     }
 }
@@ -636,7 +684,7 @@ fn part_compared(a: &str, b: &str, options: &Options) -> Comparison {
 const NO_SUCH_PARTS: &str = "labelled parts against what has none, or others";
 
 /// Labelled parts, "(a) 3, (b) 5", one by one; open where only one side has some. `None` where neither has.
-fn parts_compared(gold: &Side, pred: &Side, options: &Options) -> Option<Comparison> {
+fn parts_compared(gold: &Side, pred: &Side, config: &Config) -> Option<Comparison> {
     let (a, b) = (extract::parts(&gold.text), extract::parts(&pred.text));
     if a.is_none() && b.is_none() {
         return None;
@@ -653,7 +701,7 @@ fn parts_compared(gold: &Side, pred: &Side, options: &Options) -> Option<Compari
         return Some(open());
     }
     let parts = a.iter().zip(&b);
-    let parts = parts.map(|((_, a), (_, b))| part_compared(a, b, options));
+    let parts = parts.map(|((_, a), (_, b))| part_compared(a, b, config));
     let mut whole = Comparison::all("list", parts);
     if whole.reason.is_empty() {
         whole.reason = whole.sentence();
@@ -662,7 +710,7 @@ fn parts_compared(gold: &Side, pred: &Side, options: &Options) -> Option<Compari
 }
 
 /// What the texts of options say, where a side names one and the other is something to compare it with.
-fn options_compared(gold: &Side, pred: &Side, options: &Options) -> Option<Comparison> {
+fn options_compared(gold: &Side, pred: &Side, config: &Config) -> Option<Comparison> {
     let parsed = |text: &String| parse::parse(text).ok();
     let is_choice = |side: &Side| matches!(side.answer, Ok(Answer::Choice(_)));
     let (a, b) = match (&gold.option, &pred.option) {
@@ -688,7 +736,7 @@ fn options_compared(gold: &Side, pred: &Side, options: &Options) -> Option<Compa
         }
         _ => return None,
     };
-    Some(compare::compare(&a, &b, options))
+    Some(compare::compare(&a, &b, config))
 }
 
 /// Does the text of the option of `gold` stand in `pred` before words that change it?
@@ -766,8 +814,14 @@ fn without_article(text: &str) -> &str {
     rest.filter(|it| it.len() > 1).unwrap_or(text)
 }
 
+/// A text without the points of its initials: UK for U.K.
+fn without_points(text: &str) -> Cow<'_, str> {
+    static INITIALS: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(?:[A-Z]\.)+[A-Z]\b\.?"));
+    INITIALS.replace_all(text, |found: &Captures<'_>| found[0].replace('.', ""))
+}
+
 /// Is one side the negative of what the other states as lost: −15% and "a decrease of 15%"?
-fn is_fall(gold: &Side, pred: &Side, options: &Options) -> bool {
+fn is_fall(gold: &Side, pred: &Side, config: &Config) -> bool {
     let (with, without) = if gold.text.starts_with('-') {
         (gold, pred)
     } else {
@@ -780,24 +834,18 @@ fn is_fall(gold: &Side, pred: &Side, options: &Options) -> bool {
         && extract::falls(&without.statement)
         && !without.statement.contains(" to ")
         && !extract::falls(&with.statement)
-        && match (parse::parse(size), &without.answer) {
-            (Ok(a), Ok(b)) => compare::compare(&a, b, options).equal == Some(true),
-            _ => false,
-        }
+        && (without.answer.as_ref()).is_ok_and(|it| says(size, it, config))
 }
 
 /// Are the two equal if a logarithm without a base is the natural one?
-fn natural_logarithm(gold: &Side, pred: &Side, options: &Options) -> bool {
+fn natural_logarithm(gold: &Side, pred: &Side, config: &Config) -> bool {
     let plain = |text: &str| text.contains("log") && !text.contains("log_");
-    let natural = |text: &str| parse::parse(&text.replace("log", "ln"));
+    let natural = |text: &str| text.replace("log", "ln");
     let is = |text: &str| text.contains("ln");
     if !(plain(&gold.text) && is(&pred.text) || is(&gold.text) && plain(&pred.text)) {
         return false;
     }
-    match (natural(&gold.text), natural(&pred.text)) {
-        (Ok(a), Ok(b)) => compare::compare(&a, &b, options).equal == Some(true),
-        _ => false,
-    }
+    parse::parse(&natural(&gold.text)).is_ok_and(|it| says(&natural(&pred.text), &it, config))
 }
 
 /// A sum without the sign of rupees, in which people count in lakhs.

@@ -82,11 +82,8 @@ pub(super) fn apart(a: &Expr, b: &Expr, budget: &mut Budget) -> Outcome<bool> {
 pub(super) fn constants(a: &Expr, b: &Expr, budget: &mut Budget) -> Outcome<Enclosed> {
     for bits in CONSTANT_LADDER {
         match at_point::<Big>(a, b, &[], bits, AGREEMENT, Branches::RealRoots, budget)? {
-            Enclosed::Different => return Ok(Enclosed::Different),
-            Enclosed::Equal => return Ok(Enclosed::Equal),
-            Enclosed::Undefined => return Ok(Enclosed::Undefined),
-            Enclosed::Agreeing => return Ok(Enclosed::Agreeing),
             Enclosed::Open => {}
+            decided => return Ok(decided),
         }
     }
     Ok(Enclosed::Open)

@@ -209,6 +209,20 @@ impl Expr {
         Self::Power(Box::new((base, exponent)))
     }
 
+    /// f(a).
+    pub(crate) fn call(function: Function, argument: Self) -> Self {
+        Self::Call(function, vec![argument])
+    }
+
+    /// A product, which of one factor is the factor.
+    pub(crate) fn product(mut factors: Vec<Self>) -> Self {
+        match factors.len() {
+            0 => Self::integer(1),
+            1 => factors.swap_remove(0),
+            _ => Self::Multiply(factors),
+        }
+    }
+
     /// −a.
     #[must_use]
     pub(crate) fn negated(self) -> Self {

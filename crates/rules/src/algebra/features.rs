@@ -21,8 +21,6 @@ pub(super) struct Features<'e> {
     pub(super) infinite: bool,
     /// Is there a Σ, ∫, …?
     pub(super) binder: bool,
-    /// A function without a meaning?
-    pub(super) applied: bool,
     /// Were variables taken to be positive that need not be?
     pub(super) assumed: bool,
     /// Are there functions other than roots and rational powers of rational numbers?
@@ -55,7 +53,6 @@ impl<'e> Features<'e> {
                 Constant::Infinity => self.infinite = true,
                 _ => self.transcendental = true,
             },
-            Expr::Apply(..) => self.applied = true,
             Expr::Power(pair) => self.power(&pair.0, &pair.1, budget),
             Expr::Call(function, arguments) => self.call(*function, arguments, budget),
             Expr::Binder(_) => self.binder = true,

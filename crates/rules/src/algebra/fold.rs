@@ -115,20 +115,6 @@ fn call(function: Function, arguments: &[Expr], budget: &mut Budget) -> Outcome<
             let radicand = fold(radicand, budget)?;
             power(&radicand, &(Rational::ONE / degree), budget)
         }
-        (
-            Function::Sin
-            | Function::Tan
-            | Function::Sinh
-            | Function::Tanh
-            | Function::Arcsin
-            | Function::Arctan
-            | Function::Arsinh
-            | Function::Artanh,
-            [argument],
-        ) => at_zero(argument, 0, budget),
-        (Function::Cos | Function::Sec | Function::Cosh, [argument]) => {
-            at_zero(argument, 1, budget)
-        }
         _ => {
             let mut values = Vec::with_capacity(arguments.len());
             for argument in arguments {
@@ -136,15 +122,6 @@ fn call(function: Function, arguments: &[Expr], budget: &mut Budget) -> Outcome<
             }
             of_rationals(function, &values, budget)
         }
-    }
-}
-
-/// Of a function that is rational at zero.
-fn at_zero(argument: &Expr, value: i64, budget: &mut Budget) -> Outcome<Rational> {
-    if fold(argument, budget)?.is_zero() {
-        Ok(Rational::from(value))
-    } else {
-        Err(Failure::Unknown)
     }
 }
 
@@ -167,7 +144,11 @@ fn natural_logarithm(argument: &Expr, budget: &mut Budget) -> Outcome<Rational> 
 }
 
 /// The logarithm of an integral power of the base, both natural numbers.
-fn logarithm(argument: &Rational, base: &Rational, budget: &mut Budget) -> Outcome<Rational> {
+pub(super) fn logarithm(
+    argument: &Rational,
+    base: &Rational,
+    budget: &mut Budget,
+) -> Outcome<Rational> {
     if argument.is_zero() || base.is_zero() || base.is_one() {
         return Err(Failure::Undefined);
     }
@@ -226,6 +207,20 @@ pub(super) fn of_rationals(
             Ordering::Equal => 0,
             Ordering::Greater => 1,
         })),
+        (
+            Function::Sin
+            | Function::Tan
+            | Function::Sinh
+            | Function::Tanh
+            | Function::Arcsin
+            | Function::Arctan
+            | Function::Arsinh
+            | Function::Artanh,
+            [zero],
+        ) if zero.is_zero() => Ok(Rational::ZERO),
+        (Function::Cos | Function::Sec | Function::Cosh, [zero]) if zero.is_zero() => {
+            Ok(Rational::ONE)
+        }
         (Function::RealPart, [value]) => Ok(value.clone()),
         (Function::ImaginaryPart, [_]) => Ok(Rational::ZERO),
         (Function::Argument, [value]) if value.sign() == Sign::Positive && !value.is_zero() => {

@@ -40,7 +40,7 @@ pub(crate) fn fraction(expr: &Expr) -> (Expr, Expr) {
                     Expr::Multiply(factors)
                 })
                 .collect();
-            (Expr::Add(above), joined(denominators))
+            (Expr::Add(above), Expr::product(denominators))
         }
         Expr::Multiply(parts) => {
             let (mut above, mut below) = (Vec::new(), Vec::new());
@@ -51,12 +51,12 @@ pub(crate) fn fraction(expr: &Expr) -> (Expr, Expr) {
                     below.push(b);
                 }
             }
-            (joined(above), joined(below))
+            (Expr::product(above), Expr::product(below))
         }
         Expr::Power(power) => match &power.1 {
             Expr::Number(exponent) if exponent.is_int() && *exponent < Rational::ZERO => {
                 // A number below is part of a coefficient.
-                if is_number(&power.0) {
+                if !walk::has_letter(&power.0) {
                     return (expr.clone(), one());
                 }
                 let (above, below) = fraction(&power.0);
@@ -73,19 +73,4 @@ pub(crate) fn fraction(expr: &Expr) -> (Expr, Expr) {
         },
         other => (other.clone(), one()),
     }
-}
-
-fn joined(mut factors: Vec<Expr>) -> Expr {
-    match factors.len() {
-        0 => Expr::integer(1),
-        1 => factors.swap_remove(0),
-        _ => Expr::Multiply(factors),
-    }
-}
-
-/// Is an expression built without letters?
-fn is_number(expr: &Expr) -> bool {
-    !walk::any(expr, &mut |part| {
-        matches!(part, Expr::Symbol(_) | Expr::Apply(..))
-    })
 }

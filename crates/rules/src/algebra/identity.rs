@@ -115,7 +115,7 @@ pub(super) fn compare_values(
 }
 
 /// The sign of ∞, or of a number times it.
-fn infinity(expr: &Expr) -> Option<Ordering> {
+pub(crate) fn infinity(expr: &Expr) -> Option<Ordering> {
     match expr {
         Expr::Constant(Constant::Infinity) => Some(Ordering::Greater),
         Expr::Multiply(parts) => match parts.as_slice() {

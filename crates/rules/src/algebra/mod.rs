@@ -2,16 +2,17 @@
 //!
 //! | file | what it does |
 //! |---|---|
-//! | `expr`, `walk` | the expression tree; visiting, rebuilding, substitution |
 //! | `work`, `budget` | the count of work, for a verification and for its parts |
+//! | `expr`, `walk` | the expression tree; visiting, rebuilding, substitution |
 //! | `rational`, `factorial`, `integers` | exact numbers |
 //! | `fold` | constant expressions with a rational value |
+//! | `ball` | evaluation with rigorous bounds |
 //! | `modular` | evaluation modulo primes: proves equality |
-//! | `ball`, `sample`, `enclosure` | enclosures at points: prove difference |
-//! | `features`, `identity` | asks these of expressions without binders, cheapest first |
+//! | `features`, `sample`, `enclosure` | what is known of two expressions; enclosures at points: prove difference |
+//! | `identity` | asks these of expressions without binders, cheapest first |
+//! | `polynomial`, `roots`, `fraction` | polynomials in one variable, their real roots; quotients of expressions |
 //! | `binder` | Σ, Π, ∫ replaced by what they come to |
 //! | `decide` | the same questions of any expression |
-//! | `polynomial`, `roots`, `fraction` | polynomials in one variable, their real roots; quotients of expressions |
 //! | `principal` | values as `SymPy` works them out |
 //!
 //! Files use only those that stand above them.
@@ -44,8 +45,10 @@ pub(crate) use budget::Budget;
 pub(crate) use decide::{approximate, identical, order, polynomial, rational};
 pub(crate) use expr::{Binder, BinderKind, Constant, Expr, Function, LongNumber, Rational};
 pub(crate) use fraction::fraction;
-pub(crate) use identity::Identity;
+pub(crate) use identity::{Identity, infinity};
 pub(crate) use polynomial::{common_divisor, evaluate, real_roots, square_free};
 pub(crate) use principal::{Near, principal, same_value, with_decimals};
 pub(crate) use roots::roots;
-pub(crate) use walk::{any, mapped, replace, size, substitute, variables, variables_of};
+pub(crate) use walk::{
+    any, any_part, has_letter, mapped, replace, size, substitute, variables, variables_of,
+};

@@ -6,7 +6,7 @@ use super::expr::{Binder, BinderKind, Constant, Expr};
 use super::work;
 
 /// Calls `visit` with each direct part until it says true: the sides of a power, the limits and the body of a binder.
-pub(super) fn any_part<'e>(expr: &'e Expr, mut visit: impl FnMut(&'e Expr) -> bool) -> bool {
+pub(crate) fn any_part<'e>(expr: &'e Expr, mut visit: impl FnMut(&'e Expr) -> bool) -> bool {
     match expr {
         Expr::Add(parts) | Expr::Multiply(parts) | Expr::Call(_, parts) | Expr::Apply(_, parts) => {
             parts.iter().any(visit)
@@ -63,6 +63,13 @@ pub(crate) fn size(expr: &Expr) -> u64 {
         false
     });
     nodes
+}
+
+/// Is there a letter, or a function without a meaning?
+pub(crate) fn has_letter(expr: &Expr) -> bool {
+    any(expr, &mut |part| {
+        matches!(part, Expr::Symbol(_) | Expr::Apply(..))
+    })
 }
 
 /// Does ∞ occur?

@@ -22,13 +22,13 @@ pub(super) fn compare(gold: &Answer, pred: &Answer, context: &mut Context<'_>) -
         (Answer::List(a), Answer::List(b)) => lists(a, b, context),
         (Answer::Tuple(a), Answer::Tuple(b)) => in_order("tuple", a, b, context),
         (Answer::Tuple(a), Answer::List(b)) | (Answer::List(a), Answer::Tuple(b)) => {
-            if !context.options.strict {
+            if !context.config.strict {
                 return matching::unordered(a, b, false, context);
             }
             in_order("tuple", a, b, context)
         }
         (Answer::Tuple(a), Answer::Set(b)) | (Answer::Set(a), Answer::Tuple(b)) => {
-            if !context.options.strict {
+            if !context.config.strict {
                 return matching::unordered(a, b, true, context);
             }
             Comparison::different("kind", "a tuple has an order, a set has none")

@@ -6,30 +6,12 @@ use crate::algebra::Budget;
 use crate::answer::Answer;
 use crate::config::Config;
 
-/// How strictly answers are compared.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Options {
-    /// Decimal places from which on a rounded decimal stands for an exact number.
-    pub float_rounding: u32,
-    /// Do the names of variables matter, and is a tuple no set?
-    pub strict: bool,
-}
-
-impl From<&Config> for Options {
-    fn from(config: &Config) -> Self {
-        Self {
-            float_rounding: config.float_rounding,
-            strict: config.strict,
-        }
-    }
-}
-
 /// Compares two answers of any kind; [`dispatch`](super::dispatch) has the only one.
 pub(super) type Dispatch = fn(&Answer, &Answer, &mut Context<'_>) -> Comparison;
 
 /// What one comparison carries through all its parts.
 pub(super) struct Context<'o> {
-    pub(super) options: &'o Options,
+    pub(super) config: &'o Config,
     pub(super) budget: Budget,
     /// Above zero while answers are only tried against each other, and nobody will read a reason.
     quiet: u32,
@@ -38,9 +20,9 @@ pub(super) struct Context<'o> {
 }
 
 impl<'o> Context<'o> {
-    pub(super) fn new(options: &'o Options, dispatch: Dispatch) -> Self {
+    pub(super) fn new(config: &'o Config, dispatch: Dispatch) -> Self {
         Self {
-            options,
+            config,
             budget: Budget::default(),
             quiet: 0,
             dispatch,

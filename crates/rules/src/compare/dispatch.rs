@@ -1,25 +1,26 @@
 //! Which file compares which kinds of answer. Two numbers go by way of `quantity` to `numbers`.
 
 use super::comparison::Comparison;
-use super::context::{Context, Options};
+use super::context::Context;
 use super::{
     clock, collection, congruence, letters, linear, matrix, parameter, quantity, region, relation,
     rename, words,
 };
 use crate::algebra::work;
 use crate::answer::Answer;
+use crate::config::Config;
 use crate::verification::Status;
 
 /// Is `pred` the same answer as `gold`?
-pub(crate) fn compare(gold: &Answer, pred: &Answer, options: &Options) -> Comparison {
-    work::limited(0, || within_limit(gold, pred, options))
+pub(crate) fn compare(gold: &Answer, pred: &Answer, config: &Config) -> Comparison {
+    work::limited(0, || within_limit(gold, pred, config))
 }
 
-fn within_limit(gold: &Answer, pred: &Answer, options: &Options) -> Comparison {
-    let mut context = Context::new(options, answers);
+fn within_limit(gold: &Answer, pred: &Answer, config: &Config) -> Comparison {
+    let mut context = Context::new(config, answers);
     let mut comparison =
         parameter::compare(gold, pred, &mut context).unwrap_or_else(|| context.answers(gold, pred));
-    if !options.strict
+    if !config.strict
         && comparison.equal != Some(true)
         && let Some(renamed) = rename::compare(gold, pred, &mut context)
     {

@@ -283,7 +283,7 @@ pub(super) fn against(
     {
         if let (Some(a), Some(b)) = (&ours.variable, &theirs.variable)
             && a != b
-            && context.options.strict
+            && context.config.strict
         {
             return Comparison::different("names", "the statements are about different things");
         }

@@ -42,31 +42,11 @@ pub(super) fn places(expr: &Expr) -> Option<i64> {
         .then(|| i64::try_from(two.max(five)).unwrap_or(i64::MAX))
 }
 
-/// +1 for ∞, −1 for −∞.
-pub(super) fn infinity(expr: &Expr) -> Option<i8> {
-    match expr {
-        Expr::Constant(Constant::Infinity) => Some(1),
-        Expr::Multiply(factors) => match factors.as_slice() {
-            [Expr::Number(sign), Expr::Constant(Constant::Infinity)] if !sign.is_zero() => {
-                Some(if *sign < Rational::ZERO { -1 } else { 1 })
-            }
-            _ => None,
-        },
-        _ => None,
-    }
-}
-
-/// A quantity with nothing beside the value.
+/// A quantity with nothing beside the value, of which a decimal has its places.
 pub(super) fn bare(value: Expr) -> Quantity {
-    let places = places(&value);
     Quantity {
-        value,
-        percent: false,
-        unit: None,
-        currency: None,
-        places,
-        base: None,
-        approximate: false,
+        places: places(&value),
+        ..Quantity::bare(value)
     }
 }
 

@@ -6,11 +6,13 @@
 //! | `dispatch` | which file compares which kinds |
 //! | `numbers` | two expressions, either of which may be a rounded decimal |
 //! | `quantity` | units, currencies, percent signs, degrees |
-//! | `words`, `letters` | text; choice letters, yes and no |
+//! | `words`, `letters` | text; choice letters, yes and no, letters in another order |
+//! | `connectives` | whether the parts of two answers are joined alike |
 //! | `clock` | times of day, ratios |
 //! | `collection`, `matching`, `system` | sets, lists, tuples; values under several names |
 //! | `matrix` | matrices and vectors |
 //! | `naming` | what `x = 5` states: a name and a value |
+//! | `linear` | sums of letters with rational factors: classes of remainders, vectors |
 //! | `relation`, `congruence`, `equation`, `inequality`, `sides` | statements against statements |
 //! | `real_set`, `solve`, `quotient`, `region` | statements and intervals as sets of real numbers |
 //! | `parameter` | families such as `kπ, k ∈ ℤ` |
@@ -46,12 +48,12 @@ mod clock;
 mod collection;
 mod comparison;
 mod congruence;
+mod connectives;
 mod context;
 mod dispatch;
 mod equation;
 mod expressions;
 mod inequality;
-mod joining;
 mod letters;
 mod linear;
 mod matching;
@@ -73,7 +75,6 @@ mod tests;
 mod words;
 
 pub(crate) use comparison::Comparison;
-pub(crate) use context::Options;
+pub(crate) use connectives::joined_otherwise;
 pub(crate) use dispatch::compare;
-pub(crate) use joining::joined_otherwise;
 pub(crate) use letters::{crossed, reordered};

@@ -125,7 +125,7 @@ pub(super) fn is_named(expr: &Expr) -> bool {
             | Function::ImaginaryPart
             | Function::Argument,
             parts,
-        ) => parts.iter().any(has_letter),
+        ) => parts.iter().any(algebra::has_letter),
         Expr::Multiply(factors) => {
             is_segment(expr) || is_quotient_of_names(factors) || is_inverse(factors)
         }
@@ -219,12 +219,6 @@ fn is_quotient_of_names(factors: &[Expr]) -> bool {
     }
 }
 
-pub(super) fn has_letter(expr: &Expr) -> bool {
-    algebra::any(expr, &mut |part| {
-        matches!(part, Expr::Symbol(_) | Expr::Apply(..))
-    })
-}
-
 /// `m + n`, `a² + b²`, `xyz`: an expression in two or more letters without numbers before them, of which one can ask what it comes to.
 pub(super) fn is_asked_for(expr: &Expr) -> bool {
     fn plain(expr: &Expr, letters: &mut Vec<Box<str>>) -> bool {
@@ -309,7 +303,7 @@ fn inside_bars(expr: &Expr) -> &Expr {
 
 /// Is an expression built without letters?
 pub(super) fn is_constant(expr: &Expr) -> bool {
-    !has_letter(expr)
+    !algebra::has_letter(expr)
 }
 
 /// Is an answer a number without letters, whatever stands beside it?

@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use dashu_base::Abs;
 use dashu_int::{IBig, UBig};
 
 use super::comparison::Comparison;
@@ -38,7 +39,7 @@ pub(super) fn compare(gold: Value<'_>, pred: Value<'_>, context: &mut Context<'_
             return differ("rational", a, b, context);
         }
     } else if let (infinite_a @ Some(_), infinite_b) | (infinite_a, infinite_b @ Some(_)) =
-        (expressions::infinity(a), expressions::infinity(b))
+        (algebra::infinity(a), algebra::infinity(b))
     {
         return infinities(infinite_a, infinite_b, a, b, context);
     }
@@ -78,8 +79,8 @@ pub(super) fn differ(
 
 /// At least one of the two is ±∞.
 fn infinities(
-    a: Option<i8>,
-    b: Option<i8>,
+    a: Option<Ordering>,
+    b: Option<Ordering>,
     x: &Expr,
     y: &Expr,
     context: &mut Context<'_>,
@@ -110,7 +111,7 @@ fn infinities(
 /// - It must show about half as many leading digits too, so that 0.0000001 is no 1/7000000.
 /// - Two decimals: the shorter must be the longer one rounded.
 fn is_rounded(gold: Value<'_>, pred: Value<'_>, context: &mut Context<'_>) -> Option<bool> {
-    let asked = i64::from(context.options.float_rounding);
+    let asked = i64::from(context.config.float_rounding);
     let gold_decimal = gold
         .places
         .and_then(|places| Decimal::of(gold.expr, places, context));
@@ -120,7 +121,7 @@ fn is_rounded(gold: Value<'_>, pred: Value<'_>, context: &mut Context<'_>) -> Op
     match (gold_decimal, pred_decimal) {
         (Some(a), Some(b)) => {
             let (short, long) = if a.places <= b.places { (a, b) } else { (b, a) };
-            let distance = distance(&short.value, &long.value);
+            let distance = (&short.value - &long.value).abs();
             let noise = long.places >= FLOAT_PLACES && distance <= float_noise(&long.value);
             let rounded = short.places >= asked
                 && distance <= half_unit(short.places)
@@ -212,15 +213,6 @@ impl Decimal {
     }
 }
 
-fn distance(a: &Rational, b: &Rational) -> Rational {
-    let distance = a - b;
-    if distance < Rational::ZERO {
-        -distance
-    } else {
-        distance
-    }
-}
-
 fn power_of_ten(exponent: i64) -> UBig {
     UBig::from(10_u8).pow(usize::try_from(exponent.clamp(0, 2 * MOST_PLACES)).unwrap_or(0))
 }
@@ -232,11 +224,11 @@ fn half_unit(places: i64) -> Rational {
 
 /// How far off a decimal may be for the sake of its leading digits.
 fn digits_allow(value: &Rational, asked: i64) -> Rational {
-    distance(value, &Rational::ZERO) * half_unit(asked / 2)
+    value.clone().abs() * half_unit(asked / 2)
 }
 
 /// What the last bits of a binary float near `value` may be off.
 fn float_noise(value: &Rational) -> Rational {
-    let size = distance(value, &Rational::ZERO);
+    let size = value.clone().abs();
     Rational::from_parts(1.into(), power_of_ten(FLOAT_PLACES)) * size
 }

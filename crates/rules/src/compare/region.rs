@@ -7,6 +7,7 @@ use super::context::{Context, other_kind};
 use super::numbers::{self, Value};
 use super::real_set::{order_of, sets};
 use super::{expressions, matching, solve};
+use crate::algebra;
 use crate::answer::{Answer, Interval};
 
 /// Does an answer state a stretch of the real line?
@@ -104,7 +105,7 @@ fn intervals(a: &Interval, b: &Interval, context: &mut Context<'_>) -> Compariso
     let mut parts = Vec::with_capacity(2);
     for (x, y) in [(&a.lower, &b.lower), (&a.upper, &b.upper)] {
         let infinite =
-            expressions::infinity(&x.value).is_some() && expressions::infinity(&y.value).is_some();
+            algebra::infinity(&x.value).is_some() && algebra::infinity(&y.value).is_some();
         if x.closed != y.closed && !infinite {
             return Comparison::different(
                 "interval",
@@ -125,7 +126,7 @@ fn intervals(a: &Interval, b: &Interval, context: &mut Context<'_>) -> Compariso
 fn may_be_empty(a: &Interval, b: &Interval, context: &mut Context<'_>) -> bool {
     [a, b].into_iter().all(|interval| {
         order_of(&interval.lower.value, &interval.upper.value, context) != Some(Ordering::Less)
-            && expressions::infinity(&interval.lower.value).is_none()
-            && expressions::infinity(&interval.upper.value).is_none()
+            && algebra::infinity(&interval.lower.value).is_none()
+            && algebra::infinity(&interval.upper.value).is_none()
     })
 }

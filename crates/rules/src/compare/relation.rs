@@ -147,7 +147,7 @@ fn differently_named(
         return Some(Comparison::open("values of differently named things"));
     }
     let letter = |answer: &Answer| matches!(expressions::expression(answer), Some(Expr::Symbol(_)));
-    if letter(gold.name) && letter(pred.name) && context.options.strict {
+    if letter(gold.name) && letter(pred.name) && context.config.strict {
         let reason = context.say(|| {
             format!(
                 "one side is about {}, the other about {}",

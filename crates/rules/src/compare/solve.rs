@@ -109,8 +109,8 @@ fn domain(name: &str) -> Option<RealSet> {
 }
 
 fn bound(value: &Expr) -> Bound {
-    match expressions::infinity(value) {
-        Some(1) => Bound::Above,
+    match algebra::infinity(value) {
+        Some(Ordering::Greater) => Bound::Above,
         Some(_) => Bound::Below,
         None => Bound::At(value.clone()),
     }
@@ -274,7 +274,7 @@ fn only_unknown(expr: &Expr, found: &mut Option<Expr>) -> bool {
             parts.iter().all(|part| only_unknown(part, found))
         }
         Expr::Power(power) => only_unknown(&power.0, found) && only_unknown(&power.1, found),
-        Expr::Binder(_) => !naming::has_letter(expr),
+        Expr::Binder(_) => !algebra::has_letter(expr),
         _ => true,
     }
 }
@@ -373,7 +373,7 @@ fn with_bars(
     let [inside] = parts.as_slice() else {
         return None;
     };
-    if !algebra::variables(right).is_empty() || naming::has_letter(right) {
+    if !algebra::variables(right).is_empty() || algebra::has_letter(right) {
         return None;
     }
     if real_set::order_of(right, &Expr::integer(0), context)? == Ordering::Less {

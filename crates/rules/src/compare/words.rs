@@ -1,5 +1,6 @@
 //! Answers in words.
 
+use std::cmp::Ordering;
 use std::sync::LazyLock;
 
 use unicode_normalization::UnicodeNormalization;
@@ -10,7 +11,7 @@ use super::expressions::{self, shortened};
 use crate::algebra::{self, Constant, Expr};
 use crate::answer::Answer;
 use crate::lexicon;
-use crate::lexicon::numbers::number_word;
+use crate::lexicon::numbers::{number_word, ordinal, roman};
 use crate::lexicon::words::Words as Table;
 
 /// Compares two answers of which at least one is words.
@@ -85,7 +86,43 @@ fn texts(a: &str, b: &str, context: &Context<'_>) -> Comparison {
     if contained(few, many) || glued(a, b) || glued(b, a) {
         return Comparison::open("one text says more than the other");
     }
+    // "e-mail" and "email"
+    let glued = words_a.concat() == words_b.concat();
+    if glued || abbreviates(a, b) || abbreviates(b, a) {
+        return Comparison::open("one text may abbreviate the other");
+    }
+    if placed(&words_a) == placed(&words_b) {
+        return Comparison::open("the same words with a number in another form");
+    }
     differ()
+}
+
+/// May a text be another in short, word by word, "St. Louis" and "Saint Louis", or by its signs alone, "NaCl" and "sodium chloride"?
+fn abbreviates(short: &str, long: &str) -> bool {
+    let within = |short: &str, long: &str| {
+        let mut letters = long.chars();
+        let same_start = short.chars().next() == long.chars().next();
+        same_start && short.chars().all(|it| letters.any(|letter| letter == it))
+    };
+    let [few, many] = [short, long].map(|it| it.split(' ').collect::<Vec<_>>());
+    let mut pairs = few.iter().zip(&many);
+    let inner = |text: &str| text.chars().skip(1).any(char::is_uppercase);
+    let sign = few.len() == 1 && short.len() <= 5 && inner(short);
+    few.len() == many.len()
+        && pairs.all(|(a, b)| a == b || a.strip_suffix('.').is_some_and(|a| within(a, b)))
+        || sign && many.len() > 1 && !many.iter().any(|it| inner(it))
+}
+
+/// Words in order, with ordinals and Roman numerals as numbers: 1 of "First World War" and "World War I".
+fn placed(words: &[String]) -> Vec<String> {
+    let number = |word: &String| match (ordinal(word), roman(&word.to_uppercase())) {
+        (Some(place), _) => place.to_string(),
+        (_, Some(number)) => number.to_string(),
+        _ => word.clone(),
+    };
+    let mut words: Vec<String> = words.iter().map(number).collect();
+    words.sort_unstable();
+    words
 }
 
 /// A date as the parser writes it: `2020-05-17`, `-05-17`.
@@ -141,15 +178,15 @@ fn against(text: &str, other: &Answer, context: &Context<'_>) -> Comparison {
             };
         }
         (Some(Meaning::Endless), Answer::Quantity(quantity)) => {
-            return if expressions::infinity(&quantity.value) == Some(1) {
+            return if algebra::infinity(&quantity.value) == Some(Ordering::Greater) {
                 Comparison::equal("text")
             } else {
                 Comparison::different("kind", "one side says that there is no end")
             };
         }
         (Some(Meaning::AllReals), Answer::Interval(interval)) => {
-            let whole = expressions::infinity(&interval.lower.value) == Some(-1)
-                && expressions::infinity(&interval.upper.value) == Some(1);
+            let whole = algebra::infinity(&interval.lower.value) == Some(Ordering::Less)
+                && algebra::infinity(&interval.upper.value) == Some(Ordering::Greater);
             return if whole {
                 Comparison::equal("text")
             } else {
@@ -169,7 +206,7 @@ fn against(text: &str, other: &Answer, context: &Context<'_>) -> Comparison {
                     .any(|it| it == "none" || it == "nothing" || it == "infinite") =>
         {
             let zero = matches!(&quantity.value, Expr::Number(value) if value.is_zero());
-            if zero || expressions::infinity(&quantity.value).is_some() {
+            if zero || algebra::infinity(&quantity.value).is_some() {
                 return Comparison::open("words that may say so");
             }
         }
@@ -192,7 +229,7 @@ fn against(text: &str, other: &Answer, context: &Context<'_>) -> Comparison {
         | (Some(Meaning::Midnight), Answer::Time { seconds: 0, .. }) => {
             return Comparison::equal("time");
         }
-        (Some(Meaning::Midday | Meaning::Midnight), Answer::Time { .. }) => {
+        (Some(Meaning::Midday | Meaning::Midnight), Answer::Time { .. } | Answer::Ratio(_)) => {
             return Comparison::open("a time in words");
         }
         (Some(Meaning::AllReals | Meaning::Nothing), _)

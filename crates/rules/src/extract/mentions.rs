@@ -25,25 +25,60 @@ pub(crate) fn mentions(text: &str, answer: &str) -> bool {
             .all(|word| word == "and" || near.contains(word))
 }
 
-/// Do the last three lines of a text, `read` apart, hold all numbers of an answer, and not as what is reckoned with, or where it has none
-/// all its words? Then what was read there may be another value than the one that is meant: "0.50 kg, or 500 grams".
+/// Does the end of a text, `read` apart, hold an answer of several words or signs as it is written, whatever spaces it has?
+pub(crate) fn quotes(text: &str, read: &str, answer: &str) -> bool {
+    let plain = |text: &str| {
+        text.to_lowercase()
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    let near = &text[text.ceil_char_boundary(text.len().saturating_sub(MENTION))..];
+    let near = match near.rsplit_once(read).filter(|_| !read.is_empty()) {
+        Some((before, after)) => plain(&format!("{before} … {after}")),
+        None => plain(near),
+    };
+    let answer = plain(bare(answer));
+    let number = |it: char| it.is_alphanumeric() || ".,-−/:%$".contains(it);
+    let goes_on = |it: char| it.is_alphanumeric() || "^_+*/=-−.".contains(it);
+    !answer.chars().all(number)
+        && near.match_indices(&answer).any(|(at, _)| {
+            let after = near[at + answer.len()..].trim_start_matches('.');
+            !near[..at].ends_with(goes_on) && !after.starts_with(goes_on)
+        })
+}
+
+/// Do the last lines of a text, `read` apart, hold all numbers of an answer, and not as what is reckoned with, or where it has none
+/// all its words? Three lines, or one for each of its numbers. Then what was read there may be another value than the one that is meant: "0.50 kg, or 500 grams".
 pub(crate) fn holds_near_end(text: &str, read: &str, answer: &str) -> bool {
     let near = &text[text.ceil_char_boundary(text.len().saturating_sub(MENTION))..];
     let fence = |it: &&str| it.trim().is_empty() || it.starts_with("```");
-    let lines = near.lines().rev().filter(|it| !fence(it));
-    let end = lines.take(3).collect::<Vec<_>>().join("\n");
-    let end = match read {
-        "" => end,
-        read => end.replacen(read, " ", 1),
-    };
     let (numbers, mut words): (Vec<_>, Vec<_>) = tokens(bare(answer), false)
         .partition(|it| it.ends_with(|last: char| last.is_ascii_digit()));
-    if words.len() > 1 {
+    if words.len() > 1 || !numbers.is_empty() {
         words.retain(|it| it.chars().count() > 2 && it != "the" && it != "and");
     }
+    let lines = near.lines().rev().filter(|it| !fence(it));
+    let bullet = if numbers.len() > 1 { "- " } else { "" };
+    let lines = lines.take(numbers.len().max(3));
+    let lines = lines.map(|it| it.trim_start().strip_prefix(bullet).unwrap_or(it));
+    let whole = lines.collect::<Vec<_>>().join("\n");
+    let end = match read {
+        "" => whole.clone(),
+        read => whole.replacen(read, " ", 1),
+    };
     let among: Vec<_> = tokens(&end, true).collect();
     let held = |of: &[String]| !of.is_empty() && of.iter().all(|it| among.contains(it));
-    held(&numbers) || numbers.is_empty() && held(&words)
+    // "It moves west at 20 m/s."
+    let all = || {
+        let among: Vec<_> = tokens(&whole, true).collect();
+        let own: Vec<_> = tokens(answer, false).collect();
+        let mut wanted = numbers.iter().chain(&words);
+        !(words.is_empty() || numbers.is_empty() || answer.contains('\\'))
+            && wanted.all(|it| among.contains(it))
+            && tokens(read, false).all(|it| own.contains(&it))
+    };
+    held(&numbers) || numbers.is_empty() && held(&words) || all()
 }
 
 /// The words of a text, small but for single letters, and its numbers with their signs, without separators and zeros at their ends;

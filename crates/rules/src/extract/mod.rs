@@ -1,7 +1,7 @@
 //! Finds the final answer in a response.
 //!
 //! ```text
-//! text ──clean──▶ what counts ──scan──▶ boxes, formulas ──anchors──▶ announcements ──▶ candidates, most trusted first
+//! text ──clean──▶ what counts ──scan──▶ boxes, formulas ──announcements──▶ what they announce ──▶ candidates, most trusted first
 //! ```
 //!
 //! What an answer is announced by, from most to least trusted; within a kind the last one wins:
@@ -22,7 +22,7 @@
 //! | `labelled` | labelled parts, which are no choices |
 //! | `boxes`, `formulas`, `strings` | what a box or a formula says; given strings |
 //! | `choice`, `settled` | choice letters, with the texts of their options; the choice that a sentence settles on |
-//! | `anchors`, `clause` | words that announce an answer; what stands after them |
+//! | `announcements`, `announced` | words that announce an answer; what stands after them |
 //! | `whole` | texts and sentences that are an answer and nothing else |
 //! | `sentences`, `items`, `stated`, `chain` | the last sentence, its numbers and formulas, and which of them is the answer |
 //! | `ending`, `mentions` | a reference at the end of a sentence that announces nothing; its words and numbers near the end of a text |
@@ -35,12 +35,12 @@
 //! | `plain_end` | a plain number on a last line, without a search |
 //! | `no_answer`, `markup`, `words` | refusals and cut-off texts; markup; words of the lexicon |
 
-mod anchors;
+mod announced;
+mod announcements;
 mod aside;
 mod boxes;
 mod chain;
 mod choice;
-mod clause;
 mod clean;
 mod computed;
 mod decimal;
@@ -137,7 +137,7 @@ pub(crate) use decimal::{of_commas, same_but_for_comma};
 pub(crate) use ending::ends_in;
 pub(crate) use labelled::parts;
 pub(crate) use markup::trim_markup as bare;
-pub(crate) use mentions::{holds_near_end, mentions};
+pub(crate) use mentions::{holds_near_end, mentions, quotes};
 pub(crate) use no_answer::is_refusal as refuses;
 pub(crate) use qualifiers::{
     change_option, currency_code, deny as denies, dollars, falls, holds, opposed, retracted,

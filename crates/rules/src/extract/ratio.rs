@@ -1,13 +1,19 @@
 //! Ratios in words: "9 to 7", chances: "1 in 6", and mixed numbers: "two and a half".
 
+use std::borrow::Cow;
+
 use super::tail::tail;
 use super::{maths, words};
 use crate::lexicon::numbers;
 
-/// The length of the number that `text` begins with; 0 if none.
-fn number(text: &str) -> usize {
-    let run = maths::run(text, 0).filter(|run| run.number);
-    run.map_or(0, |run| run.end)
+/// The number that `text` begins with, of one word in digits, and its length.
+fn number(text: &str) -> Option<(Cow<'_, str>, usize)> {
+    if let Some(run) = maths::run(text, 0).filter(|run| run.number) {
+        return Some((Cow::Borrowed(&text[..run.end]), run.end));
+    }
+    let word = words::first_word(text);
+    let value = numbers::cardinal(&word.to_ascii_lowercase())?;
+    Some((Cow::Owned(value.to_string()), word.len()))
 }
 
 /// Does nothing follow that belongs to a ratio?
@@ -19,14 +25,15 @@ fn is_over(rest: &str) -> bool {
 }
 
 /// The chance that `text` begins with, as a fraction, where it is two whole numbers.
-fn chance(text: &str, first: usize) -> Option<(String, usize)> {
+fn chance(text: &str) -> Option<(String, usize)> {
+    let (some, first) = number(text)?;
     let joined = [" in ", " out of "]
         .into_iter()
         .find(|word| text[first..].starts_with(word))?;
     let from = first + joined.len();
-    let end = from + number(&text[from..]);
-    let whole = |range: &str| range.parse::<u64>().ok();
-    let (some, all) = (whole(&text[..first])?, whole(&text[from..end])?);
+    let (all, length) = number(&text[from..])?;
+    let end = from + length;
+    let (some, all) = (some.parse::<u64>().ok()?, all.parse::<u64>().ok()?);
     (some <= all && is_over(&text[end..])).then(|| (format!("{some}/{all}"), end))
 }
 
@@ -58,24 +65,17 @@ pub(super) fn leading(text: &str) -> Option<(String, usize)> {
     if let Some(found) = mixed(text) {
         return Some(found);
     }
-    let mut end = number(text);
-    if end == 0 {
-        return None;
-    }
-    let mut ratio = text[..end].to_owned();
+    let (first, mut end) = number(text)?;
+    let mut ratio = first.into_owned();
     let mut parts = 1;
-    while let Some(rest) = text[end..].strip_prefix(" to ") {
-        let length = number(rest);
-        if length == 0 {
-            break;
-        }
+    while let Some((next, length)) = text[end..].strip_prefix(" to ").and_then(number) {
         ratio.push(':');
-        ratio.push_str(&rest[..length]);
+        ratio.push_str(&next);
         end += 4 + length;
         parts += 1;
     }
     if parts == 1 {
-        return chance(text, end);
+        return chance(text);
     }
     is_over(&text[end..]).then_some((ratio, end))
 }

@@ -2,7 +2,7 @@
 
 use super::items::{Candidate, Form, Source};
 use super::whole::{as_it_is, whole_in};
-use super::{clause, labelled, qualifiers, sentences, stated, words};
+use super::{announced, labelled, qualifiers, sentences, stated, words};
 
 /// How long what is announced may be, in bytes, unless it is announced last.
 pub(super) const MAX_REACH: usize = 4_000;
@@ -84,7 +84,7 @@ pub(super) fn after_hashes<'t>(
                     && next.starts_with(|it: char| it == '(' || it.is_uppercase())
                     && (!qualifiers::takes_back(next) || qualifiers::retracted(next))
             };
-            clause::read(source, at, reach, false).filter(told)
+            announced::read(source, at, reach, false).filter(told)
         })
         // What nothing follows is no heading, whether it can be read or not.
         .or_else(|| is_last.then(|| as_it_is(source, range)).flatten())
@@ -98,6 +98,6 @@ pub(super) fn in_tag<'t>(source: Source<'t, '_>, at: usize, reach: usize) -> Opt
         return None;
     }
     whole_in(source, range.clone())
-        .or_else(|| clause::read(source, at, MAX_REACH, false).filter(|it| it.range.end <= end))
+        .or_else(|| announced::read(source, at, MAX_REACH, false).filter(|it| it.range.end <= end))
         .or_else(|| stated::sentence(source, range))
 }

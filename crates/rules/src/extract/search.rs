@@ -6,14 +6,14 @@ mod unannounced;
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::anchors::{self, Anchor, AnchorKind};
+use super::announcements::{self, Anchor, AnchorKind};
 use super::items::{Candidate, Form, Source};
 use super::reach::{self, MAX_REACH};
 use super::scan::scan;
 use super::whole::{all_of, whole_in};
 use super::{Found, Role};
 use super::{
-    aside, boxes, choice, clause, decimal, labelled, no_answer, qualifiers, sentences, words,
+    announced, aside, boxes, choice, decimal, labelled, no_answer, qualifiers, sentences, words,
 };
 use crate::config::{Config, ExtractionTarget};
 use crate::lexicon::words::restricts;
@@ -36,15 +36,6 @@ struct Ranked<'t> {
     tier: i32,
     end: usize,
     found: Found<'t>,
-}
-
-/// All that was announced, and what its words do to the answer in it: see [`Found`].
-#[derive(Default)]
-struct Said<'t> {
-    statement: Cow<'t, str>,
-    qualified: bool,
-    doubtful: bool,
-    option: Option<String>,
 }
 
 struct Search<'t, 'm, 'c> {
@@ -70,7 +61,7 @@ pub(super) fn search<'t>(
         Role::Gold => text,
     };
     let regions = scan(text);
-    let anchors = anchors::find(text);
+    let anchors = announcements::find(text);
     let boxed = config.boxed_match_priority >= 0;
     let mut search = Search {
         source: Source {
@@ -160,16 +151,17 @@ impl<'t> Search<'t, '_, '_> {
         let option = (reading.kind == Form::Choice)
             .then(|| choice::text(before, after).map(str::to_owned))
             .flatten();
-        let said = Said {
+        let said = Found {
             statement: Cow::Borrowed(&all[statement]),
             qualified,
             option,
-            ..Said::default()
+            ..Found::default()
         };
         self.keep(tier, method, reading, said);
     }
 
-    fn keep(&mut self, tier: i32, method: &'static str, reading: Candidate<'t>, said: Said<'t>) {
+    /// Keeps a candidate. `said`: all that was announced, and what its words do to the answer in it.
+    fn keep(&mut self, tier: i32, method: &'static str, reading: Candidate<'t>, said: Found<'t>) {
         // What stands before a denial is no answer either.
         let denied = reading.range.end <= self.denied;
         if denied || !self.allows(&reading) {
@@ -197,10 +189,8 @@ impl<'t> Search<'t, '_, '_> {
             found: Found {
                 text,
                 method,
-                statement: said.statement,
-                qualified: said.qualified,
-                doubtful: said.doubtful,
                 option,
+                ..said
             },
         });
     }
@@ -366,10 +356,10 @@ impl<'t> Search<'t, '_, '_> {
             } else {
                 reading.text.clone()
             };
-            let said = Said {
+            let said = Found {
                 statement,
                 qualified: denied,
-                ..Said::default()
+                ..Found::default()
             };
             self.keep(tier, "boxed", reading, said);
         }
@@ -380,7 +370,7 @@ impl<'t> Search<'t, '_, '_> {
         let mut best: [bool; 3] = [false; 3];
         for (tried, anchor) in anchors.iter().rev().enumerate() {
             let said_until = anchor.end;
-            let contrast = clause::before_but(&self.source.text[said_until..]);
+            let contrast = announced::before_but(&self.source.text[said_until..]);
             let end = said_until + contrast;
             let anchor = &Anchor { end, ..*anchor };
             // Only the last one may be as long as it likes.
@@ -411,11 +401,11 @@ impl<'t> Search<'t, '_, '_> {
                 AnchorKind::Tag => reach::in_tag(self.source, anchor.end, reach),
                 AnchorKind::Option | AnchorKind::Result => {
                     let named = anchor.how == AnchorKind::Option;
-                    clause::read(self.source, anchor.end, reach, named)
+                    announced::read(self.source, anchor.end, reach, named)
                         .filter(|it| it.kind == Form::Choice)
                 }
                 AnchorKind::Final | AnchorKind::Answer => {
-                    clause::read(self.source, anchor.end, reach, false)
+                    announced::read(self.source, anchor.end, reach, false)
                 }
             };
             let Some(reading) = reading else {
@@ -466,14 +456,14 @@ impl<'t> Search<'t, '_, '_> {
                     let (from, to) = (reading.range.start, reading.range.end);
                     let all = self.source.text;
                     let before = &all[start.min(from)..from];
-                    let said = Said {
+                    let said = Found {
                         qualified: denied
                             || end.saturating_sub(to) > MAX_STATEMENT
                             || qualifiers::scaled(&text)
                             || qualifiers::change(before, &all[to..end.max(to)]),
                         statement: Cow::Borrowed(&all[statement]),
                         doubtful,
-                        option: None,
+                        ..Found::default()
                     };
                     let text = Cow::Owned(text);
                     self.keep(tier, method, Candidate { text, ..reading }, said);
@@ -496,7 +486,7 @@ impl<'t> Search<'t, '_, '_> {
         let Some(at) = letter_end(text) else {
             return;
         };
-        let Some(reading) = clause::read(self.source, at, usize::MAX, false) else {
+        let Some(reading) = announced::read(self.source, at, usize::MAX, false) else {
             return;
         };
         let words = reading.kind == Form::Words;

@@ -1,6 +1,6 @@
 //! One of given strings, as a configuration may ask for.
 
-use super::anchors::{Anchor, AnchorKind};
+use super::announcements::{Anchor, AnchorKind};
 use super::boxes;
 use super::items::{Candidate, Form, Source};
 use super::markup::trim_markup;

@@ -144,6 +144,15 @@ fn measured(text: &str, from: usize) -> usize {
     // Magnitudes, then money or a unit: "5 million dollars".
     for _ in 0..8 {
         let rest = &text[at..];
+        // "J g⁻¹ °C⁻¹"
+        if end > from
+            && let Some(degrees) = ["°C", "°F"].iter().find(|it| rest.starts_with(**it))
+        {
+            end = at + degrees.len();
+            end += exponent(&text[end..]);
+            at = end;
+            continue;
+        }
         if let Some(clock) = CLOCK.iter().find(|it| rest.starts_with(**it)) {
             return at + clock.len();
         }

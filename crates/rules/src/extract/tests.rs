@@ -19,7 +19,7 @@ fn result(function: &str, text: &str) -> Value {
         "find" => found(Role::Prediction),
         "reference" => found(Role::Gold),
         "announcement" => {
-            let last = anchors::find(text).pop();
+            let last = announcements::find(text).pop();
             json!(last.map(|it| format!("{:?}|{}", it.how, &text[it.end..])))
         }
         "boxes" => json!(boxes::last(text, &regions, text.len()).map(|it| it.text)),

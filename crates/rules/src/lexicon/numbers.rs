@@ -62,6 +62,13 @@ pub(crate) fn cardinal(word: &str) -> Option<u64> {
     }
 }
 
+/// The number that a Roman numeral up to twenty is.
+pub(crate) fn roman(text: &str) -> Option<usize> {
+    const NUMERALS: &str =
+        "I II III IV V VI VII VIII IX X XI XII XIII XIV XV XVI XVII XVIII XIX XX";
+    Some(NUMERALS.split(' ').position(|it| it == text)? + 1)
+}
+
 /// The number that a word in lower case multiplies by: `hundred`, `dozen`.
 pub(crate) fn scale(word: &str) -> Option<u64> {
     match number_word(word)? {

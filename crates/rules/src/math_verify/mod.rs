@@ -4,6 +4,7 @@
 //!
 //! | part | what it does |
 //! |---|---|
+//! | `chars` | characters as Python classes them |
 //! | `find` | the matches of every pattern, by priority |
 //! | `normalize` | formulas as they are rewritten before they are parsed |
 //! | [`value`] | parsing and comparison |

@@ -3,10 +3,9 @@
 use super::arrange::Separator;
 use super::items;
 use super::parser::{Parsed, Parser};
-use super::quantity::bare;
 use super::token::{Bracket, Kind, inside};
 use crate::algebra::Expr;
-use crate::answer::{Answer, Operator, Relation};
+use crate::answer::{Answer, Operator, Quantity, Relation};
 use crate::lexicon;
 
 /// `(k ∈ ℤ)` and "for all x" after an item: what they say of a variable is an item of its own.
@@ -29,26 +28,13 @@ pub(super) fn passing_condition(
 /// integer it says so. `None` where there is none, or none that is understood.
 pub(super) fn quantifier(parser: &mut Parser<'_>) -> Option<Vec<Answer>> {
     let start = parser.pos();
-    let (Kind::Text(first) | Kind::Word(first)) = parser.peek().or_else(|| {
-        (parser.at(start)?.run == 3).then(|| Kind::Word(parser.source(start, start + 3)))
-    })?
-    else {
-        return short_quantifier(parser);
+    let token = parser.at(start)?;
+    let first = match token.kind {
+        Kind::Text(first) | Kind::Word(first) => first,
+        // A run of letters.
+        _ if token.run > 1 => parser.source(start, start + usize::from(token.run)),
+        _ => return None,
     };
-    read_quantifier(parser, first)
-}
-
-/// A quantifier whose first word is a run of letters.
-pub(super) fn short_quantifier(parser: &mut Parser<'_>) -> Option<Vec<Answer>> {
-    let run = usize::from(parser.at(parser.pos())?.run);
-    if run < 2 {
-        return None;
-    }
-    let first = parser.source(parser.pos(), parser.pos() + run);
-    read_quantifier(parser, first)
-}
-
-pub(super) fn read_quantifier(parser: &mut Parser<'_>, first: &str) -> Option<Vec<Answer>> {
     let lead = first.split_whitespace().next()?.to_ascii_lowercase();
     if !matches!(lead.as_str(), "for" | "where" | "with") {
         return None;
@@ -125,7 +111,7 @@ pub(super) fn read_quantifier(parser: &mut Parser<'_>, first: &str) -> Option<Ve
     let (Some(set), Some(variable)) = (set, variable) else {
         return Some(Vec::new());
     };
-    let symbol = |name: &str| Answer::Quantity(bare(Expr::symbol(name)));
+    let symbol = |name: &str| Answer::Quantity(Quantity::bare(Expr::symbol(name)));
     Some(vec![Answer::Relation(Relation {
         sides: vec![symbol(variable.encode_utf8(&mut [0; 4])), symbol(&set)],
         operators: vec![Operator::In],

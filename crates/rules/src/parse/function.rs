@@ -1,6 +1,6 @@
 //! Functions with a meaning, and what binds variables: Σ, Π, ∫, lim, d/dx.
 
-use super::parser::{Parsed, Parser, call, product};
+use super::parser::{Parsed, Parser};
 use super::token::{Bracket, Kind, Named, Side, Space, Structure};
 use super::{operand, pratt, suffix};
 use crate::algebra::{Binder, BinderKind, Constant, Expr, Function};
@@ -55,18 +55,18 @@ pub(super) fn function(parser: &mut Parser<'_>, named: Named) -> Parsed<Expr> {
         && let Named::One(function) = named
         && let Some(function) = inverse_of(function)
     {
-        return Ok(call(function, argument));
+        return Ok(Expr::call(function, argument));
     }
     let value = match named {
-        Named::One(function) => call(function, argument),
+        Named::One(function) => Expr::call(function, argument),
         Named::Log => logarithm(argument, base.unwrap_or_else(|| Expr::integer(10))),
         Named::LogBase(base) => logarithm(argument, Expr::integer(i64::from(base))),
         Named::Ln => logarithm(argument, Expr::Constant(Constant::E)),
         Named::Exp => Expr::power(Expr::Constant(Constant::E), argument),
-        Named::OneOver(function) => super::parser::inverse(call(function, argument)),
+        Named::OneOver(function) => super::parser::inverse(Expr::call(function, argument)),
         Named::Cis => Expr::power(
             Expr::Constant(Constant::E),
-            product(vec![Expr::Constant(Constant::ImaginaryUnit), argument]),
+            Expr::product(vec![Expr::Constant(Constant::ImaginaryUnit), argument]),
         ),
         Named::Root(degree) => Expr::Call(
             Function::Root,
@@ -173,7 +173,7 @@ fn function_argument(parser: &mut Parser<'_>, named: Named) -> Parsed<Expr> {
         let below = operand::argument(parser)?;
         factors.push(super::parser::inverse(below));
     }
-    let argument = product(factors);
+    let argument = Expr::product(factors);
     Ok(if negative {
         super::parser::negate(argument)
     } else {

@@ -3,13 +3,12 @@
 use super::arrange::{Separator, arrange};
 use super::parser::{Parsed, Parser};
 use super::plain::plain_text;
-use super::quantity::bare;
 use super::sets::{as_interval, real_line};
 use super::token::{Bracket, Environment, Kind, Space, inside};
 use super::worded::worded_answer;
 use super::{conditions, literal, operand, pratt, quantity, sets, table, variable};
 use crate::algebra::{Expr, Function};
-use crate::answer::{Answer, Operator, Relation};
+use crate::answer::{Answer, Operator, Quantity, Relation};
 use crate::lexicon;
 
 /// Everything up to the limit as one answer.
@@ -178,7 +177,7 @@ pub(super) fn lettered_domain(parser: &mut Parser<'_>) -> Parsed<Option<Answer>>
     Ok(Some(if line {
         Answer::Interval(real_line())
     } else {
-        Answer::Quantity(bare(symbol))
+        Answer::Quantity(Quantity::bare(symbol))
     }))
 }
 
@@ -376,7 +375,7 @@ pub(super) fn member(parser: &mut Parser<'_>) -> Parsed<Answer> {
         }
         Kind::Dots => {
             parser.skip(1);
-            return Ok(Answer::Quantity(bare(Expr::symbol("…"))));
+            return Ok(Answer::Quantity(Quantity::bare(Expr::symbol("…"))));
         }
         _ => {}
     }

@@ -10,6 +10,7 @@
 //! | `text` | what may stand around an answer; words or a formula |
 //! | `worded`, `prose`, `choice`, `clock`, `plain` | answers in words |
 //! | `lexer`, `token`, `signs`, `markup`, `command`, `text_command`, `runs`, `letters`, `digits` | text to tokens |
+//! | `lexemes` | tokens one after the other, for whoever looks for the end of mathematics in prose |
 //! | `parser`, `pratt`, `operand`, `literal`, `variable`, `function` | tokens to expressions |
 //! | `number`, `spelled`, `units` | exact values and meanings of what is written |
 //! | `quantity`, `suffix`, `items`, `sets`, `arrange`, `conditions`, `table` | expressions to answers |

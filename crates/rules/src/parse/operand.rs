@@ -1,6 +1,6 @@
 //! What stands between operators: numbers, letters, brackets, roots and fractions.
 
-use super::parser::{Lone, Parsed, Parser, call, inverse, product};
+use super::parser::{Lone, Parsed, Parser, inverse};
 use super::token::{Bracket, Kind, Side, Structure};
 use super::{function, literal, number, pratt, table, variable};
 use crate::algebra::{Constant, Expr, Function, Rational};
@@ -60,10 +60,14 @@ pub(super) fn operand(parser: &mut Parser<'_>) -> Parsed<Expr> {
         }
         Kind::Open(Bracket::Round | Bracket::Square) => bracket(parser),
         Kind::Open(Bracket::Group) => group_operand(parser),
-        Kind::Open(Bracket::Floor) => Ok(call(Function::Floor, parser.within(pratt::expression)?)),
-        Kind::Open(Bracket::Ceiling) => {
-            Ok(call(Function::Ceiling, parser.within(pratt::expression)?))
-        }
+        Kind::Open(Bracket::Floor) => Ok(Expr::call(
+            Function::Floor,
+            parser.within(pratt::expression)?,
+        )),
+        Kind::Open(Bracket::Ceiling) => Ok(Expr::call(
+            Function::Ceiling,
+            parser.within(pratt::expression)?,
+        )),
         Kind::Bar(Side::Unknown | Side::Left) => {
             if let Some(determinant) = table::barred_table(parser)? {
                 return Ok(determinant);
@@ -74,7 +78,7 @@ pub(super) fn operand(parser: &mut Parser<'_>) -> Parsed<Expr> {
                 Some(Kind::Bar(Side::Unknown | Side::Right)) => parser.skip(1),
                 _ => return Err(parser.error("a bar is not closed")),
             }
-            Ok(call(Function::Absolute, inner))
+            Ok(Expr::call(Function::Absolute, inner))
         }
         Kind::Norm => {
             parser.skip(1);
@@ -184,7 +188,7 @@ pub(super) fn structure(parser: &mut Parser<'_>, structure: Structure) -> Parsed
             let above = argument(parser)?;
             let below = argument(parser)?;
             parser.forget_lone();
-            Ok(product(vec![above, inverse(below)]))
+            Ok(Expr::product(vec![above, inverse(below)]))
         }
         Structure::Root => {
             parser.skip(1);

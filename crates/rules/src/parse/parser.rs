@@ -4,7 +4,7 @@ use super::ParseError;
 use super::lexer::{Lexed, MOST_TOKENS, syntax};
 use super::number;
 use super::token::{Bracket, Kind, Numeral, Space, Token, inside};
-use crate::algebra::{Expr, Function, LongNumber};
+use crate::algebra::{self, Expr, LongNumber};
 
 /// How often an item may be read again for the other sign of ±.
 const MOST_REPEATS: u32 = 64;
@@ -399,15 +399,6 @@ impl<'t> Parser<'t> {
     }
 }
 
-/// A product, flat where its parts are products already.
-pub(super) fn product(mut factors: Vec<Expr>) -> Expr {
-    match factors.len() {
-        0 => Expr::integer(1),
-        1 => factors.swap_remove(0),
-        _ => Expr::Multiply(factors),
-    }
-}
-
 /// −a, with the sign in the first factor where that is a number.
 pub(super) fn negate(expr: Expr) -> Expr {
     match expr {
@@ -436,25 +427,5 @@ pub(super) fn inverse(expr: Expr) -> Expr {
 
 /// How deep an expression nests, looking no deeper than just past the limit.
 pub(super) fn is_too_deep(expr: &Expr, left: usize) -> bool {
-    let Some(left) = left.checked_sub(1) else {
-        return true;
-    };
-    match expr {
-        Expr::Number(_) | Expr::LongNumber(_) | Expr::Constant(_) | Expr::Symbol(_) => false,
-        Expr::Add(parts) | Expr::Multiply(parts) | Expr::Call(_, parts) | Expr::Apply(_, parts) => {
-            parts.iter().any(|part| is_too_deep(part, left))
-        }
-        Expr::Power(pair) => is_too_deep(&pair.0, left) || is_too_deep(&pair.1, left),
-        Expr::Binder(binder) => {
-            is_too_deep(&binder.body, left)
-                || [&binder.lower, &binder.upper]
-                    .into_iter()
-                    .flatten()
-                    .any(|part| is_too_deep(part, left))
-        }
-    }
-}
-
-pub(super) fn call(function: Function, argument: Expr) -> Expr {
-    Expr::Call(function, vec![argument])
+    left == 0 || algebra::any_part(expr, |part| is_too_deep(part, left - 1))
 }

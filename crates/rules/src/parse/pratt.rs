@@ -1,6 +1,6 @@
 //! Sums, products and powers, by how tightly signs bind.
 
-use super::parser::{Parsed, Parser, inverse, negate, product};
+use super::parser::{Parsed, Parser, inverse, negate};
 use super::token::{Bracket, Kind, Named, Side, Space, Structure, inside};
 use super::{function, operand, suffix};
 use crate::algebra::{Constant, Expr, Function, Rational};
@@ -117,7 +117,7 @@ pub(super) fn term(parser: &mut Parser<'_>) -> Parsed<Expr> {
     }
     // A number before the first factor stays in front; a bracketed product keeps its own place.
     factors.insert(0, first);
-    Ok(product(factors))
+    Ok(Expr::product(factors))
 }
 
 /// Does a sum of money begin at `start`?
@@ -312,7 +312,7 @@ pub(super) fn factor(parser: &mut Parser<'_>) -> Parsed<Expr> {
             Some(Kind::Percent) if !suffix::ends_quantity(parser, parser.pos() + 1) => {
                 parser.skip(1);
                 let hundredth = Rational::from_parts(1.into(), 100_u8.into());
-                value = product(vec![value, Expr::Number(hundredth)]);
+                value = Expr::product(vec![value, Expr::Number(hundredth)]);
             }
             _ => return Ok(value),
         }
@@ -386,8 +386,8 @@ pub(super) fn exponent(parser: &mut Parser<'_>) -> Parsed<Expr> {
 /// n! and n!!.
 fn factorial(parser: &Parser<'_>, value: Expr, count: u8) -> Parsed<Expr> {
     match count {
-        1 => Ok(super::parser::call(Function::Factorial, value)),
-        2 => Ok(super::parser::call(Function::DoubleFactorial, value)),
+        1 => Ok(Expr::call(Function::Factorial, value)),
+        2 => Ok(Expr::call(Function::DoubleFactorial, value)),
         _ => Err(parser.error("more than two factorial signs")),
     }
 }

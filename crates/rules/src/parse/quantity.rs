@@ -1,6 +1,6 @@
 //! A value with what stands beside it: units, percent, currencies, bases, labels.
 
-use super::parser::{Parsed, Parser, product};
+use super::parser::{Parsed, Parser};
 use super::suffix::Suffix;
 use super::token::{Bracket, Kind};
 use super::{number, pratt, suffix, units};
@@ -8,19 +8,6 @@ use crate::algebra::{Constant, Expr, Rational};
 use crate::answer::Quantity;
 use crate::lexicon::units::currency;
 use crate::lexicon::{numbers, words};
-
-/// A value without anything beside it.
-pub(super) fn bare(value: Expr) -> Quantity {
-    Quantity {
-        value,
-        percent: false,
-        unit: None,
-        currency: None,
-        places: None,
-        base: None,
-        approximate: false,
-    }
-}
 
 /// A value with what stands before and after it.
 pub(super) fn quantity(parser: &mut Parser<'_>) -> Parsed<Quantity> {
@@ -49,7 +36,7 @@ fn measured(parser: &mut Parser<'_>) -> Parsed<Quantity> {
         quantity
     } else {
         let value = pratt::expression(parser)?;
-        let mut quantity = bare(value);
+        let mut quantity = Quantity::bare(value);
         let (mut from, mut to) = (first, parser.pos());
         // Brackets around the number do not matter.
         while matches!(
@@ -152,7 +139,7 @@ fn scientific_number(parser: &mut Parser<'_>, negative: bool) -> Option<Quantity
     numeral.exponent = numeral.exponent.checked_add(exponent)?;
     let value = number::value(&numeral)?;
     parser.seek(at);
-    let mut quantity = bare(if negative {
+    let mut quantity = Quantity::bare(if negative {
         super::parser::negate(value.expr)
     } else {
         value.expr
@@ -263,7 +250,7 @@ fn take_degree(parser: &mut Parser<'_>, quantity: &mut Quantity) {
     {
         factors.pop();
         let rest = std::mem::take(factors);
-        quantity.value = product(rest);
+        quantity.value = Expr::product(rest);
         quantity.unit = units::unit("°");
         let number_end = parser.pos();
         if let Some(lone) = parser.lone()
@@ -311,7 +298,7 @@ fn compound(parser: &mut Parser<'_>, quantity: &mut Quantity) -> Parsed<()> {
         let ratio = size / &unit.size;
         let part = match value {
             Expr::Number(value) => Expr::Number(value * ratio),
-            other => product(vec![Expr::Number(ratio), other]),
+            other => Expr::product(vec![Expr::Number(ratio), other]),
         };
         quantity.value = match (
             std::mem::replace(&mut quantity.value, Expr::integer(0)),
@@ -344,7 +331,7 @@ fn part(expr: &Expr, parts: u32) -> Expr {
     let factor = Rational::from_parts(1.into(), parts.into());
     match expr {
         Expr::Number(value) => Expr::Number(value * factor),
-        other => product(vec![Expr::Number(factor), other.clone()]),
+        other => Expr::product(vec![Expr::Number(factor), other.clone()]),
     }
 }
 

@@ -40,11 +40,6 @@ struct Out {
 impl Out {
     fn finish(mut self) -> String {
         if self.full {
-            let mut end = self.text.len().min(LONGEST);
-            while !self.text.is_char_boundary(end) {
-                end -= 1;
-            }
-            self.text.truncate(end);
             self.text.push('…');
         }
         self.text
@@ -54,16 +49,9 @@ impl Out {
         if self.full {
             return;
         }
-        if self.text.len() + text.len() > LONGEST {
-            let mut end = (LONGEST - self.text.len()).min(text.len());
-            while !text.is_char_boundary(end) {
-                end -= 1;
-            }
-            self.text.push_str(&text[..end]);
-            self.full = true;
-            return;
-        }
-        self.text.push_str(text);
+        let end = text.floor_char_boundary(LONGEST - self.text.len());
+        self.text.push_str(&text[..end]);
+        self.full = end < text.len();
     }
 
     fn list<T>(&mut self, parts: &[T], between: &str, mut write: impl FnMut(&mut Self, &T)) {

@@ -1,12 +1,11 @@
 //! Matrices, determinants, and definitions by cases.
 
-use super::parser::{Parsed, Parser, negate, product};
+use super::parser::{Parsed, Parser, negate};
 use super::plain::plain_text;
-use super::quantity::bare;
 use super::token::{Bracket, Environment, Kind, Side};
 use super::{items, pratt};
 use crate::algebra::Expr;
-use crate::answer::{Answer, Matrix};
+use crate::answer::{Answer, Matrix, Quantity};
 
 pub(super) fn table(parser: &mut Parser<'_>) -> Parsed<Answer> {
     match parser.peek() {
@@ -15,7 +14,7 @@ pub(super) fn table(parser: &mut Parser<'_>) -> Parsed<Answer> {
             let start = parser.pos();
             let matrix = matrix(parser)?;
             Ok(match determinant(&matrix.rows) {
-                Some(value) => Answer::Quantity(bare(value)),
+                Some(value) => Answer::Quantity(Quantity::bare(value)),
                 None => Answer::Text(plain_text(parser.source(start, parser.pos()))),
             })
         }
@@ -102,7 +101,7 @@ pub(super) fn scaled_table(parser: &mut Parser<'_>, factor: &Expr) -> Parsed<Ans
     let mut matrix = matrix(parser)?;
     for cell in matrix.rows.iter_mut().flatten() {
         let value = std::mem::replace(cell, Expr::integer(0));
-        *cell = product(vec![factor.clone(), value]);
+        *cell = Expr::product(vec![factor.clone(), value]);
     }
     Ok(Answer::Matrix(matrix))
 }
@@ -209,7 +208,7 @@ fn determinant(rows: &[Vec<Expr>]) -> Option<Expr> {
     }
     let term = |(columns, negative): &(&[usize], bool)| {
         let factors = rows.iter().zip(*columns);
-        let term = product(factors.map(|(row, column)| row[*column].clone()).collect());
+        let term = Expr::product(factors.map(|(row, column)| row[*column].clone()).collect());
         if *negative { negate(term) } else { term }
     };
     let mut sum: Vec<Expr> = terms.iter().map(term).collect();

@@ -6,11 +6,10 @@ use super::lexer::{Lexed, lex};
 use super::parser::{Parser, is_too_deep};
 use super::plain::plain_text;
 use super::prose::is_text;
-use super::quantity::bare;
 use super::token::{Kind, Space};
 use super::worded::{announced, worded};
 use crate::algebra::Expr;
-use crate::answer::Answer;
+use crate::answer::{Answer, Quantity};
 use crate::lexicon::units::{currency, is_bare_unit, is_unit};
 
 /// How long a text may be that is taken for words.
@@ -26,7 +25,7 @@ pub(super) fn parse(text: &str) -> Result<Answer, ParseError> {
         && inner.bytes().all(|byte| byte.is_ascii_digit())
         && let Ok(value) = inner.parse::<i64>()
     {
-        return Ok(Answer::Quantity(bare(Expr::integer(value))));
+        return Ok(Answer::Quantity(Quantity::bare(Expr::integer(value))));
     }
     if inner.len() <= LONGEST_TEXT
         && let Some(answer) = worded(inner)

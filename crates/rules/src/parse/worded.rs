@@ -3,7 +3,6 @@
 use super::parser::negate;
 use super::plain::plain_text;
 use super::prose::{is_words, substance};
-use super::quantity::bare;
 use super::text::formula;
 use super::{choice, clock};
 use crate::algebra::Expr;
@@ -141,7 +140,7 @@ pub(super) fn worded_answer(plain: &str) -> Option<Answer> {
         other => other,
     };
     if let Some(place) = numbers::ordinal(text) {
-        return Some(Answer::Quantity(bare(Expr::integer(
+        return Some(Answer::Quantity(Quantity::bare(Expr::integer(
             i64::try_from(place).ok()?,
         ))));
     }

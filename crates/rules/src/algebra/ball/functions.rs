@@ -106,17 +106,12 @@ fn exactly<R: Real>(
     use Function as F;
     if let [Value::Exact(zero)] = values
         && zero.is_zero()
+        && matches!(
+            function,
+            F::Cot | F::Csc | F::Coth | F::Arcsec | F::Arccsc | F::Argument
+        )
     {
-        match function {
-            F::Sin | F::Tan | F::Sinh | F::Tanh | F::Arcsin | F::Arctan | F::Arsinh | F::Artanh => {
-                return Ok(Some(Value::Exact(Rational::ZERO)));
-            }
-            F::Cos | F::Sec | F::Cosh => return Ok(Some(Value::Exact(Rational::ONE))),
-            F::Cot | F::Csc | F::Coth | F::Arcsec | F::Arccsc | F::Argument => {
-                return Err(Failure::Undefined);
-            }
-            _ => {}
-        }
+        return Err(Failure::Undefined);
     }
     let mut exact = Vec::with_capacity(values.len());
     for value in values {
@@ -145,13 +140,7 @@ fn logarithm_to<R: Real>(at: &mut Evaluation<'_>, argument: &Expr, base: &Expr) 
     }
     let base = evaluate(at, base)?;
     if let (Value::Exact(argument), Value::Exact(base)) = (&argument, &base)
-        && let Ok(exact) = fold::fold(
-            &Expr::Call(
-                Function::Logarithm,
-                vec![Expr::Number(argument.clone()), Expr::Number(base.clone())],
-            ),
-            at.budget(),
-        )
+        && let Ok(exact) = fold::logarithm(argument, base, at.budget())
     {
         return Ok(Value::Exact(exact));
     }

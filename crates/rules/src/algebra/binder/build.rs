@@ -1,6 +1,6 @@
 //! Small constructors that drop what is neutral.
 
-use crate::algebra::expr::{Expr, Function, Rational};
+use crate::algebra::expr::{Expr, Rational};
 use crate::algebra::work;
 
 pub(super) fn int(value: i64) -> Expr {
@@ -67,10 +67,6 @@ pub(super) fn inverse(expr: Expr) -> Expr {
     }
 }
 
-pub(super) fn call(function: Function, argument: Expr) -> Expr {
-    Expr::Call(function, vec![argument])
-}
-
 pub(super) fn negated(expr: Expr) -> Expr {
     if is_number(&expr, 0) {
         expr
@@ -93,16 +89,7 @@ pub(super) fn tidy(expr: &Expr) -> Expr {
             }
             sum(flat)
         }
-        Expr::Multiply(parts) => {
-            let mut flat = Vec::with_capacity(parts.len());
-            for part in parts {
-                match tidy(part) {
-                    Expr::Multiply(inner) => flat.extend(inner),
-                    other => flat.push(other),
-                }
-            }
-            product(flat)
-        }
+        Expr::Multiply(parts) => tidy_product(parts.iter().map(tidy).collect()),
         Expr::Power(pair) => match (tidy(&pair.0), &pair.1) {
             // (ab)^n is a^n·b^n for integers n.
             (Expr::Multiply(parts), Expr::Number(exponent)) if exponent.is_int() => tidy_product(

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::build::{call, from_coefficients, int, inverse, natural, negated, power, product, sum};
+use super::build::{from_coefficients, int, inverse, natural, negated, power, product, sum};
 use crate::algebra::budget::{Budget, Failure, Outcome};
 use crate::algebra::expr::{Constant, Expr, Function, Rational};
 use crate::algebra::{ball, fold, identity, polynomial, rational, walk};
@@ -200,7 +200,7 @@ fn geometric(
         return Err(Failure::TooComplex);
     }
     if is_infinity(upper) && walk::is_constant(ratio) {
-        let size = call(Function::Absolute, ratio.clone());
+        let size = Expr::call(Function::Absolute, ratio.clone());
         let room = sum(vec![int(1), negated(size)]);
         if ball::sign(&room, budget)? != Ordering::Greater {
             return Err(Failure::Undefined);
@@ -302,7 +302,7 @@ fn well_known(body: &Expr, variable: &str, lower: &Expr, budget: &mut Budget) ->
     for k in 0..from {
         let value = product(vec![
             power(product(bases.clone()), int(k)),
-            inverse(call(Function::Factorial, int(k))),
+            inverse(Expr::call(Function::Factorial, int(k))),
         ]);
         terms.push(negated(value));
     }

@@ -2,17 +2,17 @@
 
 mod properties;
 
-use super::{Comparison, Options, compare};
+use super::{Comparison, compare};
 use crate::parse::parse;
 use crate::{Config, Status};
 
-fn verdict(gold: &str, pred: &str, options: &Options) -> Comparison {
+fn verdict(gold: &str, pred: &str, options: &Config) -> Comparison {
     let read = |text: &str| parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
     compare(&read(gold), &read(pred), options)
 }
 
-fn options() -> Options {
-    Options::from(&Config::default())
+fn options() -> Config {
+    Config::default()
 }
 
 #[test]
@@ -40,11 +40,11 @@ fn pairs_get_their_verdict_in_both_directions() {
 
 #[test]
 fn fewer_places_and_other_letters_on_request() {
-    let coarse = Options {
+    let coarse = Config {
         float_rounding: 2,
         ..options()
     };
-    let lenient = Options {
+    let lenient = Config {
         strict: false,
         ..options()
     };

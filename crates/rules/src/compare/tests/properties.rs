@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use crate::Config;
 use crate::algebra::{Constant, Expr, Function, Rational};
 use crate::answer::{Answer, Endpoint, Interval, Matrix, Operator, Relation};
-use crate::compare::{Options, compare, expressions};
+use crate::compare::{compare, expressions};
 
 /// Expressions that have a value wherever their letters have one.
 fn expression() -> impl Strategy<Value = Expr> {
@@ -92,8 +92,8 @@ fn answer() -> impl Strategy<Value = Answer> {
     ]
 }
 
-fn options() -> Options {
-    Options::from(&Config::default())
+fn options() -> Config {
+    Config::default()
 }
 
 proptest! {

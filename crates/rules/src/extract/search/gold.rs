@@ -1,6 +1,6 @@
 //! The answer of a reference.
 
-use super::super::anchors::{Anchor, AnchorKind};
+use super::super::announcements::{Anchor, AnchorKind};
 use super::super::items::{Candidate, Form};
 use super::super::whole::all_of;
 use super::super::{boxes, reach, words};

@@ -2,11 +2,12 @@
 
 use std::borrow::Cow;
 
+use super::super::Found;
 use super::super::items::{Candidate, Form, Source};
 use super::super::markup::trim_markup;
 use super::super::whole::{contradicts, last_cell, opening, opening_value, sentence};
 use super::super::{aside, choice, decimal, qualifiers, sentences, settled, words};
-use super::{Said, Search};
+use super::Search;
 
 /// How many sentences are looked at, from the last on, where nothing is announced.
 const MAX_SENTENCES: i32 = 4;
@@ -52,10 +53,10 @@ impl Search<'_, '_, '_> {
             }
         } else if let Some((reading, doubtful)) = opening_value(self.source) {
             let range = reading.range.clone();
-            let said = Said {
+            let said = Found {
                 statement: Cow::Borrowed(&self.source.text[range]),
                 doubtful,
-                ..Said::default()
+                ..Found::default()
             };
             self.keep(46, "opening", reading, said);
         }
@@ -80,9 +81,9 @@ impl Search<'_, '_, '_> {
             return;
         }
         if let Some(reading) = sentence(self.source, sentence_range.clone()) {
-            let said = Said {
+            let said = Found {
                 statement: Cow::Borrowed(stated),
-                ..Said::default()
+                ..Found::default()
             };
             self.keep(48, "total", reading, said);
         }
@@ -177,11 +178,12 @@ impl Search<'_, '_, '_> {
                 let option = (reading.kind == Form::Choice)
                     .then(|| choice::text(before, after).map(str::to_owned))
                     .flatten();
-                let said = Said {
+                let said = Found {
                     doubtful,
                     statement: Cow::Borrowed(&text[last_cell(text, range.start..said_until)]),
                     qualified,
                     option,
+                    ..Found::default()
                 };
                 self.keep(50 + depth, method, reading, said);
                 if !self.out.is_empty() {

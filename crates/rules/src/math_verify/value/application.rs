@@ -3,8 +3,7 @@
 use dashu_int::IBig;
 use dashu_ratio::RBig;
 
-use crate::algebra::work;
-use crate::algebra::{Constant, Expr, Function};
+use crate::algebra::{self, Budget, Constant, Expr, Function, work};
 
 /// Binomials are worked out up to this size.
 const MAX_WORKED_OUT: i64 = 300;
@@ -61,39 +60,12 @@ pub(super) fn binomial(upper: Expr, lower: Expr) -> Option<Expr> {
     Some(Expr::Call(Function::Binomial, vec![upper, lower]))
 }
 
-/// The greatest common divisor or the least common multiple of numbers.
-pub(super) fn common(terms: &[Expr], divisor: bool) -> Option<Expr> {
-    use dashu_base::Gcd;
-    let mut numbers = Vec::with_capacity(terms.len());
-    for term in terms {
-        let Some(number) = term.as_integer() else {
-            let function = if divisor {
-                Function::Gcd
-            } else {
-                Function::Lcm
-            };
-            return Some(Expr::Call(function, terms.to_vec()));
-        };
-        numbers.push(number.clone());
-    }
-    let mut numbers = numbers.into_iter();
-    let mut total = numbers.next()?;
-    for number in numbers {
-        let zero = total.is_zero() && number.is_zero();
-        if zero {
-            continue;
-        }
-        let shared = IBig::from((&total).gcd(&number));
-        total = if divisor {
-            shared
-        } else {
-            total * number / shared
-        };
-    }
-    if total < IBig::ZERO {
-        total = -total;
-    }
-    Some(Expr::Number(RBig::from(total)))
+/// The greatest common divisor or the least common multiple of integers; of anything else the call.
+pub(super) fn common(function: Function, terms: Vec<Expr>) -> Expr {
+    let integers = terms.iter().all(|it| it.as_integer().is_some());
+    let call = Expr::Call(function, terms);
+    let exact = integers.then(|| algebra::rational(&call, &mut Budget::default()));
+    exact.flatten().map_or(call, Expr::Number)
 }
 
 pub(super) fn function(

@@ -2,16 +2,17 @@
 
 use dashu_ratio::RBig;
 
-use super::judge::{Judgement, Settings};
+use super::judge::Judgement;
 use super::matrices::{combined, entries};
 use super::principal::{self, constant, exact};
 use crate::algebra::work;
 use crate::algebra::{self, Budget, Expr, Function, Identity};
+use crate::config::Config;
 use crate::verification::Status;
 
 /// Below this `SymPy`'s evaluation to so many digits takes a difference for zero: 2^−54 for 15 digits.
-fn negligible(settings: Settings) -> f64 {
-    let digits = f64::from(settings.numeric_precision.min(300));
+fn negligible(config: &Config) -> f64 {
+    let digits = f64::from(config.numeric_precision.min(300));
     let bits = ((digits + 1.0) * std::f64::consts::LOG2_10)
         .round()
         .max(1.0);
@@ -42,23 +43,23 @@ const INTEGER_POINTS: [[f64; 4]; 3] = [
 ];
 
 /// Step 8 and 9: numbers by their kind, everything else by its difference.
-pub(super) fn equal(gold: &Expr, pred: &Expr, settings: Settings) -> Judgement {
+pub(super) fn equal(gold: &Expr, pred: &Expr, config: &Config) -> Judgement {
     if gold.is_matrix() || pred.is_matrix() {
         return match (combined(gold), combined(pred)) {
-            (Some(a), Some(b)) => matrices(&a, &b, settings),
+            (Some(a), Some(b)) => matrices(&a, &b, config),
             _ => Judgement::decided(false, "matrix"),
         };
     }
     if work::is_spent() {
         return Judgement::too_complex();
     }
-    if let Some(verdict) = equal_numbers(gold, pred, settings) {
+    if let Some(verdict) = equal_numbers(gold, pred, config) {
         return verdict;
     }
-    difference_within(gold, pred, negligible(settings))
+    difference_within(gold, pred, negligible(config))
 }
 
-fn matrices(a: &Expr, b: &Expr, settings: Settings) -> Judgement {
+fn matrices(a: &Expr, b: &Expr, config: &Config) -> Judgement {
     let shape = |matrix| entries(matrix).map(<[Expr]>::len).collect::<Vec<_>>();
     if shape(a) != shape(b) {
         return Judgement::decided(false, "matrix");
@@ -68,7 +69,7 @@ fn matrices(a: &Expr, b: &Expr, settings: Settings) -> Judgement {
         entries(a)
             .flatten()
             .zip(entries(b).flatten())
-            .map(|(left, right)| equal(left, right, settings)),
+            .map(|(left, right)| equal(left, right, config)),
     )
 }
 
@@ -93,13 +94,13 @@ fn class(term: &Expr) -> Option<Class> {
 }
 
 /// Where at least one side is a number on its own or a percentage of one; `None` where the difference has to decide.
-fn equal_numbers(gold: &Expr, pred: &Expr, settings: Settings) -> Option<Judgement> {
+fn equal_numbers(gold: &Expr, pred: &Expr, config: &Config) -> Option<Judgement> {
     let (a, b) = (class(gold), class(pred));
     if a.is_none() && b.is_none() {
         return None;
     }
     if a == Some(Class::Float) || b == Some(Class::Float) {
-        return rounded(gold, pred, settings).filter(|verdict| verdict.equal == Some(true));
+        return rounded(gold, pred, config).filter(|verdict| verdict.equal == Some(true));
     }
     if let (Some(Class::Integer), Some(Class::Integer)) = (a, b) {
         let left = gold.percentage().unwrap_or(gold);
@@ -124,15 +125,15 @@ fn equal_numbers(gold: &Expr, pred: &Expr, settings: Settings) -> Option<Judgeme
 }
 
 /// Both sides rounded to some places. An integer and a decimal are never the same to `SymPy`, whatever their values.
-fn rounded(gold: &Expr, pred: &Expr, settings: Settings) -> Option<Judgement> {
-    let left = rounding(gold, settings)?;
-    let right = rounding(pred, settings)?;
+fn rounded(gold: &Expr, pred: &Expr, config: &Config) -> Option<Judgement> {
+    let left = rounding(gold, config)?;
+    let right = rounding(pred, config)?;
     Some(Judgement::decided(left == right, "rounding"))
 }
 
 /// A value rounded half to even, and whether it is an integer in kind.
-fn rounding(term: &Expr, settings: Settings) -> Option<(RBig, bool)> {
-    let places = settings.float_rounding.min(40);
+fn rounding(term: &Expr, config: &Config) -> Option<(RBig, bool)> {
+    let places = config.float_rounding.min(40);
     if let Some((value, float)) = exact(term) {
         let integer = value.is_int() && !float;
         return Some((round_exact(&value, places), integer));
@@ -179,7 +180,7 @@ fn difference_within(gold: &Expr, pred: &Expr, negligible: f64) -> Judgement {
             "rational",
         );
     }
-    let symbols = principal::symbols([gold, pred]);
+    let symbols = algebra::variables_of([gold, pred]);
     let mut agreed = false;
     match sampled(gold, pred, &symbols, negligible) {
         Some(Sampled::Different) => return Judgement::decided(false, "sampling"),

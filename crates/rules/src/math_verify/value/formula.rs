@@ -5,12 +5,12 @@ use dashu_ratio::RBig;
 use super::Value;
 use super::application::{binomial, common, exponential, function};
 use super::expr::{spelling, symbol_name};
-use super::principal::{replaced, symbols};
+use super::principal::replaced;
 use super::reading::{Interpreter, read};
 use super::token::{Lexeme, Token};
 use super::tree::{Node, NodeId, Span, Suffix};
 use super::{matrices, names, numbers};
-use crate::algebra::{Binder, BinderKind, Constant, Expr, Function};
+use crate::algebra::{self, Binder, BinderKind, Constant, Expr, Function};
 
 /// Quotients of quotients nest no deeper.
 const MAX_QUOTIENTS: usize = 60;
@@ -384,8 +384,8 @@ impl Interpreter<'_, '_> {
         match name.trim_start_matches('\\') {
             "max" => Some(Expr::Call(Function::Max, terms)),
             "min" => Some(Expr::Call(Function::Min, terms)),
-            "gcd" => Some(common(&terms, true)?.held()),
-            "lcm" => Some(common(&terms, false)?.held()),
+            "gcd" => Some(common(Function::Gcd, terms).held()),
+            "lcm" => Some(common(Function::Lcm, terms).held()),
             _ => None,
         }
     }
@@ -405,7 +405,7 @@ impl Interpreter<'_, '_> {
             differential(self.token(token)?.text).to_owned()
         } else {
             // A symbol that is spelled like a differential is one.
-            let marked = symbols([&body]).into_iter().find_map(|symbol| {
+            let marked = algebra::variables(&body).into_iter().find_map(|symbol| {
                 let rest = spelling(&symbol).strip_prefix('d')?.to_owned();
                 (!rest.is_empty()).then_some((symbol, rest))
             });

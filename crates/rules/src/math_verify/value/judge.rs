@@ -1,10 +1,9 @@
 //! The order of Math-Verify's tests for two values.
 
-use super::principal::{replaced, symbols};
 use super::{Operator, Relation, Value};
 use super::{equal_terms, relations, sets, spelling};
-use crate::algebra::work;
-use crate::algebra::{Constant, Expr};
+use crate::algebra::{self, Constant, Expr, work};
+use crate::config::Config;
 use crate::verification::Status;
 
 /// What the comparison of two values came to.
@@ -73,51 +72,23 @@ impl Judgement {
     }
 }
 
-/// The settings that bear on comparisons.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Settings {
-    pub float_rounding: u32,
-    pub numeric_precision: u32,
-}
-
 /// How deep collections inside collections are compared.
 const MAX_NESTING: u32 = 24;
 
 /// Is an assignment: an equation whose left side consists of symbols.
 fn is_assignment(value: &Value) -> bool {
-    match value {
-        Value::Relation(relation) => {
-            relation.operator == Operator::Equal && relation.left.is_of_symbols()
-        }
-        Value::And(relations) => {
-            relations
-                .iter()
-                .all(|relation| relation.operator == Operator::Equal)
-                && relations
-                    .first()
-                    .is_some_and(|first| first.left.is_of_symbols())
-        }
-        _ => false,
-    }
+    let first = value.relations().first();
+    is_equation(value) && first.is_some_and(|it| it.left.is_of_symbols())
 }
 
 fn is_equation(value: &Value) -> bool {
-    match value {
-        Value::Relation(relation) => relation.operator == Operator::Equal,
-        Value::And(relations) => relations
-            .iter()
-            .all(|relation| relation.operator == Operator::Equal),
-        _ => false,
-    }
+    let relations = value.relations();
+    !relations.is_empty() && relations.iter().all(|it| it.operator == Operator::Equal)
 }
 
 /// The right side of the last relation.
 fn last_right(value: &Value) -> Option<&Value> {
-    match value {
-        Value::Relation(relation) => Some(&relation.right),
-        Value::And(relations) => relations.last().map(|relation| &relation.right),
-        _ => None,
-    }
+    value.relations().last().map(|it| &it.right)
 }
 
 /// A chain of an assignment, from its first left side to its last right side.
@@ -132,47 +103,45 @@ fn collapsed(value: &Value) -> Option<Value> {
     })))
 }
 
-/// The verdict on two values under the settings of the caller.
-pub(super) fn judge(
-    gold: &Value,
-    pred: &Value,
-    settings: Settings,
-    strict: bool,
-    allow_relation_for_set: bool,
-) -> Judgement {
-    if strict {
-        return nested(gold, pred, settings, allow_relation_for_set, 0);
+/// Does Math-Verify hold two values for equal?
+pub(crate) fn equal(gold: &Value, pred: &Value, config: &Config) -> Judgement {
+    if config.strict {
+        return nested(gold, pred, config, config.allow_set_relation_comp, 0);
     }
     let pred = renamed(gold, pred);
-    nested(gold, &pred, settings, allow_relation_for_set, 0)
+    nested(gold, &pred, config, config.allow_set_relation_comp, 0)
 }
 
 /// The prediction with its symbols named like the gold answer's, if they are as many.
 fn renamed(gold: &Value, pred: &Value) -> Value {
-    let (wanted, present) = (symbols(gold.terms()), symbols(pred.terms()));
+    let (wanted, present) = (
+        algebra::variables_of(gold.terms()),
+        algebra::variables_of(pred.terms()),
+    );
     if wanted.len() != present.len() {
         return pred.clone();
     }
-    let symbol = |name: &str| Expr::symbol(name);
-    // By way of names that nobody writes, so that an exchange of two letters is one.
-    let stand_in = |index: usize| Expr::Symbol(format!("\u{0}{index}").into());
-    let with_stand_ins = (present.iter().enumerate()).fold(pred.clone(), |value, (index, name)| {
-        value.map(&|term| replaced(term, &symbol(name), &stand_in(index)))
-    });
-    (wanted.iter().enumerate()).fold(with_stand_ins, |value, (index, name)| {
-        value.map(&|term| replaced(term, &stand_in(index), &symbol(name)))
+    // All at once, so that an exchange of two letters is one.
+    pred.map(&|term| {
+        algebra::replace(term, &mut |part| {
+            let Expr::Symbol(name) = part else {
+                return None;
+            };
+            let at = present.iter().position(|it| it == name)?;
+            Some(Expr::Symbol(wanted[at].clone()))
+        })
     })
 }
 
 /// The verdict on two values inside others.
-pub(super) fn inside(gold: &Value, pred: &Value, settings: Settings, depth: u32) -> Judgement {
-    nested(gold, pred, settings, false, depth + 1)
+pub(super) fn inside(gold: &Value, pred: &Value, config: &Config, depth: u32) -> Judgement {
+    nested(gold, pred, config, false, depth + 1)
 }
 
 fn nested(
     gold: &Value,
     pred: &Value,
-    settings: Settings,
+    config: &Config,
     allow_relation_for_set: bool,
     depth: u32,
 ) -> Judgement {
@@ -225,23 +194,23 @@ fn nested(
         return Judgement::decided(true, "structure");
     }
     if is_relation(gold) && is_relation(pred) {
-        return relations::compare(gold, pred, settings);
+        return relations::compare(gold, pred, config);
     }
     let collects = |value: &Value| value.is_set() || matches!(value, Value::Tuple(_));
     if collects(gold) || collects(pred) {
-        return sets::compare(gold, pred, settings, depth);
+        return sets::compare(gold, pred, config, depth);
     }
     let (Value::Term(gold), Value::Term(pred)) = (gold, pred) else {
         return Judgement::decided(false, "kind");
     };
-    terms(gold, pred, settings)
+    terms(gold, pred, config)
 }
 
 /// The verdict on two terms: names by their spelling, everything else by its value.
-pub(super) fn terms(gold: &Expr, pred: &Expr, settings: Settings) -> Judgement {
+pub(super) fn terms(gold: &Expr, pred: &Expr, config: &Config) -> Judgement {
     let is_symbol = |term: &Expr| matches!(term, Expr::Symbol(_));
     if is_symbol(gold) || is_symbol(pred) {
         return Judgement::decided(spelling::same(gold, pred), "symbol");
     }
-    equal_terms::equal(gold, pred, settings)
+    equal_terms::equal(gold, pred, config)
 }

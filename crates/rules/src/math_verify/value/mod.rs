@@ -7,7 +7,8 @@
 //! | `reading`, `formula`, `application`, `names`, `numbers` | from the tree to values |
 //! | `arithmetic` | plain arithmetic |
 //! | `expr`, `principal` | expressions as `SymPy` builds and evaluates them, on the common algebra |
-//! | `matrices` | determinants, sums and products of matrices |
+//! | `matrices` | determinants, traces, sums and products of matrices |
+//! | `display` | values for people |
 //! | `judge`, `equal_terms`, `relations`, `solving`, `sets`, `regions`, `spelling` | when two values are equal |
 
 mod application;
@@ -40,9 +41,7 @@ mod tests;
 use std::fmt;
 
 use crate::algebra::Expr;
-use crate::config::Config;
-pub(crate) use judge::Judgement;
-use judge::Settings;
+pub(crate) use judge::{Judgement, equal};
 pub(crate) use reading::parse_latex;
 
 /// The operators of relations that `SymPy` tells apart.
@@ -132,13 +131,19 @@ impl Value {
             Self::Tuple(items) | Self::FiniteSet(items) => {
                 !items.is_empty() && items.iter().all(Self::is_of_symbols)
             }
-            Self::Relation(relation) => {
-                relation.left.is_of_symbols() && relation.right.is_of_symbols()
+            other => {
+                let sides = |it: &Relation| it.left.is_of_symbols() && it.right.is_of_symbols();
+                !other.relations().is_empty() && other.relations().iter().all(sides)
             }
-            Self::And(relations) => relations
-                .iter()
-                .all(|relation| relation.left.is_of_symbols() && relation.right.is_of_symbols()),
-            _ => false,
+        }
+    }
+
+    /// The relations of a chain, or the one that it is; none of anything else.
+    fn relations(&self) -> &[Relation] {
+        match self {
+            Self::Relation(single) => std::slice::from_ref(single),
+            Self::And(chain) => chain,
+            _ => &[],
         }
     }
 
@@ -256,21 +261,6 @@ pub(crate) fn joined(values: Vec<Value>) -> Value {
         }
     }
     Value::finite_set(items)
-}
-
-/// Does Math-Verify hold two values for equal?
-pub(crate) fn equal(gold: &Value, pred: &Value, config: &Config) -> Judgement {
-    let settings = Settings {
-        float_rounding: config.float_rounding,
-        numeric_precision: config.numeric_precision,
-    };
-    judge::judge(
-        gold,
-        pred,
-        settings,
-        config.strict,
-        config.allow_set_relation_comp,
-    )
 }
 
 impl fmt::Display for Value {

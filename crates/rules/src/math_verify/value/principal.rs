@@ -17,14 +17,6 @@ pub(super) fn exact(term: &Expr) -> Option<(RBig, bool)> {
     algebra::with_decimals(term, &mut Budget::default())
 }
 
-/// The symbols of some terms, each once, sorted.
-pub(super) fn symbols<'e>(terms: impl IntoIterator<Item = &'e Expr>) -> Vec<Box<str>> {
-    let mut found: Vec<_> = terms.into_iter().flat_map(algebra::variables).collect();
-    found.sort_unstable();
-    found.dedup();
-    found
-}
-
 /// The term with every `from` replaced by `to`.
 pub(super) fn replaced(term: &Expr, from: &Expr, to: &Expr) -> Expr {
     algebra::replace(term, &mut |part| (part == from).then(|| to.clone()))

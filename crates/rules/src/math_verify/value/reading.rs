@@ -239,10 +239,7 @@ impl Interpreter<'_, '_> {
             match self.node(item)? {
                 Node::PlusMinus(left, right) => {
                     let right = self.term(right)?;
-                    let opposite = match &right {
-                        Expr::Number(value) => Expr::Number(-value),
-                        _ => right.clone().negated(),
-                    };
+                    let opposite = right.clone().negated();
                     row.extend(match left {
                         None => [opposite, right].map(Value::Term),
                         Some(left) => {
@@ -328,10 +325,8 @@ impl Interpreter<'_, '_> {
 /// Does an interval not hold the end at this bracket?
 fn is_open(bracket: Token) -> bool {
     use Token as T;
-    match bracket {
-        T::OpenParen | T::OpenParenVisual | T::OpenGroup => true,
-        _ => matches!(bracket, T::CloseParen | T::CloseParenVisual | T::CloseGroup),
-    }
+    let opens = matches!(bracket, T::OpenParen | T::OpenParenVisual | T::OpenGroup);
+    opens || matches!(bracket, T::CloseParen | T::CloseParenVisual | T::CloseGroup)
 }
 
 fn named_set(text: &str) -> Option<Value> {

@@ -4,9 +4,9 @@ use std::cmp::Ordering;
 
 use super::equal_terms::difference;
 use super::judge::Judgement;
-use super::principal::{self, constant, coordinate, is_heavy, symbols};
+use super::principal::{self, constant, coordinate, is_heavy};
 use super::sets::order;
-use super::{Interval, NamedSet, Operator, Relation, SetOperator, Value};
+use super::{Interval, NamedSet, Operator, SetOperator, Value};
 use crate::algebra::{self, Constant, Expr, Near};
 
 /// Regions with more ends are not compared.
@@ -138,11 +138,10 @@ pub(super) fn same(a: &Value, b: &Value) -> Option<bool> {
 
 /// Does a relation in one variable describe this set? `None` where one of them is of another kind.
 pub(super) fn relation_is_set(relation: &Value, set: &Value) -> Option<Judgement> {
-    let relations: Vec<&Relation> = match relation {
-        Value::Relation(single) => vec![single],
-        Value::And(several) => several.iter().collect(),
-        _ => return None,
-    };
+    let relations = relation.relations();
+    if relations.is_empty() {
+        return None;
+    }
     let mut differences = Vec::with_capacity(relations.len());
     for relation in relations {
         let (Value::Term(left), Value::Term(right)) = (&relation.left, &relation.right) else {
@@ -161,7 +160,7 @@ pub(super) fn relation_is_set(relation: &Value, set: &Value) -> Option<Judgement
     for (_, difference) in &mut differences {
         *difference = without_calls(difference, &mut calls);
     }
-    let symbols = symbols(differences.iter().map(|(_, difference)| difference));
+    let symbols = algebra::variables_of(differences.iter().map(|(_, difference)| difference));
     let [variable] = symbols.as_slice() else {
         return None;
     };

@@ -2,13 +2,14 @@
 
 use dashu_ratio::RBig;
 
-use super::judge::{self, Judgement, Settings};
+use super::judge::{self, Judgement};
 use super::principal::exact;
 use super::{Operator, Relation, Value};
 use crate::algebra::Expr;
+use crate::config::Config;
 
 /// Step 5: chains link by link, single relations by their sides, equations also by their solutions.
-pub(super) fn compare(gold: &Value, pred: &Value, settings: Settings) -> Judgement {
+pub(super) fn compare(gold: &Value, pred: &Value, config: &Config) -> Judgement {
     match (gold, pred) {
         (Value::And(left), Value::And(right)) => {
             if left.len() != right.len() {
@@ -17,10 +18,10 @@ pub(super) fn compare(gold: &Value, pred: &Value, settings: Settings) -> Judgeme
             let links = left.iter().zip(right);
             Judgement::all(
                 "chain",
-                links.map(|(left, right)| pair(left, right, settings)),
+                links.map(|(left, right)| pair(left, right, config)),
             )
         }
-        (Value::Relation(left), Value::Relation(right)) => pair(left, right, settings),
+        (Value::Relation(left), Value::Relation(right)) => pair(left, right, config),
         _ => Judgement::decided(false, "chain"),
     }
 }
@@ -51,7 +52,7 @@ fn negated(term: &Expr) -> Expr {
     }
 }
 
-fn pair(gold: &Relation, pred: &Relation, settings: Settings) -> Judgement {
+fn pair(gold: &Relation, pred: &Relation, config: &Config) -> Judgement {
     if gold == pred {
         return Judgement::decided(true, "structure");
     }
@@ -59,14 +60,14 @@ fn pair(gold: &Relation, pred: &Relation, settings: Settings) -> Judgement {
     let mut open = None;
     if let Some((left, right)) = &gaps {
         if gold.operator == pred.operator {
-            let verdict = judge::terms(left, right, settings);
+            let verdict = judge::terms(left, right, config);
             if verdict.is_true() {
                 return verdict;
             }
             open = verdict.equal.is_none().then_some(verdict);
         }
         if gold.operator.flipped() == Some(pred.operator) {
-            let verdict = judge::terms(left, &negated(right), settings);
+            let verdict = judge::terms(left, &negated(right), config);
             if verdict.is_true() {
                 return verdict;
             }

@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
-use super::judge::{self, Judgement, Settings};
-use super::principal::{constant, exact, is_heavy, symbols};
+use super::judge::{self, Judgement};
+use super::principal::{constant, exact, is_heavy};
 use super::regions;
 use super::{Interval, NamedSet, SetOperator, Value};
-use crate::algebra::{Constant, Expr, Function};
+use crate::algebra::{self, Constant, Expr, Function};
+use crate::config::Config;
 use crate::verification::Status;
 
 /// Collections without an order are matched element by element up to this size.
@@ -61,7 +62,7 @@ fn is_kept_apart(term: &Expr) -> bool {
 
 /// Is the term finite wherever its variables are, as far as `SymPy` sees?
 fn is_finite(term: &Expr) -> bool {
-    let is_constant = |term: &Expr| symbols([term]).is_empty();
+    let is_constant = |term: &Expr| algebra::variables(term).is_empty();
     match term {
         Expr::Add(items) | Expr::Multiply(items) => items.iter().all(is_finite),
         Expr::Power(power) => {
@@ -164,9 +165,9 @@ pub(super) fn same_structure(a: &Value, b: &Value) -> bool {
 }
 
 /// Step 6: sets, tuples and intervals, where a single value is a set of itself.
-pub(super) fn compare(gold: &Value, pred: &Value, settings: Settings, depth: u32) -> Judgement {
+pub(super) fn compare(gold: &Value, pred: &Value, config: &Config, depth: u32) -> Judgement {
     if let (Value::Interval(a), Value::Interval(b)) = (gold, pred) {
-        return intervals(a, b, settings);
+        return intervals(a, b, config);
     }
     let wrapped = |value: &Value| match value {
         set if set.is_set() => set.clone(),
@@ -187,7 +188,7 @@ pub(super) fn compare(gold: &Value, pred: &Value, settings: Settings, depth: u32
     }
     // Lists compare member by member.
     match (listed(&a), listed(&b)) {
-        (Some(left), Some(right)) => deep(&left, &right, settings, depth),
+        (Some(left), Some(right)) => deep(&left, &right, config, depth),
         _ => Judgement::decided(false, "set"),
     }
 }
@@ -206,7 +207,7 @@ fn listed(value: &Value) -> Option<Cow<'_, Value>> {
     }
 }
 
-fn intervals(a: &Interval, b: &Interval, settings: Settings) -> Judgement {
+fn intervals(a: &Interval, b: &Interval, config: &Config) -> Judgement {
     if a.lower_open != b.lower_open || a.upper_open != b.upper_open {
         return Judgement::decided(false, "interval");
     }
@@ -214,7 +215,7 @@ fn intervals(a: &Interval, b: &Interval, settings: Settings) -> Judgement {
         if a == b {
             Judgement::decided(true, "structure")
         } else {
-            judge::terms(a, b, settings)
+            judge::terms(a, b, config)
         }
     };
     end(&a.lower, &b.lower).and(end(&a.upper, &b.upper))
@@ -229,27 +230,27 @@ fn members(value: &Value) -> Vec<&Value> {
 }
 
 /// Member by member: in order where the gold one is a tuple, in any where it is a set.
-fn deep(gold: &Value, pred: &Value, settings: Settings, depth: u32) -> Judgement {
+fn deep(gold: &Value, pred: &Value, config: &Config, depth: u32) -> Judgement {
     let (left, right) = (members(gold), members(pred));
     if left.len() != right.len() {
         return Judgement::decided(false, "size");
     }
     if matches!(gold, Value::Tuple(_)) {
-        return in_order(&left, &right, settings, depth);
+        return in_order(&left, &right, config, depth);
     }
-    matched(&left, &right, settings, depth)
+    matched(&left, &right, config, depth)
 }
 
-fn in_order(left: &[&Value], right: &[&Value], settings: Settings, depth: u32) -> Judgement {
+fn in_order(left: &[&Value], right: &[&Value], config: &Config, depth: u32) -> Judgement {
     let pairs = left.iter().zip(right);
     Judgement::all(
         "elements",
-        pairs.map(|(left, right)| judge::inside(left, right, settings, depth)),
+        pairs.map(|(left, right)| judge::inside(left, right, config, depth)),
     )
 }
 
 /// Every element of the one with an element of its own of the other.
-fn matched(left: &[&Value], right: &[&Value], settings: Settings, depth: u32) -> Judgement {
+fn matched(left: &[&Value], right: &[&Value], config: &Config, depth: u32) -> Judgement {
     let heavy = |value: &&Value| matches!(value, Value::Term(term) if is_heavy(term));
     let most = if left.iter().chain(right).any(heavy) {
         MAX_MATCHED_HEAVY
@@ -269,7 +270,7 @@ fn matched(left: &[&Value], right: &[&Value], settings: Settings, depth: u32) ->
         let mut open = None;
         let mut partner = None;
         for (at, other) in free.iter().enumerate() {
-            let verdict = judge::inside(item, other, settings, depth);
+            let verdict = judge::inside(item, other, config, depth);
             if verdict.is_true() {
                 partner = Some((at, verdict));
                 break;

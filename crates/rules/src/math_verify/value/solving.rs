@@ -5,7 +5,7 @@
 
 use super::equal_terms::{POINTS, difference};
 use super::judge::Judgement;
-use super::principal::{at, exact, plain, point, replaced, symbols};
+use super::principal::{at, exact, plain, point, replaced};
 use crate::algebra::{self, Budget, Expr, PointValue};
 
 /// Equations with more variables or more parts are compared as they stand.
@@ -21,7 +21,7 @@ const TRIALS: [[f64; 5]; 3] = [
 
 /// Do two equations, written as differences that are zero, have the same solutions?
 pub(super) fn same_solutions(a: &Expr, b: &Expr) -> Judgement {
-    let (left, right) = (symbols([a]), symbols([b]));
+    let (left, right) = (algebra::variables(a), algebra::variables(b));
     if left.len() < 2 || left != right {
         return Judgement::decided(false, "variables");
     }

@@ -1,6 +1,7 @@
 //! What is read and what is equal; inputs that are made to hurt.
 
 use super::*;
+use crate::config::Config;
 use crate::math_verify::tests::{floods, table};
 
 /// A value as text; `None` where there is none.
