@@ -1,6 +1,7 @@
 //! What the rules do, as the user says it.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use juror_judge::judge::RulesMode;
 use juror_rules::{Config, OutcomeRules, RulesProfile};
@@ -10,8 +11,8 @@ use juror_rules::{Config, OutcomeRules, RulesProfile};
 pub(super) struct RulesArguments {
     /// What the rule-based verifier does: give the outcome where the judge is unreadable, go first and spare the model
     /// what is plainly wrong, judge alone without a model, or nothing
-    #[arg(long, value_enum, default_value_t, help_heading = "Verdict")]
-    pub(super) rules: RulesArgument,
+    #[arg(long, value_parser = mode(), default_value = RulesMode::Fallback.name(), help_heading = "Verdict")]
+    pub(super) rules: RulesMode,
     /// Under --rules first: also judge this share of the samples that the rules reject, as `5%` or `0.05`, and report how often
     /// the judge accepts them. With --cascade: ask the second judge about this share of what the first is sure of
     #[arg(long, value_name = "SHARE", value_parser = parse_share, help_heading = "Verdict")]
@@ -40,6 +41,11 @@ impl RulesArguments {
     }
 }
 
+fn mode() -> impl TypedValueParser<Value = RulesMode> {
+    PossibleValuesParser::new(RulesMode::ALL.map(RulesMode::name))
+        .try_map(|name| RulesMode::from_name(&name).ok_or_else(|| format!("there is no {name}")))
+}
+
 /// `5%` or `0.05`.
 fn parse_share(text: &str) -> Result<f64, String> {
     let (number, scale) = match text.strip_suffix('%') {
@@ -49,25 +55,5 @@ fn parse_share(text: &str) -> Result<f64, String> {
     match number.parse::<f64>() {
         Ok(share) if share > 0.0 && share <= scale => Ok(share / scale),
         _ => Err("must be a share above 0 and up to 1, as `0.05` or `5%`".into()),
-    }
-}
-
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub(super) enum RulesArgument {
-    #[default]
-    Fallback,
-    First,
-    Only,
-    Off,
-}
-
-impl From<RulesArgument> for RulesMode {
-    fn from(argument: RulesArgument) -> Self {
-        match argument {
-            RulesArgument::Fallback => Self::Fallback,
-            RulesArgument::First => Self::First,
-            RulesArgument::Only => Self::Only,
-            RulesArgument::Off => Self::Off,
-        }
     }
 }

@@ -159,7 +159,7 @@ pub(super) fn run(arguments: ServeArguments) -> Result<u8, Failure> {
 fn resolve(mut arguments: ServeArguments) -> Result<ServerSetup, Failure> {
     let api_key = api_key(&arguments.server).or_usage()?;
     check_access(&arguments.server, api_key.is_some()).or_usage()?;
-    if RulesMode::from(arguments.verdict.rules.rules) == RulesMode::Only {
+    if arguments.verdict.rules.rules == RulesMode::Only {
         let given = &mut arguments.verdict.reward;
         let reward = *given.get_or_insert(RewardPolicy::Outcome);
         if reward.of_values(None, Some(true), None).is_none() {
@@ -303,7 +303,7 @@ fn panel(arguments: &ServeArguments, file: &Path) -> Result<(Served, Answerer), 
     let (all, setups) = several(named, |_| Ok(()))?;
     let texts = setups.iter().map(|one| Some(Arc::clone(&one.setup.text)));
     let voting = panel.votes(&texts.collect::<Vec<_>>(), &arguments.verdict);
-    let together = format!("panel, {}", panel.rule.as_str());
+    let together = format!("panel, {}", panel.rule.name());
     let served = Served::of_several(all, voting.yields(), together).or_usage()?;
     Ok((served, Answerer::Panel(setups, voting)))
 }

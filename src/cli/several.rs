@@ -11,15 +11,14 @@ use serde::Deserialize;
 use super::endpoint::EndpointArguments;
 use super::engine::JUDGE;
 use super::judge::{JudgeChoice, VerdictArguments};
-use super::rules::RulesArgument;
 use super::sampling::SamplingArguments;
 use super::{Arguments, Command, Failure, OrFail, download};
 use juror_data::read_text;
 use juror_engine::checkpoint::ModelConfig;
 use juror_hub::Want;
-use juror_judge::judge::JudgeText;
 use juror_judge::judge::cascade::Cascade;
 use juror_judge::judge::panel::{Member, Panel, PanelRule};
+use juror_judge::judge::{JudgeText, RulesMode};
 use juror_judge::protocol::{Protocol, Yields};
 use juror_judge::reward::RewardPolicy;
 
@@ -83,7 +82,7 @@ impl SeveralArguments {
                 "--calibration is of one judge, and --cascade asks two: give it without --cascade"
             );
         }
-        if verdict.rules.rules == RulesArgument::First && verdict.rules.audit.is_some() {
+        if verdict.rules.rules == RulesMode::First && verdict.rules.audit.is_some() {
             bail!(
                 "under --cascade, --audit draws from what the first judge is sure of, not from what the rules reject: give it \
                  without --rules first"
@@ -223,7 +222,7 @@ impl PanelFile {
                 .map_or_else(Yields::default, |text| text.protocol.yields()),
             calibration: text
                 .as_ref()
-                .map_or_else(Default::default, |text| text.calibration.clone()),
+                .map_or_else(Default::default, |text| text.judge.calibration.clone()),
         });
         Panel::new(
             self.rule,

@@ -13,9 +13,9 @@ use super::chat::CHAT;
 use super::endpoint::ENDPOINT;
 use super::engine::{ENGINE, JUDGE};
 use super::output::WRITTEN;
-use super::rules::RulesArgument;
 use super::sampling::SAMPLING;
 use juror_data::output::OutputFormat;
+use juror_judge::judge::RulesMode;
 use juror_rules::RulesProfile;
 
 /// A subcommand's arguments as they were given.
@@ -134,7 +134,7 @@ fn quoting(given: &Given) -> anyhow::Result<()> {
 
 /// Options of a model, where the rules judge alone.
 fn without_model(given: &Given) -> anyhow::Result<()> {
-    if given.matches.get_one("rules") == Some(&RulesArgument::Only) {
+    if given.matches.get_one("rules") == Some(&RulesMode::Only) {
         let others = [
             "raw",
             "min_confidence",
@@ -180,14 +180,14 @@ fn verdicts(given: &Given) -> anyhow::Result<()> {
 /// Options of the rules.
 fn rules(given: &Given) -> anyhow::Result<()> {
     given.refuse(
-        given.matches.get_one("rules") == Some(&RulesArgument::Off),
+        given.matches.get_one("rules") == Some(&RulesMode::Off),
         &[],
         &["rules_profile", "rules_config"],
         "beside --rules off: leave one of them out",
     )?;
     if given.has("audit")
         && !given.is_cascade()
-        && given.matches.get_one("rules") != Some(&RulesArgument::First)
+        && given.matches.get_one("rules") != Some(&RulesMode::First)
     {
         bail!(
             "--audit changes nothing without --rules first or --cascade: no sample is skipped; leave one of them out"
@@ -207,7 +207,7 @@ fn rules(given: &Given) -> anyhow::Result<()> {
 
 fn export_batch(given: &Given) -> anyhow::Result<()> {
     given.refuse(
-        given.matches.get_one("rules") != Some(&RulesArgument::First),
+        given.matches.get_one("rules") != Some(&RulesMode::First),
         &[],
         &["rules_profile", "rules_config"],
         "without --rules first: all samples are exported, whatever the rules say; leave it out",

@@ -86,7 +86,7 @@ fn object(text: &str) -> Result<Map<String, Value>, String> {
 }
 
 pub(in crate::cli) fn run(arguments: ExportBatchArguments) -> Result<u8, Failure> {
-    let rules = RulesMode::from(arguments.rules.rules);
+    let rules = arguments.rules.rules;
     if rules == RulesMode::Only {
         bail_usage!(
             "--rules only asks no model, so there is nothing to export: `juror judge --rules only` gives the verdicts"
@@ -107,7 +107,7 @@ pub(in crate::cli) fn run(arguments: ExportBatchArguments) -> Result<u8, Failure
         .map(rejected_path);
     let file = output::open(&mut outputs, out.as_ref(), |_| Mark::BATCH)?;
     let rejected = output::open(&mut outputs, rejected.as_ref(), |_| Mark::REJECTED)?;
-    let known = known_judge_named(&arguments.model_name).or_fail()?;
+    let known = known_judge_named(&arguments.model_name);
     let of_known = known.map(|judge| judge.protocol.as_str());
     let (protocol, template) = arguments.prompt.resolve(of_known).or_usage()?;
     let of_chat = [

@@ -119,7 +119,7 @@ pub(in crate::cli) fn run(arguments: ImportBatchArguments) -> Result<u8, Failure
 /// Raw arguments into a session whose verdicts are read from the answers; also gives where its summary goes, and the lines of answers
 /// that are left out.
 fn resolve(arguments: ImportBatchArguments) -> Result<(Session, BadLines), Failure> {
-    let rules = RulesMode::from(arguments.rules.rules);
+    let rules = arguments.rules.rules;
     if rules == RulesMode::Only {
         bail_usage!("--rules only reads no answer: `juror judge --rules only` gives the verdicts");
     }
@@ -146,8 +146,8 @@ fn resolve(arguments: ImportBatchArguments) -> Result<(Session, BadLines), Failu
         .as_ref()
         .map(|name| download::resolve(name, Want::Description));
     let source = source.transpose()?;
-    let own = source.as_ref().map(default_protocol).transpose();
-    let (protocol, template) = arguments.prompt.resolve(own.or_usage()?).or_usage()?;
+    let own = source.as_ref().map(default_protocol);
+    let (protocol, template) = arguments.prompt.resolve(own).or_usage()?;
     let settings = ChatSettings {
         style,
         ..ChatSettings::default()

@@ -12,11 +12,11 @@ use crate::cli::columns::ColumnArguments;
 use crate::cli::judge::arguments::JudgeArguments;
 use crate::cli::judge::{load_inputs, run_one, shard_in_name};
 use crate::cli::prompt_choice::PromptChoice;
-use crate::cli::rules::RulesArgument;
 use crate::cli::{Failure, INTERRUPTED, OrFail, output, say};
 use juror_data::output::{Mark, has_place_beside};
 use juror_data::{LineLimit, LoadOptions, Samples};
-use juror_judge::judge::jobs::cut_positions;
+use juror_judge::judge::RulesMode;
+use juror_judge::judge::jobs::batches;
 use juror_judge::judge::own::OwnSolutions;
 use juror_judge::protocol::OWN_SOLUTION;
 
@@ -70,9 +70,7 @@ pub(super) fn run(arguments: &JudgeArguments) -> Result<u8, Failure> {
         .collect();
     let mut failed = None;
     let written = rows.write(|writer| {
-        let mut rest = first.as_slice();
-        while !rest.is_empty() {
-            let now = cut_positions(&mut rest, samples, AT_ONCE);
+        for now in batches(&first, |at| at, samples, AT_ONCE) {
             let fetched = samples.fetch(now).map_err(|error| {
                 let told = io::Error::other(error.to_string());
                 failed = Some(error);
@@ -112,7 +110,7 @@ pub(super) fn run(arguments: &JudgeArguments) -> Result<u8, Failure> {
     (verdict.decide_only, verdict.require_process) = (false, false);
     (verdict.thinking_budget, verdict.reward) = (None, None);
     (verdict.calibration, verdict.min_confidence) = (None, None);
-    verdict.rules.rules = RulesArgument::Off;
+    verdict.rules.rules = RulesMode::Off;
     verdict.rules.audit = None;
     if !arguments.output.quiet {
         let count = first.len();

@@ -32,10 +32,8 @@ fn fitted_curves_are_better_and_ascend() {
         "{isotonic:?}"
     );
     assert!(calibration_error(&seen) > 0.1);
-    let written = Calibration {
-        outcome: isotonic.clone(),
-        ..Calibration::default()
-    };
+    let mut written = Calibration::default();
+    written.outcome = isotonic.clone();
     let written = serde_json::to_string(&written).unwrap();
     assert_eq!(Calibration::parse(&written).unwrap().outcome, isotonic);
     for (p, expected) in [(0.3, 0.09), (0.5, 0.25), (0.9, 0.81)] {
