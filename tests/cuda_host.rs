@@ -7,6 +7,8 @@
 mod parallel;
 #[path = "cuda/random_model.rs"]
 mod random_model;
+#[path = "paged/reference.rs"]
+mod reference;
 #[path = "cuda/sleeping.rs"]
 mod sleeping;
 
@@ -20,7 +22,7 @@ use juror_engine::engine::{
     Choices, Drafts, Engine, EngineConfig, Guide, Next, RandomKey, Request, Sampling, Then,
     TokenLogprobs, TokenSet,
 };
-use juror_engine::model::attention::{self, AttentionKind, AttentionShape};
+use juror_engine::model::attention::AttentionShape;
 use juror_engine::model::cuda::array::Array;
 use juror_engine::model::cuda::gemm::{Gemm, Rows, Weight};
 use juror_engine::model::cuda::linear::Products;
@@ -131,7 +133,8 @@ fn load(
     device: &Device,
     precision: Precision,
 ) -> Result<Box<dyn DeviceModel>, ModelError> {
-    let model = load_model(&random.config, &random.weights, device, precision, false)?;
+    let devices = std::slice::from_ref(device);
+    let model = load_model(&random.config, &random.weights, devices, precision, false)?;
     model.with_cache(&config(random.config.max_positions), true)
 }
 
@@ -272,9 +275,7 @@ fn distance(random: &Random, generated: &[Generated]) -> [f32; 3] {
             ..StepBatch::default()
         };
         let shape = AttentionShape::from(&random.config);
-        let kind = AttentionKind::Reference;
-        let mut cache =
-            attention::build(kind, &shape, 40, BLOCK, &Device::Cpu, DType::F32).unwrap();
+        let mut cache = reference::reference(shape, 40, BLOCK, DType::F32);
         let rows = cpu.forward(&batch, cache.as_mut()).unwrap();
         for (at, row) in rows.to_vec2::<f32>().unwrap().iter().enumerate() {
             let highest = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
@@ -355,7 +356,7 @@ fn no_step_chooses_an_algorithm() {
             let loaded = load_model(
                 &random.config,
                 &random.weights,
-                &device(0),
+                &[device(0)],
                 precision,
                 false,
             );
@@ -500,7 +501,7 @@ fn weights_as_the_checkpoint_stores_them() {
             let precision = choice.resolve(&device(0), &random.weights).unwrap();
             let before = imitation::bytes(0);
             let (config, weights) = (&random.config, &random.weights);
-            let model = load_model(config, weights, &device(0), precision, false).unwrap();
+            let model = load_model(config, weights, &[device(0)], precision, false).unwrap();
             (model, imitation::bytes(0) - before, precision)
         };
         let (_, wide, _) = loaded(None);
@@ -515,9 +516,7 @@ fn weights_as_the_checkpoint_stores_them() {
         let batch = prompt_step(456);
         let ours = model.logits(&batch).unwrap();
         let shape = AttentionShape::from(&random.config);
-        let kind = AttentionKind::Reference;
-        let mut cache =
-            attention::build(kind, &shape, 40, BLOCK, &Device::Cpu, DType::F32).unwrap();
+        let mut cache = reference::reference(shape, 40, BLOCK, DType::F32);
         let theirs = random.on_cpu().forward(&batch, cache.as_mut()).unwrap();
         let worst = (ours - theirs)
             .unwrap()

@@ -40,7 +40,7 @@ pub(super) fn bytes(run: &Measured, context: &Context) -> f64 {
         layers: 1,
         ..AttentionShape::from(model)
     };
-    let key = kv_bytes_per_token(&layer, precision.kv.dtype()) as f64;
+    let key = kv_bytes_per_token(&layer, precision.kv) as f64;
     let per_token = model.active_layer_parameters() as f64;
     let all = (model.parameters() - model.vocab * model.hidden) as f64;
     let packed = context.packed as f64;

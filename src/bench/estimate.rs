@@ -31,6 +31,8 @@ pub(crate) struct Tokens {
 pub(crate) struct Estimate {
     pub prompt_seconds: f64,
     pub output_seconds: f64,
+    /// The devices that hold the model together: all sizes are those of one.
+    pub parts: usize,
     /// Bytes of the weights.
     pub weights: usize,
     /// Bytes of the KV cache.
@@ -43,14 +45,14 @@ impl Estimate {
     /// The estimate for a model stored in `precision`, with `packed` of its weights in MXFP4, in an engine of these sizes.
     pub(crate) fn new(
         tokens: &Tokens,
-        config: &ModelConfig,
+        (config, parts): (&ModelConfig, usize),
         precision: Precision,
         packed: usize,
         engine: &EngineConfig,
         ceiling: Ceiling,
         footprint: &MemoryFootprint,
     ) -> Self {
-        let weights = weight_bytes(config, precision, packed);
+        let weights = weight_bytes(config, parts, precision, packed);
         let of_layers = 2.0 * config.active_layer_parameters() as f64;
         let of_key = 4.0 * (config.layers * config.heads * config.head_dim) as f64;
         let of_head = 2.0 * (config.vocab * config.hidden) as f64;
@@ -60,8 +62,7 @@ impl Estimate {
         let keys = length + output / 2.0;
         let rows = engine.max_sequences.min(tokens.generations).max(1) as f64;
         let steps = tokens.outputs as f64 / rows;
-        let key_bytes =
-            kv_bytes_per_token(&AttentionShape::from(config), precision.kv.dtype()) as f64;
+        let key_bytes = kv_bytes_per_token(&AttentionShape::from(config), precision.kv) as f64;
         // Weights in few bits are multiplied on a GPU no faster than in 16.
         let read = match (precision.weights, precision.compute) {
             (WeightType::Stored { .. }, DType::BF16 | DType::F16) => {
@@ -69,7 +70,7 @@ impl Estimate {
                     weights: precision.compute.into(),
                     ..precision
                 };
-                weight_bytes(config, wide, packed)
+                weight_bytes(config, parts, wide, packed)
             }
             _ => weights,
         };
@@ -82,6 +83,7 @@ impl Estimate {
         Self {
             prompt_seconds: seconds(prompt_operations, prompt_steps * read as f64),
             output_seconds: steps * seconds(step_operations, step_bytes),
+            parts,
             weights,
             cache: engine.blocks * engine.block_size * footprint.kv_bytes_per_token,
             step: engine.token_budget * footprint.activation_bytes_per_token
@@ -96,8 +98,12 @@ impl Estimate {
 
     pub(crate) fn memory(&self) -> String {
         let all = self.weights + self.cache + self.step;
+        let each = match self.parts {
+            1 => String::new(),
+            parts => format!(" on each of {parts} GPUs"),
+        };
         format!(
-            "{} (weights {}, keys and values {}, a step {})",
+            "{}{each} (weights {}, keys and values {}, a step {})",
             gigabytes(all),
             gigabytes(self.weights),
             gigabytes(self.cache),

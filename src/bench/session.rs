@@ -16,7 +16,7 @@ use juror_engine::model::cpu::instructions::InstructionSet;
 use juror_engine::model::memory::MemoryFootprint;
 use juror_engine::model::{ModelError, Precision};
 use juror_judge::judge::build::{
-    BLOCK_SIZE, EngineOptions, WorkloadLengths, check_drafts, engine_config, load_on,
+    BLOCK_SIZE, EngineOptions, WorkloadLengths, check_drafts, engine_config, load_model,
     packed_numbers,
 };
 
@@ -66,7 +66,7 @@ impl Bench {
         let (device, precision) = (&subject.device, subject.precision);
         let plain = options.plain_operations;
         check_drafts(&subject.part, device, precision, options)?;
-        let model = load_on(sizes, weights, &subject.devices, precision, plain)?;
+        let model = load_model(sizes, weights, &subject.devices, precision, plain)?;
         let load_seconds = started.elapsed().as_secs_f64();
         let packed = packed_numbers(&subject.part, weights, device, precision, plain);
         let packed = packed / subject.devices.len();
@@ -137,6 +137,7 @@ impl Bench {
             part: config,
             precision,
             device,
+            devices,
             template,
             jobs,
             ..
@@ -155,8 +156,9 @@ impl Bench {
         };
         let footprint = MemoryFootprint::new(config, *precision, device);
         let (packed, ceiling) = (self.packed, self.ceiling);
+        let model = (config, devices.len());
         Estimate::new(
-            &tokens, config, *precision, packed, engine, ceiling, &footprint,
+            &tokens, model, *precision, packed, engine, ceiling, &footprint,
         )
     }
 }

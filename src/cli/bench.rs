@@ -31,7 +31,6 @@ use juror_judge::catalog::shapes;
 use juror_judge::judge::EngineOptions;
 use juror_judge::judge::JudgeText;
 use juror_judge::judge::build::open_devices;
-use juror_judge::judge::prompt::TooLong;
 
 /// Measure how fast a judge is, on any model or on random weights of a known shape.
 #[derive(Debug, Args)]
@@ -436,16 +435,13 @@ fn real_jobs(arguments: &BenchArguments) -> Result<(Vec<u32>, Vec<Job>), Failure
     let mut tokens = 0;
     for sample in &loaded.samples {
         // Every generation has a token at least.
-        let prompt = text
-            .prompt(sample, 1)
-            .or_fail()?
-            .map_err(|TooLong { tokens }| {
-                anyhow!(
-                    "the prompt of {} has {tokens} tokens, the model's context {}: leave it out",
-                    sample.id,
-                    text.context
-                )
-            });
+        let prompt = text.prompt(sample, 1).or_fail()?.map_err(|tokens| {
+            anyhow!(
+                "the prompt of {} has {tokens} tokens, the model's context {}: leave it out",
+                sample.id,
+                text.context
+            )
+        });
         let prompt = prompt.or_usage()?;
         tokens += (prompt.len() + 1) as u64 * u64::from(arguments.trials);
         let checked = workload::check_tokens(tokens);

@@ -10,10 +10,11 @@ use super::eval::Labels;
 use super::output::{self, ForceArgument};
 use super::{DONE, Failure, OrFail, say};
 use juror_data::output::Mark;
-use juror_eval::eval::{LabelField, Task, probabilities};
-use juror_judge::judge::calibration::{
-    Calibration, Curve, calibration_error, negative_log_likelihood,
+use juror_eval::eval::{
+    LabelField, Task, at_bound, calibration_error, fit_isotonic, fit_temperature,
+    negative_log_likelihood, probabilities,
 };
+use juror_judge::judge::calibration::{Calibration, Curve};
 
 /// Labels below which a curve says little.
 const FEW: usize = 100;
@@ -58,12 +59,10 @@ pub(super) fn run(arguments: &CalibrateArguments) -> Result<u8, Failure> {
         out,
         Mark::CALIBRATION,
     )?;
-    let fit = |seen: &[(f64, bool)]| {
-        if arguments.isotonic {
-            Curve::fit_isotonic(seen)
-        } else {
-            Curve::fit_temperature(seen)
-        }
+    let fit = if arguments.isotonic {
+        fit_isotonic
+    } else {
+        fit_temperature
     };
     let keys = [
         (Task::Process, arguments.process.as_deref()),
@@ -106,7 +105,7 @@ pub(super) fn run(arguments: &CalibrateArguments) -> Result<u8, Failure> {
         };
         let all: Vec<(f64, bool)> = seen.iter().map(|(_, one)| *one).collect();
         *curve = fit(&all);
-        let at_bound = curve.at_bound().map(|why| format!("{field}: {why}"));
+        let at_bound = at_bound(curve).map(|why| format!("{field}: {why}"));
         say(&format!("{field}: {}", measured(&seen, fit)));
         if let Some(note) = at_bound {
             say(&format!("note: {note}"));
@@ -142,7 +141,7 @@ fn measured(seen: &Seen, fit: impl Fn(&[(f64, bool)]) -> Curve) -> String {
     let plain = Curve::default();
     let of = |seen: &[(f64, bool)]| {
         let loss = negative_log_likelihood(&plain, seen);
-        (loss, calibration_error(&plain, seen))
+        (loss, calibration_error(seen))
     };
     let all: Vec<(f64, bool)> = seen.iter().map(|(_, one)| *one).collect();
     let (loss, error) = of(&all);

@@ -104,7 +104,7 @@ fn hint(name: &str) -> Option<String> {
     if is_path {
         return Some("there is no such file or folder".to_owned());
     }
-    let known = judges().unwrap_or_default().iter();
+    let known = judges().iter();
     let aliases = known.map(|judge| judge.alias.as_str());
     let near = aliases.chain(["tiny"]).map(|alias| {
         let likeness = strsim::jaro_winkler(&name.to_lowercase(), &alias.to_lowercase());

@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 
 use anyhow::bail;
+use candle_core::DType;
 use clap::Args;
 
 use juror_engine::engine::Drafts;
-use juror_engine::model::precision::{DtypeOrAuto, KvType, Quantization};
+use juror_engine::model::precision::{DtypeOrAuto, Quantization};
 use juror_engine::model::{DeviceChoice, PrecisionChoice};
 use juror_judge::judge::EngineOptions;
 use juror_judge::judge::build::check_devices;
@@ -25,8 +26,8 @@ pub(super) struct ModelArguments {
     #[arg(long, value_name = "TYPE", help_heading = JUDGE)]
     quantize: Option<Quantization>,
     /// What keys and values are stored in: f32, f16, bf16, or fp8 on an NVIDIA GPU
-    #[arg(long, value_name = "TYPE", help_heading = JUDGE)]
-    kv_dtype: Option<KvType>,
+    #[arg(long, value_name = "TYPE", value_parser = PrecisionChoice::parse_kv, help_heading = JUDGE)]
+    kv_dtype: Option<DType>,
 }
 
 impl ModelArguments {

@@ -56,5 +56,5 @@ fn parse_share(text: &str) -> Result<f64, String> {
 
 fn modes() -> impl TypedValueParser<Value = RulesMode> {
     use RulesMode::{Fallback, First, Off, Only};
-    one_of([Fallback, First, Only, Off].map(|mode| (mode.as_str(), "", mode)))
+    one_of([Fallback, First, Only, Off].map(|mode| (mode.name(), "", mode)))
 }

@@ -299,7 +299,7 @@ fn panel(arguments: &ServeArguments, file: &Path) -> Result<(Served, Answerer), 
     let (all, setups) = several(named, |_| Ok(()))?;
     let texts = setups.iter().map(|one| Some(Arc::clone(&one.setup.text)));
     let voting = panel.votes(&texts.collect::<Vec<_>>(), &arguments.verdict);
-    let together = format!("panel, {}", panel.rule.as_str());
+    let together = format!("panel, {}", panel.rule.name());
     let served = Served::of_several(all, voting.yields(), together).or_usage()?;
     Ok((served, Answerer::Panel(setups, voting)))
 }

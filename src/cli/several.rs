@@ -216,7 +216,7 @@ impl PanelFile {
                 .map_or_else(Yields::default, |text| text.protocol.yields()),
             calibration: text
                 .as_ref()
-                .map_or_else(Default::default, |text| text.calibration.clone()),
+                .map_or_else(Default::default, |text| text.judge.calibration.clone()),
         });
         Panel::new(
             self.rule,

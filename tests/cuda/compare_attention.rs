@@ -1,10 +1,11 @@
 //! Attention on the GPU, by plain operations and by our kernels, against the reference on the CPU.
 
-use candle_core::{DType, Device, Tensor};
+use candle_core::{DType, Tensor};
 use juror_engine::model::attention::{self, Attention, AttentionKind, AttentionShape};
 
 use super::attention::CudaAttention;
 use super::paged::{Blocks, Sequence, step};
+use super::reference::reference;
 use super::{BF16, Difference, F32, Tolerance, floats, gpu, random};
 
 /// Heads, key heads, their width, and tokens of a block.
@@ -41,12 +42,12 @@ fn compare_attention(candidate: &Candidate) {
             head_dim,
         };
         let count = 5000 / block_size + 60;
-        let build = |kind, device: &Device, dtype| {
-            attention::build(kind, &shape, count, block_size, device, dtype).unwrap()
-        };
-        let mut reference = build(AttentionKind::Reference, &Device::Cpu, DType::F32);
+        let mut reference = reference(shape, count, block_size, DType::F32);
         let mut ours: Box<dyn Attention> = match candidate.kind {
-            Kind::Plain => build(AttentionKind::Plain, &device, candidate.kv),
+            Kind::Plain => {
+                let (kind, kv) = (AttentionKind::Plain, candidate.kv);
+                attention::build(kind, &shape, count, block_size, &device, kv).unwrap()
+            }
             Kind::Kernels { shared_prefix } => {
                 let cuda = device.as_cuda_device().unwrap();
                 let (kv, prefix) = (candidate.kv, shared_prefix);

@@ -11,6 +11,7 @@ use juror_engine::model::attention::{self, AttentionKind, AttentionShape};
 use juror_judge::judge::build::PagedDecoder;
 
 use super::paged::{Blocks, Sequence, step};
+use super::reference::reference;
 use super::{BF16, BLOCK, CHECKPOINTS, Checkpoint, F32, Tolerance, gpu};
 
 const NEW_TOKENS: usize = 40;
@@ -37,16 +38,10 @@ fn generate(
     let shape = AttentionShape::from(decoder.config());
     let device = decoder.device().clone();
     let prompts = prompts(decoder.config().vocab);
-    let cache = attention::build(
-        kind,
-        &shape,
-        config.blocks,
-        config.block_size,
-        &device,
-        dtype,
-    )
-    .unwrap();
-    generate_with(Box::new(PagedDecoder::new(decoder, cache)), prompts, config)
+    let (blocks, block_size) = (config.blocks, config.block_size);
+    let build = move |blocks| attention::build(kind, &shape, blocks, block_size, &device, dtype);
+    let model = PagedDecoder::with_cache(decoder, blocks, blocks, Box::new(build)).unwrap();
+    generate_with(Box::new(model), prompts, config)
 }
 
 /// Greedy completions of prompts, in their order.
@@ -102,15 +97,7 @@ pub(super) fn run(
 pub(super) fn logits_after(decoder: &Decoder, context: &[u32], long: bool) -> Vec<f32> {
     let shape = AttentionShape::from(decoder.config());
     let count = context.len().div_ceil(BLOCK);
-    let mut cache = attention::build(
-        AttentionKind::Reference,
-        &shape,
-        count,
-        BLOCK,
-        &Device::Cpu,
-        DType::F32,
-    )
-    .unwrap();
+    let mut cache = reference(shape, count, BLOCK, DType::F32);
     let mut sequence = Sequence {
         long,
         ..Blocks::new(count as u32, BLOCK).sequence(context)

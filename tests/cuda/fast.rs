@@ -1,11 +1,11 @@
 //! The decoder's fast path against the decoder on the CPU in f32: logits of every family, in bf16, f16 and FP8, and what the
 //! engine generates with steps that are launched before the last one's tokens are known.
 
-use candle_core::{DType, Device};
+use candle_core::DType;
 use juror_engine::engine::{Drafts, EngineConfig, TokenLogprobs};
-use juror_engine::model::attention::{self, AttentionKind, AttentionShape};
+use juror_engine::model::attention::AttentionShape;
 use juror_engine::model::cuda::linear::check_fp8;
-use juror_engine::model::precision::{KvType, Quantization, WeightType};
+use juror_engine::model::precision::{Quantization, WeightType};
 use juror_engine::model::{Precision, PrecisionChoice};
 use juror_judge::judge::build::{DeviceModel, load_model};
 use serde_json::{Value, json};
@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use super::engines::{generate_with, logits_after, prompts, requests, run, same_but_for_ties};
 use super::paged::{Blocks, Sequence, step};
 use super::random_model::{BLOCK, Random, Stretch, families, few_bits};
+use super::reference::reference;
 use super::{BF16, Difference, Tolerance, floats, gpu};
 
 /// What FP8 may cost: logits of ±5 may differ by this, and all of them on average by an eighth of it.
@@ -24,7 +25,7 @@ fn on_gpu(
     shared_prefix: bool,
     plain: bool,
 ) -> Box<dyn DeviceModel> {
-    load_model(&random.config, &random.weights, &gpu(), precision, plain)
+    load_model(&random.config, &random.weights, &[gpu()], precision, plain)
         .unwrap()
         .with_cache(
             &EngineConfig {
@@ -50,15 +51,7 @@ fn compare(name: &str, random: &Random, model: &mut dyn DeviceModel, allowed: f3
     let most = if name.contains("MoE") { 3.0 } else { allowed };
     let cpu = random.on_cpu();
     let shape = AttentionShape::from(&random.config);
-    let mut cache = attention::build(
-        AttentionKind::Reference,
-        &shape,
-        600,
-        BLOCK,
-        &Device::Cpu,
-        DType::F32,
-    )
-    .unwrap();
+    let mut cache = reference(shape, 600, BLOCK, DType::F32);
     let mut blocks = Blocks::new(600, BLOCK);
     let prompt = |length: usize, salt: usize| -> Vec<u32> {
         (0..length)
@@ -148,7 +141,7 @@ fn logits_of_every_family() {
 #[test]
 fn keys_and_values_beyond_e4m3() {
     let precision = Precision {
-        kv: KvType::F8E4M3,
+        kv: DType::F8E4M3,
         ..Precision::all(DType::BF16)
     };
     let stretched = |keys_and_values, key_biases| {
@@ -169,7 +162,7 @@ fn keys_and_values_beyond_e4m3() {
         compare(&name, &random, &mut *model, FP8);
     }
     let random = stretched(1.0, 400.0);
-    let error = load_model(&random.config, &random.weights, &gpu(), precision, false)
+    let error = load_model(&random.config, &random.weights, &[gpu()], precision, false)
         .err()
         .unwrap()
         .to_string();
@@ -185,7 +178,7 @@ fn keys_and_values_beyond_e4m3() {
 fn logits_in_fp8() {
     for (name, random) in families(&json!({})) {
         let cache = Precision {
-            kv: KvType::F8E4M3,
+            kv: DType::F8E4M3,
             ..Precision::all(DType::BF16)
         };
         let mut model = on_gpu(&random, cache, true, false);

@@ -8,6 +8,8 @@
 
 #[path = "../paged/mod.rs"]
 mod paged;
+#[path = "../paged/reference.rs"]
+mod reference;
 
 mod attention;
 mod compare_attention;

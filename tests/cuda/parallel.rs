@@ -5,7 +5,7 @@ use candle_core::{DType, Device, Tensor};
 use juror_engine::engine::{Engine, EngineConfig, Request};
 use juror_engine::model::precision::WeightType;
 use juror_engine::model::{DeviceChoice, ModelError, Precision};
-use juror_judge::judge::build::{DeviceModel, load_on};
+use juror_judge::judge::build::{DeviceModel, load_model};
 use serde_json::{Value, json};
 
 use crate::random_model::{Random, families, few_bits};
@@ -24,7 +24,7 @@ fn load(
     sizes: &EngineConfig,
 ) -> Result<Box<dyn DeviceModel>, ModelError> {
     let (config, weights) = (&random.config, &random.weights);
-    load_on(config, weights, devices, precision, false)?.with_cache(sizes, true)
+    load_model(config, weights, devices, precision, false)?.with_cache(sizes, true)
 }
 
 /// Sizes of which four devices can have a part.

@@ -42,7 +42,7 @@ fn judge_examples(device: &Device) -> Vec<Verdict> {
     let engine = build_engine(
         &source,
         &text,
-        device,
+        std::slice::from_ref(device),
         &EngineOptions::default(),
         &WorkloadLengths::unknown(&text, max_new_tokens),
         Arc::default(),

@@ -106,7 +106,7 @@ fn engines(count: usize) -> (Arc<JudgeText>, Vec<DeviceEngine>) {
                 engine: build_engine(
                     &source,
                     &text,
-                    &Device::Cpu,
+                    &[Device::Cpu],
                     &sizes,
                     &WorkloadLengths::unknown(&text, NEW_TOKENS),
                     Arc::default(),
@@ -375,7 +375,7 @@ fn an_error_of_our_own_costs_one_sample() {
     let engine = build_engine(
         &source,
         &text,
-        &Device::Cpu,
+        &[Device::Cpu],
         &sizes,
         &WorkloadLengths::unknown(&text, NEW_TOKENS),
         Arc::default(),

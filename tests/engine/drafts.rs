@@ -198,7 +198,7 @@ fn what_drafts_wrote_is_found_by_later_prompts() {
 fn the_built_in_judge_says_the_same_bit_by_bit() {
     let run = |drafts: Drafts, blocks: usize| {
         let (decoder, vocab, build) = tiny(blocks);
-        let model = PagedDecoder::new(decoder, build(blocks).unwrap());
+        let model = PagedDecoder::with_cache(decoder, blocks, blocks, build).unwrap();
         let config = EngineConfig {
             drafts,
             ..tiny_config(blocks)
@@ -246,14 +246,14 @@ proptest! {
         let run = |drafts: Drafts, blocks: usize| {
             let precision = Precision { weights, ..Precision::F32 };
             let decoder = Decoder::load(&model, &Weights::random(&model, seed), &Device::Cpu, precision).unwrap();
-            let cache = attention::build(
-                AttentionKind::Tiled, &AttentionShape::from(&model), blocks, 16, &Device::Cpu, DType::F32,
-            );
+            let shape = AttentionShape::from(&model);
+            let build = move |blocks| attention::build(AttentionKind::Tiled, &shape, blocks, 16, &Device::Cpu, DType::F32);
+            let paged = PagedDecoder::with_cache(decoder, blocks, blocks, Box::new(build)).unwrap();
             let config = EngineConfig {
                 blocks, least_blocks: 1, block_size: 16, max_sequences: 8, token_budget, max_prefill_chunk: 64,
                 context_length: 512, prefix_cache, pinned_prefix: Vec::new(), drafts,
             };
-            let mut engine = Engine::new(Box::new(PagedDecoder::new(decoder, cache.unwrap())), &config).unwrap();
+            let mut engine = Engine::new(Box::new(paged), &config).unwrap();
             let requests = (0..count as u64).map(|id| Request {
                 logprobs: Some(5),
                 prompt: (0..30 + id).map(|at| ((at * 7 + at / 17 * id) % 24) as u32).collect(),

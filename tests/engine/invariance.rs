@@ -83,7 +83,7 @@ fn judge(
     let engine = build_engine(
         &source,
         &text,
-        &device,
+        &[device],
         &sizes,
         &WorkloadLengths::unknown(&text, NEW_TOKENS),
         Arc::default(),

@@ -424,7 +424,7 @@ pub(crate) fn tiny_config(blocks: usize) -> EngineConfig {
 fn the_real_model_says_the_same_with_lag() {
     let run = |lag: bool, blocks: usize| {
         let (decoder, vocab, build) = tiny(blocks);
-        let model = PagedDecoder::new(decoder, build(blocks).unwrap());
+        let model = PagedDecoder::with_cache(decoder, blocks, blocks, build).unwrap();
         let (requests, config) = (tiny_requests(vocab), tiny_config(blocks));
         if lag {
             let mut engine = Engine::new(Box::new(Lagging::new(model, true)), &config).unwrap();

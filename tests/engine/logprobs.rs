@@ -1,8 +1,8 @@
 //! Log-probabilities are those of the token beside them, by the whole vocabulary, however they were computed.
 
-use candle_core::{DType, Device};
+use candle_core::DType;
 use juror_engine::engine::{Completion, Drafts, Engine, EngineConfig, Request, Sampling};
-use juror_engine::model::attention::{self, AttentionKind, AttentionShape};
+use juror_engine::model::attention::AttentionShape;
 use juror_engine::model::{BatchRow, Decoder, StepBatch};
 use juror_judge::judge::build::PagedDecoder;
 use proptest::prelude::*;
@@ -11,6 +11,7 @@ use crate::lag::{Lagging, mixed_requests, run_requests, tiny, tiny_config, tiny_
 use crate::reader::{
     EOS, Scripted, config, expected_guided, logits_after, prompts, reader, request, run,
 };
+use crate::reference::reference;
 
 /// Log-softmax, as plainly as it can be written.
 fn log_softmax(logits: &[f32]) -> Vec<f64> {
@@ -134,8 +135,7 @@ fn logits_by_decoder(decoder: &Decoder, tokens: &[u32], count: usize) -> Vec<Vec
     let n = tokens.len();
     let blocks = n.div_ceil(16);
     let shape = AttentionShape::from(decoder.config());
-    let kind = AttentionKind::Reference;
-    let mut cache = attention::build(kind, &shape, blocks, 16, &Device::Cpu, DType::F32).unwrap();
+    let mut cache = reference(shape, blocks, 16, DType::F32);
     let batch = StepBatch {
         tokens: tokens.to_vec(),
         positions: (0..n as u32).collect(),
@@ -159,7 +159,7 @@ fn those_of_the_built_in_judge_are_its_decoders() {
     let (alone, ..) = tiny(0);
     for (lag, blocks) in [(false, 100), (true, 20)] {
         let (decoder, vocab, build) = tiny(blocks);
-        let model = PagedDecoder::new(decoder, build(blocks).unwrap());
+        let model = PagedDecoder::with_cache(decoder, blocks, blocks, build).unwrap();
         let config = EngineConfig {
             max_prefill_chunk: 9,
             ..tiny_config(blocks)
@@ -192,7 +192,7 @@ fn those_of_the_built_in_judge_are_its_decoders() {
 fn asking_for_them_changes_no_token() {
     let run = |asks: bool| {
         let (decoder, vocab, build) = tiny(40);
-        let model = PagedDecoder::new(decoder, build(40).unwrap());
+        let model = PagedDecoder::with_cache(decoder, 40, 40, build).unwrap();
         let mut engine = Engine::new(Box::new(model), &tiny_config(40)).unwrap();
         let mut requests = tiny_requests(vocab);
         for request in &mut requests {

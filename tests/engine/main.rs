@@ -20,6 +20,9 @@ use juror_engine::model::ModelError;
 use juror_engine::model::batch::StepBatch;
 use proptest::prelude::*;
 
+#[path = "../paged/reference.rs"]
+mod reference;
+
 mod attacks;
 mod constrained;
 mod devices;

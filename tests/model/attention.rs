@@ -3,6 +3,7 @@
 
 // Comparisons are of bits where they are exact, which is the point.
 use crate::paged::{Blocks, Sequence, step};
+use crate::reference::reference;
 use candle_core::{DType, Device, Tensor};
 use juror_engine::model::StepBatch;
 use juror_engine::model::attention::{
@@ -20,11 +21,9 @@ const TOLERANCE: f32 = 1e-5;
 /// Of layer after layer.
 const WINDOWS: [Option<usize>; 3] = [None, Some(23), Some(100)];
 
-const KINDS: [AttentionKind; 3] = [
-    AttentionKind::Reference,
-    AttentionKind::Tiled,
-    AttentionKind::Plain,
-];
+/// Implementations of attention; none is the reference.
+const KINDS: [Option<AttentionKind>; 3] =
+    [None, Some(AttentionKind::Tiled), Some(AttentionKind::Plain)];
 
 fn with_dtypes<T: Clone, const N: usize>(cases: [T; N]) -> impl Iterator<Item = (T, DType)> {
     cases
@@ -77,15 +76,20 @@ fn run(
         .collect()
 }
 
-/// An attention and its cache on the CPU.
+/// An attention and its cache on the CPU; the reference where no kind is named.
 pub(crate) fn build(
-    kind: AttentionKind,
+    kind: impl Into<Option<AttentionKind>>,
     shape: &AttentionShape,
     blocks: usize,
     block_size: usize,
     dtype: DType,
 ) -> Box<dyn Attention> {
-    attention::build(kind, shape, blocks, block_size, &Device::Cpu, dtype).unwrap()
+    match kind.into() {
+        Some(kind) => {
+            attention::build(kind, shape, blocks, block_size, &Device::Cpu, dtype).unwrap()
+        }
+        None => reference(*shape, blocks, block_size, dtype),
+    }
 }
 
 fn worst(a: &Tensor, b: &Tensor) -> f32 {
@@ -229,7 +233,7 @@ fn merged_parts_equal_the_whole() {
     let all = {
         let mut blocks = Blocks::new(20, 16);
         let mut sequence = blocks.sequence(&text);
-        let mut cache = build(AttentionKind::Reference, &shape, 20, 16, DType::F32);
+        let mut cache = build(None, &shape, 20, 16, DType::F32);
         run(&mut *cache, &shape, &step(&mut [(&mut sequence, 200)], 16)).remove(0)
     };
     // The last query over keys 0..cut, and over the others alone: the same vectors, put into sequences of their own.

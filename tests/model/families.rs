@@ -10,7 +10,6 @@ use candle_nn::VarBuilder;
 use candle_transformers::models::{glm4, glm4_new, llama, mistral, phi3, qwen2, qwen3_moe};
 use juror_engine::checkpoint::{ModelConfig, Weights};
 use juror_engine::model::attention::{AttentionKind, AttentionShape};
-use juror_engine::model::precision::KvType;
 use juror_engine::model::{Decoder, Precision, PrecisionChoice};
 use serde_json::{Value, json};
 
@@ -311,7 +310,7 @@ fn weights_in_fp8_are_multiplied_with_their_blocks_scales() {
     let as_type = |dtype, folder: &tempfile::TempDir| {
         let choice = PrecisionChoice {
             dtype: Some(dtype),
-            kv: Some(KvType::F32),
+            kv: Some(DType::F32),
             ..PrecisionChoice::default()
         };
         let precision = choice.resolve(&Device::Cpu, DType::BF16).unwrap();

@@ -13,6 +13,8 @@ mod common;
 mod gguf_writer;
 #[path = "../paged/mod.rs"]
 mod paged;
+#[path = "../paged/reference.rs"]
+mod reference;
 
 mod adapters;
 mod attention;

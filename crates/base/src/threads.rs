@@ -6,6 +6,7 @@
 
 use std::io;
 use std::sync::mpsc::{Sender, channel};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle, sleep};
 use std::time::Duration;
 
@@ -51,6 +52,11 @@ pub enum PoolError {
 /// Turns the system's refusal into an error that says what to do.
 pub fn refused(purpose: &'static str) -> impl FnOnce(io::Error) -> ThreadError {
     move |source| ThreadError { purpose, source }
+}
+
+/// Locks. What panics is caught by whoever runs it, and leaves nothing half done behind a lock.
+pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Starts the pool that everything in parallel runs in, with fewer threads than it should have where the system allows no

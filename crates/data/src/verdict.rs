@@ -11,7 +11,7 @@ use crate::rubric::CriterionVerdict;
 named! {
     /// The one state every judged sample ends in.
     #[derive(
-        Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+        Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
     )]
     #[serde(rename_all = "snake_case")]
     pub enum Status {
@@ -26,6 +26,7 @@ named! {
         /// The judge was less sure of its verdict than asked for (`--min-confidence`).
         Unsure = "unsure",
         /// The sample could not be processed; `error` says why.
+        #[default]
         Failed = "failed",
     }
 }
@@ -163,7 +164,7 @@ pub struct Raw {
 }
 
 /// The verdict on one trial of one sample: a line of `verdicts.jsonl`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Verdict {
     /// The sample's id.

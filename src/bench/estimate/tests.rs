@@ -24,7 +24,8 @@ fn estimate(shape: &str, tokens: Tokens) -> Estimate {
         bandwidth: 1e11,
     };
     let footprint = MemoryFootprint::new(&config, precision, &Device::Cpu);
-    Estimate::new(&tokens, &config, precision, 0, &engine, ceiling, &footprint)
+    let model = (&config, 1);
+    Estimate::new(&tokens, model, precision, 0, &engine, ceiling, &footprint)
 }
 
 #[test]
@@ -53,6 +54,12 @@ fn more_work_takes_longer_and_larger_models_more_memory() {
     let ratio = twice.output_seconds / large.output_seconds;
     assert!((2.0..2.2).contains(&ratio), "{ratio}");
     assert!(large.memory().starts_with('1'), "{}", large.memory());
+    assert!(!large.memory().contains("each"), "{}", large.memory());
+    let of_two = Estimate { parts: 2, ..large }.memory();
+    assert!(
+        of_two.contains(" GB on each of 2 GPUs (weights "),
+        "{of_two}"
+    );
 }
 
 #[test]

@@ -103,7 +103,7 @@ pub(in crate::cli) fn run(arguments: ExportBatchArguments) -> Result<u8, Failure
         .map(rejected_path);
     let file = output::open(&mut outputs, out.as_ref(), Mark::BATCH)?;
     let rejected = output::open(&mut outputs, rejected.as_ref(), Mark::REJECTED)?;
-    let known = known_judge_named(&arguments.model_name).or_fail()?;
+    let known = known_judge_named(&arguments.model_name);
     let of_known = known.map(|judge| judge.protocol.as_str());
     let (protocol, template) = arguments.prompt.resolve(of_known).or_usage()?;
     let of_chat = [

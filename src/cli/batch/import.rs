@@ -142,8 +142,8 @@ fn resolve(arguments: ImportBatchArguments) -> Result<(Session, BadLines), Failu
         .as_ref()
         .map(|name| download::resolve(name, Want::Description));
     let source = source.transpose()?;
-    let own = source.as_ref().map(default_protocol).transpose();
-    let (protocol, template) = arguments.prompt.resolve(own.or_usage()?).or_usage()?;
+    let own = source.as_ref().map(default_protocol);
+    let (protocol, template) = arguments.prompt.resolve(own).or_usage()?;
     let settings = ChatSettings {
         style,
         ..ChatSettings::default()

@@ -210,7 +210,7 @@ impl JudgeChoice {
     ) -> anyhow::Result<(Arc<dyn Protocol>, PromptTemplate)> {
         let protocol = match (named, model) {
             (Some(protocol), _) => protocol,
-            (None, Some(model)) => protocol::resolve(model.default_protocol()?)?,
+            (None, Some(model)) => protocol::resolve(model.default_protocol())?,
             (None, None) => protocol::resolve("prime")?,
         };
         self.prompt.with_template(protocol)

@@ -13,8 +13,8 @@ use juror_engine::checkpoint::{ModelConfig, ModelSource, Weights};
 use juror_engine::model::memory::{MemoryFootprint, free_memory};
 use juror_engine::model::precision::StoredAs;
 use juror_judge::judge::build::{WorkloadLengths, engine_config, packed_numbers};
-use juror_judge::judge::jobs::{self, cut_positions};
-use juror_judge::judge::prompt::{TokenCount, TooLong};
+use juror_judge::judge::jobs::{self, batches};
+use juror_judge::judge::prompt::TokenCount;
 use juror_judge::judge::session::ModelRun;
 use juror_judge::judge::{JudgeText, Session};
 
@@ -45,9 +45,7 @@ pub(super) fn print(session: &Session) -> anyhow::Result<()> {
     let mut sorted: Vec<usize> = Vec::with_capacity(samples.count());
     let (mut too_long, mut uncounted) = (0, 0);
     let positions: Vec<usize> = (0..samples.count()).collect();
-    let mut rest = positions.as_slice();
-    while !rest.is_empty() {
-        let now = cut_positions(&mut rest, samples, DRY_RUN_AT_ONCE);
+    for now in batches(&positions, |at| at, samples, DRY_RUN_AT_ONCE) {
         let prompts: Result<Vec<_>, _> = samples
             .fetch(now)?
             .par_iter()
@@ -58,7 +56,7 @@ pub(super) fn print(session: &Session) -> anyhow::Result<()> {
             .collect();
         for prompt in prompts? {
             too_long += usize::from(prompt.is_err());
-            match prompt.map_err(|TooLong { tokens }| tokens) {
+            match prompt {
                 Ok(length) | Err(TokenCount::Exactly(length)) => sorted.push(length),
                 Err(TokenCount::AtLeast(_)) => uncounted += 1,
             }
@@ -147,17 +145,17 @@ fn estimate(
         let choice = model.devices.first().copied().unwrap_or_default();
         let device = choice.open()?;
         // Of several devices that hold a model each has a part.
-        let config = &model.engine.part(config)?;
+        let (whole, config) = (config, &model.engine.part(config)?);
+        let parts = model.engine.tensor_parallel.unwrap_or(1).max(1);
         let weights = Weights::open(source);
         // A model on the hub may have come without its weights: then they are mostly bf16.
         let stored = weights
             .as_ref()
-            .map_or_else(|_| StoredAs::expected(config), StoredAs::from);
+            .map_or_else(|_| StoredAs::expected(whole), StoredAs::from);
         let precision = model.engine.precision.resolve(&device, stored)?;
         let packed = weights.as_ref().map_or(0, |weights| {
             let plain = model.engine.plain_operations;
-            packed_numbers(config, weights, &device, precision, plain)
-                / model.engine.tensor_parallel.unwrap_or(1)
+            packed_numbers(config, weights, &device, precision, plain) / parts
         });
         let jobs = jobs::by_question(&session.loaded.samples, session.options.trials, |_, _| {
             false
@@ -175,7 +173,13 @@ fn estimate(
         let ceiling = Ceiling::measure(&device, precision)?;
         let footprint = MemoryFootprint::new(config, precision, &device);
         let estimate = Estimate::new(
-            &tokens, config, precision, packed, &engine, ceiling, &footprint,
+            &tokens,
+            (config, parts),
+            precision,
+            packed,
+            &engine,
+            ceiling,
+            &footprint,
         );
         Ok(vec![
             format!(
@@ -185,7 +189,7 @@ fn estimate(
                 Seconds(estimate.output_seconds),
                 ceiling.flops / 1e9,
                 ceiling.bandwidth / 1e9,
-                if model.engine.tensor_parallel.is_some_and(|count| count > 1) {
+                if parts > 1 {
                     ", for its part of the model, without sums over the devices"
                 } else if model.devices.len() > 1 {
                     ", as if it were the only device"

@@ -77,13 +77,13 @@ impl ResolvedJudge {
                     read_text(path).with_context(|| format!("could not read {}", path.display()));
                 let calibration = Calibration::parse(&read.or_usage()?)
                     .map_err(|why| anyhow!("{}: {why}", path.display()));
-                text.calibration = calibration.or_usage()?;
-                let notes = text.calibration.notes.iter();
+                text.judge.calibration = calibration.or_usage()?;
+                let notes = text.judge.calibration.notes.iter();
                 let notes = notes.map(|note| format!("{}: {note}", path.display()));
                 text.notes.extend(notes);
             }
             let like = match model.origin() {
-                None if asks_by_default => named_like(Path::new(&choice.model)).or_fail()?,
+                None if asks_by_default => named_like(Path::new(&choice.model)),
                 _ => None,
             };
             if let Some(judge) = like.filter(|judge| judge.protocol != protocol.name()) {

@@ -17,7 +17,7 @@ pub(super) fn print(session: &Session, summary: &Summary, quiet: bool) {
         ));
     }
     let outside = summary.count(Status::OutOfDomain);
-    let domain = session.text().and_then(|text| text.domain.as_ref());
+    let domain = session.text().and_then(|text| text.judge.domain.as_ref());
     if let (false, 1.., Some(domain)) = (quiet, outside, domain) {
         say(&format!(
             "{outside} of {} are outside what `{name}` knows ({}) and have no reward; use --model with a larger judge for them, \

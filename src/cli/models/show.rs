@@ -29,7 +29,7 @@ type Rows = Vec<(&'static str, String)>;
 /// Prints a model's properties. The weights of a model on the hub are not fetched. A model that `juror judge` would refuse
 /// is an error, after the properties that are known.
 pub(super) fn show(out: &mut StdoutLock, model: &str, hash: bool) -> Result<(), Failure> {
-    let judge = known_judges::find(model.split('@').next().unwrap_or(model)).or_fail()?;
+    let judge = known_judges::find(model.split('@').next().unwrap_or(model));
     let source = match download::resolve(model, Want::Description) {
         Ok(source) => source,
         Err(failure) => {
@@ -45,9 +45,7 @@ pub(super) fn show(out: &mut StdoutLock, model: &str, hash: bool) -> Result<(), 
         (_, None) => None,
         _ if source.adapter().is_some() => None,
         (Some(judge), Some(_)) => Some(judge),
-        (None, Some(origin)) => {
-            known_judges::find(origin.split('@').next().unwrap_or_default()).or_fail()?
-        }
+        (None, Some(origin)) => known_judges::find(origin.split('@').next().unwrap_or_default()),
     };
     let mut rows = judge.map(known_rows).unwrap_or_default();
     if let Some(origin) = source.origin() {

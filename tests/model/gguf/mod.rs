@@ -13,7 +13,7 @@ use candle_core::quantized::{GgmlDType, QTensor};
 use candle_core::{DType, Device, Tensor};
 use juror_engine::checkpoint::{ModelConfig, Weights};
 use juror_engine::model::attention::{AttentionKind, AttentionShape};
-use juror_engine::model::precision::{KvType, PrecisionChoice, Quantization, WeightType};
+use juror_engine::model::precision::{PrecisionChoice, Quantization, WeightType};
 use juror_engine::model::{Decoder, Precision};
 use serde_json::{Value as Json, json};
 use tempfile::TempDir;
@@ -57,7 +57,7 @@ fn logits(model: &Path, choice: PrecisionChoice, chunk: usize) -> Vec<Vec<u32>> 
     let precision = choice.resolve(&Device::Cpu, &weights).unwrap();
     // What is compared here is weights.
     let precision = Precision {
-        kv: KvType::F32,
+        kv: DType::F32,
         ..precision
     };
     let decoder = Decoder::load(&config, &weights, &Device::Cpu, precision).unwrap();

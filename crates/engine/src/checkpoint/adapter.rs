@@ -36,26 +36,7 @@ const OTHER_KINDS: [(&str, &str); 9] = [
 ];
 
 /// Keys that change nothing of a merged model: which layers were adapted shows in the file, and the rest is about training.
-const WITHOUT_EFFECT: [&str; 18] = [
-    "auto_mapping",
-    "bias",
-    "corda_config",
-    "eva_config",
-    "exclude_modules",
-    "fan_in_fan_out",
-    "inference_mode",
-    "layers_pattern",
-    "layers_to_transform",
-    "loftq_config",
-    "lora_dropout",
-    "lora_ga_config",
-    "megatron_config",
-    "megatron_core",
-    "modules_to_save",
-    "peft_version",
-    "qalora_group_size",
-    "runtime_config",
-];
+const WITHOUT_EFFECT: &str = include_str!("adapter_keys_without_effect.txt");
 
 /// An adapter's description.
 #[derive(Debug)]
@@ -112,7 +93,7 @@ impl Adapter {
                               the adapter with peft and save it again, which writes Safetensors"
                         .into(),
                 },
-                None => CheckpointError::MissingFile { folder: folder.into(), file: ADAPTER_WEIGHTS.into() },
+                None => CheckpointError::missing(folder, ADAPTER_WEIGHTS),
             });
         }
         let text = |key| keys.get(key).and_then(Value::as_str).map(str::to_owned);
@@ -153,7 +134,7 @@ impl Adapter {
                 ));
             }
         }
-        for key in WITHOUT_EFFECT {
+        for key in WITHOUT_EFFECT.lines() {
             keys.get(key);
         }
         // Which layers were meant.

@@ -93,6 +93,23 @@ pub enum CheckpointError {
 }
 
 impl CheckpointError {
+    /// A file that could not be read.
+    pub fn reading(path: impl Into<String>) -> impl Fn(std::io::Error) -> Self {
+        let path = path.into();
+        move |source| Self::Io {
+            path: path.clone(),
+            source,
+        }
+    }
+
+    /// A file that a model's folder lacks.
+    pub(crate) fn missing(folder: impl Into<PathBuf>, file: &str) -> Self {
+        Self::MissingFile {
+            folder: folder.into(),
+            file: file.into(),
+        }
+    }
+
     /// A hub's error that also says that `path` does not exist here, if its folder does.
     #[must_use]
     pub fn of_path(self, path: &Path) -> Self {

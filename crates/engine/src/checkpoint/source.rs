@@ -114,10 +114,7 @@ impl ModelSource {
         }
         unsuitable::refuse_adapter(folder, safetensors)?;
         if !source.has(CONFIG_FILE) {
-            return Err(CheckpointError::MissingFile {
-                folder: folder.into(),
-                file: CONFIG_FILE.into(),
-            });
+            return Err(CheckpointError::missing(folder, CONFIG_FILE));
         }
         if !safetensors {
             // Checked only where there are no other weights.
@@ -230,37 +227,21 @@ impl ModelSource {
         match self {
             Self::Adapted(model) => model.holder(file).read_text(file),
             Self::Embedded(model) => {
-                model
-                    .text(file)
-                    .map(str::to_owned)
-                    .ok_or_else(|| CheckpointError::MissingFile {
-                        folder: model.name.into(),
-                        file: file.into(),
-                    })
+                let text = model.text(file).map(str::to_owned);
+                text.ok_or_else(|| CheckpointError::missing(model.name, file))
             }
             Self::Gguf(model) => {
-                model
-                    .text(file)
-                    .map(str::to_owned)
-                    .ok_or_else(|| CheckpointError::MissingFile {
-                        folder: model.path().into(),
-                        file: file.into(),
-                    })
+                let text = model.text(file).map(str::to_owned);
+                text.ok_or_else(|| CheckpointError::missing(model.path(), file))
             }
             Self::Folder(folder) => {
                 let path = folder.join(file);
                 if !path.is_file() {
-                    return Err(CheckpointError::MissingFile {
-                        folder: folder.clone(),
-                        file: file.into(),
-                    });
+                    return Err(CheckpointError::missing(folder, file));
                 }
                 unsuitable::refuse_pointer(&path)?;
-                let io = |source| CheckpointError::Io {
-                    path: path.display().to_string(),
-                    source,
-                };
-                let length = path.metadata().map_err(io)?.len();
+                let io = CheckpointError::reading(path.display().to_string());
+                let length = path.metadata().map_err(&io)?.len();
                 if length > MAX_TEXT {
                     return Err(io(std::io::Error::other(format!(
                         "it has {length} bytes, more than {MAX_TEXT}: it is not what its name says"
@@ -312,20 +293,10 @@ impl ModelSource {
             hasher.update(text.as_bytes());
         }
         for file in weights {
-            let io = |source| CheckpointError::Io {
-                path: self.describe(file),
-                source,
-            };
-            let (mut reader, length) = self.open(file)?;
+            let (reader, length) = self.open(file)?;
             hasher.update(format!("{file}\n{length}\n").as_bytes());
-            let mut buffer = vec![0; 1 << 20];
-            loop {
-                let read = reader.read(&mut buffer).map_err(io)?;
-                if read == 0 {
-                    break;
-                }
-                hasher.update(&buffer[..read]);
-            }
+            let hashed = hasher.update_reader(reader);
+            hashed.map_err(CheckpointError::reading(self.describe(file)))?;
         }
         Ok(hasher.finalize().to_hex().to_string())
     }
@@ -338,29 +309,20 @@ impl ModelSource {
                 WeightFile::Embedded(Cursor::new(model.weights)),
                 model.weights.len() as u64,
             )),
-            Self::Embedded(model) => Err(CheckpointError::MissingFile {
-                folder: model.name.into(),
-                file: file.into(),
-            }),
+            Self::Embedded(model) => Err(CheckpointError::missing(model.name, file)),
             Self::Folder(_) | Self::Gguf(_) => {
-                let io = |source| CheckpointError::Io {
-                    path: self.describe(file),
-                    source,
-                };
                 let (folder, path) = match self {
                     Self::Gguf(model) => (model.path(), model.file(file).map(Path::to_owned)),
                     Self::Folder(folder) => (folder.as_path(), Some(folder.join(file))),
                     Self::Embedded(_) | Self::Adapted(_) => (Path::new(""), None),
                 };
                 let Some(path) = path.filter(|path| path.is_file()) else {
-                    return Err(CheckpointError::MissingFile {
-                        folder: folder.into(),
-                        file: file.into(),
-                    });
+                    return Err(CheckpointError::missing(folder, file));
                 };
                 unsuitable::refuse_pointer(&path)?;
-                let opened = File::open(path).map_err(io)?;
-                let length = opened.metadata().map_err(io)?.len();
+                let io = CheckpointError::reading(self.describe(file));
+                let opened = File::open(path).map_err(&io)?;
+                let length = opened.metadata().map_err(&io)?.len();
                 Ok((WeightFile::File(opened), length))
             }
         }

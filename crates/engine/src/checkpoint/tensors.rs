@@ -35,6 +35,7 @@ pub(crate) enum FeedForwardNames {
     Mixture {
         router: String,
         experts: ExpertNames,
+        sizes: Experts,
     },
 }
 
@@ -102,6 +103,7 @@ impl LayerNames {
                     gate_up: at("mlp.experts.gate_up_proj"),
                     down: at("mlp.experts.down_proj"),
                 },
+                sizes: *experts,
             },
             (Some(experts), _) => FeedForwardNames::Mixture {
                 router: at(if family == Architecture::GptOss {
@@ -114,6 +116,7 @@ impl LayerNames {
                         .map(|expert| gated(&format!("mlp.experts.{expert}")))
                         .collect(),
                 ),
+                sizes: *experts,
             },
         };
         let results = family.norms_results();
@@ -199,8 +202,12 @@ pub(crate) fn expected_tensors(config: &ModelConfig) -> Vec<(String, Vec<usize>)
             list.add(norm, &[hidden]);
         }
         list.add(&names.feed_forward_norm, &[hidden]);
-        match (&names.feed_forward, config.experts) {
-            (FeedForwardNames::Mixture { router, experts }, Some(sizes)) => {
+        match &names.feed_forward {
+            FeedForwardNames::Mixture {
+                router,
+                experts,
+                sizes,
+            } => {
                 list.add(&format!("{router}.weight"), &[sizes.count, hidden]);
                 if config.biases.feed_forward {
                     list.add(&format!("{router}.bias"), &[sizes.count]);
@@ -212,14 +219,12 @@ pub(crate) fn expected_tensors(config: &ModelConfig) -> Vec<(String, Vec<usize>)
                         }
                     }
                     ExpertNames::Together { gate_up, down } => {
-                        list.together(gate_up, &sizes, hidden, 2 * sizes.intermediate);
-                        list.together(down, &sizes, sizes.intermediate, hidden);
+                        list.together(gate_up, sizes, hidden, 2 * sizes.intermediate);
+                        list.together(down, sizes, sizes.intermediate, hidden);
                     }
                 }
             }
-            (FeedForwardNames::Dense(names), _) => list.gated(names, config.intermediate),
-            // Names are those of a mixture only if the configuration has experts.
-            (FeedForwardNames::Mixture { .. }, None) => {}
+            FeedForwardNames::Dense(names) => list.gated(names, config.intermediate),
         }
     }
     list.tensors

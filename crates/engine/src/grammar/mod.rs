@@ -9,7 +9,7 @@ mod source;
 mod tests;
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use llguidance::toktrie::{
     ApproximateTokEnv, INVALID_TOKEN, TokEnv, TokRxInfo, TokTrie, TokenizerEnv,
@@ -19,6 +19,7 @@ use llguidance::{Matcher, ParserFactory};
 use crate::engine::{Allowed, Next, Then, TokenSet};
 use crate::text::tokenizer::{Place, Tokenizer};
 use juror_base::panics;
+use juror_base::threads::lock;
 
 pub use source::GrammarSource;
 
@@ -140,7 +141,7 @@ impl Grammars {
     pub fn get(&self, source: &GrammarSource) -> Result<Arc<Grammar>, GrammarError> {
         let grammar = {
             // A panic while the lock is held leaves the map unchanged.
-            let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut made = lock(&self.made);
             if made.len() >= MOST_KEPT && !made.contains_key(source) {
                 made.clear();
             }
@@ -241,11 +242,6 @@ impl GrammarRun {
         }
         is_whole
     }
-}
-
-fn lock(matcher: &Mutex<Matcher>) -> MutexGuard<'_, Matcher> {
-    // The matcher catches its own panics, so the lock is never poisoned.
-    matcher.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The tokens that may come next; if there are none, or the parser gives up, those that end an answer.

@@ -354,16 +354,13 @@ impl Loader<'_> {
         config: &ModelConfig,
         names: &FeedForwardNames,
     ) -> Result<FeedForward, ModelError> {
-        let (router, experts, sizes) = match (names, config.experts) {
-            (FeedForwardNames::Mixture { router, experts }, Some(sizes)) => {
-                (router, experts, sizes)
-            }
-            (FeedForwardNames::Dense(names), _) => {
-                return Ok(FeedForward::Dense(self.gated(names)?));
-            }
-            (FeedForwardNames::Mixture { .. }, None) => {
-                return Err(ModelError::Unsupported("experts without sizes".into()));
-            }
+        let (router, experts, sizes) = match names {
+            FeedForwardNames::Mixture {
+                router,
+                experts,
+                sizes,
+            } => (router, experts, *sizes),
+            FeedForwardNames::Dense(names) => return Ok(FeedForward::Dense(self.gated(names)?)),
         };
         let router = std::slice::from_ref(router);
         let (router, bias) = self.checkpoint.linear(router, config.biases.feed_forward)?;

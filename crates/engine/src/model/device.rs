@@ -58,9 +58,6 @@ pub fn describe(device: &Device) -> String {
 }
 
 /// Free and total bytes of a device's memory; `None` unless it is a GPU that reports them. Slow: waits for the device.
-///
-/// # Errors
-/// The driver's refusal.
 #[cfg_attr(not(feature = "cuda"), allow(clippy::unnecessary_wraps))]
 pub(crate) fn gpu_memory(device: &Device) -> Result<Option<(usize, usize)>, ModelError> {
     #[cfg(feature = "cuda")]

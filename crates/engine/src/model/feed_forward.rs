@@ -26,9 +26,6 @@ pub(crate) struct Gated {
 
 impl Gated {
     /// From `[N, hidden]` to `[N, hidden]`.
-    ///
-    /// # Errors
-    /// When shapes, dtype or device do not fit.
     pub(crate) fn forward(&self, x: &Tensor) -> candle_core::Result<Tensor> {
         match self.activation {
             Activation::Silu => Linear::feed_forward(&self.gate_up, &self.down, x),
@@ -56,9 +53,6 @@ pub(crate) struct Mixture {
 
 impl Mixture {
     /// From `[N, hidden]` to `[N, hidden]`.
-    ///
-    /// # Errors
-    /// When shapes, dtype or device do not fit.
     pub(crate) fn forward(&self, x: &Tensor) -> Result<Tensor, ModelError> {
         let (n, hidden) = x.dims2()?;
         let logits = self.router.forward(x)?.to_dtype(DType::F32)?;
@@ -89,14 +83,14 @@ impl Mixture {
         let mut out = vec![0.0f32; n * hidden];
         for (expert, (tokens, weights)) in chosen {
             let mut rows = Vec::with_capacity(tokens.len() * hidden);
-            cpu::with_f32(x, |x| {
+            cpu::with_f32([x], |[x]| {
                 for &token in &tokens {
                     rows.extend_from_slice(&x[token as usize * hidden..][..hidden]);
                 }
                 Ok(())
             })?;
             let rows = Tensor::from_vec(rows, (tokens.len(), hidden), x.device())?;
-            cpu::with_f32(&expert.forward(&rows)?, |result| {
+            cpu::with_f32([&expert.forward(&rows)?], |[result]| {
                 for ((&token, weight), result) in
                     tokens.iter().zip(weights).zip(result.chunks_exact(hidden))
                 {
@@ -139,9 +133,6 @@ fn route(logits: &[f32], config: &Experts) -> Vec<(usize, f32)> {
 
 impl FeedForward {
     /// From `[N, hidden]` to `[N, hidden]`.
-    ///
-    /// # Errors
-    /// When shapes, dtype or device do not fit.
     pub(crate) fn forward(&self, x: &Tensor) -> Result<Tensor, ModelError> {
         match self {
             Self::Dense(gated) => Ok(gated.forward(x)?),

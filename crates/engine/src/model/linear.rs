@@ -64,7 +64,7 @@ impl Linear {
                 if inputs != matrix.inputs() {
                     candle_core::bail!("a layer of {} inputs was given {inputs}", matrix.inputs());
                 }
-                let out = cpu::with_f32(x, |x| Ok(matrix.forward(x, rows)))?;
+                let out = cpu::with_f32([x], |[x]| Ok(matrix.forward(x, rows)))?;
                 Tensor::from_vec(out, (rows, matrix.outputs()), x.device())?
             }
             Weight::Dense(weight) => x.matmul(&weight.t()?)?,
@@ -96,7 +96,7 @@ impl Linear {
                 let width = narrow.inputs();
                 let (mut inner, mut gated) = (vec![0.0; ROWS * 2 * width], vec![0.0; ROWS * width]);
                 let mut out = vec![0.0; rows * narrow.outputs()];
-                cpu::with_f32(x, |x| {
+                cpu::with_f32([x], |[x]| {
                     let blocks = x
                         .chunks(ROWS * hidden)
                         .zip(out.chunks_mut(ROWS * narrow.outputs()));

@@ -8,7 +8,7 @@ use candle_nn::{ops, rotary_emb};
 
 use super::attention::AttentionOutput;
 use super::cpu;
-use super::cpu::elementwise::{self, HeadSplit, sigmoid};
+use super::cpu::elementwise::{self, sigmoid};
 
 /// RMS norm over the last dimension of `[N, width]`.
 ///
@@ -18,8 +18,8 @@ pub fn rms_norm(x: &Tensor, weight: &Tensor, eps: f32) -> Result<Tensor> {
     if !cpu::applies(x) {
         return plain::rms_norm(x, weight, eps);
     }
-    let out = cpu::with_f32(x, |x| {
-        cpu::with_f32(weight, |weight| Ok(elementwise::rms_norm(x, weight, eps)))
+    let out = cpu::with_f32([x, weight], |[x, weight]| {
+        Ok(elementwise::rms_norm(x, weight, eps))
     })?;
     Tensor::from_vec(out, x.shape(), x.device())
 }
@@ -32,12 +32,8 @@ pub fn add_rms_norm(x: &Tensor, y: &Tensor, weight: &Tensor, eps: f32) -> Result
     if !cpu::applies(x) {
         return plain::add_rms_norm(x, y, weight, eps);
     }
-    let (sum, out) = cpu::with_f32(x, |x| {
-        cpu::with_f32(y, |y| {
-            cpu::with_f32(weight, |weight| {
-                Ok(elementwise::add_rms_norm(x, y, weight, eps))
-            })
-        })
+    let (sum, out) = cpu::with_f32([x, y, weight], |[x, y, weight]| {
+        Ok(elementwise::add_rms_norm(x, y, weight, eps))
     })?;
     Ok((
         Tensor::from_vec(sum, x.shape(), x.device())?,
@@ -54,7 +50,7 @@ pub fn silu_mul(gate_up: &Tensor) -> Result<Tensor> {
         return plain::silu_mul(gate_up);
     }
     let (rows, width) = gate_up.dims2()?;
-    let out = cpu::with_f32(gate_up, |gate_up| {
+    let out = cpu::with_f32([gate_up], |[gate_up]| {
         Ok(elementwise::silu_mul(gate_up, width / 2))
     })?;
     Tensor::from_vec(out, (rows, width / 2), gate_up.device())
@@ -70,7 +66,7 @@ pub fn clamped_swiglu(gate_up: &Tensor, alpha: f64, limit: f64) -> Result<Tensor
         return plain::clamped_swiglu(gate_up, alpha, limit);
     }
     let (rows, width) = gate_up.dims2()?;
-    let out = cpu::with_f32(gate_up, |gate_up| {
+    let out = cpu::with_f32([gate_up], |[gate_up]| {
         Ok(elementwise::clamped_swiglu(
             gate_up,
             width / 2,
@@ -92,26 +88,22 @@ pub fn share_with_sinks(attended: &AttentionOutput, sinks: &Tensor) -> Result<Te
         return plain::share_with_sinks(attended, sinks);
     }
     let head_dim = output.dim(2)?;
-    let out = cpu::with_f32(output, |output| {
-        cpu::with_f32(lse, |lse| {
-            cpu::with_f32(sinks, |sinks| {
-                let mut out = output.to_vec();
-                let shares = lse.iter().zip(sinks.iter().cycle());
-                for (head, (lse, sink)) in out.chunks_exact_mut(head_dim).zip(shares) {
-                    let share = sigmoid(lse - sink);
-                    for x in head {
-                        *x *= share;
-                    }
-                }
-                Ok(out)
-            })
-        })
+    let out = cpu::with_f32([output, lse, sinks], |[output, lse, sinks]| {
+        let mut out = output.to_vec();
+        let shares = lse.iter().zip(sinks.iter().cycle());
+        for (head, (lse, sink)) in out.chunks_exact_mut(head_dim).zip(shares) {
+            let share = sigmoid(lse - sink);
+            for x in head {
+                *x *= share;
+            }
+        }
+        Ok(out)
     })?;
     Tensor::from_vec(out, output.shape(), output.device())
 }
 
 /// What [`split_heads`] must know of a layer and a step.
-pub struct Heads<'a> {
+pub struct Heads<'a, T: ?Sized = Tensor> {
     /// Query heads.
     pub heads: usize,
     /// Key heads, which are also the value heads.
@@ -119,13 +111,33 @@ pub struct Heads<'a> {
     /// Width of a head.
     pub head_dim: usize,
     /// Norm weights of queries and keys, `[head_dim]`, if the model has them.
-    pub norms: Option<(&'a Tensor, &'a Tensor)>,
+    pub norms: Option<(&'a T, &'a T)>,
     /// The norms' epsilon.
     pub eps: f32,
     /// Cosines of the step's positions, `[N, head_dim / 2]`.
-    pub cos: &'a Tensor,
+    pub cos: &'a T,
     /// Sines of the step's positions, `[N, head_dim / 2]`.
-    pub sin: &'a Tensor,
+    pub sin: &'a T,
+}
+
+impl Heads<'_> {
+    /// The same with numbers in place of tensors.
+    fn with<'a>(
+        &self,
+        norms: Option<(&'a [f32], &'a [f32])>,
+        cos: &'a [f32],
+        sin: &'a [f32],
+    ) -> Heads<'a, [f32]> {
+        Heads {
+            heads: self.heads,
+            kv_heads: self.kv_heads,
+            head_dim: self.head_dim,
+            norms,
+            eps: self.eps,
+            cos,
+            sin,
+        }
+    }
 }
 
 /// Splits a fused projection `[N, (heads + 2 · kv_heads) · head_dim]` into queries `[N, heads, head_dim]`, keys and values
@@ -137,38 +149,17 @@ pub fn split_heads(qkv: &Tensor, heads: &Heads) -> Result<(Tensor, Tensor, Tenso
     if !cpu::applies(qkv) {
         return plain::split_heads(qkv, heads);
     }
-    let with = |norms: Option<(&[f32], &[f32])>| {
-        cpu::with_f32(qkv, |qkv| {
-            cpu::with_f32(heads.cos, |cos| {
-                cpu::with_f32(heads.sin, |sin| {
-                    let &Heads {
-                        heads,
-                        kv_heads,
-                        head_dim,
-                        eps,
-                        ..
-                    } = heads;
-                    Ok(elementwise::split_heads(
-                        qkv,
-                        &HeadSplit {
-                            heads,
-                            kv_heads,
-                            head_dim,
-                            norms,
-                            eps,
-                            cos,
-                            sin,
-                        },
-                    ))
-                })
-            })
-        })
-    };
     let (q, k, v) = match heads.norms {
-        Some((q_norm, k_norm)) => cpu::with_f32(q_norm, |q_norm| {
-            cpu::with_f32(k_norm, |k_norm| with(Some((q_norm, k_norm))))
+        Some((q, k)) => cpu::with_f32(
+            [qkv, heads.cos, heads.sin, q, k],
+            |[qkv, cos, sin, q, k]| {
+                let heads = heads.with(Some((q, k)), cos, sin);
+                Ok(elementwise::split_heads(qkv, &heads))
+            },
+        )?,
+        None => cpu::with_f32([qkv, heads.cos, heads.sin], |[qkv, cos, sin]| {
+            Ok(elementwise::split_heads(qkv, &heads.with(None, cos, sin)))
         })?,
-        None => with(None)?,
     };
     let (n, device) = (qkv.dim(0)?, qkv.device());
     Ok((

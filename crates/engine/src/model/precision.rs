@@ -223,66 +223,6 @@ impl fmt::Display for WeightType {
     }
 }
 
-/// How keys and values are stored in the cache.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum KvType {
-    /// 4 bytes a number.
-    F32,
-    /// IEEE half precision.
-    F16,
-    /// The upper half of an f32.
-    BF16,
-    /// E4M3; CUDA only.
-    F8E4M3,
-}
-
-impl KvType {
-    /// The tensor type of the cache.
-    pub fn dtype(self) -> DType {
-        match self {
-            Self::F32 => DType::F32,
-            Self::F16 => DType::F16,
-            Self::BF16 => DType::BF16,
-            Self::F8E4M3 => DType::F8E4M3,
-        }
-    }
-
-    /// The type that holds values of a dtype unchanged.
-    pub(crate) fn of(dtype: DType) -> Self {
-        match dtype {
-            DType::F16 => Self::F16,
-            DType::BF16 => Self::BF16,
-            DType::F8E4M3 => Self::F8E4M3,
-            _ => Self::F32,
-        }
-    }
-}
-
-impl fmt::Display for KvType {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::F32 => "f32",
-            Self::F16 => "f16",
-            Self::BF16 => "bf16",
-            Self::F8E4M3 => "fp8",
-        })
-    }
-}
-
-impl FromStr for KvType {
-    type Err = ModelError;
-
-    fn from_str(text: &str) -> Result<Self, ModelError> {
-        Ok(match text {
-            "f32" => Self::F32,
-            "f16" => Self::F16,
-            "bf16" => Self::BF16,
-            "fp8" => Self::F8E4M3,
-            _ => return Err(unknown("KV type", text, "f32, f16, bf16 or fp8")),
-        })
-    }
-}
-
 /// `--quantize`
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Quantization {
@@ -324,8 +264,8 @@ pub struct PrecisionChoice {
     pub dtype: DtypeOrAuto,
     /// `--quantize`.
     pub quantize: Option<Quantization>,
-    /// `--kv-dtype`.
-    pub kv: Option<KvType>,
+    /// `--kv-dtype`: F32, F16, BF16 or F8E4M3.
+    pub kv: Option<DType>,
 }
 
 impl PrecisionChoice {
@@ -343,6 +283,20 @@ impl PrecisionChoice {
         }))
     }
 
+    /// Parses `--kv-dtype`.
+    ///
+    /// # Errors
+    /// [`ModelError::Unsupported`] with the valid names.
+    pub fn parse_kv(text: &str) -> Result<DType, ModelError> {
+        Ok(match text {
+            "f32" => DType::F32,
+            "f16" => DType::F16,
+            "bf16" => DType::BF16,
+            "fp8" => DType::F8E4M3,
+            _ => return Err(unknown("KV type", text, "f32, f16, bf16 or fp8")),
+        })
+    }
+
     /// What the user asked for, in words; `None` if nothing. It is part of a run's identity, since other rounding may give
     /// other verdicts.
     pub fn describe(&self) -> Option<String> {
@@ -353,7 +307,7 @@ impl PrecisionChoice {
             Quantization::Stored => "quantize stored".to_owned(),
         });
         let dtype = self.dtype.map(|dtype| format!("dtype {}", dtype.as_str()));
-        let kv = self.kv.map(|kv| format!("kv-dtype {kv}"));
+        let kv = self.kv.map(|kv| format!("kv-dtype {}", kv_name(kv)));
         let parts: Vec<String> = [dtype, quantize, kv].into_iter().flatten().collect();
         (!parts.is_empty()).then(|| parts.join(", "))
     }
@@ -384,7 +338,7 @@ impl PrecisionChoice {
         let is_cuda = matches!(place, DeviceLocation::Cuda { .. });
         let in_blocks = matches!(stored, WeightType::Stored { .. });
         let refuse = |message: &str| Err(ModelError::Unsupported(message.into()));
-        if self.kv == Some(KvType::F8E4M3) && !is_cuda {
+        if self.kv == Some(DType::F8E4M3) && !is_cuda {
             return refuse("--kv-dtype fp8 needs an NVIDIA GPU; elsewhere use f32, f16 or bf16");
         }
         if place == DeviceLocation::Cpu {
@@ -412,10 +366,10 @@ impl PrecisionChoice {
                 (None, dtype) => dtype.map_or(stored, WeightType::exact),
             };
             let kv = self.kv.unwrap_or(match (self.quantize, self.dtype) {
-                (_, Some(dtype)) => KvType::of(dtype),
-                (Some(_), None) => KvType::F16,
-                (None, None) if in_blocks => KvType::F16,
-                (None, None) => KvType::F32,
+                (_, Some(dtype)) => dtype,
+                (Some(_), None) => DType::F16,
+                (None, None) if in_blocks => DType::F16,
+                (None, None) => DType::F32,
             });
             return Ok(Precision {
                 compute: DType::F32,
@@ -446,8 +400,16 @@ impl PrecisionChoice {
         Ok(Precision {
             compute,
             weights,
-            kv: self.kv.unwrap_or(KvType::of(compute)),
+            kv: self.kv.unwrap_or(compute),
         })
+    }
+}
+
+/// A type of keys and values as the command line has it.
+fn kv_name(kv: DType) -> &'static str {
+    match kv {
+        DType::F8E4M3 => "fp8",
+        other => other.as_str(),
     }
 }
 
@@ -459,7 +421,7 @@ pub struct Precision {
     /// Weights of linear layers, and the embedding table if it is the output head too.
     pub weights: WeightType,
     /// Keys and values.
-    pub kv: KvType,
+    pub kv: DType,
 }
 
 impl Precision {
@@ -467,7 +429,7 @@ impl Precision {
     pub const F32: Self = Self {
         compute: DType::F32,
         weights: WeightType::F32,
-        kv: KvType::F32,
+        kv: DType::F32,
     };
 
     /// One dtype throughout.
@@ -475,14 +437,15 @@ impl Precision {
         Self {
             compute: dtype,
             weights: WeightType::exact(dtype),
-            kv: KvType::of(dtype),
+            kv: dtype,
         }
     }
 }
 
 impl fmt::Display for Precision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} weights, {} keys and values", self.weights, self.kv)
+        let kv = kv_name(self.kv);
+        write!(f, "{} weights, {kv} keys and values", self.weights)
     }
 }
 
@@ -490,7 +453,7 @@ impl fmt::Display for Precision {
 mod tests {
     use candle_core::{DType, Device, DeviceLocation};
 
-    use super::{KvType, Precision, PrecisionChoice, Quantization, StoredAs, WeightType};
+    use super::{Precision, PrecisionChoice, Quantization, StoredAs, WeightType};
 
     fn resolve(choice: PrecisionChoice) -> Result<Precision, String> {
         choice
@@ -502,13 +465,13 @@ mod tests {
     fn the_cpu_keeps_what_the_checkpoint_stores_unless_asked() {
         let default = resolve(PrecisionChoice::default()).unwrap();
         assert_eq!(default.weights, WeightType::BF16);
-        assert_eq!(default.kv, KvType::F32);
+        assert_eq!(default.kv, DType::F32);
         let half = PrecisionChoice {
             dtype: Some(DType::F16),
             ..PrecisionChoice::default()
         };
         let half = resolve(half).unwrap();
-        assert_eq!((half.weights, half.kv), (WeightType::F16, KvType::F16));
+        assert_eq!((half.weights, half.kv), (WeightType::F16, DType::F16));
         let quantised = PrecisionChoice {
             quantize: Some(Quantization::Q4K),
             ..PrecisionChoice::default()
@@ -516,7 +479,7 @@ mod tests {
         let quantised = resolve(quantised).unwrap();
         assert_eq!(
             (quantised.weights, quantised.kv, quantised.compute),
-            (WeightType::Q4K, KvType::F16, DType::F32)
+            (WeightType::Q4K, DType::F16, DType::F32)
         );
     }
 
@@ -525,7 +488,7 @@ mod tests {
         let stored = WeightType::Stored { centibits: 485 };
         let resolve = |choice: PrecisionChoice| choice.resolve(&Device::Cpu, stored);
         let default = resolve(PrecisionChoice::default()).unwrap();
-        assert_eq!((default.weights, default.kv), (stored, KvType::F16));
+        assert_eq!((default.weights, default.kv), (stored, DType::F16));
         assert!(default.to_string().contains("4.85 bits"));
         let wide = resolve(PrecisionChoice {
             dtype: Some(DType::F32),
@@ -553,7 +516,7 @@ mod tests {
         };
         let resolved = choice.resolve_at(cuda, stored(Some(kept))).unwrap();
         assert_eq!((resolved.weights, resolved.compute), (kept, DType::BF16));
-        assert_eq!(resolved.kv, KvType::BF16);
+        assert_eq!(resolved.kv, DType::BF16);
         let error = |place, stored| choice.resolve_at(place, stored).unwrap_err().to_string();
         assert!(error(cuda, stored(None)).contains("this one has none"));
         let metal = DeviceLocation::Metal { gpu_id: 0 };
@@ -561,7 +524,7 @@ mod tests {
         assert!(error(DeviceLocation::Cpu, stored(Some(kept))).contains("q8_0"));
         let blocks = StoredAs::from(WeightType::Stored { centibits: 485 });
         let resolved = choice.resolve_at(DeviceLocation::Cpu, blocks).unwrap();
-        assert_eq!(resolved.kv, KvType::F16);
+        assert_eq!(resolved.kv, DType::F16);
     }
 
     #[test]
@@ -572,7 +535,7 @@ mod tests {
         });
         assert!(weights.unwrap_err().contains("q8_0"));
         let kv = PrecisionChoice {
-            kv: Some(KvType::F8E4M3),
+            kv: Some(DType::F8E4M3),
             ..PrecisionChoice::default()
         };
         for place in [DeviceLocation::Cpu, DeviceLocation::Metal { gpu_id: 0 }] {
@@ -581,13 +544,13 @@ mod tests {
         }
         let cuda = DeviceLocation::Cuda { gpu_id: 0 };
         let kept = kv.resolve_at(cuda, WeightType::BF16.into()).unwrap().kv;
-        assert_eq!(kept, KvType::F8E4M3);
+        assert_eq!(kept, DType::F8E4M3);
     }
 
     #[test]
     fn names_are_read_and_unknown_ones_list_the_known() {
         assert_eq!("q4k".parse::<Quantization>().unwrap(), Quantization::Q4K);
-        assert_eq!("fp8".parse::<KvType>().unwrap(), KvType::F8E4M3);
+        assert_eq!(PrecisionChoice::parse_kv("fp8").unwrap(), DType::F8E4M3);
         let message = "int3".parse::<Quantization>().unwrap_err().to_string();
         assert!(message.contains("int3") && message.contains("q8_0"));
     }

@@ -78,9 +78,6 @@ impl Profile {
     }
 
     /// Runs `work`, and records how long it took on `device`.
-    ///
-    /// # Errors
-    /// Those of `work`, and of waiting for the device.
     pub(crate) fn time<T, E: Into<ModelError>>(
         &mut self,
         phase: Phase,

@@ -24,9 +24,6 @@ pub(crate) struct RotaryTable {
 impl RotaryTable {
     /// The table of a model on a device, in its dtype. Angles are computed in f32, as in every reference implementation, so
     /// that long positions have the same rounding.
-    ///
-    /// # Errors
-    /// When the device refuses the memory.
     pub(crate) fn new(
         config: &ModelConfig,
         device: &Device,
@@ -101,7 +98,7 @@ impl RotaryTable {
                 return Ok(table.index_select(&index, 0)?);
             }
             let half = table.dim(1)?;
-            let picked = cpu::with_f32(table, |data| {
+            let picked = cpu::with_f32([table], |[data]| {
                 let mut picked = Vec::with_capacity(rows.len() * half);
                 for &row in &rows {
                     picked.extend_from_slice(&data[row as usize * half..][..half]);

@@ -75,6 +75,23 @@ pub fn probabilities(
     })
 }
 
+/// Of each bin how many there are, the sum of their probabilities, and how many labels are true.
+fn binned(seen: &[(f64, bool)]) -> [(usize, f64, usize); BINS] {
+    let mut bins = [(0, 0.0, 0); BINS];
+    for &(p, label) in seen {
+        let bin = &mut bins[((p * BINS as f64) as usize).min(BINS - 1)];
+        *bin = (bin.0 + 1, bin.1 + p, bin.2 + usize::from(label));
+    }
+    bins
+}
+
+/// The expected calibration error: the mean distance between probability and share of true labels, over ten bins.
+pub fn calibration_error(seen: &[(f64, bool)]) -> f64 {
+    let bins = binned(seen);
+    let apart = bins.map(|(_, sum, yes)| (sum - yes as f64).abs());
+    apart.iter().sum::<f64>() / seen.len().max(1) as f64
+}
+
 impl Reliability {
     /// The reliability of the verdicts' probabilities of a task; `None` if there are none.
     pub(crate) fn of(task: Task, verdicts: &[Scored], samples: &Samples) -> Option<Self> {
@@ -88,30 +105,21 @@ impl Reliability {
         let count = seen.len();
         let as_number = |label: bool| f64::from(u8::from(label));
         let squared = |&(p, label): &(f64, bool)| (p - as_number(label)).powi(2);
-        let mut sums = [(0, 0.0, 0); BINS];
-        for &(p, label) in &seen {
-            let bin = &mut sums[((p * BINS as f64) as usize).min(BINS - 1)];
-            *bin = (bin.0 + 1, bin.1 + p, bin.2 + usize::from(label));
-        }
-        let apart = |(count, sum, yes): &(usize, f64, usize)| {
-            if *count == 0 {
-                0.0
-            } else {
-                (sum - *yes as f64).abs()
-            }
-        };
-        let bins = sums.iter().enumerate().map(|(at, &(count, sum, yes))| Bin {
-            from: at as f64 / BINS as f64,
-            to: (at + 1) as f64 / BINS as f64,
-            count,
-            probability: (count > 0).then(|| sum / count as f64),
-            observed: ratio(yes, count),
-        });
+        let bins = binned(&seen)
+            .into_iter()
+            .enumerate()
+            .map(|(at, (count, sum, yes))| Bin {
+                from: at as f64 / BINS as f64,
+                to: (at + 1) as f64 / BINS as f64,
+                count,
+                probability: (count > 0).then(|| sum / count as f64),
+                observed: ratio(yes, count),
+            });
         let (best_accuracy, best_f1) = thresholds(&seen);
         Some(Self {
             count,
             brier: seen.iter().map(squared).sum::<f64>() / count as f64,
-            calibration_error: sums.iter().map(apart).sum::<f64>() / count as f64,
+            calibration_error: calibration_error(&seen),
             auc,
             auc_interval: auc.and_then(|auc| area_interval(&placed, auc)),
             best_accuracy,

@@ -33,21 +33,17 @@ const OTHERS: [(&str, f64, f64, f64); 2] = [
 
 /// The paper's rows, the best overall judge last.
 pub fn prime_rows() -> Vec<PrimeRow> {
-    // The table is part of the program, and a test reads it.
-    let known = known_judges::judges()
-        .unwrap_or_default()
-        .iter()
-        .filter_map(|judge| {
-            let figures = judge.prime.as_ref()?;
-            Some(PrimeRow {
-                judge: judge.id.clone(),
-                active_parameters: judge.active,
-                outcome: figures.outcome,
-                overall: figures.overall,
-                f1: figures.f1,
-                lucky_guess: figures.lucky_guess,
-            })
-        });
+    let known = known_judges::judges().iter().filter_map(|judge| {
+        let figures = judge.prime.as_ref()?;
+        Some(PrimeRow {
+            judge: judge.id.clone(),
+            active_parameters: judge.active,
+            outcome: figures.outcome,
+            overall: figures.overall,
+            f1: figures.f1,
+            lucky_guess: figures.lucky_guess,
+        })
+    });
     let others = OTHERS.map(|(judge, outcome, overall, f1)| PrimeRow {
         judge: judge.to_owned(),
         active_parameters: None,

@@ -87,9 +87,7 @@ impl Export {
         let ids = CustomIds::new(self.protocol.as_ref(), &self.template);
         let prompt = self.prompt();
         let positions: Vec<usize> = (0..samples.count()).collect();
-        let mut rest = positions.as_slice();
-        while !rest.is_empty() {
-            let now = jobs::cut_positions(&mut rest, samples, AT_ONCE);
+        for now in jobs::batches(&positions, |at| at, samples, AT_ONCE) {
             let lines: Vec<Option<String>> = samples
                 .fetch(now)
                 .map_err(io::Error::other)?

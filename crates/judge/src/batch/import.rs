@@ -94,9 +94,7 @@ impl<'a> Join<'a> {
         let ids = CustomIds::new(import.protocol, import.template);
         let mut positions = HashMap::with_capacity(samples.count());
         let all: Vec<usize> = (0..samples.count()).collect();
-        let mut rest = all.as_slice();
-        while !rest.is_empty() {
-            let now = jobs::cut_positions(&mut rest, samples, AT_ONCE);
+        for now in jobs::batches(&all, |at| at, samples, AT_ONCE) {
             for (&position, sample) in now.iter().zip(samples.fetch(now)?) {
                 positions.insert(key(&ids.of_sample(&sample)), position);
             }

@@ -33,6 +33,7 @@ use juror_engine::model::ModelError;
 
 /// Why a batch could not be written, read or run.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum BatchError {
     /// An input cannot be read.
     #[error(transparent)]
@@ -60,10 +61,7 @@ pub enum BatchError {
     Thread(#[from] ThreadError),
     /// A batch file without a line.
     #[error("no requests in {file}: a batch file holds one JSON object a line")]
-    NoRequests {
-        /// The file.
-        file: String,
-    },
+    NoRequests { file: String },
     /// Lines of answers that cannot be used.
     #[error("{}", bad_outputs(.0))]
     BadOutputs(BadLines),
@@ -72,10 +70,7 @@ pub enum BatchError {
         "{files}: no line answers a request of this input: give the rows, and --columns, --preset and --protocol, as for \
          `juror batch export`"
     )]
-    NoAnswers {
-        /// The files of answers.
-        files: String,
-    },
+    NoAnswers { files: String },
 }
 
 impl From<LoadError> for BatchError {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Sender, channel};
+use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use candle_core::Device;
@@ -19,12 +19,10 @@ use crate::judge::build::{engine_of, open_devices};
 use crate::judge::loaded::{build_engines, sizes};
 use crate::judge::{EngineOptions, RunEnd};
 use crate::openai::conversation::ChatModel;
-use crate::openai::generation::{Answering, Defaults, Generation, lengths};
+use crate::openai::generation::{Defaults, Generation, lengths};
 use crate::openai::guarded;
 use crate::openai::response::Responder;
-use crate::runtime::{
-    Answered, ClientName, DeviceEngine, Reply, Runtime, Stop, Submission, Unanswered,
-};
+use crate::runtime::{Answered, ClientName, DeviceEngine, Runtime, Stop, Submission, Unanswered};
 use juror_data::journal::{Journal, LinePlace, Manifest, journal_path};
 use juror_data::output::{JsonLineSink, OutputFile, remove_left_over};
 use juror_data::{LineLimit, Next, id_hash, sources};
@@ -280,6 +278,7 @@ impl BatchRun {
         let several = engines.len() > 1;
         // Two lines of a batch may ask the same: each is answered for itself, as its own id says how it is drawn.
         let (runtime, most) = Runtime::of_engines(engines, 0, None)?;
+        // An answer comes with the place of its line among those to do, and its own among the line's.
         let (client, (replies_in, replies)) = (ClientName::from("batch"), channel());
         let mut unfinished: HashMap<usize, Unfinished> = HashMap::new();
         let (mut next, mut in_flight) = (0, 0);
@@ -301,18 +300,17 @@ impl BatchRun {
                             let asked =
                                 generation.answers(&self.model, &line.request, defaults, name);
                             let mut count = 0;
-                            for Answering { request, notes } in asked {
+                            for ask in asked {
+                                let (place, replies) = ((next, count), replies_in.clone());
+                                let take = move |answer: Result<Answered, Unanswered>| {
+                                    let _ = replies.send((place, answer));
+                                };
                                 runtime.submit(Submission {
                                     client: Arc::clone(&client),
                                     question: 0,
-                                    request,
-                                    form: None,
-                                    notes,
+                                    ask,
                                     key: None,
-                                    reply: Box::new(SendReply {
-                                        place: (next, count),
-                                        replies: replies_in.clone(),
-                                    }),
+                                    reply: Box::new(take),
                                 });
                                 count += 1;
                             }
@@ -364,18 +362,6 @@ impl BatchRun {
             observer(&answers.progress);
         }
         Ok(RunEnd::Complete)
-    }
-}
-
-/// Sends an answer to the run, with the place of its line among those to do and its own among the line's.
-struct SendReply {
-    place: (usize, usize),
-    replies: Sender<((usize, usize), Result<Answered, Unanswered>)>,
-}
-
-impl Reply for SendReply {
-    fn take(self: Box<Self>, answer: Result<Answered, Unanswered>) {
-        let _ = self.replies.send((self.place, answer));
     }
 }
 

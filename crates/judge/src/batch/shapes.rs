@@ -29,9 +29,6 @@ const MOST_MESSAGE: usize = 500;
 
 impl OutputLine {
     /// Reads a line.
-    ///
-    /// # Errors
-    /// What is wrong with it, where it is no line of answers.
     pub(crate) fn parse(line: &str) -> Result<Self, String> {
         let line: Value = serde_json::from_str(line)
             .map_err(|error| format!("not JSON ({error}); a line of answers is one JSON object"))?;

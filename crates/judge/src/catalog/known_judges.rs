@@ -101,65 +101,53 @@ struct Table {
 const TABLE: &str = include_str!("../../models/known-judges.toml");
 
 /// Every known judge, in the table's order.
-///
-/// # Errors
-/// [`CheckpointError::Config`] if the table that was compiled in is damaged.
-pub fn judges() -> Result<&'static [KnownJudge], CheckpointError> {
-    static JUDGES: LazyLock<Result<Vec<KnownJudge>, String>> = LazyLock::new(|| {
-        toml::from_str::<Table>(TABLE)
-            .map(|table| table.judge)
-            .map_err(|error| error.to_string())
+pub fn judges() -> &'static [KnownJudge] {
+    static JUDGES: LazyLock<Vec<KnownJudge>> = LazyLock::new(|| {
+        #[allow(
+            clippy::expect_used,
+            reason = "a file of the program itself, which a test reads"
+        )]
+        let table: Table = toml::from_str(TABLE).expect("the table of known judges can be read");
+        table.judge
     });
-    JUDGES
-        .as_deref()
-        .map_err(|message| CheckpointError::Config {
-            path: "known-judges.toml (built in)".into(),
-            message: message.clone(),
-        })
+    &JUDGES
 }
 
 /// The known judge that an alias, or an id on the hub, names; letter case is of no matter.
-///
-/// # Errors
-/// See [`judges`].
-pub fn find(name: &str) -> Result<Option<&'static KnownJudge>, CheckpointError> {
+pub fn find(name: &str) -> Option<&'static KnownJudge> {
     let same = |other: &str| other.eq_ignore_ascii_case(name);
-    Ok(judges()?
-        .iter()
-        .find(|judge| same(&judge.alias) || same(&judge.id)))
+    let mut judges = judges().iter();
+    judges.find(|judge| same(&judge.alias) || same(&judge.id))
 }
 
 /// The known judge after which a folder or a file is named: the part of its id after the organisation, whatever follows it
 /// (`CompassVerifier-7B-Q8_0.gguf`). The longest of such names counts.
-///
-/// # Errors
-/// See [`judges`].
-pub fn named_like(path: &Path) -> Result<Option<&'static KnownJudge>, CheckpointError> {
+pub fn named_like(path: &Path) -> Option<&'static KnownJudge> {
     let name = path.file_name().unwrap_or_default();
     let name = name.to_string_lossy().to_lowercase();
     let own = |judge: &KnownJudge| {
         let own = judge.id.rsplit('/').next().unwrap_or_default();
         own.to_lowercase()
     };
-    let like = judges()?.iter().filter(|judge| {
+    let like = judges().iter().filter(|judge| {
         // The hub's cache has `models--org--name`.
         let rest = name.rsplit("--").next().unwrap_or_default();
         let rest = rest.strip_prefix(&own(judge));
         rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric()))
     });
-    Ok(like.max_by_key(|judge| own(judge).len()))
+    like.max_by_key(|judge| own(judge).len())
 }
 
 /// The model on the hub that an alias or a hub id names, either with `@revision` or without; `None` for other names.
 ///
 /// # Errors
-/// [`juror_hub::HubError`] for a revision that cannot be one; see also [`judges`].
+/// [`juror_hub::HubError`] for a revision that cannot be one.
 pub fn hub_id(name: &str) -> Result<Option<HubId>, CheckpointError> {
     let (alias, revision) = match name.split_once('@') {
         Some((alias, revision)) => (alias, Some(revision)),
         None => (name, None),
     };
-    Ok(match find(alias)? {
+    Ok(match find(alias) {
         Some(judge) => Some(HubId::new(&judge.id, revision)?),
         None => HubId::parse(name)?,
     })
@@ -173,7 +161,7 @@ mod tests {
 
     #[test]
     fn every_entry_can_be_used() {
-        let judges = judges().unwrap();
+        let judges = judges();
         assert!(judges.len() >= 20);
         let mut names = HashSet::new();
         for judge in judges {
@@ -236,7 +224,7 @@ mod tests {
 
     #[test]
     fn figures_of_the_paper() {
-        let prime = |alias: &str| find(alias).unwrap().unwrap().prime.unwrap();
+        let prime = |alias: &str| find(alias).unwrap().prime.unwrap();
         for (figure, expected) in [
             (prime("gpt-oss-120b").lucky_guess.unwrap(), 45.92),
             (prime("compass-32b").overall, 73.29),
@@ -253,7 +241,7 @@ mod tests {
     #[test]
     fn folders_and_files_named_like_a_judge() {
         let like = |path: &str| {
-            let found = named_like(Path::new(path)).unwrap();
+            let found = named_like(Path::new(path));
             found.map(|judge| judge.alias.as_str())
         };
         for (path, alias) in [
@@ -275,7 +263,7 @@ mod tests {
 
     #[test]
     fn memory_of_weights() {
-        let weights = |alias: &str| find(alias).unwrap().unwrap().weights().unwrap();
+        let weights = |alias: &str| find(alias).unwrap().weights().unwrap();
         for (alias, expected) in [
             ("qwen3-8b", 16.4),
             ("qwen3-30b-a3b", 61.0),
@@ -303,7 +291,7 @@ mod tests {
 
     #[test]
     fn sampling_in_words() {
-        let words = |alias: &str| find(alias).unwrap().unwrap().sampling.unwrap().to_string();
+        let words = |alias: &str| find(alias).unwrap().sampling.unwrap().to_string();
         assert_eq!(words("compass-7b"), "greedy");
         // What keeps all tokens is not said.
         assert_eq!(words("qwen3-8b"), "temperature 0.6, top-p 0.95, top-k 20");

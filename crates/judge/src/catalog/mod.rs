@@ -14,6 +14,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::endpoint::{self, Endpoint, EndpointError, EndpointSettings};
+use crate::judge::model::protocol_of;
 use crate::judge::prompt::PromptError;
 use crate::judge::{ChatSettings, JudgeText, default_protocol};
 use crate::protocol::{PromptTemplate, Protocol};
@@ -193,15 +194,10 @@ impl JudgeModel {
     }
 
     /// The protocol that it is asked under where the user names none.
-    ///
-    /// # Errors
-    /// When the table of known judges is damaged.
-    pub fn default_protocol(&self) -> Result<&'static str, CheckpointError> {
+    pub fn default_protocol(&self) -> &'static str {
         match self {
             Self::Here(source) => default_protocol(source),
-            Self::Elsewhere(endpoint) => Ok(endpoint
-                .known()?
-                .map_or("prime", |judge| judge.protocol.as_str())),
+            Self::Elsewhere(endpoint) => protocol_of(endpoint.known()),
         }
     }
 }

@@ -92,10 +92,7 @@ pub fn find(name: &str) -> Result<ModelConfig, CheckpointError> {
                 known: SHAPES.map(|(shape, _)| shape).join(", ") + ", each with -fp8 or -awq",
             })
         }
-        Err(source) => Err(CheckpointError::Io {
-            path: name.into(),
-            source,
-        }),
+        Err(source) => Err(CheckpointError::reading(name)(source)),
     }
 }
 

@@ -74,9 +74,6 @@ impl Abilities {
     }
 
     /// Asks; also gives the model that it says has answered.
-    ///
-    /// # Errors
-    /// Where the server does not answer.
     pub(super) fn find(
         endpoint: &Endpoint,
         asking: &Asking,

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::client::{Failure, Passing};
@@ -13,7 +13,7 @@ use super::{Endpoint, ServedModel};
 use crate::judge::JudgeText;
 use crate::runtime::{Backend, IdleBackend, Reports};
 use juror_base::panics;
-use juror_base::threads::{self, ThreadError};
+use juror_base::threads::{self, ThreadError, lock};
 use juror_engine::engine::{Completion, EngineError, FinishReason, Request, Stats};
 
 /// Tries of a request that reached the server in vain.
@@ -46,7 +46,8 @@ pub(super) fn of(served: &Arc<ServedModel>, text: &Arc<JudgeText>) -> IdleBacken
         Shared::hire(&shared)?;
         Ok(Box::new(Remote(shared)) as Box<dyn Backend>)
     };
-    IdleBackend::new(name, Box::new(start))
+    let start = Box::new(start);
+    IdleBackend { name, start }
 }
 
 struct Remote(Arc<Shared>);
@@ -78,7 +79,7 @@ struct Work {
 impl Backend for Remote {
     fn submit(&mut self, request: Request, form: Option<Arc<ServerForm>>) {
         let shared = &self.0;
-        let mut work = shared.lock();
+        let mut work = lock(&shared.work);
         work.open += 1;
         work.waiting.push_back((request, form));
         let hires = work.idle < work.waiting.len() && work.threads < shared.served.most_at_once();
@@ -91,7 +92,7 @@ impl Backend for Remote {
     }
 
     fn end(&mut self, at_once: bool) {
-        let mut work = self.0.lock();
+        let mut work = lock(&self.0.work);
         work.is_ending = true;
         let is_over = at_once || work.open == 0;
         drop(work);
@@ -103,14 +104,9 @@ impl Backend for Remote {
 }
 
 impl Shared {
-    fn lock(&self) -> MutexGuard<'_, Work> {
-        // Nothing panics while it holds the lock.
-        self.work.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn hire(shared: &Arc<Self>) -> Result<(), ThreadError> {
         let own = Arc::clone(shared);
-        shared.lock().threads += 1;
+        lock(&shared.work).threads += 1;
         let spawned = std::thread::Builder::new()
             .name("endpoint".into())
             .stack_size(STACK)
@@ -122,7 +118,7 @@ impl Shared {
         match spawned {
             Ok(_) => Ok(()),
             Err(error) => {
-                shared.lock().threads -= 1;
+                lock(&shared.work).threads -= 1;
                 Err(threads::refused("asking the endpoint")(error))
             }
         }
@@ -132,7 +128,7 @@ impl Shared {
     fn end(&self, result: Result<(), EngineError>) {
         self.pace.end();
         let first = !self.has_ended.swap(true, Ordering::SeqCst);
-        self.lock().waiting.clear();
+        lock(&self.work).waiting.clear();
         self.changed.notify_all();
         if first {
             self.reports.ended(result);
@@ -141,7 +137,7 @@ impl Shared {
 
     fn work(&self) {
         loop {
-            let mut work = self.lock();
+            let mut work = lock(&self.work);
             work.idle += 1;
             let waited = self.changed.wait_while(work, |work| {
                 work.waiting.is_empty() && !self.has_ended.load(Ordering::SeqCst)
@@ -156,7 +152,7 @@ impl Shared {
                 Ok(completion) => self.report(completion),
                 Err(NoTurn::Ended) => return,
                 Err(NoTurn::Spent(most)) => {
-                    self.lock().spent = Some(most);
+                    lock(&self.work).spent = Some(most);
                     self.end_if_spent();
                     return;
                 }
@@ -166,7 +162,7 @@ impl Shared {
 
     /// Ends where the tokens that may be spent are, and nothing is under way any more.
     fn end_if_spent(&self) {
-        let spent = self.lock().spent;
+        let spent = lock(&self.work).spent;
         if let Some(most) = spent
             && self.pace.active() == 0
         {
@@ -177,7 +173,7 @@ impl Shared {
     }
 
     fn report(&self, completion: Completion) {
-        let mut work = self.lock();
+        let mut work = lock(&self.work);
         work.open -= 1;
         let stats = &mut work.stats;
         if let Some((prompt, written)) = completion.counted {

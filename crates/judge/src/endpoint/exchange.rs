@@ -58,9 +58,6 @@ impl Answered {
 }
 
 /// Reads an answer.
-///
-/// # Errors
-/// Why it is none.
 pub(super) fn read(answer: &Value) -> Result<Answered, Unread> {
     let usage = |key: &str| answer["usage"][key].as_u64().unwrap_or(0) as usize;
     let counted = (usage("prompt_tokens"), usage("completion_tokens"));

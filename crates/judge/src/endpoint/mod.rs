@@ -307,7 +307,7 @@ impl Endpoint {
                     tokenizer: Arc::new(Tokenizer::from_json(&byte_tokenizer())?),
                     chat: ChatTemplate::new("{}", Some(BARE.to_owned()))?,
                     judge: JudgeFile::default(),
-                    known: self.known()?,
+                    known: self.known(),
                     generation: GenerationDefaults {
                         max_new_tokens: Some(MAX_NEW_TOKENS.min(self.most_new_tokens())),
                         ..GenerationDefaults::default()
@@ -352,10 +352,7 @@ impl Endpoint {
     }
 
     /// The known judge of this name.
-    ///
-    /// # Errors
-    /// When the table of known judges is damaged.
-    pub fn known(&self) -> Result<Option<&'static KnownJudge>, CheckpointError> {
+    pub fn known(&self) -> Option<&'static KnownJudge> {
         known_judge_named(&self.model)
     }
 }

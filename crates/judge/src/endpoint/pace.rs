@@ -9,6 +9,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::EndpointSettings;
+use juror_base::threads::lock;
 
 /// Requests at once in the beginning.
 const FIRST: f64 = 8.0;
@@ -93,14 +94,9 @@ impl Pace {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
-        // Nothing panics while it holds the lock.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Waits for the turn of a request.
     pub(super) fn enter(&self) -> Result<Instant, NoTurn> {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         loop {
             if state.ended {
                 return Err(NoTurn::Ended);
@@ -144,7 +140,7 @@ impl Pace {
 
     /// A request was answered, with so many tokens, prompt and completion.
     pub(super) fn answered(&self, prompt: usize, written: usize) {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         state.active = state.active.saturating_sub(1);
         state.answered = Some(Instant::now());
         state.failing = None;
@@ -163,7 +159,7 @@ impl Pace {
 
     /// A request that was made at `made` has failed; `after`: the server asks all to wait so long.
     pub(super) fn failed(&self, made: Instant, is_busy: bool, after: Option<Duration>) {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         state.active = state.active.saturating_sub(1);
         let now = Instant::now();
         if is_busy && state.halved.is_none_or(|halved| halved < made) {
@@ -184,27 +180,27 @@ impl Pace {
 
     /// How long every request has failed.
     pub(super) fn silence(&self) -> Duration {
-        let failing = self.lock().failing;
+        let failing = lock(&self.state).failing;
         failing.map_or(Duration::ZERO, |since| since.elapsed())
     }
 
     /// Whether a request was answered since `then`; if none, ever.
     pub(super) fn has_answered(&self, then: Option<Instant>) -> bool {
-        let answered = self.lock().answered;
+        let answered = lock(&self.state).answered;
         answered.is_some_and(|answered| then.is_none_or(|then| answered > then))
     }
 
     /// Counts tokens spent on unreadable answers.
     pub(super) fn spent(&self, (prompt, written): (usize, usize)) {
         let tokens = prompt.saturating_add(written) as u64;
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         state.spent = state.spent.saturating_add(tokens);
     }
 
     /// Waits before a request is made again; false where all is over.
     pub(super) fn pause(&self, time: Duration) -> bool {
         let until = Instant::now() + time;
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         loop {
             let left = until.saturating_duration_since(Instant::now());
             if state.ended || left.is_zero() {
@@ -216,18 +212,18 @@ impl Pace {
 
     /// No request is made any more.
     pub(super) fn end(&self) {
-        self.lock().ended = true;
+        lock(&self.state).ended = true;
         self.changed.notify_all();
     }
 
     /// Requests under way.
     pub(super) fn active(&self) -> usize {
-        self.lock().active
+        lock(&self.state).active
     }
 
     #[cfg(test)]
     pub(super) fn limit(&self) -> f64 {
-        self.lock().limit
+        lock(&self.state).limit
     }
 }
 

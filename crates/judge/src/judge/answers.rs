@@ -136,7 +136,10 @@ impl Answers {
             usage: answer.usage,
             doubts_domain: false,
         };
-        let domain = reader.judge.as_ref().and_then(|text| text.domain.as_ref());
+        let domain = reader
+            .judge
+            .as_ref()
+            .and_then(|text| text.judge.domain.as_ref());
         let mut verdict = verdicts.of_written(domain, subject, trial, written);
         if options.raw || verdict.status == Status::Unparsed {
             let view = reader.protocol.view();

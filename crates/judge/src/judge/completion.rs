@@ -67,7 +67,7 @@ impl<'a> VerdictBuilder<'a> {
     /// Makes verdicts under the run's options, of the judge `text` or of the rules alone.
     pub(super) fn new(options: &'a RunOptions, text: Option<&'a JudgeText>) -> Self {
         Self {
-            calibration: text.map(|text| &text.calibration),
+            calibration: text.map(|text| &text.judge.calibration),
             ..Self::of_yields(
                 options,
                 text.map_or(OF_RULES, |text| text.protocol.yields()),
@@ -125,34 +125,9 @@ impl<'a> VerdictBuilder<'a> {
             group: sample.group.clone(),
             trial,
             status,
-            process: None,
-            outcome: None,
-            perfect: None,
-            label: None,
-            answer: None,
-            first_error: None,
-            step_rewards: Vec::new(),
-            parts: Vec::new(),
-            score: None,
-            criteria: Vec::new(),
-            overall: None,
-            reward: None,
-            advantage: None,
-            reason: None,
-            outcome_source: None,
             rule_outcome,
-            confidence: Confidence::default(),
-            usage: Usage::default(),
-            parse_rule: None,
-            inconsistent: false,
-            skipped: false,
-            audited: false,
-            reused: false,
-            judge: None,
-            votes: Vec::new(),
-            error: None,
-            raw: None,
             input: sample.kept.clone(),
+            ..Verdict::default()
         }
     }
 
@@ -343,7 +318,7 @@ impl<'a> VerdictBuilder<'a> {
             confidence: match &parsed {
                 Ok(parsed) => {
                     let confidence = self.confidence_of(text, guided, completion, parsed);
-                    match doubts.as_ref().filter(|_| text.weighs_thinking) {
+                    match doubts.as_ref().filter(|_| text.judge.weighs_thinking) {
                         Some(doubts) => {
                             let thinking = text.tokens_of_thinking(completion, &answer);
                             drawn_to_doubt(confidence, doubts, thinking)
@@ -374,7 +349,7 @@ impl<'a> VerdictBuilder<'a> {
             },
             doubts_domain: text.doubts_domain(completion, doubts.as_deref()),
         };
-        let mut verdict = self.of_written(text.domain.as_ref(), subject, trial, written);
+        let mut verdict = self.of_written(text.judge.domain.as_ref(), subject, trial, written);
         if verdict.status == Status::Ok {
             self.check_certainty(&mut verdict, text);
         }
@@ -519,7 +494,7 @@ impl<'a> VerdictBuilder<'a> {
     /// Gives up a verdict that the judge is not sure enough of.
     fn check_certainty(&self, verdict: &mut Verdict, text: &JudgeText) {
         let refuses_right = verdict.outcome == Some(true) && verdict.process == Some(false);
-        let own = text.unsure_refusals_below.filter(|_| refuses_right);
+        let own = text.judge.unsure_refusals_below.filter(|_| refuses_right);
         let (least, of) = match (self.options.min_confidence, own) {
             (Some(least), _) => (least, "--min-confidence"),
             (None, Some(least)) => (
@@ -544,7 +519,7 @@ impl<'a> VerdictBuilder<'a> {
                 ..asked
             }
         };
-        let certainty = text.calibration.certainty(&verdict.confidence, asked);
+        let certainty = text.judge.calibration.certainty(&verdict.confidence, asked);
         if certainty.is_none_or(|certainty| certainty < least) {
             let why = match certainty {
                 Some(certainty) => {

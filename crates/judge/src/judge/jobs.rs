@@ -75,48 +75,30 @@ fn jobs(
         .collect()
 }
 
-/// Cuts the first jobs off `rest`: at most `count`, and no more memory than [`MEMORY_AHEAD`] beside the first sample's, so
-/// that it does not grow with the length of the samples.
-pub(super) fn cut<'j, S: Samples + ?Sized>(
-    rest: &mut &'j [Job],
-    samples: &S,
-    count: usize,
-) -> &'j [Job] {
-    cut_by(rest, Job::position, samples, count)
-}
-
-/// As `cut`, of positions.
-pub fn cut_positions<'j, S: Samples + ?Sized>(
-    rest: &mut &'j [usize],
-    samples: &S,
-    count: usize,
-) -> &'j [usize] {
-    cut_by(rest, |position| position, samples, count)
-}
-
-fn cut_by<'j, T: Copy, S: Samples + ?Sized>(
-    rest: &mut &'j [T],
+/// Jobs or positions in batches: each of at most `count`, and of no more memory than [`MEMORY_AHEAD`] beside the first
+/// sample's, so that it does not grow with the length of the samples.
+pub fn batches<'j, T: Copy, S: Samples + ?Sized>(
+    mut rest: &'j [T],
     position: impl Fn(T) -> usize,
     samples: &S,
     count: usize,
-) -> &'j [T] {
-    let mut bytes = 0;
-    let mut last = None;
-    let fits = rest
-        .iter()
-        .take(count)
-        .take_while(|&&one| {
+) -> impl Iterator<Item = &'j [T]> {
+    std::iter::from_fn(move || {
+        let mut bytes = 0;
+        let mut last = None;
+        let fits = |&&one: &&T| {
             let position = position(one);
             if last != Some(position) {
                 bytes += samples.outline(position).memory;
                 last = Some(position);
             }
             bytes <= MEMORY_AHEAD
-        })
-        .count();
-    let (now, later) = rest.split_at(fits.max(1).min(rest.len()));
-    *rest = later;
-    now
+        };
+        let fits = rest.iter().take(count).take_while(fits).count();
+        let (now, later) = rest.split_at(fits.max(1).min(rest.len()));
+        rest = later;
+        (!now.is_empty()).then_some(now)
+    })
 }
 
 /// Bytes of samples worked on at a time.
@@ -178,10 +160,12 @@ mod tests {
     fn jobs_are_cut_by_count_and_by_text() {
         let samples = samples();
         let jobs = in_input_order(samples.as_slice(), 3, |_, _| false);
-        let mut rest = jobs.as_slice();
-        let first = cut(&mut rest, samples.as_slice(), 4);
-        assert_eq!(positions(first), (vec![0, 1], vec![0, 0, 0, 1]));
-        assert_eq!(rest.len(), 11);
+        let cuts = |samples: &[Sample], count| -> Vec<usize> {
+            let cut = batches(&jobs, Job::position, samples, count);
+            cut.map(<[Job]>::len).collect()
+        };
+        assert_eq!(cuts(&samples, 4), [4, 4, 4, 3]);
+        assert_eq!(positions(&jobs[..4]), (vec![0, 1], vec![0, 0, 0, 1]));
 
         let long: Vec<Sample> = samples
             .iter()
@@ -190,12 +174,7 @@ mod tests {
                 ..sample.clone()
             })
             .collect();
-        let mut rest = jobs.as_slice();
-        let mut cuts = Vec::new();
-        while !rest.is_empty() {
-            cuts.push(cut(&mut rest, long.as_slice(), 100).len());
-        }
-        assert_eq!(cuts, [3; 5]);
+        assert_eq!(cuts(&long, 100), [3; 5]);
 
         // A thousand kept values of one letter take more memory than their text.
         let entries = (0..1000).map(|at| (at.to_string(), json!("x")));
@@ -207,7 +186,8 @@ mod tests {
             })
             .collect();
         let jobs = in_input_order(wide.as_slice(), 1, |_, _| false);
-        let first = cut(&mut jobs.as_slice(), wide.as_slice(), 100).len();
+        let mut cut = batches(&jobs, Job::position, wide.as_slice(), 100);
+        let first = cut.next().unwrap().len();
         assert!((20..60).contains(&first), "{first}");
     }
 }

@@ -4,7 +4,7 @@
 //! verdicts asks further or waits for the others, and hands one verdict on.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use super::RunOptions;
 use super::cascade::{Asked, Cascade, CascadeReport};
@@ -13,7 +13,7 @@ use super::service::{JudgeService, ServiceSetup, TakeVerdict};
 use super::shared_memory::SharedMemory;
 use crate::openai::conversation::ChatModel;
 use crate::runtime::{CommandError, Done, Observer, Phase, Stop};
-use juror_base::threads::ThreadError;
+use juror_base::threads::{ThreadError, lock};
 use juror_data::Sample;
 use juror_data::verdict::Verdict;
 use juror_engine::engine::Stats;
@@ -69,9 +69,6 @@ struct CascadeState {
 
 impl Judges {
     /// Starts them; their engines are built meanwhile, one judge's after the other's. Each has an observer of its own.
-    ///
-    /// # Errors
-    /// [`ThreadError`] where the system refuses to start a thread.
     pub(crate) fn start(
         answerer: Answerer,
         observer: impl Fn() -> Observer,
@@ -335,11 +332,6 @@ fn command_all(services: &[Named], sleeps: bool, done: Done) {
             runtime.wake_up(part);
         }
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Nothing panics while it holds one of these.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The phase of two judges together.

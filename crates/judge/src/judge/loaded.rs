@@ -9,7 +9,7 @@ use std::time::Duration;
 use candle_core::Device;
 
 use super::build::{
-    EngineOptions, ModelDevices, WorkloadLengths, build_engine_on, describe, open_devices,
+    EngineOptions, ModelDevices, WorkloadLengths, build_engine, describe, open_devices,
 };
 use super::cache::{self, CacheError};
 use super::{
@@ -36,6 +36,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(5);
 /// Why a judge could not be loaded.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum LoadError {
     /// The checkpoint could not be found or read.
     #[error(transparent)]
@@ -48,10 +49,7 @@ pub enum LoadError {
     Protocol(#[from] DeclarationError),
     /// The protocol comes without a prompt text.
     #[error("protocol {protocol} has no prompt text of its own: give one as the prompt")]
-    NoPrompt {
-        /// The protocol.
-        protocol: String,
-    },
+    NoPrompt { protocol: String },
     /// The prompt text has a fault.
     #[error("prompt text: {0}")]
     Template(#[from] TemplateError),
@@ -64,9 +62,7 @@ pub enum LoadError {
     /// One of several engines could not be built.
     #[error("{device}: {source}")]
     Device {
-        /// The device it was to run on.
         device: String,
-        /// Why not.
         source: Box<EngineError>,
     },
     /// The server that has the model cannot be asked.
@@ -225,7 +221,7 @@ impl JudgeBuilder {
         let model = JudgeModel::find(&self.model, Want::Everything, &self.endpoint, &|_| {})?;
         let protocol = match named {
             Some(protocol) => protocol,
-            None => protocol::resolve(model.default_protocol()?)?,
+            None => protocol::resolve(model.default_protocol())?,
         };
         let text = self.prompt.as_deref().or(protocol.template_text());
         let template = PromptTemplate::parse(text.ok_or_else(|| LoadError::NoPrompt {
@@ -291,7 +287,7 @@ impl Judge {
         let engines = match model {
             JudgeModel::Here(source) => {
                 let build = |devices: &[Device], progress| {
-                    build_engine_on(source, &text, devices, options, lengths, progress)
+                    build_engine(source, &text, devices, options, lengths, progress)
                 };
                 build_engines(devices, &build, observe)?
             }

@@ -89,30 +89,20 @@ pub use run::{run, run_rules};
 pub use session::{Session, SessionError};
 pub use summary::{Share, Summary};
 
-/// How the rule-based verifier is used.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum RulesMode {
-    /// It gives the outcome where the judge's verdict is unreadable.
-    #[default]
-    Fallback,
-    /// It goes first: where it says wrong, the model is not asked. Otherwise as [`Self::Fallback`].
-    First,
-    /// It alone decides the outcome; no model is needed, and the process stays unknown.
-    Only,
-    /// It is not used.
-    Off,
-}
-
-impl RulesMode {
-    /// The name on the command line and in a run's manifest.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Fallback => "fallback",
-            Self::First => "first",
-            Self::Only => "only",
-            Self::Off => "off",
-        }
+named! {
+    /// How the rule-based verifier is used.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum RulesMode {
+        /// It gives the outcome where the judge's verdict is unreadable.
+        #[default]
+        Fallback = "fallback",
+        /// It goes first: where it says wrong, the model is not asked. Otherwise as [`Self::Fallback`].
+        First = "first",
+        /// It alone decides the outcome; no model is needed, and the process stays unknown.
+        Only = "only",
+        /// It is not used.
+        Off = "off",
     }
 }
 

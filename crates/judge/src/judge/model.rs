@@ -4,11 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use super::RunOptions;
-use super::calibration::Calibration;
-use super::domain::{Domain, JudgeFile, RefusalRates};
+use super::domain::{Domain, JudgeFile};
 use super::generation::GenerationDefaults;
 use super::model_text::{ModelText, guarded, optional};
-use super::prompt::{PromptBuilder, PromptError, PromptTokens, TokenCount, TooLong};
+use super::prompt::{PromptBuilder, PromptError, PromptTokens, TokenCount};
 use crate::catalog::known_judges::{self, KnownJudge};
 use crate::endpoint::ServedModel;
 use crate::protocol::{PromptTemplate, Protocol, ScaffoldWants};
@@ -57,16 +56,8 @@ pub struct JudgeText {
     pub generation: GenerationDefaults,
     /// The manifest's entry for the chat template; none where all its options are at their defaults.
     pub chat: Option<ChatIdentity>,
-    /// What the judge can judge; none if it does not say, or if it is to judge anything.
-    pub domain: Option<Domain>,
-    /// How its confidences are calibrated.
-    pub calibration: Calibration,
-    /// Whether its thinking says how sure it is of the process ([`JudgeFile::weighs_thinking`]).
-    pub(super) weighs_thinking: bool,
-    /// See [`JudgeFile::unsure_refusals_below`].
-    pub(super) unsure_refusals_below: Option<f64>,
-    /// How often it refuses the derivation of a right result, if its makers say so.
-    pub(super) refuses: Option<RefusalRates>,
+    /// What its `judge.json` says; no domain if it is to judge anything.
+    pub judge: JudgeFile,
     /// What the user should know before the first verdict.
     pub notes: Vec<String>,
     /// Whether the protocol gives answers a form that this model can follow.
@@ -102,7 +93,7 @@ impl JudgeText {
     /// Whether the probabilities of all tokens say something of its verdicts.
     pub(crate) fn wants_probabilities(&self) -> bool {
         let asks = |domain: &Domain| domain.least > 0.0;
-        self.weighs_thinking || self.domain.as_ref().is_some_and(asks)
+        self.judge.weighs_thinking || self.judge.domain.as_ref().is_some_and(asks)
     }
 
     /// Whether the judge was not sure enough that it knows such samples, by the doubtful tokens of a completion that begins with
@@ -110,7 +101,7 @@ impl JudgeText {
     pub(super) fn doubts_domain(&self, completion: &Completion, doubts: Option<&[Doubt]>) -> bool {
         /// The most tokens that spell that text.
         const SPELT: usize = 64;
-        let (Some(domain), Some(doubts)) = (&self.domain, doubts) else {
+        let (Some(domain), Some(doubts)) = (&self.judge.domain, doubts) else {
             return false;
         };
         let inside = domain.inside.trim();
@@ -137,7 +128,7 @@ impl JudgeText {
             .saturating_sub(1)
     }
 
-    /// The prompt of a sample, if the context has room for it and `max_new_tokens` more.
+    /// The prompt of a sample, if the context has room for it and `max_new_tokens` more; else how long it is.
     ///
     /// # Errors
     /// When the tokenizer refuses one of the sample's texts.
@@ -145,7 +136,7 @@ impl JudgeText {
         &self,
         sample: &Sample,
         max_new_tokens: usize,
-    ) -> Result<Result<Vec<u32>, TooLong>, TextError> {
+    ) -> Result<Result<Vec<u32>, TokenCount>, TextError> {
         let context = self.context;
         let most = context.saturating_sub(max_new_tokens);
         Ok(match self.prompts.tokens_within(sample, most)? {
@@ -154,12 +145,8 @@ impl JudgeText {
             {
                 Ok(tokens)
             }
-            PromptTokens::Whole(tokens) => Err(TooLong {
-                tokens: TokenCount::Exactly(tokens.len()),
-            }),
-            PromptTokens::AtLeast(tokens) => Err(TooLong {
-                tokens: TokenCount::AtLeast(tokens),
-            }),
+            PromptTokens::Whole(tokens) => Err(TokenCount::Exactly(tokens.len())),
+            PromptTokens::AtLeast(tokens) => Err(TokenCount::AtLeast(tokens)),
         })
     }
 
@@ -179,7 +166,7 @@ impl JudgeText {
 
     /// Whether its answers can be constrained.
     pub fn has_scaffold(&self) -> bool {
-        let domain = self.domain.as_ref();
+        let domain = self.judge.domain.as_ref();
         domain.is_none_or(Domain::is_choice) && self.has_form
     }
 
@@ -270,7 +257,7 @@ impl JudgeText {
             tokenizer,
             chat,
             judge: JudgeFile::load(source)?,
-            known: known_judge(source)?,
+            known: known_judge(source),
             generation,
             notes,
             is_for_others: false,
@@ -296,24 +283,16 @@ impl JudgeText {
             eos,
             tokenizer,
             chat,
-            judge,
+            mut judge,
             known,
             mut generation,
             mut notes,
             is_for_others,
         } = parts;
-        let JudgeFile {
-            mut domain,
-            protocols,
-            calibration,
-            weighs_thinking,
-            unsure_refusals_below,
-            refuses,
-        } = judge;
         let mut answer_start = String::new();
         if settings.force_domain {
             let model = name.clone();
-            let stated = domain.take().ok_or(PromptError::NoDomain { model })?;
+            let stated = judge.domain.take().ok_or(PromptError::NoDomain { model })?;
             answer_start = stated.inside;
         }
         // Whoever renders the messages applies them.
@@ -345,6 +324,7 @@ impl JudgeText {
             .and_then(|text| PromptTemplate::parse(text).ok())
             .is_some_and(|own| own.hash() == template.hash());
         let built_in = protocol.hash().is_none();
+        let protocols = &judge.protocols;
         let trained = protocols.iter().any(|name| name == protocol.name()) && own_text && built_in;
         if !(protocols.is_empty() || trained) {
             notes.push(format!(
@@ -364,11 +344,7 @@ impl JudgeText {
             config,
             context,
             generation,
-            domain,
-            calibration,
-            weighs_thinking,
-            unsure_refusals_below,
-            refuses,
+            judge,
             chat: identity(settings, &chat),
             notes,
             has_form: false,
@@ -476,18 +452,17 @@ fn choices(protocol: &dyn Protocol, tokenizer: &Tokenizer) -> Result<Choices, Te
 }
 
 /// The protocol that a model is asked under where the user names none: a known judge's own, else `prime`.
-///
-/// # Errors
-/// When the table of known judges is damaged.
-pub fn default_protocol(source: &ModelSource) -> Result<&'static str, CheckpointError> {
-    Ok(known_judge(source)?.map_or("prime", |judge| judge.protocol.as_str()))
+pub fn default_protocol(source: &ModelSource) -> &'static str {
+    protocol_of(known_judge(source))
+}
+
+/// The protocol that a known judge is asked under, or one that is not known.
+pub(crate) fn protocol_of(known: Option<&'static KnownJudge>) -> &'static str {
+    known.map_or("prime", |judge| judge.protocol.as_str())
 }
 
 /// The known judge of this name, if there is one: of an alias, or an id on the hub.
-///
-/// # Errors
-/// When the table of known judges is damaged.
-pub fn known_judge_named(name: &str) -> Result<Option<&'static KnownJudge>, CheckpointError> {
+pub fn known_judge_named(name: &str) -> Option<&'static KnownJudge> {
     known_judges::find(name.split('@').next().unwrap_or_default())
 }
 
@@ -541,11 +516,8 @@ fn with_known(
 }
 
 /// The entry of a model from the hub among the known judges.
-fn known_judge(source: &ModelSource) -> Result<Option<&'static KnownJudge>, CheckpointError> {
-    let Some(origin) = source.origin() else {
-        return Ok(None);
-    };
-    known_judge_named(&origin)
+fn known_judge(source: &ModelSource) -> Option<&'static KnownJudge> {
+    known_judge_named(&source.origin()?)
 }
 
 /// The note for weights that hold an output head although the configuration ties it to the embedding table.

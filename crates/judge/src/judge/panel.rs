@@ -10,29 +10,22 @@ use crate::reward::{RewardPolicy, reward};
 use juror_data::Sample;
 use juror_data::verdict::{Confidence, OutcomeSource, Status, Usage, Verdict, Vote};
 
-/// How votes become a verdict, each field by itself.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum PanelRule {
-    /// What most judges say; null for a tie.
-    #[default]
-    Majority,
-    /// True where all say true, false where one says false.
-    Unanimous,
-    /// As the majority, each judge counting its weight.
-    Weighted,
+named! {
+    /// How votes become a verdict, each field by itself.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum PanelRule {
+        /// What most judges say; null for a tie.
+        #[default]
+        Majority = "majority",
+        /// True where all say true, false where one says false.
+        Unanimous = "unanimous",
+        /// As the majority, each judge counting its weight.
+        Weighted = "weighted",
+    }
 }
 
 impl PanelRule {
-    /// Its name.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Majority => "majority",
-            Self::Unanimous => "unanimous",
-            Self::Weighted => "weighted",
-        }
-    }
-
     /// What votes with these weights decide.
     fn decide(self, votes: impl Iterator<Item = (Option<bool>, f64)>) -> Option<bool> {
         let (mut yes, mut no) = (0.0, 0.0);

@@ -21,6 +21,7 @@ use juror_engine::text::tokenizer::{Place, Tokenizer};
 
 /// Why a prompt cannot be built.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum PromptError {
     /// The prompt text has a fault.
     #[error("prompt text: {0}")]
@@ -32,10 +33,7 @@ pub enum PromptError {
     #[error(
         "{model} states no domain (it has no judge.json with one): without --force-domain it judges every sample"
     )]
-    NoDomain {
-        /// The model.
-        model: String,
-    },
+    NoDomain { model: String },
     /// A chat template is given for messages that a server renders.
     #[error(
         "--chat-template: the server renders the messages with its own; with --tokenizer MODEL prompts are rendered here"
@@ -79,13 +77,6 @@ pub enum PromptTokens {
     Whole(Vec<u32>),
     /// More than were asked for: at least so many. They were not made.
     AtLeast(usize),
-}
-
-/// A prompt that leaves no room in the context for what is to be generated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TooLong {
-    /// How long it is.
-    pub tokens: TokenCount,
 }
 
 /// The tokens of a prompt: how many there are, or how many at least.

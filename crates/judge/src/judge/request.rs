@@ -7,12 +7,11 @@ use serde_json::json;
 use super::cache::AnswerKey;
 use super::completion::{Subject, VerdictBuilder};
 use super::guide::{Decides, GuideOptions, Guided, VerdictGuide};
-use super::prompt::TooLong;
 use super::{JudgeText, RunOptions, guarded};
 use crate::endpoint::ServerForm;
 use crate::protocol::view::paragraphs;
 use crate::protocol::{ScaffoldWants, StopMatcher};
-use crate::runtime::GuideNotes;
+use crate::runtime::{Ask, GuideNotes};
 use juror_data::Sample;
 use juror_data::verdict::{Status, Verdict};
 use juror_engine::engine::guide::GuardedGuide;
@@ -25,21 +24,10 @@ pub(super) type Prompt = Result<Vec<u32>, NotAsked>;
 
 /// What becomes of a trial.
 pub(super) enum Trial {
-    /// The model is to be asked, unless it has answered the same.
-    Ask(Box<Ask>),
+    /// The model is to be asked, unless it has answered the same: what the answer depends on.
+    Ask(Box<Ask>, AnswerKey),
     /// The verdict is known.
     Judged(Box<Verdict>),
-}
-
-/// What the model is to be asked.
-pub(super) struct Ask {
-    pub(super) request: Request,
-    /// The form of the answer, where a server is asked.
-    pub(super) form: Option<Arc<ServerForm>>,
-    /// What its guide will note.
-    pub(super) notes: GuideNotes,
-    /// What the answer depends on.
-    pub(super) key: AnswerKey,
 }
 
 /// Why no request is made of a sample.
@@ -86,7 +74,7 @@ impl<'a> RequestBuilder<'a> {
                 .text
                 .prompt(&self.options.shown(&subject.sample), max_new)
                 .map_err(|error| NotAsked::Without(Status::Failed, error.to_string()))?;
-            prompt.map_err(|TooLong { tokens }| {
+            prompt.map_err(|tokens| {
                 let error = format!(
                     "{tokens} prompt tokens and up to {max_new} new ones exceed the model's context of {}; a smaller \
                      --max-new-tokens leaves more room",
@@ -160,12 +148,12 @@ impl<'a> RequestBuilder<'a> {
             choices: Some(self.text.choices.clone()),
             logprobs: self.text.wants_probabilities().then_some(0),
         };
-        Trial::Ask(Box::new(Ask {
+        let ask = Ask {
             request,
             form,
             notes,
-            key,
-        }))
+        };
+        Trial::Ask(Box::new(ask), key)
     }
 
     /// What an answer depends on: the run's settings, the prompt, what may be chosen, and where chance decides, the trial.

@@ -15,14 +15,13 @@ use rayon::prelude::*;
 use super::cache::AnswerKey;
 use super::completion::{Subject, VerdictBuilder};
 use super::jobs::{self, Job};
-use super::request::{Ask, RequestBuilder, Trial};
+use super::request::{RequestBuilder, Trial};
 use super::{JudgeError, JudgeText, RunEnd, RunOptions, Sink, guarded};
 use crate::runtime::{
-    Answered, BackendFailure, ClientName, DeviceEngine, Reply, Runtime, Stop, Submission,
-    Unanswered,
+    Answered, BackendFailure, ClientName, DeviceEngine, Runtime, Stop, Submission, Unanswered,
 };
 use juror_base::panics;
-use juror_base::threads;
+use juror_base::threads::{self, lock};
 use juror_data::Samples;
 use juror_data::verdict::Verdict;
 use juror_engine::engine::{EngineError, Stats};
@@ -177,7 +176,7 @@ impl Window {
 
     /// Waits for room for a trial; false once the run is over.
     fn enter(&self) -> bool {
-        let free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+        let free = lock(&self.free);
         let waited = self.changed.wait_while(free, |free| *free == Some(0));
         let mut free = waited.unwrap_or_else(PoisonError::into_inner);
         match &mut *free {
@@ -191,7 +190,7 @@ impl Window {
 
     /// A trial is done with.
     fn leave(&self) {
-        let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut free = lock(&self.free);
         *free = free.map(|free| free + 1);
         self.changed.notify_one();
     }
@@ -202,7 +201,7 @@ struct CloseOnDrop<'w>(&'w Window);
 
 impl Drop for CloseOnDrop<'_> {
     fn drop(&mut self) {
-        *self.0.free.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *lock(&self.0.free) = None;
         self.0.changed.notify_all();
     }
 }
@@ -241,33 +240,13 @@ struct Asked {
     key: AnswerKey,
 }
 
-/// Sends what the model says to the caller's thread.
-struct SendReply {
-    asked: Asked,
-    events: Sender<Event>,
-}
-
-impl Reply for SendReply {
-    fn take(self: Box<Self>, reply: Result<Answered, Unanswered>) {
-        let Self { asked, events } = *self;
-        let event = match reply {
-            // The run ends with it: what is not judged can be judged later.
-            Err(Unanswered::Backend(_)) => Event::Failed(EngineError::Stopped.into()),
-            reply => Event::Replied(Box::new(Replied { asked, reply })),
-        };
-        let _ = events.send(event);
-    }
-}
-
 impl<S: Samples + ?Sized> Run<'_, S> {
     /// Rows into samples, into prompt tokens, into requests, into the runtime. A job that needs no model becomes a verdict at
     /// once. Ends early when the run is over.
     fn feed(&self, events: &Sender<Event>) {
         let client = ClientName::from("run");
         let requests = RequestBuilder::new(self.text, self.options, &self.verdicts);
-        let mut rest = self.jobs;
-        while !rest.is_empty() {
-            let jobs = jobs::cut(&mut rest, self.samples, JOBS_AHEAD);
+        for jobs in jobs::batches(self.jobs, Job::position, self.samples, JOBS_AHEAD) {
             let (positions, own) = jobs::positions(jobs);
             let samples = match self.samples.fetch(&positions) {
                 Ok(samples) => samples,
@@ -291,27 +270,29 @@ impl<S: Samples + ?Sized> Run<'_, S> {
                 let (prompt, subject) = &prompts[own];
                 let trial = job.trial;
                 match requests.trial(subject, trial, prompt) {
-                    Trial::Ask(ask) => {
-                        let Ask {
-                            request,
-                            form,
-                            notes,
-                            key,
-                        } = *ask;
+                    Trial::Ask(ask, key) => {
                         let asked = Asked {
                             subject: Arc::clone(subject),
                             trial,
                             key,
                         };
                         let events = events.clone();
+                        let take = move |reply: Result<Answered, Unanswered>| {
+                            let event = match reply {
+                                // The run ends with it: what is not judged can be judged later.
+                                Err(Unanswered::Backend(_)) => {
+                                    Event::Failed(EngineError::Stopped.into())
+                                }
+                                reply => Event::Replied(Box::new(Replied { asked, reply })),
+                            };
+                            let _ = events.send(event);
+                        };
                         self.runtime.submit(Submission {
                             client: Arc::clone(&client),
                             question: self.samples.outline(job.position()).question,
-                            request,
-                            form,
-                            notes,
+                            ask: *ask,
                             key: Some(key),
-                            reply: Box::new(SendReply { asked, events }),
+                            reply: Box::new(take),
                         });
                     }
                     Trial::Judged(verdict) => {
@@ -449,9 +430,7 @@ pub(super) fn run_without_model<S: Samples + ?Sized>(
     interrupted: &AtomicBool,
     sink: &mut dyn Sink,
 ) -> Result<RunEnd, JudgeError> {
-    let mut rest = jobs;
-    while !rest.is_empty() {
-        let now = jobs::cut(&mut rest, samples, JOBS_AHEAD * 16);
+    for now in jobs::batches(jobs, Job::position, samples, JOBS_AHEAD * 16) {
         let (positions, own) = jobs::positions(now);
         let fetched = samples.fetch(&positions)?;
         let subjects: Vec<_> = fetched.into_iter().map(Subject::new).collect();

@@ -10,27 +10,26 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use super::build::open_devices;
 use super::cache::AnswerKey;
 use super::completion::{Subject, VerdictBuilder};
-use super::request::{Ask, RequestBuilder, Trial};
+use super::request::{RequestBuilder, Trial};
 use super::run::{keep_answer, of_rules};
 use super::shared_memory::SharedMemory;
 use super::{EngineOptions, Judge, JudgeText, LoadError, RunOptions, WorkloadLengths};
 use crate::catalog::JudgeModel;
 use crate::runtime::{
-    Answered, Build, ClientName, FairQueue, GuideNotes, IdleBackend, Observer, Phase, Reply,
-    Runtime, RuntimeOptions, Stop, Submission, Supply, Turn, Unanswered, local,
+    Answered, Ask, Build, ClientName, FairQueue, IdleBackend, Observer, Phase, Reply, Runtime,
+    RuntimeOptions, Stop, Submission, Supply, Turn, Unanswered, local,
 };
 use juror_base::panics;
-use juror_base::threads::{self, ThreadError};
+use juror_base::threads::{self, ThreadError, lock};
 use juror_data::Sample;
 use juror_data::verdict::Verdict;
-use juror_engine::engine::Request;
 use juror_engine::model::DeviceChoice;
 
 /// Requests that wait in an engine for a place in its batch: enough that it never runs dry, and few, for clients no longer have
@@ -138,7 +137,9 @@ struct ToWorker {
 impl Reply for ToWorker {
     fn take(self: Box<Self>, reply: Result<Answered, Unanswered>) {
         let Self { asked, work } = *self;
-        work.lock().replies.push_back(Replied { asked, reply });
+        lock(&work.waiting)
+            .replies
+            .push_back(Replied { asked, reply });
         work.changed.notify_one();
     }
 
@@ -158,14 +159,9 @@ impl Job {
 }
 
 impl Work {
-    fn lock(&self) -> MutexGuard<'_, Waiting> {
-        // Nothing panics while it holds the lock.
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Adds a job, or drops it where there are no turns any more.
     fn push(&self, client: &ClientName, job: Job) {
-        let mut waiting = self.lock();
+        let mut waiting = lock(&self.waiting);
         if waiting.is_over {
             drop(waiting);
             // Unlocked, for the drop may call this again.
@@ -178,7 +174,7 @@ impl Work {
 
     /// Nothing more will be asked: waiting jobs are dropped, answers still become verdicts.
     fn close(&self) {
-        let mut waiting = self.lock();
+        let mut waiting = lock(&self.waiting);
         waiting.is_over = true;
         let dropped = std::mem::take(&mut waiting.prompts);
         drop(waiting);
@@ -300,19 +296,11 @@ impl JudgeService {
     }
 
     /// Has a completion generated for a client.
-    pub(crate) fn generate(
-        &self,
-        client: &str,
-        request: Request,
-        notes: GuideNotes,
-        reply: Box<dyn Reply>,
-    ) {
+    pub(crate) fn generate(&self, client: &str, ask: Ask, reply: Box<dyn Reply>) {
         self.shared.runtime.submit(Submission {
             client: client.into(),
             question: 0,
-            request,
-            form: None,
-            notes,
+            ask,
             key: None,
             reply,
         });
@@ -326,7 +314,7 @@ impl JudgeService {
     /// Forgets waiting samples that nobody waits for, when memory is short. Asked for again, they are new.
     pub(crate) fn forget_unwanted(&self) {
         let is_wanted = |job: &Job| job.turn() == Turn::Now;
-        self.shared.work.lock().prompts.retain(is_wanted);
+        lock(&self.shared.work.waiting).prompts.retain(is_wanted);
         self.shared.runtime.forget_unwanted();
     }
 
@@ -359,8 +347,7 @@ impl JudgeService {
     pub(crate) fn end(&self) {
         self.shared.runtime.stop(Stop::Drained);
         self.shared.runtime.join();
-        let workers = self.workers.lock();
-        for worker in workers.unwrap_or_else(PoisonError::into_inner).drain(..) {
+        for worker in lock(&self.workers).drain(..) {
             // Its panics are caught inside.
             let _ = worker.join();
         }
@@ -388,9 +375,12 @@ impl Shared {
         let text = self.text.as_ref();
         let requests = text.map(|text| RequestBuilder::new(text, &self.options, &verdicts));
         loop {
-            let waiting = self.work.changed.wait_while(self.work.lock(), |waiting| {
-                waiting.replies.is_empty() && waiting.prompts.is_empty() && !waiting.is_over
-            });
+            let waiting = self
+                .work
+                .changed
+                .wait_while(lock(&self.work.waiting), |waiting| {
+                    waiting.replies.is_empty() && waiting.prompts.is_empty() && !waiting.is_over
+                });
             let mut waiting = waiting.unwrap_or_else(PoisonError::into_inner);
             if let Some(replied) = waiting.replies.pop_front() {
                 drop(waiting);
@@ -439,13 +429,7 @@ impl Shared {
                 None => Trial::Judged(Box::new(of_rules(verdicts, &subject, 0))),
             };
             match trial {
-                Trial::Ask(ask) => {
-                    let Ask {
-                        request,
-                        form,
-                        notes,
-                        key,
-                    } = *ask;
+                Trial::Ask(ask, key) => {
                     let asked = Asked {
                         subject,
                         place,
@@ -458,9 +442,7 @@ impl Shared {
                         // One question for all: of several engines each gets a few in a row, and in the queue those of one
                         // question lie together.
                         question: 0,
-                        request,
-                        form,
-                        notes,
+                        ask: *ask,
                         key: Some(key),
                         reply: Box::new(ToWorker { asked, work }),
                     });

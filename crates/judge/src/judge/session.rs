@@ -14,7 +14,7 @@ use super::cache::{AnswerCache, CacheError, identity};
 use super::calibration::Calibration;
 use super::consensus::{Consensus, ConsensusBuilder, ConsensusSummary};
 use super::groups::Groups;
-use super::jobs::cut_positions;
+use super::jobs::batches;
 use super::keeper::{Keeper, Stream};
 use super::{
     Job, Judge, JudgeError, JudgeText, LoadError, RulesMode, RunEnd, RunOptions, Summary, jobs,
@@ -181,9 +181,6 @@ impl SessionError {
 
 impl Session {
     /// The manifest that a journal must begin with for this session to resume it.
-    ///
-    /// # Errors
-    /// When the model's files cannot be read.
     pub(crate) fn manifest(&self) -> Result<Manifest, CheckpointError> {
         let options = &self.options;
         // All are named, so that the compiler asks of a new option whether verdicts depend on it.
@@ -219,13 +216,13 @@ impl Session {
             hash,
         });
         let rules = match rules {
-            RulesMode::Off => rules.as_str().to_owned(),
+            RulesMode::Off => rules.name().to_owned(),
             mode => {
                 let audit = match audit {
                     share if *share > 0.0 => format!(", audit {share}"),
                     _ => String::new(),
                 };
-                format!("{} ({}{audit})", mode.as_str(), outcome_rules.describe())
+                format!("{} ({}{audit})", mode.name(), outcome_rules.describe())
             }
         };
         Ok(Manifest {
@@ -268,7 +265,7 @@ impl Session {
         if options.require_process {
             words += ", process required";
         }
-        let calibration = self.text().map(|text| &text.calibration);
+        let calibration = self.text().map(|text| &text.judge.calibration);
         let matters = options.reward == RewardPolicy::Soft || options.min_confidence.is_some();
         if let Some(calibration) =
             calibration.filter(|own| matters && **own != Calibration::default())
@@ -331,7 +328,7 @@ impl Session {
         let mut summary = Summary {
             refuses: self
                 .text()
-                .and_then(|text| text.refuses)
+                .and_then(|text| text.judge.refuses)
                 // Measured of what is left where the judge's own bound holds.
                 .filter(|_| self.options.min_confidence.is_none() && !self.options.decide_only),
             price: self.price,
@@ -482,9 +479,7 @@ impl Session {
         let samples = &self.loaded.samples;
         let mut failed = None;
         let written = out.write(|writer| {
-            let mut rest = positions;
-            while !rest.is_empty() {
-                let now = cut_positions(&mut rest, samples, ROWS_AT_ONCE);
+            for now in batches(positions, |at| at, samples, ROWS_AT_ONCE) {
                 let fetched = samples.fetch(now).map_err(|error| {
                     let told = std::io::Error::other(error.to_string());
                     failed = Some(error);

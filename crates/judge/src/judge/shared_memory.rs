@@ -2,13 +2,14 @@
 //! built yet their weights and an equal part of the rest.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 
 use candle_core::{Device, DeviceLocation};
 
 use super::EngineOptions;
 use super::build::{open_devices, weights_on};
 use super::service::ServiceSetup;
+use juror_base::threads::lock;
 
 /// The judges of a process.
 #[derive(Default)]
@@ -95,11 +96,6 @@ fn weights(setup: &ServiceSetup) -> Vec<(DeviceLocation, usize)> {
     let opened = open_devices(&setup.devices, &setup.engine).unwrap_or_default();
     let devices = opened.into_iter().flat_map(|devices| devices.all);
     devices.filter_map(on).collect()
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // A build that panics leaves nothing half done.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

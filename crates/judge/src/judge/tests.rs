@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use crate::protocol::Yields;
-use crate::protocol::tag_form::parse;
+use crate::protocol::tag_form::tests::parse;
 use crate::protocol::unknown_tags::without_unknown_tags;
 use crate::protocol::{StopMatcher, VerdictStop};
 use juror_engine::text::reasoning::{Answer, Thinking, ThinkingStyle, ThinkingTags};

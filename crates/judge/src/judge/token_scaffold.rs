@@ -42,9 +42,6 @@ pub(super) struct Fork {
 
 impl Fork {
     /// A fork of texts that stand at `place`. `end` is put after texts one of which begins with another.
-    ///
-    /// # Errors
-    /// When the tokenizer refuses one of them.
     pub(super) fn new(
         tokenizer: &Tokenizer,
         place: Place,
@@ -205,9 +202,6 @@ impl TokenPart {
 
 /// A scaffold that stands at `place`, in tokens. The text after a choice is tokenised together with its words, so that the tokens
 /// are those of the whole text. `end` is a token that ends an answer.
-///
-/// # Errors
-/// When the tokenizer refuses one of the texts.
 pub(super) fn tokenise(
     scaffold: &Scaffold,
     tokenizer: &Tokenizer,

@@ -10,7 +10,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use serde_json::{Map, Value, json};
 
@@ -18,6 +18,7 @@ use super::TOO_LONG;
 use super::request::{Asked, GenerationRequest, Message, RawPrompt, Route};
 use crate::judge::GenerationDefaults;
 use crate::judge::model_text::{ModelText, guarded, optional};
+use juror_base::threads::lock;
 use juror_engine::checkpoint::{CheckpointError, ModelConfig, ModelSource, Weights};
 use juror_engine::engine::TokenSet;
 use juror_engine::grammar::{Grammar, GrammarError, GrammarSource, Grammars};
@@ -160,9 +161,6 @@ impl ChatModel {
     }
 
     /// The form of an answer.
-    ///
-    /// # Errors
-    /// What keeps it from being one.
     pub(super) fn grammar(&self, source: &GrammarSource) -> Result<Arc<Grammar>, GrammarError> {
         let grammars = self
             .grammars
@@ -207,9 +205,6 @@ impl ChatModel {
     }
 
     /// A request's prompts, if none has more tokens than `most`.
-    ///
-    /// # Errors
-    /// Why the request cannot be answered.
     pub(crate) fn prompts(
         &self,
         request: &GenerationRequest,
@@ -349,7 +344,7 @@ impl ChatModel {
 
     /// How thinking is told from the answer after this generation prompt.
     fn thinking_after(&self, generation_prompt: &str) -> Result<Arc<Thinking>, TextError> {
-        let mut known = self.thinking.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.thinking);
         if let Some(thinking) = known.get(generation_prompt) {
             return Ok(Arc::clone(thinking));
         }

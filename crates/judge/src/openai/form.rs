@@ -13,9 +13,6 @@ use juror_engine::text::reasoning::{Beginning, Thinking, Thought, opening_tokens
 
 /// Takes the parameters that ask for a form out of a request's body: `response_format` of OpenAI, `structured_outputs` and the older
 /// `guided_…` of vLLM.
-///
-/// # Errors
-/// What of them cannot be applied.
 pub(super) fn form(body: &mut Map<String, Value>) -> Result<Option<GrammarSource>, String> {
     let mut asked = Vec::new();
     if let Some(format) = body.remove("response_format") {

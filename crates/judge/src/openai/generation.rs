@@ -9,7 +9,7 @@ use super::request::{BYTES_PER_TOKEN, GenerationRequest};
 use super::stop::StopTexts;
 use super::{TOO_LONG, guarded};
 use crate::judge::WorkloadLengths;
-use crate::runtime::GuideNotes;
+use crate::runtime::{Ask, GuideNotes};
 use juror_engine::engine::guide::GuardedGuide;
 use juror_engine::engine::{Guide, RandomKey, Request};
 use juror_engine::grammar::Grammar;
@@ -31,14 +31,6 @@ pub(crate) struct Generation {
     /// Its prompts.
     pub(crate) prompts: Vec<Prompt>,
     grammar: Option<Arc<Grammar>>,
-}
-
-/// One answer that the engine is asked for.
-pub(crate) struct Answering {
-    /// The engine's request.
-    pub(crate) request: Request,
-    /// Why the answer could not be kept to the form that was asked for, once that is known.
-    pub(crate) notes: GuideNotes,
 }
 
 /// The longest completion of a request.
@@ -78,9 +70,6 @@ pub(crate) fn lengths<'r>(
 
 impl Generation {
     /// The prompts of a request and the form of its answers.
-    ///
-    /// # Errors
-    /// Why it cannot be answered.
     pub(crate) fn new(
         model: &ChatModel,
         request: &GenerationRequest,
@@ -110,7 +99,7 @@ impl Generation {
         request: &GenerationRequest,
         defaults: Defaults,
         name: u64,
-    ) -> impl Iterator<Item = Answering> {
+    ) -> impl Iterator<Item = Ask> {
         self.prompts.iter().flat_map(move |prompt| {
             (0..request.n).map(move |answer| {
                 let notes = GuideNotes::default();
@@ -138,7 +127,11 @@ impl Generation {
                     logprobs: request.logprobs,
                 };
                 let request = if request.echo { Echo::of(asked) } else { asked };
-                Answering { request, notes }
+                Ask {
+                    request,
+                    form: None,
+                    notes,
+                }
             })
         })
     }

@@ -19,9 +19,6 @@ const LOWEST: f32 = -9999.0;
 
 /// Takes the parameters that ask for log-probabilities out of a request's body: of how many of the likeliest tokens beside
 /// those of the chosen one.
-///
-/// # Errors
-/// What of them cannot be applied.
 pub(super) fn asked(route: Route, body: &mut Map<String, Value>) -> Result<Option<usize>, String> {
     let count = |key: &str, value: &Value| match value.as_u64() {
         Some(count @ 0..=MOST_TOP) => Ok(count as usize),

@@ -120,9 +120,6 @@ pub struct GenerationRequest {
 
 impl GenerationRequest {
     /// Reads a request's body.
-    ///
-    /// # Errors
-    /// What is wrong and what to do.
     pub(crate) fn parse(route: Route, mut body: Map<String, Value>) -> Result<Self, String> {
         body.retain(|_, value| !value.is_null());
         let tools = match route {

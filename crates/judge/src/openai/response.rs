@@ -24,9 +24,6 @@ pub(crate) struct Responder<'m> {
 impl Responder<'_> {
     /// The body of the answer to a request with these prompts: their completions, `n` for each prompt. `name` is unique to the
     /// answer.
-    ///
-    /// # Errors
-    /// Why the engine did not answer it.
     pub(crate) fn body(
         &self,
         request: &GenerationRequest,
@@ -127,9 +124,6 @@ impl Route {
 }
 
 /// The tokens of an answer's text, and why it ended.
-///
-/// # Errors
-/// Why the engine did not answer.
 pub(super) fn ended(completion: &Completion) -> Result<(&[u32], &'static str), String> {
     let tokens = &completion.tokens;
     match &completion.finish {

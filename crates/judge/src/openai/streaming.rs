@@ -67,10 +67,7 @@ impl<'a> Streaming<'a> {
         match self.request.route() {
             Route::Completions => Vec::new(),
             Route::Chat => (0..self.choices.len())
-                .map(|index| {
-                    let delta = json!({"role": "assistant", "content": ""});
-                    self.piece(&json!({"index": index, "delta": delta, "finish_reason": null, "logprobs": null}))
-                })
+                .map(|index| self.delta(index, &json!({"role": "assistant", "content": ""})))
                 .collect(),
         }
     }
@@ -104,9 +101,6 @@ impl<'a> Streaming<'a> {
     }
 
     /// The last pieces of an answer that is over.
-    ///
-    /// # Errors
-    /// Why the engine did not answer it.
     pub(crate) fn finish(
         &mut self,
         index: usize,
@@ -123,18 +117,12 @@ impl<'a> Streaming<'a> {
         let text = text.as_str().unwrap_or_default();
         let mut pieces = Vec::new();
         if let Some(thought) = whole["message"].get("reasoning_content") {
-            let delta = json!({"reasoning_content": thought});
-            pieces.push(self.piece(
-                &json!({"index": index, "delta": delta, "finish_reason": null, "logprobs": null}),
-            ));
+            pieces.push(self.delta(index, &json!({"reasoning_content": thought})));
         }
         if let Some(call) = whole["message"].get("tool_calls") {
             let mut call = call[0].clone();
             call["index"] = json!(0);
-            let delta = json!({"tool_calls": [call]});
-            pieces.push(self.piece(
-                &json!({"index": index, "delta": delta, "finish_reason": null, "logprobs": null}),
-            ));
+            pieces.push(self.delta(index, &json!({"tool_calls": [call]})));
         }
         let given = self.choices[index].given;
         let rest = text.get(given..).unwrap_or_default();
@@ -159,14 +147,18 @@ impl<'a> Streaming<'a> {
     }
 
     fn text(&self, index: usize, text: &str) -> Value {
-        self.piece(&match self.request.route() {
-            Route::Chat => {
-                json!({"index": index, "delta": {"content": text}, "finish_reason": null, "logprobs": null})
-            }
-            Route::Completions => {
-                json!({"index": index, "text": text, "finish_reason": null, "logprobs": null})
-            }
-        })
+        match self.request.route() {
+            Route::Chat => self.delta(index, &json!({"content": text})),
+            Route::Completions => self.piece(
+                &json!({"index": index, "text": text, "finish_reason": null, "logprobs": null}),
+            ),
+        }
+    }
+
+    fn delta(&self, index: usize, delta: &Value) -> Value {
+        self.piece(
+            &json!({"index": index, "delta": delta, "finish_reason": null, "logprobs": null}),
+        )
     }
 
     fn piece(&self, choice: &Value) -> Value {

@@ -26,9 +26,6 @@ struct Function {
 }
 
 /// Takes tools out of a request's body, if a call is asked for.
-///
-/// # Errors
-/// What of them cannot be applied.
 pub(super) fn tools(body: &mut Map<String, Value>) -> Result<Option<Tools>, String> {
     if body.get("tools").is_none_or(|tools| *tools == json!([])) {
         return Ok(None);

@@ -189,39 +189,22 @@ pub(super) struct LabelFile {
 
 /// Why a protocol's file cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum DeclarationError {
     /// No protocol has this name.
     #[error("no protocol `{name}`; there is {known}, or a file of your own that ends in .toml")]
-    Unknown {
-        /// The name.
-        name: String,
-        /// The names of all built-in protocols.
-        known: String,
-    },
+    Unknown { name: String, known: String },
     /// A file could not be read.
     #[error("could not read {}: {message}", path.display())]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// Why not.
-        message: String,
-    },
+    Read { path: PathBuf, message: String },
     /// It is not TOML, or not of a protocol.
     #[error("{origin}: {message}")]
-    Format {
-        /// Where it came from.
-        origin: String,
-        /// What is wrong, with its place.
-        message: String,
-    },
+    Format { origin: String, message: String },
     /// A value in it cannot be used.
     #[error("{origin}: {key}: {message}")]
     Value {
-        /// Where it came from.
         origin: String,
-        /// The key.
         key: String,
-        /// What is wrong.
         message: String,
     },
 }

@@ -138,9 +138,6 @@ impl Declared {
     }
 
     /// Reads a protocol from its file's text and its prompt's.
-    ///
-    /// # Errors
-    /// As [`Self::load`].
     pub(crate) fn parse(
         name: &str,
         text: &str,

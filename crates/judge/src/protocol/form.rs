@@ -63,9 +63,6 @@ pub(super) trait AnswerForm: Debug + Send + Sync {
 pub(super) const NOTHING_CHOSEN: Unreadable = Unreadable::Missing { field: "verdict" };
 
 /// The form that a file declares, of a judge that is shown `view`.
-///
-/// # Errors
-/// The key and what is wrong with it.
 pub(super) fn declared(answer: AnswerFile, view: View) -> Result<Arc<dyn AnswerForm>, KeyError> {
     Ok(match answer {
         AnswerFile::Tags { fields } => Arc::new(TagForm::declared(&fields)?),

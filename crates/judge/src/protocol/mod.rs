@@ -321,57 +321,38 @@ pub struct ParsedVerdict {
 
 /// Why a completion holds no readable verdict.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum Unreadable {
     /// The judge was still thinking when its completion ended.
     #[error("thinking not finished")]
     ThinkingNotFinished,
     /// None of the fields was written.
     #[error("no verdict: none of the fields {fields} was written")]
-    NoVerdict {
-        /// The fields asked for, listed.
-        fields: String,
-    },
+    NoVerdict { fields: String },
     /// A field is missing.
     #[error("no complete verdict: {field} is missing")]
-    Missing {
-        /// The field.
-        field: &'static str,
-    },
+    Missing { field: &'static str },
     /// A field holds neither True nor False.
     #[error("{field} holds `{found}`, which is neither True nor False")]
-    NotAValue {
-        /// The field.
-        field: &'static str,
-        /// The field's text, shortened.
-        found: String,
-    },
+    NotAValue { field: &'static str, found: String },
     /// A field is given twice in one block, and the two do not agree.
     #[error("{field} contradicts itself: `{first}` and `{second}` in one verdict")]
     Contradiction {
-        /// The field.
         field: &'static str,
-        /// Its first text, shortened.
         first: String,
-        /// Its second text, shortened.
         second: String,
     },
     /// An alias stands for the outcome, but it could as well mean process and outcome together.
     #[error(
         "outcome is missing, and `<{alias}>` cannot be read as it: with a process of False it may mean the outcome or the whole"
     )]
-    AmbiguousAlias {
-        /// The alias.
-        alias: &'static str,
-    },
+    AmbiguousAlias { alias: &'static str },
     /// A pair of unknown tags holds a verdict and other text: it may be thinking, and the verdict a draft.
     #[error(
         "a verdict stands with other text inside `{tag}` tags, which may be the judge's thinking: name them with \
          --thinking-tags if they are, or say --thinking-style none if it does not think"
     )]
-    InUnknownTags {
-        /// The tag.
-        tag: String,
-    },
+    InUnknownTags { tag: String },
     /// A reason does not end before another verdict that differs.
     #[error("the reason does not end before a verdict that differs from the one before it")]
     ReasonHoldsVerdict,
@@ -380,63 +361,34 @@ pub enum Unreadable {
     Empty,
     /// No label stands where one counts.
     #[error("no verdict: none of the labels {labels} stands where one counts")]
-    NoLabel {
-        /// The labels, listed.
-        labels: String,
-    },
+    NoLabel { labels: String },
     /// Where a label must stand there is something else.
     #[error("`{found}` is none of the labels {labels}")]
-    NotALabel {
-        /// What stands there, shortened.
-        found: String,
-        /// The labels, listed.
-        labels: String,
-    },
+    NotALabel { found: String, labels: String },
     /// The completion was cut before its end, where its end counts.
     #[error("the answer was cut before its end")]
     Cut,
     /// Labels that do not agree, where each would count.
     #[error("the verdict contradicts itself: {first} and {second}")]
-    Labels {
-        /// One of them.
-        first: String,
-        /// The other.
-        second: String,
-    },
+    Labels { first: String, second: String },
     /// No JSON object with the verdict.
     #[error("no complete JSON object with the key `{key}`")]
-    NoObject {
-        /// The key.
-        key: String,
-    },
+    NoObject { key: String },
     /// No index of a step.
     #[error("no step: `\\boxed{{…}}` with the index of the first wrong step, or -1, is missing")]
     NoStep,
     /// An index beyond the response's steps.
     #[error("there is no step {index}: the response has {steps}, numbered from 0")]
-    NoSuchStep {
-        /// The index.
-        index: usize,
-        /// How many steps there are.
-        steps: usize,
-    },
+    NoSuchStep { index: usize, steps: usize },
     /// A grade that is none, or none of its criterion's.
     #[error("criterion {number}: `{found}` is no grade")]
-    NotAGrade {
-        /// The criterion's number, from 1.
-        number: usize,
-        /// What stands there, shortened.
-        found: String,
-    },
+    NotAGrade { number: usize, found: String },
     /// Grades that do not fit the rubric.
     #[error("{0}")]
     Grades(RubricError),
     /// What stands for the index is none.
     #[error("`{found}` is no index of a step; it must be -1 or more")]
-    NotAStep {
-        /// What stands there, shortened.
-        found: String,
-    },
+    NotAStep { found: String },
 }
 
 /// Every built-in protocol, the default first.

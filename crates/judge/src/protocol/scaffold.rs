@@ -168,9 +168,6 @@ pub(super) struct LabelScaffold {
 
 impl LabelScaffold {
     /// Reads text around `{{ label }}`, after `{{ text }}` if the judge writes something first.
-    ///
-    /// # Errors
-    /// What is wrong with it.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         const ANALYSIS: &str = "{{ text }}";
         const LABEL: &str = "{{ label }}";

@@ -73,7 +73,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::protocol::tag_form::{parse, tests::judge_like};
+    use crate::protocol::tag_form::tests::{judge_like, parse};
 
     /// The text up to which a character-wise generation runs.
     fn stopped_at(text: &str, starts_in_thinking: bool, wants_reason: bool) -> Option<&str> {

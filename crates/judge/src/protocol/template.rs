@@ -72,41 +72,24 @@ pub enum Segment {
 
 /// Why a prompt text cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum TemplateError {
     /// A slot with a name that is none.
     #[error("line {line}: unknown slot `{{{{ {name} }}}}`; a prompt may hold {ALLOWED}")]
-    UnknownSlot {
-        /// The line, from 1.
-        line: usize,
-        /// What stood between the braces, shortened.
-        name: String,
-    },
+    UnknownSlot { line: usize, name: String },
     /// A `{{` without its `}}` on the same line.
     #[error("line {line}: `{{{{` is never closed; write `{{{{ name }}}}` with one of {ALLOWED}")]
-    UnclosedSlot {
-        /// The line, from 1.
-        line: usize,
-    },
+    UnclosedSlot { line: usize },
     /// A slot used a second time.
     #[error(
         "line {line}: `{{{{ {name} }}}}` is used a second time; each slot may stand once (a prompt may hold {ALLOWED})"
     )]
-    RepeatedSlot {
-        /// The line of the second use, from 1.
-        line: usize,
-        /// The slot.
-        name: &'static str,
-    },
+    RepeatedSlot { line: usize, name: &'static str },
     /// A field that the judge would never see.
     #[error(
         "the prompt ends at line {line} without `{{{{ {name} }}}}`; question, student_answer and reference_answer must each stand once (a prompt may hold {ALLOWED})"
     )]
-    MissingSlot {
-        /// The last line, from 1.
-        line: usize,
-        /// The slot.
-        name: &'static str,
-    },
+    MissingSlot { line: usize, name: &'static str },
     /// Few-shot examples for a prompt that has no place for them.
     #[error("the prompt has no `{{{{ few_shots }}}}`, so few-shot examples have no place in it")]
     NoFewShotsSlot,
@@ -114,12 +97,7 @@ pub enum TemplateError {
     #[error(
         "line {line}: the private character U+{code:04X} is reserved for marking fields; remove it"
     )]
-    PrivateCharacter {
-        /// The line, from 1.
-        line: usize,
-        /// The character.
-        code: u32,
-    },
+    PrivateCharacter { line: usize, code: u32 },
 }
 
 /// Why a chat-rendered prompt cannot be cut into segments.

@@ -46,12 +46,6 @@ pub(crate) struct IdleBackend {
     pub(crate) start: StartBackend,
 }
 
-impl IdleBackend {
-    pub(crate) fn new(name: String, start: StartBackend) -> Self {
-        Self { name, start }
-    }
-}
-
 /// Starts a backend, which tells by these reports what it does.
 pub(crate) type StartBackend =
     Box<dyn FnOnce(Reports) -> Result<Box<dyn Backend>, ThreadError> + Send>;

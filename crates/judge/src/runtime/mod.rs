@@ -46,7 +46,7 @@ pub(crate) use queue::{ClientName, FairQueue};
 use crate::endpoint::ServerForm;
 use crate::judge::cache::AnswerKey;
 use crate::judge::guide::Guided;
-use juror_base::threads::{self, ThreadError};
+use juror_base::threads::{self, ThreadError, lock};
 use juror_engine::engine::{Completion, EngineError, Request, Stats};
 
 /// Something that is asked of the model.
@@ -55,16 +55,22 @@ pub(crate) struct Submission {
     pub(crate) client: ClientName,
     /// Requests of one question share more than the template: they go to one backend where possible.
     pub(crate) question: u64,
-    /// What is asked; its id is set by the runtime.
+    /// What is asked.
+    pub(crate) ask: Ask,
+    /// What the answer depends on: equal keys are answered once. Without a key the model is always asked.
+    pub(crate) key: Option<AnswerKey>,
+    /// Takes the answer.
+    pub(crate) reply: Box<dyn Reply>,
+}
+
+/// What the model is asked.
+pub(crate) struct Ask {
+    /// Its id is set by the runtime.
     pub(crate) request: Request,
     /// The form of the answer, for a backend that cannot follow a guide.
     pub(crate) form: Option<Arc<ServerForm>>,
     /// What the request's guide notes.
     pub(crate) notes: GuideNotes,
-    /// What the answer depends on: equal keys are answered once. Without a key the model is always asked.
-    pub(crate) key: Option<AnswerKey>,
-    /// Takes the answer.
-    pub(crate) reply: Box<dyn Reply>,
 }
 
 /// What the guide of a request notes beside its completion.
@@ -84,6 +90,12 @@ pub(crate) trait Reply: Send {
     /// Whether anybody waits for it still.
     fn is_wanted(&self) -> bool {
         true
+    }
+}
+
+impl<F: FnOnce(Result<Answered, Unanswered>) + Send> Reply for F {
+    fn take(self: Box<Self>, answer: Result<Answered, Unanswered>) {
+        self(answer);
     }
 }
 
@@ -203,9 +215,6 @@ pub(crate) struct Runtime {
 
 impl Runtime {
     /// Starts the owner's thread.
-    ///
-    /// # Errors
-    /// [`ThreadError`] where the system refuses to start a thread.
     pub(crate) fn start(supply: Supply, options: RuntimeOptions) -> Result<Self, ThreadError> {
         let (mailbox, messages) = channel();
         let board = Arc::new(Board::default());
@@ -223,9 +232,6 @@ impl Runtime {
 
     /// Starts one for these engines; also gives how many requests keep them busy. Engines that end without failing go to `returned`,
     /// each with its place.
-    ///
-    /// # Errors
-    /// [`ThreadError`] where the system refuses to start a thread.
     pub(crate) fn of_engines(
         engines: Vec<DeviceEngine>,
         kept_answers: usize,
@@ -248,9 +254,6 @@ impl Runtime {
     }
 
     /// Starts one for this backend, which takes `ahead` requests more than it works on.
-    ///
-    /// # Errors
-    /// [`ThreadError`] where the system refuses to start a thread.
     pub(crate) fn of_one(
         backend: IdleBackend,
         ahead: usize,
@@ -277,8 +280,7 @@ impl Runtime {
 
     /// Waits until it has ended. Returns the failure, if one of the given backends failed.
     pub(crate) fn join(&self) -> Option<BackendFailure> {
-        let thread = self.thread.lock();
-        let thread = thread.unwrap_or_else(PoisonError::into_inner).take();
+        let thread = lock(&self.thread).take();
         // Its panics are caught inside.
         thread.and_then(|thread| thread.join().ok().flatten())
     }
@@ -371,10 +373,7 @@ struct Published {
 
 impl Board {
     fn lock(&self) -> MutexGuard<'_, Published> {
-        // Nothing panics while it holds the lock.
-        self.published
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        lock(&self.published)
     }
 
     fn enter(&self, phase: Phase) {

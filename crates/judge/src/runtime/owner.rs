@@ -1,21 +1,21 @@
 //! The thread that owns all that is asked of the model.
 
 use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
-use std::sync::{Arc, PoisonError};
 use std::time::Instant;
 
 use super::backend::{Backend, DeviceStats, IdleBackend, Reports};
 use super::life::{Built, Done, Life};
 use super::queue::Turn;
 use super::{
-    Answer, Answered, BackendFailure, Board, FairQueue, GuideNotes, Phase, Reply, RuntimeOptions,
-    Stop, Submission, Supply, Unanswered, doubts,
+    Answer, Answered, Ask, BackendFailure, Board, FairQueue, GuideNotes, Phase, Reply,
+    RuntimeOptions, Stop, Submission, Supply, Unanswered, doubts,
 };
 use crate::endpoint::ServerForm;
 use crate::judge::cache::AnswerKey;
 use juror_base::panics;
-use juror_base::threads::ThreadError;
+use juror_base::threads::{ThreadError, lock};
 use juror_engine::engine::{Completion, EngineError, Request, Stats};
 
 /// Requests of one question go to one backend, up to this many in a row.
@@ -266,9 +266,12 @@ impl Owner {
         let Submission {
             client,
             question,
-            request,
-            form,
-            notes,
+            ask:
+                Ask {
+                    request,
+                    form,
+                    notes,
+                },
             key,
             reply,
         } = submission;
@@ -297,7 +300,7 @@ impl Owner {
         match key.and_then(|key| self.known.get(key)) {
             Some(Known::Answer(known)) => {
                 let mut answer = Answer::clone(known);
-                answer.completion.prompt = submission.request.prompt;
+                answer.completion.prompt = submission.ask.request.prompt;
                 submission.reply.take(Ok(Answered {
                     answer: Arc::new(answer),
                     is_reused: true,
@@ -410,11 +413,10 @@ impl Owner {
             }
             return;
         }
-        let guided = notes.guided.lock();
         let answer = Answer {
             doubts: doubts(&completion),
             completion,
-            guided: guided.unwrap_or_else(PoisonError::into_inner).clone(),
+            guided: lock(&notes.guided).clone(),
         };
         match key {
             Some(key) if answer.is_whole() => self.keep(key, &answer),

@@ -10,8 +10,8 @@ use proptest::prelude::*;
 
 use super::backend::{Backend, Reports};
 use super::{
-    Answered, Build, CommandError, GuideNotes, IdleBackend, Phase, Reply, Runtime, RuntimeOptions,
-    Stop, Submission, Supply, Unanswered,
+    Answered, Ask, Build, CommandError, GuideNotes, IdleBackend, Phase, Reply, Runtime,
+    RuntimeOptions, Stop, Submission, Supply, Unanswered,
 };
 use crate::endpoint::ServerForm;
 use juror_engine::engine::{
@@ -179,23 +179,25 @@ fn ask(runtime: &Runtime, client: &str, prompt: u32, joins: bool) -> (Heard, Arc
     runtime.submit(Submission {
         client: client.into(),
         question: u64::from(prompt),
-        form: None,
-        request: Request {
-            id: 0,
-            prompt: vec![prompt],
-            max_new_tokens: 1,
-            sampling: Sampling::GREEDY,
-            random_key: RandomKey {
-                seed: 0,
-                sample: 0,
-                trial: 0,
+        ask: Ask {
+            form: None,
+            request: Request {
+                id: 0,
+                prompt: vec![prompt],
+                max_new_tokens: 1,
+                sampling: Sampling::GREEDY,
+                random_key: RandomKey {
+                    seed: 0,
+                    sample: 0,
+                    trial: 0,
+                },
+                eos: Arc::from([]),
+                guide: None,
+                choices: None,
+                logprobs: None,
             },
-            eos: Arc::from([]),
-            guide: None,
-            choices: None,
-            logprobs: None,
+            notes: GuideNotes::default(),
         },
-        notes: GuideNotes::default(),
         key: joins.then_some(key),
         reply: Box::new(Tell {
             sender,
@@ -275,12 +277,14 @@ fn what_a_guide_could_not_do_is_known_to_nobody() {
     runtime.submit(Submission {
         client: "a".into(),
         question: 0,
-        form: None,
-        request: Request {
-            guide: None,
-            ..template
+        ask: Ask {
+            form: None,
+            request: Request {
+                guide: None,
+                ..template
+            },
+            notes,
         },
-        notes,
         key: Some([9; 32]),
         reply: Box::new(Tell {
             sender,

@@ -7,10 +7,12 @@
 
 use std::collections::HashMap;
 use std::pin::pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
+
+use juror_base::threads::lock;
 
 /// What all requests may hold together, beside the one that goes beyond its share, in bytes.
 const SHARED: usize = 2 << 30;
@@ -70,13 +72,8 @@ impl Budget {
         }
     }
 
-    fn held(&self) -> MutexGuard<'_, Held> {
-        // Nothing panics while it holds the lock.
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn reclaim(&self) {
-        let mut held = self.held();
+        let mut held = lock(&self.held);
         let is_due = held
             .reclaimed
             .is_none_or(|last| last.elapsed() >= RECLAIM_EVERY);
@@ -122,7 +119,7 @@ impl Reservation {
     fn try_grow(&mut self, bytes: usize) -> bool {
         let more = bytes.saturating_sub(self.bytes);
         if self.beyond.is_none() && more > 0 {
-            let mut held = self.budget.held();
+            let mut held = lock(&self.budget.held);
             let all = held.all + more;
             let own = held.by_client.get(&self.client).copied().unwrap_or(0) + more;
             if all + own > self.budget.total {
@@ -142,7 +139,7 @@ impl Reservation {
         if self.beyond.is_some() || less == 0 {
             return;
         }
-        let mut held = self.budget.held();
+        let mut held = lock(&self.budget.held);
         held.all -= less;
         if let Some(own) = held.by_client.get_mut(&self.client) {
             *own -= less;
@@ -208,8 +205,8 @@ mod tests {
             drop(one);
             assert!(two.try_grow(500));
             drop(two);
-            assert_eq!(budget.held().all, 0);
-            assert!(budget.held().by_client.is_empty());
+            assert_eq!(lock(&budget.held).all, 0);
+            assert!(lock(&budget.held).by_client.is_empty());
         });
     }
 

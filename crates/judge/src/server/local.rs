@@ -3,7 +3,7 @@
 //! Another site that a browser shows may lead its own name to this address (DNS rebinding) or send a form here: a request whose
 //! `Host` is no name of this machine, or whose `Origin` is another page, is refused.
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -13,10 +13,9 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header}
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get};
-use tokio::net::TcpListener;
 
 use super::connection::Connections;
-use super::{LOOK_EVERY, ServerError, THREADS};
+use super::{LOOK_EVERY, ServerError, listen, start_runtime};
 
 /// How long pages under way have once the server ends.
 const GOODBYE: Duration = Duration::from_secs(2);
@@ -60,19 +59,9 @@ pub fn serve_pages(
     interrupted: &AtomicBool,
     listening: &mut dyn FnMut(SocketAddr),
 ) -> Result<(), ServerError> {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(THREADS)
-        .max_blocking_threads(PAGE_THREADS)
-        .enable_all()
-        .build()
-        .map_err(ServerError::Start)?;
-    runtime.block_on(async {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await;
-        let listener = listener.map_err(|source| ServerError::Listen {
-            address: format!("{}:{port}", Ipv4Addr::LOCALHOST),
-            source,
-        })?;
-        listening(listener.local_addr().map_err(ServerError::Start)?);
+    start_runtime(PAGE_THREADS)?.block_on(async {
+        let (listener, address) = listen("127.0.0.1", port).await?;
+        listening(address);
         let router = router
             .layer(DefaultBodyLimit::max(MOST_FORM))
             .layer(middleware::from_fn(guard));

@@ -4,8 +4,8 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
+use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
-use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue, LabelValueEncoder};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
@@ -13,31 +13,13 @@ use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
 
 use crate::judge::cascade::CascadeReport;
-use juror_data::verdict::{Status, Verdict};
+use juror_data::verdict::Verdict;
 use juror_engine::engine::{Completion, FinishReason, Stats};
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct ByStatus {
-    status: StatusLabel,
+    status: &'static str,
     reused: bool,
-}
-
-/// A verdict's status as a label.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct StatusLabel(Status);
-
-impl EncodeLabelValue for StatusLabel {
-    fn encode(&self, encoder: &mut LabelValueEncoder) -> Result<(), std::fmt::Error> {
-        let name = match self.0 {
-            Status::Ok => "ok",
-            Status::Unparsed => "unparsed",
-            Status::TooLong => "too_long",
-            Status::OutOfDomain => "out_of_domain",
-            Status::Unsure => "unsure",
-            Status::Failed => "failed",
-        };
-        name.encode(encoder)
-    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -72,7 +54,7 @@ impl Metrics {
     /// Counts a verdict.
     pub(super) fn judged(&self, verdict: &Verdict) {
         let labels = ByStatus {
-            status: StatusLabel(verdict.status),
+            status: verdict.status.name(),
             reused: verdict.reused,
         };
         self.verdicts.get_or_create(&labels).inc();

@@ -171,15 +171,11 @@ pub enum Event {
 
 /// Why a server ended.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum ServerError {
     /// The address cannot be listened at.
     #[error("cannot listen at {address}: {source}; choose another with --host and --port")]
-    Listen {
-        /// The address.
-        address: String,
-        /// Why not.
-        source: io::Error,
-    },
+    Listen { address: String, source: io::Error },
     /// The system refused what a server needs.
     #[error("the server could not be started: {0}")]
     Start(#[source] io::Error),
@@ -211,6 +207,26 @@ struct App {
     metrics: Arc<Metrics>,
 }
 
+/// What runs a server, with so many threads for what takes long.
+fn start_runtime(threads: usize) -> Result<tokio::runtime::Runtime, ServerError> {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(THREADS)
+        .max_blocking_threads(threads)
+        .enable_all()
+        .build()
+        .map_err(ServerError::Start)
+}
+
+async fn listen(host: &str, port: u16) -> Result<(TcpListener, SocketAddr), ServerError> {
+    let listener = TcpListener::bind((host, port)).await;
+    let listener = listener.map_err(|source| ServerError::Listen {
+        address: format!("{host}:{port}"),
+        source,
+    })?;
+    let address = listener.local_addr().map_err(ServerError::Start)?;
+    Ok((listener, address))
+}
+
 /// Serves until `interrupted` is set, then answers what the engines have and ends.
 ///
 /// # Errors
@@ -223,19 +239,9 @@ pub fn serve(
     tell: &mut dyn FnMut(Event),
 ) -> Result<(), ServerError> {
     connection::raise_open_files();
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(THREADS)
-        .max_blocking_threads(BODY_THREADS)
-        .enable_all()
-        .build()
-        .map_err(ServerError::Start)?;
+    let runtime = start_runtime(BODY_THREADS)?;
     let end = runtime.block_on(async {
-        let listener = TcpListener::bind((host, port)).await;
-        let listener = listener.map_err(|source| ServerError::Listen {
-            address: format!("{host}:{port}"),
-            source,
-        })?;
-        let address = listener.local_addr().map_err(ServerError::Start)?;
+        let (listener, address) = listen(host, port).await?;
         let app = Arc::new(App::start(host, setup)?);
         tell(Event::Listening(address));
         let connections = connection::Connections::accept(listener, router(&app));

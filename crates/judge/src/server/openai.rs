@@ -19,14 +19,14 @@ use super::body::read_json;
 use super::budget::Reservation;
 use super::error::ApiError;
 use super::rows::WAITING;
-use super::stream::{Streamed, Wanted, channel_body};
+use super::stream::{Watched, channel_body};
 use crate::openai::conversation::ChatModel;
-use crate::openai::generation::{Answering, Defaults, Generation};
+use crate::openai::generation::{Defaults, Generation};
 use crate::openai::request::{GenerationRequest, Route};
 use crate::openai::response::Responder;
 use crate::openai::streaming::Streaming;
 use crate::openai::{TOO_LONG, guarded, is_own_error};
-use crate::runtime::{Answered, Reply, Unanswered};
+use crate::runtime::{Answered, Ask, Reply, Unanswered};
 use juror_engine::engine::{Completion, FinishReason};
 
 /// Answers that a request may ask for: each has a prompt of its own in memory.
@@ -139,8 +139,8 @@ async fn answer(
     let each = tokens.max().unwrap_or(0) * size_of::<u32>() + WAITING;
     room.grow_to(room.bytes() + request.answers() * each).await;
     let name = format!("{:016x}{:08x}", random(), defaults.seed as u32);
-    let answering = generation.answers(&chat, &request, defaults, random());
-    let answering: Vec<Answering> = answering.collect();
+    let asked = generation.answers(&chat, &request, defaults, random());
+    let asked: Vec<Ask> = asked.collect();
     let answer = Answer {
         app: Arc::clone(app),
         chat,
@@ -151,9 +151,9 @@ async fn answer(
         room: Arc::new(room),
     };
     match streams {
-        Some(options) => Ok(answer.stream(&client, answering, &options)),
+        Some(options) => Ok(answer.stream(&client, asked, &options)),
         None => answer
-            .whole(&client, answering)
+            .whole(&client, asked)
             .await
             .map(IntoResponse::into_response),
     }
@@ -245,32 +245,26 @@ impl Answer {
     }
 
     /// Asks the engines for one answer.
-    fn ask(&self, client: &Client, Answering { request, notes }: Answering) -> Coming {
+    fn ask(&self, client: &Client, ask: Ask) -> Coming {
         let (sender, answer) = oneshot::channel();
         let take = Taker {
             sender,
             _room: Arc::clone(&self.room),
         };
         let service = self.app.judges.first();
-        service.generate(&client.0, request, notes, Box::new(take));
+        service.generate(&client.0, ask, Box::new(take));
         Coming(answer)
     }
 
     /// All of the answer at once.
-    async fn whole(
-        self,
-        client: &Client,
-        answering: Vec<Answering>,
-    ) -> Result<Json<Value>, ApiError> {
+    async fn whole(self, client: &Client, asked: Vec<Ask>) -> Result<Json<Value>, ApiError> {
         let waits = Arc::new(());
-        let coming: Vec<Coming> = answering
-            .into_iter()
-            .map(|mut one| {
-                let guide = one.request.guide.take();
-                one.request.guide = Some(Box::new(Wanted::new(guide, &waits)));
-                self.ask(client, one)
-            })
-            .collect();
+        let asked = asked.into_iter().map(|mut one| {
+            let waiting = Arc::downgrade(&waits);
+            Watched::steer(&mut one, move |_| waiting.strong_count() > 0);
+            self.ask(client, one)
+        });
+        let coming: Vec<Coming> = asked.collect();
         let mut completions = Vec::with_capacity(coming.len());
         for one in coming {
             completions.push(one.finished().await?);
@@ -284,28 +278,17 @@ impl Answer {
     }
 
     /// Pieces as they come, as server-sent events.
-    fn stream(
-        self,
-        client: &Client,
-        answering: Vec<Answering>,
-        options: &StreamOptions,
-    ) -> Response {
+    fn stream(self, client: &Client, asked: Vec<Ask>, options: &StreamOptions) -> Response {
         let (pieces, body) = channel_body();
         let (sender, mut written) = mpsc::unbounded_channel();
-        let mut coming = Vec::with_capacity(answering.len());
-        for (index, mut one) in answering.into_iter().enumerate() {
-            let (tokens, mut received) = mpsc::unbounded_channel();
-            let guide = one.request.guide.take();
-            one.request.guide = Some(Box::new(Streamed::new(guide, tokens)));
-            coming.push(self.ask(client, one));
+        let mut coming = Vec::with_capacity(asked.len());
+        for (index, mut one) in asked.into_iter().enumerate() {
             let sender = sender.clone();
-            tokio::spawn(async move {
-                while let Some(token) = received.recv().await {
-                    if sender.send((index, token)).is_err() {
-                        break;
-                    }
-                }
+            Watched::steer(&mut one, move |token| match token {
+                Some(token) => sender.send((index, token)).is_ok(),
+                None => !sender.is_closed(),
             });
+            coming.push(self.ask(client, one));
         }
         drop(sender);
         let include_usage = options.include_usage;

@@ -1,6 +1,6 @@
 //! Rows of a request as samples, and their verdicts.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -12,6 +12,7 @@ use super::budget::Reservation;
 use super::error::ApiError;
 use super::weight::Weight;
 use crate::judge::service::TakeVerdict;
+use juror_base::threads::lock;
 use juror_data::verdict::{Status, Verdict};
 use juror_data::{Sample, sample_of_row};
 
@@ -56,7 +57,7 @@ struct Sender {
 impl TakeVerdict for Sender {
     fn take(&self, verdict: Verdict) {
         self.app.metrics.judged(&verdict);
-        let mut room = self.room.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut room = lock(&self.room);
         let rest = room.bytes().saturating_sub(self.each);
         room.shrink_to(rest);
         drop(room);
@@ -71,9 +72,6 @@ impl TakeVerdict for Sender {
 
 impl App {
     /// A row as a sample.
-    ///
-    /// # Errors
-    /// What is wrong with it.
     pub(super) fn sample(&self, row: &str) -> Result<Sample, String> {
         if row.len() > self.limits.text {
             let weight: Weight =

@@ -1,12 +1,12 @@
 //! Answers that come piece by piece.
 
 use std::convert::Infallible;
-use std::sync::Arc;
 
 use axum::body::{Body, Bytes};
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 
+use crate::runtime::Ask;
 use juror_engine::engine::{Guide, Next};
 
 /// Pieces of a body that wait for their client to take them.
@@ -19,98 +19,47 @@ pub fn channel_body() -> (mpsc::Sender<Result<Bytes, Infallible>>, Body) {
 }
 
 /// Sees the tokens of a generation as they come, beside what steers it; ends it once nobody wants them.
-pub(super) struct Streamed {
+pub(super) struct Watched<F> {
     guide: Option<Box<dyn Guide>>,
-    tokens: mpsc::UnboundedSender<u32>,
+    /// Whether this token is wanted, or any at all.
+    wants: F,
 }
 
-impl Streamed {
-    /// The tokens go to `tokens`.
-    pub(super) fn new(guide: Option<Box<dyn Guide>>, tokens: mpsc::UnboundedSender<u32>) -> Self {
-        Self { guide, tokens }
+impl<F: FnMut(Option<u32>) -> bool + Send + 'static> Watched<F> {
+    /// Has `wants` see what is generated.
+    pub(super) fn steer(ask: &mut Ask, wants: F) {
+        let guide = ask.request.guide.take();
+        ask.request.guide = Some(Box::new(Self { guide, wants }));
     }
 
-    fn pass_on(&self, next: Next) -> Next {
-        let sent = next
-            .append
-            .iter()
-            .try_for_each(|&token| self.tokens.send(token));
-        if sent.is_err() { Next::END } else { next }
+    fn pass_on(&mut self, next: Next) -> Next {
+        let mut appended = next.append.iter();
+        let wanted = appended.all(|&token| (self.wants)(Some(token)));
+        if wanted { next } else { Next::END }
     }
 }
 
-impl Guide for Streamed {
+impl<F: FnMut(Option<u32>) -> bool + Send + 'static> Guide for Watched<F> {
     fn begin(&mut self) -> Next {
-        if self.tokens.is_closed() {
+        if !(self.wants)(None) {
             return Next::END;
         }
-        let next = self
-            .guide
-            .as_mut()
-            .map_or(Next::FREE, |guide| guide.begin());
+        let guide = self.guide.as_mut();
+        let next = guide.map_or(Next::FREE, |guide| guide.begin());
         self.pass_on(next)
     }
 
     fn push(&mut self, token: u32) -> Next {
-        if self.tokens.send(token).is_err() {
+        if !(self.wants)(Some(token)) {
             return Next::END;
         }
-        let next = self
-            .guide
-            .as_mut()
-            .map_or(Next::FREE, |guide| guide.push(token));
+        let guide = self.guide.as_mut();
+        let next = guide.map_or(Next::FREE, |guide| guide.push(token));
         self.pass_on(next)
     }
 
     fn end(&mut self) -> Option<Next> {
         let next = self.guide.as_mut()?.end()?;
         Some(self.pass_on(next))
-    }
-}
-
-/// Ends a generation once nobody waits for it any longer.
-pub(super) struct Wanted {
-    guide: Option<Box<dyn Guide>>,
-    /// Lives as long as the request that waits.
-    waits: std::sync::Weak<()>,
-}
-
-impl Wanted {
-    /// As long as `waits` lives.
-    pub(super) fn new(guide: Option<Box<dyn Guide>>, waits: &Arc<()>) -> Self {
-        Self {
-            guide,
-            waits: Arc::downgrade(waits),
-        }
-    }
-
-    fn or_end(&self, next: Next) -> Next {
-        if self.waits.strong_count() == 0 {
-            Next::END
-        } else {
-            next
-        }
-    }
-}
-
-impl Guide for Wanted {
-    fn begin(&mut self) -> Next {
-        let next = self
-            .guide
-            .as_mut()
-            .map_or(Next::FREE, |guide| guide.begin());
-        self.or_end(next)
-    }
-
-    fn push(&mut self, token: u32) -> Next {
-        let next = self
-            .guide
-            .as_mut()
-            .map_or(Next::FREE, |guide| guide.push(token));
-        self.or_end(next)
-    }
-
-    fn end(&mut self) -> Option<Next> {
-        self.guide.as_mut()?.end()
     }
 }

@@ -16,7 +16,7 @@ use crate::cli::{Failure, INTERRUPTED, OrFail, output, say};
 use juror_data::output::{Mark, has_place_beside};
 use juror_data::{LineLimit, LoadOptions, Samples};
 use juror_judge::judge::RulesMode;
-use juror_judge::judge::jobs::cut_positions;
+use juror_judge::judge::jobs::batches;
 use juror_judge::judge::own::OwnSolutions;
 use juror_judge::protocol::OWN_SOLUTION;
 
@@ -67,9 +67,7 @@ pub(super) fn run(arguments: &JudgeArguments) -> Result<u8, Failure> {
         .filter(|at| seen.insert(samples.outline(*at).question))
         .collect();
     let written = rows.write(|writer| {
-        let mut rest = first.as_slice();
-        while !rest.is_empty() {
-            let now = cut_positions(&mut rest, samples, AT_ONCE);
+        for now in batches(&first, |at| at, samples, AT_ONCE) {
             for sample in samples.fetch(now).map_err(io::Error::other)? {
                 // The response is not shown; a row has one.
                 let row = json!({"id": format!("{:016x}", sample.question_hash()), "question": sample.question,

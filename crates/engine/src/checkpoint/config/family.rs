@@ -51,6 +51,13 @@ const ARCHITECTURES: &[(&str, &str, Architecture)] = &[
 ];
 
 impl Architecture {
+    /// The name that checkpoints of it give themselves.
+    pub(in crate::checkpoint) fn class(self) -> &'static str {
+        let mut known = ARCHITECTURES.iter();
+        let own = known.find(|(.., architecture)| *architecture == self);
+        own.map_or("", |(class, ..)| class)
+    }
+
     /// Whether queries and keys have an RMS norm by head.
     pub(crate) fn norms_heads(self) -> bool {
         matches!(self, Self::Qwen3 | Self::Qwen3Moe)

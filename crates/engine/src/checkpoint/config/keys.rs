@@ -15,76 +15,7 @@ pub(in crate::checkpoint) struct Keys<'a> {
 }
 
 /// Keys that do not change the logits: names and versions, training, tokens, how libraries run the model.
-const WITHOUT_EFFECT: [&str; 68] = [
-    "_attn_implementation_autoset",
-    "_name_or_path",
-    "architectures",
-    "attention_dropout",
-    "attn_implementation",
-    "auto_map",
-    "bias_dropout_fusion",
-    "bos_token_id",
-    "chunk_size_feed_forward",
-    "classifier_dropout",
-    "custom_pipelines",
-    "dropout",
-    "dtype",
-    "embd_pdrop",
-    "eos_token_id",
-    "ep_size",
-    "finetuning_task",
-    "gradient_checkpointing",
-    "hidden_dropout",
-    "hidden_dropout_prob",
-    "id2label",
-    "initializer_factor",
-    "initializer_range",
-    "label2id",
-    "language",
-    "length_penalty",
-    "max_length",
-    "max_new_tokens",
-    "model_max_length",
-    "model_type",
-    "num_beams",
-    "num_labels",
-    "output_attentions",
-    "output_hidden_states",
-    "output_router_logits",
-    "pad_token_id",
-    "prefix",
-    "pretraining_tp",
-    "problem_type",
-    "pruned_heads",
-    "repetition_penalty",
-    "resid_pdrop",
-    "return_dict",
-    "return_dict_in_generate",
-    "router_aux_loss_coef",
-    "router_jitter_noise",
-    "sep_token_id",
-    "task_specific_params",
-    "temperature",
-    "tokenizer_class",
-    "top_k",
-    "top_p",
-    "torch_dtype",
-    "torchscript",
-    "transformers_version",
-    "unk_token_id",
-    "use_bfloat16",
-    "use_cache",
-    "use_return_dict",
-    "diversity_penalty",
-    "do_sample",
-    "early_stopping",
-    "encoder_no_repeat_ngram_size",
-    "min_length",
-    "no_repeat_ngram_size",
-    "num_beam_groups",
-    "num_return_sequences",
-    "typical_p",
-];
+const WITHOUT_EFFECT: &str = include_str!("keys_without_effect.txt");
 
 /// Beginnings of keys that tools add.
 const WITHOUT_EFFECT_BEGIN: [&str; 2] = ["unsloth_", "_commit_hash"];
@@ -131,7 +62,7 @@ impl<'a> Keys<'a> {
                 Value::String(text) => text.is_empty(),
                 _ => false,
             };
-            let harmless = WITHOUT_EFFECT.contains(&key.as_str())
+            let harmless = WITHOUT_EFFECT.lines().any(|known| known == *key)
                 || WITHOUT_EFFECT_BEGIN
                     .iter()
                     .any(|begin| key.starts_with(begin));

@@ -6,7 +6,8 @@ use serde_json::{Map, Value as Json, json};
 
 use super::header::{TensorInfo, Value};
 use super::metadata::Metadata;
-use super::names::Family;
+use super::names;
+use crate::checkpoint::config::Architecture;
 use crate::checkpoint::{CheckpointError, unsuitable};
 
 /// Divisors of rotary frequencies that a file stores as tensors, by name.
@@ -19,7 +20,7 @@ pub(super) type Factors = BTreeMap<String, Vec<f64>>;
 pub(super) fn family(
     metadata: &Metadata,
     tensors: &BTreeMap<String, TensorInfo>,
-) -> Result<Family, CheckpointError> {
+) -> Result<Architecture, CheckpointError> {
     if let Some(kind) = metadata.text("general.type")?
         && kind != "model"
     {
@@ -43,19 +44,28 @@ pub(super) fn family(
     let pooled = metadata
         .optional_size(&format!("{name}.pooling_type"))
         .is_ok_and(|kind| kind.is_some());
-    if (pooled || Family::named(name).is_none())
+    let known = names::family(name);
+    if (pooled || known.is_none())
         && let Some(what) = unsuitable::gguf(name, pooled)
     {
         return metadata.fail(what);
     }
-    match Family::named(name) {
-        Some(Family::Glm) if tensors.contains_key("blk.0.attn_qkv.weight") => Ok(Family::ChatGlm),
+    match known {
+        Some(Architecture::Glm) if tensors.contains_key("blk.0.attn_qkv.weight") => {
+            Ok(Architecture::ChatGlm)
+        }
+        Some(Architecture::Llama) if window(metadata)?.is_some() => Ok(Architecture::Mistral),
         Some(family) => Ok(family),
         None => metadata.fail(format!(
             "architecture {name} is not supported in GGUF files; supported: {}",
-            Family::names()
+            names::families()
         )),
     }
+}
+
+/// How many keys a query sees.
+fn window(metadata: &Metadata) -> Result<Option<usize>, CheckpointError> {
+    metadata.optional_size(&Keys::of(metadata)?.key("attention.sliding_window"))
 }
 
 pub(super) fn head_dim(metadata: &Metadata) -> Result<usize, CheckpointError> {
@@ -101,7 +111,7 @@ impl<'a> Keys<'a> {
 /// # Errors
 /// [`CheckpointError::Config`] for keys that are missing, wrong, or unknown.
 pub(super) fn config(
-    family: Family,
+    family: Architecture,
     metadata: &Metadata,
     tensors: &BTreeMap<String, TensorInfo>,
     factors: &Factors,
@@ -125,19 +135,7 @@ pub(super) fn config(
     }
     let head_dim = head_dim(metadata)?;
     let heads = size("attention.head_count")?;
-    let window = optional("attention.sliding_window")?;
-    let class = match family {
-        Family::Qwen2 => "Qwen2ForCausalLM",
-        Family::Qwen3 => "Qwen3ForCausalLM",
-        Family::Qwen3Moe => "Qwen3MoeForCausalLM",
-        Family::Llama if window.is_some() => "MistralForCausalLM",
-        Family::Llama => "LlamaForCausalLM",
-        Family::Phi3 => "Phi3ForCausalLM",
-        Family::Glm4 => "Glm4ForCausalLM",
-        Family::Glm => "GlmForCausalLM",
-        Family::ChatGlm => "ChatGLMModel",
-        Family::GptOss => "GptOssForCausalLM",
-    };
+    let window = window(metadata)?;
     let has = |name: &str| tensors.contains_key(name);
     let tied = !has("output.weight");
     let kv_heads = optional("attention.head_count_kv")?.unwrap_or(heads);
@@ -151,7 +149,7 @@ pub(super) fn config(
     let (hidden, layers) = (size("embedding_length")?, size("block_count")?);
     let (intermediate, positions) = match family {
         // The width of an expert, as there are only experts.
-        Family::GptOss => {
+        Architecture::GptOss => {
             optional("feed_forward_length")?;
             (size("expert_feed_forward_length")?, size("context_length")?)
         }
@@ -159,7 +157,7 @@ pub(super) fn config(
     };
     let dimensions = optional("rope.dimension_count")?.unwrap_or(head_dim);
     let mut scaling = scaling(metadata, &at, factors, head_dim, theta)?;
-    if let (Family::GptOss, Some(scaling)) = (family, &mut scaling) {
+    if let (Architecture::GptOss, Some(scaling)) = (family, &mut scaling) {
         // The makers' setting, which files do not store.
         scaling["truncate"] = false.into();
     }
@@ -172,13 +170,13 @@ pub(super) fn config(
     let scales = [Value::Float(1.0), Value::Float(0.0)];
     metadata.must_be(&at.key("expert_weights_scale"), &scales)?;
     // Softmax over all experts; gpt-oss' is over the chosen ones.
-    let gating = Value::Unsigned(if family == Family::GptOss { 3 } else { 1 });
+    let gating = Value::Unsigned(if family == Architecture::GptOss { 3 } else { 1 });
     metadata.must_be(&at.key("expert_gating_func"), &[gating])?;
     // Notes about how the file was made.
     metadata.text(&at.key("tensor_data_layout"))?;
     metadata.flag(&at.key("rope.scaling.finetuned"))?;
 
-    let mut config = if family == Family::ChatGlm {
+    let mut config = if family == Architecture::ChatGlm {
         if dimensions * 2 != head_dim || scaling.is_some() {
             return metadata.fail(
                 "rotary embeddings other than chatglm's own (rope.dimension_count, rope.scaling) are not supported",
@@ -199,10 +197,10 @@ pub(super) fn config(
         })
     };
     let mut set = |key: &str, value: Json| config[key] = value;
-    set("architectures", json!([class]));
+    set("architectures", json!([family.class()]));
     set("tie_word_embeddings", tied.into());
     set("eos_token_id", json!(eos));
-    if family != Family::ChatGlm {
+    if family != Architecture::ChatGlm {
         if dimensions != head_dim || family.fuses_gate_up() {
             set(
                 "partial_rotary_factor",
@@ -215,21 +213,20 @@ pub(super) fn config(
     }
     if matches!(
         family,
-        Family::Qwen3
-            | Family::Qwen3Moe
-            | Family::Llama
-            | Family::Glm
-            | Family::Glm4
-            | Family::GptOss
-    ) && class != "MistralForCausalLM"
-    {
+        Architecture::Qwen3
+            | Architecture::Qwen3Moe
+            | Architecture::Llama
+            | Architecture::Glm
+            | Architecture::Glm4
+            | Architecture::GptOss
+    ) {
         set("attention_bias", has("blk.0.attn_q.bias").into());
     }
-    if family == Family::Llama && window.is_none() {
+    if family == Architecture::Llama {
         set("mlp_bias", has("blk.0.ffn_down.bias").into());
     }
     match (family, window) {
-        (Family::Llama | Family::Phi3 | Family::GptOss, Some(window)) => {
+        (Architecture::Mistral | Architecture::Phi3 | Architecture::GptOss, Some(window)) => {
             set("sliding_window", window.into());
         }
         (_, Some(_)) => {
@@ -240,12 +237,12 @@ pub(super) fn config(
         }
         (_, None) => {}
     }
-    if family == Family::GptOss {
+    if family == Architecture::GptOss {
         set("num_local_experts", size("expert_count")?.into());
         set("num_experts_per_tok", size("expert_used_count")?.into());
         set("experts_apart", true.into());
     }
-    if family == Family::Qwen3Moe {
+    if family == Architecture::Qwen3Moe {
         set("num_experts", size("expert_count")?.into());
         set("num_experts_per_tok", size("expert_used_count")?.into());
         set(

@@ -191,13 +191,10 @@ fn damaged<T>(path: &Path, message: String) -> Result<T, CheckpointError> {
 }
 
 fn read_header(path: &Path) -> Result<Header, CheckpointError> {
-    let io = |source| CheckpointError::Io {
-        path: path.display().to_string(),
-        source,
-    };
+    let io = CheckpointError::reading(path.display().to_string());
     unsuitable::refuse_pointer(path)?;
-    let file = File::open(path).map_err(io)?;
-    let length = file.metadata().map_err(io)?.len();
+    let file = File::open(path).map_err(&io)?;
+    let length = file.metadata().map_err(&io)?.len();
     Header::read(BufReader::with_capacity(1 << 20, file), length)
         .or_else(|error| damaged(path, error.to_string()))
 }
@@ -238,10 +235,8 @@ fn parts(path: &Path, metadata: &Metadata) -> Result<Vec<PathBuf>, CheckpointErr
             if found.is_file() {
                 return Ok(found);
             }
-            Err(CheckpointError::MissingFile {
-                folder: path.parent().unwrap_or(Path::new(".")).into(),
-                file,
-            })
+            let folder = path.parent().unwrap_or(Path::new("."));
+            Err(CheckpointError::missing(folder, &file))
         })
         .collect()
 }
@@ -298,10 +293,7 @@ fn factors(
             file.seek(SeekFrom::Start(info.offset))?;
             file.read_exact(&mut bytes)
         };
-        read().map_err(|source| CheckpointError::Io {
-            path: path.display().to_string(),
-            source,
-        })?;
+        read().map_err(CheckpointError::reading(path.display().to_string()))?;
         let numbers: Vec<f64> = bytes
             .as_chunks()
             .0

@@ -1,56 +1,33 @@
 //! The names of GGUF's tensors in Hugging Face's checkpoints, and how llama.cpp's converter has rearranged them.
 
 use super::header::{StorageType, TensorInfo};
+use crate::checkpoint::config::Architecture;
 use crate::checkpoint::weights::RowOrder;
 
-/// Architectures that are supported: `general.architecture`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Family {
-    Qwen2,
-    Qwen3,
-    Qwen3Moe,
-    /// Llama and Mistral.
-    Llama,
-    Phi3,
-    /// GLM-4 0414.
-    Glm4,
-    /// The first GLM-4, as transformers has it.
-    Glm,
-    /// The first GLM-4 under its own code's names, with queries, keys and values in one tensor.
-    ChatGlm,
-    GptOss,
-}
-
-/// The names of the families in files.
-const FAMILIES: [(&str, Family); 8] = [
-    ("qwen2", Family::Qwen2),
-    ("qwen3", Family::Qwen3),
-    ("qwen3moe", Family::Qwen3Moe),
-    ("llama", Family::Llama),
-    ("phi3", Family::Phi3),
-    ("glm4", Family::Glm4),
-    ("chatglm", Family::Glm),
-    ("gpt-oss", Family::GptOss),
+/// Architectures that are supported: `general.architecture`. Mistral is `llama` too, and the first GLM-4 is `chatglm` also
+/// under its own code's names.
+const FAMILIES: [(&str, Architecture); 8] = [
+    ("qwen2", Architecture::Qwen2),
+    ("qwen3", Architecture::Qwen3),
+    ("qwen3moe", Architecture::Qwen3Moe),
+    ("llama", Architecture::Llama),
+    ("phi3", Architecture::Phi3),
+    ("glm4", Architecture::Glm4),
+    ("chatglm", Architecture::Glm),
+    ("gpt-oss", Architecture::GptOss),
 ];
 
-impl Family {
-    /// The family of a name in files.
-    pub(super) fn named(name: &str) -> Option<Self> {
-        FAMILIES
-            .iter()
-            .find(|(known, _)| *known == name)
-            .map(|(_, family)| *family)
-    }
+/// The family of a name in files.
+pub(super) fn family(name: &str) -> Option<Architecture> {
+    let mut families = FAMILIES.iter();
+    families
+        .find(|(known, _)| *known == name)
+        .map(|(_, family)| *family)
+}
 
-    /// The names of all families, for messages.
-    pub(super) fn names() -> String {
-        FAMILIES.map(|(name, _)| name).join(", ")
-    }
-
-    /// Whether `ffn_up` holds the gates too, before the values that they gate.
-    pub(super) fn fuses_gate_up(self) -> bool {
-        matches!(self, Self::Phi3 | Self::Glm4 | Self::Glm | Self::ChatGlm)
-    }
+/// The names of all families, for messages.
+pub(super) fn families() -> String {
+    FAMILIES.map(|(name, _)| name).join(", ")
 }
 
 /// A tensor under the name that the decoder uses.
@@ -75,7 +52,7 @@ pub(super) const FACTORS: [&str; 3] = [
 /// A tensor of the file as one of the checkpoint, or as several if it stacks a layer's `experts`. A tensor with an unknown
 /// name keeps it, and is refused when the weights are checked.
 pub(super) fn rename(
-    family: Family,
+    family: Architecture,
     head_dim: usize,
     experts: Option<usize>,
     name: &str,
@@ -91,7 +68,7 @@ pub(super) fn rename(
             rows,
         }]
     };
-    let chat_glm = family == Family::ChatGlm;
+    let chat_glm = family == Architecture::ChatGlm;
     let outside = match (name, chat_glm) {
         ("token_embd.weight", false) => Some("model.embed_tokens.weight"),
         ("output_norm.weight", false) => Some("model.norm.weight"),
@@ -125,7 +102,7 @@ pub(super) fn rename(
             })
             .collect();
     }
-    if family == Family::GptOss && part == "attn_sinks" {
+    if family == Architecture::GptOss && part == "attn_sinks" {
         return whole(
             format!("model.layers.{layer}.self_attn.sinks"),
             RowOrder::Stored,
@@ -144,7 +121,9 @@ pub(super) fn rename(
     } else {
         "model.layers"
     };
-    let rows = if family == Family::Llama && matches!(part, "attn_q" | "attn_k") {
+    let rows = if matches!(family, Architecture::Llama | Architecture::Mistral)
+        && matches!(part, "attn_q" | "attn_k")
+    {
         RowOrder::Pairs { head_dim }
     } else {
         RowOrder::Stored
@@ -173,7 +152,7 @@ fn in_layer(name: &str) -> Option<(usize, &str, &str)> {
     Some((layer.parse().ok()?, part, what))
 }
 
-fn hugging_face_part(family: Family, part: &str) -> Option<&'static str> {
+fn hugging_face_part(family: Architecture, part: &str) -> Option<&'static str> {
     Some(match part {
         "attn_norm" => "input_layernorm",
         "attn_q" => "self_attn.q_proj",
@@ -183,7 +162,7 @@ fn hugging_face_part(family: Family, part: &str) -> Option<&'static str> {
         "attn_output" => "self_attn.o_proj",
         "attn_q_norm" => "self_attn.q_norm",
         "attn_k_norm" => "self_attn.k_norm",
-        "post_attention_norm" if family == Family::GptOss => "post_attention_layernorm",
+        "post_attention_norm" if family == Architecture::GptOss => "post_attention_layernorm",
         "post_attention_norm" => "post_self_attn_layernorm",
         "ffn_norm" => "post_attention_layernorm",
         "post_ffw_norm" => "post_mlp_layernorm",
@@ -191,7 +170,7 @@ fn hugging_face_part(family: Family, part: &str) -> Option<&'static str> {
         "ffn_up" if family.fuses_gate_up() => "mlp.gate_up_proj",
         "ffn_up" => "mlp.up_proj",
         "ffn_down" => "mlp.down_proj",
-        "ffn_gate_inp" if family == Family::GptOss => "mlp.router",
+        "ffn_gate_inp" if family == Architecture::GptOss => "mlp.router",
         "ffn_gate_inp" => "mlp.gate",
         _ => return None,
     })

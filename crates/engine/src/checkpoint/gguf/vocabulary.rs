@@ -9,8 +9,8 @@ use std::collections::{HashMap, HashSet};
 use serde_json::{Map, Value as Json, json};
 
 use super::metadata::Metadata;
-use super::names::Family;
 use crate::checkpoint::CheckpointError;
+use crate::checkpoint::config::Architecture;
 
 /// Kinds of tokens in `tokenizer.ggml.token_type`.
 const NORMAL: i64 = 1;
@@ -162,7 +162,7 @@ impl Vocabulary {
     ///
     /// # Errors
     /// [`CheckpointError::Config`] naming the key.
-    pub(super) fn read(metadata: &Metadata, family: Family) -> Result<Self, CheckpointError> {
+    pub(super) fn read(metadata: &Metadata, family: Architecture) -> Result<Self, CheckpointError> {
         let tokens = Tokens::read(metadata)?;
         let tokenizer = match metadata.text("tokenizer.ggml.model")? {
             Some("gpt2") => byte_pairs(metadata, &tokens)?,
@@ -193,8 +193,8 @@ impl Vocabulary {
             eos.extend(metadata.token(&format!("tokenizer.ggml.{key}_token_id"))?);
         }
         let (ends, more): (&[&str], &[&str]) = match family {
-            Family::Glm | Family::Glm4 | Family::ChatGlm => (&ENDS, &GLM_ENDS),
-            Family::GptOss => (&GPT_OSS_ENDS, &[]),
+            Architecture::Glm | Architecture::Glm4 | Architecture::ChatGlm => (&ENDS, &GLM_ENDS),
+            Architecture::GptOss => (&GPT_OSS_ENDS, &[]),
             _ => (&ENDS, &[]),
         };
         let by_text = tokens

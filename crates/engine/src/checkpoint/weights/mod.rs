@@ -259,9 +259,6 @@ impl Weights {
 
     /// Reads a range along one dimension of a tensor to a device, converted to `dtype`. Of rows that lie in the file number by number
     /// only these are read; anything else is cut on the host.
-    ///
-    /// # Errors
-    /// When there is no such tensor or range, or its file cannot be read.
     pub(crate) fn get_slice(
         &self,
         name: &str,
@@ -319,10 +316,7 @@ impl Weights {
         shard
             .file
             .read_at(location.offset + offset, bytes)
-            .map_err(|source| CheckpointError::Io {
-                path: shard.path.clone(),
-                source,
-            })?;
+            .map_err(CheckpointError::reading(&shard.path))?;
         self.progress.add(bytes.len());
         Ok(())
     }

@@ -64,10 +64,7 @@ impl Weights {
         let read = |location: &StoredTensor, from: usize, buffer: &mut [u8]| {
             let shard = &self.files[location.shard];
             let read = shard.file.read_at(location.offset + from as u64, buffer);
-            read.map_err(|source| CheckpointError::Io {
-                path: shard.path.clone(),
-                source,
-            })
+            read.map_err(CheckpointError::reading(&shard.path))
         };
         let mut buffers = [vec![0; BUFFER], vec![0; BUFFER]];
         for from in (0..one.bytes).step_by(BUFFER) {

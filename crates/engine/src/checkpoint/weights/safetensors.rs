@@ -96,10 +96,7 @@ impl Weights {
         }
         let mut bytes = vec![0; header as usize];
         file.read_at(8, &mut bytes)
-            .map_err(|source| CheckpointError::Io {
-                path: path.clone(),
-                source,
-            })?;
+            .map_err(CheckpointError::reading(&path))?;
         // Each tensor's description is in braces, so a header with millions of tensors is refused before it is parsed.
         let braces = bytes.split(|byte| *byte == b'{').count() - 1;
         let too_many = || {

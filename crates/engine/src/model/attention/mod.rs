@@ -1,7 +1,6 @@
 //! Paged attention behind one trait: the KV cache, and causal attention over it through block tables.
 //!
-//! Three implementations, one meaning:
-//! - [`Reference`](AttentionKind::Reference): plain loops with f64 sums, for tests to compare with;
+//! Two implementations, one meaning; tests have a third, plain loops with f64 sums, to compare with:
 //! - [`Tiled`](AttentionKind::Tiled): the CPU's, vectorised, shared prefixes read once for all rows;
 //! - [`Plain`](AttentionKind::Plain): candle tensor operations only, for any device.
 //!
@@ -16,7 +15,6 @@ use super::{ModelError, StepBatch};
 use crate::checkpoint::ModelConfig;
 
 mod plain;
-mod reference;
 mod tiled;
 
 /// The KV cache of all layers, and causal attention over it.
@@ -63,8 +61,6 @@ pub struct AttentionOutput {
 /// An implementation of [`Attention`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AttentionKind {
-    /// Plain loops, f64 sums; CPU, slow, for comparison.
-    Reference,
     /// Vectorised tiles; CPU.
     Tiled,
     /// candle tensor operations; any device.
@@ -205,9 +201,6 @@ pub fn build(
         }
     }
     Ok(match kind {
-        AttentionKind::Reference => Box::new(reference::Reference::new(
-            *shape, blocks, block_size, dtype,
-        )?),
         AttentionKind::Tiled => tiled::build(*shape, blocks, block_size, dtype)?,
         AttentionKind::Plain => Box::new(plain::Plain::new(
             *shape, blocks, block_size, device, dtype,

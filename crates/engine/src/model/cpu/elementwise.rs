@@ -6,6 +6,7 @@ use rayon::prelude::*;
 
 use super::exp::exp;
 use super::instructions::{Kernel, Vectors, run};
+use crate::model::ops::Heads;
 
 /// Rows are divided among threads only in parts of at least this many numbers.
 const PART: usize = 1 << 16;
@@ -253,29 +254,10 @@ impl<G: Gate> Kernel for Joined<'_, G> {
     }
 }
 
-/// What [`split_heads`] must know of a layer.
-#[derive(Clone, Copy)]
-pub(crate) struct HeadSplit<'a> {
-    /// Query heads.
-    pub(crate) heads: usize,
-    /// Key heads, which are also the value heads.
-    pub(crate) kv_heads: usize,
-    /// Width of a head.
-    pub(crate) head_dim: usize,
-    /// Norm weights of queries and of keys, `[head_dim]` each, if the model has them.
-    pub(crate) norms: Option<(&'a [f32], &'a [f32])>,
-    /// The norms' epsilon.
-    pub(crate) eps: f32,
-    /// Cosines for every row, `[rows, head_dim / 2]`.
-    pub(crate) cos: &'a [f32],
-    /// Sines for every row, `[rows, head_dim / 2]`.
-    pub(crate) sin: &'a [f32],
-}
-
 /// Splits rows of `[q | k | v]` into queries and keys, normed by head and rotated, and values.
 ///
 /// From `[rows, (heads + 2 · kv_heads) · head_dim]` to `[rows, heads, head_dim]` and twice `[rows, kv_heads, head_dim]`.
-pub(crate) fn split_heads(qkv: &[f32], split: &HeadSplit) -> (Vec<f32>, Vec<f32>, Vec<f32>) {
+pub(crate) fn split_heads(qkv: &[f32], split: &Heads<[f32]>) -> (Vec<f32>, Vec<f32>, Vec<f32>) {
     let (q_width, kv_width) = (
         split.heads * split.head_dim,
         split.kv_heads * split.head_dim,
@@ -301,7 +283,7 @@ pub(crate) fn split_heads(qkv: &[f32], split: &HeadSplit) -> (Vec<f32>, Vec<f32>
                 .zip(split.sin.par_chunks(part * half)),
         )
         .for_each(|(((q, (k, v)), qkv), (cos, sin))| {
-            let split = HeadSplit { cos, sin, ..*split };
+            let split = Heads { cos, sin, ..*split };
             run(SplitHeads {
                 qkv,
                 split,
@@ -315,7 +297,7 @@ pub(crate) fn split_heads(qkv: &[f32], split: &HeadSplit) -> (Vec<f32>, Vec<f32>
 
 struct SplitHeads<'a> {
     qkv: &'a [f32],
-    split: HeadSplit<'a>,
+    split: Heads<'a, [f32]>,
     q: &'a mut [f32],
     k: &'a mut [f32],
     v: &'a mut [f32],
@@ -362,7 +344,7 @@ impl Kernel for SplitHeads<'_> {
 fn heads(
     x: &[f32],
     norm: Option<&[f32]>,
-    split: &HeadSplit,
+    split: &Heads<[f32]>,
     cos: &[f32],
     sin: &[f32],
     out: &mut [f32],

@@ -28,25 +28,30 @@ pub(crate) mod quantized;
 
 use candle_core::{CpuStorage, DType, Result, Storage, Tensor};
 
-/// Runs `f` on the contiguous `f32` data of a CPU tensor, without copying it when it is contiguous already.
-///
-/// # Errors
-/// When the tensor is not `f32` on the CPU, or `f` fails.
-pub(crate) fn with_f32<T>(tensor: &Tensor, f: impl FnOnce(&[f32]) -> Result<T>) -> Result<T> {
-    let tensor = tensor.contiguous()?;
-    let (storage, layout) = tensor.storage_and_layout();
-    let Storage::Cpu(CpuStorage::F32(data)) = &*storage else {
-        candle_core::bail!(
-            "a CPU loop was given {:?} on {:?}",
-            tensor.dtype(),
-            tensor.device()
-        );
-    };
-    let start = layout.start_offset();
-    match data.get(start..start + layout.shape().elem_count()) {
-        Some(data) => f(data),
-        None => candle_core::bail!("a tensor's layout exceeds its storage"),
+/// Runs `f` on the contiguous `f32` data of CPU tensors, without copying those that are contiguous already.
+pub(crate) fn with_f32<T, const N: usize>(
+    tensors: [&Tensor; N],
+    f: impl FnOnce([&[f32]; N]) -> Result<T>,
+) -> Result<T> {
+    let mut contiguous = [const { None }; N];
+    for (own, tensor) in contiguous.iter_mut().zip(tensors) {
+        *own = Some(tensor.contiguous()?);
     }
+    let stored = contiguous.each_ref();
+    let stored = stored.map(|tensor| tensor.as_ref().map(Tensor::storage_and_layout));
+    let mut all: [&[f32]; N] = [&[]; N];
+    for (all, (storage, layout)) in all.iter_mut().zip(stored.iter().flatten()) {
+        let Storage::Cpu(CpuStorage::F32(data)) = &**storage else {
+            let (dtype, device) = (storage.dtype(), storage.device());
+            candle_core::bail!("a CPU loop was given {dtype:?} on {device:?}");
+        };
+        let start = layout.start_offset();
+        match data.get(start..start + layout.shape().elem_count()) {
+            Some(data) => *all = data,
+            None => candle_core::bail!("a tensor's layout exceeds its storage"),
+        }
+    }
+    f(all)
 }
 
 /// Whether the loops of this module apply to a tensor.

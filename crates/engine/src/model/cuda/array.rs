@@ -7,6 +7,7 @@ use candle_core::cuda_backend::{CudaStorageSlice, cudarc};
 use candle_core::{CudaDevice, DType, Storage, Tensor};
 use cudarc::driver::{CudaSlice, DevicePtr, result, sys};
 
+use super::device::bind;
 use super::error::driver;
 use crate::model::ModelError;
 
@@ -175,10 +176,7 @@ impl<'a> Slice<'a> {
     pub(crate) fn to_host(self, device: &CudaDevice) -> Result<Vec<f32>, ModelError> {
         let source = self.check("download", "the source", DType::F32, 0)?;
         let stream = device.cuda_stream();
-        stream
-            .context()
-            .bind_to_thread()
-            .map_err(driver("using the device"))?;
+        bind(&stream)?;
         let mut values = vec![0f32; source.elements];
         // SAFETY: both sides have `elements` numbers, and the copy is waited for before the vector can move.
         #[allow(unsafe_code)]
@@ -206,9 +204,6 @@ impl<'a> Slice<'a> {
     }
 
     /// As [`Self::check`], for a beginning at a multiple of `alignment` bytes.
-    ///
-    /// # Errors
-    /// As there.
     pub(crate) fn check_aligned(
         self,
         kernel: &str,

@@ -3,16 +3,13 @@
 use candle_core::CudaDevice;
 use candle_core::cuda_backend::cudarc;
 use cudarc::driver::result::{device, mem_pool};
-use cudarc::driver::sys;
+use cudarc::driver::{CudaStream, sys};
 
 use super::error::driver;
 use crate::model::ModelError;
 
 /// Prepares a device that was just opened on a stream of its own: freed memory stays with the process, and uses of memory
 /// are not tracked.
-///
-/// # Errors
-/// The driver's refusal.
 pub(crate) fn prepare(cuda: &CudaDevice) -> Result<(), ModelError> {
     keep_freed_memory(cuda)?;
     // SAFETY: tracking orders streams among each other. There is one stream for all memory of this device: candle's
@@ -45,9 +42,6 @@ fn keep_freed_memory(cuda: &CudaDevice) -> Result<(), ModelError> {
 
 /// Bytes that can still be allocated on the device, and all its bytes. Waits for the device, and first returns to the system
 /// what the process has freed.
-///
-/// # Errors
-/// The driver's refusal.
 pub(crate) fn memory(cuda: &CudaDevice) -> Result<(usize, usize), ModelError> {
     let stream = cuda.cuda_stream();
     stream
@@ -64,13 +58,23 @@ pub(crate) fn memory(cuda: &CudaDevice) -> Result<(usize, usize), ModelError> {
         .map_err(driver("asking for free memory"))
 }
 
+/// Makes the stream's device this thread's.
+pub(super) fn bind(stream: &CudaStream) -> Result<(), ModelError> {
+    let context = stream.context();
+    context.bind_to_thread().map_err(driver("using the device"))
+}
+
+/// The compute capability of the stream's device.
+pub(super) fn capability(stream: &CudaStream) -> Result<(i32, i32), ModelError> {
+    let capability = stream.context().compute_capability();
+    capability.map_err(driver("asking for the compute capability"))
+}
+
 /// The pool that allocations come from; `None` if the device has no pools.
 fn pool(cuda: &CudaDevice) -> Result<Option<sys::CUmemoryPool>, ModelError> {
     let stream = cuda.cuda_stream();
+    bind(&stream)?;
     let context = stream.context();
-    context
-        .bind_to_thread()
-        .map_err(driver("using the device"))?;
     if !context.has_async_alloc() {
         return Ok(None);
     }

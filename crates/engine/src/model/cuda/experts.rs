@@ -6,7 +6,7 @@ use super::array::{Array, Slice};
 use super::buffers::StepLimits;
 use super::gemm::Gemm;
 use super::grouped::{GroupedProducts, Order, Product};
-use super::kernel::{Arg, Function, Grid, Kernels, count};
+use super::kernel::{Arg, Function, Grid, Kernels, array, count};
 use super::layers::Mixture;
 use super::operations::{Operations, Target, suffix};
 use crate::checkpoint::ModelConfig;
@@ -66,18 +66,10 @@ impl ExpertKernels {
     pub(super) fn load(
         device: &CudaDevice,
         kernels: &mut Kernels,
-        config: &ModelConfig,
+        (config, experts): (&ModelConfig, Experts),
         limits: &StepLimits,
         dtype: DType,
     ) -> Result<Self, ModelError> {
-        let Some(experts) = config.experts else {
-            return Err(ModelError::Batch("a model without experts".into()));
-        };
-        if let Some(obstacle) = obstacle(&experts) {
-            return Err(ModelError::Unsupported(format!(
-                "no CUDA kernels for {obstacle}"
-            )));
-        }
         let t = suffix(dtype)?;
         let p = Gemm::padded(limits.tokens);
         let pairs = p * experts.per_token;
@@ -153,21 +145,9 @@ impl ExpertKernels {
             },
             &[
                 Arg::Array(call.out.check(COMBINE, "out", self.dtype, n * hidden)?),
-                Arg::Array(
-                    self.out
-                        .all()
-                        .check(COMBINE, "y", self.dtype, pairs * hidden)?,
-                ),
-                Arg::Array(
-                    self.weights
-                        .all()
-                        .check(COMBINE, "weights", DType::F32, pairs)?,
-                ),
-                Arg::Array(
-                    self.inverse
-                        .all()
-                        .check(COMBINE, "inverse", DType::U32, pairs)?,
-                ),
+                array(self.out.all(), COMBINE, "y", self.dtype, pairs * hidden)?,
+                array(self.weights.all(), COMBINE, "weights", DType::F32, pairs)?,
+                array(self.inverse.all(), COMBINE, "inverse", DType::U32, pairs)?,
                 count(n),
                 count(hidden),
                 count(k),
@@ -187,21 +167,9 @@ impl ExpertKernels {
         self.route.launch(
             Grid::row(n.div_ceil(8), 256),
             &[
-                Arg::Array(
-                    self.chosen
-                        .all()
-                        .check(ROUTE, "experts", DType::U32, pairs)?,
-                ),
-                Arg::Array(
-                    self.weights
-                        .all()
-                        .check(ROUTE, "weights", DType::F32, pairs)?,
-                ),
-                Arg::Array(
-                    self.logits
-                        .all()
-                        .check(ROUTE, "logits", self.dtype, n * experts)?,
-                ),
+                array(self.chosen.all(), ROUTE, "experts", DType::U32, pairs)?,
+                array(self.weights.all(), ROUTE, "weights", DType::F32, pairs)?,
+                array(self.logits.all(), ROUTE, "logits", self.dtype, n * experts)?,
                 count(n),
                 count(experts),
                 count(k),
@@ -211,21 +179,15 @@ impl ExpertKernels {
         self.sort.launch(
             Grid::row(if pairs == 0 { 0 } else { experts }, 512),
             &[
-                Arg::Array(
-                    self.offsets
-                        .all()
-                        .check(SORT, "offsets", DType::U32, experts + 1)?,
-                ),
-                Arg::Array(
-                    self.permutation
-                        .all()
-                        .check(SORT, "permutation", DType::U32, pairs)?,
-                ),
-                Arg::Array(
-                    self.inverse
-                        .all()
-                        .check(SORT, "inverse", DType::U32, pairs)?,
-                ),
+                array(self.offsets.all(), SORT, "offsets", DType::U32, experts + 1)?,
+                array(
+                    self.permutation.all(),
+                    SORT,
+                    "permutation",
+                    DType::U32,
+                    pairs,
+                )?,
+                array(self.inverse.all(), SORT, "inverse", DType::U32, pairs)?,
                 Arg::Array(self.chosen.all().check(SORT, "chosen", DType::U32, pairs)?),
                 count(pairs),
                 count(experts),

@@ -11,6 +11,7 @@ use cudarc::cublaslt::{result, sys};
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr};
 
 use super::array::{Array, Slice};
+use super::device::bind;
 use super::error::{cublas, driver};
 use crate::model::ModelError;
 
@@ -105,10 +106,7 @@ impl Gemm {
     /// [`ModelError::OutOfMemory`], or the library's refusal.
     pub fn new(device: &CudaDevice) -> Result<Self, ModelError> {
         let stream = device.cuda_stream();
-        stream
-            .context()
-            .bind_to_thread()
-            .map_err(driver("using the device"))?;
+        bind(&stream)?;
         Ok(Self {
             handle: Handle::new()?,
             workspace: stream
@@ -132,11 +130,6 @@ impl Gemm {
         self.workspace.device_ptr(&self.stream).0
     }
 
-    fn bind(&self) -> Result<(), ModelError> {
-        let context = self.stream.context();
-        context.bind_to_thread().map_err(driver("using the device"))
-    }
-
     /// Looks up the algorithms of all products with this weight of these numbers of rows, which takes the library long, so that
     /// no step has to. `scaled` says whether operands of e4m3 come with scales, `bias` whether the weight's bias is added.
     ///
@@ -149,7 +142,7 @@ impl Gemm {
         (bias, scaled): (bool, bool),
         rows: RangeInclusive<usize>,
     ) -> Result<(), ModelError> {
-        self.bind()?;
+        bind(&self.stream)?;
         let bias = bias && weight.bias.is_some();
         let last = Self::padded(*rows.end());
         let mut rows = rows.start().saturating_sub(1);
@@ -175,9 +168,6 @@ impl Gemm {
     }
 
     /// `out = x · weightᵀ`, for a caller that adds the bias itself.
-    ///
-    /// # Errors
-    /// As [`Self::multiply`].
     pub(crate) fn multiply_without_bias(
         &mut self,
         x: Rows,
@@ -230,7 +220,7 @@ impl Gemm {
             }
         };
         let key = Key::new(weight, out.dtype(), bias.is_some(), scales.is_some(), rows);
-        self.bind()?;
+        bind(&self.stream)?;
         let workspace = self.workspace();
         let plan = match self.plans.entry(key) {
             Entry::Occupied(plan) => plan.into_mut(),

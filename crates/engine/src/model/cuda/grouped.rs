@@ -4,7 +4,7 @@ use candle_core::DType;
 
 use super::array::{Array, Slice};
 use super::fragments;
-use super::kernel::{Arg, Function, Grid, Kernels, count};
+use super::kernel::{Arg, Function, Grid, Kernels, array, array_or_null, count};
 use super::mxfp4;
 use super::operations::suffix;
 use crate::checkpoint::weights::CodeKind;
@@ -148,6 +148,8 @@ impl GroupedProducts {
             0 => 0,
             rows => rows.div_ceil(tile.rows) + further,
         };
+        let bias = weights.bias.as_ref().map(Array::all);
+        let bias = array_or_null(bias, MULTIPLY, "bias", self.dtype, experts * outputs)?;
         tile.function.launch(
             Grid {
                 blocks: (outputs.div_ceil(128), blocks, 1),
@@ -155,22 +157,11 @@ impl GroupedProducts {
                 shared: tile.shared,
             },
             &[
-                Arg::Array(
-                    call.out
-                        .check(MULTIPLY, "out", self.dtype, rows * outputs)?,
-                ),
+                array(call.out, MULTIPLY, "out", self.dtype, rows * outputs)?,
                 Arg::Array(call.x.check(MULTIPLY, "x", self.dtype, read * inputs)?),
                 values,
                 scales,
-                match &weights.bias {
-                    Some(bias) => Arg::Array(bias.all().check(
-                        MULTIPLY,
-                        "bias",
-                        self.dtype,
-                        experts * outputs,
-                    )?),
-                    None => Arg::Null,
-                },
+                bias,
                 words("offsets", order.map(|order| order.offsets), experts + 1)?,
                 words("permutation", permutation, rows)?,
                 count(per_token),
@@ -231,17 +222,14 @@ impl GroupedWeights {
                 ((DType::U8, codes), Some((DType::F32, factors)))
             }
         };
-        let values = Arg::Array(self.values.all().check(
-            MULTIPLY,
-            "weights",
-            values.0,
-            self.experts * values.1,
-        )?);
+        let (dtype, each) = values;
+        let all = self.values.all();
+        let values = array(all, MULTIPLY, "weights", dtype, self.experts * each)?;
         let scales = match (scales, &self.scales) {
             (None, _) => Arg::Null,
-            (Some((dtype, each)), Some(array)) => {
-                let scales = array.all();
-                Arg::Array(scales.check(MULTIPLY, "scales", dtype, self.experts * each)?)
+            (Some((dtype, each)), Some(scales)) => {
+                let all = scales.all();
+                array(all, MULTIPLY, "scales", dtype, self.experts * each)?
             }
             (Some(_), None) => {
                 return Err(ModelError::Batch(format!("{MULTIPLY}: no scales")));
@@ -253,15 +241,7 @@ impl GroupedWeights {
 
 /// An array of words, if there is one.
 fn words<'a>(name: &str, slice: Option<Slice<'a>>, elements: usize) -> Result<Arg<'a>, ModelError> {
-    match slice {
-        Some(slice) => Ok(Arg::Array(slice.check(
-            MULTIPLY,
-            name,
-            DType::U32,
-            elements,
-        )?)),
-        None => Ok(Arg::Null),
-    }
+    array_or_null(slice, MULTIPLY, name, DType::U32, elements)
 }
 
 /// The kernels of one weight format.

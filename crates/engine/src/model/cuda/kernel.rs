@@ -6,12 +6,13 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use candle_core::CudaDevice;
 use candle_core::cuda_backend::cudarc;
+use candle_core::{CudaDevice, DType};
 use cudarc::driver::{CudaFunction, CudaModule, CudaStream, LaunchConfig, PushKernelArg, sys};
 use cudarc::nvrtc::Ptx;
 
 use super::array::Slice;
+use super::device::capability;
 use super::error::driver;
 use crate::model::ModelError;
 
@@ -44,17 +45,11 @@ impl Kernels {
     }
 
     /// Whether `module` has the function `name`: some are for some devices.
-    ///
-    /// # Errors
-    /// [`ModelError::Device`] when the module cannot be loaded on this device.
     pub(crate) fn has(&mut self, module: &'static str, name: &str) -> Result<bool, ModelError> {
         Ok(parameters(&self.module(module)?.ptx, name).is_some())
     }
 
     /// The function `name` of `module`.
-    ///
-    /// # Errors
-    /// [`ModelError::Device`] when the module cannot be loaded on this device, or has no such function.
     pub(crate) fn function(
         &mut self,
         module: &'static str,
@@ -110,9 +105,7 @@ impl Kernels {
             ))
         })?;
         let context = self.stream.context();
-        let (major, minor) = context
-            .compute_capability()
-            .map_err(driver("asking for the compute capability"))?;
+        let (major, minor) = capability(&self.stream)?;
         if !runs_on(&target, major, minor) {
             return Err(ModelError::Device(format!(
                 "this program's kernels are for {target} and the GPU is of compute capability {major}.{minor}: \
@@ -219,6 +212,33 @@ pub(super) fn count(value: usize) -> Arg<'static> {
     Arg::U32(value as u32)
 }
 
+/// An array of at least so many elements of a type.
+///
+/// # Errors
+/// As [`Slice::check`].
+pub(super) fn array<'a>(
+    slice: Slice<'a>,
+    kernel: &str,
+    name: &str,
+    dtype: DType,
+    elements: usize,
+) -> Result<Arg<'a>, ModelError> {
+    Ok(Arg::Array(slice.check(kernel, name, dtype, elements)?))
+}
+
+/// As [`array`], if there is one.
+pub(super) fn array_or_null<'a>(
+    slice: Option<Slice<'a>>,
+    kernel: &str,
+    name: &str,
+    dtype: DType,
+    elements: usize,
+) -> Result<Arg<'a>, ModelError> {
+    slice.map_or(Ok(Arg::Null), |slice| {
+        array(slice, kernel, name, dtype, elements)
+    })
+}
+
 /// A kernel, ready to be launched on its device's stream.
 pub(crate) struct Function {
     name: String,
@@ -252,9 +272,6 @@ impl Grid {
 impl Function {
     /// Allows blocks with this much dynamic shared memory, beyond the 48 KiB that are always allowed, and prefers shared
     /// memory to the level-1 cache.
-    ///
-    /// # Errors
-    /// When the device has less.
     pub(crate) fn allow_shared(self, bytes: usize) -> Result<Self, ModelError> {
         use sys::CUfunction_attribute_enum as Attribute;
         for (attribute, value) in [

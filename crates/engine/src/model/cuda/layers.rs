@@ -189,8 +189,8 @@ impl Loader<'_> {
             attention_result_norm: optional(&names.attention_result_norm)?,
             feed_forward_norm: vector(&names.feed_forward_norm)?,
             feed_forward_result_norm: optional(&names.feed_forward_result_norm)?,
-            feed_forward: match (&names.feed_forward, self.config.experts) {
-                (FeedForwardNames::Dense(names), _) => {
+            feed_forward: match &names.feed_forward {
+                FeedForwardNames::Dense(names) => {
                     let bias = self.config.biases.feed_forward;
                     let width = self.config.intermediate;
                     let (gate_up, down) = (&names.gate_up, std::slice::from_ref(&names.down));
@@ -199,12 +199,11 @@ impl Loader<'_> {
                         down: self.linear(down, bias, Division::Inputs(width))?,
                     }
                 }
-                (FeedForwardNames::Mixture { router, experts }, Some(sizes)) => {
-                    FeedForward::Mixture(self.mixture(router, experts, sizes)?)
-                }
-                (FeedForwardNames::Mixture { .. }, None) => {
-                    return Err(ModelError::Unsupported("experts without sizes".into()));
-                }
+                FeedForwardNames::Mixture {
+                    router,
+                    experts,
+                    sizes,
+                } => FeedForward::Mixture(self.mixture(router, experts, *sizes)?),
             },
         })
     }

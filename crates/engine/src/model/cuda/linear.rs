@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use candle_core::{CudaDevice, DType, Device, Tensor};
 
 use super::array::{Array, Slice};
-use super::error::driver;
+use super::device::capability;
 use super::fragments::Fragments;
 use super::gemm::{Gemm, Rows, Weight};
 use super::grouped::{GroupedProducts, GroupedWeights, Product, WeightFormat};
@@ -233,11 +233,7 @@ impl Products {
 /// # Errors
 /// [`ModelError::Unsupported`] where it does not.
 pub fn check_fp8(device: &CudaDevice) -> Result<(), ModelError> {
-    let capability = device
-        .cuda_stream()
-        .context()
-        .compute_capability()
-        .map_err(driver("asking for the compute capability"))?;
+    let capability = capability(&device.cuda_stream())?;
     if capability < FP8_CAPABILITY {
         return Err(ModelError::Unsupported(format!(
             "FP8 products need a GPU of compute capability 8.9 or above (RTX 40, L4, H100 and later) and this one has {}.{}: \

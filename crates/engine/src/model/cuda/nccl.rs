@@ -5,7 +5,7 @@
 
 use std::error::Error as _;
 use std::ffi::{CStr, c_char, c_int, c_void};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex, OnceLock, TryLockError};
 use std::time::{Duration, Instant};
 
 use candle_core::cuda_backend::cudarc::driver::CudaStream;
@@ -13,8 +13,9 @@ use candle_core::{CudaDevice, DType};
 use libloading::Library;
 
 use super::array::{Array, Slice};
-use super::error::driver;
+use super::device::bind;
 use crate::model::ModelError;
+use juror_base::threads::lock;
 
 /// The names of the library.
 const NAMES: [&str; 2] = ["libnccl.so.2", "libnccl.so"];
@@ -141,9 +142,6 @@ pub(super) struct Group {
 
 impl Group {
     /// Connects GPUs. Waits until that is done.
-    ///
-    /// # Errors
-    /// [`ModelError::Device`] without NCCL, or with what it says.
     pub(super) fn new(devices: &[CudaDevice]) -> Result<Arc<Self>, ModelError> {
         let nccl = Nccl::get()?;
         let ordinal = |device: &CudaDevice| device.cuda_stream().context().ordinal();
@@ -228,9 +226,6 @@ pub(super) struct Member {
 
 impl Member {
     /// Queues that `numbers` become the sums of those of all GPUs, the same bits on each.
-    ///
-    /// # Errors
-    /// [`ModelError::Device`] with what NCCL says, or after the group was stopped.
     pub(super) fn sum(&self, numbers: Slice) -> Result<(), ModelError> {
         let kind = match numbers.dtype() {
             DType::F16 => 6,
@@ -239,10 +234,7 @@ impl Member {
             other => return Err(ModelError::Batch(format!("sums of {other:?}"))),
         };
         let (stream, handle) = &self.group.ranks[self.rank];
-        stream
-            .context()
-            .bind_to_thread()
-            .map_err(driver("using the device"))?;
+        bind(stream)?;
         let held = lock(handle);
         let Some(handle) = *held else {
             return Err(ModelError::Device(STOPPED.into()));
@@ -288,9 +280,6 @@ impl Member {
     }
 
     /// One of [`ROUNDS`], all of which all members have to call at once.
-    ///
-    /// # Errors
-    /// As [`Self::sum`], and where the sums are wrong.
     pub(super) fn check(&self, tried: &Tried, round: usize) -> Result<(), ModelError> {
         if round > 0 {
             return self.sum(tried.long.part(0..tried.hidden << (round - 1))?);
@@ -336,9 +325,4 @@ fn take(handle: &Mutex<Option<Handle>>, why: &str) -> Option<Handle> {
             }
         }
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // A handle is there or not, whatever panicked.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -6,7 +6,7 @@ use candle_core::{CudaDevice, DType};
 
 use super::array::{Array, Slice};
 use super::error::driver;
-use super::kernel::{Arg, Function, Grid, Kernels};
+use super::kernel::{Arg, Function, Grid, Kernels, array_or_null};
 use super::kv_scales::KvScales;
 use super::operations::suffix;
 use super::plan::{
@@ -288,10 +288,7 @@ impl PagedCache {
             Some((keys, values)) => (Arg::Array(keys), Arg::Array(values)),
             None => (Arg::Null, Arg::Null),
         };
-        let sinks = match layer.sinks {
-            Some(sinks) => Arg::Array(sinks.check(NAME, "sinks", DType::F32, heads)?),
-            None => Arg::Null,
-        };
+        let sinks = array_or_null(layer.sinks, NAME, "sinks", DType::F32, heads)?;
         let kv_bytes = keys.dtype().size_in_bytes();
         let parts = [
             (&self.prefill, plan.prefill, self.prefill_shared),

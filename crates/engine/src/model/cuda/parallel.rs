@@ -10,7 +10,7 @@
 //! With one GPU all is called from where it is asked for, and there are no sums.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use candle_core::{CudaDevice, Device, Tensor};
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -26,6 +26,7 @@ use crate::model::precision::Precision;
 use crate::model::profile::Profile;
 use crate::model::shard::Shard;
 use crate::model::{ModelError, StepBatch};
+use juror_base::threads::lock;
 
 /// What a GPU has, with its context made current before it is freed.
 struct Held<T> {
@@ -121,7 +122,7 @@ impl Gpus {
         let results = pool.broadcast(|thread| {
             let rank = thread.index();
             // Each thread has its own, and one call ends before the next begins.
-            let mut own = all[rank].lock().unwrap_or_else(PoisonError::into_inner);
+            let mut own = lock(&all[rank]);
             let result = catch_unwind(AssertUnwindSafe(|| work(rank, &mut own)));
             let is_end = match &result {
                 Ok(Ok(_)) => false,
@@ -323,7 +324,7 @@ impl ParallelDecoder {
         let asked = self.each(Failing::BeforeSums, |_, part| part.ask(requests))?;
         let asked: Vec<_> = asked.into_iter().map(|one| Mutex::new(Some(one))).collect();
         self.each(Failing::AmongSums, |rank, part| {
-            let mut asked = asked[rank].lock().unwrap_or_else(PoisonError::into_inner);
+            let mut asked = lock(&asked[rank]);
             asked.take().map_or(Ok(()), |asked| part.choose(asked))
         })
         .map(drop)

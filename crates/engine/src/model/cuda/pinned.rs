@@ -63,9 +63,6 @@ impl Pinned {
     }
 
     /// The words, once the copy that was queued last is done.
-    ///
-    /// # Errors
-    /// What went wrong on the device before.
     pub(super) fn read(&self) -> Result<&[u32], ModelError> {
         self.wait()?;
         // SAFETY: `count` words that were set at the start, and no copy to them is under way: the event after the last one
@@ -76,9 +73,6 @@ impl Pinned {
     }
 
     /// The words to be written, once the copy that was queued last is done.
-    ///
-    /// # Errors
-    /// What went wrong on the device before.
     pub(super) fn write(&mut self) -> Result<&mut [u32], ModelError> {
         self.wait()?;
         // SAFETY: as above, and the words are borrowed as this value is.

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use candle_core::{CudaDevice, DType};
 
 use super::array::{Array, Slice};
-use super::kernel::{Arg, Function, Grid, Kernels, count};
+use super::kernel::{Arg, Function, Grid, Kernels, array_or_null, count};
 use super::pinned::Pinned;
 use crate::model::ModelError;
 
@@ -225,11 +225,8 @@ impl Sampler {
         let words = RESULT_WORDS * rows;
         let landing = &mut self.landing[self.next];
         if rows > 0 {
-            let lists = if lists.elements() == 0 {
-                Arg::Null
-            } else {
-                Arg::Array(lists.check(NAME, "lists", DType::U32, 1)?)
-            };
+            let lists = Some(lists).filter(|lists| lists.elements() > 0);
+            let lists = array_or_null(lists, NAME, "lists", DType::U32, 1)?;
             let args = [
                 Arg::Array(self.results.all().check(NAME, "out", DType::U32, words)?),
                 Arg::Array(logits.check(NAME, "logits", DType::F32, rows * stride)?),

@@ -48,10 +48,7 @@ impl MemoryFootprint {
         };
         let numbers = attention + feed_forward + results;
         Self {
-            kv_bytes_per_token: kv_bytes_per_token(
-                &AttentionShape::from(config),
-                precision.kv.dtype(),
-            ),
+            kv_bytes_per_token: kv_bytes_per_token(&AttentionShape::from(config), precision.kv),
             activation_bytes_per_token: numbers * precision.compute.size_in_bytes(),
             // Logits are f32.
             logits_bytes_per_row: 4 * config.vocab,
@@ -82,19 +79,27 @@ impl MemoryFootprint {
 /// Bits per weight in MXFP4, including its share of the exponent.
 pub const MXFP4_BITS: f64 = 4.25;
 
-/// Bytes that a model's weights take up once loaded; `mxfp4` of them are in MXFP4 whatever the others are stored in.
-pub fn weight_bytes(config: &ModelConfig, precision: Precision, mxfp4: usize) -> usize {
+/// Bytes that a model's weights take up once loaded, or those of one of `parts` whose sizes these are; `mxfp4` of them are in
+/// MXFP4 whatever the others are stored in.
+pub fn weight_bytes(
+    config: &ModelConfig,
+    parts: usize,
+    precision: Precision,
+    mxfp4: usize,
+) -> usize {
+    let table = config.vocab * config.hidden;
+    let tables = if config.tie_embeddings { 1 } else { 2 } * table;
     if let WeightType::Stored { .. } = precision.weights {
-        // The average is over the tables too.
-        let all = config.parameters() as f64 * precision.weights.bits() / 8.0;
+        // The average is over the whole model, the tables too, which every part has, in 16 bits; the rest is divided.
+        let whole = tables + (config.parameters() - tables) * parts;
+        let all = whole as f64 * precision.weights.bits() / 8.0;
+        let elsewhere = (all - 2.0 * tables as f64) * (1.0 - 1.0 / parts as f64);
         let room = match precision.compute {
             DType::F32 => 0,
             compute => widening_room(config) * compute.size_in_bytes(),
         };
-        return all as usize + room;
+        return (all - elsewhere) as usize + room;
     }
-    let table = config.vocab * config.hidden;
-    let tables = if config.tie_embeddings { 1 } else { 2 } * table;
     let head = table as f64 * precision.weights.for_head().bits();
     // It is kept as stored, normally in 16 bits.
     let own_table = (tables - table) as f64 * 16.0;
@@ -152,7 +157,8 @@ pub fn check_memory(
     parts: usize,
     could_be_more: bool,
 ) -> Result<(), ModelError> {
-    let (needed, free) = (weight_bytes(config, precision, mxfp4), free_memory(device));
+    let needed = weight_bytes(config, parts, precision, mxfp4);
+    let free = free_memory(device);
     if needed <= free {
         return Ok(());
     }

@@ -1,6 +1,7 @@
 use candle_core::DType;
 
-use super::{ModelConfig, Precision, WeightType, weight_bytes};
+use super::{ModelConfig, Precision, WeightType, weight_bytes, widening_room};
+use crate::model::Shard;
 
 #[test]
 fn weights_take_what_their_types_do() {
@@ -13,18 +14,18 @@ fn weights_take_what_their_types_do() {
     let config = ModelConfig::parse(config, "gpt-oss-20b").unwrap();
     let bf16 = Precision::all(DType::BF16);
     let gigabytes = |bytes: usize| bytes as f64 / 1e9;
-    let plain = gigabytes(weight_bytes(&config, bf16, 0));
+    let plain = gigabytes(weight_bytes(&config, 1, bf16, 0));
     assert!((41.5..42.1).contains(&plain), "{plain}");
     // Its makers' checkpoint has 13.76 GB.
     let experts = 24 * 32 * 3 * 2880 * 2880;
-    let packed = gigabytes(weight_bytes(&config, bf16, experts));
+    let packed = gigabytes(weight_bytes(&config, 1, bf16, experts));
     assert!((13.7..13.8).contains(&packed), "{packed}");
     // Then FP8 is for attention alone.
     let fp8 = Precision {
         weights: WeightType::F8E4M3,
         ..bf16
     };
-    let fp8 = gigabytes(weight_bytes(&config, fp8, experts));
+    let fp8 = gigabytes(weight_bytes(&config, 1, fp8, experts));
     assert!((12.9..13.3).contains(&fp8), "{fp8}");
     // An average over all matrices, and room for the largest that may be widened, which is attention's: experts are not.
     let stored = |compute| Precision {
@@ -33,7 +34,36 @@ fn weights_take_what_their_types_do() {
         ..bf16
     };
     let all = config.parameters();
-    assert_eq!(weight_bytes(&config, stored(DType::F32), 0), all);
+    assert_eq!(weight_bytes(&config, 1, stored(DType::F32), 0), all);
     let room = 2 * (64 + 2 * 8) * 64 * 2880;
-    assert_eq!(weight_bytes(&config, stored(DType::BF16), 0), all + room);
+    assert_eq!(weight_bytes(&config, 1, stored(DType::BF16), 0), all + room);
+}
+
+/// A model of 7.6 billion numbers whose layers are in four bits and whose tables, a seventh of it, are in 16.
+#[test]
+fn each_of_several_gpus_has_the_tables() {
+    let config = r#"{"architectures": ["Qwen2ForCausalLM"], "vocab_size": 152064, "hidden_size": 3584,
+        "intermediate_size": 18944, "num_hidden_layers": 28, "num_attention_heads": 28, "num_key_value_heads": 4,
+        "max_position_embeddings": 32768, "rms_norm_eps": 1e-6, "rope_theta": 1e6, "tie_word_embeddings": false,
+        "hidden_act": "silu"}"#;
+    let config = ModelConfig::parse(config, "qwen2-7b").unwrap();
+    let tables = 2 * 152_064 * 3584;
+    let layers = config.parameters() - tables;
+    let bits = (16 * tables + 4 * layers) as f64 / config.parameters() as f64;
+    let stored = Precision {
+        weights: WeightType::Stored {
+            centibits: (100.0 * bits).round() as u16,
+        },
+        ..Precision::all(DType::BF16)
+    };
+    for parts in [1, 2, 4] {
+        let part = Shard::new(0, parts).config(&config).unwrap();
+        let own = weight_bytes(&part, parts, stored, 0) - 2 * widening_room(&part);
+        let expected = 2 * tables + layers / 2 / parts;
+        let difference = own.abs_diff(expected) as f64 / expected as f64;
+        assert!(
+            difference < 2e-3,
+            "{own} of {expected} bytes in {parts} parts"
+        );
+    }
 }

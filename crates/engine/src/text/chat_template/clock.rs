@@ -5,9 +5,11 @@
 
 use std::fmt::{self, Write};
 use std::str::FromStr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use chrono::{Local, NaiveDate, NaiveDateTime, NaiveTime};
+
+use juror_base::threads::lock;
 
 /// A local date and time, to the second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,19 +85,14 @@ impl Clock {
         })))
     }
 
-    fn told(&self) -> std::sync::MutexGuard<'_, Told> {
-        // Nothing panics while it holds the lock, so it is never poisoned.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Sets it to a moment.
     pub fn set(&self, moment: Moment) {
-        self.told().moment = moment;
+        lock(&self.0).moment = moment;
     }
 
     /// `strftime_now(format)`; `None` if the format is invalid or there are too many formats.
     pub(super) fn tell(&self, format: &str) -> Option<String> {
-        let mut told = self.told();
+        let mut told = lock(&self.0);
         if !told.formats.iter().any(|asked| asked == format) {
             if told.formats.len() == MAX_FORMATS {
                 return None;
@@ -107,7 +104,7 @@ impl Clock {
 
     /// As much of the moment as the template has used: nothing, the date, or date and time. Read back as a [`Moment`], it gives the same text.
     pub fn used(&self) -> Option<String> {
-        let told = self.told();
+        let told = lock(&self.0);
         if told.formats.is_empty() {
             return None;
         }

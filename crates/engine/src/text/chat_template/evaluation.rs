@@ -125,20 +125,8 @@ impl<'t> Interpreter<'t> {
         })
     }
 
-    /// Calls what a `call` block names, with the block's body as `caller`.
-    pub(super) fn call_with(
-        &mut self,
-        call: &'t Expression,
-        caller: usize,
-    ) -> Result<Value, Fault> {
-        match call {
-            Expression::Suffixed(base, suffixes) => self.suffixed(base, suffixes, Some(caller)),
-            _ => Err("a call block needs a call".into()),
-        }
-    }
-
     /// A value with its suffixes; the last one is called with the body of a `call` block, if there is one.
-    fn suffixed(
+    pub(super) fn suffixed(
         &mut self,
         base: &'t Expression,
         suffixes: &'t [Suffix],

@@ -301,15 +301,16 @@ impl<'t> Interpreter<'t> {
                 });
             }
             StatementKind::Macro(written) => {
-                let value = self.define(written)?;
-                self.assign(&written.name, value)?;
+                let at = self.define(written)?;
+                self.assign(&written.name, Value::Object(Object::Macro(at)))?;
             }
-            StatementKind::CallBlock { caller, call } => {
-                let value = self.define(caller)?;
-                let Value::Object(Object::Macro(at)) = value else {
-                    return Ok(Flow::On);
-                };
-                let value = self.call_with(call, at)?;
+            StatementKind::CallBlock {
+                caller,
+                base,
+                suffixes,
+            } => {
+                let at = self.define(caller)?;
+                let value = self.suffixed(base, suffixes, Some(at))?;
                 self.print(&value)?;
             }
             StatementKind::FilterBlock { filters, body } => {
@@ -341,13 +342,13 @@ impl<'t> Interpreter<'t> {
         Ok(value)
     }
 
-    fn define(&mut self, written: &'t Macro) -> Result<Value, Fault> {
+    fn define(&mut self, written: &'t Macro) -> Result<usize, Fault> {
         self.work.spend(ENTRY)?;
         self.macros.push(Defined {
             written,
             frame: self.here(),
         });
-        Ok(Value::Object(Object::Macro(self.macros.len() - 1)))
+        Ok(self.macros.len() - 1)
     }
 
     fn run_loop(&mut self, written: &'t For, over: &Value, depth: usize) -> Result<(), Fault> {

@@ -51,6 +51,7 @@ use serde_json::Value as Json;
 
 use crate::text::TextError;
 pub use clock::{Clock, Moment};
+use from_json::from_json;
 use interpreter::Rendered;
 pub use options::{ChatOptions, ReasoningEffort, TemplateVariable};
 use syntax::Template;
@@ -137,8 +138,10 @@ impl ChatTemplate {
     /// # Errors
     /// [`TextError::ChatTemplate`] if it is not a JSON object, or the template fails.
     pub fn render_variables(&self, variables: &str) -> Result<String, TextError> {
-        let given: Value = serde_json::from_str(variables)
-            .map_err(|error| TextError::ChatTemplate(format!("its variables: {error}")))?;
+        let given = serde_json::from_str(variables).map_err(|error| error.to_string());
+        let given = given
+            .and_then(from_json)
+            .map_err(|why| TextError::ChatTemplate(format!("its variables: {why}")))?;
         let Value::Dict(given) = given else {
             return Err(TextError::ChatTemplate(
                 "its variables are no JSON object".into(),

@@ -4,6 +4,7 @@ use std::str::FromStr;
 
 use serde::de::IgnoredAny;
 
+use super::from_json::from_json;
 use super::value::Value;
 use crate::text::TextError;
 
@@ -79,12 +80,14 @@ impl FromStr for TemplateVariable {
 
 impl TemplateVariable {
     pub(super) fn value(&self) -> Result<Value, TextError> {
+        let wrong =
+            |why: String| TextError::ChatTemplate(format!("its variable `{}`: {why}", self.name));
         match serde_json::from_str(&self.value) {
-            Ok(value) => Ok(value),
-            // It is JSON, but too deep or too large; it was not meant as a text.
-            Err(error) if serde_json::from_str::<IgnoredAny>(&self.value).is_ok() => Err(
-                TextError::ChatTemplate(format!("its variable `{}`: {error}", self.name)),
-            ),
+            Ok(value) => from_json(value).map_err(wrong),
+            // It is JSON, but too deep; it was not meant as a text.
+            Err(error) if serde_json::from_str::<IgnoredAny>(&self.value).is_ok() => {
+                Err(wrong(error.to_string()))
+            }
             Err(_) => Ok(Value::from(self.value.as_str())),
         }
     }

@@ -237,13 +237,20 @@ impl Parser {
                 } else {
                     Vec::new()
                 };
-                let call = self.expression()?;
-                if !matches!(&call, Expression::Suffixed(_, suffixes) if matches!(suffixes.last(), Some(Suffix::Call(_))))
-                {
-                    return Err("a call block needs a call".into());
-                }
+                let (base, suffixes) = match self.expression()? {
+                    Expression::Suffixed(base, suffixes)
+                        if matches!(suffixes.last(), Some(Suffix::Call(_))) =>
+                    {
+                        (base, suffixes)
+                    }
+                    _ => return Err("a call block needs a call".into()),
+                };
                 let caller = self.read_macro("caller".into(), parameters, "endcall")?;
-                Ok(StatementKind::CallBlock { caller, call })
+                Ok(StatementKind::CallBlock {
+                    caller,
+                    base,
+                    suffixes,
+                })
             }
             "filter" => {
                 let mut filters = vec![self.filter()?];

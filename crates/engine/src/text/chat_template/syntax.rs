@@ -47,7 +47,9 @@ pub(super) enum StatementKind {
     CallBlock {
         /// The block's body, as a macro for the call.
         caller: Macro,
-        call: Expression,
+        /// What is called, with its suffixes, of which the last is the call.
+        base: Box<Expression>,
+        suffixes: Vec<Suffix>,
     },
     FilterBlock {
         filters: Vec<Filter>,

@@ -198,7 +198,13 @@ impl Thinking {
         };
         let is_named =
             |tag: &str| tokenizer.added_token(tag).is_some() || chat_template.contains(tag);
-        found.splice(0..0, Self::reader_pairs(&style, is_given, is_named));
+        if style == ThinkingStyle::Think {
+            // Of those that a completion's reader knows what the model's files name, and `<think>` if the user gave the style.
+            let known = reader_tags.iter().enumerate().filter(|(at, tags)| {
+                is_named(&tags.open) || is_named(&tags.close) || is_given && *at == 0
+            });
+            found.splice(0..0, known.map(|(_, tags)| tags.clone()));
+        }
         let reader_opened = reader_opened.filter(|_| starts_inside);
         let opened = found.iter().find(|tags| is_opened(tags)).or(reader_opened);
         let closed = found

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::harmony::Channels;
 use super::style::ThinkingTags;
-use super::{Markup, READER_TAGS, Thinking, ThinkingStyle};
+use super::{Markup, Thinking};
 use crate::text::tokenizer::{TextStream, Tokenizer};
 
 /// How a completion may begin.
@@ -54,25 +54,6 @@ impl Thinking {
     /// The pair of tags that a text opens and does not close.
     pub fn left_open(&self, text: &str) -> Option<&ThinkingTags> {
         self.found.iter().find(|tags| is_open(text, tags))
-    }
-
-    /// Of the pairs of tags that a completion's reader knows, those that the model's files name, and `<think>` if the user gave the style.
-    pub(super) fn reader_pairs(
-        style: &ThinkingStyle,
-        is_given: bool,
-        is_named: impl Fn(&str) -> bool,
-    ) -> Vec<ThinkingTags> {
-        if *style != ThinkingStyle::Think {
-            return Vec::new();
-        }
-        let pairs = READER_TAGS.iter().enumerate();
-        pairs
-            .filter(|(at, (open, close))| is_named(open) || is_named(close) || is_given && *at == 0)
-            .map(|(_, (open, close))| ThinkingTags {
-                open: (*open).to_owned(),
-                close: (*close).to_owned(),
-            })
-            .collect()
     }
 }
 

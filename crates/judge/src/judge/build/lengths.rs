@@ -89,9 +89,7 @@ impl WorkloadLengths {
         for position in fitting {
             add(bytes(position), 1);
         }
-        let mut rest = tokenised.as_slice();
-        while !rest.is_empty() {
-            let now = jobs::cut_positions(&mut rest, samples, AT_ONCE);
+        for now in jobs::batches(&tokenised, |at| at, samples, AT_ONCE) {
             let fits: Vec<bool> = samples
                 .fetch(now)?
                 .par_iter()

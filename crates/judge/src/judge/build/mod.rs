@@ -31,7 +31,7 @@ use juror_engine::engine::{Drafts, Engine, EngineConfig, EngineError, StepModel}
 #[cfg(feature = "serve")]
 use juror_engine::model::memory::weight_bytes;
 use juror_engine::model::memory::{check_memory, free_memory};
-use juror_engine::model::precision::{KvType, WeightType};
+use juror_engine::model::precision::WeightType;
 use juror_engine::model::profile::Profile;
 use juror_engine::model::{CurrentOnDrop, ModelError, Precision, Shard, StepBatch};
 pub use lengths::WorkloadLengths;
@@ -66,27 +66,12 @@ pub trait DeviceModel: StepModel {
     fn logits(&mut self, batch: &StepBatch) -> Result<Tensor, ModelError>;
 }
 
-/// Loads the weights, noting in `progress` how much was read, and builds an engine for them.
+/// Loads the weights, noting in `progress` how much was read, and builds an engine for them, on devices that hold the model
+/// together.
 ///
 /// # Errors
 /// When the weights are damaged or do not fit the configuration, or a size cannot work.
 pub fn build_engine(
-    source: &ModelSource,
-    text: &JudgeText,
-    device: &Device,
-    options: &EngineOptions,
-    lengths: &WorkloadLengths,
-    progress: Arc<LoadProgress>,
-) -> Result<Engine, EngineError> {
-    let devices = std::slice::from_ref(device);
-    build_engine_on(source, text, devices, options, lengths, progress)
-}
-
-/// As [`build_engine`], on devices that hold the model together.
-///
-/// # Errors
-/// As there.
-pub(crate) fn build_engine_on(
     source: &ModelSource,
     text: &JudgeText,
     devices: &[Device],
@@ -101,10 +86,7 @@ pub(crate) fn build_engine_on(
     )
 }
 
-/// As [`build_engine_on`], of a model with this configuration whose prompts begin with `template`.
-///
-/// # Errors
-/// As there.
+/// As [`build_engine`], of a model with this configuration whose prompts begin with `template`.
 pub(crate) fn engine_of(
     source: &ModelSource,
     model_config: &ModelConfig,
@@ -122,7 +104,7 @@ pub(crate) fn engine_of(
     let plain = options.plain_operations;
     let part = Shard::new(0, devices.len()).config(model_config)?;
     check_drafts(&part, device, precision, options)?;
-    let model = load_on(model_config, &weights, devices, precision, plain)?;
+    let model = load_model(model_config, &weights, devices, precision, plain)?;
     // All devices of a model have caches of one size.
     let fullest = match devices {
         [one] => one,
@@ -171,28 +153,13 @@ pub fn check_drafts(
     Ok(())
 }
 
-/// Reads the weights to the device, for our own kernels where the device has them and they run this model, else for
-/// candle's operations. With `plain_operations` for those in any case, to compare with.
+/// Reads the weights to the devices that hold the model together, for our own kernels where the device has them and they run
+/// this model, else for candle's operations. With `plain_operations` for those in any case, to compare with.
 ///
 /// # Errors
-/// When the weights do not fit the configuration, the device does not compute in this precision, or memory does not
-/// suffice.
+/// When the weights do not fit the configuration, the device does not compute in this precision, memory does not suffice, or
+/// several devices cannot hold the model so.
 pub fn load_model(
-    config: &ModelConfig,
-    weights: &Weights,
-    device: &Device,
-    precision: Precision,
-    plain_operations: bool,
-) -> Result<Box<dyn LoadedModel>, ModelError> {
-    let devices = std::slice::from_ref(device);
-    load_on(config, weights, devices, precision, plain_operations)
-}
-
-/// As [`load_model`], to devices that hold the model together.
-///
-/// # Errors
-/// As there, and where several devices cannot hold it so.
-pub fn load_on(
     config: &ModelConfig,
     weights: &Weights,
     devices: &[Device],
@@ -295,7 +262,7 @@ fn obstacle(config: &ModelConfig, precision: Precision, plain_operations: bool) 
 /// Weights and keys of few bits have no plain operations to fall back to.
 fn refuse_few_bits(precision: Precision, obstacle: &str) -> Result<(), ModelError> {
     let wide = [DType::F32, DType::F16, DType::BF16].map(WeightType::exact);
-    if wide.contains(&precision.weights) && precision.kv != KvType::F8E4M3 {
+    if wide.contains(&precision.weights) && precision.kv != DType::F8E4M3 {
         return Ok(());
     }
     Err(ModelError::Unsupported(format!(
@@ -321,9 +288,6 @@ pub fn packed_numbers(
 }
 
 /// Bytes of a device's memory that a model's weights, or a part of them, will take.
-///
-/// # Errors
-/// When its files cannot be read, or the device does not compute in this precision.
 #[cfg(feature = "serve")]
 pub(crate) fn weights_on(
     source: &ModelSource,
@@ -336,8 +300,8 @@ pub(crate) fn weights_on(
     let plain = options.plain_operations;
     let config = &options.part(config)?;
     let packed = packed_numbers(config, &weights, device, precision, plain);
-    let packed = packed / options.devices_of_a_model();
-    Ok(weight_bytes(config, precision, packed))
+    let parts = options.devices_of_a_model();
+    Ok(weight_bytes(config, parts, precision, packed / parts))
 }
 
 /// How large an engine is, in words.

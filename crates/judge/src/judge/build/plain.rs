@@ -41,7 +41,7 @@ impl LoadedModel for PlainModel {
         let shape = AttentionShape::from(decoder.config());
         let device = decoder.device().clone();
         let kind = AttentionKind::for_device(&device);
-        let (kv, block_size) = (precision.kv.dtype(), config.block_size);
+        let (kv, block_size) = (precision.kv, config.block_size);
         let bytes = kv_bytes_per_token(&shape, kv).saturating_mul(block_size);
         let cache = move |blocks: usize| {
             // On the CPU a lack of memory would end the process.
@@ -67,21 +67,11 @@ pub struct PagedDecoder {
     decoder: Decoder,
     /// None after a smaller cache could not be built.
     attention: Option<Box<dyn Attention>>,
-    build: Option<Box<BuildCache>>,
+    build: Box<BuildCache>,
     profile: Profile,
 }
 
 impl PagedDecoder {
-    /// Joins the two; the cache must have been built for the decoder's shape, and is never built anew.
-    pub fn new(decoder: Decoder, attention: Box<dyn Attention>) -> Self {
-        Self {
-            decoder,
-            attention: Some(attention),
-            build: None,
-            profile: Profile::off(),
-        }
-    }
-
     /// Joins a decoder with a cache of `blocks` blocks; where memory does not suffice, of somewhat fewer, but not fewer than
     /// `least`. The cache is built anew where memory runs out later.
     ///
@@ -97,7 +87,7 @@ impl PagedDecoder {
         Ok(Self {
             decoder,
             attention: Some(attention),
-            build: Some(build),
+            build,
             profile: Profile::off(),
         })
     }
@@ -132,12 +122,9 @@ impl LogitsModel for PagedDecoder {
     }
 
     fn shrink(&mut self, blocks: usize) -> Result<Option<usize>, ModelError> {
-        let Some(build) = &self.build else {
-            return Ok(None);
-        };
         // The old one first: two do not fit.
         self.attention = None;
-        self.attention = Some(build(blocks)?);
+        self.attention = Some((self.build)(blocks)?);
         Ok(Some(blocks))
     }
 }

@@ -200,7 +200,6 @@ mod tests {
 
     use super::*;
     use crate::catalog::shapes;
-    use juror_engine::model::precision::KvType;
 
     const GIB: usize = 1 << 30;
 
@@ -218,7 +217,7 @@ mod tests {
         MemoryFootprint::new(&config, Precision::all(DType::BF16), &Device::Cpu)
     }
 
-    fn qwen3_0_6b(kv: KvType) -> MemoryFootprint {
+    fn qwen3_0_6b(kv: DType) -> MemoryFootprint {
         let config = shapes::find("qwen3-0.6b").unwrap();
         let precision = Precision {
             kv,
@@ -303,7 +302,7 @@ mod tests {
         let processor = Processor::Cpu {
             cache_bytes: 8 << 20,
         };
-        for kv in [KvType::F32, KvType::BF16] {
+        for kv in [DType::F32, DType::BF16] {
             let model = qwen3_0_6b(kv);
             let sizes = choose(processor, 10 * GIB, &model, &JUDGE);
             assert_eq!(sizes.token_budget, 256);
@@ -315,7 +314,7 @@ mod tests {
         let workstation = Processor::Cpu {
             cache_bytes: 32 << 20,
         };
-        let sizes = choose(workstation, 100 * GIB, &qwen3_0_6b(KvType::F32), &JUDGE);
+        let sizes = choose(workstation, 100 * GIB, &qwen3_0_6b(DType::F32), &JUDGE);
         assert_eq!((sizes.max_sequences, sizes.token_budget), (64, 512));
     }
 
@@ -355,7 +354,7 @@ mod tests {
         let processor = Processor::Cpu {
             cache_bytes: 8 << 20,
         };
-        let model = qwen3_0_6b(KvType::BF16);
+        let model = qwen3_0_6b(DType::BF16);
         let sizes = |processor, sequences| {
             let lengths = WorkloadLengths {
                 typical: 60,

@@ -14,8 +14,8 @@ use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use candle_core::Device;
@@ -23,6 +23,7 @@ use candle_core::Device;
 use super::EngineOptions;
 use crate::catalog::JudgeModel;
 use crate::runtime::Answer;
+use juror_base::threads::lock;
 use juror_engine::checkpoint::CheckpointError;
 use segment::{Place, Writer};
 
@@ -43,23 +44,14 @@ const PRUNED_SEGMENT: u64 = 256 << 20;
 
 /// Why a cache cannot be used.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum CacheError {
     /// Its folder, or a file in it, cannot be read or written.
     #[error("the cache {}: {source}", path.display())]
-    Io {
-        /// The folder or the file.
-        path: PathBuf,
-        /// Why not.
-        source: io::Error,
-    },
+    Io { path: PathBuf, source: io::Error },
     /// The folder holds something else.
     #[error("{} is no cache: it holds {found}; name a folder of its own", folder.display())]
-    NotACache {
-        /// The folder.
-        folder: PathBuf,
-        /// A file in it.
-        found: String,
-    },
+    NotACache { folder: PathBuf, found: String },
 }
 
 /// A model and how it computes, as far as its answers depend on it: the hash of its files, the precision, and the kinds of devices.
@@ -169,13 +161,9 @@ impl AnswerCache {
         &self.model
     }
 
-    fn own(&self) -> MutexGuard<'_, Own> {
-        self.own.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// The answer to a prompt, if it is there. What cannot be read is not there.
     pub(super) fn get(&self, key: &AnswerKey) -> Option<Answer> {
-        self.of_others(key).or_else(|| self.own().get(key))
+        self.of_others(key).or_else(|| lock(&self.own).get(key))
     }
 
     /// The answer that was there when the cache was opened.
@@ -183,7 +171,7 @@ impl AnswerCache {
         let &(number, place) = self.places.get(key)?;
         let number = number as usize;
         let segment = self.segments.get(number)?;
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = lock(&self.open);
         let file = match open.iter().position(|(of, _)| *of == number) {
             Some(at) => open.remove(at).1,
             None => File::open(&segment.path).ok()?,
@@ -197,7 +185,7 @@ impl AnswerCache {
 
     /// Keeps an answer. A cache that cannot be written costs no run: it then keeps nothing more, and says why at the end.
     pub(super) fn put(&self, key: &AnswerKey, answer: &Answer) {
-        let mut own = self.own();
+        let mut own = lock(&self.own);
         if own.failed.is_some() {
             return;
         }
@@ -224,7 +212,7 @@ impl AnswerCache {
     /// # Errors
     /// Why answers are not kept any more.
     pub(crate) fn sync(&self) -> Result<(), String> {
-        let mut own = self.own();
+        let mut own = lock(&self.own);
         if let Some(writer) = &mut own.writer
             && let Err(error) = writer.sync()
         {
@@ -239,7 +227,7 @@ impl Drop for AnswerCache {
         let used = self.segments.iter();
         let used = used.filter(|segment| segment.hits.load(Ordering::Relaxed) > 0);
         let used: HashSet<&Path> = used.map(|segment| segment.path.as_path()).collect();
-        let own = self.own();
+        let own = lock(&self.own);
         let keep = own.writer.as_ref().map(Writer::path);
         // Nobody is left to be told; the next run tries again.
         let _ = evict(&self.folder, self.size, keep, &used);

@@ -4,13 +4,14 @@
 mod guided;
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 pub(crate) use guided::{Decides, Ending, GuideOptions, Guided};
 
 use super::request::TextStop;
 use super::token_scaffold::{Fork, TokenPart, tokenise};
 use super::{JudgeText, reading};
+use juror_base::threads::lock;
 use juror_engine::engine::{Choices, Guide, Next, Then, TokenSet};
 use juror_engine::grammar::GrammarRun;
 use juror_engine::text::TextError;
@@ -90,9 +91,6 @@ pub(super) struct VerdictGuide {
 impl VerdictGuide {
     /// A guide after `prompt`; `None` where the protocol has no scaffold, or the judge has a domain and does not say how an answer
     /// inside of it begins. What it learns is in `result`.
-    ///
-    /// # Errors
-    /// When the tokenizer refuses the scaffold.
     pub(super) fn new(
         text: &Arc<JudgeText>,
         prompt: &[u32],
@@ -111,7 +109,7 @@ impl VerdictGuide {
                 text.grammars.get(source)
             })
         };
-        let (state, parts) = match (&text.domain, thinking.beginning(tokenizer)) {
+        let (state, parts) = match (&text.judge.domain, thinking.beginning(tokenizer)) {
             (Some(domain), _) => {
                 let inside = match thinking.left_open(&domain.inside) {
                     Some(tags) => Opening::Thinking(tags.close.clone()),
@@ -220,7 +218,9 @@ impl VerdictGuide {
                             let tokenizer = self.text.prompts.tokenizer();
                             self.state = State::Thinking(Thought::until(close, tokenizer));
                         }
-                        Some(Opening::Answer) if self.text.domain.is_some() => self.next_part(),
+                        Some(Opening::Answer) if self.text.judge.domain.is_some() => {
+                            self.next_part()
+                        }
                         Some(Opening::Answer) => {
                             self.choice_at = self.tokens.len().saturating_sub(1);
                             self.next_part_from(&tokens);
@@ -307,9 +307,7 @@ impl VerdictGuide {
 
     fn save(&mut self, ending: Ending) {
         self.guided.ending = ending;
-        // Nothing panics while it holds the lock.
-        let mut result = self.result.lock().unwrap_or_else(PoisonError::into_inner);
-        result.clone_from(&self.guided);
+        lock(&self.result).clone_from(&self.guided);
     }
 
     /// The most tokens that are needed after the part at hand.

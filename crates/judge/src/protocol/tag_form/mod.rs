@@ -9,8 +9,6 @@ use super::declaration::{KeyError, TagField};
 use super::form::AnswerForm;
 use super::scaffold::{Filled, Scaffold, ScaffoldWants};
 use super::tag_scanner::TagName;
-#[cfg(test)]
-use super::untrusted::neutralise;
 use super::verdict_reader::VerdictReader;
 use super::{ParsedVerdict, Unreadable, ValueSpans, VerdictFields, Yields, listed};
 use juror_data::verdict::ParseRule;
@@ -59,15 +57,6 @@ impl AnswerForm for TagForm {
     fn tags(&self) -> Option<Yields> {
         Some(self.0)
     }
-}
-
-/// [`parse_wanted`] of all fields.
-#[cfg(test)]
-pub(crate) fn parse(
-    completion: &str,
-    starts_in_thinking: bool,
-) -> Result<ParsedVerdict, Unreadable> {
-    parse_wanted(Yields::ALL, completion, starts_in_thinking)
 }
 
 /// Reads the last complete verdict block outside the thinking, of the fields that a protocol asks for.
@@ -132,33 +121,6 @@ pub(crate) fn parse_wanted(
     })
 }
 
-/// A verdict in the form that the prompt asks for; [`parse`] reads it back as [`ParseRule::Exact`].
-///
-/// A reason is trimmed, left out if nothing is left, and cannot hold a tag that means something: such a tag's `<` is
-/// written `‹` (see [`neutralise`]). Every other reason comes back as it was.
-#[cfg(test)]
-pub(crate) fn write(fields: &VerdictFields) -> String {
-    let word = |value: bool| if value { "True" } else { "False" };
-    let values = [
-        ("process", fields.process),
-        ("outcome", fields.outcome),
-        ("perfect", fields.perfect),
-    ];
-    let lines: Vec<String> = values
-        .iter()
-        .filter_map(|(name, value)| Some((name, word((*value)?))))
-        .map(|(name, value)| format!("<{name}> {value} </{name}>"))
-        .collect();
-    let mut text = lines.join("\n");
-    let reason = fields.reason.as_deref().unwrap_or_default().trim();
-    if !reason.is_empty() {
-        text.push_str("\n<reason> ");
-        text.push_str(&neutralise(reason));
-        text.push_str(" </reason>");
-    }
-    text
-}
-
 fn span(slot: &Slot) -> Range<usize> {
     slot.statement
         .as_ref()
@@ -202,4 +164,4 @@ fn blame(block: &Block) -> Unreadable {
 }
 
 #[cfg(test)]
-pub(super) mod tests;
+pub(crate) mod tests;

@@ -3,6 +3,41 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::protocol::untrusted::neutralise;
+
+/// [`parse_wanted`] of all fields.
+pub(crate) fn parse(
+    completion: &str,
+    starts_in_thinking: bool,
+) -> Result<ParsedVerdict, Unreadable> {
+    parse_wanted(Yields::ALL, completion, starts_in_thinking)
+}
+
+/// A verdict in the form that the prompt asks for; [`parse`] reads it back as [`ParseRule::Exact`].
+///
+/// A reason is trimmed, left out if nothing is left, and cannot hold a tag that means something: such a tag's `<` is
+/// written `‹` (see [`neutralise`]). Every other reason comes back as it was.
+fn write(fields: &VerdictFields) -> String {
+    let word = |value: bool| if value { "True" } else { "False" };
+    let values = [
+        ("process", fields.process),
+        ("outcome", fields.outcome),
+        ("perfect", fields.perfect),
+    ];
+    let lines: Vec<String> = values
+        .iter()
+        .filter_map(|(name, value)| Some((name, word((*value)?))))
+        .map(|(name, value)| format!("<{name}> {value} </{name}>"))
+        .collect();
+    let mut text = lines.join("\n");
+    let reason = fields.reason.as_deref().unwrap_or_default().trim();
+    if !reason.is_empty() {
+        text.push_str("\n<reason> ");
+        text.push_str(&neutralise(reason));
+        text.push_str(" </reason>");
+    }
+    text
+}
 
 /// The three values as letters, e.g. `TFF`, and the rule.
 fn read(completion: &str) -> (String, ParseRule) {

@@ -149,13 +149,9 @@ impl<F: Format> Attention for Tiled<F> {
         let index = self.plan(window);
         let mut output = vec![0.0; n * heads * head_dim];
         let mut lse = vec![0.0; n * heads];
-        with_f32(q, |q| {
-            with_f32(k, |k| {
-                with_f32(v, |v| {
-                    self.attend(layer, index, (q, k, v), (&mut output, &mut lse));
-                    Ok(())
-                })
-            })
+        with_f32([q, k, v], |[q, k, v]| {
+            self.attend(layer, index, (q, k, v), (&mut output, &mut lse));
+            Ok(())
         })?;
         Ok(AttentionOutput {
             output: Tensor::from_vec(output, (n, heads, head_dim), &Device::Cpu)?,

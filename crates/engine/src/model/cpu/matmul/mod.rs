@@ -170,9 +170,6 @@ impl PackedMatrix {
     /// Packs a weight that is stored in MXFP4, without loss: its blocks `[outputs, inputs / 32, 16]` and the exponents of
     /// their scales `[outputs, inputs / 32]`. The outputs may be reordered: output `i` is row `order(i)` of the stored
     /// weight.
-    ///
-    /// # Errors
-    /// When there are more or fewer bytes than such a weight has.
     pub(crate) fn from_mxfp4(
         (outputs, inputs): (usize, usize),
         blocks: &[u8],
@@ -227,9 +224,6 @@ impl PackedMatrix {
     }
 
     /// Joins weights: the outputs are those of `parts`, one part after the other.
-    ///
-    /// # Errors
-    /// When they do not have the same inputs.
     pub(crate) fn join(mut parts: Vec<Self>) -> Result<Self> {
         let inputs = parts.first().map_or(0, |part| part.inputs);
         if parts.iter().any(|part| part.inputs != inputs) {

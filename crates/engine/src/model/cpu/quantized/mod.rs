@@ -97,9 +97,9 @@ pub(crate) trait Nibbles: Group {
     }
 }
 
-/// [`Group::multiply`] by the function of this name for each instruction set.
+/// [`Group::multiply`] by the function of this name for each instruction set, and in plain loops by `$plain` for each group.
 macro_rules! multiply {
-    ($name:ident) => {
+    ($name:ident, $plain:ident) => {
         fn multiply(
             instructions: $crate::model::cpu::instructions::Instructions,
             product: &mut $crate::model::cpu::quantized::Product<'_, '_, Self>,
@@ -115,11 +115,13 @@ macro_rules! multiply {
                         None => avx2::$name(set.avx2, product),
                     },
                     Instructions::Avx2(set) => avx2::$name(set.token, product),
-                    Instructions::Plain => portable::$name(instructions, product),
+                    Instructions::Plain => {
+                        portable::multiply(instructions, product, portable::$plain)
+                    }
                 }
             }
             #[cfg(not(target_arch = "x86_64"))]
-            portable::$name(instructions, product);
+            portable::multiply(instructions, product, portable::$plain);
         }
     };
 }
@@ -161,9 +163,6 @@ impl<G: Quantiser> BlockMatrix<G> {
     /// numbers, into a buffer of as many rows as are wanted.
     ///
     /// Inputs are padded with zeros to whole groups.
-    ///
-    /// # Errors
-    /// When the quantiser fails.
     pub(crate) fn pack(
         outputs: usize,
         inputs: usize,

@@ -64,5 +64,5 @@ impl Group for Mx4Group {
         }
     }
 
-    multiply!(mx4);
+    multiply!(mx4, mx4_group);
 }

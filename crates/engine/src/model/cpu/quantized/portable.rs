@@ -2,50 +2,12 @@
 //! for the others: the same integers, and the same order of sums.
 
 use super::mx4::{NUMBERS, ZERO, half_scale};
-use super::{
-    Group, Mx4Group, Nibbles, PANEL, Product, Q4Group, Q5Group, Q6Group, Q8Group, Q41Group,
-    Q51Group, RowBlock, Vector,
-};
+use super::{Group, Mx4Group, Nibbles, PANEL, Product, Q6Group, Q8Group, RowBlock, Vector};
 use crate::model::cpu::half::{F16, Format};
 use crate::model::cpu::instructions::{Instructions, Kernel, Vectors};
 
-/// The product with weights of a byte.
-pub(super) fn q8(instructions: Instructions, product: &mut Product<'_, '_, Q8Group>) {
-    multiply(instructions, product, q8_group);
-}
-
-/// The product with weights of half a byte, in super-blocks.
-pub(super) fn q4(instructions: Instructions, product: &mut Product<'_, '_, Q4Group>) {
-    multiply(instructions, product, nibbles::<Q4Group>);
-}
-
-/// The product with weights of half a byte.
-pub(super) fn q41(instructions: Instructions, product: &mut Product<'_, '_, Q41Group>) {
-    multiply(instructions, product, nibbles::<Q41Group>);
-}
-
-/// The product with weights of five bits, in super-blocks.
-pub(super) fn q5(instructions: Instructions, product: &mut Product<'_, '_, Q5Group>) {
-    multiply(instructions, product, nibbles::<Q5Group>);
-}
-
-/// The product with weights of five bits.
-pub(super) fn q51(instructions: Instructions, product: &mut Product<'_, '_, Q51Group>) {
-    multiply(instructions, product, nibbles::<Q51Group>);
-}
-
-/// The product with weights of six bits.
-pub(super) fn q6(instructions: Instructions, product: &mut Product<'_, '_, Q6Group>) {
-    multiply(instructions, product, q6_group);
-}
-
-/// The product with weights in MXFP4.
-pub(super) fn mx4(instructions: Instructions, product: &mut Product<'_, '_, Mx4Group>) {
-    multiply(instructions, product, mx4_group);
-}
-
 /// Every row times every panel, group by group: `add` adds a group's products to the sums of its outputs.
-fn multiply<G: Group>(
+pub(super) fn multiply<G: Group>(
     instructions: Instructions,
     product: &mut Product<'_, '_, G>,
     add: impl Fn(&G, &[RowBlock], &mut [f32; PANEL]),
@@ -80,7 +42,7 @@ impl<G: Group, F: Fn(&G, &[RowBlock], &mut [f32; PANEL])> Kernel for Multiply<'_
 }
 
 #[inline(always)]
-fn q8_group(group: &Q8Group, x: &[RowBlock], out: &mut [f32; PANEL]) {
+pub(super) fn q8_group(group: &Q8Group, x: &[RowBlock], out: &mut [f32; PANEL]) {
     for (half, x) in x.iter().enumerate() {
         let mut sums = [x.offset; PANEL];
         for (w, x) in group.weights[half].iter().zip(&x.values) {
@@ -94,7 +56,7 @@ fn q8_group(group: &Q8Group, x: &[RowBlock], out: &mut [f32; PANEL]) {
 }
 
 #[inline(always)]
-fn nibbles<G: Nibbles>(group: &G, x: &[RowBlock], out: &mut [f32; PANEL]) {
+pub(super) fn nibbles<G: Nibbles>(group: &G, x: &[RowBlock], out: &mut [f32; PANEL]) {
     for (part, x) in x.iter().enumerate() {
         let mut sums = [0; PANEL];
         for (i, x) in x.values.iter().enumerate() {
@@ -122,7 +84,7 @@ fn nibbles<G: Nibbles>(group: &G, x: &[RowBlock], out: &mut [f32; PANEL]) {
 }
 
 #[inline(always)]
-fn q6_group(group: &Q6Group, x: &[RowBlock], out: &mut [f32; PANEL]) {
+pub(super) fn q6_group(group: &Q6Group, x: &[RowBlock], out: &mut [f32; PANEL]) {
     for (part, x) in x.iter().enumerate() {
         for half in 0..2 {
             let mut sums = [x.halves[half]; PANEL];
@@ -143,7 +105,7 @@ fn q6_group(group: &Q6Group, x: &[RowBlock], out: &mut [f32; PANEL]) {
 }
 
 #[inline(always)]
-fn mx4_group(group: &Mx4Group, x: &[RowBlock], out: &mut [f32; PANEL]) {
+pub(super) fn mx4_group(group: &Mx4Group, x: &[RowBlock], out: &mut [f32; PANEL]) {
     for (part, x) in x.iter().enumerate() {
         let mut sums = [x.offset_of(ZERO); PANEL];
         for (i, x) in x.values.iter().enumerate() {

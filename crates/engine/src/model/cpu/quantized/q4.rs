@@ -49,7 +49,7 @@ impl Group for Q4Group {
         self.get_with(lane, out, |_, _| 0);
     }
 
-    multiply!(q4);
+    multiply!(q4, nibbles);
 }
 
 impl Q4Group {

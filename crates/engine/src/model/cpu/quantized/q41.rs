@@ -63,7 +63,7 @@ impl Group for Q41Group {
         self.get_with(lane, out, |_| 0);
     }
 
-    multiply!(q41);
+    multiply!(q41, nibbles);
 }
 
 impl Nibbles for Q41Group {
@@ -113,7 +113,7 @@ impl Group for Q51Group {
         });
     }
 
-    multiply!(q51);
+    multiply!(q51, nibbles);
 }
 
 impl Nibbles for Q51Group {

@@ -1,8 +1,6 @@
 //! `Q5_K`: a super-block of [`super::q4`] with a fifth bit for every weight.
 
-use candle_core::quantized::GgmlDType;
-
-use super::{BLOCK, Group, Nibbles, Q4Group, Quantiser, Vector, multiply};
+use super::{BLOCK, Group, Nibbles, Q4Group, Vector, multiply};
 use crate::checkpoint::gguf::blocks::{BLOCKS, fifth_bit};
 use crate::model::cpu::panels::PANEL;
 
@@ -14,10 +12,6 @@ pub(crate) struct Q5Group {
     pub(crate) low: Q4Group,
     /// The fifth bits of the blocks: bit `i` of byte `4 · output + j` belongs to input `4i + j`.
     pub(crate) high: [Vector; BLOCKS],
-}
-
-impl Quantiser for Q5Group {
-    const DTYPE: GgmlDType = GgmlDType::Q5K;
 }
 
 impl Group for Q5Group {
@@ -47,7 +41,7 @@ impl Group for Q5Group {
         });
     }
 
-    multiply!(q5);
+    multiply!(q5, nibbles);
 }
 
 impl Nibbles for Q5Group {

@@ -1,9 +1,7 @@
 //! `Q6_K`: a super-block of 256 weights is sixteen parts of 16 weights of 6 bits with a signed scale of 8 bits each, and for
 //! all of them a scale of scales in half precision: `weight = d·scale·(bits − 32)`.
 
-use candle_core::quantized::GgmlDType;
-
-use super::{BLOCK, Group, Quantiser, Vector, multiply};
+use super::{BLOCK, Group, Vector, multiply};
 use crate::checkpoint::gguf::blocks::{BLOCKS, six_bits};
 use crate::model::cpu::half::{F16, Format};
 use crate::model::cpu::panels::PANEL;
@@ -25,10 +23,6 @@ pub(crate) struct Q6Group {
     /// The upper two bits of the halves of blocks: bits `2i` and `2i + 1` of byte `4 · output + j` belong to input `4i + j`
     /// of the half.
     pub(crate) high: [[Vector; 2]; BLOCKS],
-}
-
-impl Quantiser for Q6Group {
-    const DTYPE: GgmlDType = GgmlDType::Q6K;
 }
 
 impl Group for Q6Group {
@@ -78,5 +72,5 @@ impl Group for Q6Group {
         }
     }
 
-    multiply!(q6);
+    multiply!(q6, q6_group);
 }

@@ -47,5 +47,5 @@ impl Group for Q8Group {
         }
     }
 
-    multiply!(q8);
+    multiply!(q8, q8_group);
 }

@@ -11,6 +11,14 @@ use crate::checkpoint::gguf::StorageType;
 use crate::checkpoint::gguf::blocks::dequantize;
 use crate::model::cpu::matmul::PackedMatrix;
 
+impl Quantiser for Q5Group {
+    const DTYPE: GgmlDType = GgmlDType::Q5K;
+}
+
+impl Quantiser for Q6Group {
+    const DTYPE: GgmlDType = GgmlDType::Q6K;
+}
+
 /// Roughly normally distributed numbers, the same for the same seed.
 fn normal(count: usize, seed: u32) -> Vec<f32> {
     let mut state = seed;

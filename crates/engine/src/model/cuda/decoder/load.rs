@@ -18,7 +18,7 @@ use crate::model::cuda::paged::{CacheSettings, PagedCache};
 use crate::model::cuda::sampling::Sampler;
 use crate::model::cuda::upload::{Packer, Upload};
 use crate::model::memory::widening_room;
-use crate::model::precision::{KvType, Precision, WeightType};
+use crate::model::precision::{Precision, WeightType};
 use crate::model::profile::Profile;
 use crate::model::rope::RotaryTable;
 use crate::model::shard::Shard;
@@ -61,7 +61,7 @@ fn cache_settings(
         blocks: 0,
         block_size,
         dtype: precision.compute,
-        kv: precision.kv.dtype(),
+        kv: precision.kv,
         shared_prefix,
         tokens,
     }
@@ -127,7 +127,7 @@ impl CudaModel {
             operations: &operations,
             layers: precision.weights,
             room: room.as_ref(),
-            fp8_cache: precision.kv == KvType::F8E4M3,
+            fp8_cache: precision.kv == DType::F8E4M3,
         }
         .load()?;
         Ok(Self {
@@ -159,7 +159,10 @@ impl CudaModel {
         let (cuda, config, kernels) = (&self.cuda, &self.config, &mut self.kernels);
         let dtype = self.precision.compute;
         let experts = match config.experts {
-            Some(_) => Some(ExpertKernels::load(cuda, kernels, config, &limits, dtype)?),
+            Some(experts) => {
+                let sizes = (config, experts);
+                Some(ExpertKernels::load(cuda, kernels, sizes, &limits, dtype)?)
+            }
             None => None,
         };
         let router = experts

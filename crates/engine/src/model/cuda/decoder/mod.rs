@@ -120,9 +120,6 @@ impl CudaDecoder {
     /// Queues a planned step up to its logits, for [`Self::choose`].
     ///
     /// Tokens of [`StepBatch::from_previous`] are filled in on the device, from the step before this one.
-    ///
-    /// # Errors
-    /// The device's failure.
     pub(super) fn launch(&mut self, step: &Planned) -> Result<(), ModelError> {
         self.queue(step)?;
         self.wanted = step.wanted;
@@ -156,9 +153,6 @@ impl CudaDecoder {
 
     /// Queues the choice of the tokens of the step launched last, which [`Self::collect`] returns; two more steps may be launched
     /// before that.
-    ///
-    /// # Errors
-    /// The device's failure.
     pub(super) fn choose(&mut self, asked: Asked) -> Result<(), ModelError> {
         let [requests, lists, wanted] = asked.sections;
         let (vocab, stride) = (self.config.vocab, self.parts.head.stride);
@@ -186,9 +180,6 @@ impl CudaDecoder {
     }
 
     /// The logits of the step launched last, `[batch.logits.len(), vocab]`, f32, on the host; waits for it.
-    ///
-    /// # Errors
-    /// The device's failure.
     pub(super) fn logits(&mut self) -> Result<Tensor, ModelError> {
         let rows = std::mem::take(&mut self.wanted);
         let (vocab, stride) = (self.config.vocab, self.parts.head.stride);

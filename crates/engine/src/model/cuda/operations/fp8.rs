@@ -5,7 +5,7 @@ use candle_core::DType;
 use super::{Operations, Quantised, check_width, threads_of_row, up};
 use crate::model::ModelError;
 use crate::model::cuda::array::Slice;
-use crate::model::cuda::kernel::{Arg, Function, Grid, count};
+use crate::model::cuda::kernel::{Arg, Function, Grid, array_or_null, count};
 
 impl Operations {
     /// Quantises rows to e4m3.
@@ -23,9 +23,6 @@ impl Operations {
 
     /// Quantises the rows of an expert's weight into the fragments that the grouped product takes; `rows` are a multiple of
     /// 8.
-    ///
-    /// # Errors
-    /// [`ModelError`] naming the kernel and what does not fit.
     pub(crate) fn quantize_fragments(
         &self,
         out: Quantised,
@@ -60,9 +57,6 @@ impl Operations {
     }
 
     /// `out[i][j] = x[i][j] · row[i] · column[j] + bias[j]`, from f32.
-    ///
-    /// # Errors
-    /// [`ModelError`] naming the kernel and what does not fit.
     pub(crate) fn scale_rows_columns(
         &self,
         out: Slice,
@@ -78,10 +72,7 @@ impl Operations {
             Arg::Array(x.check(NAME, "x", DType::F32, rows * width)?),
             Arg::Array(row.check(NAME, "row_scale", DType::F32, rows)?),
             Arg::Array(column.check(NAME, "column_scale", DType::F32, width)?),
-            match bias {
-                Some(bias) => Arg::Array(bias.check(NAME, "bias", self.dtype, width)?),
-                None => Arg::Null,
-            },
+            array_or_null(bias, NAME, "bias", self.dtype, width)?,
             count(rows),
             count(width),
         ];

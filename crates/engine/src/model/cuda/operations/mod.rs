@@ -7,7 +7,7 @@ mod fp8;
 use candle_core::{CudaDevice, DType};
 
 use super::array::Slice;
-use super::kernel::{Arg, Function, Grid, Kernels, count};
+use super::kernel::{Arg, Function, Grid, Kernels, array, array_or_null, count};
 use crate::checkpoint::config::Activation;
 use crate::model::ModelError;
 
@@ -62,13 +62,9 @@ fn optional<'a>(
     dtype: DType,
     length: usize,
 ) -> Result<[Arg<'a>; 2], ModelError> {
-    Ok(match slices {
-        None => [Arg::Null, Arg::Null],
-        Some((a, b)) => [
-            Arg::Array(a.check(kernel, name, dtype, length)?),
-            Arg::Array(b.check(kernel, name, dtype, length)?),
-        ],
-    })
+    let (a, b) = slices.unzip();
+    let one = |slice| array_or_null(slice, kernel, name, dtype, length);
+    Ok([one(a)?, one(b)?])
 }
 
 /// Rows in e4m3: the bytes, and the factor of each row.
@@ -103,10 +99,7 @@ impl<'a> Target<'a> {
             Self::Fp8(out) => {
                 check_width(kernel, width, 16, 32_768)?;
                 vec![
-                    Arg::Array(
-                        out.values
-                            .check(kernel, "out", DType::F8E4M3, rows * width)?,
-                    ),
+                    array(out.values, kernel, "out", DType::F8E4M3, rows * width)?,
                     Arg::Array(out.scales.check(kernel, "scales", DType::F32, rows)?),
                 ]
             }
@@ -283,11 +276,7 @@ impl Operations {
         let mut args = out.args(NAME, self.dtype, rows, width)?;
         args.extend([
             Arg::Array(residual.check(NAME, "residual", self.dtype, rows * width)?),
-            Arg::Array(
-                added
-                    .values
-                    .check(NAME, "added", self.dtype, rows * width)?,
-            ),
+            array(added.values, NAME, "added", self.dtype, rows * width)?,
         ]);
         let kernel = match added.norm {
             None => &self.add_rms_norm,
