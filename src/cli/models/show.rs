@@ -296,7 +296,7 @@ fn memory(config: &ModelConfig) -> String {
             weights,
             ..Precision::F32
         };
-        let size = weight_bytes(config, precision, 0);
+        let size = weight_bytes(config, 1, precision, 0);
         format!("{} as {name}", bytes(size as u64))
     });
     sizes.join(", ")

@@ -97,7 +97,7 @@ fn texts(a: &str, b: &str, context: &Context<'_>) -> Comparison {
     differ()
 }
 
-/// May a text be another in short, word by word, "St. Louis" and "Saint Louis", or by its signs alone, "NaCl" and "sodium chloride"?
+/// May a text be another in short, word by word, "St. Louis" and "Saint Louis", or by its signs alone, `NaCl` and "sodium chloride"?
 fn abbreviates(short: &str, long: &str) -> bool {
     let within = |short: &str, long: &str| {
         let mut letters = long.chars();

@@ -19,7 +19,7 @@ fn known_shapes_have_the_sizes_their_makers_name() {
             weights,
             ..Precision::F32
         };
-        weight_bytes(config, precision, 0) as u64
+        weight_bytes(config, 1, precision, 0) as u64
     };
     // 16 bits for each of 8.19 B.
     assert_eq!(

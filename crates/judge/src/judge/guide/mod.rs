@@ -219,7 +219,7 @@ impl VerdictGuide {
                             self.state = State::Thinking(Thought::until(close, tokenizer));
                         }
                         Some(Opening::Answer) if self.text.judge.domain.is_some() => {
-                            self.next_part()
+                            self.next_part();
                         }
                         Some(Opening::Answer) => {
                             self.choice_at = self.tokens.len().saturating_sub(1);

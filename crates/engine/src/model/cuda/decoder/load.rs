@@ -1,6 +1,6 @@
 //! Loads a model for the decoder: whether our kernels run it, its weights, then memory for steps and a cache.
 
-use candle_core::{CudaDevice, Device, Tensor};
+use candle_core::{CudaDevice, DType, Device, Tensor};
 
 use super::CudaDecoder;
 use crate::checkpoint::{ModelConfig, Weights};
