@@ -1,5 +1,6 @@
 //! Other ways to read what was taken for an answer: a verdict of "different" stands only if none of them is equal.
 
+use crate::config::DecimalMark::{self, Point};
 use crate::lexicon::numbers::roman;
 
 /// How many sides of a chain are looked at.
@@ -7,7 +8,7 @@ const MOST_SIDES: usize = 8;
 
 /// What else `text` may be meant as: a mixed number with "and", a side of a chain of roundings, points between groups of three digits, the
 /// engineers' imaginary unit, an age, Roman numerals, a unit with all that follows its slash below it.
-pub(crate) fn of(text: &str) -> Vec<String> {
+pub(crate) fn of(text: &str, decimal: Option<DecimalMark>) -> Vec<String> {
     let mut found = Vec::new();
     // "5 and 1/4 yards"
     if let Some((whole, part)) = text.split_once(" and ")
@@ -25,12 +26,13 @@ pub(crate) fn of(text: &str) -> Vec<String> {
             found.extend(sides.map(|it| it.trim().to_owned()));
         }
     }
-    // "12.000 Besucher"
+    // "12.000 Besucher"; 1.234 alone is a decimal.
     let end = text.find(|it: char| !(it.is_ascii_digit() || it == '.'));
     let (number, rest) = text.split_at(end.unwrap_or(text.len()));
     let mut groups = number.split('.');
     let first = groups.next().is_some_and(|it| matches!(it.len(), 1..=3));
-    if first && !number.starts_with('0') && number.contains('.') && groups.all(|it| it.len() == 3) {
+    let plain = rest.is_empty() || number.starts_with('0') || !number.contains('.');
+    if first && !plain && decimal != Some(Point) && groups.all(|it| it.len() == 3) {
         found.push(number.replace('.', "") + rest);
     }
     // "3 − 4j"

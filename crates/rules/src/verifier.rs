@@ -233,6 +233,7 @@ fn may_be_read_so(gold: &Side, pred: &Side, config: &Config) -> bool {
     let (Ok(a), Ok(b)) = (&gold.answer, &pred.answer) else {
         return false;
     };
+    let readings = |text: &str| alternatives::of(text, config.decimal).into_iter();
     let (_, after) = pred.statement.rsplit_once(&*pred.text).unwrap_or_default();
     // "80 % of the speed of light" is in terms of something.
     let lettered =
@@ -248,8 +249,8 @@ fn may_be_read_so(gold: &Side, pred: &Side, config: &Config) -> bool {
     in_terms
         || cut
         || more.is_some_and(char::is_alphabetic) && after.split_whitespace().nth(1).is_some()
-        || (alternatives::of(&pred.text).iter()).any(|it| says(it, a, config))
-        || (alternatives::of(&gold.text).iter()).any(|it| says(it, b, config))
+        || readings(&pred.text).any(|it| says(&it, a, config))
+        || readings(&gold.text).any(|it| says(&it, b, config))
 }
 
 /// Why an answer may have been given in a way that is not known.
