@@ -60,12 +60,12 @@ pub(super) fn binomial(upper: Expr, lower: Expr) -> Option<Expr> {
     Some(Expr::Call(Function::Binomial, vec![upper, lower]))
 }
 
-/// The greatest common divisor or the least common multiple of integers; of anything else the call.
-pub(super) fn common(function: Function, terms: Vec<Expr>) -> Expr {
+/// The greatest common divisor or the least common multiple of integers; of anything else the call, and nothing of nothing.
+pub(super) fn common(function: Function, terms: Vec<Expr>) -> Option<Expr> {
     let integers = terms.iter().all(|it| it.as_integer().is_some());
-    let call = Expr::Call(function, terms);
+    let call = (!terms.is_empty()).then(|| Expr::Call(function, terms))?;
     let exact = integers.then(|| algebra::rational(&call, &mut Budget::default()));
-    exact.flatten().map_or(call, Expr::Number)
+    Some(exact.flatten().map_or(call, Expr::Number))
 }
 
 pub(super) fn function(

@@ -384,8 +384,8 @@ impl Interpreter<'_, '_> {
         match name.trim_start_matches('\\') {
             "max" => Some(Expr::Call(Function::Max, terms)),
             "min" => Some(Expr::Call(Function::Min, terms)),
-            "gcd" => Some(common(Function::Gcd, terms).held()),
-            "lcm" => Some(common(Function::Lcm, terms).held()),
+            "gcd" => common(Function::Gcd, terms).map(Expr::held),
+            "lcm" => common(Function::Lcm, terms).map(Expr::held),
             _ => None,
         }
     }
