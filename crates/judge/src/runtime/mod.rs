@@ -29,7 +29,7 @@ mod queue;
 mod tests;
 
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -325,7 +325,7 @@ impl Runtime {
             .board
             .changed
             .wait_timeout_while(self.board.lock(), patience, |board| board.phase == *old)
-            .unwrap_or_else(PoisonError::into_inner);
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
         waited.0.phase.clone()
     }
 
