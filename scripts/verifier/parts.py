@@ -120,7 +120,7 @@ PARTS: dict[str, list[tuple[str, str, str]]] = {
     # extract
     "what a sentence states": [("extract/stated.rs", "pub(super) fn sentence<'t>(", "None")],
     "result of a chain": [("extract/chain.rs", "pub(super) fn result(", "Cow::Borrowed(text)")],
-    "refusals": [("extract/no_answer.rs", "pub(super) fn is_refusal(", "false")],
+    "refusals": [("extract/no_answer.rs", "pub(crate) fn is_refusal(", "false")],
     "cut-off texts": [("extract/no_answer.rs", "pub(super) fn is_cut_off(", "false")],
     "placeholders": [("extract/no_answer.rs", "pub(super) fn is_placeholder(", "false")],
     "ratios in words": [("extract/ratio.rs", "pub(super) fn leading(", "None")],

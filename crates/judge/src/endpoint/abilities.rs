@@ -14,10 +14,6 @@ use juror_engine::text::tokenizer::Tokenizer;
 
 /// What a server can do.
 #[derive(Debug, Clone, PartialEq)]
-#[allow(
-    clippy::struct_excessive_bools,
-    reason = "each is something that a server can do or not"
-)]
 pub(crate) struct Abilities {
     /// It was asked.
     pub(super) is_known: bool,

@@ -108,10 +108,6 @@ named! {
 
 /// What decides the verdicts of a run, beside the model and the samples.
 #[derive(Debug, Clone, PartialEq)]
-#[allow(
-    clippy::struct_excessive_bools,
-    reason = "each is an option that is on or off"
-)]
 pub struct RunOptions {
     /// How tokens are chosen.
     pub sampling: Sampling,

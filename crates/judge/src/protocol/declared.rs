@@ -48,10 +48,6 @@ const BUILT_IN: &[(&str, &str, Option<&str>)] = &[
 
 /// A protocol that was declared in a file.
 #[derive(Debug, Clone)]
-#[allow(
-    clippy::struct_excessive_bools,
-    reason = "each is a key of the file that is on or off"
-)]
 pub(crate) struct Declared {
     name: String,
     description: String,

@@ -198,10 +198,6 @@ pub trait Protocol: fmt::Debug + Send + Sync {
 
 /// What a protocol's verdicts hold: which tags are read, the default reward, and which policies make sense.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[allow(
-    clippy::struct_excessive_bools,
-    reason = "each is a field of the verdict that is there or not"
-)]
 pub struct Yields {
     /// Is the derivation free of errors?
     pub process: bool,
