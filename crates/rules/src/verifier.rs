@@ -218,39 +218,51 @@ fn says(text: &str, answer: &Answer, config: &Config) -> bool {
     parse::parse(text).is_ok_and(|it| compare::compare(answer, &it, config).equal == Some(true))
 }
 
-/// Is what was read only the end of a ratio, as in "a ratio of 1 to 4"?
-fn ends_ratio(pred: &Side) -> bool {
-    let before = pred
-        .statement
-        .rsplit_once(&*pred.text)
-        .map(|(before, _)| before);
-    let first = before.and_then(|it| it.strip_suffix(" to ")?.rsplit(' ').next());
+/// Is what was read only the end of a ratio, as in "a ratio of 1 to 4", or of a chance, as in "one in six"?
+fn ends_ratio(gold: &Answer, pred: &Side) -> bool {
+    let joined: &[&str] = match gold {
+        Answer::Ratio(_) => &[" to "],
+        _ => &[" in ", " out of "],
+    };
+    let (before, _) = pred.statement.rsplit_once(&*pred.text).unwrap_or_default();
+    let before = joined.iter().find_map(|it| before.strip_suffix(it));
+    let first = before.and_then(|it| it.rsplit([' ', '-']).next());
     first.is_some_and(|it| it.parse::<u64>().is_ok() || cardinal(it).is_some())
 }
 
-/// Is the prediction equal to the reference if one of them is read in another way, or with what of it was not read?
-fn may_be_read_so(gold: &Side, pred: &Side, config: &Config) -> bool {
-    let (Ok(a), Ok(b)) = (&gold.answer, &pred.answer) else {
-        return false;
-    };
-    let readings = |text: &str| alternatives::of(text, config.decimal).into_iter();
+/// Is a ratio or a chance in words, and the reference none? Then it may be a range, a score, or a time of day: "ten to two".
+fn spoken_otherwise(gold: &str, pred: &Side, equal: bool) -> bool {
+    let joined = |it: &&str| pred.statement.contains(*it);
+    let mixed = pred.statement.contains(" and ");
+    let spoken = !pred.statement.contains(|it: char| it.is_ascii_digit());
+    spoken
+        && pred.text.contains([':', '/'])
+        && !mixed
+        && [" to ", " in ", " out of "].iter().any(joined)
+        && !(equal && (gold.contains([':', '/']) || gold.contains("frac")))
+}
+
+/// Does a prediction go on where it was not read: "0.385 J/g·°C", "30 y.o.", "40 % of the distance", or "30 m/s straight up" against
+/// "30 m/s upward"?
+fn goes_on((gold, a): (&str, &Answer), pred: &Side, b: &Answer) -> bool {
     let (_, after) = pred.statement.rsplit_once(&*pred.text).unwrap_or_default();
-    // "80 % of the speed of light" is in terms of something.
+    // What is in terms of something, against its letter.
     let lettered =
         |it: &Answer| matches!(it, Answer::Quantity(it) if algebra::has_letter(&it.value));
     let share = pred.text.ends_with('%') || pred.text.contains(char::is_alphabetic);
     let in_terms = share && after.starts_with(" of ") && lettered(a) && !lettered(b);
-    // "0.385 J/g·°C", "30 y.o.": the unit was not read whole.
     let dotted = after.strip_prefix('.').unwrap_or("");
-    let cut = after.starts_with(['·', '⋅', '°', '⁻']) || dotted.starts_with(char::is_alphanumeric);
-    // "30 m/s straight up" against "30 m/s upward"
-    let more = gold.text.strip_prefix(&*pred.text);
+    let cut = after.starts_with(['·', '⋅', '°', '⁻']) || dotted.starts_with(char::is_lowercase);
+    let more = gold.strip_prefix(&*pred.text);
     let more = more.and_then(|it| it.strip_prefix(' ')?.chars().next());
-    in_terms
-        || cut
-        || more.is_some_and(char::is_alphabetic) && after.split_whitespace().nth(1).is_some()
-        || readings(&pred.text).any(|it| says(&it, a, config))
-        || readings(&gold.text).any(|it| says(&it, b, config))
+    let more = more.is_some_and(char::is_alphabetic);
+    in_terms || cut || more && after.split_whitespace().nth(1).is_some()
+}
+
+/// Are two texts the same if one of them is read in another way?
+fn may_be_read_so((gold, a): (&str, &Answer), (pred, b): (&str, &Answer), config: &Config) -> bool {
+    let readings = |text: &str| alternatives::of(text, config.decimal).into_iter();
+    readings(pred).any(|it| says(&it, a, config)) || readings(gold).any(|it| says(&it, b, config))
 }
 
 /// Why an answer may have been given in a way that is not known.
@@ -388,7 +400,10 @@ fn strict(
                 Some(true) if extract::holds(&gold.text, &pred.text, &pred.statement) => {
                     "what is counted holds what the reference counts"
                 }
-                Some(_) if matches!(a, Answer::Ratio(_)) && ends_ratio(&pred) => MENTIONED,
+                Some(_) if ends_ratio(a, &pred) => MENTIONED,
+                Some(equal) if spoken_otherwise(&gold.text, &pred, equal) => {
+                    "a ratio in words may be a range, a score or a time"
+                }
                 Some(_) if lone_unit(&gold.text) != lone_unit(&pred.text) => {
                     "a letter after π or a root may be no unit"
                 }
@@ -428,7 +443,10 @@ fn strict(
                 {
                     MENTIONED
                 }
-                Some(false) if may_be_read_so(&gold, &pred, config) => {
+                Some(false) if goes_on((&gold.text, a), &pred, b) => {
+                    "what was read is not the whole answer"
+                }
+                Some(false) if may_be_read_so((&gold.text, a), (&pred.text, b), config) => {
                     "read in another way the two are equal"
                 }
                 Some(false) if gold.doubtful || pred.doubtful => {

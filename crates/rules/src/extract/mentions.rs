@@ -59,9 +59,19 @@ pub(crate) fn holds_near_end(text: &str, read: &str, answer: &str) -> bool {
         words.retain(|it| it.chars().count() > 2 && it != "the" && it != "and");
     }
     let lines = near.lines().rev().filter(|it| !fence(it));
-    let bullet = if numbers.len() > 1 { "- " } else { "" };
     let lines = lines.take(numbers.len().max(3));
-    let lines = lines.map(|it| it.trim_start().strip_prefix(bullet).unwrap_or(it));
+    // A bullet is no operator.
+    let bullets = if numbers.len() > 1 { "-*+•" } else { "" };
+    let lines = lines.map(|it| {
+        let mut signs = it.trim_start().chars();
+        let bullet = signs.next().is_some_and(|first| bullets.contains(first));
+        let rest = signs.as_str();
+        if bullet && rest.starts_with(' ') {
+            rest
+        } else {
+            it
+        }
+    });
     let whole = lines.collect::<Vec<_>>().join("\n");
     let end = match read {
         "" => whole.clone(),
@@ -71,12 +81,13 @@ pub(crate) fn holds_near_end(text: &str, read: &str, answer: &str) -> bool {
     let held = |of: &[String]| !of.is_empty() && of.iter().all(|it| among.contains(it));
     // "It moves west at 20 m/s."
     let all = || {
+        if words.is_empty() || numbers.is_empty() || answer.contains('\\') {
+            return false;
+        }
         let among: Vec<_> = tokens(&whole, true).collect();
         let own: Vec<_> = tokens(answer, false).collect();
         let mut wanted = numbers.iter().chain(&words);
-        !(words.is_empty() || numbers.is_empty() || answer.contains('\\'))
-            && wanted.all(|it| among.contains(it))
-            && tokens(read, false).all(|it| own.contains(&it))
+        wanted.all(|it| among.contains(it)) && tokens(read, false).all(|it| own.contains(&it))
     };
     held(&numbers) || numbers.is_empty() && held(&words) || all()
 }
@@ -87,7 +98,11 @@ fn tokens(text: &str, stated: bool) -> impl Iterator<Item = String> {
     let text = text.replace("\\text", " ").replace('−', "-");
     let operator = |it: char| "+*/×÷·^".contains(it);
     let parts = text.split(|it: char| !(it.is_alphanumeric() || matches!(it, '.' | ',')));
+    // Between blanks there are empty parts, before each of which all blanks would be walked over.
     let plain = |part: &str| {
+        if part.is_empty() {
+            return String::new();
+        }
         let at = words::offset(&text, part);
         let token = part.trim_matches([',', '.']).replace(',', "");
         let number = token.starts_with(|it: char| it.is_ascii_digit());
