@@ -17,7 +17,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use juror_base::panics;
-use juror_base::threads::{self, ThreadError};
+use juror_base::threads::{self, ThreadError, lock};
 use juror_data::output::OutputError;
 use juror_data::{ColumnMap, DatasetError, Keep, LineLimit, Next, Pair, Source};
 use juror_rules::{
@@ -555,7 +555,7 @@ struct Waiting {
 impl Queue {
     fn state(&self) -> MutexGuard<'_, Waiting> {
         // Nothing here panics while it holds the lock.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     /// Adds a row once there is room; `false` when nobody wants it any more.

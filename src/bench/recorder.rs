@@ -1,9 +1,10 @@
 //! What is recorded while the engine works.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use juror_base::threads::lock;
 use juror_engine::engine::{RequestId, StepObserver, StepReport};
 
 #[derive(Debug, Clone, Copy)]
@@ -38,13 +39,13 @@ pub(crate) struct Recorder(Arc<Mutex<Recorded>>);
 impl Recorder {
     /// What was recorded since the last call.
     pub(crate) fn take(&self) -> Recorded {
-        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *lock(&self.0))
     }
 }
 
 impl StepObserver for Recorder {
     fn step(&mut self, report: &StepReport) {
-        let mut record = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut record = lock(&self.0);
         record.steps.push(Step {
             started: report.started,
             duration: report.finished.saturating_duration_since(report.started),

@@ -1,7 +1,8 @@
 //! One loaded model, measured in several engines one after the other.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
+use juror_base::threads::lock;
 use juror_engine::engine::{Chosen, Forward, Properties, RowRequest, StepModel, Ticket};
 use juror_engine::model::profile::{Profile, Span};
 use juror_engine::model::{ModelError, StepBatch};
@@ -17,7 +18,7 @@ impl SharedModel {
     }
 
     fn model(&self) -> MutexGuard<'_, Box<dyn DeviceModel>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 
     /// Starts or stops recording spans.

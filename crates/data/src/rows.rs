@@ -8,7 +8,7 @@
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use rayon::prelude::*;
 use serde_json::{Map, Value as Json};
@@ -21,6 +21,7 @@ use super::row::Row;
 use super::sample::Sample;
 use super::samples::{Outline, Samples};
 use super::spool::temporary;
+use juror_base::threads::lock;
 
 /// Rows closer together than this are read at once, including the gap.
 const GAP: u64 = 4 << 10;
@@ -195,12 +196,9 @@ impl Rows {
             file.read_exact(bytes)
         };
         if let (SPOOL, Some(spool)) = (number, &self.spool) {
-            return read(
-                &mut spool.lock().unwrap_or_else(PoisonError::into_inner),
-                bytes,
-            );
+            return read(&mut lock(spool), bytes);
         }
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = lock(&self.open);
         let (_, mut file) = match open.take() {
             Some(file) if file.0 == number => file,
             _ => (number, File::open(&self.files[number as usize])?),
@@ -230,14 +228,14 @@ impl Rows {
             drafts,
             kept,
         });
-        *self.long.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&row));
+        *lock(&self.long) = Some(Arc::clone(&row));
         self.of_row(&row.drafts, &row.kept, positions)
     }
 
     /// The row of the samples at `positions`, if it is the last row with many responses.
     fn long_row(&self, positions: &[usize]) -> Option<Arc<LongRow>> {
         let entry = self.entries[*positions.first()?];
-        let long = self.long.lock().unwrap_or_else(PoisonError::into_inner);
+        let long = lock(&self.long);
         let row = long.as_ref()?;
         ((row.file, row.offset) == (entry.file, entry.offset)).then(|| Arc::clone(row))
     }

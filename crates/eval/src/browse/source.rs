@@ -3,9 +3,10 @@
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use crate::EvalError;
+use juror_base::threads::lock;
 use juror_data::journal::journal_path;
 use juror_data::{DatasetError, each_batch, file_number};
 
@@ -83,7 +84,7 @@ impl Source {
             return false;
         }
         let length = {
-            let file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+            let file = lock(&self.file);
             file.metadata().map_or(0, |found| found.len())
         };
         if length < read {
@@ -109,7 +110,7 @@ impl Source {
         most: usize,
         bytes: &mut Vec<u8>,
     ) -> io::Result<usize> {
-        let file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let file = lock(&self.file);
         let mut file = &*file;
         file.seek(SeekFrom::Start(offset))?;
         bytes.reserve(most);

@@ -1,10 +1,11 @@
 //! Counts and figures of all verdicts.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use super::follow::Browser;
 use super::index::Index;
 use crate::eval::{Measures, Scores, Task};
+use juror_base::threads::lock;
 use juror_data::verdict::Status;
 
 /// Resamples of the bootstrap that gives the intervals: fewer than in a report, since it is repeated while a run goes on.
@@ -57,7 +58,7 @@ impl Figures {
         if !index.has_labels() {
             return Vec::new();
         }
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = lock(&self.kept);
         let serves = kept.serve(index.generation, index.count());
         kept.asked = index.count();
         if serves {

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use axum::Router;
 use axum::extract::{Form, State};
@@ -18,6 +18,7 @@ use crate::EvalError;
 use crate::report::page::{STYLE, render};
 use crate::report::record::{Article, Judgement, Text};
 use crate::view::VIEW_STYLE;
+use juror_base::threads::lock;
 use juror_data::Sample;
 use juror_judge::server::{ServerError, asset, serve_pages};
 
@@ -91,7 +92,7 @@ pub fn serve(
 
 impl App {
     fn state(&self) -> MutexGuard<'_, QueueProgress> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 }
 

@@ -14,13 +14,13 @@ mod shown;
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::sync::Semaphore;
 
 use crate::browse::{Browser, Figures, Progress};
-use juror_base::threads::{ThreadError, refused};
+use juror_base::threads::{ThreadError, lock, refused};
 use juror_judge::server::{ServerError, serve_pages};
 
 pub(crate) use routes::VIEW_STYLE;
@@ -56,10 +56,7 @@ struct App {
 
 impl App {
     fn trouble(&self) -> Option<String> {
-        self.trouble
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        lock(&self.trouble).clone()
     }
 
     /// Reads the file as it grows, until the server ends.
@@ -67,7 +64,7 @@ impl App {
         while !self.ends.load(Ordering::Relaxed) {
             let read = self.browser.advance(&mut progress);
             let trouble = read.as_ref().err().map(ToString::to_string);
-            *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = trouble;
+            *lock(&self.trouble) = trouble;
             if !matches!(read, Ok(true)) {
                 std::thread::sleep(LOOK_EVERY);
             }

@@ -4,7 +4,7 @@
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 use parquet::basic::{Encoding, Type as Physical};
@@ -19,6 +19,7 @@ use parquet::schema::types::Type;
 
 use super::levels::{end_of_deltas, longest_row};
 use super::thrift::{Fields, Reader, Shape, ThriftError};
+use juror_base::threads::lock;
 
 /// How many bytes the pages of all columns and their longest rows of lists may always take up at once. A large file may take
 /// as much as its own size.
@@ -233,7 +234,7 @@ impl Column {
         let (Some((size, compressed)), entries) = header else {
             return Err(damaged());
         };
-        let mut pages = self.pages.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pages = lock(&self.pages);
         let both = size.max(compressed);
         match entries {
             None => self.held.replace(&mut pages.data, both)?,
