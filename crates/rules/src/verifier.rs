@@ -12,7 +12,7 @@ use crate::compare::Comparison;
 use crate::config::{Config, ExtractionMode, FallbackMode, Profile};
 use crate::extract::{Found, Role};
 use crate::format::AnswerFormat;
-use crate::lexicon::numbers::cardinal;
+use crate::lexicon::numbers::{cardinal, ordinal};
 use crate::lexicon::units::currency;
 use crate::lexicon::words;
 use crate::parse::ParseError;
@@ -181,9 +181,12 @@ fn in_words(response: &str) -> bool {
 
 /// Is a value one of several that are stated?
 fn is_among(gold: &Answer, pred: &Answer, config: &Config) -> bool {
-    let (Answer::Quantity(_), Answer::List(parts)) = (gold, pred) else {
+    let Answer::List(parts) = pred else {
         return false;
     };
+    if !matches!(gold, Answer::Quantity(_) | Answer::Relation(_)) {
+        return false;
+    }
     let mut parts = parts.iter().take(8);
     parts.any(|it| compare::compare(gold, it, config).equal == Some(true))
 }
@@ -208,7 +211,7 @@ fn other_currency(gold: &Side, pred: &Side) -> bool {
 /// What was read, where it is another value than one of a list.
 fn value_of<'a>(pred: &'a Side, gold: &Answer) -> &'a str {
     match gold {
-        Answer::List(_) | Answer::Set(_) | Answer::Tuple(_) => "",
+        Answer::List(_) | Answer::Set(_) | Answer::Tuple(_) | Answer::Ratio(_) => "",
         _ => &pred.text,
     }
 }
@@ -245,7 +248,12 @@ fn spoken_otherwise(gold: &str, pred: &Side, equal: bool) -> bool {
 /// Does a prediction go on where it was not read: "0.385 J/g·°C", "30 y.o.", "40 % of the distance", or "30 m/s straight up" against
 /// "30 m/s upward"?
 fn goes_on((gold, a): (&str, &Answer), pred: &Side, b: &Answer) -> bool {
-    let (_, after) = pred.statement.rsplit_once(&*pred.text).unwrap_or_default();
+    let (before, after) = pred.statement.rsplit_once(&*pred.text).unwrap_or_default();
+    // "2h 30m"
+    let beside = before.trim_end().rsplit(' ').next().unwrap_or("");
+    let compound = pred.text.starts_with(|it: char| it.is_ascii_digit())
+        && beside.starts_with(|it: char| it.is_ascii_digit())
+        && beside.ends_with(char::is_alphabetic);
     // What is in terms of something, against its letter.
     let lettered =
         |it: &Answer| matches!(it, Answer::Quantity(it) if algebra::has_letter(&it.value));
@@ -256,7 +264,11 @@ fn goes_on((gold, a): (&str, &Answer), pred: &Side, b: &Answer) -> bool {
     let more = gold.strip_prefix(&*pred.text);
     let more = more.and_then(|it| it.strip_prefix(' ')?.chars().next());
     let more = more.is_some_and(char::is_alphabetic);
-    in_terms || cut || more && after.split_whitespace().nth(1).is_some()
+    compound
+        || in_terms
+        || cut
+        || is_rate(pred)
+        || more && after.split_whitespace().nth(1).is_some()
 }
 
 /// Are two texts the same if one of them is read in another way?
@@ -264,6 +276,192 @@ fn may_be_read_so((gold, a): (&str, &Answer), (pred, b): (&str, &Answer), config
     let readings = |text: &str| alternatives::of(text, config.decimal).into_iter();
     readings(pred).any(|it| says(&it, a, config)) || readings(gold).any(|it| says(&it, b, config))
 }
+
+/// The function and the argument whose value is stated: P and A|B of "P(A|B) = 0.3".
+fn called(statement: &str) -> Option<(&str, &str)> {
+    let (name, rest) = statement
+        .trim_start_matches(['$', ' ', '*'])
+        .split_once('(')?;
+    let (argument, value) = rest.split_once(')')?;
+    let plain = name.len() < 4 && name.chars().all(char::is_alphabetic);
+    (plain && value.trim_start().starts_with('=')).then_some((name, argument))
+}
+
+/// Was one value read where words or several values are asked for, or a number in another base than it is written in?
+fn other_form(gold: &Side, pred: &Side) -> bool {
+    let (Ok(a), Ok(b)) = (&gold.answer, &pred.answer) else {
+        return false;
+    };
+    let based = pred.text.rsplit_once('_').map(|(digits, _)| digits);
+    match a {
+        Answer::Text(_) | Answer::Truth(_) | Answer::Choice(_) => matches!(b, Answer::Quantity(_)),
+        Answer::List(_) => !matches!(b, Answer::List(_) | Answer::Set(_) | Answer::Tuple(_)),
+        _ => based == Some(&*gold.text),
+    }
+}
+
+/// Does a number stand in a statement with a decimal comma?
+fn with_comma(number: &str, statement: &str) -> bool {
+    let written = number.replace('.', ",");
+    let digit = |it: char| it.is_ascii_digit();
+    let mut parts = statement.split(&*written);
+    let before = parts.next().unwrap_or("");
+    number.contains('.')
+        && parts.next().is_some_and(|it| !it.starts_with(digit))
+        && !before.ends_with(digit)
+}
+
+/// Are two lists in another order, in a statement that is about one?
+fn is_reordered(a: &Answer, b: &Answer, statement: &str) -> bool {
+    let (Answer::List(a), Answer::List(b)) = (a, b) else {
+        return false;
+    };
+    let ordered = ["sequence", "order", "sorted", "ranking", "series"];
+    a != b && ordered.iter().any(|it| statement.contains(it))
+}
+
+/// The place in a row that a word names: 7 of "7th", 2 of "second".
+fn place(word: &str) -> Option<u64> {
+    let digits = word.trim_end_matches(|it: char| it.is_ascii_lowercase());
+    match &word[digits.len()..] {
+        "st" | "nd" | "rd" | "th" => digits.parse().ok(),
+        _ => ordinal(&word.to_ascii_lowercase()),
+    }
+}
+
+/// Is the reference a place in a row, and does the prediction name another, or none in a sentence?
+fn other_place(gold: &str, pred: &str) -> bool {
+    let Some(own) = place(extract::bare(gold)) else {
+        return false;
+    };
+    let words = || {
+        pred.split(|it: char| !it.is_alphanumeric())
+            .filter(|it| !it.is_empty())
+    };
+    let mut places = words().filter_map(place).peekable();
+    match places.peek() {
+        Some(_) => places.all(|it| it != own),
+        None => words().nth(1).is_some(),
+    }
+}
+
+/// Does an amount name what it counts, and no time of which it is a rate?
+fn names_amount(text: &str) -> bool {
+    // "60 bpm"
+    let rate = text.ends_with("pm") || text.ends_with("ph") || text.ends_with("ps");
+    text.contains(' ') && !rate && !text.contains('/') && !text.contains(" per ")
+}
+
+/// Does what was read become a rate by what follows it: "120 words a minute", "sixty kilometres every hour"?
+fn is_rate(pred: &Side) -> bool {
+    let (_, after) = pred.statement.rsplit_once(&*pred.text).unwrap_or_default();
+    let mut words = after.split(|it: char| !it.is_alphabetic()).skip(1);
+    let times = ["second", "minute", "hour", "day", "week", "month", "year"];
+    after.starts_with(' ')
+        && matches!(words.next(), Some("a" | "an" | "per" | "each" | "every"))
+        && words.next().is_some_and(|it| times.contains(&it))
+}
+
+/// Do two shares mean different things: percentage points and percent, "30% off" and "30% of the price"?
+fn other_share(gold: &str, pred: &str) -> bool {
+    let points = |text: &str| text.contains("percentage point") || text.contains(" pp");
+    let percent =
+        |text: &str| text.contains('%') || text.contains("percent ") || text.ends_with("percent");
+    let off = |text: &str| {
+        [
+            "% off",
+            "percent off",
+            "discount",
+            "reduc",
+            "less",
+            "saves",
+            "cheaper",
+        ]
+        .iter()
+        .any(|it| text.contains(it))
+    };
+    points(gold) != points(pred) && percent(gold) != points(gold) && percent(pred) != points(pred)
+        || gold.ends_with("% off") && pred.contains(" of ") && !off(pred)
+}
+
+/// Do two statements in a script without spaces measure in different units: 5 千米 and 5 米?
+fn other_unit(gold: &str, pred: &str) -> bool {
+    const UNITS: [&str; 24] = [
+        "千米",
+        "公里",
+        "厘米",
+        "毫米",
+        "分米",
+        "米",
+        "千克",
+        "公斤",
+        "毫克",
+        "克",
+        "吨",
+        "小时",
+        "分钟",
+        "秒",
+        "毫升",
+        "升",
+        "平方米",
+        "立方米",
+        "天",
+        "周",
+        "キロ",
+        "メートル",
+        "グラム",
+        "時間",
+    ];
+    let unit = |text: &str| {
+        let after = text
+            .rsplit(|it: char| it.is_ascii_digit())
+            .next()
+            .unwrap_or("");
+        let after = after.trim_start();
+        UNITS
+            .iter()
+            .position(|it| after.starts_with(it))
+            .map(|at| match at {
+                1 => 0,
+                7 => 6,
+                at => at,
+            })
+    };
+    unit(gold).zip(unit(pred)).is_some_and(|(a, b)| a != b)
+}
+
+/// Does a name follow one number in the reference and another in the prediction: red and blue of "6 red and 4 blue" and "4 red ones and 6 blue ones"?
+fn places_other(gold: &str, pred: &str) -> bool {
+    const MOST: usize = 200;
+    if gold.len() > MOST || pred.len() > 2 * MOST {
+        return false;
+    }
+    fn named(text: &str) -> Vec<(&str, &str)> {
+        let words: Vec<&str> = text.split(|it: char| !it.is_alphanumeric()).collect();
+        let pairs = words.windows(2).map(|it| (it[1], it[0]));
+        let number = |it: &str| it.parse::<u64>().is_ok();
+        let pairs = pairs.filter(|(name, it)| number(it) && name.len() > 2 && !number(name));
+        pairs.collect()
+    }
+    let own = named(gold);
+    let others = named(pred);
+    let other = |(name, number): &&(&str, &str)| {
+        let mut same = others.iter().filter(|(it, _)| it == name).peekable();
+        same.peek().is_some() && same.all(|(_, it)| it != number)
+    };
+    own.iter().filter(other).count() > 1
+}
+
+/// Are words without a digit given where a number is asked for, and not those that say that there is none?
+fn unknown_words(gold: &Answer, pred: &Answer) -> bool {
+    let (Answer::Quantity(_), Answer::Text(text)) = (gold, pred) else {
+        return false;
+    };
+    !text.contains(|it: char| it.is_ascii_digit()) && !words::NO_VALUE.contains(text)
+}
+
+/// From how many words on an announced statement tells a story, of which a number may be another than the answer.
+const LONG: usize = 8;
 
 /// Why an answer may have been given in a way that is not known.
 const MENTIONED: &str = "the words of the reference stand in what announces no answer";
@@ -343,8 +541,10 @@ fn strict(
         Err(_) if response.len() > extract::LONGEST => return too_long(),
         // It may be said in a way that is not known.
         Err(reason)
-            if reason == extract::NOTHING_FOUND
+            if (reason == extract::NOTHING_FOUND
+                || reason == extract::BREAKS_OFF && in_words(response))
                 && (in_words(response)
+                    || matches!(gold.answer, Ok(Answer::Text(_)))
                     || extract::holds_near_end(response, "", &gold.text)
                     || extract::quotes(response, "", &gold.text)
                     || !choice && extract::mentions(response, &gold.text)) =>
@@ -407,6 +607,25 @@ fn strict(
                 Some(_) if lone_unit(&gold.text) != lone_unit(&pred.text) => {
                     "a letter after π or a root may be no unit"
                 }
+                Some(true)
+                    if called(&gold.statement)
+                        .zip(called(&pred.statement))
+                        .is_some_and(|(a, b)| a.0 == b.0 && a.1 != b.1) =>
+                {
+                    "the same value of differently named things"
+                }
+                Some(true) if places_other(&gold.statement, &pred.statement) => {
+                    "the same numbers with other names"
+                }
+                Some(true) if is_reordered(a, b, &pred.statement) => "the order may count",
+                Some(true) if other_share(&gold.statement, &pred.statement) => "another share",
+                Some(true) if other_unit(&gold.statement, &pred.statement) => "another unit",
+                Some(true) if other_place(&gold.statement, &pred.statement) => {
+                    "a place in a row against a number"
+                }
+                Some(true) if names_amount(&gold.text) && is_rate(&pred) => {
+                    "a rate against an amount"
+                }
                 Some(true) if option_changed(&gold, &pred) => "words after the option change it",
                 Some(true) if compare::crossed(&gold.statement, &pred.statement) => {
                     "the order of a cross product counts"
@@ -443,6 +662,28 @@ fn strict(
                 {
                     MENTIONED
                 }
+                Some(false)
+                    if !extract::is_announced(pred.method)
+                        && (other_form(&gold, &pred)
+                            || extract::mentions_part(response, &gold.text))
+                        || matches!((a, b), (Answer::Text(_), Answer::Quantity(_)))
+                            && extract::mentions(&pred.statement, &gold.text)
+                        || extract::holds_near_end(
+                            &pred.statement,
+                            value_of(&pred, a),
+                            &gold.text,
+                        ) && pred.statement.split_whitespace().nth(LONG).is_some() =>
+                {
+                    MENTIONED
+                }
+                // "La respuesta es siete."
+                Some(false)
+                    if (matches!(a, Answer::List(_)) || matches!(b, Answer::List(_)))
+                        && pred.statement.contains("i.e.") =>
+                {
+                    "the answer is said in two ways"
+                }
+                Some(false) if unknown_words(a, b) => "words that may be a number",
                 Some(false) if goes_on((&gold.text, a), &pred, b) => {
                     "what was read is not the whole answer"
                 }
@@ -454,7 +695,8 @@ fn strict(
                 }
                 Some(false)
                     if (gold_config.decimal.is_none() || config.decimal.is_none())
-                        && extract::same_but_for_comma(&gold.text, &pred.text) =>
+                        && (extract::same_but_for_comma(&gold.text, &pred.text)
+                            || with_comma(&gold.text, &pred.statement)) =>
                 {
                     "the comma may be a decimal one"
                 }

@@ -128,6 +128,16 @@ fn ratios(a: &[Expr], b: &[Expr], context: &mut Context<'_>) -> Comparison {
     let Some(pivot) = pivot else {
         return Comparison::open("ratios of nothing but zeros");
     };
+    // 6:00 is no 5:00.
+    if a.len() == 2 {
+        let other = &a[1 - pivot];
+        let (zero, one) = (Expr::integer(0), &b[pivot]);
+        let ends = algebra::identical(other, &zero, &mut context.budget).0;
+        let same = algebra::identical(&a[pivot], one, &mut context.budget).0;
+        if ends == Identity::Equal && same == Identity::Different {
+            return Comparison::different("ratio", "two times of day, or ratios to nothing");
+        }
+    }
     let mut parts = Vec::with_capacity(a.len());
     for (x, y) in a.iter().zip(b) {
         let left = times_expr(x, &b[pivot]);

@@ -34,7 +34,7 @@ fn texts(a: &str, b: &str, context: &Context<'_>) -> Comparison {
         return context.different("text", || format!("{a} and {b} differ"));
     }
     let (words_a, words_b) = (Words::of(a), Words::of(b));
-    if words_a == words_b {
+    if words_a == words_b || are_initials(a, b) || are_initials(b, a) {
         return Comparison::equal("text");
     }
     // The cases of a definition have no order.
@@ -91,10 +91,43 @@ fn texts(a: &str, b: &str, context: &Context<'_>) -> Comparison {
     if glued || abbreviates(a, b) || abbreviates(b, a) {
         return Comparison::open("one text may abbreviate the other");
     }
+    // "Tokyo" and 東京
+    let latin = |text: &str| text.contains(|it: char| it.is_ascii_alphabetic());
+    let other = |text: &str| text.contains(|it: char| it.is_alphabetic() && it >= '\u{370}');
+    if latin(a) && other(b) && !latin(b) || latin(b) && other(a) && !latin(a) {
+        return Comparison::open("words in two scripts");
+    }
+    // "Albert Einstein" and "Einstein came up with relativity"
+    let name = |it: &&str| it.len() > 3 && it.starts_with(char::is_uppercase);
+    let named = |text: &str, other: &str| {
+        let mut names = other.split_whitespace().filter(name);
+        names.any(|name| text.split_whitespace().any(|it| it == name))
+    };
+    if many.len() > 3 && (named(a, b) || named(b, a)) {
+        return Comparison::open("one text may name the other");
+    }
     if placed(&words_a) == placed(&words_b) {
         return Comparison::open("the same words with a number in another form");
     }
     differ()
+}
+
+/// Is a text the initials of another: "the UK" of "United Kingdom"?
+fn are_initials(short: &str, long: &str) -> bool {
+    let short = short.strip_prefix("the ").unwrap_or(short);
+    let short = short.strip_prefix("The ").unwrap_or(short);
+    let small = |word: &&str| !matches!(*word, "of" | "the" | "and" | "The");
+    let first = |word: &str| word.chars().next().map(|it| it.to_ascii_uppercase());
+    let capitals = matches!(short.len(), 2..=6) && short.bytes().all(|it| it.is_ascii_uppercase());
+    // "World War II" is no WWI.
+    let named = |it: &str| it.contains(char::is_lowercase);
+    capitals
+        && long.contains(' ')
+        && long.split([' ', '-']).all(named)
+        && short
+            .chars()
+            .map(Some)
+            .eq(long.split([' ', '-']).filter(small).map(first))
 }
 
 /// May a text be another in short, word by word, "St. Louis" and "Saint Louis", or by its signs alone, `NaCl` and "sodium chloride"?
@@ -107,7 +140,8 @@ fn abbreviates(short: &str, long: &str) -> bool {
     let [few, many] = [short, long].map(|it| it.split(' ').collect::<Vec<_>>());
     let mut pairs = few.iter().zip(&many);
     let inner = |text: &str| text.chars().skip(1).any(char::is_uppercase);
-    let sign = few.len() == 1 && short.len() <= 5 && inner(short);
+    let short = short.strip_prefix("the ").unwrap_or(short);
+    let sign = !short.contains(' ') && short.len() <= 5 && inner(short);
     few.len() == many.len()
         && pairs.all(|(a, b)| a == b || a.strip_suffix('.').is_some_and(|a| within(a, b)))
         || sign && many.len() > 1 && !many.iter().any(|it| inner(it))
@@ -158,7 +192,11 @@ fn against(text: &str, other: &Answer, context: &Context<'_>) -> Comparison {
         } else {
             squeezed == letters
         };
-        if alike && !letters.is_empty() {
+        // "potassium" and K
+        if lexicon::words::ELEMENT.contains_exactly(&letters) {
+            return Comparison::open("words against the sign of an element");
+        }
+        if alike && !letters.is_empty() || are_initials(&letters, text) {
             return Comparison::equal("text");
         }
         let long = letters.chars().nth(1).is_some();
@@ -180,6 +218,8 @@ fn against(text: &str, other: &Answer, context: &Context<'_>) -> Comparison {
         (Some(Meaning::Endless), Answer::Quantity(quantity)) => {
             return if algebra::infinity(&quantity.value) == Some(Ordering::Greater) {
                 Comparison::equal("text")
+            } else if !is_constant(&quantity.value) {
+                Comparison::open("words against an expression")
             } else {
                 Comparison::different("kind", "one side says that there is no end")
             };

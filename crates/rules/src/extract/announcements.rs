@@ -282,6 +282,15 @@ fn binder(rest: &str, heading: bool) -> Option<usize> {
         '*', '_', '"', ')', '`', ' ', '\'', ']', '”', '}', '<', '>', '/',
     ]);
     let skipped = near.len() - bare.len();
+    let arrows = ["->", "=>", "⇒"];
+    if let Some(arrow) = arrows.iter().find(|it| bare.starts_with(**it)) {
+        return Some(skipped + arrow.len());
+    }
+    // "Ans - zero"; "Ans - 5" may be negative.
+    let dash = ["- ", "– "].iter().find_map(|it| bare.strip_prefix(it));
+    if heading && dash.is_some_and(|it| it.starts_with(char::is_alphabetic)) {
+        return Some(near.len() - dash.map_or(0, str::len));
+    }
     if let Some(sign) = bare.chars().next()
         && matches!(sign, ':' | '=' | '→' | '：')
     {

@@ -30,7 +30,7 @@ pub(crate) fn ends_in(text: &str, is: impl Fn(&str) -> bool) -> bool {
         && is(trim_markup(sentence[..at].trim_end()))
         && !qualifiers::deny(&sentence[at..])
         && !supposes(sentence)
-        && !sentence.contains(" but ")
+        && !words_of(sentence).any(|it| words::among(it, &["but", "while", "whereas"]))
     {
         return true;
     }
@@ -84,7 +84,9 @@ fn introduced(sentence: &str, is: &impl Fn(&str) -> bool) -> bool {
         && before.contains(|it: char| it.is_ascii_digit() || "=<>≤≥".contains(it));
     let bound =
         !since && (words::SUBORDINATING.contains(first) || words::among(first, &["as"])) || case;
-    if bound || is_elsewhere(main) || qualifies(main) || supposes(before) {
+    // "born in the same year as Shakespeare"
+    let same = last == "as" && words_of(main).any(|it| it == "same");
+    if bound || same || is_elsewhere(main) || qualifies(main) || supposes(before) {
         return false;
     }
     // "Paris, the capital of France"

@@ -425,6 +425,8 @@ fn number_words(text: &str, at: usize) -> Option<usize> {
         if words::is_number_word(word) || end.is_some() && words::is_part(word) {
             here += word.len();
             end = Some(here);
+        } else if let Some(part) = and_part(rest).filter(|_| end.is_some()) {
+            return Some(here + part);
         } else if word == "and" && end.is_some_and(|end| text[at..end].contains("hundred")) {
             here += word.len();
         } else {
@@ -436,6 +438,15 @@ fn number_words(text: &str, at: usize) -> Option<usize> {
         here += 1;
     }
     end
+}
+
+/// The length of "and a half" or "and three quarters", which a number in words may end in.
+fn and_part(text: &str) -> Option<usize> {
+    let rest = text.strip_prefix("and ")?;
+    let (count, part) = rest.split_once(' ')?;
+    let part = words::first_word(part);
+    let counts = count == "a" || words::is_number_word(count);
+    (counts && words::is_part(part)).then(|| words::offset(text, part) + part.len())
 }
 
 fn has_digit(text: &str) -> bool {

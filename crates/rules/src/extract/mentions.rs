@@ -1,5 +1,7 @@
 //! Does a text that announces nothing name a given answer near its end? Then what else was read there may not be what is meant.
 
+use unicode_normalization::UnicodeNormalization as _;
+
 use super::markup::trim_markup as bare;
 use super::{qualifiers, words};
 
@@ -23,6 +25,34 @@ pub(crate) fn mentions(text: &str, answer: &str) -> bool {
         && answer
             .iter()
             .all(|word| word == "and" || near.contains(word))
+}
+
+/// Does the last line of a response that announces nothing name a part of an answer: "Everest" of "Mount Everest"? Or its signs in
+/// another form, H₂O for H_2O? Or does it deny something, where the answer is that there is none?
+pub(crate) fn mentions_part(text: &str, answer: &str) -> bool {
+    let near = &text[text.ceil_char_boundary(text.len().saturating_sub(MENTION))..];
+    let line = near.trim_end().rsplit('\n').next().unwrap_or("");
+    let answer = bare(answer);
+    let mut said = words::words_of(line);
+    let none = |it: &str| qualifiers::is_denial(it) || words::among(it, &["no", "none"]);
+    let has_none = |it: &str| none(it) || words::among(it, &["dne", "undefined"]);
+    if words::words_of(answer).any(has_none) {
+        return said.any(none);
+    }
+    let squeezed = |it: &str| {
+        it.nfkc()
+            .filter(|it| it.is_alphanumeric())
+            .collect::<String>()
+    };
+    let lowered = |it: char| ('₀'..='₉').contains(&it);
+    if line.contains(lowered) && squeezed(line).contains(&squeezed(answer)) {
+        return true;
+    }
+    let name = answer.rsplit(' ').next().unwrap_or("");
+    let named = name.len() > 3 && name.len() < answer.len() && name.starts_with(char::is_uppercase);
+    // "North Korea" is no way to say "South Korea".
+    let sentence = words::words_of(line).count() > words::words_of(answer).count() + 1;
+    named && sentence && said.any(|it| it == name)
 }
 
 /// Does the end of a text, `read` apart, hold an answer of several words or signs as it is written, whatever spaces it has?
@@ -95,7 +125,8 @@ pub(crate) fn holds_near_end(text: &str, read: &str, answer: &str) -> bool {
 /// The words of a text, small but for single letters, and its numbers with their signs, without separators and zeros at their ends;
 /// if `stated` none that an operator stands beside.
 fn tokens(text: &str, stated: bool) -> impl Iterator<Item = String> {
-    let text = text.replace("\\text", " ").replace('−', "-");
+    let text = text.replace("\\text", " ").replace("**", " ");
+    let text = text.replace('−', "-");
     let operator = |it: char| "+*/×÷·^".contains(it);
     let parts = text.split(|it: char| !(it.is_alphanumeric() || matches!(it, '.' | ',')));
     // Between blanks there are empty parts, before each of which all blanks would be walked over.

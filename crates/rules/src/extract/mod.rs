@@ -137,12 +137,12 @@ pub(crate) use decimal::{of_commas, same_but_for_comma};
 pub(crate) use ending::ends_in;
 pub(crate) use labelled::parts;
 pub(crate) use markup::trim_markup as bare;
-pub(crate) use mentions::{holds_near_end, mentions, quotes};
+pub(crate) use mentions::{holds_near_end, mentions, mentions_part, quotes};
 pub(crate) use no_answer::is_refusal as refuses;
 pub(crate) use qualifiers::{
     change_option, currency_code, deny as denies, dollars, falls, holds, opposed, retracted,
 };
-pub(crate) use search::NOTHING_FOUND;
+pub(crate) use search::{BREAKS_OFF, NOTHING_FOUND};
 
 /// Do words before a value only suppose it?
 pub(crate) fn supposes(before: &str) -> bool {

@@ -1,5 +1,6 @@
 //! Words and signs beside an answer that make it another: a part of "at least 12", "12 or more" or "3 in 4" is no answer.
 
+use super::tail::CLOCK;
 use super::words::{self, words_of};
 use crate::lexicon::units::currency;
 use crate::lexicon::words::{APPROXIMATELY, KIND_OF_ANSWER};
@@ -304,6 +305,13 @@ fn may_be_another(after: &str) -> bool {
     }
     // "56 pairs, which is 112 gloves"; "120 minutes, which is 2 hours" is the same again.
     let also = after.split_once(", which ").map_or("", |(_, rest)| rest);
+    // "50; their difference, which is asked for, is 10"
+    let other = after
+        .rsplit_once(';')
+        .and_then(|(_, it)| it.rsplit_once(" is "));
+    if other.is_some_and(|(_, it)| words_of(it).next().as_ref().is_some_and(is_value)) {
+        return true;
+    }
     let mut also =
         words_of(also).skip_while(|it| words::among(it, &["is", "are", "makes", "gives"]));
     if also.next().as_ref().is_some_and(is_value)
@@ -529,7 +537,10 @@ pub(super) fn change_near(before: &str, after: &str) -> bool {
     let of_interval = before.trim_end().ends_with(" to")
         && words_of(before).any(|it| it.eq_ignore_ascii_case("interval"));
     let (before, after) = (&before[from..], clause(&after[..to]));
+    let last = words::last_word(before);
+    let relative = words::among(last, &["before", "beyond", "past", "unlike"]);
     elsewhere
+        || relative
         || of_interval
         || conditioned
         || ends_in_foreign_bound(before)
@@ -600,7 +611,12 @@ fn changes(after: &str) -> bool {
     };
     // "two dozen and one"
     let goes_on = first == "and" && words_of(after).nth(1).is_some_and(words::is_number_word);
-    goes_on || words::is_part(first) || has(after, &words::CHANGES_AFTER)
+    // "2/5 of a percent"
+    let of_percent = first == "of"
+        && words_of(after)
+            .nth(2)
+            .is_some_and(|it| words::among(it, &["percent", "per"]));
+    goes_on || of_percent || words::is_part(first) || has(after, &words::CHANGES_AFTER)
 }
 
 /// Does what stands before a value only suppose it, as in "it could be 12", or say what was, as in "it used to be 12"?
@@ -839,10 +855,14 @@ pub(crate) fn holds(gold: &str, pred: &str, statement: &str) -> bool {
 /// Does one text say the opposite of the other: a loss and a profit, an increase and a decrease?
 pub(crate) fn opposed<'t>(one: &'t str, other: &'t str) -> bool {
     // Most answers have no words.
+    // "a.m." is no word.
+    let halves = |text: &str| CLOCK[..4].iter().position(|it| text.contains(it));
     let words = |text: &'t str| -> Vec<&'t str> {
         let near = &text[..text.floor_char_boundary(OPPOSED)];
+        let half = halves(near).map(|at| ["am", "pm"][at % 2]);
         words_of(near)
             .filter(|it| it.len() > 1 && it.starts_with(char::is_alphabetic))
+            .chain(half)
             .collect()
     };
     let one = words(one);

@@ -37,15 +37,26 @@ fn chance(text: &str) -> Option<(String, usize)> {
     (some <= all && is_over(&text[end..])).then(|| (format!("{some}/{all}"), end))
 }
 
-/// The mixed number that `text` begins with, "two and a half hours", in digits, and its length.
-fn mixed(text: &str) -> Option<(String, usize)> {
+/// The mixed number that `text` begins with, "two and a half hours", or a fraction, "2 thirds", in digits, and its length.
+pub(super) fn mixed(text: &str) -> Option<(String, usize)> {
     let head = words::first_word(text);
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let whole = match digits {
         0 => numbers::cardinal(&head.to_ascii_lowercase())?.to_string(),
         _ => text[..digits].to_owned(),
     };
-    let rest = text[head.len().max(digits)..].strip_prefix(" and ")?;
+    let rest = text[head.len().max(digits)..].strip_prefix(' ')?;
+    // "2 thirds"
+    let name = words::first_word(rest);
+    let plural = numbers::denominator(name).filter(|_| digits > 0 && name.ends_with('s'));
+    let over = |it: usize| is_over(&text[it..]);
+    if let Some(parts) = plural
+        && let end = words::offset(text, name) + name.len()
+        && over(end)
+    {
+        return Some((format!("{whole}/{parts}"), end));
+    }
+    let rest = rest.strip_prefix("and ")?;
     let count = words::first_word(rest);
     let some = match count {
         "a" | "an" => 1,

@@ -27,6 +27,9 @@ const MAX_STATEMENT: usize = 8_000;
 /// Why there is no answer where nothing says why.
 pub(crate) const NOTHING_FOUND: &str = "no answer was found";
 
+/// Why there is no answer in a text that ends within a sentence.
+pub(crate) const BREAKS_OFF: &str = "the text breaks off";
+
 /// What announced an answer after "A:", which may be a choice and its text too.
 pub(super) const ANSWER_LETTER: &str = "answer letter";
 
@@ -274,7 +277,7 @@ impl<'t> Search<'t, '_, '_> {
             }
         }
         if no_answer::is_cut_off(text) {
-            return Err("the text breaks off");
+            return Err(BREAKS_OFF);
         }
         let end = aside::before_explanation(text);
         self.source.text = &text[..end];

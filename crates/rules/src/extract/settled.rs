@@ -216,7 +216,19 @@ fn is_taken(choice: &Choice, before: &str, after: &str) -> bool {
         || words::CHOICE_FILLER.contains(word) && ends(&rest.trim_start()[word.len()..])
         || words::SUBORDINATING.contains(word)
         || words::REASON.contains(word);
-    taken && (over || choice.marked)
+    // "So the right one is the third option, (C)."
+    let concluded = || {
+        let named = words_of(before).any(|it| words::CHOICE_QUALITY.contains(it));
+        let changed =
+            |it: &str| words::CHANGES_CHOICE_BEFORE.contains(it) || words::WRONG.contains(it);
+        choice.marked
+            && ends(rest)
+            && (named || before.contains(" go for ") || before.contains(" go with "))
+            && words::CONCLUDING.contains(words::first_word(before.trim_start()))
+            && !qualifiers::deny(before)
+            && !words_of(before).any(changed)
+    };
+    taken && (over || choice.marked) || concluded()
 }
 
 /// A choice that stands in bold on a line of its own, where no other does.

@@ -18,7 +18,10 @@ pub(super) fn written(text: &str) -> Option<String> {
     }
     let words: Vec<&str> = text.split(' ').collect();
     let words = match words.as_slice() {
-        ["a" | "A" | "the" | "The", rest @ ..] => rest,
+        [
+            "a" | "A" | "the" | "The" | "so" | "So" | "thus" | "Thus" | "hence" | "Hence",
+            rest @ ..,
+        ] => rest,
         all => all,
     };
     match *words {
@@ -35,6 +38,11 @@ pub(super) fn written(text: &str) -> Option<String> {
         {
             Some(format!("{name} {} {}", relation(rest)?, signed(value)?))
         }
+        [name, "is", "either", one, "or", other] if name.len() == 1 => Some(format!(
+            "{name} = {} or {name} = {}",
+            signed(one)?,
+            signed(other)?
+        )),
         [part, side @ ("past" | "to"), hour, ref rest @ ..] => {
             clock(part, side == "past", hour, rest)
         }

@@ -95,7 +95,11 @@ fn write<'t>(source: Source<'t, '_>, item: &Item) -> Cow<'t, str> {
     let unit = &text[item.value.end + item.tail.unit.start..item.value.end + item.tail.unit.end];
     let value: Cow<'t, str> = match item.kind {
         Form::Formula => formulas::content(source, item.value.clone()),
-        _ => chain::result(&text[item.value.clone()]),
+        _ => match ratio::mixed(&text[item.value.clone()]) {
+            // "three and a half"
+            Some((mixed, _)) => Cow::Owned(mixed),
+            None => chain::result(&text[item.value.clone()]),
+        },
     };
     let value = match value {
         Cow::Borrowed(value) => {
@@ -150,7 +154,10 @@ fn stated_ratio<'t>(
     range: Range<usize>,
 ) -> Option<Candidate<'t>> {
     let first = all.iter().find(|item| {
-        item.number && words::BINDER.contains(words::last_word(&source.text[..item.value.start]))
+        let before = &source.text[..item.value.start];
+        item.number
+            && (words::BINDER.contains(words::last_word(before))
+                || before.trim_end_matches([' ', '*']).ends_with(':'))
     })?;
     let at = first.value.start;
     let mut about = words::words_of(&source.text[range.start..at]);

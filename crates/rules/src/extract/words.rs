@@ -1,6 +1,6 @@
 //! Words beside an answer: the lists of `lexicon/words.tsv` that extraction asks for, and where a word begins and ends.
 
-use crate::lexicon::numbers::{NumberWord, number_word};
+use crate::lexicon::numbers::{NumberWord, cardinal, number_word};
 use crate::lexicon::units;
 pub(super) use crate::lexicon::words::List;
 use crate::lexicon::words::lists;
@@ -56,8 +56,15 @@ pub(super) fn is_spaceless(character: char) -> bool {
     matches!(character, '\u{2e80}'..='\u{2fdf}' | '\u{3005}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}')
 }
 
-/// Is `word` a number, or several joined by hyphens?
+/// Is `word` a number, several joined by hyphens, or a fraction such as "five-eighths"?
 pub(super) fn is_number_word(word: &str) -> bool {
+    let small = |it: &str| cardinal(&it.to_ascii_lowercase()).is_some_and(|it| it < 20);
+    if let Some((count, part)) = word.split_once('-')
+        && small(count)
+        && is_part(part)
+    {
+        return true;
+    }
     word.split('-').all(|part| {
         let lower = part.to_ascii_lowercase();
         match number_word(&lower) {

@@ -91,6 +91,7 @@ impl Search<'_, '_, '_> {
 
     pub(super) fn last_sentences(&mut self) {
         let mut end = self.source.text.len();
+        let mut passed = false;
         for depth in 0..MAX_SENTENCES {
             let Some(range) = sentences::last_before(self.source.text, self.source.regions, end)
             else {
@@ -108,7 +109,9 @@ impl Search<'_, '_, '_> {
                 .or_else(|| aside::before_rounded(&text[range.clone()]));
             let range = range.start..parts.map_or(range.end, |at| range.start + at);
             if let Some(mut reading) = sentence(self.source, range.clone()) {
-                let mut doubtful = aside::restates(&text[range.clone()])
+                // What a later sentence says may be the answer, in words that are not known.
+                let mut doubtful = passed
+                    || aside::restates(&text[range.clone()])
                     || begins_with_number(&text[..range.start]);
                 let comma = || {
                     words::words_of(&text[range.clone()])
@@ -122,6 +125,9 @@ impl Search<'_, '_, '_> {
                     reading.text = Cow::Owned(pointed);
                     doubtful |= unsure;
                 }
+                // Number words of such languages are not known.
+                let rest = &text[reading.range.end..range.end.max(reading.range.end)];
+                doubtful |= comma() && words::words_of(rest).nth(1).is_some();
                 let (mut from, to) = (reading.range.start, reading.range.end);
                 let mut told = "";
                 // "72 inches ÷ 12 = 6 feet": the operators of a chain are no operators of its result.
@@ -139,7 +145,7 @@ impl Search<'_, '_, '_> {
                 if let Some(said) = before
                     .strip_suffix("minus ")
                     .or_else(|| before.strip_suffix("negative "))
-                    && words::BINDER.contains(words::last_word(said))
+                    && (words::BINDER.contains(words::last_word(said)) || said.ends_with("with "))
                     && let Some(negative) = reading.clone().negative(reading.range.clone())
                 {
                     (before, reading) = (said, negative);
@@ -190,6 +196,7 @@ impl Search<'_, '_, '_> {
                     return;
                 }
             }
+            passed |= said.contains(char::is_alphabetic);
         }
     }
 }
