@@ -19,6 +19,7 @@
 //! | `config`, `method`, `verification` | the settings, the profiles by name, the result |
 //! | `algebra` | expressions, exact numbers, identity of expressions, the budget of work |
 //! | `answer`, `alternatives` | what an answer can be; other ways to read one |
+//! | `doubts` | why a verdict is left open: what stands beside answers that are equal or different |
 //! | `lexicon` | tables of units, number words, commands and phrases |
 //! | `code` | values of programs: texts in quotes, collections of them |
 //! | `extract`, `format` | finds the final answer in a response; takes it by a format of one's own |
@@ -36,6 +37,7 @@ mod answer;
 mod code;
 mod compare;
 mod config;
+mod doubts;
 mod extract;
 mod format;
 mod gsm8k;

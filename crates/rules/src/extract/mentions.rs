@@ -28,7 +28,7 @@ pub(crate) fn mentions(text: &str, answer: &str) -> bool {
 }
 
 /// Does the last line of a response that announces nothing name a part of an answer: "Everest" of "Mount Everest"? Or its signs in
-/// another form, H₂O for H_2O? Or does it deny something, where the answer is that there is none?
+/// another form, `H₂O` for `H_2O`? Or does it deny something, where the answer is that there is none?
 pub(crate) fn mentions_part(text: &str, answer: &str) -> bool {
     let near = &text[text.ceil_char_boundary(text.len().saturating_sub(MENTION))..];
     let line = near.trim_end().rsplit('\n').next().unwrap_or("");

@@ -623,9 +623,10 @@ fn changes(after: &str) -> bool {
 pub(super) fn could_be(before: &str) -> bool {
     let mut words = words_of(before).rev();
     words.next() == Some("be")
-        && words
-            .next()
-            .is_some_and(|it| suppose(it) || it == "to" && words.next() == Some("used"))
+        && words.next().is_some_and(|it| {
+            let said = ["used", "said", "thought", "believed", "supposed", "assumed"];
+            suppose(it) || it == "to" && words.next().is_some_and(|it| said.contains(&it))
+        })
 }
 
 fn is_verb(word: &str) -> bool {

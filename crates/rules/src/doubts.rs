@@ -1,0 +1,513 @@
+//! Doubts about a verdict: what equal or different answers stand among, and whether one of them may be meant otherwise.
+
+use crate::algebra;
+use crate::answer::Answer;
+use crate::config::Config;
+use crate::lexicon::numbers::{cardinal, ordinal};
+use crate::lexicon::units::currency;
+use crate::lexicon::words;
+use crate::verifier::Side;
+use crate::{alternatives, code, compare, extract, parse};
+
+/// From how many words on an announced statement tells a story, of which a number may be another than the answer.
+const LONG: usize = 8;
+
+/// Why an answer may have been given in a way that is not known.
+pub(crate) const MENTIONED: &str = "the words of the reference stand in what announces no answer";
+
+/// Two answers that were compared, the reference's first, with all that was said beside them.
+pub(crate) struct Doubts<'a> {
+    pub(crate) sides: [&'a Side; 2],
+    pub(crate) answers: [&'a Answer; 2],
+    /// The reference and the response.
+    pub(crate) texts: [&'a str; 2],
+    pub(crate) configs: [&'a Config; 2],
+}
+
+impl Doubts<'_> {
+    /// Why two equal answers may not mean the same.
+    pub(crate) fn of_equal(&self) -> Option<&'static str> {
+        let ([gold, pred], [a, b]) = (self.sides, self.answers);
+        let [stated, said] = self.sides.map(|it| &*it.statement);
+        let called_otherwise = || {
+            let pair = called(stated).zip(called(said));
+            pair.is_some_and(|(a, b)| a.0 == b.0 && a.1 != b.1)
+        };
+        Some(if !code::may_be_equal(self.texts[0], said) {
+            "collections of different lengths"
+        } else if extract::opposed(stated, said) {
+            "one side says the opposite of the other"
+        } else if compare::reordered(stated, said) {
+            "the same letters in another order"
+        } else if extract::dollars(stated) != extract::dollars(said) {
+            "dollars of two countries"
+        } else if other_currency(gold, pred) {
+            "another currency"
+        } else if extract::holds(&gold.text, &pred.text, said) {
+            "what is counted holds what the reference counts"
+        } else if let Some(doubt) = self.of_any(true) {
+            doubt
+        } else if called_otherwise() {
+            "the same value of differently named things"
+        } else if places_other(stated, said) {
+            "the same numbers with other names"
+        } else if is_reordered(a, b, said) {
+            "the order may count"
+        } else if other_share(stated, said) {
+            "another share"
+        } else if other_unit(stated, said) {
+            "another unit"
+        } else if other_place(stated, said) {
+            "a place in a row against a number"
+        } else if names_amount(&gold.text) && is_rate(pred)
+            || each(stated).zip(each(said)).is_some_and(|(a, b)| a != b)
+        {
+            "a rate against an amount, or another rate"
+        } else if option_changed(gold, pred) {
+            "words after the option change it"
+        } else if compare::crossed(stated, said) {
+            "the order of a cross product counts"
+        } else if compare::joined_otherwise(a, b, [stated, said]) {
+            "the same parts, joined in another way"
+        } else {
+            return None;
+        })
+    }
+
+    /// Why two different answers may mean the same, or another than what was read may be the answer.
+    pub(crate) fn of_different(&self) -> Option<&'static str> {
+        let ([gold, pred], [a, b]) = (self.sides, self.answers);
+        let [gold_config, config] = self.configs;
+        let in_pairs = |it: &Side| in_lakhs(without_rupees(&it.text));
+        let list = |it: &Answer| matches!(it, Answer::List(_));
+        Some(if let Some(doubt) = self.of_any(false) {
+            doubt
+        } else if in_pairs(gold) != in_pairs(pred) {
+            "digits in groups of two on one side"
+        } else if natural_logarithm(gold, pred, config) {
+            "the base of a logarithm is not said"
+        } else if self.stands_elsewhere() {
+            MENTIONED
+        } else if (list(a) || list(b)) && pred.statement.contains("i.e.") {
+            "the answer is said in two ways"
+        } else if unknown_words(a, b) {
+            "words that may be a number"
+        } else if goes_on((&gold.text, a), pred, b) {
+            "what was read is not the whole answer"
+        } else if may_be_read_so((&gold.text, a), (&pred.text, b), config) {
+            "read in another way the two are equal"
+        } else if gold.doubtful || pred.doubtful {
+            "the answer may be another part of what was said"
+        } else if (gold_config.decimal.is_none() || config.decimal.is_none())
+            && (extract::same_but_for_comma(&gold.text, &pred.text)
+                || with_comma(&gold.text, &pred.statement))
+        {
+            "the comma may be a decimal one"
+        } else {
+            return None;
+        })
+    }
+
+    fn of_any(&self, equal: bool) -> Option<&'static str> {
+        let [gold, pred] = self.sides;
+        Some(if ends_ratio(self.answers[0], pred) {
+            MENTIONED
+        } else if spoken_otherwise(&gold.text, pred, equal) {
+            "a ratio in words may be a range, a score or a time"
+        } else if lone_unit(&gold.text) != lone_unit(&pred.text) {
+            "a letter after π or a root may be no unit"
+        } else {
+            return None;
+        })
+    }
+
+    /// Does a response hold the reference where no answer was read?
+    fn stands_elsewhere(&self) -> bool {
+        let ([gold, pred], [a, b]) = (self.sides, self.answers);
+        let (response, config) = (self.texts[1], self.configs[1]);
+        let read = value_of(pred, a);
+        let truths = matches!((a, b), (Answer::Truth(_), Answer::Truth(_)));
+        let more =
+            extract::bare(response) != pred.text && response.trim().contains(char::is_whitespace);
+        let held = || {
+            extract::holds_near_end(response, read, &gold.text)
+                || extract::quotes(response, read, &gold.text)
+        };
+        // "(x, y) = (2, 3) and xy = 6" states several things.
+        let unannounced = !extract::is_announced(pred.method)
+            && (is_among(a, b, config)
+                || more && other_form(gold, pred)
+                || extract::mentions_part(response, &gold.text));
+        let worded = matches!((a, b), (Answer::Text(_), Answer::Quantity(_)));
+        let story = pred.statement.split_whitespace().nth(LONG).is_some();
+        unannounced
+            || !extract::is_stated(pred.method) && !truths && more && held()
+            || worded && extract::mentions(&pred.statement, &gold.text)
+            || story && extract::holds_near_end(&pred.statement, read, &gold.text)
+    }
+
+    /// Is one side the negative of what the other states as lost: −15% and "a decrease of 15%"?
+    pub(crate) fn is_fall(&self) -> bool {
+        let ([gold, pred], config) = (self.sides, self.configs[1]);
+        let (with, without) = if gold.text.starts_with('-') {
+            (gold, pred)
+        } else {
+            (pred, gold)
+        };
+        let Some(size) = with.text.strip_prefix('-') else {
+            return false;
+        };
+        // "It dropped by 8, so it is 5 degrees now."
+        let digit = |it: char| it.is_ascii_digit();
+        let by_itself = |it: &str| !it.starts_with(digit) || it.starts_with(&*without.text);
+        !without.text.starts_with(['-', '+'])
+            && extract::falls(&without.statement)
+            && without.statement.split(" by ").skip(1).all(by_itself)
+            && !without.statement.contains(" to ")
+            && !extract::falls(&with.statement)
+            && (without.answer.as_ref()).is_ok_and(|it| says(size, it, config))
+    }
+}
+
+/// The function and the argument whose value is stated: P and A|B of "P(A|B) = 0.3".
+fn called(statement: &str) -> Option<(&str, &str)> {
+    let (name, rest) = statement
+        .trim_start_matches(['$', ' ', '*'])
+        .split_once('(')?;
+    let (argument, value) = rest.split_once(')')?;
+    let plain = name.len() < 4 && name.chars().all(char::is_alphabetic);
+    (plain && value.trim_start().starts_with('=')).then_some((name, argument))
+}
+
+/// The words right after numbers, with the numbers.
+fn named(text: &str) -> Vec<(&str, &str)> {
+    let words: Vec<&str> = text.split(|it: char| !it.is_alphanumeric()).collect();
+    let pairs = words.windows(2).map(|it| (it[1], it[0]));
+    let number = |it: &str| it.parse::<u64>().is_ok();
+    let pairs = pairs.filter(|(name, it)| number(it) && name.len() > 2 && !number(name));
+    pairs.collect()
+}
+
+/// Does a name follow one number in the reference and another in the prediction: red and blue of "6 red and 4 blue" and "4 red ones and 6 blue ones"?
+fn places_other(gold: &str, pred: &str) -> bool {
+    const MOST: usize = 200;
+    if gold.len() > MOST || pred.len() > 2 * MOST {
+        return false;
+    }
+    let own = named(gold);
+    let others = named(pred);
+    let other = |(name, number): &&(&str, &str)| {
+        let mut same = others.iter().filter(|(it, _)| it == name).peekable();
+        same.peek().is_some() && same.all(|(_, it)| it != number)
+    };
+    own.iter().filter(other).count() > 1
+}
+
+/// Are two lists in another order, in a statement that is about one?
+fn is_reordered(a: &Answer, b: &Answer, statement: &str) -> bool {
+    let (Answer::List(a), Answer::List(b)) = (a, b) else {
+        return false;
+    };
+    let ordered = ["sequence", "order", "sorted", "ranking", "series"];
+    a != b && ordered.iter().any(|it| statement.contains(it))
+}
+
+/// Do two shares mean different things: percentage points and percent, "30% off" and "30% of the price"?
+fn other_share(gold: &str, pred: &str) -> bool {
+    let points = |text: &str| text.contains("percentage point") || text.contains(" pp");
+    let percent =
+        |text: &str| text.contains('%') || text.contains("percent ") || text.ends_with("percent");
+    let off = |text: &str| {
+        [
+            "% off",
+            "percent off",
+            "discount",
+            "reduc",
+            "less",
+            "saves",
+            "cheaper",
+        ]
+        .iter()
+        .any(|it| text.contains(it))
+    };
+    points(gold) != points(pred) && percent(gold) != points(gold) && percent(pred) != points(pred)
+        || gold.ends_with("% off") && pred.contains(" of ") && !off(pred)
+}
+
+/// Do two statements in a script without spaces measure in different units: 5 千米 and 5 米?
+fn other_unit(gold: &str, pred: &str) -> bool {
+    const UNITS: [&str; 24] = [
+        "千米",
+        "公里",
+        "厘米",
+        "毫米",
+        "分米",
+        "米",
+        "千克",
+        "公斤",
+        "毫克",
+        "克",
+        "吨",
+        "小时",
+        "分钟",
+        "秒",
+        "毫升",
+        "升",
+        "平方米",
+        "立方米",
+        "天",
+        "周",
+        "キロ",
+        "メートル",
+        "グラム",
+        "時間",
+    ];
+    let unit = |text: &str| {
+        let after = text
+            .rsplit(|it: char| it.is_ascii_digit())
+            .next()
+            .unwrap_or("");
+        let after = after.trim_start();
+        UNITS
+            .iter()
+            .position(|it| after.starts_with(it))
+            .map(|at| match at {
+                1 => 0,
+                7 => 6,
+                at => at,
+            })
+    };
+    unit(gold).zip(unit(pred)).is_some_and(|(a, b)| a != b)
+}
+
+/// The place in a row that a word names: 7 of "7th", 2 of "second".
+fn place(word: &str) -> Option<u64> {
+    let digits = word.trim_end_matches(|it: char| it.is_ascii_lowercase());
+    match &word[digits.len()..] {
+        "st" | "nd" | "rd" | "th" => digits.parse().ok(),
+        _ => ordinal(&word.to_ascii_lowercase()),
+    }
+}
+
+/// Is the reference a place in a row, and does the prediction name another, or none in a sentence?
+fn other_place(gold: &str, pred: &str) -> bool {
+    let Some(own) = place(extract::bare(gold)) else {
+        return false;
+    };
+    let words = || {
+        pred.split(|it: char| !it.is_alphanumeric())
+            .filter(|it| !it.is_empty())
+    };
+    let mut places = words().filter_map(place).peekable();
+    match places.peek() {
+        Some(_) => places.all(|it| it != own),
+        None => words().nth(1).is_some(),
+    }
+}
+
+/// Does an amount name what it counts, and no time of which it is a rate?
+fn names_amount(text: &str) -> bool {
+    // "60 bpm"
+    let rate = text.ends_with("pm") || text.ends_with("ph") || text.ends_with("ps");
+    text.contains(' ') && !rate && !text.contains('/') && !text.contains(" per ")
+}
+
+/// What there is one of for each: the hour of "$15 per hour".
+fn each(statement: &str) -> Option<&str> {
+    let (_, rest) = statement.rsplit_once(" per ")?;
+    rest.split(|it: char| !it.is_alphabetic()).next()
+}
+
+/// Does what was read become a rate by what follows it: "120 words a minute", "sixty kilometres every hour"?
+fn is_rate(pred: &Side) -> bool {
+    let (_, after) = pred.statement.rsplit_once(&*pred.text).unwrap_or_default();
+    let mut words = after.split(|it: char| !it.is_alphabetic()).skip(1);
+    let times = ["second", "minute", "hour", "day", "week", "month", "year"];
+    after.starts_with(' ')
+        && matches!(words.next(), Some("a" | "an" | "per" | "each" | "every"))
+        && words.next().is_some_and(|it| times.contains(&it))
+}
+
+/// Do both sides name a currency, and not the same?
+fn other_currency(gold: &Side, pred: &Side) -> bool {
+    fn named(side: &Side) -> Option<&str> {
+        let quantity = match &side.answer {
+            Ok(Answer::Quantity(it)) => it.currency.as_deref().or_else(|| {
+                // "40 Egyptian pounds"
+                let name = &it.unit.as_ref()?.name;
+                let (_, last) = name.rsplit_once(' ')?;
+                currency(last).map(|_| &**name)
+            }),
+            _ => None,
+        };
+        quantity.or_else(|| extract::currency_code(&side.statement))
+    }
+    named(gold).zip(named(pred)).is_some_and(|(a, b)| a != b)
+}
+
+/// Does the text of the option of `gold` stand in `pred` before words that change it?
+fn option_changed(gold: &Side, pred: &Side) -> bool {
+    let text = gold.option.as_deref().map(extract::bare);
+    let following = text.and_then(|it| pred.statement.split_once(it));
+    following.is_some_and(|(_, after)| extract::change_option(after))
+}
+
+/// Is what was read only the end of a ratio, as in "a ratio of 1 to 4", or of a chance, as in "one in six"?
+fn ends_ratio(gold: &Answer, pred: &Side) -> bool {
+    let joined: &[&str] = match gold {
+        Answer::Ratio(_) => &[" to "],
+        _ => &[" in ", " out of "],
+    };
+    let (before, _) = pred.statement.rsplit_once(&*pred.text).unwrap_or_default();
+    let before = joined.iter().find_map(|it| before.strip_suffix(it));
+    let first = before.and_then(|it| it.rsplit([' ', '-']).next());
+    first
+        .is_some_and(|it| it.parse::<u64>().is_ok() || cardinal(&it.to_ascii_lowercase()).is_some())
+}
+
+/// Is a ratio or a chance in words, and the reference none? Then it may be a range, a score, or a time of day: "ten to two".
+fn spoken_otherwise(gold: &str, pred: &Side, equal: bool) -> bool {
+    let joined = |it: &&str| pred.statement.contains(*it);
+    let mixed = pred.statement.contains(" and ");
+    let spoken = !pred.statement.contains(|it: char| it.is_ascii_digit());
+    spoken
+        && pred.text.contains([':', '/'])
+        && !mixed
+        && [" to ", " in ", " out of "].iter().any(joined)
+        && !(equal && (gold.contains([':', '/']) || gold.contains("frac")))
+}
+
+/// Does a lone letter stand after π or a root, as in "10π m"? It may be a variable; squared, `m` is a unit.
+fn lone_unit(text: &str) -> bool {
+    text.match_indices(' ').any(|(at, _)| {
+        let value = text[..at].trim_end_matches(|it: char| it.is_ascii_digit() || it == '.');
+        let unit = text[at + 1..].trim_start_matches(|it: char| it.is_ascii_alphabetic());
+        let squared = text[at + 1..].starts_with('m') && unit.starts_with(['^', '²', '³']);
+        value.ends_with(['π', '√']) && text.len() - unit.len() == at + 2 && !squared
+    })
+}
+
+/// Are the two equal if a logarithm without a base is the natural one?
+fn natural_logarithm(gold: &Side, pred: &Side, config: &Config) -> bool {
+    let plain = |text: &str| text.contains("log") && !text.contains("log_");
+    let natural = |text: &str| text.replace("log", "ln");
+    let is = |text: &str| text.contains("ln");
+    if !(plain(&gold.text) && is(&pred.text) || is(&gold.text) && plain(&pred.text)) {
+        return false;
+    }
+    parse::parse(&natural(&gold.text)).is_ok_and(|it| says(&natural(&pred.text), &it, config))
+}
+
+/// Is a value one of several that are stated?
+fn is_among(gold: &Answer, pred: &Answer, config: &Config) -> bool {
+    let Answer::List(parts) = pred else {
+        return false;
+    };
+    if !matches!(gold, Answer::Quantity(_) | Answer::Relation(_)) {
+        return false;
+    }
+    let mut parts = parts.iter().take(8);
+    parts.any(|it| compare::compare(gold, it, config).equal == Some(true))
+}
+
+/// What was read, where it is another value than one of a list.
+fn value_of<'a>(pred: &'a Side, gold: &Answer) -> &'a str {
+    match gold {
+        Answer::List(_) | Answer::Set(_) | Answer::Tuple(_) | Answer::Ratio(_) => "",
+        _ => &pred.text,
+    }
+}
+
+/// Was one value read where words or several values are asked for, or a number in another base than it is written in?
+fn other_form(gold: &Side, pred: &Side) -> bool {
+    let (Ok(a), Ok(b)) = (&gold.answer, &pred.answer) else {
+        return false;
+    };
+    let based = pred.text.rsplit_once('_').map(|(digits, _)| digits);
+    match a {
+        Answer::Text(_) | Answer::Truth(_) | Answer::Choice(_) => matches!(b, Answer::Quantity(_)),
+        Answer::List(_) | Answer::Tuple(_) | Answer::Interval(_) => {
+            matches!(b, Answer::Quantity(_) | Answer::Relation(_))
+        }
+        _ => based == Some(&*gold.text),
+    }
+}
+
+/// Are words without a digit given where a number is asked for, and not those that say that there is none?
+fn unknown_words(gold: &Answer, pred: &Answer) -> bool {
+    let (Answer::Quantity(_), Answer::Text(text)) = (gold, pred) else {
+        return false;
+    };
+    !text.contains(|it: char| it.is_ascii_digit()) && !words::NO_VALUE.contains(text)
+}
+
+/// Does a prediction go on where it was not read: "0.385 J/g·°C", "30 y.o.", "40 % of the distance", or "30 m/s straight up" against
+/// "30 m/s upward"?
+fn goes_on((gold, a): (&str, &Answer), pred: &Side, b: &Answer) -> bool {
+    let (before, after) = pred.statement.rsplit_once(&*pred.text).unwrap_or_default();
+    // "2h 30m"
+    let beside = before.trim_end().rsplit(' ').next().unwrap_or("");
+    let compound = pred.text.starts_with(|it: char| it.is_ascii_digit())
+        && beside.starts_with(|it: char| it.is_ascii_digit())
+        && beside.ends_with(char::is_alphabetic);
+    // What is in terms of something, against its letter.
+    let lettered =
+        |it: &Answer| matches!(it, Answer::Quantity(it) if algebra::has_letter(&it.value));
+    let share = pred.text.ends_with('%') || pred.text.contains(char::is_alphabetic);
+    let in_terms = share && after.starts_with(" of ") && lettered(a) && !lettered(b);
+    let dotted = after.strip_prefix('.').unwrap_or("");
+    let cut = after.starts_with(['·', '⋅', '°', '⁻']) || dotted.starts_with(char::is_lowercase);
+    let more = gold.strip_prefix(&*pred.text);
+    let more = more.and_then(|it| it.strip_prefix(' ')?.chars().next());
+    let more = more.is_some_and(char::is_alphabetic);
+    compound
+        || in_terms
+        || cut
+        || is_rate(pred)
+        || more && after.split_whitespace().nth(1).is_some()
+}
+
+/// Are two texts the same if one of them is read in another way?
+fn may_be_read_so((gold, a): (&str, &Answer), (pred, b): (&str, &Answer), config: &Config) -> bool {
+    let readings = |text: &str| alternatives::of(text, config.decimal).into_iter();
+    readings(pred).any(|it| says(&it, a, config)) || readings(gold).any(|it| says(&it, b, config))
+}
+
+/// Does a number stand in a statement with a decimal comma?
+fn with_comma(number: &str, statement: &str) -> bool {
+    let written = number.replace('.', ",");
+    let digit = |it: char| it.is_ascii_digit();
+    let mut parts = statement.split(&*written);
+    let before = parts.next().unwrap_or("");
+    number.contains('.')
+        && parts.next().is_some_and(|it| !it.starts_with(digit))
+        && !before.ends_with(digit)
+}
+
+/// Does a text say the same as an answer?
+fn says(text: &str, answer: &Answer, config: &Config) -> bool {
+    parse::parse(text).is_ok_and(|it| compare::compare(answer, &it, config).equal == Some(true))
+}
+
+/// Is a number grouped as in 1,23,456?
+pub(crate) fn in_lakhs(text: &str) -> bool {
+    let digits = |it: &str| it.bytes().all(|it| it.is_ascii_digit());
+    let mut groups = text.split(',').rev();
+    let threes = groups
+        .next()
+        .is_some_and(|last| last.len() == 3 && digits(last));
+    let pairs: Vec<&str> = groups.collect();
+    let (first, rest) = pairs.split_last().unwrap_or((&"", &[]));
+    threes
+        && !rest.is_empty()
+        && matches!(first.len(), 1 | 2)
+        && digits(first)
+        && rest.iter().all(|pair| pair.len() == 2 && digits(pair))
+}
+
+/// A sum without the sign of rupees, in which people count in lakhs.
+pub(crate) fn without_rupees(text: &str) -> &str {
+    let mut signs = ["₹", "Rs.", "Rs"].into_iter();
+    let rest = signs.find_map(|sign| text.strip_prefix(sign));
+    rest.map_or(text, str::trim_start)
+}
