@@ -45,7 +45,7 @@ impl Doubts<'_> {
             "another currency"
         } else if extract::holds(&gold.text, &pred.text, said) {
             "what is counted holds what the reference counts"
-        } else if let Some(doubt) = self.of_any(true) {
+        } else if let Some(doubt) = self.of_either(true) {
             doubt
         } else if called_otherwise() {
             "the same value of differently named things"
@@ -53,15 +53,15 @@ impl Doubts<'_> {
             "the same numbers with other names"
         } else if is_reordered(a, b, said) {
             "the order may count"
+        } else if other_side(stated, said) {
+            "before against after"
         } else if other_share(stated, said) {
             "another share"
         } else if other_unit(stated, said) {
             "another unit"
         } else if other_place(stated, said) {
             "a place in a row against a number"
-        } else if names_amount(&gold.text) && is_rate(pred)
-            || each(stated).zip(each(said)).is_some_and(|(a, b)| a != b)
-        {
+        } else if other_rate(gold, pred) {
             "a rate against an amount, or another rate"
         } else if option_changed(gold, pred) {
             "words after the option change it"
@@ -80,7 +80,7 @@ impl Doubts<'_> {
         let [gold_config, config] = self.configs;
         let in_pairs = |it: &Side| in_lakhs(without_rupees(&it.text));
         let list = |it: &Answer| matches!(it, Answer::List(_));
-        Some(if let Some(doubt) = self.of_any(false) {
+        Some(if let Some(doubt) = self.of_either(false) {
             doubt
         } else if in_pairs(gold) != in_pairs(pred) {
             "digits in groups of two on one side"
@@ -90,7 +90,9 @@ impl Doubts<'_> {
             MENTIONED
         } else if (list(a) || list(b)) && pred.statement.contains("i.e.") {
             "the answer is said in two ways"
-        } else if unknown_words(a, b) {
+        } else if unknown_words(a, b)
+            && (!extract::is_announced(pred.method) || extract::is_foreign(self.texts[1]))
+        {
             "words that may be a number"
         } else if goes_on((&gold.text, a), pred, b) {
             "what was read is not the whole answer"
@@ -108,7 +110,8 @@ impl Doubts<'_> {
         })
     }
 
-    fn of_any(&self, equal: bool) -> Option<&'static str> {
+    /// Why equal or different answers may mean something else.
+    pub(crate) fn of_either(&self, equal: bool) -> Option<&'static str> {
         let [gold, pred] = self.sides;
         Some(if ends_ratio(self.answers[0], pred) {
             MENTIONED
@@ -170,13 +173,15 @@ impl Doubts<'_> {
 }
 
 /// The function and the argument whose value is stated: P and A|B of "P(A|B) = 0.3".
-fn called(statement: &str) -> Option<(&str, &str)> {
+fn called(statement: &str) -> Option<(&str, String)> {
     let (name, rest) = statement
         .trim_start_matches(['$', ' ', '*'])
         .split_once('(')?;
     let (argument, value) = rest.split_once(')')?;
-    let plain = name.len() < 4 && name.chars().all(char::is_alphabetic);
-    (plain && value.trim_start().starts_with('=')).then_some((name, argument))
+    let argument = argument.replace("\\mid", "|").replace(' ', "");
+    let plain = matches!(name.len(), 1..4) && name.chars().all(char::is_alphabetic);
+    let special = argument.contains(|it: char| it.is_ascii_digit() || it == '|');
+    (plain && special && value.trim_start().starts_with('=')).then_some((name, argument))
 }
 
 /// The words right after numbers, with the numbers.
@@ -208,8 +213,18 @@ fn is_reordered(a: &Answer, b: &Answer, statement: &str) -> bool {
     let (Answer::List(a), Answer::List(b)) = (a, b) else {
         return false;
     };
-    let ordered = ["sequence", "order", "sorted", "ranking", "series"];
-    a != b && ordered.iter().any(|it| statement.contains(it))
+    let ordered = ["sequence", "order", "sorted", "ranking"];
+    let statement = statement.replace("n order to", "");
+    let mut words = statement.split(|it: char| !it.is_alphanumeric());
+    a != b && words.any(|it| ordered.contains(&it))
+}
+
+/// Is one side before what the other is after?
+fn other_side(gold: &str, pred: &str) -> bool {
+    let has = |text: &str, word: &str| text.split(' ').any(|it| it == word);
+    let only = |text: &str, word, other| has(text, word) && !has(text, other);
+    only(gold, "before", "after") && only(pred, "after", "before")
+        || only(gold, "after", "before") && only(pred, "before", "after")
 }
 
 /// Do two shares mean different things: percentage points and percent, "30% off" and "30% of the price"?
@@ -236,46 +251,27 @@ fn other_share(gold: &str, pred: &str) -> bool {
 
 /// Do two statements in a script without spaces measure in different units: 5 千米 and 5 米?
 fn other_unit(gold: &str, pred: &str) -> bool {
-    const UNITS: [&str; 24] = [
-        "千米",
-        "公里",
-        "厘米",
-        "毫米",
-        "分米",
-        "米",
-        "千克",
-        "公斤",
-        "毫克",
-        "克",
-        "吨",
-        "小时",
-        "分钟",
-        "秒",
-        "毫升",
-        "升",
+    const UNITS: [&str; 14] = [
+        "千米 公里 キロメートル",
+        "平方厘米",
         "平方米",
+        "立方厘米",
         "立方米",
-        "天",
-        "周",
-        "キロ",
-        "メートル",
-        "グラム",
-        "時間",
+        "厘米 センチ",
+        "毫米",
+        "米 メートル",
+        "千克 公斤 キログラム",
+        "毫克",
+        "克 グラム",
+        "小时 時間 시간",
+        "分钟 分",
+        "秒",
     ];
     let unit = |text: &str| {
-        let after = text
-            .rsplit(|it: char| it.is_ascii_digit())
-            .next()
-            .unwrap_or("");
-        let after = after.trim_start();
-        UNITS
-            .iter()
-            .position(|it| after.starts_with(it))
-            .map(|at| match at {
-                1 => 0,
-                7 => 6,
-                at => at,
-            })
+        let digit = |it: char| it.is_ascii_digit();
+        let after = text.rsplit(digit).next().unwrap_or("").trim_start();
+        let begins = |names: &str| names.split(' ').any(|it| after.starts_with(it));
+        UNITS.iter().position(|names| begins(names))
     };
     unit(gold).zip(unit(pred)).is_some_and(|(a, b)| a != b)
 }
@@ -289,8 +285,9 @@ fn place(word: &str) -> Option<u64> {
     }
 }
 
-/// Is the reference a place in a row, and does the prediction name another, or none in a sentence?
+/// Is the reference a place in a row, and does the prediction name another, or a number that it does not call one?
 fn other_place(gold: &str, pred: &str) -> bool {
+    const CALLS: [&str; 5] = ["place", "rank", "position", "number", "no"];
     let Some(own) = place(extract::bare(gold)) else {
         return false;
     };
@@ -299,16 +296,19 @@ fn other_place(gold: &str, pred: &str) -> bool {
             .filter(|it| !it.is_empty())
     };
     let mut places = words().filter_map(place).peekable();
-    match places.peek() {
-        Some(_) => places.all(|it| it != own),
-        None => words().nth(1).is_some(),
+    if places.peek().is_some() {
+        return places.all(|it| it != own);
     }
+    let called = |it: &str| CALLS.contains(&it.to_ascii_lowercase().as_str());
+    words().nth(1).is_some() && !pred.contains(['=', ':']) && !words().any(called)
 }
 
 /// Does an amount name what it counts, and no time of which it is a rate?
 fn names_amount(text: &str) -> bool {
     // "60 bpm"
     let rate = text.ends_with("pm") || text.ends_with("ph") || text.ends_with("ps");
+    let mut words = text.split(' ');
+    let rate = rate || words.any(|it| matches!(it, "a" | "an" | "each" | "every"));
     text.contains(' ') && !rate && !text.contains('/') && !text.contains(" per ")
 }
 
@@ -316,6 +316,20 @@ fn names_amount(text: &str) -> bool {
 fn each(statement: &str) -> Option<&str> {
     let (_, rest) = statement.rsplit_once(" per ")?;
     rest.split(|it: char| !it.is_alphabetic()).next()
+}
+
+/// Is the one a rate and the other an amount, or a rate of another time?
+fn other_rate(gold: &Side, pred: &Side) -> bool {
+    let [a, b] = [gold, pred].map(|it| each(&it.statement));
+    let total = ["in total", "altogether"];
+    let units = |it| parse::unit(it).map(|it| (it.dimension, it.size));
+    names_amount(&gold.text) && !is_rate(gold) && is_rate(pred)
+        || a.is_some() && b.is_none() && total.iter().any(|it| pred.statement.contains(it))
+        || a.zip(b).is_some_and(|(a, b)| match (units(a), units(b)) {
+            (Some(a), Some(b)) => a != b,
+            (None, None) => a != b,
+            _ => false,
+        })
 }
 
 /// Does what was read become a rate by what follows it: "120 words a minute", "sixty kilometres every hour"?
@@ -450,6 +464,7 @@ fn goes_on((gold, a): (&str, &Answer), pred: &Side, b: &Answer) -> bool {
     let compound = pred.text.starts_with(|it: char| it.is_ascii_digit())
         && beside.starts_with(|it: char| it.is_ascii_digit())
         && beside.ends_with(char::is_alphabetic);
+    let rate = gold.contains('/') || gold.contains(" per ");
     // What is in terms of something, against its letter.
     let lettered =
         |it: &Answer| matches!(it, Answer::Quantity(it) if algebra::has_letter(&it.value));
@@ -463,7 +478,7 @@ fn goes_on((gold, a): (&str, &Answer), pred: &Side, b: &Answer) -> bool {
     compound
         || in_terms
         || cut
-        || is_rate(pred)
+        || rate && is_rate(pred)
         || more && after.split_whitespace().nth(1).is_some()
 }
 
@@ -481,7 +496,7 @@ fn with_comma(number: &str, statement: &str) -> bool {
     let before = parts.next().unwrap_or("");
     number.contains('.')
         && parts.next().is_some_and(|it| !it.starts_with(digit))
-        && !before.ends_with(digit)
+        && !before.ends_with(|it: char| it.is_ascii_digit() || it == '(')
 }
 
 /// Does a text say the same as an answer?

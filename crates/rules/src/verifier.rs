@@ -305,7 +305,7 @@ fn strict(
             };
             let doubt = match comparison.equal {
                 Some(true) => doubts.of_equal(),
-                Some(false) if doubts.is_fall() => {
+                Some(false) if doubts.of_either(false).is_none() && doubts.is_fall() => {
                     return alike(&gold.text, &pred.text, "a fall is negative");
                 }
                 Some(false) => doubts.of_different(),

@@ -34,8 +34,15 @@ fn texts(a: &str, b: &str, context: &Context<'_>) -> Comparison {
         return context.different("text", || format!("{a} and {b} differ"));
     }
     let (words_a, words_b) = (Words::of(a), Words::of(b));
-    if words_a == words_b || are_initials(a, b) || are_initials(b, a) {
+    if words_a == words_b {
         return Comparison::equal("text");
+    }
+    if let Some(known) = initials(a, b).or_else(|| initials(b, a)) {
+        return if known {
+            Comparison::equal("text")
+        } else {
+            Comparison::open("one text may abbreviate the other")
+        };
     }
     // The cases of a definition have no order.
     if let (Some(a), Some(b)) = (a.strip_prefix("cases: "), b.strip_prefix("cases: ")) {
@@ -112,22 +119,23 @@ fn texts(a: &str, b: &str, context: &Context<'_>) -> Comparison {
     differ()
 }
 
-/// Is a text the initials of another: "the UK" of "United Kingdom"?
-fn are_initials(short: &str, long: &str) -> bool {
+/// Is a text the initials of another, "the UK" of "United Kingdom"? And are they known to stand for nothing else that is asked for?
+fn initials(short: &str, long: &str) -> Option<bool> {
     let short = short.strip_prefix("the ").unwrap_or(short);
     let short = short.strip_prefix("The ").unwrap_or(short);
-    let small = |word: &&str| !matches!(*word, "of" | "the" | "and" | "The");
-    let first = |word: &str| word.chars().next().map(|it| it.to_ascii_uppercase());
     let capitals = matches!(short.len(), 2..=6) && short.bytes().all(|it| it.is_ascii_uppercase());
+    let counted = |word: &&str| !matches!(*word, "of" | "the" | "and" | "The" | "A" | "An");
+    let words = long.split([' ', '-']).filter(counted);
     // "World War II" is no WWI.
-    let named = |it: &str| it.contains(char::is_lowercase);
-    capitals
+    let named = |it: &str| it.contains(char::is_lowercase) && it.starts_with(char::is_uppercase);
+    let are = capitals
         && long.contains(' ')
-        && long.split([' ', '-']).all(named)
+        && words.clone().all(named)
         && short
             .chars()
             .map(Some)
-            .eq(long.split([' ', '-']).filter(small).map(first))
+            .eq(words.map(|it| it.chars().next()));
+    are.then(|| lexicon::words::INITIALS.contains_exactly(short))
 }
 
 /// May a text be another in short, word by word, "St. Louis" and "Saint Louis", or by its signs alone, `NaCl` and "sodium chloride"?
@@ -192,12 +200,12 @@ fn against(text: &str, other: &Answer, context: &Context<'_>) -> Comparison {
         } else {
             squeezed == letters
         };
+        if alike && !letters.is_empty() || initials(&letters, text) == Some(true) {
+            return Comparison::equal("text");
+        }
         // "potassium" and K
         if lexicon::words::ELEMENT.contains_exactly(&letters) {
             return Comparison::open("words against the sign of an element");
-        }
-        if alike && !letters.is_empty() || are_initials(&letters, text) {
-            return Comparison::equal("text");
         }
         let long = letters.chars().nth(1).is_some();
         if long {

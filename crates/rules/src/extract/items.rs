@@ -104,6 +104,10 @@ pub(super) fn items(source: Source<'_, '_>, range: Range<usize>) -> Vec<Item> {
     let last = range.end.min(range.start + MAX_SPAN);
     while at < last && collector.items.len() < MAX_ITEMS {
         if let Some((_, formula)) = source.regions.formula_from(at) {
+            // What is looked at may end before it.
+            if formula.end > source.text.len() {
+                break;
+            }
             let end = formula.end.max(at + 1);
             let boxed = source.regions.has_box(&(formula.start..formula.end));
             if !boxed || source.open_boxes {
@@ -425,7 +429,9 @@ fn number_words(text: &str, at: usize) -> Option<usize> {
         if words::is_number_word(word) || end.is_some() && words::is_part(word) {
             here += word.len();
             end = Some(here);
-        } else if let Some(part) = and_part(rest).filter(|_| end.is_some()) {
+        } else if let Some(part) =
+            and_part(rest).filter(|_| end.is_some_and(|end| is_one_word(&text[at..end])))
+        {
             return Some(here + part);
         } else if word == "and" && end.is_some_and(|end| text[at..end].contains("hundred")) {
             here += word.len();
@@ -440,13 +446,21 @@ fn number_words(text: &str, at: usize) -> Option<usize> {
     end
 }
 
+/// Is a number in words one word, with which a part makes a mixed number?
+fn is_one_word(text: &str) -> bool {
+    !text.contains([' ', '-'])
+}
+
 /// The length of "and a half" or "and three quarters", which a number in words may end in.
 fn and_part(text: &str) -> Option<usize> {
     let rest = text.strip_prefix("and ")?;
     let (count, part) = rest.split_once(' ')?;
     let part = words::first_word(part);
     let counts = count == "a" || words::is_number_word(count);
-    (counts && words::is_part(part)).then(|| words::offset(text, part) + part.len())
+    // "two and a half hours and ten minutes" is not read.
+    let end = words::offset(text, part) + part.len();
+    let near = &text[end..text.floor_char_boundary(end + 24)];
+    (counts && words::is_part(part) && !near.contains(" and ")).then_some(end)
 }
 
 fn has_digit(text: &str) -> bool {

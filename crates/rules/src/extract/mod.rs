@@ -144,6 +144,12 @@ pub(crate) use qualifiers::{
 };
 pub(crate) use search::{BREAKS_OFF, NOTHING_FOUND};
 
+/// Is a text, by its words, in a language with a decimal comma?
+pub(crate) fn is_foreign(text: &str) -> bool {
+    let lists = [&words::COMMA_LANGUAGE, &words::COMMA_ANNOUNCEMENT];
+    words::words_of(text).any(|it| lists.iter().any(|list| list.contains(it)))
+}
+
 /// Do words before a value only suppose it?
 pub(crate) fn supposes(before: &str) -> bool {
     qualifiers::suppose(before) || qualifiers::supposes(before)

@@ -1,6 +1,5 @@
 //! Words and signs beside an answer that make it another: a part of "at least 12", "12 or more" or "3 in 4" is no answer.
 
-use super::tail::CLOCK;
 use super::words::{self, words_of};
 use crate::lexicon::units::currency;
 use crate::lexicon::words::{APPROXIMATELY, KIND_OF_ANSWER};
@@ -379,6 +378,8 @@ fn relates(before: &str) -> bool {
             "from" | "through" | "first" | "last" | "next" | "before" | "after" | "since" | "until"
             | "times",
         ) => true,
+        // "zero point five"
+        Some("point") => words.next().is_some_and(words::is_number_word),
         Some("by") => !words
             .next()
             .is_some_and(|it| words::INTRODUCES_BY.contains(it)),
@@ -538,7 +539,8 @@ pub(super) fn change_near(before: &str, after: &str) -> bool {
         && words_of(before).any(|it| it.eq_ignore_ascii_case("interval"));
     let (before, after) = (&before[from..], clause(&after[..to]));
     let last = words::last_word(before);
-    let relative = words::among(last, &["before", "beyond", "past", "unlike"]);
+    let relative = words::among(last, &["before", "beyond", "past", "unlike"])
+        && !before.trim_end().ends_with([',', ':']);
     elsewhere
         || relative
         || of_interval
@@ -616,7 +618,8 @@ fn changes(after: &str) -> bool {
         && words_of(after)
             .nth(2)
             .is_some_and(|it| words::among(it, &["percent", "per"]));
-    goes_on || of_percent || words::is_part(first) || has(after, &words::CHANGES_AFTER)
+    let places = first == "point" && words_of(after).nth(1).is_some_and(words::is_number_word);
+    goes_on || places || of_percent || words::is_part(first) || has(after, &words::CHANGES_AFTER)
 }
 
 /// Does what stands before a value only suppose it, as in "it could be 12", or say what was, as in "it used to be 12"?
@@ -855,18 +858,23 @@ pub(crate) fn holds(gold: &str, pred: &str, statement: &str) -> bool {
 
 /// Does one text say the opposite of the other: a loss and a profit, an increase and a decrease?
 pub(crate) fn opposed<'t>(one: &'t str, other: &'t str) -> bool {
-    // Most answers have no words.
-    // "a.m." is no word.
-    let halves = |text: &str| CLOCK[..4].iter().position(|it| text.contains(it));
     let words = |text: &'t str| -> Vec<&'t str> {
         let near = &text[..text.floor_char_boundary(OPPOSED)];
-        let half = halves(near).map(|at| ["am", "pm"][at % 2]);
+        // "a.m." is no word.
+        let halves = [
+            ("a.m.", "am"),
+            ("p.m.", "pm"),
+            ("A.M.", "am"),
+            ("P.M.", "pm"),
+        ];
+        let halves = halves.into_iter().filter(|(it, _)| near.contains(it));
         words_of(near)
             .filter(|it| it.len() > 1 && it.starts_with(char::is_alphabetic))
-            .chain(half)
+            .chain(halves.map(|(_, it)| it))
             .collect()
     };
     let one = words(one);
+    // Most answers have no words.
     if one.is_empty() {
         return false;
     }

@@ -48,7 +48,9 @@ pub(super) fn mixed(text: &str) -> Option<(String, usize)> {
     let rest = text[head.len().max(digits)..].strip_prefix(' ')?;
     // "2 thirds"
     let name = words::first_word(rest);
-    let plural = numbers::denominator(name).filter(|_| digits > 0 && name.ends_with('s'));
+    // The halves and quarters of a match are counted.
+    let plural = numbers::denominator(name)
+        .filter(|parts| digits > 0 && name.ends_with('s') && !matches!(parts, 2 | 4));
     let over = |it: usize| is_over(&text[it..]);
     if let Some(parts) = plural
         && let end = words::offset(text, name) + name.len()

@@ -225,6 +225,7 @@ fn is_taken(choice: &Choice, before: &str, after: &str) -> bool {
             && ends(rest)
             && (named || before.contains(" go for ") || before.contains(" go with "))
             && words::CONCLUDING.contains(words::first_word(before.trim_start()))
+            && !has_letter(before)
             && !qualifiers::deny(before)
             && !words_of(before).any(changed)
     };

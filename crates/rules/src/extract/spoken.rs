@@ -33,16 +33,16 @@ pub(super) fn written(text: &str) -> Option<String> {
         [value, "to", "the", power, "power"] | [value, "to", "the", "power", "of", power] => {
             Some(format!("({})^({})", operand(value)?, exponent(power)?))
         }
-        [name, "is", ref rest @ .., value] | [name, "must", "be", ref rest @ .., value]
-            if name.len() == 1 =>
-        {
-            Some(format!("{name} {} {}", relation(rest)?, signed(value)?))
-        }
         [name, "is", "either", one, "or", other] if name.len() == 1 => Some(format!(
             "{name} = {} or {name} = {}",
             signed(one)?,
             signed(other)?
         )),
+        [name, "is", ref rest @ .., value] | [name, "must", "be", ref rest @ .., value]
+            if name.len() == 1 =>
+        {
+            Some(format!("{name} {} {}", relation(rest)?, signed(value)?))
+        }
         [part, side @ ("past" | "to"), hour, ref rest @ ..] => {
             clock(part, side == "past", hour, rest)
         }

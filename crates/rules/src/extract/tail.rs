@@ -307,6 +307,7 @@ fn label(text: &str, from: usize) -> Tail {
             || words::NOT_COUNTED.contains(word)
             || words::CHANGES_AFTER.contains(word)
             || words::is_part(word)
+            || words::is_number_word(word)
             || word.contains('\'')
         {
             break;

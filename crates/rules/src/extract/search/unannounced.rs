@@ -145,7 +145,9 @@ impl Search<'_, '_, '_> {
                 if let Some(said) = before
                     .strip_suffix("minus ")
                     .or_else(|| before.strip_suffix("negative "))
-                    && (words::BINDER.contains(words::last_word(said)) || said.ends_with("with "))
+                    && (words::BINDER.contains(words::last_word(said))
+                        || said.ends_with("left with ")
+                        || said.ends_with("up with "))
                     && let Some(negative) = reading.clone().negative(reading.range.clone())
                 {
                     (before, reading) = (said, negative);
