@@ -26,15 +26,15 @@
 //!
 //! ```text
 //! src/cli/judge                    arguments into a `Session`: model, protocol, rules, reward, where the output goes
-//! data   index                     files into `Rows`: every bad row is named before anything is judged
-//! judge  Session::execute          opens devices and checks weights, then the journal; what an earlier run has finished is left out
-//!        Judge::build              makes the engines
-//!        judge/run.rs  feed        reads samples again and makes prompt tokens (`RequestBuilder::prompt`)
-//!        RequestBuilder::trial     a verdict at once, by the rules (`--rules first`) or the cache (`--cache`); else a request, submitted
-//!        runtime::Runtime          the owner's thread: equal requests wait for one answer; the engine with the fewest requests gets it
+//! data   index                     files into `Rows`, for the `Session`: every bad row is named before anything is judged
+//! judge  Session::execute          checks weights and opens devices, then the journal; what an earlier run has finished is left out
+//!        Judge::build, Judge::run  make the engines (none for `--rules only`: `run_rules` is all of its way; behind `--endpoint` a server)
+//!        judge/run.rs  feed        reads samples again and makes prompt tokens (`RequestBuilder::prompt`), unless the rules decide (`--rules first`)
+//!        RequestBuilder::trial     a verdict at once, by the rules or the cache (`--cache`); else a request, submitted
+//!        runtime/owner.rs  Owner   the runtime's thread: equal requests wait for one answer; the engine with the fewest requests gets it
 //!                                  (up to 16 requests of one question in a row go to the same one)
-//! engine EngineThread ─▶ Scheduler ─▶ model ─▶ sampler, step by step, until the answer ends: a `Completion`
-//! judge  Runtime ─▶ Reply          to all who asked for it
+//! engine EngineThread ─▶ Engine::step ─▶ Scheduler, model, sampler, step by step, until the answer ends: a `Completion`
+//! judge  Owner ─▶ Reply            to all who asked for it
 //!        judge/run.rs  keep        `VerdictBuilder`: the protocol reads it, the rules fill in, the reward is set;
 //!                                  `Keeper`: into the journal, then into summary and progress
 //! data   OutputFile                all verdicts, in input order, by rename
@@ -43,15 +43,16 @@
 //! # A request through `juror serve`
 //!
 //! ```text
-//! judge  server/connection.rs      a connection; server/body.rs: its body, within what memory is left (server/budget.rs)
-//!        server/judge.rs           rows into samples; a bad one refuses the request, or with `skip_bad` has a failed verdict
-//!        server/rows.rs            App::judge: waits for room in memory
+//! judge  server/connection.rs      a connection, and the route of a request (server/mod.rs)
+//!        server/judge.rs           its body (server/body.rs), within what memory is left (server/budget.rs), into rows and samples;
+//!                                  a bad one refuses the request
+//!        server/rows.rs            App::judge: waits for room in memory; with `skip_bad` a bad row has a failed verdict
 //!        judge/judges.rs           Judges::judge: one judge, a cascade or a panel
-//!        JudgeService::judge       a queue of prompts, fair between clients; workers make prompt tokens
+//!        JudgeService::judge       a queue of prompts, fair between clients; workers make prompt tokens (by the rules alone it ends here)
 //!        RequestBuilder::trial     as above
-//!        runtime::Runtime          what is known is answered at once, equal requests wait together; a queue, fair between clients
+//!        runtime/owner.rs  Owner   what is known is answered at once, equal requests wait together; a queue, fair between clients
 //! engine EngineThread              one a device: a `Completion`
-//! judge  Runtime ─▶ Reply          back to a worker: `VerdictBuilder` ─▶ `TakeVerdict::take` of all who wait
+//! judge  Owner ─▶ Reply            back to a worker: `VerdictBuilder` ─▶ `TakeVerdict::take` of all who wait
 //!        server/rows.rs            App::judge_all: verdicts in the order of the rows; or server/judge.rs: as they come
 //! ```
 
