@@ -91,7 +91,7 @@ impl Doubts<'_> {
         } else if (list(a) || list(b)) && pred.statement.contains("i.e.") {
             "the answer is said in two ways"
         } else if unknown_words(a, b)
-            && (!extract::is_announced(pred.method) || extract::is_foreign(self.texts[1]))
+            && (extract::is_foreign(self.texts[1]) || !self.texts[1].trim().contains(' '))
         {
             "words that may be a number"
         } else if goes_on((&gold.text, a), pred, b) {

@@ -144,8 +144,13 @@ pub(crate) use qualifiers::{
 };
 pub(crate) use search::{BREAKS_OFF, NOTHING_FOUND};
 
-/// Is a text, by its words, in a language with a decimal comma?
+/// Is a text, by its letters or words, in another language than English?
 pub(crate) fn is_foreign(text: &str) -> bool {
+    let letter =
+        |it: char| ('\u{c0}'..'\u{250}').contains(&it) || ('\u{400}'..'\u{530}').contains(&it);
+    if text.contains(|it: char| it.is_alphabetic() && letter(it)) {
+        return true;
+    }
     let lists = [&words::COMMA_LANGUAGE, &words::COMMA_ANNOUNCEMENT];
     words::words_of(text).any(|it| lists.iter().any(|list| list.contains(it)))
 }
