@@ -49,11 +49,11 @@ impl Doubts<'_> {
             doubt
         } else if called_otherwise() {
             "the same value of differently named things"
-        } else if places_other(stated, said) {
+        } else if names_swapped(stated, said) {
             "the same numbers with other names"
         } else if is_reordered(a, b, said) {
             "the order may count"
-        } else if other_side(stated, said) {
+        } else if before_for_after(stated, said) {
             "before against after"
         } else if other_share(stated, said) {
             "another share"
@@ -194,7 +194,7 @@ fn named(text: &str) -> Vec<(&str, &str)> {
 }
 
 /// Does a name follow one number in the reference and another in the prediction: red and blue of "6 red and 4 blue" and "4 red ones and 6 blue ones"?
-fn places_other(gold: &str, pred: &str) -> bool {
+fn names_swapped(gold: &str, pred: &str) -> bool {
     const MOST: usize = 200;
     if gold.len() > MOST || pred.len() > 2 * MOST {
         return false;
@@ -220,7 +220,7 @@ fn is_reordered(a: &Answer, b: &Answer, statement: &str) -> bool {
 }
 
 /// Is one side before what the other is after?
-fn other_side(gold: &str, pred: &str) -> bool {
+fn before_for_after(gold: &str, pred: &str) -> bool {
     let has = |text: &str, word: &str| text.split(' ').any(|it| it == word);
     let only = |text: &str, word, other| has(text, word) && !has(text, other);
     only(gold, "before", "after") && only(pred, "after", "before")
