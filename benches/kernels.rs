@@ -171,6 +171,7 @@ fn step(shared: usize, rows: impl IntoIterator<Item = (usize, usize)>) -> (StepB
             context_len: context,
             blocks: table.clone(),
             long: false,
+            state: None,
         });
         for position in context - queries..context {
             batch.tokens.push(0);

@@ -267,6 +267,7 @@ fn distance(random: &Random, generated: &[Generated]) -> [f32; 3] {
                 context_len: n,
                 blocks: (0..n.div_ceil(BLOCK) as u32).collect(),
                 long: short.is_some_and(|short| n + 1 > short),
+                state: None,
             }],
             positions: (0..n as u32).collect(),
             slots: (0..n as u32).collect(),
@@ -337,6 +338,7 @@ fn prompt_step(count: usize) -> StepBatch {
             context_len: count,
             blocks: (0..count.div_ceil(BLOCK) as u32).collect(),
             long: false,
+            state: None,
         }],
         ..StepBatch::default()
     }
@@ -561,6 +563,7 @@ fn a_layer_is_eleven_launches_with_a_shared_prefix() {
                 context_len: first as usize + length,
                 blocks: blocks.clone(),
                 long: false,
+                state: None,
             });
             for position in first..first + length as u32 {
                 batch.tokens.push(1);

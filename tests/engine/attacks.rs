@@ -45,6 +45,7 @@ impl LogitsModel for Blind {
             blocks: None,
             lazy_cache: false,
             short_context: None,
+            states: None,
         }
     }
 

@@ -48,6 +48,7 @@ impl LogitsModel for Nonsense {
             blocks: None,
             lazy_cache: false,
             short_context: None,
+            states: None,
         }
     }
 

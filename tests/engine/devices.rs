@@ -205,6 +205,7 @@ impl LogitsModel for Mortal {
             blocks: None,
             lazy_cache: false,
             short_context: None,
+            states: None,
         }
     }
 

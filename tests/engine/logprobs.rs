@@ -147,6 +147,7 @@ fn logits_by_decoder(decoder: &Decoder, tokens: &[u32], count: usize) -> Vec<Vec
             context_len: n,
             blocks: (0..blocks as u32).collect(),
             long: false,
+            state: None,
         }],
         ..StepBatch::default()
     };

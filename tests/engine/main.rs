@@ -34,6 +34,7 @@ mod logprobs;
 mod long;
 mod out_of_memory;
 mod reader;
+mod recurrence;
 mod several;
 
 use reader::{
@@ -409,6 +410,7 @@ impl LogitsModel for Broken {
             blocks: None,
             lazy_cache: false,
             short_context: None,
+            states: None,
         }
     }
 

@@ -9,7 +9,7 @@ use juror_engine::engine::{
     RandomKey, Request, Sampling, Then, TokenSet,
 };
 use juror_engine::model::ModelError;
-use juror_engine::model::batch::StepBatch;
+use juror_engine::model::batch::{BatchRow, StepBatch};
 
 pub(crate) const VOCAB: usize = 50;
 pub(crate) const EOS: u32 = 49;
@@ -63,6 +63,25 @@ pub(crate) fn logits_after(context: &[u32], long: bool) -> Vec<f32> {
         .collect()
 }
 
+impl Reader {
+    /// The first `length` tokens of a row's sequence, as its blocks hold them.
+    pub(crate) fn context(&self, row: &BatchRow, length: usize) -> Vec<u32> {
+        (0..length)
+            .map(|position| {
+                let slot = row.blocks[position / self.block_size] * self.block_size as u32
+                    + (position % self.block_size) as u32;
+                let (token, written_at, long) = self.slots[&slot];
+                assert_eq!(
+                    (written_at as usize, long),
+                    (position, row.long),
+                    "a slot holds another position's token, or one encoded in the other way"
+                );
+                token
+            })
+            .collect()
+    }
+}
+
 impl LogitsModel for Reader {
     fn properties(&self) -> Properties {
         Properties {
@@ -70,6 +89,7 @@ impl LogitsModel for Reader {
             blocks: None,
             lazy_cache: self.lazy_cache,
             short_context: self.short_context,
+            states: None,
         }
     }
 
@@ -103,19 +123,7 @@ impl LogitsModel for Reader {
                 .rfind(|row| row.query_start <= index as usize)
                 .unwrap();
             let behind = row.query_start + row.query_len - 1 - index as usize;
-            let context: Vec<u32> = (0..row.context_len - behind)
-                .map(|position| {
-                    let slot = row.blocks[position / self.block_size] * self.block_size as u32
-                        + (position % self.block_size) as u32;
-                    let (token, written_at, long) = self.slots[&slot];
-                    assert_eq!(
-                        (written_at as usize, long),
-                        (position, row.long),
-                        "a slot holds another position's token, or one encoded in the other way"
-                    );
-                    token
-                })
-                .collect();
+            let context = self.context(row, row.context_len - behind);
             rows.extend(logits_after(&context, row.long));
         }
         Ok(Tensor::from_vec(

@@ -102,6 +102,7 @@ fn step(rows: &[Row], block_size: usize) -> (StepBatch, usize) {
             context_len: row.context_len,
             blocks,
             long: false,
+            state: None,
         });
     }
     let blocks = taken as usize + 1;

@@ -59,6 +59,7 @@ pub(crate) fn step(parts: &mut [(&mut Sequence, usize)], block_size: usize) -> S
             context_len: end,
             blocks: sequence.blocks[..end.div_ceil(block_size)].to_vec(),
             long: sequence.long,
+            state: None,
         });
         for position in sequence.cached..end {
             batch.logits.push(batch.tokens.len() as u32);

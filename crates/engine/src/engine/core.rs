@@ -7,6 +7,7 @@ use super::drafts::Drafts;
 use super::out_of_memory::OutOfMemory;
 use super::scheduler::{Plan, Scheduler, StepSize};
 use super::sequence::{Completion, FinishReason, LaunchedRow, Request, RequestId};
+use super::state_pool::slots_for;
 use super::stats::{Stats, StepObserver, StepReport};
 use super::step_model::{Forward, StepModel, Ticket};
 use crate::model::ModelError;
@@ -33,8 +34,17 @@ pub struct EngineConfig {
     pub prefix_cache: bool,
     /// The beginning of all prompts, kept in the cache for good.
     pub pinned_prefix: Vec<u32>,
-    /// Tokens drafted from the prompt. Under [asynchronous scheduling](super::Properties::async_scheduling) there are none.
+    /// Tokens drafted from the prompt. There are none under [asynchronous scheduling](super::Properties::async_scheduling), nor
+    /// for a model with [recurrent states](super::Properties::states), which cannot take a token back.
     pub drafts: Drafts,
+}
+
+impl EngineConfig {
+    /// Slots of recurrent states for this engine, if its model has recurrent layers: one for each sequence, and some for
+    /// snapshots.
+    pub fn states(&self) -> usize {
+        slots_for(self.max_sequences)
+    }
 }
 
 /// Runs requests through a model, many at a time.
@@ -99,6 +109,11 @@ impl Engine {
             }
         }
         let properties = model.properties();
+        if properties.states == Some(0) {
+            return Err(EngineError::Config(
+                "a model with recurrent layers needs at least one state".into(),
+            ));
+        }
         let blocks = properties
             .blocks
             .map_or(config.blocks, |blocks| blocks.min(config.blocks));
@@ -198,7 +213,10 @@ impl Engine {
                 let size = self.scheduler.step_size();
                 match self.launch(&batch, size, started) {
                     Ok(step) => launched = Some(step),
-                    Err(ModelError::OutOfMemory(reason)) => too_large = Some((size, reason)),
+                    Err(ModelError::OutOfMemory(reason)) => {
+                        self.scheduler.lose_states();
+                        too_large = Some((size, reason));
+                    }
                     Err(error) => return Err(error.into()),
                 }
             }

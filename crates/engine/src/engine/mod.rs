@@ -19,6 +19,7 @@
 //! | `core`, `thread` | the loop of steps; a thread of its own for it |
 //! | `scheduler`, [`sequence`] | which tokens go through the model next; a request as it is worked on |
 //! | [`block_pool`] | which KV blocks are in use, which hold a known prefix |
+//! | `state_pool` | which slots hold recurrent states, live ones and snapshots |
 //! | [`step_model`] | what the engine needs of a model |
 //! | [`sampler`], [`random`], [`logprobs`] | tokens chosen from logits, by random numbers of the request's key |
 //! | [`guide`] | what steers a generation |
@@ -36,6 +37,7 @@ pub mod random;
 pub mod sampler;
 mod scheduler;
 pub(crate) mod sequence;
+mod state_pool;
 pub mod stats;
 mod step_model;
 mod thread;

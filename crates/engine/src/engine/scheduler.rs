@@ -13,6 +13,7 @@ use super::core::EngineConfig;
 use super::drafts::{Drafting, Drafts};
 use super::sampler::RowRequest;
 use super::sequence::{Completion, FinishReason, LaunchedRow, Request, Sequence};
+use super::state_pool::StatePool;
 use super::step_model::Properties;
 use crate::model::batch::StepBatch;
 
@@ -72,6 +73,10 @@ pub(super) struct Scheduler {
     leaving: Vec<BlockId>,
     /// Hashes of blocks that stay in the cache once they are computed.
     pinned: HashSet<BlockHash>,
+    /// Recurrent states, if the model has recurrent layers.
+    states: Option<StatePool>,
+    /// Hashes of the last pinned blocks, whose snapshots stay too.
+    pinned_ends: Vec<BlockHash>,
     /// Blocks kept free when a sequence is admitted beside others, so that those can grow without preemption.
     watermark: usize,
     /// The most blocks that any request so far may need.
@@ -93,10 +98,12 @@ impl Scheduler {
             short_context,
             lazy_cache,
             async_scheduling,
+            states,
             ..
         } = properties;
-        // How many drafts are accepted is not known yet when the next step is planned.
-        let drafts = if async_scheduling {
+        // How many drafts are accepted is not known yet when the next step is planned, and a recurrent state that has taken in
+        // one which is not cannot go back.
+        let drafts = if async_scheduling || states.is_some() {
             Drafts::Off
         } else {
             config.drafts
@@ -109,9 +116,9 @@ impl Scheduler {
         };
         // Long sequences have other keys and values, so the pinned prefix has blocks of its own for them.
         let long = short_context.map(|_| Some(BlockHash::LONG));
-        let pinned = std::iter::once(None)
+        let pinned: Vec<_> = std::iter::once(None)
             .chain(long)
-            .flat_map(|root| BlockHash::chain_all(root, pinned, config.block_size))
+            .map(|root| BlockHash::chain_all(root, pinned, config.block_size))
             .collect();
         Self {
             token_budget: config.token_budget.max(config.max_sequences),
@@ -124,7 +131,12 @@ impl Scheduler {
             waiting: VecDeque::new(),
             running: Vec::new(),
             leaving: Vec::new(),
-            pinned,
+            states: states.map(StatePool::new),
+            pinned_ends: pinned
+                .iter()
+                .filter_map(|hashes| hashes.last().copied())
+                .collect(),
+            pinned: pinned.into_iter().flatten().collect(),
             largest_need: 0,
             admissions: 0,
             preemptions: 0,
@@ -223,8 +235,11 @@ impl Scheduler {
     pub(super) fn schedule(&mut self, may_preempt: bool) -> Plan {
         for sequence in &mut self.running {
             sequence.schedule(0);
+            if let (Some(states), Some(slot)) = (&mut self.states, sequence.take_save()) {
+                states.free(slot);
+            }
         }
-        self.restart_outgrown();
+        self.restart();
         let preemptions = self.preemptions;
         let mut budget = self.token_budget;
         for decoding in [true, false] {
@@ -237,6 +252,7 @@ impl Scheduler {
             self.admit(&mut budget);
         }
         self.draft(budget);
+        self.plan_snapshots();
         let mut batch = StepBatch::default();
         for sequence in self.scheduled() {
             sequence.pack(&mut batch);
@@ -304,12 +320,35 @@ impl Scheduler {
         size
     }
 
-    /// Requeues running sequences that have outgrown the short context, to be recomputed as long ones; they go to the front
-    /// of the queue. One with a step in flight waits for that first.
-    fn restart_outgrown(&mut self) {
+    /// Has the planned step save the states that are wanted where its rows end, as far as there are slots.
+    fn plan_snapshots(&mut self) {
+        let Some(states) = &mut self.states else {
+            return;
+        };
+        for sequence in &mut self.running {
+            let wanted = sequence.wanted_snapshot();
+            if let Some(slot) = wanted.and_then(|name| states.take_saving(name)) {
+                sequence.save_to(slot);
+            }
+        }
+    }
+
+    /// Gives up the recurrent states of the sequences in the planned step, which failed.
+    pub(super) fn lose_states(&mut self) {
+        for sequence in &mut self.running {
+            if sequence.scheduled() > 0 {
+                sequence.lose_state();
+            }
+        }
+    }
+
+    /// Requeues running sequences that must be computed anew: that have outgrown the short context, to be recomputed as long
+    /// ones, or whose recurrent state has taken in too much. They go to the front of the queue. One with a step in flight waits
+    /// for that first.
+    fn restart(&mut self) {
         for index in (0..self.running.len()).rev() {
             let sequence = &self.running[index];
-            if !sequence.is_launched() && sequence.has_outgrown() {
+            if !sequence.is_launched() && sequence.must_restart() {
                 let sequence = self.running.remove(index);
                 self.requeue(sequence);
             }
@@ -319,6 +358,7 @@ impl Scheduler {
     /// Releases a sequence's blocks and puts it at the front of the queue.
     fn requeue(&mut self, mut sequence: Sequence) {
         self.pool.release_all(sequence.take_blocks());
+        give_back(&mut self.states, &mut sequence);
         sequence.restart();
         self.waiting.push_front(sequence);
     }
@@ -329,9 +369,12 @@ impl Scheduler {
         let mut index = 0;
         while let Some(sequence) = self.running.get(index) {
             let pending = sequence.pending();
-            let tokens = pending.min(*budget).min(self.max_prefill_chunk);
+            let tokens = pending
+                .min(*budget)
+                .min(self.max_prefill_chunk)
+                .min(sequence.to_border());
             let wanted =
-                (pending == 1) == decoding && !sequence.is_complete() && !sequence.has_outgrown();
+                (pending == 1) == decoding && !sequence.is_complete() && !sequence.must_restart();
             if sequence.scheduled() > 0 || !wanted || tokens == 0 {
                 index += 1;
                 continue;
@@ -379,7 +422,7 @@ impl Scheduler {
         let mut computing: HashSet<BlockHash> = HashSet::new();
         for sequence in &self.running {
             if sequence.pending() > 1 || sequence.is_launched() {
-                computing.extend(sequence.unpublished());
+                computing.extend(sequence.shareable());
             }
         }
         let mut index = 0;
@@ -389,13 +432,24 @@ impl Scheduler {
         {
             let sequence = &self.waiting[index];
             let reusable = sequence.reusable();
-            let found: Vec<_> = reusable
+            let mut found: Vec<_> = reusable
                 .iter()
                 .map_while(|&hash| self.pool.find(hash))
                 .collect();
+            let cached = found.len();
+            let mut source = None;
+            // What it would go on from: the next block, or with a recurrent state any snapshot after the last that there is.
+            let mut next = cached..reusable.len().min(cached + 1);
+            if let Some(states) = &self.states {
+                let snapshot = |blocks: &usize| states.find(reusable[blocks - 1]);
+                let blocks = (1..=cached).rev().find(|blocks| snapshot(blocks).is_some());
+                source = blocks.as_ref().and_then(snapshot);
+                found.truncate(blocks.unwrap_or(0));
+                next = found.len()..reusable.len();
+            }
             // Without a prefix cache there is nothing to wait for.
-            let next = reusable.get(found.len());
-            if self.pool.caching() && next.is_some_and(|hash| computing.contains(hash)) {
+            let mut next = reusable[next].iter();
+            if self.pool.caching() && next.any(|hash| computing.contains(hash)) {
                 index += 1;
                 continue;
             }
@@ -410,21 +464,41 @@ impl Scheduler {
             if self.pool.free() - found_free < need + reserve {
                 return;
             }
+            let mut slot = None;
+            if let Some(states) = &mut self.states {
+                if let Some(source) = source {
+                    states.retain(source);
+                }
+                slot = states.take_live();
+                if slot.is_none() {
+                    if let Some(source) = source {
+                        states.release(source);
+                    }
+                    return;
+                }
+            }
             let Some(mut sequence) = self.waiting.remove(index) else {
                 return;
             };
             for &block in &found {
                 self.pool.retain(block);
             }
+            let junction = (cached > found.len()).then_some(cached);
             sequence.admit(self.admissions, found);
+            if let Some(slot) = slot {
+                let pinned_end = |hash: &BlockHash| self.pinned_ends.contains(hash);
+                let caching = self.pool.caching();
+                sequence.admit_state(slot, source, pinned_end, junction, caching);
+            }
             self.admissions += 1;
             // `need` blocks are free: counted above, after taking the found ones out.
             for block in (0..need).map_while(|_| self.pool.allocate()) {
                 sequence.add_block(block);
             }
-            sequence.schedule(sequence.pending().min(*budget).min(self.max_prefill_chunk));
+            let tokens = sequence.pending().min(*budget).min(self.max_prefill_chunk);
+            sequence.schedule(tokens.min(sequence.to_border()));
             *budget -= sequence.scheduled();
-            computing.extend(sequence.unpublished());
+            computing.extend(sequence.shareable());
             self.running.push(sequence);
         }
     }
@@ -458,6 +532,10 @@ impl Scheduler {
             if let Some(row) = sequence.launch(choosing, late) {
                 choosing += row.choices as u32;
                 rows.push(row);
+                // Steps are computed in order, so what later ones write is no concern of this one.
+                if let (Some(states), Some(source)) = (&mut self.states, sequence.take_source()) {
+                    states.release(source);
+                }
             }
         }
         rows
@@ -481,6 +559,9 @@ impl Scheduler {
         for row in rows {
             let number = chosen;
             chosen += row.choices;
+            if let (Some(states), Some((slot, name))) = (&mut self.states, row.save) {
+                states.publish(slot, name, self.pinned_ends.contains(&name));
+            }
             // Rows and running sequences are both in the order of admission.
             let before = |sequence: &Sequence| sequence.admission() < row.admission;
             while self.running.get(index).is_some_and(before) {
@@ -519,6 +600,7 @@ impl Scheduler {
             }
             if let Some(reason) = ended {
                 let mut sequence = self.running.remove(index);
+                give_back(&mut self.states, &mut sequence);
                 if sequence.is_launched() {
                     self.leaving.extend(sequence.take_blocks());
                 } else {
@@ -539,6 +621,9 @@ impl Scheduler {
         while !self.running.is_empty() {
             self.preempt_newest();
         }
+        if let Some(states) = &mut self.states {
+            states.free_saving();
+        }
         let leaving = std::mem::take(&mut self.leaving);
         self.pool.release_all(leaving);
     }
@@ -554,6 +639,8 @@ impl Scheduler {
         self.preempt_all();
         let pool = BlockPool::new(blocks, self.pool.block_size(), self.pool.caching());
         self.pool = pool.lazy(self.pool.is_lazy());
+        let slots = self.states.as_ref().map(StatePool::len);
+        self.states = slots.map(StatePool::new);
         self.watermark = watermark(&self.pool);
     }
 
@@ -584,6 +671,21 @@ impl Scheduler {
             self.preempt_newest();
         }
         self.pool.retire(surplus);
+    }
+}
+
+/// Takes back the slots of a sequence's recurrent state. A step in flight that still writes to one of them is computed before
+/// whatever is launched next.
+fn give_back(states: &mut Option<StatePool>, sequence: &mut Sequence) {
+    let Some((states, state)) = states.as_mut().zip(sequence.take_state()) else {
+        return;
+    };
+    states.free(state.slot);
+    if let Some(slot) = state.save {
+        states.free(slot);
+    }
+    if let Some(source) = state.source {
+        states.release(source);
     }
 }
 

@@ -8,8 +8,9 @@ use super::drafts::{Depth, Draft, Lookup};
 use super::guide::{Allowed, Guide, Next, Then};
 use super::logprobs::TokenLogprobs;
 use super::sampler::{Choices, Chosen, RowRequest, Sampling};
+use super::state_pool::StateId;
 use super::stats::Timing;
-use crate::model::batch::{BatchRow, StepBatch};
+use crate::model::batch::{BatchRow, RowState, StateStart, StepBatch};
 
 /// The caller's id of a request, returned with its completion.
 pub type RequestId = u64;
@@ -122,6 +123,8 @@ pub(super) struct Sequence {
     ended: Option<FinishReason>,
     /// Blocks that hold `computed + scheduled` tokens, and the drafts.
     blocks: Vec<BlockId>,
+    /// Its recurrent state while it runs, if the model has recurrent layers.
+    state: Option<LiveState>,
     /// Whether its positions are encoded as those of a long sequence.
     long: bool,
     /// Names of the full blocks of `tokens`.
@@ -136,6 +139,20 @@ pub(super) struct Sequence {
     timing: Timing,
 }
 
+/// The recurrent state of a running sequence.
+pub(super) struct LiveState {
+    pub(super) slot: StateId,
+    /// Tokens that it has taken in, or will have when the launched steps are done. More than the sequence's `computed` where
+    /// tokens were taken back: then the state is of no use any more.
+    taken_in: usize,
+    /// The snapshot it starts from, until a step with its first tokens was launched.
+    pub(super) source: Option<StateId>,
+    /// How many tokens it has taken in where a snapshot is wanted, ascending; ends of blocks.
+    borders: Vec<usize>,
+    /// The slot that the planned step copies it to.
+    pub(super) save: Option<StateId>,
+}
+
 /// A sequence's row in a launched step.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LaunchedRow {
@@ -147,6 +164,8 @@ pub(super) struct LaunchedRow {
     end: usize,
     /// How many tokens the step chooses: its next one, and one after each draft.
     pub(super) choices: usize,
+    /// The slot that the step copies the sequence's recurrent state to, and the snapshot's name.
+    pub(super) save: Option<(StateId, BlockHash)>,
 }
 
 impl Sequence {
@@ -171,6 +190,7 @@ impl Sequence {
             choices: None,
             ended: None,
             blocks: Vec::new(),
+            state: None,
             long,
             hashes: BlockHash::chain_all(root(long), &request.prompt, block_size),
             published: 0,
@@ -273,6 +293,12 @@ impl Sequence {
         !self.long && self.short_context.is_some_and(short) && !self.is_complete()
     }
 
+    /// Whether it has to be computed anew, as it has outgrown its encoding or its recurrent state has taken in too much.
+    pub(super) fn must_restart(&self) -> bool {
+        let rewound = |state: &LiveState| state.taken_in > self.computed;
+        self.has_outgrown() || (self.state.as_ref().is_some_and(rewound) && !self.is_complete())
+    }
+
     /// Its place in the order of admissions.
     pub(super) fn admission(&self) -> u64 {
         self.admission
@@ -296,6 +322,91 @@ impl Sequence {
         self.blocks = found;
         self.cached_tokens.get_or_insert(self.computed);
         self.timing.admitted.get_or_insert_with(Instant::now);
+    }
+
+    /// Gives an admitted sequence the slot of its recurrent state, which starts as a copy of `source`. Snapshots are wanted at
+    /// the end of its last pinned block, at `junction`, where others went on otherwise, and at the end of its prompt's last
+    /// block, for sequences with the same prompt; none unless prefixes are `cached`.
+    pub(super) fn admit_state(
+        &mut self,
+        slot: StateId,
+        source: Option<StateId>,
+        pinned_end: impl Fn(&BlockHash) -> bool,
+        junction: Option<usize>,
+        cached: bool,
+    ) {
+        let pinned = self.hashes.iter().position(pinned_end).map(|at| at + 1);
+        let prompt = (self.request.prompt.len() - 1) / self.block_size;
+        let borders = [pinned, junction, Some(prompt)].into_iter().flatten();
+        let mut borders: Vec<usize> = borders
+            .map(|blocks| blocks * self.block_size)
+            .filter(|&border| cached && border > self.computed)
+            .collect();
+        borders.sort_unstable();
+        borders.dedup();
+        self.state = Some(LiveState {
+            slot,
+            taken_in: self.computed,
+            source,
+            borders,
+            save: None,
+        });
+    }
+
+    /// The most tokens that its next step may take: up to where a snapshot of its recurrent state is wanted.
+    pub(super) fn to_border(&self) -> usize {
+        self.state
+            .as_ref()
+            .and_then(|state| state.borders.iter().find(|&&border| border > self.computed))
+            .map_or(usize::MAX, |border| border - self.computed)
+    }
+
+    /// The name of the snapshot that is wanted where the planned step ends.
+    pub(super) fn wanted_snapshot(&self) -> Option<BlockHash> {
+        let (state, end) = (self.state.as_ref()?, self.computed + self.scheduled);
+        let wanted = self.scheduled > 0 && state.borders.contains(&end);
+        wanted.then(|| self.hashes[end / self.block_size - 1])
+    }
+
+    /// Has the planned step copy its recurrent state to `slot`.
+    pub(super) fn save_to(&mut self, slot: StateId) {
+        if let Some(state) = &mut self.state {
+            state.save = Some(slot);
+        }
+    }
+
+    /// The slot that a planned step, which was not launched, would have saved to.
+    pub(super) fn take_save(&mut self) -> Option<StateId> {
+        self.state.as_mut()?.save.take()
+    }
+
+    /// The snapshot that it started from, now that its first step was launched.
+    pub(super) fn take_source(&mut self) -> Option<StateId> {
+        self.state.as_mut()?.source.take()
+    }
+
+    /// Gives up its recurrent state: a step that failed may have changed it.
+    pub(super) fn lose_state(&mut self) {
+        if let Some(state) = &mut self.state {
+            state.taken_in = usize::MAX;
+        }
+    }
+
+    /// Takes its recurrent state, whose slots are to be given back.
+    pub(super) fn take_state(&mut self) -> Option<LiveState> {
+        self.state.take()
+    }
+
+    /// Names of what is being computed for it that others may go on from: blocks, or with a recurrent state the snapshots.
+    pub(super) fn shareable(&self) -> impl Iterator<Item = BlockHash> {
+        let borders = self.state.iter().flat_map(|state| &state.borders);
+        let snapshots = borders.map(|border| self.hashes[border / self.block_size - 1]);
+        let blocks = if self.state.is_some() {
+            &[]
+        } else {
+            self.unpublished()
+        };
+        blocks.iter().copied().chain(snapshots)
     }
 
     /// KV blocks it lacks for `tokens` more computed tokens.
@@ -353,6 +464,15 @@ impl Sequence {
             context_len: end,
             blocks: blocks.to_vec(),
             long: self.long,
+            state: self.state.as_ref().map(|state| RowState {
+                slot: state.slot,
+                start: match state.source {
+                    Some(source) => StateStart::Copy(source),
+                    None if self.computed == 0 => StateStart::Zero,
+                    None => StateStart::Continue,
+                },
+                save: state.save,
+            }),
         });
         for position in self.computed..end {
             let draft = || self.draft.tokens.get(position - self.tokens.len());
@@ -416,8 +536,13 @@ impl Sequence {
             return None;
         }
         let choices = self.choices();
+        let name = self.wanted_snapshot();
         self.computed += std::mem::take(&mut self.scheduled);
         self.launched += 1;
+        let save = self.take_save().zip(name);
+        if let Some(state) = &mut self.state {
+            state.taken_in = self.computed;
+        }
         if choices > 0 {
             self.awaiting += 1;
             self.last_row = row;
@@ -428,6 +553,7 @@ impl Sequence {
             round: self.round,
             end: self.computed,
             choices,
+            save,
         })
     }
 
@@ -440,6 +566,9 @@ impl Sequence {
     ) -> bool {
         let is_wanted = row.choices > 0 && row.round == self.round;
         self.launched -= 1;
+        if let Some(state) = &mut self.state {
+            state.borders.retain(|&border| border > row.end);
+        }
         self.awaiting -= usize::from(is_wanted);
         // Fewer than were launched if a token was taken back meanwhile.
         self.publish(row.end.min(self.computed), publish);
@@ -544,7 +673,7 @@ impl Sequence {
 
     /// Resets it so that everything is recomputed, as a long sequence if it has become one. It must hold no blocks.
     pub(super) fn restart(&mut self) {
-        debug_assert!(self.blocks.is_empty() && !self.is_launched());
+        debug_assert!(self.blocks.is_empty() && self.state.is_none() && !self.is_launched());
         (self.computed, self.scheduled, self.published) = (0, 0, 0);
         self.draft.tokens.clear();
         if self.has_outgrown() {

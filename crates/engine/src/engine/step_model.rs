@@ -37,6 +37,9 @@ pub struct Properties {
     /// `LongRoPE`. For a token chosen after more tokens than that, all of them are encoded in the second way
     /// ([`BatchRow::long`](crate::model::BatchRow::long)), so a sequence that outgrows this length is recomputed once.
     pub short_context: Option<usize>,
+    /// Slots for recurrent states, if the model has recurrent layers: then each row of a step says what becomes of its state
+    /// ([`BatchRow::state`](crate::model::BatchRow::state)). A step that failed may have changed the states of its rows.
+    pub states: Option<usize>,
 }
 
 /// A model with its KV cache, run step by step.

@@ -35,6 +35,31 @@ pub struct BatchRow {
     /// Whether the sequence, with its known tokens of later steps, is longer than the model's original context, if that
     /// changes how its positions are encoded.
     pub long: bool,
+    /// The sequence's recurrent state, if the model has recurrent layers.
+    pub state: Option<RowState>,
+}
+
+/// What a row does with recurrent states; slots are numbered from 0 in each recurrent layer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RowState {
+    /// The slot of the sequence's state, which has taken in the tokens before the row's first once [`Self::start`] was done,
+    /// and all of the row's after the step.
+    pub slot: u32,
+    /// How it begins.
+    pub start: StateStart,
+    /// A slot that gets a copy of the state after the row's last token.
+    pub save: Option<u32>,
+}
+
+/// What is in a row's slot of recurrent state before its first token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StateStart {
+    /// The state before any token.
+    Zero,
+    /// A copy of this slot, a snapshot.
+    Copy(u32),
+    /// What the step before left there.
+    Continue,
 }
 
 impl StepBatch {
@@ -103,5 +128,47 @@ impl StepBatch {
             ));
         }
         Ok(())
+    }
+
+    /// Checks what rows do with recurrent states against a model that has `slots` of them: each row has a slot, of its own,
+    /// and begins with the state before any token exactly if it has a sequence's first token.
+    ///
+    /// # Errors
+    /// [`ModelError::Batch`] with the first row that does not fit.
+    pub fn validate_states(&self, slots: usize) -> Result<(), ModelError> {
+        let mut written = vec![false; slots];
+        for (index, row) in self.rows.iter().enumerate() {
+            let Some(state) = row.state else {
+                return Err(ModelError::Batch(format!("row {index} has no state")));
+            };
+            let source = match state.start {
+                StateStart::Copy(source) => Some(source),
+                StateStart::Zero | StateStart::Continue => None,
+            };
+            let fresh = row.context_len == row.query_len;
+            let in_range = |slot: u32| (slot as usize) < slots;
+            let targets = [Some(state.slot), state.save].into_iter().flatten();
+            let fits = source.into_iter().chain(targets.clone()).all(in_range)
+                && fresh == (state.start == StateStart::Zero)
+                && targets
+                    .clone()
+                    .all(|slot| !std::mem::replace(&mut written[slot as usize], true));
+            if !fits {
+                return Err(ModelError::Batch(format!(
+                    "row {index} with {} tokens before it does not fit {slots} states: {state:?}",
+                    row.context_len.saturating_sub(row.query_len)
+                )));
+            }
+        }
+        let sources = self.rows.iter().filter_map(|row| match row.state?.start {
+            StateStart::Copy(source) => Some(source),
+            StateStart::Zero | StateStart::Continue => None,
+        });
+        match sources.into_iter().find(|&source| written[source as usize]) {
+            Some(source) => Err(ModelError::Batch(format!(
+                "state {source} is read and written in one step"
+            ))),
+            None => Ok(()),
+        }
     }
 }

@@ -42,7 +42,7 @@ pub(crate) mod rope;
 mod shard;
 mod tensor_reader;
 
-pub use batch::{BatchRow, StepBatch};
+pub use batch::{BatchRow, RowState, StateStart, StepBatch};
 pub use decoder::Decoder;
 pub use device::{CurrentOnDrop, DeviceChoice, describe as describe_device};
 pub use error::ModelError;

@@ -61,6 +61,7 @@ impl StepModel for CudaSteps {
             blocks: Some(self.decoder.blocks()),
             lazy_cache: false,
             short_context: self.decoder.config().rope.short_context(),
+            states: None,
         }
     }
 

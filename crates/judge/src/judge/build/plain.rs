@@ -118,6 +118,7 @@ impl LogitsModel for PagedDecoder {
             blocks: self.attention.as_ref().map(|cache| cache.blocks()),
             lazy_cache: self.decoder.device().is_cpu(),
             short_context: self.decoder.config().rope.short_context(),
+            states: None,
         }
     }
 

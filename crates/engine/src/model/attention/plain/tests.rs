@@ -12,6 +12,7 @@ fn batch() -> StepBatch {
             context_len: first + query_len,
             blocks: blocks.to_vec(),
             long: false,
+            state: None,
         });
         for position in first..first + query_len {
             batch.tokens.push(1);

@@ -168,6 +168,7 @@ mod tests {
                 context_len: *context_len,
                 blocks: blocks.to_vec(),
                 long: false,
+                state: None,
             });
         }
         batch.validate(16, 100).unwrap();

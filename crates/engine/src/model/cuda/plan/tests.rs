@@ -33,6 +33,7 @@ fn step(rows: &[(usize, usize, Vec<u32>)], block_size: usize) -> StepBatch {
             context_len: *context_len,
             blocks: blocks.clone(),
             long: false,
+            state: None,
         });
     }
     batch.validate(block_size, usize::MAX).unwrap();
