@@ -30,7 +30,7 @@ export default async function label({ juror, folder, check, open, PHONE, fits, s
     const file = join(folder, `by-${annotator}.jsonl`);
     const lines = existsSync(file) ? readFileSync(file, "utf8").split("\n").slice(0, -1).map((line) => JSON.parse(line)) : [];
     if (!lines.every((line, at) => line.id === ids[at] && line.annotator === annotator)) throw new Error(`labels of ${annotator} are of other rows`);
-    return lines.map((line) => (line.process ? "t" : line.outcome ? "p" : "f") + (line.note ? ` ${line.note}` : ""));
+    return lines.map((line) => (line.outcome ? (line.process ? "t" : "p") : line.process ? "d" : "f") + (line.note ? ` ${line.note}` : ""));
   };
   /// Does something, and waits for the page that follows; what the file said when the browser asked for that page.
   const after = async (annotator, page, act) => {
@@ -50,7 +50,13 @@ export default async function label({ juror, folder, check, open, PHONE, fits, s
   check("nothing is there to be undone", (await desk.page.locator("button[value=u]").count()) === 0);
   check("nothing that a judge says is shown before", !(await desk.page.locator("body").innerText()).includes("derivation "));
   check("t is on disk", (await press("t")) === "t");
-  check("what the judges say is shown after", await desk.page.locator("section .record").isVisible());
+  const verdicts = desk.page.locator("section .record .verdicts");
+  const said = await verdicts.innerText();
+  check("what each judge says is in sight after", ["label", "small.jsonl", "large.jsonl"].every((name) => said.includes(name)));
+  const apart = async (page) => page.evaluate(() => document.querySelector(".above").getBoundingClientRect().bottom <= document.querySelector("form.keys").getBoundingClientRect().top + 0.5);
+  check("the keys cover no text", await apart(desk.page));
+  await desk.page.keyboard.press("PageDown");
+  check("nor after scrolling", await apart(desk.page));
   await shot(desk.page, "label-second");
   check("f is on disk", (await press("f")) === "t, f");
   await desk.page.keyboard.press("x");
@@ -102,7 +108,7 @@ export default async function label({ juror, folder, check, open, PHONE, fits, s
   await phone.page.waitForLoadState("networkidle");
   check("a double click says one thing", keys("ben").join(", ") === "p, t");
   for (let at = 2; at < ids.length; at += 1) {
-    await tap("tfp"[at % 3]);
+    await tap("tfpd"[at % 4]);
     await fits(phone.page, `label ${at + 1}`);
   }
   check("all are labelled", (await phone.page.locator("main").innerText()) === "All are labelled.");

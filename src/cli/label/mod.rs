@@ -86,6 +86,7 @@ Keys:
   t  right: final answer and derivation
   f  wrong final answer
   p  right final answer, flawed derivation (a lucky guess)
+  d  wrong final answer, sound derivation (a slip at the end)
   n  write a note for the label that follows
   s  skip for now    u  undo    q  quit
 

@@ -139,13 +139,20 @@ pub(super) fn run(
                 writeln!(out, "\n{done} of {all} are labelled; {goes_on}").or_fail()?;
                 return Ok(DONE);
             }
-            Command::Unknown => writeln!(out, "keys: {KEYS}").or_fail()?,
+            Command::Unknown => writeln!(out, "keys: {}", keys_in_words()).or_fail()?,
             Command::Interrupt => return Ok(INTERRUPTED),
         }
     }
 }
 
-const KEYS: &str = "t right, answer and derivation · f wrong answer · p right answer, flawed derivation · n note · s skip · u undo · q quit";
+/// The keys with their meanings, in a line.
+fn keys_in_words() -> String {
+    let answers = Said::ALL.map(|said| format!("{} {}", said.key(), said.words()));
+    format!(
+        "{} · n note · s skip · u undo · q quit",
+        answers.join(" · ")
+    )
+}
 
 /// Shows a sample.
 fn show(
@@ -170,7 +177,7 @@ fn show(
         writeln!(out).or_fail()?;
         tell_verdicts(out, session, sample)?;
     }
-    table::write_text(out, KEYS)
+    table::write_text(out, &keys_in_words())
 }
 
 /// Tells what the judges say, and why the sample is asked for.

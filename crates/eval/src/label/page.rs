@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use super::{Said, Session, Shown};
 use crate::EvalError;
 use crate::report::page::{STYLE, render};
-use crate::report::record::{Article, Judgement, Text};
+use crate::report::record::{Answers, Article, Judgement, Text};
 use crate::view::VIEW_STYLE;
 use juror_base::threads::lock;
 use juror_data::Sample;
@@ -168,25 +168,36 @@ fn page(app: &App) -> Result<String, String> {
     let session = &progress.session;
     let failed = |error: EvalError| error.to_string();
     let sample = session.current().map_err(failed)?;
-    let article = |sample: &Sample, anchor: &str, judged: bool, open: bool| {
-        let shown = if judged {
+    let html = |record: Article| record.html().map_err(|error| format!("{error:#}"));
+    let asked = sample.as_ref().map(|sample| {
+        let shown = if app.show_verdict {
             session.verdicts(&sample.id).map_err(failed)?
         } else {
             Vec::new()
         };
-        let record = Article {
-            anchor: anchor.to_owned(),
+        let text = |text: &str| (!text.is_empty()).then(|| Text::whole(text));
+        let html = html(Article {
+            anchor: "asked".to_owned(),
             folds: true,
-            ..record(sample, &shown, open)
-        };
-        record.html().map_err(|error| format!("{error:#}"))
-    };
-    let asked = sample.as_ref().map(|sample| {
-        let html = article(sample, "asked", app.show_verdict, true)?;
+            question: text(&sample.question),
+            reference: text(&sample.reference_answer),
+            response: text(&sample.student_answer),
+            ..verdicts(sample, &shown)
+        })?;
         Ok::<Value, String>(json!({"article": html}))
     });
+    // The verdicts on the last sample, without its texts: those of the next one are to be in sight.
     let last = progress.last.as_ref().map(|(sample, said)| {
-        let html = article(sample, "last", true, false)?;
+        let shown = session.verdicts(&sample.id).map_err(failed)?;
+        let html = html(Article {
+            anchor: "last".to_owned(),
+            label: Some(Answers {
+                process: said.process(),
+                outcome: Some(said.outcome()),
+                overall: Some(said.overall()),
+            }),
+            ..verdicts(sample, &shown)
+        })?;
         let reasons = session.reasons(sample).words().join(", ");
         Ok::<Value, String>(json!({"article": html, "said": said.words(), "reasons": reasons}))
     });
@@ -199,30 +210,20 @@ fn page(app: &App) -> Result<String, String> {
     render("label.html", values).map_err(|error| format!("{error:#}"))
 }
 
-/// A sample, with the judges' verdicts.
-fn record(sample: &Sample, shown: &[Shown], open: bool) -> Article {
-    let text = |text: &str| (!text.is_empty()).then(|| Text::whole(text));
+/// The judges' verdicts on a sample, open.
+fn verdicts(sample: &Sample, shown: &[Shown]) -> Article {
     let judgement = |shown: &Shown| {
-        let string = |key: &str| {
-            shown
-                .verdict
-                .get(key)
-                .and_then(Value::as_str)
-                .unwrap_or_default()
-        };
+        let reason = shown.verdict.get("reason").and_then(Value::as_str);
         Judgement {
-            reason: text(string("reason")),
+            reason: reason.filter(|reason| !reason.is_empty()).map(Text::whole),
             ..Judgement::of(&shown.judge, &shown.scored)
         }
     };
     Article {
         id: sample.id.clone(),
-        question: text(&sample.question),
-        reference: text(&sample.reference_answer),
-        response: text(&sample.student_answer),
         rules: shown.iter().find_map(|shown| shown.scored.rules),
         judgements: shown.iter().map(judgement).collect(),
-        open,
+        open: true,
         ..Article::default()
     }
 }

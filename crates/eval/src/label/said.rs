@@ -7,18 +7,28 @@ pub enum Said {
     Right,
     /// The final answer is wrong; the derivation is not judged.
     WrongAnswer,
+    /// The final answer is wrong, by a slip after a sound derivation.
+    SoundDerivation,
     /// The final answer is right but its derivation is not: a lucky guess.
     FlawedDerivation,
 }
 
 impl Said {
-    pub(crate) const ALL: [Self; 3] = [Self::Right, Self::WrongAnswer, Self::FlawedDerivation];
+    /// Every answer, in the order in which they are offered.
+    pub const ALL: [Self; 4] = [
+        Self::Right,
+        Self::WrongAnswer,
+        Self::FlawedDerivation,
+        Self::SoundDerivation,
+    ];
 
-    pub(crate) fn key(self) -> char {
+    /// The key that says so.
+    pub fn key(self) -> char {
         match self {
             Self::Right => 't',
             Self::WrongAnswer => 'f',
             Self::FlawedDerivation => 'p',
+            Self::SoundDerivation => 'd',
         }
     }
 
@@ -35,18 +45,19 @@ impl Said {
             Self::Right => "right, answer and derivation",
             Self::WrongAnswer => "wrong answer",
             Self::FlawedDerivation => "right answer, flawed derivation",
+            Self::SoundDerivation => "wrong answer, sound derivation",
         }
     }
 
     /// Whether the final answer is right.
     pub(crate) fn outcome(self) -> bool {
-        self != Self::WrongAnswer
+        matches!(self, Self::Right | Self::FlawedDerivation)
     }
 
-    /// Whether the derivation is right; unknown if the answer is wrong.
+    /// Whether the derivation is right; `None` where it was not judged.
     pub(crate) fn process(self) -> Option<bool> {
         match self {
-            Self::Right => Some(true),
+            Self::Right | Self::SoundDerivation => Some(true),
             Self::WrongAnswer => None,
             Self::FlawedDerivation => Some(false),
         }

@@ -47,7 +47,8 @@ pub(crate) fn with_interval(value: f64, interval: Option<Interval>) -> String {
     }
 }
 
-/// A sentence for each task in which a judge is not shown to be better than a constant answer.
+/// A sentence for each task in which a judge is not shown to be better than a constant answer: by which measure, and how many verdicts
+/// are missing, which count as wrong.
 pub fn no_better(evaluation: &Evaluation) -> Vec<String> {
     let sentence = |(task, no_better): (&_, &NoBetter)| {
         let scores = evaluation.all.tasks.get(task)?;
@@ -56,8 +57,17 @@ pub fn no_better(evaluation: &Evaluation) -> Vec<String> {
         } else {
             "no better than"
         };
+        let open: usize = scores.confusion.counts.iter().map(|row| row[2]).sum();
+        let open = match open {
+            0 => String::new(),
+            open => format!(
+                "; {} of {} have no verdict, and count as wrong",
+                grouped(open),
+                grouped(scores.confusion.all())
+            ),
+        };
         Some(format!(
-            "{}: {how} always {}: accuracy {} % against {} %",
+            "{}: by accuracy {how} always {}: {} % against {} %{open}",
             task.name(),
             no_better.than_always,
             share(Some(scores.accuracy)),

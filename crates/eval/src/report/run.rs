@@ -7,6 +7,15 @@ use chrono::{DateTime, Utc};
 
 use juror_data::journal::{begun, journal_path};
 
+/// The judge's name, as its journal has it; `None` without one.
+pub(crate) fn judge(verdicts: &Path) -> Option<String> {
+    let run = begun(&journal_path(verdicts))?;
+    Some(
+        run.model
+            .map_or_else(|| "rules".to_owned(), |model| model.name),
+    )
+}
+
 /// What is known of the run that wrote a file of verdicts: what its journal says of model, protocol, rules, reward and version, and the
 /// date of the file.
 pub(crate) fn words(verdicts: &Path) -> String {

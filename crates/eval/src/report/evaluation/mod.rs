@@ -124,7 +124,12 @@ pub fn html(contents: &Contents<'_>) -> Result<String, EvalError> {
     let style = format!("{STYLE}{}", rules(&facets));
     // What is known of each judge's run.
     let runs = names.iter().zip(contents.judges);
-    let runs = runs.map(|(name, judge)| Html::from_iter([name.clone(), run::words(judge.path)]));
+    let runs = runs.map(|(name, judge)| {
+        let file = Some(file_name(judge.path)).filter(|file| !name.contains(file));
+        let words = file.into_iter().chain([run::words(judge.path)]);
+        let words: Vec<String> = words.collect();
+        Html::from_iter([name.clone(), words.join(" · ")])
+    });
     debug_assert!(first.verdicts.scored.len() >= shown.count);
     let left_out = found.all.len() - shown.count;
     let page = context! {
@@ -161,22 +166,29 @@ fn rules(facets: &[Facet]) -> String {
     rules
 }
 
-/// The judges' names: those of their files, or the whole paths if two files have the same name.
+/// The judges' names, each of one judge: as its journal has it, where that is not beside the verdicts the name of their file; where two are the
+/// same, with the file, or with its path.
 fn names(judges: &[JudgeResults<'_>]) -> Vec<String> {
-    let short = |one: &JudgeResults<'_>| {
-        let name = one.path.file_name().unwrap_or(one.path.as_os_str());
-        name.to_string_lossy().into_owned()
+    let with_file = |one: &JudgeResults<'_>, file: &str| {
+        run::judge(one.path).map_or_else(|| file.to_owned(), |name| format!("{name} ({file})"))
     };
-    let all: Vec<String> = judges.iter().map(short).collect();
-    let different: BTreeSet<&String> = all.iter().collect();
-    if different.len() == all.len() {
-        all
-    } else {
-        judges
-            .iter()
-            .map(|one| one.path.display().to_string())
-            .collect()
+    let tries: [&dyn Fn(&JudgeResults<'_>) -> String; 2] = [
+        &|one| run::judge(one.path).unwrap_or_else(|| file_name(one.path)),
+        &|one| with_file(one, &file_name(one.path)),
+    ];
+    for name in tries {
+        let all: Vec<String> = judges.iter().map(name).collect();
+        if all.iter().collect::<BTreeSet<_>>().len() == all.len() {
+            return all;
+        }
     }
+    let path = |one: &JudgeResults<'_>| with_file(one, &one.path.display().to_string());
+    judges.iter().map(path).collect()
+}
+
+fn file_name(path: &Path) -> String {
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    name.to_string_lossy().into_owned()
 }
 
 /// The records of a page.

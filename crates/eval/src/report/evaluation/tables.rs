@@ -150,58 +150,68 @@ fn notes(contents: &Contents<'_>, names: &[String]) -> Vec<String> {
     notes
 }
 
-/// The main figures.
+/// The main figures, each with a sentence on what it means.
 fn main(first: &JudgeResults<'_>) -> Vec<Html> {
     let all = &first.evaluation.all;
     let mut figures = Vec::new();
-    let mut add = |name: &str, value: String, unit: &str, detail: String| {
-        figures.push(context! { name, value, unit, detail });
+    let mut add = |name: &str, value: String, unit: &str, detail: String, meaning: &str| {
+        figures.push(context! { name, value, unit, detail, meaning });
     };
     let interval = |interval: Option<Interval>| {
         interval.map_or_else(String::new, |interval| format!("95 %: {}", range(interval)))
     };
-    let accuracy = |add: &mut dyn FnMut(&str, String, &str, String), task: Task, share: Share| {
-        let name = format!("{} accuracy", task.name());
+    for (at, (task, scores)) in all.tasks.iter().enumerate() {
+        if at > 0 && *task != Task::Outcome {
+            continue;
+        }
+        let task = task.name();
+        let accuracy = scores.accuracy;
         add(
-            &name,
-            percent(share.share),
+            &format!("{task} accuracy"),
+            percent(accuracy.share),
             "%",
-            interval(Some(share.interval)),
+            interval(Some(accuracy.interval)),
+            "How many verdicts say what the label says; a missing one is wrong.",
         );
-    };
-    let primary = all.tasks.iter().next();
-    if let Some((task, scores)) = primary {
-        accuracy(&mut add, *task, scores.accuracy);
-        if let Some(f1) = scores.f1 {
-            let name = format!("{} F1", task.name());
-            add(&name, percent(f1.value), "%", interval(f1.interval));
+        if let Some(f1) = scores.f1.filter(|_| at == 0) {
+            add(
+                &format!("{task} F1"),
+                percent(f1.value),
+                "%",
+                interval(f1.interval),
+                "Precision and recall of “true” in one figure: 0 for a judge that never says true.",
+            );
         }
     }
-    if let Some(scores) = all.tasks.get(&Task::Outcome)
-        && primary.is_some_and(|(task, _)| *task != Task::Outcome)
-    {
-        accuracy(&mut add, Task::Outcome, scores.accuracy);
-    }
     if let Some(lucky) = all.lucky_guesses {
-        let detail = format!(
-            "{} of {}, {}",
-            lucky.count,
-            lucky.all,
-            range(lucky.interval)
+        add(
+            "lucky guesses refused",
+            percent(lucky.share),
+            "%",
+            format!(
+                "{} of {}, {}",
+                lucky.count,
+                lucky.all,
+                range(lucky.interval)
+            ),
+            "Right answers by a flawed derivation that the judge did not pay.",
         );
-        add("lucky guesses refused", percent(lucky.share), "%", detail);
     }
     let preferences = first.evaluation.preferences.as_ref();
     if let Some(preference) = preferences.and_then(|preferences| preferences.all.as_ref()) {
         let right = preference.right;
-        let detail = format!(
-            "{} of {} questions, {}",
-            right.count,
-            right.all,
-            range(right.interval)
+        add(
+            "better response rated highest",
+            percent(right.share),
+            "%",
+            format!(
+                "{} of {} questions, {}",
+                right.count,
+                right.all,
+                range(right.interval)
+            ),
+            "How often the response that people prefer has the best verdict.",
         );
-        let name = "better response rated highest";
-        add(name, percent(right.share), "%", detail);
     }
     let without = all.verdicts - all.by_status.get(&Status::Ok).copied().unwrap_or_default();
     add(
@@ -209,14 +219,24 @@ fn main(first: &JudgeResults<'_>) -> Vec<Html> {
         percent(without as f64 / all.verdicts.max(1) as f64),
         "%",
         format!("{} of {}", grouped(without), grouped(all.verdicts)),
+        "Unreadable, unsure, too long, outside the judge's domain, or failed: no reward.",
     );
-    let median = format!("median {}", all.tokens.median);
-    let mean = format!("{:.0}", all.tokens.mean);
-    add("tokens for a verdict", mean, "", median);
+    add(
+        "tokens for a verdict",
+        format!("{:.0}", all.tokens.mean),
+        "",
+        format!("median {}", all.tokens.median),
+        "The mean of what the judge generated: most of a verdict's cost.",
+    );
     if let Some(rate) = first.verdicts_per_second {
         let digits = usize::from(rate < 100.0);
-        let rate = format!("{rate:.digits$}");
-        add("verdicts a second", rate, "", "of its run".to_owned());
+        add(
+            "verdicts a second",
+            format!("{rate:.digits$}"),
+            "",
+            "of its run".to_owned(),
+            "Over the whole run, loading left out.",
+        );
     }
     figures
 }
