@@ -29,6 +29,7 @@ mod named;
 
 mod chat_prompt;
 mod columns;
+mod content_part;
 mod error;
 mod input;
 pub mod journal;
@@ -54,6 +55,7 @@ mod verdict_lines;
 
 pub use chat_prompt::question as prompt_question;
 pub use columns::{ColumnError, ColumnMap, ColumnsUsed, Field, tally};
+pub use content_part::{ContentPart, REASONING};
 pub use error::{BadLines, DatasetError};
 pub use input::{
     LineLimit, Next, RowReader, Source, file_number, is_rows_file, read_text, sources,

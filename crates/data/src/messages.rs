@@ -7,6 +7,8 @@ use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+use super::content_part::{ContentPart, REASONING, TOOL_CALLS, TOOL_RESULTS, add};
+
 /// The known roles of messages.
 const ROLES: [&str; 8] = [
     "system",
@@ -38,13 +40,7 @@ struct Message {
 #[serde(untagged)]
 enum Content {
     Text(String),
-    Parts(Vec<Part>),
-}
-
-/// A part of a message: text, or something else.
-#[derive(Debug, Deserialize)]
-struct Part {
-    text: Option<String>,
+    Parts(Vec<Value>),
 }
 
 #[derive(Debug)]
@@ -54,6 +50,26 @@ pub(super) struct Messages(Vec<Message>);
 pub(super) struct Turn {
     pub(super) text: String,
     pub(super) what: Cow<'static, str>,
+}
+
+impl Turn {
+    /// A message's content, without the message: a JSON list of typed parts.
+    pub(super) fn of_parts(json: &str) -> Option<Self> {
+        let parts: Vec<Value> = serde_json::from_str(json).ok()?;
+        let are_typed = parts.iter().all(|part| part["type"].is_string());
+        let read = (are_typed && !parts.is_empty()).then(|| ContentPart::join(&parts));
+        let (text, left_out) = read?.ok()?;
+        let what = without("its text", &left_out);
+        Some(Self { text, what })
+    }
+}
+
+/// What was taken, and what of it was left out.
+fn without(taken: &'static str, left_out: &[&str]) -> Cow<'static, str> {
+    match left_out {
+        [] => taken.into(),
+        parts => format!("{taken}; its {} left out", parts.join(" and ")).into(),
+    }
 }
 
 impl Messages {
@@ -97,37 +113,43 @@ impl Messages {
     /// The question: the last turn of the user; if there are others before it, all of them as a [`conversation`]. The system
     /// prompt is for the model that answers, not part of the question.
     pub(super) fn question(&self) -> Result<Turn, String> {
-        let is_user = |message: &Message| matches!(message.role(), Some("user" | "human"));
+        let is_user = |message: &Message| {
+            matches!(message.role(), Some("user" | "human")) && !message.only(TOOL_RESULTS)
+        };
         let last = self.0.iter().rposition(is_user);
         let last = last.ok_or("chat messages without a turn of the user")?;
         let is_system = |message: &Message| matches!(message.role(), Some("system" | "developer"));
         let mut turns = Vec::new();
-        let (mut has_system, mut has_calls) = (false, false);
+        let mut left_out = Vec::new();
         for message in &self.0[..=last] {
             if is_system(message) {
-                has_system |= !message.is_blank();
+                if !message.is_blank() {
+                    add(&mut left_out, "system text");
+                }
             } else if message.calls_alone() {
-                has_calls = true;
+                add(&mut left_out, TOOL_CALLS);
             } else {
-                turns.push((message.role().unwrap_or_default(), message.text()?));
+                let (text, parts) = message.text()?;
+                for part in parts {
+                    add(&mut left_out, part);
+                }
+                if !message.only(TOOL_RESULTS) {
+                    turns.push((message.role().unwrap_or_default(), text));
+                }
             }
         }
         let after = self.0[last + 1..].iter();
         let answers = usize::from(self.0.last().is_some_and(Message::is_answer));
-        let is_one = turns.len() == 1;
-        let mut what = String::from(if is_one {
+        if after.len() > answers {
+            add(&mut left_out, "turns after it");
+        }
+        let mut what = String::from(if turns.len() == 1 {
             "last user turn"
         } else {
             "all turns up to the user's last"
         });
-        for (left_out, name) in [
-            (has_system, "system text"),
-            (has_calls, "tool calls"),
-            (after.len() > answers, "turns after it"),
-        ] {
-            if left_out {
-                what.extend(["; ", name, " left out"]);
-            }
+        for name in left_out {
+            what.extend(["; ", name, " left out"]);
         }
         Ok(Turn {
             text: conversation(&turns),
@@ -138,13 +160,14 @@ impl Messages {
     /// The response: the last turn, which must be the assistant's.
     pub(super) fn response(&self) -> Result<Turn, String> {
         match self.0.last() {
-            Some(message) if message.is_answer() => Ok(Turn {
-                text: message.text()?,
-                what: match (&message.reasoning_content, &message.reasoning) {
-                    (None, None) => "last assistant turn".into(),
-                    _ => "last assistant turn; its reasoning left out".into(),
-                },
-            }),
+            Some(message) if message.is_answer() => {
+                let (text, mut left_out) = message.text()?;
+                if message.reasoning_content.is_some() || message.reasoning.is_some() {
+                    add(&mut left_out, REASONING);
+                }
+                let what = without("last assistant turn", &left_out);
+                Ok(Turn { text, what })
+            }
             _ => Err("chat messages whose last turn is not the assistant's".to_owned()),
         }
     }
@@ -223,7 +246,10 @@ fn plain(message: Value) -> Value {
         Value::String(text) => Some(text.clone()),
         Value::Array(parts) => parts
             .iter()
-            .map(|part| part["text"].as_str())
+            .map(|part| match ContentPart::read(part) {
+                Ok(ContentPart::Text(text)) => Some(text),
+                _ => None,
+            })
             .collect::<Option<String>>(),
         _ => None,
     };
@@ -243,29 +269,33 @@ impl Message {
     }
 
     fn is_blank(&self) -> bool {
-        self.text().is_ok_and(|text| text.trim().is_empty())
+        self.text().is_ok_and(|(text, _)| text.trim().is_empty())
     }
 
     fn is_answer(&self) -> bool {
         matches!(self.role(), Some("assistant" | "gpt" | "model"))
     }
 
+    /// Whether the message has parts of this kind and no text.
+    fn only(&self, kind: &str) -> bool {
+        let text = self.text();
+        text.is_ok_and(|(text, left_out)| text.trim().is_empty() && left_out.contains(&kind))
+    }
+
     /// Whether the message calls tools and has no text.
     fn calls_alone(&self) -> bool {
         (self.tool_calls.is_some() || self.function_call.is_some())
             && (self.content().is_none() || self.is_blank())
+            || self.only(TOOL_CALLS)
     }
 
-    fn text(&self) -> Result<String, String> {
+    /// Its text, and what of its content is left out.
+    fn text(&self) -> Result<(String, Vec<&'static str>), String> {
         match self.content() {
-            Some(Content::Text(text)) => Ok(text.clone()),
-            Some(Content::Parts(parts)) => parts
-                .iter()
-                .map(|part| part.text.as_deref())
-                .collect::<Option<String>>()
-                .ok_or_else(|| {
-                    "chat messages with images or other parts that are no text".to_owned()
-                }),
+            Some(Content::Text(text)) => Ok((text.clone(), Vec::new())),
+            Some(Content::Parts(parts)) => {
+                ContentPart::join(parts).map_err(|why| format!("chat messages with {why}"))
+            }
             None => Err("a chat message without content".to_owned()),
         }
     }

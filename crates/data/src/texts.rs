@@ -598,6 +598,13 @@ impl Value<'_> {
                 }
                 Some(_) => "a list of chat messages",
                 None if field == Field::Id => "a list",
+                None if matches!(field, Field::Question | Field::Response)
+                    && let Some(content) = Turn::of_parts(json) =>
+                {
+                    read.texts.push(content.text);
+                    read.how = Some(content.what);
+                    return Ok(());
+                }
                 None => {
                     read.is_list = true;
                     for element in self.elements() {

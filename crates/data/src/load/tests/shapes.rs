@@ -309,6 +309,35 @@ fn rows_of_other_programs_are_recognised() {
             "{columns}"
         );
     }
+    // Thinking and tools are no part of what is said, in a message or without one; what was left out is said.
+    let parts = r#"[{"type": "reasoning", "text": "The answer is 5."}, {"type": "tool_use", "name": "f", "input": {}}, {"type": "output_text", "text": "r"}]"#;
+    let asked = r#"{"role": "user", "content": [{"type": "input_text", "text": "q"}]}"#;
+    let result = r#"{"role": "user", "content": [{"type": "tool_result", "content": "4"}]}"#;
+    for (row, response) in [
+        (
+            format!(
+                r#"{{"messages": [{asked}, {{"role": "assistant", "content": {parts}}}], "answer": "a"}}"#
+            ),
+            "messages (last assistant turn; its reasoning and tool calls left out)",
+        ),
+        (
+            format!(r#"{{"question": "q", "response": {parts}, "answer": "a"}}"#),
+            "response (its text; its reasoning and tool calls left out)",
+        ),
+        (
+            format!(
+                r#"{{"messages": [{asked}, {result}, {{"role": "assistant", "content": [{{"type": "text", "text": "r"}}]}}], "answer": "a"}}"#
+            ),
+            "messages (last assistant turn)",
+        ),
+    ] {
+        let (samples, columns) = read("rows.jsonl", &row);
+        assert_eq!(samples[0][..3].join("|"), "q|a|r", "{row}");
+        assert!(
+            columns.contains(&format!("response ← {response}")),
+            "{columns}"
+        );
+    }
     // What an engine was given is no question; what was taken off is said.
     let marked = r#"{"prompt": "<s>[INST] q [/INST]", "answer": "a", "outputs": [{"text": "r"}]}"#;
     let (samples, columns) = read("rows.jsonl", marked);
