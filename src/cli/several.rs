@@ -139,6 +139,7 @@ impl CascadeChoice {
 pub(super) struct PanelFile {
     #[serde(default)]
     pub(super) rule: PanelRule,
+    least_votes: Option<usize>,
     pub(super) judges: Vec<PanelJudge>,
 }
 
@@ -175,7 +176,17 @@ impl PanelFile {
         if panel.judges.len() < 2 {
             bail!("{}: a panel has two judges or more", at());
         }
-        for place in 0..panel.judges.len() {
+        let count = panel.judges.len();
+        if panel
+            .least_votes
+            .is_some_and(|least| !(1..=count).contains(&least))
+        {
+            bail!(
+                "{}: `least_votes` must be from 1 to {count}, the number of judges",
+                at()
+            );
+        }
+        for place in 0..count {
             let judge = &panel.judges[place];
             let given = if judge.name.is_empty() {
                 &judge.model
@@ -224,6 +235,7 @@ impl PanelFile {
             verdict.reward,
             verdict.require_process,
         )
+        .with_least_votes(self.least_votes)
     }
 
     /// The command line of each judge: this process's, with further options that take the place of those given before.

@@ -82,6 +82,57 @@ fn a_panel_decides_by_its_majority() {
 }
 
 #[test]
+fn too_few_votes_make_no_verdict() {
+    let folder = Folder::new();
+    folder.write("in.jsonl", rollouts(3));
+    let cut = |name: &str| {
+        format!(
+            "[[judges]]\nmodel = \"tiny\"\nname = \"{name}\"\noptions = [\"--free\", \"--max-new-tokens\", \"1\"]\n"
+        )
+    };
+    let whole = "[[judges]]\nmodel = \"tiny\"\n";
+    let judge = |name: &str, panel: String| {
+        folder.write("panel.toml", panel);
+        let out = format!("{name}.jsonl");
+        let ran = folder.run(&["judge", "in.jsonl", "-o", &out, "--panel", "panel.toml"]);
+        (ran, folder.lines(&out))
+    };
+    let (cut_a, cut_b) = (cut("cut-a"), cut("cut-b"));
+    for (name, panel, status) in [
+        ("majority", format!("{whole}{cut_a}{cut_b}"), "unsure"),
+        (
+            "unanimous",
+            format!("rule = \"unanimous\"\n{whole}{cut_a}"),
+            "unsure",
+        ),
+        (
+            "one",
+            format!("least_votes = 1\n{whole}{cut_a}{cut_b}"),
+            "ok",
+        ),
+    ] {
+        let (ran, verdicts) = judge(name, panel);
+        ran.expect(
+            if status == "ok" { 0 } else { 3 },
+            &["cut-a has not voted on every one of 3 verdicts: 3 unparsed"],
+        );
+        for verdict in verdicts {
+            assert_eq!(verdict["status"], status, "{verdict}");
+            assert_eq!(verdict["reward"].is_null(), status != "ok", "{verdict}");
+            assert_eq!(verdict["votes"][0]["status"], "ok");
+            if status == "unsure" {
+                let error = verdict["error"].as_str().unwrap();
+                assert!(
+                    error.starts_with("1 of ") && error.contains("cut-a is unparsed"),
+                    "{error}"
+                );
+                assert!(verdict["overall"].is_null() && verdict["process"].is_null());
+            }
+        }
+    }
+}
+
+#[test]
 fn a_panel_that_cannot_be_is_refused_before_it_begins() {
     let folder = Folder::new();
     folder.write("in.jsonl", rollouts(1));
@@ -90,6 +141,10 @@ fn a_panel_that_cannot_be_is_refused_before_it_begins() {
         ("[[judges]]\nmodel = 'tiny'\n", "two judges or more"),
         (two, "two judges are called `tiny`"),
         (&format!("{two}name = 'b'\nweight = 0\n"), "weight of `b`"),
+        (
+            &format!("least_votes = 3\n{two}name = 'b'\n"),
+            "`least_votes` must be from 1 to 2",
+        ),
         (
             &format!("{two}name = 'b'\nvotes = 2\n"),
             "unknown field `votes`",

@@ -139,6 +139,26 @@ fn a_panel_serves_what_it_writes_into_files() {
 }
 
 #[test]
+fn a_served_panel_needs_enough_votes_too() {
+    let folder = Folder::new();
+    folder.write(
+        "panel.toml",
+        "[[judges]]\nmodel = 'tiny'\n[[judges]]\nmodel = 'tiny'\nname = 'cut'\noptions = ['--free', '--max-new-tokens', '1']\n",
+    );
+    let server = Server::start(&folder, &["--panel", "panel.toml"]);
+    let body = json!({"samples": [sample(0)]});
+    let verdict = &server.post("/v1/judge", &body).ok()["verdicts"][0];
+    assert_eq!(verdict["status"], "unsure", "{verdict}");
+    assert!(verdict["reward"].is_null());
+    assert!(
+        verdict["error"]
+            .as_str()
+            .unwrap()
+            .starts_with("1 of 2 judges have voted, and 2 must: cut is unparsed")
+    );
+}
+
+#[test]
 fn commands_are_carried_out_by_all_one_after_another() {
     let folder = Folder::new();
     folder.write_model();

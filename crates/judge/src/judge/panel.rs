@@ -1,8 +1,11 @@
 //! Several judges on the same samples: what they say together, and how far they agree.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::calibration::Calibration;
+use super::completion::VerdictBuilder;
 use super::summary::Share;
 use super::{Judge, JudgeError};
 use crate::protocol::Yields;
@@ -65,6 +68,10 @@ pub struct Member {
 #[derive(Debug, Clone)]
 pub struct Panel {
     rule: PanelRule,
+    /// So many must vote; without a number, as is usual for the rule.
+    least_votes: Option<usize>,
+    /// For each judge how many of its verdicts were no vote, by their state.
+    silent: Vec<BTreeMap<Status, usize>>,
     members: Vec<Member>,
     policy: RewardPolicy,
     require_process: bool,
@@ -91,12 +98,64 @@ impl Panel {
         });
         Self {
             rule,
+            least_votes: None,
+            silent: vec![BTreeMap::new(); members.len()],
             policy: policy.unwrap_or(RewardPolicy::default_for(yields)),
             require_process,
             yields,
             agreement: Agreement::new(members.len()),
             members,
         }
+    }
+
+    /// The same, where so many votes make a verdict: with fewer it is [`Status::Unsure`]. Otherwise more than half of the judges must
+    /// vote, under [`PanelRule::Unanimous`] all, and under [`PanelRule::Weighted`] more than half of all weights.
+    #[must_use]
+    pub fn with_least_votes(self, least_votes: Option<usize>) -> Self {
+        Self {
+            least_votes,
+            ..self
+        }
+    }
+
+    /// For each judge that has not voted on every trial, how many of its verdicts were no vote, by their state.
+    pub fn silent(&self) -> impl Iterator<Item = (&str, &BTreeMap<Status, usize>)> {
+        let all = self.members.iter().zip(&self.silent);
+        let named = all.map(|(member, states)| (member.name.as_str(), states));
+        named.filter(|(_, states)| !states.is_empty())
+    }
+
+    /// Why too few of the judges have voted; `None` if enough have, or none: then the first one's state says why.
+    fn too_few(&self, trial: &[Verdict]) -> Option<String> {
+        let all = || self.members.iter().zip(trial);
+        let votes = |(_, verdict): &(&Member, &Verdict)| verdict.status == Status::Ok;
+        let weights = |voting: bool| -> f64 {
+            let those = all().filter(|one| !voting || votes(one));
+            those.map(|(member, _)| member.weight).sum()
+        };
+        let (given, count) = (all().filter(votes).count(), self.members.len());
+        let least = match (self.least_votes, self.rule) {
+            (Some(least), _) => least,
+            (None, PanelRule::Unanimous) => count,
+            (None, PanelRule::Majority) => count / 2 + 1,
+            (None, PanelRule::Weighted) if 2.0 * weights(true) > weights(false) => 0,
+            (None, PanelRule::Weighted) => given + 1,
+        };
+        if given == 0 || given >= least {
+            return None;
+        }
+        let silent = all().filter(|one| !votes(one)).map(|(member, verdict)| {
+            let why = verdict.error.as_deref().unwrap_or("no reason given");
+            format!("{} is {} ({why})", member.name, verdict.status.name())
+        });
+        let wanted = match (self.least_votes, self.rule) {
+            (None, PanelRule::Weighted) => "more than half of all weights".to_owned(),
+            _ => least.to_string(),
+        };
+        Some(format!(
+            "{given} of {count} judges have voted, and {wanted} must: {}",
+            silent.collect::<Vec<_>>().join("; ")
+        ))
     }
 
     /// What its verdicts hold.
@@ -115,7 +174,16 @@ impl Panel {
             .iter()
             .map(|member| (member.name.clone(), member.weight))
             .collect();
+        for (verdict, states) in trial.iter().zip(&mut self.silent) {
+            if verdict.status != Status::Ok {
+                *states.entry(verdict.status).or_default() += 1;
+            }
+        }
         let mut combined = combine(self.rule, &judges, &trial)?;
+        if let Some(why) = self.too_few(&trial) {
+            VerdictBuilder::abstain(&mut combined, Status::Unsure, why);
+            combined.overall = None;
+        }
         for (verdict, member) in trial.iter_mut().zip(&self.members) {
             verdict.confidence = member.calibration.apply(&verdict.confidence);
         }
@@ -339,104 +407,4 @@ fn beyond_chance(observed: f64, by_chance: f64) -> Option<f64> {
 }
 
 #[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    fn verdict(status: &str, process: Option<bool>, outcome: Option<bool>) -> Verdict {
-        let line = json!({
-            "id": "a", "index": 0, "trial": 0, "status": status, "process": process, "outcome": outcome, "perfect": null,
-            "overall": process.zip(outcome).map(|(process, outcome)| process && outcome), "reward": null, "reason": null,
-            "outcome_source": "judge", "rule_outcome": null,
-            "confidence": {"process": 0.5, "outcome": null, "perfect": null},
-            "usage": {"prompt_tokens": 2, "cached_tokens": 1, "completion_tokens": 3},
-        });
-        serde_json::from_value(line).unwrap()
-    }
-
-    #[test]
-    fn votes_become_a_verdict() {
-        let (yes, no) = (Some(true), Some(false));
-        let judges: Vec<(String, f64)> = [1.0, 1.0, 3.0]
-            .iter()
-            .enumerate()
-            .map(|(at, weight)| (format!("judge-{at}"), *weight))
-            .collect();
-        let verdicts = [
-            verdict("ok", yes, yes),
-            verdict("ok", yes, yes),
-            verdict("ok", no, yes),
-        ];
-        let of = |rule, verdicts: &[Verdict]| {
-            let combined = combine(rule, &judges[..verdicts.len()], verdicts).unwrap();
-            (combined.process, combined.outcome, combined.overall)
-        };
-        assert_eq!(of(PanelRule::Majority, &verdicts), (yes, yes, yes));
-        assert_eq!(of(PanelRule::Unanimous, &verdicts), (no, yes, no));
-        assert_eq!(of(PanelRule::Weighted, &verdicts), (no, yes, no));
-        assert_eq!(of(PanelRule::Majority, &verdicts[1..]), (None, yes, None));
-        let combined = combine(PanelRule::Majority, &judges, &verdicts).unwrap();
-        assert_eq!(combined.usage.completion_tokens, 9);
-        assert_eq!(combined.votes.len(), 3);
-        // One that is not read does not vote.
-        let some = [verdicts[2].clone(), verdict("unparsed", None, yes)];
-        assert_eq!(of(PanelRule::Majority, &some), (no, yes, no));
-        let none = [
-            verdict("unparsed", None, None),
-            verdict("too_long", None, None),
-        ];
-        let combined = combine(PanelRule::Majority, &judges, &none).unwrap();
-        assert_eq!(
-            (combined.status, combined.overall),
-            (Status::Unparsed, None)
-        );
-    }
-
-    #[test]
-    fn kappas_are_those_of_the_textbooks() {
-        // Cohen's example as in the usual tables: 20 yes-yes, 5 yes-no, 10 no-yes, 15 no-no give 0.4.
-        let mut two = Agreement::new(2);
-        for (a, b, times) in [
-            (true, true, 20),
-            (true, false, 5),
-            (false, true, 10),
-            (false, false, 15),
-        ] {
-            for _ in 0..times {
-                two.add(&[Some(a), Some(b)]);
-            }
-        }
-        two.add(&[None, Some(true)]);
-        let (pair, share, kappa) = two.cohen()[0];
-        assert_eq!(
-            (pair, share),
-            (
-                (0, 1),
-                Share {
-                    count: 35,
-                    known: 50
-                }
-            )
-        );
-        assert!((kappa.unwrap() - 0.4).abs() < 1e-12);
-        // Three raters: all alike on two of four items, two to one on the others, half of all votes being yes.
-        let mut three = Agreement::new(3);
-        for votes in [
-            [true; 3],
-            [false; 3],
-            [true, true, false],
-            [false, false, true],
-        ] {
-            three.add(&votes.map(Some));
-        }
-        let (kappa, trials) = three.fleiss();
-        // Observed (1 + 1 + 1/3 + 1/3) / 4 = 2/3, by chance 1/2.
-        assert!((kappa.unwrap() - 1.0 / 3.0).abs() < 1e-12);
-        assert_eq!((trials, three.cohen().len()), (4, 3));
-        let mut same = Agreement::new(2);
-        same.add(&[Some(true), Some(true)]);
-        assert_eq!(same.cohen()[0].2, None);
-        assert_eq!(same.fleiss().0, None);
-    }
-}
+mod tests;

@@ -81,6 +81,17 @@ pub(super) fn run(arguments: &JudgeArguments, file: &Path) -> Result<u8, Failure
     output.format.write(&output.file, &keep, fill).or_fail()?;
     let kappa = |kappa: Option<f64>| kappa.map_or("–".to_owned(), |kappa| format!("{kappa:.3}"));
     let mut rows: Vec<String> = Vec::new();
+    for (name, states) in voting.silent() {
+        let states: Vec<String> = states
+            .iter()
+            .map(|(status, count)| format!("{count} {}", status.name()))
+            .collect();
+        let verdicts = summary.verdicts();
+        rows.push(format!(
+            "{name} has not voted on every one of {verdicts} verdicts: {}",
+            states.join(", ")
+        ));
+    }
     for ((one, other), share, value) in voting.agreement.cohen() {
         rows.push(format!(
             "{} and {} gave the same overall verdict on {} of {} samples ({}), Cohen's kappa {}",
