@@ -1,6 +1,6 @@
 //! `--free`, `--decide-only` and `--thinking-budget`.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::common::{Folder, rollouts};
 use crate::protocols::own;
@@ -131,6 +131,60 @@ fn answers_of_a_schema_are_verdicts() {
     }
     for line in judge(&["--reason", "--max-new-tokens", "300"]) {
         assert!(line["outcome"].is_boolean(), "{line}");
+    }
+}
+
+#[test]
+fn an_integer_of_a_schema_is_a_label() {
+    let folder = Folder::new();
+    folder.write("in.jsonl", rollouts(4));
+    let labels: String = (1..=5)
+        .map(|points| format!("{points} = {{ score = {} }}\n", f64::from(points - 1) / 4.0))
+        .collect();
+    folder.write(
+        "points.toml",
+        format!(
+            "description = \"own\"\ntemplate = \"points.txt\"\nschema = \"points.json\"\n[answer]\nform = \"json\"\nverdict = \"score\"\n[answer.labels]\n{labels}"
+        ),
+    );
+    folder.write(
+        "points.txt",
+        "Points?\n{{ few_shots }}\n{{ question }}\n{{ student_answer }}\n{{ reference_answer }}\n",
+    );
+    for (kind, least) in [("integer", 1.0), ("number", 4.0)] {
+        let schema = json!({"type": "object", "properties": {"score": {"type": kind, "minimum": least, "maximum": if kind == "number" { 4.0 } else { 5.0 }}},
+            "required": ["score"]});
+        folder.write("points.json", schema.to_string());
+        let ran = folder.run(&[
+            "judge",
+            "in.jsonl",
+            "-o",
+            "out.jsonl",
+            "--protocol",
+            "points.toml",
+            "--force-domain",
+            "--restart",
+        ]);
+        assert!(matches!(ran.code, Some(0 | 3)), "{}", ran.stderr);
+        let lines = folder.lines("out.jsonl");
+        // A prompt that `tiny` does not know may have it think up to its limit.
+        let (read, unread): (Vec<_>, Vec<_>) =
+            lines.iter().partition(|line| line["status"] == "ok");
+        assert!(!read.is_empty(), "{lines:?}");
+        for line in unread {
+            assert!(
+                !line["error"]
+                    .as_str()
+                    .unwrap()
+                    .contains("none of the labels"),
+                "{line}"
+            );
+        }
+        for line in read {
+            let points: f64 = line["label"].as_str().unwrap().parse().unwrap();
+            assert_eq!(line["score"], (points - 1.0) / 4.0, "{line}");
+            assert_eq!(line["reward"], line["score"], "{line}");
+        }
     }
 }
 

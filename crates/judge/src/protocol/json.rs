@@ -1,7 +1,8 @@
 //! Answers as one JSON object with the verdict under a key.
 //!
 //! The object may stand in a Markdown fence or between prose. The last one that has the key counts, and must hold a label there; one
-//! before it that holds another label, or one that is not JSON to the letter, makes the answer unreadable. Keys may be in any case.
+//! before it that holds another label, or one that is not JSON to the letter, makes the answer unreadable. Keys may be in any case. A
+//! label may stand there as a text, or as the number or the truth value that it names.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -159,17 +160,25 @@ pub(super) fn read(
             found = Err(none());
             return;
         };
-        let (key, written) = match entries(&object, &keys.verdict).as_slice() {
+        let (key, value) = match entries(&object, &keys.verdict).as_slice() {
             [] => return,
-            [(key, Value::String(word))] => ((*key).clone(), Ok(word.clone())),
-            [(key, other)] => ((*key).clone(), Err(other.to_string())),
+            [(key, value)] => ((*key).clone(), *value),
             // The key stands twice.
             _ => {
                 found = Err(none());
                 return;
             }
         };
-        let label = written.as_ref().ok().and_then(|word| labels.named(word));
+        let (label, written) = match value {
+            Value::String(word) => (labels.named(word), word.clone()),
+            Value::Number(number) => (labels.numbered(number), number.to_string()),
+            other => (
+                labels
+                    .named(&other.to_string())
+                    .filter(|_| other.is_boolean()),
+                other.to_string(),
+            ),
+        };
         if let Some(label) = label {
             let first = *first.get_or_insert(&label.name);
             if first != label.name {
@@ -182,7 +191,7 @@ pub(super) fn read(
         found = match label {
             Some(label) => Ok((object, place, key, label)),
             None => Err(Unreadable::NotALabel {
-                found: shorten(&written.unwrap_or_else(|other| other)),
+                found: shorten(&written),
                 labels: labels.listed(),
             }),
         };
@@ -228,13 +237,17 @@ fn text(entries: &[(&String, &Value)]) -> Option<String> {
     }
 }
 
-/// Where the value of a key stands in an object's text, without its quotes; for its odds.
+/// Where the value of a key stands in an object's text, a text without its quotes; for its odds.
 fn word_of(object: &str, key: &str) -> Option<Range<usize>> {
     let after = object.find(&format!("\"{key}\""))? + key.len() + 2;
     let rest = object[after..].trim_start().strip_prefix(':')?.trim_start();
-    let word = rest.strip_prefix('"')?;
+    let word = rest.strip_prefix('"').unwrap_or(rest);
     let start = object.len() - word.len();
-    Some(start..start + word.find('"')?)
+    let ends = |character: char| match rest.len() == word.len() {
+        true => character == ',' || character == '}' || character.is_whitespace(),
+        false => character == '"',
+    };
+    Some(start..start + word.find(ends)?)
 }
 
 /// Hands on every complete object in a text and its place, and `None` for one that is broken. Objects inside of others are not

@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use regex::{Captures, Regex};
+use serde_json::Number;
 
 use super::declaration::{self, KeyError, LabelsFile};
 use super::form::{AnswerForm, NOTHING_CHOSEN};
@@ -24,6 +25,8 @@ pub(super) enum Take {
     First,
     /// The last.
     Last,
+    /// The last; one before it that names another label takes it back.
+    Settled,
     /// Any: all must name the same label.
     #[default]
     Agree,
@@ -183,6 +186,13 @@ impl Labels {
         self.find(text).map(|at| &self.known[at])
     }
 
+    /// The label that is this number, however it is written: 4 and 4.0 are one.
+    pub(super) fn numbered(&self, number: &Number) -> Option<&Label> {
+        let number = number.as_f64()?;
+        let is_it = |word: &str| word.parse() == Ok(number);
+        self.known.iter().find(|label| label.spellings().any(is_it))
+    }
+
     /// The names of all labels.
     pub(super) fn listed(&self) -> String {
         let names: Vec<&str> = self.known.iter().map(|label| label.name.as_str()).collect();
@@ -224,6 +234,15 @@ impl Labels {
         match rule.take {
             Take::First => matches.next().transpose(),
             Take::Last => matches.last().transpose(),
+            Take::Settled => {
+                let mut found: Vec<_> = matches.collect();
+                let last = found.pop().transpose()?;
+                for (before, _) in found.into_iter().flatten() {
+                    let said = last.as_ref().map_or(before, |(label, _)| *label);
+                    self.agree(Some(&(before, 0..0)), said)?;
+                }
+                Ok(last)
+            }
             Take::Agree => {
                 let mut found: Option<Found> = None;
                 for next in matches {

@@ -116,3 +116,58 @@ fn every_built_in_protocol_has_a_table_and_is_documented() {
         assert!(rows.count() >= 2, "docs/protocols/README.md: {name}");
     }
 }
+
+#[test]
+fn numbers_and_truth_values_name_labels_of_json() {
+    let file = |labels: &str| {
+        let text = format!(
+            "description = 'x'\n[answer]\nform = 'json'\nverdict = 'score'\n[answer.labels]\n{labels}"
+        );
+        declared::Declared::parse("own", &text, None).unwrap()
+    };
+    let points =
+        file("1 = { score = 0.0 }\n4 = { score = 0.75, words = ['4.5'] }\n'0.5' = { score = 0.5 }");
+    let truth = file("true = { outcome = true }\nfalse = { outcome = false }");
+    for (protocol, output, label) in [
+        (&points, r#"{"score": 4}"#, Some("4")),
+        (&points, r#"{"score": 4.0}"#, Some("4")),
+        (&points, r#"{"score": 4.50}"#, Some("4")),
+        (&points, r#"{"score": 5e-1}"#, Some("0.5")),
+        (&points, r#"{"score": "4"}"#, Some("4")),
+        (&points, "```json\n{\"score\": 1}\n```", Some("1")),
+        (
+            &points,
+            r#"<think>{"score": 4}</think>{"score":1}"#,
+            Some("1"),
+        ),
+        (&points, r#"{"score": 4} or {"score": 4.0}"#, Some("4")),
+        (&points, r#"{"score": 4} or {"score": 1}"#, None),
+        (&points, r#"{"score": 3}"#, None),
+        (&points, r#"{"score": true}"#, None),
+        (&points, r#"{"score": null}"#, None),
+        (&points, r#"{"score": [4]}"#, None),
+        (&truth, r#"{"score": true}"#, Some("true")),
+        (&truth, r#"{"score": "False"}"#, Some("false")),
+        (&truth, r#"{"score": 1}"#, None),
+    ] {
+        let read = protocol.parse(output, false);
+        let found = read
+            .as_ref()
+            .ok()
+            .and_then(|read| read.fields.label.as_deref());
+        assert_eq!(found, label, "{output}: {read:?}");
+        if let Ok(read) = read {
+            let spans = &read.spans;
+            let span = if spans.score.is_empty() {
+                &spans.outcome
+            } else {
+                &spans.score
+            };
+            // Its odds are looked for where its word stands.
+            assert!(
+                !output[span.clone()].contains(['"', '}', ' ']),
+                "{output}: {span:?}"
+            );
+        }
+    }
+}
