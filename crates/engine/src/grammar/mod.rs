@@ -4,6 +4,7 @@
 //! [`GrammarSource`]s, and these give each generation a [`GrammarRun`]. What a grammar leaves no choice about is appended as known
 //! tokens; what may be chosen of the rest is found on another thread while the model computes.
 
+mod json_schema;
 mod source;
 #[cfg(test)]
 mod tests;
@@ -275,9 +276,15 @@ fn matcher(factory: &ParserFactory, source: &GrammarSource) -> Result<Matcher, G
     }
 }
 
+/// A message of the parser in one line; a line that only points at the one above it says nothing there.
 fn refusal(error: impl std::fmt::Display) -> GrammarError {
-    let why = error.to_string();
-    GrammarError::Source(why.lines().next().unwrap_or_default().to_owned())
+    const MOST: usize = 500;
+    let error = error.to_string();
+    let says = |line: &&str| line.contains(|mark: char| mark != '^' && mark != ' ');
+    let lines: Vec<&str> = error.lines().map(str::trim).filter(says).collect();
+    let mut why = lines.join("; ").replace(":; ", ": ");
+    why.truncate(why.floor_char_boundary(MOST));
+    GrammarError::Source(why)
 }
 
 impl GrammarSource {

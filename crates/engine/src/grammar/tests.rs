@@ -292,3 +292,173 @@ proptest! {
         prop_assert!(value["parts"].as_array().unwrap().len() <= 3);
     }
 }
+
+#[test]
+fn what_pydantic_writes_is_kept_or_said_otherwise() {
+    let cat = json!({"type": "object", "properties": {"kind": {"const": "cat"}, "more": {"$ref": "#/$defs/Pet"}}, "required": ["kind"]});
+    let dog = json!({"type": "object", "properties": {"kind": {"enum": ["dog", "wolf"]}}, "required": ["kind"]});
+    let pets = |more: &str, value: Value| {
+        let mut pet = json!({"oneOf": [{"$ref": "#/$defs/Cat"}, {"$ref": "#/$defs/Dog"}]});
+        pet[more] = value;
+        json!({"$ref": "#/$defs/Pet", "$defs": {"Cat": cat, "Dog": dog, "Pet": pet}})
+    };
+    let cats = r#"{"kind": "cat", "more": {"kind": "wolf"}}"#;
+    let names = |names: Value| json!({"type": "object", "propertyNames": names, "additionalProperties": {"type": "integer"}});
+    for (schema, allowed, refused) in [
+        // A format that says nothing of the text is an annotation, and so is a keyword that nobody knows.
+        (
+            json!({"type": "string", "format": "password", "writeOnly": true, "deprecated": true}),
+            vec![r#""a""#],
+            vec!["1"],
+        ),
+        (
+            json!({"type": "string", "format": "uuid4", "x-order": 3}),
+            vec![r#""a""#],
+            vec![],
+        ),
+        (
+            json!({"type": "string", "format": "date"}),
+            vec![r#""2024-01-02""#],
+            vec![r#""a""#],
+        ),
+        (
+            json!({"type": "object", "properties": {"format": {"type": "string", "format": "base64"}}}),
+            vec![r#"{"format": "eA=="}"#],
+            vec![],
+        ),
+        (
+            json!({"const": 1.0}),
+            vec!["1", "1.0"],
+            vec!["1.5", "2", "1.25"],
+        ),
+        (
+            json!({"const": -2.0, "type": "number"}),
+            vec!["-2", "-2.0"],
+            vec!["-2.5", "2"],
+        ),
+        (json!({"const": 1}), vec!["1"], vec!["1.0"]),
+        (
+            json!({"enum": [0.0, 0.5, 1.0, "none"], "type": ["number", "string"]}),
+            vec!["0", "0.0", "0.5", "1", "1.0", r#""none""#],
+            vec!["2", "0.25"],
+        ),
+        (
+            json!({"type": "array", "items": {"type": "integer"}, "uniqueItems": false}),
+            vec!["[1, 1]"],
+            vec![],
+        ),
+        (
+            json!({"type": "array", "items": {"type": "integer"}, "uniqueItems": true, "maxItems": 1}),
+            vec!["[1]"],
+            vec!["[1, 2]"],
+        ),
+        (
+            names(json!({"enum": ["a", "b"]})),
+            vec![r#"{"b": 1}"#, "{}"],
+            vec![r#"{"c": 1}"#, r#"{"a": "x"}"#],
+        ),
+        (
+            names(json!({"pattern": "^[a-z]$", "title": "T"})),
+            vec![r#"{"b": 1}"#],
+            vec![r#"{"bb": 1}"#],
+        ),
+        (
+            names(json!({"minLength": 2, "maxLength": 3})),
+            vec![r#"{"abc": 1}"#],
+            vec![r#"{"a": 1}"#, r#"{"abcd": 1}"#],
+        ),
+        (
+            names(json!({"format": "color", "type": "string"})),
+            vec![r#"{"x": 1}"#],
+            vec![r#"{"x": "1"}"#],
+        ),
+        (
+            pets("discriminator", json!({"propertyName": "kind"})),
+            vec![cats],
+            vec![r#"{"kind": "cow"}"#],
+        ),
+        (
+            pets("title", json!("Pet")),
+            vec![cats],
+            vec![r#"{"kind": "cow"}"#],
+        ),
+        (
+            json!({"oneOf": [{"type": "string"}, {"type": "integer"}, {"type": "null"}]}),
+            vec!["1", r#""a""#, "null"],
+            vec!["1.5"],
+        ),
+        (
+            json!({"oneOf": [{"const": 1}, {"const": 2}], "anyOf": [{"const": 2}, {"const": 3}]}),
+            vec!["2"],
+            vec!["1", "3"],
+        ),
+        // A decimal number of pydantic's, which begins with a look-ahead.
+        (
+            json!({"type": "string", "pattern": r"^(?!^[-+.]*$)[+-]?0*\d*\.?\d*$"}),
+            vec![r#""-1.5""#, r#"".5""#],
+            vec![r#""-.""#, r#""""#, r#""a""#],
+        ),
+        (
+            json!({"type": "integer", "$defs": {"Unused": {"not": {"const": 1}}}}),
+            vec!["1"],
+            vec![],
+        ),
+    ] {
+        for text in allowed {
+            assert!(allows(&schema, text), "{schema}: {text}");
+        }
+        for text in refused {
+            assert!(!allows(&schema, text), "{schema}: {text}");
+        }
+    }
+    let closed = |key: &str| json!({"type": "object", "properties": {key: {"type": "integer"}}, "required": [key], "additionalProperties": false});
+    assert!(allows(
+        &json!({"oneOf": [closed("a"), closed("b")]}),
+        r#"{"b": 1}"#
+    ));
+    let open = json!({"type": "object", "properties": {"a": {"type": "integer"}}});
+    let many: Value = (0..400)
+        .map(|_| json!({"enum": (0..400).collect::<Vec<_>>()}))
+        .collect();
+    for (schema, why) in [
+        (
+            json!({"properties": {"f": {"type": "array", "uniqueItems": true}}}),
+            "`uniqueItems` at #/properties/f cannot be kept",
+        ),
+        (
+            json!({"items": {"not": {"const": 1}}}),
+            "`not` at #/items cannot",
+        ),
+        (names(json!({"format": "uuid"})), "`propertyNames` at #"),
+        (
+            json!({"anyOf": [{"oneOf": [{"type": "integer"}, {"type": "null"}, {"type": "number"}]}]}),
+            "`oneOf` at #/anyOf/0: its alternatives 1 and 3",
+        ),
+        (
+            json!({"oneOf": [open, closed("a")]}),
+            "alternatives 1 and 2",
+        ),
+        (
+            json!({"oneOf": [{"const": 1}, {"const": 1.0}]}),
+            "alternatives 1 and 2",
+        ),
+        (json!({"oneOf": many}), "use `anyOf`"),
+        (
+            json!({"type": "string", "pattern": "^(?=.*a)b"}),
+            "^(?=.*a)b; error: look-around",
+        ),
+        (
+            json!({"type": "string", "pattern": "(a"}),
+            "(a; error: unclosed group",
+        ),
+    ] {
+        let refused = GrammarSource::JsonSchema(schema.to_string())
+            .check()
+            .unwrap_err()
+            .to_string();
+        assert!(
+            refused.contains(why) && !refused.contains('\n') && !refused.contains("coerce_one_of"),
+            "{refused}"
+        );
+    }
+}
