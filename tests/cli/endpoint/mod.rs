@@ -206,6 +206,67 @@ fn probabilities_are_those_of_the_words_of_the_verdict() {
 }
 
 #[test]
+fn a_soft_reward_needs_probabilities_of_each_answer() {
+    // It gives some with the small question, and none with the answers.
+    let probe = json!({"token": "ready", "logprob": -0.1, "top_logprobs": [{"token": "ready", "logprob": -0.1}, {"token": "no", "logprob": -3.0}]});
+    let server = Server::with_probes(
+        |_, _| said(RIGHT),
+        move |_| {
+            let mut body = completion("ready");
+            body["choices"][0]["logprobs"] = json!({"content": [probe]});
+            reply(&body)
+        },
+    );
+    let folder = folder(2);
+    folder
+        .run(&judge(&server.url, &["--reward", "soft", "--rules", "off"]))
+        .expect(3, &[]);
+    for line in verdicts(&folder) {
+        assert_eq!(line["status"], "unsure", "{line}");
+        assert!(
+            line["reward"].is_null() && line["overall"].is_null(),
+            "{line}"
+        );
+        let error = line["error"].as_str().unwrap();
+        assert!(error.contains("--reward soft"), "{error}");
+    }
+    // Another reward is made of what the judge says.
+    folder
+        .run(&judge(
+            &server.url,
+            &["--reward", "outcome", "--rules", "off", "--restart"],
+        ))
+        .expect(0, &[]);
+    assert!(verdicts(&folder).iter().all(|line| line["reward"] == 1.0));
+}
+
+#[test]
+fn a_refusal_is_no_verdict() {
+    let server = Server::new(|_, _| {
+        let mut body = completion("");
+        body["choices"][0]["message"] =
+            json!({"role": "assistant", "content": null, "refusal": RIGHT});
+        reply(&body)
+    });
+    let folder = folder(2);
+    folder
+        .run(&judge(&server.url, &["--rules", "off"]))
+        .expect(3, &[]);
+    for line in verdicts(&folder) {
+        assert_eq!(line["status"], "unparsed", "{line}");
+        let error = line["error"].as_str().unwrap();
+        assert!(
+            error.contains("the judge refused to answer: <process>"),
+            "{error}"
+        );
+        assert!(
+            line["outcome"].is_null() && line["reward"].is_null(),
+            "{line}"
+        );
+    }
+}
+
+#[test]
 fn a_label_that_begins_a_word_of_another_is_weighed_as_itself() {
     // `C` is wrong, and begins `correct`, which is right.
     let with = |text: &str| {

@@ -296,6 +296,70 @@ fn a_prompt_is_echoed_with_its_log_probabilities() {
 }
 
 #[test]
+fn a_raw_prompt_begins_as_the_tokenizer_says() {
+    let folder = Folder::new();
+    folder.write_model();
+    let path = "model/tokenizer.json";
+    let text = std::fs::read_to_string(folder.path(path)).unwrap();
+    let mut tokenizer: Value = serde_json::from_str(&text).unwrap();
+    let added = tokenizer["added_tokens"].as_array().unwrap();
+    let begin = added
+        .iter()
+        .find(|token| token["content"] == "<|im_start|>");
+    let id = begin.unwrap()["id"].clone();
+    let text = json!({"Sequence": {"id": "A", "type_id": 0}});
+    tokenizer["post_processor"] = json!({"type": "TemplateProcessing", "single": [{"SpecialToken": {"id": "<|im_start|>", "type_id": 0}}, text],
+        "pair": [text, {"Sequence": {"id": "B", "type_id": 1}}],
+        "special_tokens": {"<|im_start|>": {"id": "<|im_start|>", "ids": [id], "tokens": ["<|im_start|>"]}}});
+    folder.write(path, tokenizer.to_string());
+    let server = Server::start(&folder, &["--model", "model"]);
+    let plain = Server::start(&folder, &[]);
+    let ask = |more: &Value| {
+        let mut body = json!({"model": "model", "prompt": "a b c", "max_tokens": 0, "echo": true, "logprobs": 0});
+        body.as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
+        server.post("/v1/completions", &body)
+    };
+    let tokens = |answer: &Value| {
+        answer["choices"][0]["logprobs"]["tokens"]
+            .as_array()
+            .unwrap()
+            .len()
+    };
+    let begun = ask(&json!({})).ok();
+    let (choice, bare) = (
+        &begun["choices"][0],
+        ask(&json!({"add_special_tokens": false})).ok(),
+    );
+    assert_eq!(choice["logprobs"]["tokens"][0], "<|im_start|>");
+    assert_eq!(choice["text"], "a b c");
+    // The first token of the text has one, after the token that begins.
+    assert!(choice["logprobs"]["token_logprobs"][1].is_f64());
+    assert_eq!(choice["logprobs"]["text_offset"][1], 0);
+    assert_eq!(tokens(&begun), tokens(&bare) + 1);
+    assert_eq!(begun["usage"]["prompt_tokens"], tokens(&begun));
+    let ids = ask(&json!({"prompt": [5, 6]})).ok();
+    assert_eq!(tokens(&ids), 2);
+    ask(&json!({"add_special_tokens": 1})).expect(400, &["`add_special_tokens` is 1"]);
+    // A chat has what its template writes.
+    let chat = |server: &Server, name: &str, more: Value| {
+        let mut body = json!({"model": name, "messages": [{"role": "user", "content": "a b"}], "max_tokens": 1});
+        body.as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
+        server.post("/v1/chat/completions", &body)
+    };
+    let own = chat(&server, "model", json!({"add_special_tokens": false})).ok();
+    assert_eq!(
+        own["usage"]["prompt_tokens"],
+        chat(&plain, "tiny", json!({})).ok()["usage"]["prompt_tokens"]
+    );
+    chat(&server, "model", json!({"add_special_tokens": true}))
+        .expect(400, &["`add_special_tokens`", "template"]);
+}
+
+#[test]
 fn a_function_is_called_where_the_request_says_so() {
     let folder = Folder::new();
     let server = Server::start(&folder, &[]);

@@ -139,6 +139,41 @@ fn every_pattern_splits_where_its_models_do() {
     }
 }
 
+/// As llama.cpp: by the file's flag, else by the pre-tokenizer.
+#[test]
+fn raw_prompts_begin_as_the_file_says() {
+    for (pre, flag, ends, before, behind) in [
+        ("qwen2", None, None, &[][..], &[][..]),
+        ("qwen2", Some(true), Some(true), &[3], &[5]),
+        ("llama-bpe", None, None, &[3], &[]),
+        ("llama-bpe", Some(false), None, &[], &[]),
+        ("tekken", None, Some(false), &[3], &[]),
+        ("glm4", None, None, &[], &[]),
+    ] {
+        let tokenizer = read(|file| {
+            file.set("tokenizer.ggml.pre", Value::Text(pre.into()));
+            file.set("tokenizer.ggml.bos_token_id", Value::U32(3));
+            file.set("tokenizer.ggml.eos_token_id", Value::U32(5));
+            for (key, flag) in [("bos", flag), ("eos", ends)] {
+                if let Some(flag) = flag {
+                    file.set(
+                        &format!("tokenizer.ggml.add_{key}_token"),
+                        Value::Bool(flag),
+                    );
+                }
+            }
+        });
+        assert_eq!(
+            tokenizer.unwrap().around(),
+            (before, behind),
+            "{pre} {flag:?}"
+        );
+    }
+    // Without a token to begin with there is none.
+    let tokenizer = read(|file| file.set("tokenizer.ggml.pre", Value::Text("llama-bpe".into())));
+    assert_eq!(tokenizer.unwrap().around(), (&[][..], &[][..]));
+}
+
 /// Control tokens between the others, as Mistral has them: the numbers stay.
 #[test]
 fn tokens_keep_their_numbers_wherever_they_are() {
@@ -213,8 +248,10 @@ fn sentence_pieces_are_merged_by_score() {
         file.set("tokenizer.ggml.scores", Value::F32s(scores));
         let kinds = pieces.iter().map(|piece| piece.2).collect();
         file.set("tokenizer.ggml.token_type", Value::I32s(kinds));
+        file.set("tokenizer.ggml.bos_token_id", Value::U32(1));
     };
     let tokenizer = read(write).unwrap();
+    assert_eq!(tokenizer.around(), (&[1][..], &[][..]));
     let spell = |text: &str| -> Vec<String> {
         let ids = tokenizer.encode_trusted(text).unwrap();
         assert_eq!(tokenizer.decode(&ids), text);

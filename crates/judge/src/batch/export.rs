@@ -156,6 +156,8 @@ impl Export {
             set("messages", Value::Array(messages));
         } else {
             set("prompt", json!(parts.concat()));
+            // The protocol's text is all that the model sees; vLLM and `juror batch run` would put a token before it.
+            set("add_special_tokens", json!(false));
         }
         let sampling = self.options.sampling;
         set("temperature", json!(sampling.temperature));

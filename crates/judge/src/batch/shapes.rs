@@ -14,6 +14,7 @@ use serde_json::Value;
 
 use crate::judge::answers::EngineAnswer;
 use juror_data::verdict::Usage;
+use juror_data::{ContentPart, REASONING};
 
 /// A line of answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -120,9 +121,13 @@ pub(crate) fn completion(body: &Value) -> Result<Result<EngineAnswer, String>, S
             "the engine called a tool in place of an answer".to_owned()
         ));
     }
-    let (text, apart) = match message {
+    let (said, apart) = match message {
         Some(message) => message_text(message)?,
         None => (text_of(holder.get("text"))?, false),
+    };
+    let text = match said {
+        Ok(text) => text,
+        Err(refusal) => return Ok(Err(refusal)),
     };
     let about = given(holder, "meta_info").unwrap_or(holder);
     let finish = given(about, "finish_reason").or(given(about, "done_reason"));
@@ -145,39 +150,48 @@ fn only<'v>(body: &'v Value, key: &str) -> Result<Option<&'v Value>, String> {
     }
 }
 
+/// How the reason begins why there is no answer where the judge declines to give one.
+pub(crate) const REFUSED: &str = "the judge refused to answer: ";
+
+/// A text as it came, or the refusal in its place.
+type Said = Result<Option<String>, String>;
+
 /// The text of a message, and whether its thinking was taken out.
-fn message_text(message: &Value) -> Result<(Option<String>, bool), String> {
+fn message_text(message: &Value) -> Result<(Said, bool), String> {
     let thinking = ["reasoning_content", "reasoning", "thinking"]
         .iter()
         .filter_map(|key| given(message, key))
         .any(|thinking| thinking != "");
-    let text = text_of(message.get("content"))?;
     let refusal = given(message, "refusal").and_then(Value::as_str);
-    Ok((text.or_else(|| refusal.map(str::to_owned)), thinking))
+    let said = match refusal.filter(|refusal| !refusal.is_empty()) {
+        Some(refusal) => Err(refused(refusal)),
+        None => text_of(message.get("content"))?,
+    };
+    Ok((said, thinking))
+}
+
+fn refused(why: &str) -> String {
+    format!("{REFUSED}{}", &why[..why.floor_char_boundary(MOST_MESSAGE)])
 }
 
 /// A text, or a list of content parts as one text.
-fn text_of(value: Option<&Value>) -> Result<Option<String>, String> {
+fn text_of(value: Option<&Value>) -> Result<Said, String> {
     match value {
-        None | Some(Value::Null) => Ok(None),
-        Some(Value::String(text)) => Ok(Some(text.clone())),
+        None | Some(Value::Null) => Ok(Ok(None)),
+        Some(Value::String(text)) => Ok(Ok(Some(text.clone()))),
         Some(Value::Array(parts)) => {
             let mut text = String::new();
             for part in parts {
-                match (part, given(part, "type").and_then(Value::as_str)) {
-                    (Value::String(part), _) => text.push_str(part),
-                    (_, Some("thinking" | "reasoning" | "redacted_thinking")) => {}
-                    (_, None | Some("text" | "output_text" | "refusal")) => {
-                        let own = given(part, "text").or(given(part, "refusal"));
-                        let own = own.and_then(Value::as_str);
-                        text.push_str(own.ok_or("a content part holds no text")?);
-                    }
-                    (_, Some(kind)) => {
-                        return Err(format!("a content part of type `{kind}` is no text"));
+                match ContentPart::read(part).map_err(|why| format!("the answer has {why}"))? {
+                    ContentPart::Text(part) => text.push_str(part),
+                    ContentPart::Refusal(why) => return Ok(Err(refused(why))),
+                    ContentPart::LeftOut(REASONING) => {}
+                    ContentPart::LeftOut(kind) => {
+                        return Err(format!("the answer has {kind} among its content parts"));
                     }
                 }
             }
-            Ok(Some(text))
+            Ok(Ok(Some(text)))
         }
         Some(_) => {
             Err("the answer's text is neither a text nor a list of content parts".to_owned())
@@ -242,126 +256,4 @@ fn given<'v>(holder: &'v Value, key: &str) -> Option<&'v Value> {
 }
 
 #[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    fn read(line: &Value) -> Result<Result<EngineAnswer, String>, String> {
-        OutputLine::parse(&line.to_string()).map(|line| {
-            assert_eq!(line.custom_id, "a");
-            line.answer
-        })
-    }
-
-    #[test]
-    fn every_engines_shape_is_read() {
-        let message = json!({"role": "assistant", "content": "A"});
-        let body = json!({"choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
-            "usage": {"prompt_tokens": 7, "completion_tokens": 2, "prompt_tokens_details": {"cached_tokens": 3}}});
-        let plain = json!({"choices": [{"text": "A", "finish_reason": "stop"}]});
-        let parts = json!({"choices": [{"message": {"content": [{"type": "thinking", "thinking": "B"}, {"type": "text", "text": "A"}]}}]});
-        for line in [
-            json!({"id": "x", "custom_id": "a", "response": {"status_code": 200, "request_id": "r", "body": body}, "error": null}),
-            json!({"custom_id": "a", "response": {"body": plain}, "error": null}),
-            json!({"custom_id": "a", "response": body}),
-            json!({"custom_id": "a", "choices": body["choices"]}),
-            json!({"custom_id": "a", "response": parts}),
-            json!({"custom_id": "a", "response": "A"}),
-            json!({"custom_id": "a", "outputs": [{"text": "A", "token_ids": [1]}]}),
-            json!({"custom_id": "a", "text": "A", "meta_info": {"finish_reason": {"type": "stop"}}}),
-            json!({"custom_id": "a", "response": {"text": "A", "meta_info": {}}}),
-            json!({"custom_id": "a", "response": {"message": message, "done_reason": "stop"}}),
-        ] {
-            let answer = read(&line).unwrap().unwrap();
-            assert_eq!(answer.text.as_deref(), Some("A"), "{line}");
-            assert!(!answer.is_cut && !answer.thinks_apart, "{line}");
-        }
-        let usage = read(&json!({"custom_id": "a", "response": {"body": body}}))
-            .unwrap()
-            .unwrap()
-            .usage;
-        assert_eq!(
-            (
-                usage.prompt_tokens,
-                usage.cached_tokens,
-                usage.completion_tokens
-            ),
-            (7, 3, 2)
-        );
-    }
-
-    #[test]
-    fn thinking_apart_and_cut_answers_are_known_as_such() {
-        let thinks = |content: Value, finish: &str| {
-            let message = json!({"content": content, "reasoning_content": "B"});
-            let choice = json!({"message": message, "finish_reason": finish});
-            read(&json!({"custom_id": "a", "choices": [choice]}))
-                .unwrap()
-                .unwrap()
-        };
-        let whole = thinks(json!("A"), "stop");
-        assert!(whole.thinks_apart && !whole.is_cut && whole.text.as_deref() == Some("A"));
-        let cut = thinks(Value::Null, "length");
-        assert!(cut.thinks_apart && cut.is_cut && cut.text.is_none());
-        let sglang = json!({"custom_id": "a", "text": "A", "meta_info": {"finish_reason": {"type": "length", "length": 5}}});
-        assert!(read(&sglang).unwrap().unwrap().is_cut);
-    }
-
-    #[test]
-    fn what_is_no_answer_says_why() {
-        for (line, why) in [
-            (
-                json!({"custom_id": "a", "error": {"code": "batch_expired", "message": "too late"}}),
-                "batch_expired: too late",
-            ),
-            (
-                json!({"custom_id": "a", "error": "out of memory", "response": null}),
-                "out of memory",
-            ),
-            (
-                json!({"custom_id": "a", "response": {"status_code": 400, "body": {"error": {"message": "too long"}}}}),
-                "too long",
-            ),
-            (
-                json!({"custom_id": "a", "response": {"status_code": 500, "body": null}}),
-                "status 500",
-            ),
-            (
-                json!({"custom_id": "a", "response": {"body": {"object": "error", "error": {"message": "no"}}}}),
-                "no",
-            ),
-            (
-                json!({"custom_id": "a", "choices": [{"message": {"content": null}}]}),
-                "gave no text",
-            ),
-            (
-                json!({"custom_id": "a", "choices": [{"message": {"content": "A"}, "finish_reason": "content_filter"}]}),
-                "content filter",
-            ),
-            (
-                json!({"custom_id": "a", "choices": [{"message": {"content": null, "tool_calls": [{}]}}]}),
-                "called a tool",
-            ),
-        ] {
-            let said = read(&line).unwrap().unwrap_err();
-            assert!(said.contains(why), "{said}: {line}");
-        }
-        for (line, why) in [
-            (json!([1]), "not a JSON object"),
-            (json!({"response": "A"}), "no `custom_id`"),
-            (json!({"custom_id": 7}), "no text"),
-            (json!({"custom_id": "a"}), "no answer that can be read"),
-            (json!({"custom_id": "a", "choices": []}), "0 answers"),
-            (json!({"custom_id": "a", "choices": [{}, {}]}), "2 answers"),
-            (
-                json!({"custom_id": "a", "outputs": [{"text": 5}]}),
-                "neither a text",
-            ),
-        ] {
-            let said = OutputLine::parse(&line.to_string()).unwrap_err();
-            assert!(said.contains(why), "{said}: {line}");
-        }
-        assert!(OutputLine::parse("{").unwrap_err().contains("not JSON"));
-    }
-}
+mod tests;

@@ -101,7 +101,7 @@ impl Answers {
         if verdicts.is_skipped_by_rules(subject) {
             return verdicts.skipped_by_rules(subject, trial);
         }
-        let failed = |why| verdicts.without_completion(subject, trial, Status::Failed, why);
+        let failed = |why| verdicts.without_answer(subject, trial, why);
         let answer = match self.by_trial.get(&(job.position(), trial)) {
             None => return failed("the outputs have no line for this request".to_owned()),
             Some(Err(why)) => return failed(why.clone()),

@@ -8,6 +8,7 @@ use super::guide::{Ending, Guided};
 use super::reading::{confidence, expected_of_choices, read, read_answer, read_of_grammar};
 use super::request::wants_of;
 use super::{JudgeText, RulesMode, RunOptions, guarded};
+use crate::batch::shapes::REFUSED;
 use crate::protocol::{ChoiceField, ParsedVerdict, Unreadable, Yields};
 use crate::reward::{RewardPolicy, reward};
 use crate::runtime::{Answer as ModelAnswer, Answered, Doubt, Unanswered};
@@ -157,14 +158,6 @@ impl<'a> VerdictBuilder<'a> {
 
     /// Fills in what follows from status, process and outcome.
     pub(super) fn settle(&self, mut verdict: Verdict) -> Verdict {
-        if verdict.status == Status::Ok {
-            verdict.overall = match (verdict.process, verdict.outcome) {
-                (Some(process), Some(outcome)) => Some(process && outcome),
-                (Some(false), None) | (None, Some(false)) => Some(false),
-                (None, outcome) if !self.yields.process => outcome,
-                _ => None,
-            };
-        }
         let options = self.options;
         verdict.reward = reward(
             options.reward,
@@ -173,6 +166,20 @@ impl<'a> VerdictBuilder<'a> {
             &verdict,
             self.calibration,
         );
+        let is_known =
+            verdict.reward.is_some() || verdict.process.is_none() && options.require_process;
+        if options.reward == RewardPolicy::Soft && verdict.status == Status::Ok && !is_known {
+            let why = "how likely the words of the verdict were is not known, and --reward soft is made of that";
+            Self::abstain(&mut verdict, Status::Unsure, why.to_owned());
+        }
+        if verdict.status == Status::Ok {
+            verdict.overall = match (verdict.process, verdict.outcome) {
+                (Some(process), Some(outcome)) => Some(process && outcome),
+                (Some(false), None) | (None, Some(false)) => Some(false),
+                (None, outcome) if !self.yields.process => outcome,
+                _ => None,
+            };
+        }
         verdict
     }
 
@@ -239,6 +246,16 @@ impl<'a> VerdictBuilder<'a> {
         self.settle(verdict)
     }
 
+    /// The verdict on a sample for which no answer came, for this reason. A judge that refuses has answered, and not with a verdict.
+    pub(super) fn without_answer(&self, subject: &Subject, trial: u32, why: String) -> Verdict {
+        let status = if why.contains(REFUSED) {
+            Status::Unparsed
+        } else {
+            Status::Failed
+        };
+        self.without_completion(subject, trial, status, why)
+    }
+
     /// The verdict on a sample that the model was asked about, whatever came of it.
     pub(super) fn of_reply(
         &self,
@@ -292,7 +309,7 @@ impl<'a> VerdictBuilder<'a> {
         } = answer;
         let sample = &subject.sample;
         if let FinishReason::Rejected(why) = &completion.finish {
-            return self.without_completion(subject, trial, Status::Failed, why.clone());
+            return self.without_answer(subject, trial, why.clone());
         }
         if let Some(why) = &guided.error {
             return self.without_completion(subject, trial, Status::Failed, why.clone());
@@ -538,7 +555,7 @@ impl<'a> VerdictBuilder<'a> {
     }
 
     /// Takes back what the judge says; the outcome is left to the rules.
-    fn abstain(verdict: &mut Verdict, status: Status, why: String) {
+    pub(super) fn abstain(verdict: &mut Verdict, status: Status, why: String) {
         verdict.status = status;
         verdict.error = Some(why);
         verdict.process = None;

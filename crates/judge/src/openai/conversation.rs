@@ -213,7 +213,10 @@ impl ChatModel {
         match &request.asked {
             Asked::Prompts(prompts) => {
                 let prompts = prompts.iter();
-                prompts.map(|prompt| self.raw(prompt, most)).collect()
+                let around = request.add_special_tokens;
+                prompts
+                    .map(|prompt| self.raw(prompt, around, most))
+                    .collect()
             }
             Asked::Chat(messages, variables) => {
                 Ok(vec![self.conversation(messages, variables, most)?])
@@ -221,13 +224,17 @@ impl ChatModel {
         }
     }
 
-    /// A raw prompt, as every engine reads one: its author writes its markup.
-    fn raw(&self, prompt: &RawPrompt, most: usize) -> Result<Prompt, String> {
+    /// A raw prompt, as every engine reads one: its author writes its markup, but for what the tokenizer puts `around` every text.
+    fn raw(&self, prompt: &RawPrompt, around: bool, most: usize) -> Result<Prompt, String> {
         let tokens = match prompt {
             RawPrompt::Text(text) => {
                 self.check_length(text, most)?;
                 let tokens = self.tokenizer.encode_trusted(text);
-                tokens.map_err(|error| error.to_string())?
+                let tokens = tokens.map_err(|error| error.to_string())?;
+                match self.tokenizer.around() {
+                    (before, behind) if around => [before, &tokens, behind].concat(),
+                    _ => tokens,
+                }
             }
             RawPrompt::Tokens(tokens) => {
                 let vocab = self.config.vocab;

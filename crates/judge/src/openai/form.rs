@@ -12,28 +12,26 @@ use juror_engine::text::chat_template::ChatTemplate;
 use juror_engine::text::reasoning::{Beginning, Thinking, Thought, opening_tokens};
 
 /// Takes the parameters that ask for a form out of a request's body: `response_format` of OpenAI, `structured_outputs` and the older
-/// `guided_…` of vLLM.
+/// `guided_…` of vLLM, `json_schema` of llama.cpp, and `regex` of SGLang.
 pub(super) fn form(body: &mut Map<String, Value>) -> Result<Option<GrammarSource>, String> {
     let mut asked = Vec::new();
     if let Some(format) = body.remove("response_format") {
-        asked.extend(of_response_format(&format)?.map(|form| ("response_format".to_owned(), form)));
+        asked.extend(of_response_format(format)?.map(|form| ("response_format".to_owned(), form)));
     }
-    for kind in KINDS {
-        let key = format!("guided_{kind}");
+    let guided = KINDS.map(|kind| (format!("guided_{kind}"), kind));
+    let own = [("json_schema", "json"), ("regex", "regex")];
+    let own = own.map(|(key, kind)| (key.to_owned(), kind));
+    for (key, kind) in guided.into_iter().chain(own) {
         if let Some(value) = body.remove(&key).filter(|value| *value != false) {
             asked.push((key.clone(), of_kind(&key, kind, value)?));
         }
     }
-    match body.remove("structured_outputs") {
-        None => {}
-        Some(Value::Object(outputs)) => {
-            let is_said = |(_, value): &(String, Value)| !value.is_null() && *value != false;
-            for (kind, value) in outputs.into_iter().filter(is_said) {
-                let key = format!("structured_outputs.{kind}");
-                asked.push((key.clone(), of_kind(&key, &kind, value)?));
-            }
+    if let Some(outputs) = body.remove("structured_outputs") {
+        let outputs = object("structured_outputs", outputs)?;
+        for (kind, value) in outputs.into_iter().filter(|(_, value)| *value != false) {
+            let key = format!("structured_outputs.{kind}");
+            asked.push((key.clone(), of_kind(&key, &kind, value)?));
         }
-        Some(_) => return Err("`structured_outputs` is no object".to_owned()),
     }
     if let [(one, _), (other, _), ..] = asked.as_slice() {
         return Err(format!(
@@ -51,18 +49,75 @@ fn any_object() -> GrammarSource {
     GrammarSource::JsonSchema("{\"type\": \"object\"}".to_owned())
 }
 
-fn of_response_format(format: &Value) -> Result<Option<GrammarSource>, String> {
-    let schema = &format["json_schema"]["schema"];
-    match format["type"].as_str() {
-        Some("text") => Ok(None),
-        Some("json_object") => Ok(Some(any_object())),
-        Some("json_schema") if schema.is_object() => {
+/// An object, without what is null in it.
+fn object(key: &str, value: Value) -> Result<Map<String, Value>, String> {
+    let Value::Object(mut object) = value else {
+        return Err(format!("`{key}` is no object"));
+    };
+    object.retain(|_, value| !value.is_null());
+    Ok(object)
+}
+
+/// Refuses what is left of an object whose known keys were taken.
+pub(super) fn nothing_more(
+    key: &str,
+    object: &Map<String, Value>,
+    advice: &str,
+) -> Result<(), String> {
+    match object.keys().next() {
+        Some(more) => Err(format!("`{key}.{more}` is not applied here: {advice}")),
+        None => Ok(()),
+    }
+}
+
+/// The form that `response_format` asks for. A schema stands under `json_schema.schema`, as OpenAI has it, or under `schema`, as
+/// llama.cpp and Together AI take it.
+fn of_response_format(format: Value) -> Result<Option<GrammarSource>, String> {
+    const KEY: &str = "response_format";
+    const ADVICE: &str = "a schema is asked for as {\"type\": \"json_schema\", \"json_schema\": {\"name\": …, \"schema\": {…}}}";
+    let mut format = object(KEY, format)?;
+    let kind = format.remove("type");
+    let kind = kind.as_ref().and_then(Value::as_str).unwrap_or_default();
+    let mut holder = (KEY.to_owned(), format);
+    if kind == "json_schema"
+        && let Some(own) = holder.1.remove(kind)
+    {
+        nothing_more(KEY, &holder.1, ADVICE)?;
+        let key = format!("{KEY}.{kind}");
+        holder = (key.clone(), object(&key, own)?);
+    }
+    let (key, mut holder) = holder;
+    let schema = match kind {
+        "json_schema" => {
+            // What it is called says nothing of the answer, and it is kept to whether `strict` or not.
+            for (about, is_it) in [
+                ("name", Value::is_string as fn(&Value) -> bool),
+                ("description", Value::is_string),
+                ("strict", Value::is_boolean),
+            ] {
+                if holder.get(about).is_some_and(is_it) {
+                    holder.remove(about);
+                }
+            }
+            let schema = holder.remove("schema");
+            nothing_more(&key, &holder, ADVICE)?;
+            Some(schema.ok_or_else(|| format!("`{KEY}` has no `json_schema.schema`: {ADVICE}"))?)
+        }
+        "json_object" => holder.remove("schema"),
+        "text" => None,
+        _ => {
+            return Err(format!(
+                "the type of `{KEY}` is {kind:?}; it may be text, json_object or json_schema"
+            ));
+        }
+    };
+    nothing_more(&key, &holder, ADVICE)?;
+    match schema {
+        Some(schema) if schema.is_object() => {
             Ok(Some(GrammarSource::JsonSchema(schema.to_string())))
         }
-        Some("json_schema") => Err("`response_format` has no `json_schema.schema`".to_owned()),
-        _ => Err(format!(
-            "`response_format` is {format}; its type may be text, json_object or json_schema"
-        )),
+        Some(_) => Err(format!("`{key}.schema` is no JSON schema: {ADVICE}")),
+        None => Ok((kind == "json_object").then(any_object)),
     }
 }
 

@@ -7,7 +7,7 @@
 use serde_json::{Map, Value, json};
 
 use super::conversation::ChatModel;
-use super::request::{GenerationRequest, Route};
+use super::request::{Asked, GenerationRequest, RawPrompt, Route};
 use juror_engine::engine::{Completion, TokenLogprobs};
 use juror_engine::text::tokenizer::TextStream;
 
@@ -85,7 +85,7 @@ pub(super) fn written(
                 "tokens": tokens.clone().map(|token| model.token(token).0).collect::<Value>(),
                 "token_logprobs": own.collect::<Value>(),
                 "top_logprobs": top.collect::<Value>(),
-                "text_offset": offsets(model, tokens),
+                "text_offset": offsets(model, tokens, put_before(model, request)),
             })
         }
     }
@@ -113,16 +113,31 @@ fn number(logprob: f32) -> f32 {
     logprob.max(LOWEST)
 }
 
-/// Where each token begins in their text, in characters; one that goes on with a character, where that begins.
-fn offsets(model: &ChatModel, tokens: impl Iterator<Item = u32>) -> Vec<usize> {
+/// How many tokens stand before the text of an echoed prompt, and are no part of it.
+fn put_before(model: &ChatModel, request: &GenerationRequest) -> usize {
+    let is_text = |prompt: &RawPrompt| matches!(prompt, RawPrompt::Text(_));
+    match &request.asked {
+        Asked::Prompts(all)
+            if request.echo && request.add_special_tokens && all.iter().all(is_text) =>
+        {
+            model.tokenizer().around().0.len()
+        }
+        _ => 0,
+    }
+}
+
+/// Where each token behind the first `before` ones begins in their text, in characters; one that goes on with a character, where that begins.
+fn offsets(model: &ChatModel, tokens: impl Iterator<Item = u32>, before: usize) -> Vec<usize> {
     let mut stream = TextStream::new(model.tokenizer().clone());
     let mut characters = 0;
-    let offset = |token: u32| {
+    let offset = |(at, token): (usize, u32)| {
         let offset = characters;
-        characters += stream.push(token).chars().count();
+        if at >= before {
+            characters += stream.push(token).chars().count();
+        }
         offset
     };
-    tokens.map(offset).collect()
+    tokens.enumerate().map(offset).collect()
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use super::form::form;
 use super::logprobs;
 use super::tools::{self, Tools};
 use super::unapplied::refuse_the_rest;
+use juror_data::{ContentPart, REASONING};
 use juror_engine::engine::Sampling;
 use juror_engine::grammar::GrammarSource;
 
@@ -114,6 +115,8 @@ pub struct GenerationRequest {
     pub(crate) logprobs: Option<usize>,
     /// The prompt comes before the answer, with the log-probabilities of its tokens where they are asked for.
     pub(crate) echo: bool,
+    /// A raw prompt as text gets the tokens that the model's tokenizer puts around every text.
+    pub(crate) add_special_tokens: bool,
     /// The answer is a call of one of these.
     pub(crate) tools: Option<Tools>,
 }
@@ -134,6 +137,20 @@ impl GenerationRequest {
             tools.tell(messages);
         }
         let echo = route == Route::Completions && body.remove("echo") == Some(Value::Bool(true));
+        let add_special_tokens = match (route, body.remove("add_special_tokens")) {
+            (Route::Completions, None | Some(Value::Bool(true))) => true,
+            (_, None | Some(Value::Bool(false))) => false,
+            (Route::Chat, Some(Value::Bool(_))) => {
+                return Err(
+                    "`add_special_tokens` is not applied to a chat: its template writes what the model needs".to_owned(),
+                );
+            }
+            (_, Some(other)) => {
+                return Err(format!(
+                    "`add_special_tokens` is {other}, and must be true or false"
+                ));
+            }
+        };
         let request = Self {
             model: text(&mut body, "model")?,
             asked,
@@ -180,6 +197,7 @@ impl GenerationRequest {
             },
             logprobs: logprobs::asked(route, &mut body)?,
             echo,
+            add_special_tokens,
             tools,
         };
         request
@@ -281,7 +299,7 @@ fn messages(value: Option<Value>) -> Result<Vec<Message>, String> {
         let Value::Object(mut message) = message else {
             return Err(format!("message {at} is no object"));
         };
-        message.retain(|_, value| !value.is_null());
+        leave_out_empty(&mut message);
         let is_name = |role: &str| {
             (1..=32).contains(&role.len()) && role.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
         };
@@ -300,12 +318,25 @@ fn messages(value: Option<Value>) -> Result<Vec<Message>, String> {
         if role == "tool" {
             message.remove("name");
         }
-        let mut parts = match message.remove("content") {
+        let is_answer = role == "assistant";
+        if is_answer {
+            // An earlier answer's thinking and sources are no part of what it says.
+            for about in ["reasoning_content", "reasoning", "annotations"] {
+                message.remove(about);
+            }
+        }
+        let content = message.remove("content");
+        let refusal = || {
+            let said = is_answer.then(|| message.remove("refusal"));
+            said.flatten()
+        };
+        let mut parts = match content.or_else(refusal) {
             None if calls.is_some() => Vec::new(),
             Some(Value::String(text)) => vec![text],
             Some(Value::Array(parts)) => {
-                let parts = parts.into_iter().map(part);
+                let parts = parts.into_iter().map(|one| part(one, is_answer));
                 parts
+                    .filter_map(Result::transpose)
                     .collect::<Result<_, _>>()
                     .map_err(|why| format!("message {at}: {why}"))?
             }
@@ -327,23 +358,33 @@ fn messages(value: Option<Value>) -> Result<Vec<Message>, String> {
     .collect()
 }
 
-/// The text of a content part.
-fn part(part: Value) -> Result<String, String> {
-    match part {
-        Value::String(text) => Ok(text),
-        Value::Object(mut part) => match (part.remove("type"), part.remove("text")) {
-            (Some(kind), Some(Value::String(text))) if kind == "text" && part.is_empty() => {
-                Ok(text)
-            }
-            (Some(kind), _) if kind != "text" => Err(format!(
-                "a content part of type {kind} is not read: text alone is"
-            )),
-            _ => Err(
-                "a content part is {\"type\": \"text\", \"text\": \"…\"} and nothing more"
-                    .to_owned(),
-            ),
-        },
-        _ => Err("a content part is neither a text nor an object".to_owned()),
+/// Leaves out keys that hold nothing, but for an empty text as content: what an answer of OpenAI's has of these says nothing when
+/// it is sent back.
+fn leave_out_empty(object: &mut Map<String, Value>) {
+    object.retain(|key, value| match value {
+        Value::Null => false,
+        Value::String(text) => !text.is_empty() || matches!(key.as_str(), "content" | "text"),
+        Value::Array(list) => !list.is_empty() || key == "content",
+        Value::Object(object) => !object.is_empty(),
+        _ => true,
+    });
+}
+
+/// The text of a content part; none of an earlier answer's thinking.
+fn part(mut part: Value, is_answer: bool) -> Result<Option<String>, String> {
+    if let Some(part) = part.as_object_mut() {
+        leave_out_empty(part);
+    }
+    match ContentPart::read(&part) {
+        Ok(ContentPart::Text(_)) if part.as_object().is_some_and(|part| part.len() > 2) => Err(
+            "a content part is {\"type\": \"text\", \"text\": \"…\"} and nothing more".to_owned(),
+        ),
+        Ok(ContentPart::Text(text) | ContentPart::Refusal(text)) => Ok(Some(text.to_owned())),
+        Ok(ContentPart::LeftOut(REASONING)) if is_answer => Ok(None),
+        _ => Err(format!(
+            "a content part of type {} is not read: text alone is",
+            part["type"]
+        )),
     }
 }
 

@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Value, json};
 
+use super::form::nothing_more;
 use super::request::Message;
 use juror_engine::grammar::GrammarSource;
 
@@ -35,6 +36,22 @@ pub(super) fn tools(body: &mut Map<String, Value>) -> Result<Option<Tools>, Stri
     };
     let functions = tools.iter().enumerate().map(|(at, tool)| {
         let function = &tool["function"];
+        for (key, holder, known) in [
+            (format!("tools[{at}]"), tool, &["type", "function"][..]),
+            (
+                format!("tools[{at}].function"),
+                function,
+                &["name", "description", "parameters", "strict"],
+            ),
+        ] {
+            let mut more = holder.as_object().cloned().unwrap_or_default();
+            more.retain(|key, value| !known.contains(&key.as_str()) && !value.is_null());
+            nothing_more(
+                &key,
+                &more,
+                "the schema of a call stands under `function.parameters`",
+            )?;
+        }
         let parameters = match &function["parameters"] {
             Value::Null => json!({"type": "object", "properties": {}}),
             schema => schema.clone(),

@@ -42,6 +42,16 @@ const GPT_OSS_ENDS: [&str; 3] = ["<|return|>", "<|call|>", "<|endoftext|>"];
 /// Those of GLM, which mark the next speaker.
 const GLM_ENDS: [&str; 2] = ["<|user|>", "<|observation|>"];
 
+/// Pre-tokenizers of families whose prompts begin with a token, where a file does not say; with `SentencePiece` all do.
+const BEGINNING: [&str; 6] = [
+    "llama3",
+    "llama-v3",
+    "llama-bpe",
+    "falcon3",
+    "pixtral",
+    "tekken",
+];
+
 /// The pattern of `OpenAI`'s cl100k vocabulary, with digits one by one.
 const SINGLE_DIGITS: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
 /// The same, with digits in groups of up to three.
@@ -164,7 +174,7 @@ impl Vocabulary {
     /// [`CheckpointError::Config`] naming the key.
     pub(super) fn read(metadata: &Metadata, family: Architecture) -> Result<Self, CheckpointError> {
         let tokens = Tokens::read(metadata)?;
-        let tokenizer = match metadata.text("tokenizer.ggml.model")? {
+        let mut tokenizer = match metadata.text("tokenizer.ggml.model")? {
             Some("gpt2") => byte_pairs(metadata, &tokens)?,
             Some("llama") => sentence_pieces(metadata, &tokens)?,
             Some(other) => {
@@ -210,10 +220,19 @@ impl Vocabulary {
         // The file's own choice comes first, and each only once.
         let mut seen = HashSet::new();
         eos.retain(|id| seen.insert(*id));
+        let pre = metadata.text("tokenizer.ggml.pre")?.unwrap_or_default();
+        let begins = tokenizer["pre_tokenizer"].is_null() || BEGINNING.contains(&pre);
+        let added = |key: &str, usual: bool| {
+            let flag = metadata.flag(&format!("tokenizer.ggml.add_{key}_token"))?;
+            let text = text_of(key)?.filter(|_| flag.unwrap_or(usual));
+            Ok::<_, CheckpointError>(
+                text.zip(metadata.token(&format!("tokenizer.ggml.{key}_token_id"))?),
+            )
+        };
+        tokenizer["post_processor"] = around(added("bos", begins)?, added("eos", false)?);
         let tokenizer_config = json!({
             "bos_token": text_of("bos")?,
             "eos_token": text_of("eos")?,
-            "add_bos_token": metadata.flag("tokenizer.ggml.add_bos_token")?,
             "chat_template": metadata.text("tokenizer.chat_template")?,
         });
         Ok(Self {
@@ -222,6 +241,29 @@ impl Vocabulary {
             eos,
         })
     }
+}
+
+/// What stands around a raw prompt, as a post-processor.
+fn around(before: Option<(&String, usize)>, behind: Option<(&String, usize)>) -> Json {
+    let special = |(text, _): (&String, _)| json!({"SpecialToken": {"id": text, "type_id": 0}});
+    let text = [json!({"Sequence": {"id": "A", "type_id": 0}})];
+    let parts: Json = before
+        .map(special)
+        .into_iter()
+        .chain(text)
+        .chain(behind.map(special))
+        .collect();
+    let tokens = before.into_iter().chain(behind);
+    let tokens = tokens.map(|(text, id)| {
+        (
+            text.clone(),
+            json!({"id": text, "ids": [id], "tokens": [text]}),
+        )
+    });
+    let tokens: Map<String, Json> = tokens.collect();
+    // Every processor has a form for pairs, which is not used here.
+    json!({"type": "TemplateProcessing", "single": parts, "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 1}}],
+        "special_tokens": tokens})
 }
 
 struct Tokens<'a> {

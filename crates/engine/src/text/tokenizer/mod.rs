@@ -8,7 +8,7 @@
 //! before every stretch; so each stretch is tokenised for its [`Place`], and gets the tokens it has in the middle of a text.
 //!
 //! Nothing is put around a text, whatever the tokenizer's post-processor says: the chat template writes `bos_token` if the
-//! model wants one, as with transformers' `apply_chat_template(tokenize=True)`.
+//! model wants one, as with transformers' `apply_chat_template(tokenize=True)`. A raw prompt gets it ([`Tokenizer::around`]).
 //!
 //! | file | what it is for |
 //! |---|---|
@@ -29,7 +29,7 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 use serde_json::Value;
-use tokenizers::{NormalizedString, Normalizer};
+use tokenizers::{Encoding, NormalizedString, Normalizer, PostProcessor, Token};
 
 use crate::text::TextError;
 use growth::Growth;
@@ -67,6 +67,8 @@ pub struct Tokenizer {
     continuing: Option<(Prefix, Pair)>,
     /// Control tokens, which text under judgement must not become.
     control: HashSet<u32>,
+    /// What the post-processor puts before a text and behind it.
+    around: (Vec<u32>, Vec<u32>),
     /// Added tokens by their text.
     added: HashMap<String, u32>,
     /// Added tokens at which the tokenizer splits a text: all but the one for unknown characters.
@@ -144,6 +146,7 @@ impl Tokenizer {
             .filter(|(_, token)| unknown.as_ref() != Some(&token.content))
             .map(|(&id, _)| id)
             .collect();
+        let around = put_around(&trusted).map_err(|error| unreadable(&error))?;
         let untrusted = control_tokens::without_added_tokens(&document)?;
         let continuing = match prefix::remove(&mut document) {
             None => None,
@@ -164,10 +167,16 @@ impl Tokenizer {
             as_it_is: Pair::new(trusted, untrusted)?,
             continuing,
             control,
+            around,
             added,
             added_ids,
             pieces: OnceLock::new(),
         })
+    }
+
+    /// Token ids that a raw prompt begins and ends with, as its makers' file says: a token for the beginning, say.
+    pub fn around(&self) -> (&[u32], &[u32]) {
+        (&self.around.0, &self.around.1)
     }
 
     /// Token ids of text that juror or a chat template wrote: added and special tokens are recognised, and none is put around the text.
@@ -442,6 +451,24 @@ fn check_size(document: &Value) -> Result<(), TextError> {
             "{count} {what}, more than {most}: no vocabulary has so many"
         ))),
     }
+}
+
+/// What the post-processor puts before a text and behind it.
+fn put_around(tokenizer: &tokenizers::Tokenizer) -> tokenizers::Result<(Vec<u32>, Vec<u32>)> {
+    let Some(processor) = tokenizer.get_post_processor() else {
+        return Ok(<_>::default());
+    };
+    // No vocabulary has so many tokens.
+    let text = Token::new(u32::MAX, String::new(), (0, 0));
+    let all = processor.process(Encoding::from_tokens(vec![text], 0), None, true)?;
+    let mut parts = all
+        .get_ids()
+        .split(|id| *id == u32::MAX)
+        .map(<[u32]>::to_vec);
+    Ok((
+        parts.next().unwrap_or_default(),
+        parts.next().unwrap_or_default(),
+    ))
 }
 
 fn unreadable(error: &dyn std::fmt::Display) -> TextError {

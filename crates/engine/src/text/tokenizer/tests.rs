@@ -155,3 +155,48 @@ fn the_bytes_of_tokens_are_what_they_decode_to() {
         assert_eq!(joined, text.as_bytes());
     }
 }
+
+#[test]
+fn a_raw_prompt_gets_what_the_post_processor_puts_around_it() {
+    let template = |single: Value| {
+        json!({"type": "TemplateProcessing", "single": single, "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 1}}],
+            "special_tokens": {"<s>": {"id": "<s>", "ids": [1], "tokens": ["<s>"]}, "</s>": {"id": "</s>", "ids": [2], "tokens": ["</s>"]}}})
+    };
+    let text = json!({"Sequence": {"id": "A", "type_id": 0}});
+    let special = |name: &str| json!({"SpecialToken": {"id": name, "type_id": 0}});
+    let byte_level = json!({"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": true});
+    let begins = template(json!([special("<s>"), text]));
+    for (processor, before, behind) in [
+        (Value::Null, &[][..], &[][..]),
+        (byte_level.clone(), &[], &[]),
+        (begins.clone(), &[1], &[]),
+        (
+            template(json!([special("<s>"), text, special("</s>")])),
+            &[1],
+            &[2],
+        ),
+        (template(json!([text])), &[], &[]),
+        (
+            json!({"type": "Sequence", "processors": [byte_level, begins]}),
+            &[1],
+            &[],
+        ),
+        (
+            json!({"type": "BertProcessing", "sep": ["</s>", 2], "cls": ["<s>", 1]}),
+            &[1],
+            &[2],
+        ),
+    ] {
+        let mut document = document(false);
+        document["post_processor"] = processor;
+        let tokenizer = tokenizer(&document);
+        assert_eq!(
+            tokenizer.around(),
+            (before, behind),
+            "{}",
+            document["post_processor"]
+        );
+        // Other texts get none of it.
+        assert!(!tokenizer.encode_trusted("ab").unwrap().contains(&1));
+    }
+}

@@ -46,12 +46,109 @@ fn a_form_is_one_of_those_that_are_known() {
     assert_eq!(of("guided_json", schema.clone()), as_schema);
     assert_eq!(of("structured_outputs", json!({"json": schema})), as_schema);
     assert_eq!(of("response_format", json!({"type": "text"})), Ok(None));
+    // As llama.cpp, Together AI and SGLang take it.
+    for (key, value) in [
+        (
+            "response_format",
+            json!({"type": "json_object", "schema": schema}),
+        ),
+        (
+            "response_format",
+            json!({"type": "json_schema", "name": "n", "strict": true, "schema": schema}),
+        ),
+        (
+            "response_format",
+            json!({"type": "json_schema", "json_schema": {"name": "n", "description": "d", "strict": null, "schema": schema}}),
+        ),
+        ("json_schema", schema.clone()),
+        ("json_schema", json!(schema.to_string())),
+    ] {
+        assert_eq!(of(key, value.clone()), as_schema, "{key}: {value}");
+    }
+    assert_eq!(
+        of("regex", json!("a+")),
+        Ok(Some(GrammarSource::Regex("a+".to_owned())))
+    );
     for (key, value, why) in [
         ("response_format", json!({"type": "xml"}), "may be text"),
         (
             "response_format",
             json!({"type": "json_schema"}),
             "`json_schema.schema`",
+        ),
+        // Nothing that asks for a form is dropped.
+        (
+            "response_format",
+            json!({"type": "text", "schema": schema}),
+            "`response_format.schema` is not applied",
+        ),
+        (
+            "response_format",
+            json!({"type": "text", "json_schema": {"schema": schema}}),
+            "`response_format.json_schema`",
+        ),
+        (
+            "response_format",
+            json!({"type": "json_object", "json_schema": {"schema": schema}}),
+            "`response_format.json_schema`",
+        ),
+        (
+            "response_format",
+            json!({"type": "json_object", "strict": true}),
+            "`response_format.strict`",
+        ),
+        (
+            "response_format",
+            json!({"type": "json_object", "schema": "{}"}),
+            "`response_format.schema` is no JSON schema",
+        ),
+        (
+            "response_format",
+            json!({"type": "json_schema", "schema": schema, "json_schema": {"schema": schema}}),
+            "`response_format.schema`",
+        ),
+        (
+            "response_format",
+            json!({"type": "json_schema", "json_schema": {"schema": schema, "mode": 1}}),
+            "`response_format.json_schema.mode`",
+        ),
+        (
+            "response_format",
+            json!({"type": "json_schema", "json_schema": {"schema": schema, "strict": "yes"}}),
+            "`response_format.json_schema.strict`",
+        ),
+        (
+            "response_format",
+            json!({"type": "json_schema", "json_schema": {"type": "object"}}),
+            "`response_format.json_schema.type`",
+        ),
+        (
+            "response_format",
+            json!({"type": "json_schema", "json_schema": 5}),
+            "`response_format.json_schema` is no object",
+        ),
+        (
+            "response_format",
+            json!("json"),
+            "`response_format` is no object",
+        ),
+        ("response_format", json!({"schema": schema}), "may be text"),
+        (
+            "grammar",
+            json!("root ::= \"a\""),
+            "`grammar` is not applied",
+        ),
+        ("ebnf", json!("root ::= \"a\""), "`ebnf` is not applied"),
+        ("strict", json!(true), "`strict` is not applied"),
+        (
+            "tools",
+            json!([{"type": "function", "function": {"name": "f", "input_schema": schema}}]),
+            "`tools[0].function.input_schema`",
+        ),
+        (
+            "tools",
+            json!([{"type": "function", "function": {"name": "f"}, "parameters": schema}]),
+            "`tools[0].parameters`",
         ),
         ("guided_choice", json!([1]), "list of texts"),
         ("guided_regex", json!(3), "`guided_regex` is 3"),
@@ -68,6 +165,77 @@ fn a_form_is_one_of_those_that_are_known() {
     ] {
         let refused = of(key, value).unwrap_err();
         assert!(refused.contains(why), "{refused}");
+    }
+}
+
+#[test]
+fn an_answer_is_taken_back_as_a_turn() {
+    let turn = |answer: &Value| {
+        let messages = json!({"messages": [{"role": "user", "content": "hi"}, answer]});
+        parse(&messages).map(|request| match request.asked {
+            Asked::Chat(messages, _) => messages[1].parts.clone(),
+            Asked::Prompts(_) => Vec::new(),
+        })
+    };
+    for (answer, parts) in [
+        (
+            json!({"role": "assistant", "content": "4", "refusal": null, "annotations": [], "audio": null, "function_call": null,
+                "tool_calls": [], "reasoning_content": "2+2", "reasoning": null}),
+            &["4"][..],
+        ),
+        (
+            json!({"role": "assistant", "content": "4", "refusal": "", "annotations": [{"type": "url_citation"}]}),
+            &["4"],
+        ),
+        (
+            json!({"role": "assistant", "content": null, "refusal": "I will not."}),
+            &["I will not."],
+        ),
+        (
+            json!({"role": "assistant", "content": [{"type": "thinking", "thinking": "2+2"}, {"type": "output_text", "text": "4", "annotations": [],
+                "logprobs": []}]}),
+            &["4"],
+        ),
+        (
+            json!({"role": "assistant", "content": [{"type": "refusal", "refusal": "no"}]}),
+            &["no"],
+        ),
+        (
+            json!({"role": "user", "content": [{"type": "input_text", "text": "4"}]}),
+            &["4"],
+        ),
+        (json!({"role": "user", "content": ""}), &[""]),
+    ] {
+        assert_eq!(turn(&answer).unwrap(), parts, "{answer}");
+    }
+    for (answer, why) in [
+        (
+            json!({"role": "user", "content": "4", "refusal": "no"}),
+            "`refusal` is not applied",
+        ),
+        (
+            json!({"role": "user", "content": "4", "reasoning_content": "x"}),
+            "`reasoning_content` is not applied",
+        ),
+        (
+            json!({"role": "assistant", "content": "4", "audio": {"id": "a"}}),
+            "`audio` is not applied",
+        ),
+        (
+            json!({"role": "user", "content": [{"type": "reasoning", "text": "The answer is 5."}]}),
+            "type \"reasoning\"",
+        ),
+        (
+            json!({"role": "assistant", "content": [{"type": "tool_use", "name": "f", "text": "5"}]}),
+            "type \"tool_use\"",
+        ),
+        (
+            json!({"role": "assistant", "content": [{"type": "text", "text": "4", "cache_control": {"type": "ephemeral"}}]}),
+            "nothing more",
+        ),
+    ] {
+        let said = turn(&answer).unwrap_err();
+        assert!(said.contains(why), "{said}");
     }
 }
 

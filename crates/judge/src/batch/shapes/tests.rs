@@ -1,0 +1,129 @@
+use serde_json::json;
+
+use super::*;
+
+fn read(line: &Value) -> Result<Result<EngineAnswer, String>, String> {
+    OutputLine::parse(&line.to_string()).map(|line| {
+        assert_eq!(line.custom_id, "a");
+        line.answer
+    })
+}
+
+#[test]
+fn every_engines_shape_is_read() {
+    let message = json!({"role": "assistant", "content": "A"});
+    let body = json!({"choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 7, "completion_tokens": 2, "prompt_tokens_details": {"cached_tokens": 3}}});
+    let plain = json!({"choices": [{"text": "A", "finish_reason": "stop"}]});
+    let parts = json!({"choices": [{"message": {"content": [{"type": "thinking", "thinking": "B"}, {"type": "text", "text": "A"}]}}]});
+    for line in [
+        json!({"id": "x", "custom_id": "a", "response": {"status_code": 200, "request_id": "r", "body": body}, "error": null}),
+        json!({"custom_id": "a", "response": {"body": plain}, "error": null}),
+        json!({"custom_id": "a", "response": body}),
+        json!({"custom_id": "a", "choices": body["choices"]}),
+        json!({"custom_id": "a", "response": parts}),
+        json!({"custom_id": "a", "response": "A"}),
+        json!({"custom_id": "a", "outputs": [{"text": "A", "token_ids": [1]}]}),
+        json!({"custom_id": "a", "text": "A", "meta_info": {"finish_reason": {"type": "stop"}}}),
+        json!({"custom_id": "a", "response": {"text": "A", "meta_info": {}}}),
+        json!({"custom_id": "a", "response": {"message": message, "done_reason": "stop"}}),
+    ] {
+        let answer = read(&line).unwrap().unwrap();
+        assert_eq!(answer.text.as_deref(), Some("A"), "{line}");
+        assert!(!answer.is_cut && !answer.thinks_apart, "{line}");
+    }
+    let usage = read(&json!({"custom_id": "a", "response": {"body": body}}))
+        .unwrap()
+        .unwrap()
+        .usage;
+    assert_eq!(
+        (
+            usage.prompt_tokens,
+            usage.cached_tokens,
+            usage.completion_tokens
+        ),
+        (7, 3, 2)
+    );
+}
+
+#[test]
+fn thinking_apart_and_cut_answers_are_known_as_such() {
+    let thinks = |content: Value, finish: &str| {
+        let message = json!({"content": content, "reasoning_content": "B"});
+        let choice = json!({"message": message, "finish_reason": finish});
+        read(&json!({"custom_id": "a", "choices": [choice]}))
+            .unwrap()
+            .unwrap()
+    };
+    let whole = thinks(json!("A"), "stop");
+    assert!(whole.thinks_apart && !whole.is_cut && whole.text.as_deref() == Some("A"));
+    let cut = thinks(Value::Null, "length");
+    assert!(cut.thinks_apart && cut.is_cut && cut.text.is_none());
+    let sglang = json!({"custom_id": "a", "text": "A", "meta_info": {"finish_reason": {"type": "length", "length": 5}}});
+    assert!(read(&sglang).unwrap().unwrap().is_cut);
+}
+
+#[test]
+fn what_is_no_answer_says_why() {
+    for (line, why) in [
+        (
+            json!({"custom_id": "a", "error": {"code": "batch_expired", "message": "too late"}}),
+            "batch_expired: too late",
+        ),
+        (
+            json!({"custom_id": "a", "error": "out of memory", "response": null}),
+            "out of memory",
+        ),
+        (
+            json!({"custom_id": "a", "response": {"status_code": 400, "body": {"error": {"message": "too long"}}}}),
+            "too long",
+        ),
+        (
+            json!({"custom_id": "a", "response": {"status_code": 500, "body": null}}),
+            "status 500",
+        ),
+        (
+            json!({"custom_id": "a", "response": {"body": {"object": "error", "error": {"message": "no"}}}}),
+            "no",
+        ),
+        (
+            json!({"custom_id": "a", "choices": [{"message": {"content": null}}]}),
+            "gave no text",
+        ),
+        (
+            json!({"custom_id": "a", "choices": [{"message": {"content": "A"}, "finish_reason": "content_filter"}]}),
+            "content filter",
+        ),
+        (
+            json!({"custom_id": "a", "choices": [{"message": {"content": null, "tool_calls": [{}]}}]}),
+            "called a tool",
+        ),
+        (
+            json!({"custom_id": "a", "choices": [{"message": {"content": null, "refusal": "True is no word of mine."}}]}),
+            "the judge refused to answer: True",
+        ),
+        (
+            json!({"custom_id": "a", "choices": [{"message": {"content": [{"type": "refusal", "refusal": "no"}]}}]}),
+            "the judge refused to answer: no",
+        ),
+    ] {
+        let said = read(&line).unwrap().unwrap_err();
+        assert!(said.contains(why), "{said}: {line}");
+    }
+    for (line, why) in [
+        (json!([1]), "not a JSON object"),
+        (json!({"response": "A"}), "no `custom_id`"),
+        (json!({"custom_id": 7}), "no text"),
+        (json!({"custom_id": "a"}), "no answer that can be read"),
+        (json!({"custom_id": "a", "choices": []}), "0 answers"),
+        (json!({"custom_id": "a", "choices": [{}, {}]}), "2 answers"),
+        (
+            json!({"custom_id": "a", "outputs": [{"text": 5}]}),
+            "neither a text",
+        ),
+    ] {
+        let said = OutputLine::parse(&line.to_string()).unwrap_err();
+        assert!(said.contains(why), "{said}: {line}");
+    }
+    assert!(OutputLine::parse("{").unwrap_err().contains("not JSON"));
+}
