@@ -249,9 +249,9 @@ impl Whole {
 fn also(keys: &mut Map<String, Value>, key: &str, schemas: Value) {
     if keys.contains_key(key) {
         let all = keys.entry("allOf").or_insert_with(|| json!([]));
-        let all = all.as_array_mut();
-        all.into_iter()
-            .for_each(|all| all.push(json!({key: schemas})));
+        if let Some(all) = all.as_array_mut() {
+            all.push(json!({key: schemas}));
+        }
     } else {
         keys.insert(key.to_owned(), schemas);
     }
@@ -278,6 +278,9 @@ fn values(schema: &Value) -> Option<Vec<&Value>> {
 
 /// The types of a schema's values; an integer is a number.
 fn kinds(schema: &Value) -> Option<Vec<&str>> {
+    fn own(name: &str) -> &str {
+        if name == "integer" { "number" } else { name }
+    }
     let kind = |value: &Value| match value {
         Value::Null => "null",
         Value::Bool(_) => "boolean",
@@ -286,9 +289,6 @@ fn kinds(schema: &Value) -> Option<Vec<&str>> {
         Value::Array(_) => "array",
         Value::Object(_) => "object",
     };
-    fn own(name: &str) -> &str {
-        if name == "integer" { "number" } else { name }
-    }
     match (&schema["type"], values(schema)) {
         (_, Some(values)) => Some(values.into_iter().map(kind).collect()),
         (Value::String(name), None) => Some(vec![own(name)]),

@@ -243,9 +243,11 @@ fn word_of(object: &str, key: &str) -> Option<Range<usize>> {
     let rest = object[after..].trim_start().strip_prefix(':')?.trim_start();
     let word = rest.strip_prefix('"').unwrap_or(rest);
     let start = object.len() - word.len();
-    let ends = |character: char| match rest.len() == word.len() {
-        true => character == ',' || character == '}' || character.is_whitespace(),
-        false => character == '"',
+    let is_text = rest.len() > word.len();
+    let ends = |character: char| match character {
+        '"' => is_text,
+        ',' | '}' => !is_text,
+        _ => !is_text && character.is_whitespace(),
     };
     Some(start..start + word.find(ends)?)
 }

@@ -456,7 +456,7 @@ fn check_size(document: &Value) -> Result<(), TextError> {
 /// What the post-processor puts before a text and behind it.
 fn put_around(tokenizer: &tokenizers::Tokenizer) -> tokenizers::Result<(Vec<u32>, Vec<u32>)> {
     let Some(processor) = tokenizer.get_post_processor() else {
-        return Ok(<_>::default());
+        return Ok((Vec::new(), Vec::new()));
     };
     // No vocabulary has so many tokens.
     let text = Token::new(u32::MAX, String::new(), (0, 0));
