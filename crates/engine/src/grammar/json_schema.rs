@@ -56,9 +56,13 @@ impl Whole {
         }
         self.name_properties(keys);
         if let Some(key) = keys.keys().find(|key| is("not kept", key)) {
+            let sets = if key == "uniqueItems" {
+                " (in pydantic: a list in place of a set)"
+            } else {
+                ""
+            };
             return Err(format!(
-                "`{key}` at {place} cannot be kept to while an answer is written: leave it out, and check the answer for it (a set of \
-                 pydantic's can be a list)"
+                "`{key}` at {place} cannot be kept to while an answer is written: leave it out{sets}, and check the answer for it"
             ));
         }
         let free = |format: &Value| format.as_str().is_some_and(|format| !is("format", format));
