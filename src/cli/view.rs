@@ -22,7 +22,8 @@ pub(super) struct ViewArguments {
     /// Rows with the samples' texts, where the labels have none [default: the labels' rows, or the verdicts' own kept keys]
     #[arg(long, value_name = "DATA", num_args = 1..)]
     rows: Vec<PathBuf>,
-    /// Which key of a row holds what: `outcome`, `overall`, `process`, `subject`, `answer_type`; nothing after `=` reads none
+    /// Which key of a row holds what: `outcome`, `overall`, `process`, `subject`, `answer_type`; nothing after `=` reads none.
+    /// `letters=inspect` or `letters=verifierbench`: whose letters labels are
     #[arg(long, value_name = "FIELD=KEY", value_delimiter = ',')]
     label_columns: Vec<String>,
     #[command(flatten)]

@@ -23,7 +23,7 @@ fn labels() -> String {
 }
 
 /// A verdict's line.
-fn verdict(id: &str, said: Option<(bool, bool)>) -> String {
+pub(crate) fn verdict(id: &str, said: Option<(bool, bool)>) -> String {
     let status = if said.is_some() { "ok" } else { "unparsed" };
     let (process, outcome) = (
         said.map(|(process, _)| process),

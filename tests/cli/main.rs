@@ -28,6 +28,7 @@ mod gsm8k;
 mod help;
 mod hub;
 mod inputs;
+mod joining;
 mod label;
 mod messages;
 mod own_files;

@@ -13,6 +13,7 @@
 //! | [`Keep`] | which keys of a row go into its verdicts |
 //! | [`Needs`], [`rubric`] | what rows are read for beside question, response and id; criteria by which a response is judged |
 //! | [`Rejected`] | bad lines, set aside |
+//! | [`Places`] | samples by their ids, or by those of rows that hold one sample alone |
 //! | [`Shard`] | one machine's part of the input |
 //! | [`verdict`] | what a judge said about one sample |
 //! | [`journal`] | each finished verdict, on disk before it counts |
@@ -40,6 +41,7 @@ mod messages;
 mod needs;
 pub mod output;
 mod path;
+mod places;
 mod preset;
 mod rejected;
 mod row;
@@ -65,6 +67,7 @@ pub use load::{LoadOptions, Loaded, each, index, index_each, load, sample_of_row
 pub use merge::{MergeError, Shards};
 pub use messages::conversation;
 pub use needs::{Needs, RubricNeed};
+pub use places::{OfRows, Places};
 pub use preset::{Preset, presets};
 pub use rejected::{Rejected, RejectedLine, rejected_path, write_rejected};
 pub use rows::Rows;

@@ -1,4 +1,4 @@
-//! Paths to values within a row: `answer`, `reward_model.ground_truth`, `outputs[*].text`.
+//! Paths to values within a row: `answer`, `reward_model.ground_truth`, `outputs[*].text`, `scores.*.value`.
 
 use super::row::{Row, Value};
 
@@ -16,6 +16,8 @@ enum Step {
     Place(usize),
     /// `[*]`: every element.
     Each,
+    /// `*` as a key: every value of an object.
+    EachKey,
 }
 
 impl KeyPath {
@@ -33,7 +35,10 @@ impl KeyPath {
             if key.is_empty() {
                 return None;
             }
-            steps.push(Step::Key(key.to_owned()));
+            steps.push(match key {
+                "*" if !steps.is_empty() => Step::EachKey,
+                _ => Step::Key(key.to_owned()),
+            });
             for place in places.split_inclusive(']') {
                 let place = place.strip_prefix('[')?.strip_suffix(']')?;
                 steps.push(match place {
@@ -45,9 +50,10 @@ impl KeyPath {
         Some(steps)
     }
 
-    /// Whether it leads to every element of a list.
+    /// Whether it leads to every element of a list or of an object.
     pub(super) fn is_of_each(&self) -> bool {
-        self.steps.contains(&Step::Each)
+        let is_each = |step: &Step| matches!(step, Step::Each | Step::EachKey);
+        self.steps.iter().any(is_each)
     }
 
     /// The path as it was written.
@@ -72,6 +78,7 @@ impl KeyPath {
                     Step::Key(key) => inner.extend(value.key(key)?),
                     Step::Place(place) => inner.extend(value.elements().into_iter().nth(*place)),
                     Step::Each => inner.extend(value.elements()),
+                    Step::EachKey => inner.extend(value.values()?),
                 }
             }
             if let Step::Key(key) = step

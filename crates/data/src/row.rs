@@ -177,6 +177,16 @@ impl<'a> Value<'a> {
         )
     }
 
+    /// The values, if this is an object.
+    pub(super) fn values(self) -> Result<Vec<Self>, String> {
+        if !self.raw.get().starts_with('{') {
+            return Ok(Vec::new());
+        }
+        let entries = entries(self.raw.get(), self.line)?.into_iter();
+        let line = self.line;
+        Ok(entries.map(|(_, raw)| Self { line, raw }).collect())
+    }
+
     /// The elements, if this is a list.
     pub(super) fn elements(self) -> Vec<Self> {
         let elements: Vec<&'a RawValue> = serde_json::from_str(self.raw.get()).unwrap_or_default();

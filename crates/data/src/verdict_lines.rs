@@ -22,6 +22,9 @@ pub struct VerdictLine<'l> {
     /// The sample's id.
     #[serde(borrow)]
     pub id: Cow<'l, str>,
+    /// The id of the row, if the row has a list of responses.
+    #[serde(borrow, default)]
+    pub group: Option<Cow<'l, str>>,
     /// The trial, from 0.
     #[serde(default)]
     pub trial: u32,

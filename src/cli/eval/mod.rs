@@ -36,7 +36,8 @@ pub(super) struct EvalArguments {
     /// Rows with the labels, found by the samples' ids; as a rule the judge's input [default: the verdicts' own kept keys]
     #[arg(long, value_name = "DATA", num_args = 1..)]
     labels: Vec<PathBuf>,
-    /// Which key of a row holds what: `outcome`, `overall`, `process`, `subject`, `answer_type`; nothing after `=` reads none
+    /// Which key of a row holds what: `outcome`, `overall`, `process`, `subject`, `answer_type`; nothing after `=` reads none.
+    /// `letters=inspect` or `letters=verifierbench`: whose letters labels are
     #[arg(long, value_name = "FIELD=KEY", value_delimiter = ',')]
     label_columns: Vec<String>,
     #[command(flatten)]
@@ -235,13 +236,14 @@ impl Labels {
         if verdicts.scored.is_empty() && verdicts.scores.is_empty() {
             bail_usage!(
                 "none of the {} verdicts in {} is on a labelled sample: verdicts and labels meet by id, so give the rows that were \
-                 judged, with the same `--columns` ({})",
+                 judged, with the same `--columns` ({}){}",
                 verdicts.without_label,
                 path.display(),
                 both_sides(
                     verdicts.strangers.iter().map(String::as_str),
                     self.samples.first_ids()
-                )
+                ),
+                several(&verdicts)
             );
         }
         Ok(verdicts)
@@ -293,6 +295,16 @@ impl Labels {
         })
         .or_usage()
     }
+}
+
+/// What keeps labels by rows' ids from their verdicts.
+fn several(verdicts: &Verdicts) -> String {
+    let of = |id: &String| {
+        format!(
+            "; labels have the ids of rows with several responses: each needs the id of one response, such as {id:?}"
+        )
+    };
+    verdicts.of_several.as_ref().map_or(String::new(), of)
 }
 
 /// Says what the figures leave out.

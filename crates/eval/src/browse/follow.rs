@@ -192,6 +192,8 @@ impl Browser {
                     Err(why) => index.add_unreadable(number, &why),
                 }
             }
+            // Labels whose meaning is not clear yet may become so with later lines; until then they are left out.
+            let _ = index.samples.settle(&self.label_columns);
         });
         Ok(())
     }
@@ -246,13 +248,17 @@ fn read_samples(
         let label = read(sample, wrong);
         samples.add_sample(sample, label);
     })?;
+    if !are_labels {
+        let _ = samples.settle(label_columns);
+        samples.forget_letters();
+    }
     if !rows.is_empty() && !labels.is_empty() {
         each(labels, &options, &mut |sample| {
             let label = read(sample, &mut wrong);
             match samples.place(&sample.id) {
                 Some(place) => samples.set_label(place, label),
                 None => {
-                    samples.add(&sample.id, label, "");
+                    samples.add(&sample.id, label);
                 }
             }
         })?;
@@ -260,5 +266,6 @@ fn read_samples(
     if let Some(why) = wrong {
         return Err(no_label(&why));
     }
+    samples.settle(label_columns)?;
     Ok((samples, Some(Arc::new(loaded.samples))))
 }

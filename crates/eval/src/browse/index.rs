@@ -86,7 +86,7 @@ impl Index {
     ) {
         let sample = self.samples.place(&line.id).unwrap_or_else(|| {
             self.said.push(0);
-            self.samples.add(&line.id, label.unwrap_or_default(), "")
+            self.samples.add(&line.id, label.unwrap_or_default())
         });
         let scored = scored(line, sample, number);
         if let Some(said) = self.said.get_mut(sample as usize) {

@@ -10,7 +10,7 @@ use crate::EvalError;
 use crate::eval::{IDS_TOLD, both_sides};
 use juror_data::verdict::{Confidence, Status};
 use juror_data::{
-    LoadOptions, Rows, Samples as _, TrialsSeen, VerdictLine, each_batch, id_hash, index,
+    LoadOptions, OfRows, Places, Rows, Samples as _, TrialsSeen, VerdictLine, each_batch, index_each,
 };
 use juror_judge::judge::consensus::Votes;
 
@@ -126,51 +126,70 @@ impl Judged {
         options: &LoadOptions,
         verdicts: &[PathBuf],
     ) -> Result<Self, EvalError> {
-        let loaded = index(inputs, options)?;
+        let mut places = Places::default();
+        let mut count = 0_u32;
+        let loaded = index_each(inputs, options, &mut |sample| {
+            places.add(&sample.id, sample.group.as_deref(), count);
+            count += 1;
+        })?;
         let rows = loaded.samples;
         let count = rows.count();
-        let places: HashMap<u64, u32> = (0..count)
-            .map(|at| (rows.outline(at).id, at as u32))
-            .collect();
         let mut tallies = vec![Tally::default(); count];
         let mut coverage = Coverage {
             samples: count,
             ..Coverage::default()
         };
         let mut seen = TrialsSeen::new(count);
-        let mut strangers = Vec::new();
+        let (mut without_sample, mut strangers) = (0, Vec::new());
+        let mut add = |at: u32, line: &VerdictLine| {
+            if !seen.add(at, line.trial) {
+                return Err(format!(
+                    "trial {} of {:?} is there twice: give the verdicts of one judge, each once",
+                    line.trial, line.id
+                ));
+            }
+            coverage.verdicts += 1;
+            *coverage.by_status.entry(line.status).or_default() += 1;
+            if let Some(tally) = tallies.get_mut(at as usize) {
+                tally.add(line);
+            }
+            Ok(())
+        };
+        let mut stranger = |id: &str, count: usize| {
+            without_sample += count;
+            if strangers.len() < IDS_TOLD {
+                strangers.push(id.to_owned());
+            }
+        };
         for path in verdicts {
+            let mut of_rows: OfRows<(u32, usize, Vec<u8>)> = OfRows::default();
             let wrong = |line: usize, why: &str| EvalError::row(path.display(), line, why);
             each_batch(path, wrong, |lines| {
                 let read: Vec<Result<VerdictLine, String>> = lines
                     .par_iter()
                     .map(|(_, line)| VerdictLine::parse(line))
                     .collect();
-                for ((place, _), line) in lines.iter().zip(read) {
-                    let line = line.map_err(|why| wrong(*place, &why))?;
-                    let Some(&sample) = places.get(&id_hash(&line.id)) else {
-                        coverage.without_sample += 1;
-                        if strangers.len() < IDS_TOLD {
-                            strangers.push(line.id.to_string());
-                        }
-                        continue;
-                    };
-                    if !seen.add(sample, line.trial) {
-                        let why = format!(
-                            "trial {} of {:?} is there twice: give the verdicts of one judge, each once",
-                            line.trial, line.id
-                        );
-                        return Err(wrong(*place, &why));
-                    }
-                    coverage.verdicts += 1;
-                    *coverage.by_status.entry(line.status).or_default() += 1;
-                    if let Some(tally) = tallies.get_mut(sample as usize) {
-                        tally.add(&line);
+                for ((number, text), line) in lines.iter().zip(read) {
+                    let line = line.map_err(|why| wrong(*number, &why))?;
+                    let keep = |at| (at, *number, text.clone());
+                    if let Some(at) = places.get(&line.id) {
+                        add(at, &line).map_err(|why| wrong(*number, &why))?;
+                    } else if !of_rows.keep(&line, &places, keep) {
+                        stranger(&line.id, 1);
                     }
                 }
                 Ok(())
             })?;
+            let (only, others) = of_rows.settled();
+            for (at, number, text) in only {
+                let added = VerdictLine::parse(&text).and_then(|line| add(at, &line));
+                added.map_err(|why| wrong(number, &why))?;
+            }
+            for (id, count) in others {
+                stranger(&id, count);
+            }
         }
+        coverage.without_sample = without_sample;
         if coverage.verdicts == 0 {
             let first: Vec<usize> = (0..count.min(IDS_TOLD)).collect();
             let own = rows.fetch(&first)?;

@@ -22,6 +22,7 @@ const KEYS: [(LabelField, &[&str]); 5] = [
             "GPT_4o_final_judgment_result",
             FINAL_ANSWER,
             "label.outcome",
+            INSPECT,
         ],
     ),
     (
@@ -38,6 +39,12 @@ const KEYS: [(LabelField, &[&str]); 5] = [
     ),
     (LabelField::AnswerType, &["answer_type", "task_type"]),
 ];
+
+/// `VerifierBench`'s key for the outcome.
+const VERIFIER_BENCH: &str = "gold_judgment";
+
+/// Inspect's, in a sample of its logs: the values of all its scorers, which must be one.
+const INSPECT: &str = "scores.*.value";
 
 /// `ProcessBench`'s key for the outcome.
 const FINAL_ANSWER: &str = "final_answer_correct";
@@ -62,16 +69,40 @@ named! {
     }
 }
 
+named! {
+    /// Whose letters labels are. `C` is in both sets, and means the opposite.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    enum Letters {
+        /// C (correct), I (incorrect), P (partially correct: no label), N (no answer: not right).
+        Inspect = "inspect",
+        /// A (right), B (wrong), C (cut off or garbled: not right).
+        VerifierBench = "verifierbench",
+    }
+}
+
+/// The name of the setting that says whose letters labels are, among those of fields.
+const LETTERS: &str = "letters";
+
+/// The fields that are true or false.
+const TRUTHS: [LabelField; 3] = [
+    LabelField::Outcome,
+    LabelField::Overall,
+    LabelField::Process,
+];
+
 /// Which keys of a row hold its label.
 #[derive(Debug, Clone)]
 pub struct LabelColumns {
     keys: [(LabelField, Vec<String>); 5],
+    /// Whose letters they are, if the user says so.
+    letters: Option<Letters>,
 }
 
 impl Default for LabelColumns {
     fn default() -> Self {
         Self {
             keys: KEYS.map(|(field, keys)| (field, keys.iter().map(|&key| key.into()).collect())),
+            letters: None,
         }
     }
 }
@@ -89,13 +120,20 @@ impl LabelColumns {
             let (name, key) = text
                 .split_once('=')
                 .ok_or_else(|| format!("{text:?} is no FIELD=KEY, as in overall=human_overall"))?;
+            if name.trim() == LETTERS {
+                let letters = Letters::from_name(key.trim());
+                let names = || Letters::ALL.map(Letters::name).join(" or ");
+                columns.letters =
+                    Some(letters.ok_or_else(|| format!("{LETTERS}={key}: they are {}", names()))?);
+                continue;
+            }
             let (_, keys) = columns
                 .keys
                 .iter_mut()
                 .find(|(field, _)| field.name() == name.trim())
                 .ok_or_else(|| {
                     let names = LabelField::ALL.map(LabelField::name).join(", ");
-                    format!("{name:?} is no field of a label: those are {names}")
+                    format!("{name:?} is no field of a label: those are {names}, and {LETTERS}")
                 })?;
             *keys = Some(key.trim().to_owned())
                 .filter(|key| !key.is_empty())
@@ -141,14 +179,30 @@ impl LabelColumns {
 
     /// The label in a row's values.
     pub(crate) fn read(&self, row: &Map<String, Value>) -> Result<Label, String> {
-        let truth = |field| {
-            match self.find(field, row) {
-            Some((key, value)) => truth(value).map(Some).ok_or_else(|| {
-                format!("`{key}` is {value}: a label is true or false, 1 or 0, correct or incorrect, A, B or C")
-            }),
-            None => Ok(None),
-        }
+        let mut seen = [LettersSeen::default(); 3];
+        let mut truth = |at: usize| {
+            let Some((key, value)) = self.find(TRUTHS[at], row) else {
+                return Ok(None);
+            };
+            let letters = match key {
+                VERIFIER_BENCH => Some(Letters::VerifierBench),
+                INSPECT => Some(Letters::Inspect),
+                _ => self.letters,
+            };
+            let several = value.as_array().filter(|values| values.len() != 1);
+            let read = truth(value, letters, &mut seen[at]);
+            read.ok_or_else(|| match several {
+                Some(_) => format!(
+                    "`{key}` is {value}: name the one that is the label, as in `--label-columns {}={}`",
+                    TRUTHS[at].name(),
+                    key.replace('*', "NAME")
+                ),
+                None => format!(
+                    "`{key}` is {value}: a label is true or false, 1 or 0, correct or incorrect, A, B or C, or C, I, P or N"
+                ),
+            })
         };
+        let [outcome, overall, process] = [truth(0)?, truth(1)?, truth(2)?];
         let name = |field| {
             self.find(field, row).map(|(_, value)| match value {
                 Value::String(text) => text.trim().to_owned(),
@@ -156,9 +210,10 @@ impl LabelColumns {
             })
         };
         let mut label = Label {
-            outcome: truth(LabelField::Outcome)?,
-            overall: truth(LabelField::Overall)?,
-            process: truth(LabelField::Process)?,
+            outcome,
+            overall,
+            process,
+            seen,
             subject: name(LabelField::Subject),
             answer_type: name(LabelField::AnswerType),
         };
@@ -172,36 +227,106 @@ impl LabelColumns {
         {
             label.process = Some(step < 0);
         }
-        if label.overall.is_none() {
+        if label.overall.is_none() && !seen[1].open {
             label.overall = and(label.process, label.outcome);
         }
         Ok(label)
+    }
+
+    /// What the letter `C` means in each of the fields whose labels are `seen`; `None` where none of them is open.
+    ///
+    /// # Errors
+    /// Where it is unknown whose letter it is.
+    pub(crate) fn meaning(&self, seen: &[LettersSeen; 3]) -> Result<[Option<bool>; 3], String> {
+        let mut meaning = [None; 3];
+        for ((field, seen), meaning) in TRUTHS.into_iter().zip(seen).zip(&mut meaning) {
+            let why = match (self.letters, seen.inspect, seen.verifier_bench) {
+                (Some(letters), ..) => {
+                    *meaning = Some(letters == Letters::Inspect);
+                    continue;
+                }
+                (None, true, true) => "some are Inspect's (I, P, N), others VerifierBench's (A, B)",
+                (None, false, false) if seen.open => "there is no other letter",
+                (None, inspect, _) => {
+                    *meaning = seen.open.then_some(inspect);
+                    continue;
+                }
+            };
+            return Err(format!(
+                "labels of {} are letters, and {why}. `C` is right in Inspect's logs, and cut off or garbled, which is not right, in \
+                 VerifierBench: say which with `--label-columns {LETTERS}={}` or `--label-columns {LETTERS}={}`",
+                field.name(),
+                Letters::Inspect.name(),
+                Letters::VerifierBench.name()
+            ));
+        }
+        Ok(meaning)
+    }
+}
+
+/// Which letters occur among labels.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct LettersSeen {
+    /// `C`, which is read when all labels are known.
+    pub(crate) open: bool,
+    /// I, P or N.
+    inspect: bool,
+    /// A or B.
+    verifier_bench: bool,
+}
+
+impl LettersSeen {
+    /// Adds those of another label.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.open |= other.open;
+        self.inspect |= other.inspect;
+        self.verifier_bench |= other.verifier_bench;
     }
 }
 
 /// Whether both are true, if both are known. One that is false would suffice, but in data with outcomes alone all labels
 /// would then be false.
-fn and(a: Option<bool>, b: Option<bool>) -> Option<bool> {
+pub(super) fn and(a: Option<bool>, b: Option<bool>) -> Option<bool> {
     match (a, b) {
         (Some(a), Some(b)) => Some(a && b),
         _ => None,
     }
 }
 
-/// A label's truth value. `C` is `VerifierBench`'s letter for a response that is cut off or garbled, which counts as not right.
-fn truth(value: &Value) -> Option<bool> {
+/// A label's truth value: `None` within if it has none, or if it is the letter `C` and it is unknown whose. `None` if it is no label.
+fn truth(value: &Value, letters: Option<Letters>, seen: &mut LettersSeen) -> Option<Option<bool>> {
     match value {
-        Value::Bool(truth) => Some(*truth),
+        Value::Bool(truth) => Some(Some(*truth)),
         Value::Number(number) => match number.as_f64()? {
-            0.0 => Some(false),
-            1.0 => Some(true),
+            0.0 => Some(Some(false)),
+            1.0 => Some(Some(true)),
             _ => None,
         },
-        Value::String(text) => match text.trim().to_ascii_lowercase().as_str() {
-            "true" | "correct" | "right" | "yes" | "1" | "1.0" | "a" => Some(true),
-            "false" | "incorrect" | "wrong" | "no" | "0" | "0.0" | "b" | "c" | "invalid" => {
-                Some(false)
-            }
+        Value::String(text) => {
+            let text = text.trim().to_ascii_lowercase();
+            // Where it is known whose letters they are, they say nothing of other labels.
+            let is_open = letters.is_none();
+            Some(match text.as_str() {
+                "true" | "correct" | "right" | "yes" | "1" | "1.0" => Some(true),
+                "false" | "incorrect" | "wrong" | "no" | "0" | "0.0" | "invalid" => Some(false),
+                "a" | "b" => {
+                    seen.verifier_bench |= is_open;
+                    Some(text == "a")
+                }
+                "i" | "p" | "n" => {
+                    seen.inspect |= is_open;
+                    (text != "p").then_some(false)
+                }
+                "c" => {
+                    seen.open |= is_open;
+                    letters.map(|letters| letters == Letters::Inspect)
+                }
+                _ => return None,
+            })
+        }
+        // All values of an object.
+        Value::Array(values) => match values.as_slice() {
+            [only] => truth(only, letters, seen),
             _ => None,
         },
         _ => None,
@@ -221,12 +346,20 @@ pub struct Label {
     pub(crate) subject: Option<String>,
     /// What kind of answer it has.
     pub(crate) answer_type: Option<String>,
+    /// The letters in it, of outcome, overall and process.
+    pub(crate) seen: [LettersSeen; 3],
 }
 
 impl Label {
     /// Whether it has nothing that a verdict can be compared with.
     pub(crate) fn is_empty(&self) -> bool {
-        self.outcome.is_none() && self.overall.is_none() && self.process.is_none()
+        let is_none = self.outcome.is_none() && self.overall.is_none() && self.process.is_none();
+        is_none && !self.is_open()
+    }
+
+    /// Whether some of it is a letter whose meaning depends on other labels.
+    pub(crate) fn is_open(&self) -> bool {
+        self.seen.iter().any(|seen| seen.open)
     }
 }
 

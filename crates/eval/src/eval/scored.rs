@@ -7,11 +7,11 @@ use rayon::prelude::*;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::labels::{Label, LabelColumns};
+use super::labels::{Label, LabelColumns, LettersSeen, and};
 use crate::EvalError;
 use juror_data::verdict::Status;
 use juror_data::{
-    Keep, LoadOptions, Needs, Sample, TrialsSeen, VerdictLine, each, each_batch, id_hash,
+    Keep, LoadOptions, Needs, OfRows, Places, Sample, TrialsSeen, VerdictLine, each, each_batch,
 };
 
 /// Names with numbers.
@@ -76,10 +76,10 @@ impl Labelled {
     }
 }
 
-/// Labelled samples, found by the hash of their ids.
+/// Labelled samples, found by their ids.
 #[derive(Debug, Default)]
 pub struct Samples {
-    places: HashMap<u64, u32>,
+    pub(crate) places: Places,
     ids: Vec<Box<str>>,
     /// The samples, in the order of the data.
     pub labelled: Vec<Labelled>,
@@ -89,6 +89,9 @@ pub struct Samples {
     pub answer_types: Names,
     /// Groups of better and worse responses by number: the ids of their rows.
     pub(crate) groups: Names,
+    /// The letters that labels are, by field, and which fields of which labels are `C`.
+    letters: [LettersSeen; 3],
+    open: HashMap<u32, [bool; 3]>,
 }
 
 impl Samples {
@@ -98,7 +101,9 @@ impl Samples {
         if label.is_empty() {
             label.overall = sample.preferred;
         }
-        let place = self.add(&sample.id, label, &sample.student_answer);
+        let place = self.labelled.len() as u32;
+        self.add_of_group(&sample.id, sample.group.as_deref(), &sample.student_answer);
+        self.set_label(place, label);
         if let (Some(preferred), Some(group)) = (sample.preferred, &sample.group) {
             let group = self.groups.number(group.clone());
             if let Some(labelled) = self.labelled.get_mut(place as usize) {
@@ -109,29 +114,37 @@ impl Samples {
     }
 
     /// Adds a sample; returns its index.
-    pub(crate) fn add(&mut self, id: &str, label: Label, response: &str) -> u32 {
+    pub(crate) fn add(&mut self, id: &str, label: Label) -> u32 {
         let place = self.labelled.len() as u32;
-        self.places.insert(id_hash(id), place);
+        self.add_of_group(id, None, "");
+        self.set_label(place, label);
+        place
+    }
+
+    fn add_of_group(&mut self, id: &str, group: Option<&str>, response: &str) {
+        self.places.add(id, group, self.labelled.len() as u32);
         self.ids.push(id.into());
         self.labelled.push(Labelled {
-            outcome: label.outcome,
-            overall: label.overall,
-            process: label.process,
-            subject: label.subject.map(|name| self.subjects.number(name)),
-            answer_type: label.answer_type.map(|name| self.answer_types.number(name)),
             response_length: response.chars().count() as u32,
             ..Labelled::default()
         });
-        place
     }
 
     /// The index of the sample with this id.
     pub(crate) fn place(&self, id: &str) -> Option<u32> {
-        self.places.get(&id_hash(id)).copied()
+        self.places.get(id)
     }
 
     /// Replaces the label of a sample.
     pub(crate) fn set_label(&mut self, place: u32, label: Label) {
+        for (all, seen) in self.letters.iter_mut().zip(label.seen) {
+            all.add(seen);
+        }
+        if label.is_open() {
+            self.open.insert(place, label.seen.map(|seen| seen.open));
+        } else {
+            self.open.remove(&place);
+        }
         let (subject, answer_type) = (
             label.subject.map(|name| self.subjects.number(name)),
             label.answer_type.map(|name| self.answer_types.number(name)),
@@ -145,14 +158,43 @@ impl Samples {
         }
     }
 
+    /// Reads the labels whose letters are those of two sets, by the letters of all others.
+    ///
+    /// # Errors
+    /// Where that does not tell which of the two they are.
+    pub(crate) fn settle(&mut self, columns: &LabelColumns) -> Result<(), EvalError> {
+        let meaning = columns.meaning(&self.letters);
+        let [outcome, overall, process] = meaning.map_err(EvalError::Unusable)?;
+        for (place, open) in self.open.drain() {
+            let Some(labelled) = self.labelled.get_mut(place as usize) else {
+                continue;
+            };
+            let fields = [
+                (&mut labelled.outcome, outcome),
+                (&mut labelled.overall, overall),
+                (&mut labelled.process, process),
+            ];
+            for ((field, meaning), open) in fields.into_iter().zip(open) {
+                if open {
+                    *field = meaning;
+                }
+            }
+            if labelled.overall.is_none() {
+                labelled.overall = and(labelled.process, labelled.outcome);
+            }
+        }
+        Ok(())
+    }
+
+    /// Leaves out the labels that cannot be settled, so that they say nothing of those that follow.
+    pub(crate) fn forget_letters(&mut self) {
+        self.letters = <[LettersSeen; 3]>::default();
+        self.open.clear();
+    }
+
     /// The id of the sample at `place`.
     pub fn id(&self, place: u32) -> &str {
         self.ids.get(place as usize).map_or("", |id| id)
-    }
-
-    /// The sample with this id.
-    pub(crate) fn find(&self, id: &str) -> Option<&Labelled> {
-        self.labelled.get(*self.places.get(&id_hash(id))? as usize)
     }
 
     /// Reads labels from data.
@@ -184,6 +226,7 @@ impl Samples {
         if let Some(why) = wrong {
             return Err(no_label(&why));
         }
+        samples.settle(columns)?;
         Ok(samples)
     }
 
@@ -254,6 +297,8 @@ pub struct Verdicts {
     pub without_label: usize,
     /// The ids of the first of these.
     pub strangers: Vec<String>,
+    /// A sample whose row has a label by the row's id, and several samples: it is unknown whose label that is.
+    pub of_several: Option<String>,
     /// The keys that the first verdict keeps of its row, where labels were looked for in the verdicts.
     pub kept_keys: Vec<String>,
     /// Labelled samples without a verdict.
@@ -279,6 +324,7 @@ impl Verdicts {
         let mut verdicts = Self::default();
         let has_groups = !samples.groups.all().is_empty();
         let mut seen = TrialsSeen::new(samples.labelled.len());
+        let mut of_rows = OfRows::default();
         let name = path.display().to_string();
         let wrong = |place: usize, why: &str| EvalError::row(&name, place, why);
         each_batch(path, wrong, |rows| {
@@ -301,31 +347,39 @@ impl Verdicts {
                         continue;
                     }
                 };
-                let sample = match (samples.places.get(&id_hash(&line.id)), label) {
-                    (Some(sample), _) => *sample,
+                let overall = line.overall().map(|right| f64::from(u8::from(right)));
+                let reward = line.reward.filter(|_| line.status == Status::Ok);
+                let score = reward.or(overall);
+                let scored = |sample| (scored(&line, sample, *place as u32), score);
+                let sample = match (samples.place(&line.id), label) {
+                    (Some(sample), _) => sample,
                     (None, Some(label)) => {
                         seen.push();
-                        samples.add(&line.id, label, "")
+                        samples.add(&line.id, label)
                     }
                     (None, None) => {
-                        verdicts.add_stranger(&line.id);
+                        if !of_rows.keep(&line, &samples.places, scored) {
+                            verdicts.add_strangers(&line.id, 1);
+                        }
                         continue;
                     }
                 };
-                if !seen.add(sample, line.trial) {
-                    let why = format!("trial {} of {:?} is there twice", line.trial, line.id);
-                    return Err(wrong(*place, &why));
-                }
-                verdicts.trials = verdicts.trials.max(line.trial.saturating_add(1));
-                verdicts.scored.push(scored(&line, sample, *place as u32));
-                if has_groups {
-                    let overall = line.overall().map(|right| f64::from(u8::from(right)));
-                    let reward = line.reward.filter(|_| line.status == Status::Ok);
-                    verdicts.scores.push((sample, reward.or(overall)));
-                }
+                let added = verdicts.add(scored(sample), has_groups, &mut seen);
+                added.map_err(|why| wrong(*place, &format!("{why} of {:?} is there twice", line.id)))?;
             }
             Ok(())
         })?;
+        let (only, others) = of_rows.settled();
+        for scored in only {
+            let (place, id) = (scored.0.line as usize, samples.id(scored.0.sample));
+            let added = verdicts.add(scored, has_groups, &mut seen);
+            added.map_err(|why| wrong(place, &format!("{why} of {id:?} is there twice")))?;
+        }
+        verdicts.of_several = others.first().map(|(id, _)| id.clone());
+        for (id, count) in others {
+            verdicts.add_strangers(&id, count);
+        }
+        samples.settle(columns)?;
         // The trials of a sample must be adjacent, in whatever order the file has them.
         verdicts
             .scored
@@ -346,21 +400,39 @@ impl Verdicts {
         seen: &mut TrialsSeen,
     ) -> Result<(), String> {
         for response in ranking.responses {
-            match samples.places.get(&id_hash(&response.id)) {
-                Some(&sample) if seen.add(sample, 0) => {
+            match samples.place(&response.id) {
+                Some(sample) if seen.add(sample, 0) => {
                     self.trials = self.trials.max(1);
                     self.scores.push((sample, response.score));
                 }
                 Some(_) => return Err(format!("{:?} is there twice", response.id)),
-                None => self.add_stranger(&response.id),
+                None => self.add_strangers(&response.id, 1),
             }
         }
         Ok(())
     }
 
-    /// Counts a verdict on a sample without a label.
-    fn add_stranger(&mut self, id: &str) {
-        self.without_label += 1;
+    /// Adds a verdict, and where responses are compared its score; the trial's name if it was there before.
+    fn add(
+        &mut self,
+        (scored, score): (Scored, Option<f64>),
+        has_groups: bool,
+        seen: &mut TrialsSeen,
+    ) -> Result<(), String> {
+        if !seen.add(scored.sample, scored.trial) {
+            return Err(format!("trial {}", scored.trial));
+        }
+        self.trials = self.trials.max(scored.trial.saturating_add(1));
+        if has_groups {
+            self.scores.push((scored.sample, score));
+        }
+        self.scored.push(scored);
+        Ok(())
+    }
+
+    /// Counts verdicts on a sample without a label.
+    fn add_strangers(&mut self, id: &str, count: usize) {
+        self.without_label += count;
         if self.strangers.len() < IDS_TOLD {
             self.strangers.push(id.to_owned());
         }

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::method::Method;
 use super::responses::{Response, Responses, SET_NAMES};
 use crate::EvalError;
-use crate::eval::{Confusion, LabelColumns, McNemar, Samples, Share, Verdicts};
+use crate::eval::{Confusion, LabelColumns, Labelled, McNemar, Samples, Share, Verdicts};
 
 /// A judge and the methods.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -102,16 +102,20 @@ impl Against {
                 places.insert(&response.id, (response, set));
             }
         }
+        let given: HashMap<u32, &Labelled> = labels.map_or(HashMap::new(), |labels| {
+            let of = |(id, labelled)| Some((samples.place(id)?, labelled));
+            labels.first_ids().zip(&labels.labelled).filter_map(of).collect()
+        });
         let mut compared_trials = 0;
         let mut judged: Vec<Judged> = Vec::new();
         // The trials of a response must be adjacent.
         let of_response = verdicts.scored.chunk_by(|a, b| a.sample == b.sample);
         judged.extend(of_response.filter_map(|trials| {
-            let id = samples.id(trials.first()?.sample);
-            let (response, set) = *places.get(id)?;
+            let sample = trials.first()?.sample;
+            let (response, set) = *places.get(samples.id(sample))?;
             let labelled = match labels {
-                Some(labels) => labels.find(id),
-                None => samples.find(id),
+                Some(_) => given.get(&sample).copied(),
+                None => samples.labelled.get(sample as usize),
             };
             compared_trials += trials.len();
             Some(Judged {

@@ -8,7 +8,7 @@ use crate::EvalError;
 use crate::browse::{Browser, Progress, sureness};
 use crate::eval::{IDS_TOLD, LabelColumns, Task, both_sides};
 use juror_data::verdict::Status;
-use juror_data::{ColumnMap, LoadOptions, Needs, Rows, Samples as _, id_hash, index};
+use juror_data::{ColumnMap, LoadOptions, Needs, Places, Rows, Samples as _, index_each};
 
 /// Which samples are asked for.
 #[derive(Debug, Clone, PartialEq)]
@@ -95,9 +95,13 @@ impl Queue {
             columns: columns.clone().with_needs(Needs::nothing()),
             ..LoadOptions::default()
         };
-        let rows = index(rows, &options)?.samples;
-        let ids = (0..rows.count()).map(|position| (rows.outline(position).id, position));
-        let places: HashMap<u64, usize> = ids.collect();
+        let mut places = Places::default();
+        let mut count = 0_u32;
+        let rows = index_each(rows, &options, &mut |sample| {
+            places.add(&sample.id, sample.group.as_deref(), count);
+            count += 1;
+        })?
+        .samples;
         let below = match choice {
             QueueChoice::Doubtful(below) => *below,
             _ => 0.0,
@@ -127,8 +131,8 @@ impl Queue {
             QueueChoice::All => (0..rows.count()).collect(),
             QueueChoice::Drawn(count, seed) => drawn(&rows, *count, *seed),
             QueueChoice::Of(ids) => {
-                let found = ids.iter().filter_map(|id| places.get(&id_hash(id)));
-                let mut found: Vec<usize> = found.copied().collect();
+                let found = ids.iter().filter_map(|id| places.get(id));
+                let mut found: Vec<usize> = found.map(|at| at as usize).collect();
                 found.sort_unstable();
                 found
             }
@@ -183,18 +187,19 @@ fn read_all(
 /// Records what a judge's verdicts say of each sample; `false` if none is on a row.
 fn look_at(
     browser: &Browser,
-    places: &HashMap<u64, usize>,
+    places: &Places,
     below: f64,
     seen: &mut HashMap<usize, Seen>,
 ) -> bool {
     let index = browser.index();
     let mut touched = Vec::new();
     for scored in &index.scored {
-        let Some(position) = places.get(&id_hash(index.samples.id(scored.sample))) else {
+        let Some(position) = places.get(index.samples.id(scored.sample)) else {
             continue;
         };
-        touched.push(*position);
-        let one = seen.entry(*position).or_default();
+        let position = position as usize;
+        touched.push(position);
+        let one = seen.entry(position).or_default();
         for (task, own) in Task::ALL.into_iter().zip(&mut one.own) {
             if let Some(said) = task.prediction(scored) {
                 own[usize::from(said)] = true;

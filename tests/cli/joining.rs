@@ -1,0 +1,168 @@
+//! Labels meet their verdicts: whose letters they are, and labels by the ids of rows.
+
+use serde_json::{Value, json};
+
+use crate::common::Folder;
+use crate::eval::verdict;
+
+/// What `juror eval` takes for the outcome's label of each sample.
+fn outcomes(folder: &Folder, arguments: &[&str]) -> Vec<(String, Value)> {
+    let eval = [
+        "eval",
+        "verdicts.jsonl",
+        "--rows-out",
+        "out.jsonl",
+        "--force",
+    ];
+    folder
+        .run(&[&eval, arguments].concat())
+        .expect(0, &["are few"]);
+    let row = |row: Value| {
+        (
+            row["id"].as_str().unwrap().to_owned(),
+            row["label"]["outcome"].clone(),
+        )
+    };
+    folder.lines("out.jsonl").into_iter().map(row).collect()
+}
+
+fn verdicts(folder: &Folder, ids: &[&str]) {
+    let lines = ids.iter().map(|id| verdict(id, Some((true, true))));
+    folder.write("verdicts.jsonl", lines.collect::<Vec<_>>().join("\n"));
+}
+
+/// A file of labels under `key`, of samples `0`, `1`, ….
+fn letters(folder: &Folder, key: &str, letters: &[&str]) {
+    let row = |(at, letter): (usize, &&str)| json!({"id": at, key: letter}).to_string();
+    let rows: Vec<String> = letters.iter().enumerate().map(row).collect();
+    folder.write("labels.jsonl", rows.join("\n"));
+    let ids: Vec<String> = (0..letters.len()).map(|at| at.to_string()).collect();
+    verdicts(folder, &ids.iter().map(String::as_str).collect::<Vec<_>>());
+}
+
+#[test]
+fn the_other_letters_say_whose_c_is() {
+    let folder = Folder::new();
+    let labels = ["--labels", "labels.jsonl"];
+    let read = |key: &str, given: &[&str], more: &[&str]| {
+        letters(&folder, key, given);
+        let found = outcomes(&folder, &[&labels, more].concat());
+        found.into_iter().map(|(_, label)| label).collect::<Vec<_>>()
+    };
+    let (t, f, none) = (json!(true), json!(false), Value::Null);
+    assert_eq!(read("is_correct", &["C", "I", "C"], &[]), [&t, &f, &t].map(Value::clone));
+    assert_eq!(
+        read("outcome", &["c", "N", "P", "C"], &[]),
+        [&t, &f, &none, &t].map(Value::clone)
+    );
+    assert_eq!(read("is_correct", &["C", "A", "B"], &[]), [&f, &t, &f].map(Value::clone));
+    assert_eq!(read("gold_judgment", &["C", "C"], &[]), [&f, &f].map(Value::clone));
+    assert_eq!(read("is_correct", &["I", "I"], &[]), [&f, &f].map(Value::clone));
+    for (option, c) in [("letters=inspect", &t), ("letters=verifierbench", &f)] {
+        let more = ["--label-columns", option];
+        assert_eq!(read("is_correct", &["C", "C"], &more), [c, c].map(Value::clone));
+        assert_eq!(
+            read("is_correct", &["C", "A", "I"], &more),
+            [c, &t, &f].map(Value::clone)
+        );
+    }
+    // The derivation's label is known, so the whole is once the letter is.
+    let rows = [
+        json!({"id": "0", "outcome": "C", "process": true}).to_string(),
+        json!({"id": "1", "outcome": "I", "process": true}).to_string(),
+    ];
+    folder.write("labels.jsonl", rows.join("\n"));
+    outcomes(&folder, &labels);
+    let overall: Vec<Value> = folder.lines("out.jsonl");
+    let overall = overall.iter().map(|row| row["label"]["overall"].clone());
+    assert_eq!(overall.collect::<Vec<_>>(), [t, f]);
+}
+
+#[test]
+fn letters_that_may_be_either_are_refused() {
+    let folder = Folder::new();
+    let both = [
+        "Inspect",
+        "VerifierBench",
+        "--label-columns letters=inspect",
+        "--label-columns letters=verifierbench",
+    ];
+    for given in [&["C", "C"][..], &["C", "A", "I"], &["A", "I"], &["correct", "C"]] {
+        letters(&folder, "is_correct", given);
+        for command in ["eval", "calibrate"] {
+            let run = [command, "verdicts.jsonl", "--labels", "labels.jsonl"];
+            folder.run(&run).expect(2, &both);
+        }
+    }
+    // The same among the keys that a verdict keeps of its row.
+    let mut kept: Value = serde_json::from_str(&verdict("a", Some((true, true)))).unwrap();
+    kept["input"] = json!({"is_correct": "C"});
+    folder.write("kept.jsonl", kept.to_string());
+    folder.run(&["eval", "kept.jsonl"]).expect(2, &both);
+    let wrong = ["eval", "kept.jsonl", "--label-columns", "letters=mine"];
+    folder
+        .run(&wrong)
+        .expect(2, &["letters=mine: they are inspect or verifierbench"]);
+}
+
+/// Rows of lm-evaluation-harness, judged by the rules, and labels by its `doc_id`.
+#[test]
+fn a_label_by_the_id_of_a_row_is_that_of_its_only_response() {
+    let folder = Folder::new();
+    let row = |id: usize, response: Value| {
+        json!({"doc_id": id, "doc": {"question": "What is 6 x 7?"}, "target": "42",
+            "resps": [response], "filter": "none"})
+        .to_string()
+    };
+    let rows = [row(7, json!(["42"])), row(8, json!(["41"]))];
+    folder.write("samples.jsonl", rows.join("\n"));
+    folder.write(
+        "labels.csv",
+        "doc_id,is_correct\n7,true\n8,false\n9,true\n",
+    );
+    let judge = ["judge", "samples.jsonl", "--rules", "only", "-o", "verdicts.jsonl"];
+    folder.run(&judge).expect(0, &[]);
+    let labels = ["--labels", "labels.csv", "--columns", "id=doc_id"];
+    let two = [("7", json!(true)), ("8", json!(false))];
+    let two = two.map(|(id, label)| (id.to_owned(), label));
+    assert_eq!(outcomes(&folder, &labels), two);
+    // The other way round: labels in such rows, verdicts by the row's id.
+    let rows = [
+        json!({"id": "7", "responses": ["42"], "is_correct": true}).to_string(),
+        json!({"id": "8", "responses": ["41"], "is_correct": false}).to_string(),
+    ];
+    folder.write("lists.jsonl", rows.join("\n"));
+    verdicts(&folder, &["7", "8"]);
+    let found = outcomes(&folder, &["--labels", "lists.jsonl"]);
+    let ids = found.into_iter().map(|(id, label)| (id.replace(":0", ""), label));
+    assert_eq!(ids.collect::<Vec<_>>(), two);
+    // Training data are built from both, whichever side has the row's id.
+    let whole = |id: &str, key: &str, response: Value| {
+        json!({"id": id, "question": "q", "answer": "42", key: response}).to_string()
+    };
+    let lists = [
+        whole("7", "responses", json!(["42"])),
+        whole("8", "responses", json!(["41"])),
+    ];
+    folder.write("rows.jsonl", lists.join("\n"));
+    let build = ["build", "sft", "verdicts.jsonl", "--rows", "rows.jsonl", "-o"];
+    folder
+        .run(&[&build[..], &["sft.jsonl"]].concat())
+        .expect(0, &[]);
+    assert_eq!(folder.lines("sft.jsonl").len(), 2);
+}
+
+#[test]
+fn a_label_by_the_id_of_a_row_of_several_is_nobodys() {
+    let folder = Folder::new();
+    let rows = json!({"id": "7", "question": "q", "answer": "42", "responses": ["42", "41"]});
+    folder.write("rows.jsonl", rows.to_string());
+    folder.write("labels.jsonl", json!({"id": "7", "is_correct": true}).to_string());
+    let judge = ["judge", "rows.jsonl", "--rules", "only", "-o", "verdicts.jsonl"];
+    folder.run(&judge).expect(0, &[]);
+    let eval = ["eval", "verdicts.jsonl", "--labels", "labels.jsonl"];
+    folder.run(&eval).expect(
+        2,
+        &["none of the 2 verdicts", "rows with several responses", "\"7:0\""],
+    );
+}
