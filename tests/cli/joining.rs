@@ -47,20 +47,38 @@ fn the_other_letters_say_whose_c_is() {
     let read = |key: &str, given: &[&str], more: &[&str]| {
         letters(&folder, key, given);
         let found = outcomes(&folder, &[&labels, more].concat());
-        found.into_iter().map(|(_, label)| label).collect::<Vec<_>>()
+        found
+            .into_iter()
+            .map(|(_, label)| label)
+            .collect::<Vec<_>>()
     };
     let (t, f, none) = (json!(true), json!(false), Value::Null);
-    assert_eq!(read("is_correct", &["C", "I", "C"], &[]), [&t, &f, &t].map(Value::clone));
+    assert_eq!(
+        read("is_correct", &["C", "I", "C"], &[]),
+        [&t, &f, &t].map(Value::clone)
+    );
     assert_eq!(
         read("outcome", &["c", "N", "P", "C"], &[]),
         [&t, &f, &none, &t].map(Value::clone)
     );
-    assert_eq!(read("is_correct", &["C", "A", "B"], &[]), [&f, &t, &f].map(Value::clone));
-    assert_eq!(read("gold_judgment", &["C", "C"], &[]), [&f, &f].map(Value::clone));
-    assert_eq!(read("is_correct", &["I", "I"], &[]), [&f, &f].map(Value::clone));
+    assert_eq!(
+        read("is_correct", &["C", "A", "B"], &[]),
+        [&f, &t, &f].map(Value::clone)
+    );
+    assert_eq!(
+        read("gold_judgment", &["C", "C"], &[]),
+        [&f, &f].map(Value::clone)
+    );
+    assert_eq!(
+        read("is_correct", &["I", "I"], &[]),
+        [&f, &f].map(Value::clone)
+    );
     for (option, c) in [("letters=inspect", &t), ("letters=verifierbench", &f)] {
         let more = ["--label-columns", option];
-        assert_eq!(read("is_correct", &["C", "C"], &more), [c, c].map(Value::clone));
+        assert_eq!(
+            read("is_correct", &["C", "C"], &more),
+            [c, c].map(Value::clone)
+        );
         assert_eq!(
             read("is_correct", &["C", "A", "I"], &more),
             [c, &t, &f].map(Value::clone)
@@ -87,7 +105,12 @@ fn letters_that_may_be_either_are_refused() {
         "--label-columns letters=inspect",
         "--label-columns letters=verifierbench",
     ];
-    for given in [&["C", "C"][..], &["C", "A", "I"], &["A", "I"], &["correct", "C"]] {
+    for given in [
+        &["C", "C"][..],
+        &["C", "A", "I"],
+        &["A", "I"],
+        &["correct", "C"],
+    ] {
         letters(&folder, "is_correct", given);
         for command in ["eval", "calibrate"] {
             let run = [command, "verdicts.jsonl", "--labels", "labels.jsonl"];
@@ -116,11 +139,15 @@ fn a_label_by_the_id_of_a_row_is_that_of_its_only_response() {
     };
     let rows = [row(7, json!(["42"])), row(8, json!(["41"]))];
     folder.write("samples.jsonl", rows.join("\n"));
-    folder.write(
-        "labels.csv",
-        "doc_id,is_correct\n7,true\n8,false\n9,true\n",
-    );
-    let judge = ["judge", "samples.jsonl", "--rules", "only", "-o", "verdicts.jsonl"];
+    folder.write("labels.csv", "doc_id,is_correct\n7,true\n8,false\n9,true\n");
+    let judge = [
+        "judge",
+        "samples.jsonl",
+        "--rules",
+        "only",
+        "-o",
+        "verdicts.jsonl",
+    ];
     folder.run(&judge).expect(0, &[]);
     let labels = ["--labels", "labels.csv", "--columns", "id=doc_id"];
     let two = [("7", json!(true)), ("8", json!(false))];
@@ -134,7 +161,9 @@ fn a_label_by_the_id_of_a_row_is_that_of_its_only_response() {
     folder.write("lists.jsonl", rows.join("\n"));
     verdicts(&folder, &["7", "8"]);
     let found = outcomes(&folder, &["--labels", "lists.jsonl"]);
-    let ids = found.into_iter().map(|(id, label)| (id.replace(":0", ""), label));
+    let ids = found
+        .into_iter()
+        .map(|(id, label)| (id.replace(":0", ""), label));
     assert_eq!(ids.collect::<Vec<_>>(), two);
     // Training data are built from both, whichever side has the row's id.
     let whole = |id: &str, key: &str, response: Value| {
@@ -145,7 +174,14 @@ fn a_label_by_the_id_of_a_row_is_that_of_its_only_response() {
         whole("8", "responses", json!(["41"])),
     ];
     folder.write("rows.jsonl", lists.join("\n"));
-    let build = ["build", "sft", "verdicts.jsonl", "--rows", "rows.jsonl", "-o"];
+    let build = [
+        "build",
+        "sft",
+        "verdicts.jsonl",
+        "--rows",
+        "rows.jsonl",
+        "-o",
+    ];
     folder
         .run(&[&build[..], &["sft.jsonl"]].concat())
         .expect(0, &[]);
@@ -157,12 +193,26 @@ fn a_label_by_the_id_of_a_row_of_several_is_nobodys() {
     let folder = Folder::new();
     let rows = json!({"id": "7", "question": "q", "answer": "42", "responses": ["42", "41"]});
     folder.write("rows.jsonl", rows.to_string());
-    folder.write("labels.jsonl", json!({"id": "7", "is_correct": true}).to_string());
-    let judge = ["judge", "rows.jsonl", "--rules", "only", "-o", "verdicts.jsonl"];
+    folder.write(
+        "labels.jsonl",
+        json!({"id": "7", "is_correct": true}).to_string(),
+    );
+    let judge = [
+        "judge",
+        "rows.jsonl",
+        "--rules",
+        "only",
+        "-o",
+        "verdicts.jsonl",
+    ];
     folder.run(&judge).expect(0, &[]);
     let eval = ["eval", "verdicts.jsonl", "--labels", "labels.jsonl"];
     folder.run(&eval).expect(
         2,
-        &["none of the 2 verdicts", "rows with several responses", "\"7:0\""],
+        &[
+            "none of the 2 verdicts",
+            "rows with several responses",
+            "\"7:0\"",
+        ],
     );
 }

@@ -243,6 +243,8 @@ impl ColumnMap {
                     let is_null = values.iter().all(|value| value.is_null());
                     match (&found, is_null) {
                         (Some(_), true) => {}
+                        // What holds the value that was found is no other one.
+                        (Some(found), false) if is_within(&found.key, key) => {}
                         (Some(_), false) => passed_over.push(key.to_owned()),
                         (None, _) => {
                             let slot = if is_null { &mut null } else { &mut found };
@@ -333,6 +335,12 @@ impl ColumnMap {
     }
 }
 
+/// Whether a path leads through a key.
+fn is_within(path: &str, key: &str) -> bool {
+    let rest = path.strip_prefix(key);
+    rest.is_some_and(|rest| rest.starts_with(['.', '[']))
+}
+
 /// Values, the key they were found under, and other keys of the field that the row has too.
 pub(crate) struct Found<'a> {
     pub(super) key: String,
@@ -364,6 +372,8 @@ pub struct ColumnsUsed {
     pub presets: Vec<(&'static str, usize)>,
     /// Rows that repeat others and were left out.
     pub repeated: usize,
+    /// Rows that say that something went wrong, and were left out.
+    pub failed: usize,
 }
 
 impl ColumnsUsed {
@@ -430,6 +440,10 @@ impl fmt::Display for ColumnsUsed {
         }
         if self.repeated > 0 {
             write!(f, " · {} rows that repeat others left out", self.repeated)?;
+        }
+        if self.failed > 0 {
+            let rows = if self.failed == 1 { "row" } else { "rows" };
+            write!(f, " · {} {rows} with an error left out", self.failed)?;
         }
         Ok(())
     }

@@ -19,7 +19,7 @@ pub enum DatasetError {
     Read { file: String, source: io::Error },
     /// A folder without a single file to read.
     #[error(
-        "{folder} holds no file to read: juror looks for names that end in .jsonl, .ndjson, .json, .csv, .tsv or .parquet (also with .gz or .zst), and leaves out outputs with a journal beside them"
+        "{folder} holds no file to read: juror looks for names that end in .jsonl, .ndjson, .json, .csv, .tsv, .parquet or .eval (also with .gz or .zst), and leaves out outputs with a journal beside them"
     )]
     EmptyFolder { folder: String },
     /// The same file twice.

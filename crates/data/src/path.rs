@@ -18,6 +18,10 @@ enum Step {
     Each,
     /// `*` as a key: every value of an object.
     EachKey,
+    /// `[key=text]`: the elements that are objects with this text under the key.
+    Where(String, String),
+    /// `choices[at]`: the elements of `choices` whose places are under the key `at` beside it.
+    At(String, String),
 }
 
 impl KeyPath {
@@ -41,10 +45,18 @@ impl KeyPath {
             });
             for place in places.split_inclusive(']') {
                 let place = place.strip_prefix('[')?.strip_suffix(']')?;
-                steps.push(match place {
-                    "*" => Step::Each,
-                    _ => Step::Place(place.parse().ok()?),
-                });
+                let step = match (place, place.split_once('=')) {
+                    ("*", _) => Step::Each,
+                    (_, Some((key, text))) => Step::Where(key.into(), text.into()),
+                    _ if place.bytes().all(|byte| byte.is_ascii_digit()) => {
+                        Step::Place(place.parse().ok()?)
+                    }
+                    _ => match steps.pop()? {
+                        Step::Key(list) => Step::At(list, place.to_owned()),
+                        _ => return None,
+                    },
+                };
+                steps.push(step);
             }
         }
         Some(steps)
@@ -66,10 +78,17 @@ impl KeyPath {
         if let Some(value) = row.get(&self.text)? {
             return Ok(vec![value]);
         }
-        let Some((Step::Key(first), rest)) = self.steps.split_first() else {
+        let Some((first, rest)) = self.steps.split_first() else {
             return Ok(Vec::new());
         };
-        let mut values: Vec<Value<'a>> = row.get(first)?.into_iter().collect();
+        let mut values: Vec<Value<'a>> = match first {
+            Step::Key(key) => row.get(key)?.into_iter().collect(),
+            Step::At(list, at) => match (row.get(list)?, row.get(at)?) {
+                (Some(list), Some(at)) => at_places(list, at),
+                _ => Vec::new(),
+            },
+            _ => Vec::new(),
+        };
         for step in rest {
             let mut inner = Vec::with_capacity(values.len());
             let count = values.len();
@@ -79,6 +98,17 @@ impl KeyPath {
                     Step::Place(place) => inner.extend(value.elements().into_iter().nth(*place)),
                     Step::Each => inner.extend(value.elements()),
                     Step::EachKey => inner.extend(value.values()?),
+                    Step::Where(key, text) => {
+                        for element in value.elements() {
+                            let found = element.key(key)?.and_then(|found| found.string().ok());
+                            inner.extend((found.as_deref() == Some(text)).then_some(element));
+                        }
+                    }
+                    Step::At(list, at) => {
+                        if let (Some(list), Some(at)) = (value.key(list)?, value.key(at)?) {
+                            inner.extend(at_places(list, at));
+                        }
+                    }
                 }
             }
             if let Step::Key(key) = step
@@ -94,4 +124,15 @@ impl KeyPath {
         }
         Ok(values)
     }
+}
+
+/// The elements of a list at a place, or at those of a list of places.
+fn at_places<'a>(list: Value<'a>, at: Value<'a>) -> Vec<Value<'a>> {
+    let elements = list.elements();
+    let places = match at.elements() {
+        none if none.is_empty() => vec![at],
+        places => places,
+    };
+    let element = |place: Value| elements.get(place.text().parse::<usize>().ok()?).copied();
+    places.into_iter().filter_map(element).collect()
 }

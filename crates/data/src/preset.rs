@@ -24,6 +24,17 @@ pub struct Preset {
     pub(super) asks_as_engines_do: bool,
     /// The keys that a row of this shape has.
     when: Vec<KeyPath>,
+    /// The names of other presets that are not meant, whose keys such a row may have too.
+    over: Vec<String>,
+    /// The keys of an object that holds such rows, and those that lead to the list of them.
+    document: Vec<String>,
+    list: Vec<String>,
+    /// A key of the question, and the key of what it is about, if that stands by itself.
+    pub(super) context: Option<[String; 2]>,
+    /// The key that numbers the rows of one id, which is then that of their group.
+    pub(super) epoch: Option<KeyPath>,
+    /// The key that says what went wrong, in rows that have no response for that.
+    pub(super) failed: Option<KeyPath>,
     /// Where each field is looked for; the first path found wins.
     pub(super) paths: PerField<Vec<KeyPath>>,
     /// Paths to responses that are compared with each other; those of the first path are better than the others.
@@ -43,6 +54,18 @@ struct Table {
     #[serde(default)]
     asks_as_engines_do: bool,
     when: Vec<String>,
+    #[serde(default)]
+    over: Vec<String>,
+    #[serde(default)]
+    document: Vec<String>,
+    #[serde(default)]
+    list: Vec<String>,
+    #[serde(default)]
+    context: Option<[String; 2]>,
+    #[serde(default)]
+    epoch: Option<String>,
+    #[serde(default)]
+    failed: Option<String>,
     question: Vec<String>,
     reference: Vec<String>,
     response: Vec<String>,
@@ -81,6 +104,12 @@ static PRESETS: LazyLock<Vec<Preset>> = LazyLock::new(|| {
                 asks_as_engines_do: table.asks_as_engines_do,
                 once: table.once.clone(),
                 when: paths(&table.when),
+                over: table.over.clone(),
+                document: table.document.clone(),
+                list: table.list.clone(),
+                context: table.context.clone(),
+                epoch: table.epoch.as_deref().map(KeyPath::parse),
+                failed: table.failed.as_deref().map(KeyPath::parse),
                 joined: paths(&table.joined),
                 better: table.better.as_deref().map(KeyPath::parse),
                 paths: Field::ALL.map(|field| {
@@ -137,7 +166,8 @@ impl Preset {
         }
         // A preset with all keys of another one and more is the closer match.
         let closer = |a: &Self, b: &Self| {
-            a.when.len() > b.when.len() && b.when.iter().all(|path| a.when.contains(path))
+            let has_all = b.when.iter().all(|path| a.when.contains(path));
+            (a.when.len() > b.when.len() && has_all) || a.over.contains(&b.name)
         };
         let closest: Vec<&'static Self> = found
             .iter()
@@ -158,18 +188,34 @@ impl Preset {
     }
 }
 
+/// The keys that lead to the list of rows in an object with these keys; `None` if it is not known to hold one.
+pub(super) fn list_in(keys: &[String]) -> Option<&'static [String]> {
+    let is_of = |preset: &&Preset| {
+        !preset.list.is_empty() && preset.document.iter().all(|key| keys.contains(key))
+    };
+    let preset = presets().iter().find(is_of)?;
+    Some(&preset.list)
+}
+
 /// Whether a preset reads `key` at the top level of a row.
 pub(super) fn is_known_key(key: &str) -> bool {
     let key = &*spelled_plainly(key).unwrap_or_else(|| key.to_owned());
     presets().iter().any(|preset| {
-        Field::ALL.into_iter().any(|field| {
-            preset.paths[field as usize]
+        // What is a reference or an id in one program's rows is often something else in others', as `label` is.
+        let is_read =
+            |field| preset.name == PLAIN || [Field::Question, Field::Response].contains(&field);
+        Field::ALL
+            .into_iter()
+            .filter(|field| is_read(*field))
+            .any(|field| {
+                preset.paths[field as usize]
+                    .iter()
+                    .any(|path| path.text() == key)
+            })
+            || preset
+                .joined
                 .iter()
-                .any(|path| path.text() == key)
-        }) || preset
-            .joined
-            .iter()
-            .any(|path| path.text().split('[').next() == Some(key))
+                .any(|path| path.text().split('[').next() == Some(key))
     }) || key == "solution"
 }
 

@@ -56,6 +56,8 @@ pub(super) struct Texts {
     pub(super) other: String,
     /// For each response, whether it is one of the better ones; empty if the row does not say.
     pub(super) preferred: Vec<Option<bool>>,
+    /// The number of the row among those of its id, if there may be several.
+    pub(super) epoch: Option<String>,
 }
 
 impl Texts {
@@ -96,6 +98,7 @@ impl Texts {
             rubric,
             other,
             preferred,
+            epoch,
         } = self;
         let reference_answer = match references.as_slice() {
             [] => String::new(),
@@ -107,11 +110,15 @@ impl Texts {
         } else {
             Vec::new()
         };
-        let group = is_list.then(|| match &id {
+        let group = (is_list || epoch.is_some()).then(|| match &id {
             Some(id) => id.clone(),
             // With an empty text this would be the id of a blank response.
             None => Sample::content_id(&question, &reference_answer, "\u{1}"),
         });
+        let id = match (id, epoch) {
+            (Some(id), Some(epoch)) => Some(format!("{id}:{epoch}")),
+            (id, _) => id,
+        };
         let with_id = |part: usize| match &id {
             Some(id) if is_list => format!("{id}:{part}"),
             Some(id) => id.clone(),
@@ -229,6 +236,10 @@ impl Row<'_> {
             value.read(field, &found.key, &mut read)?;
         }
         read.is_list |= found.is_of_each;
+        if field == Field::Response && !read.is_list && read.texts.len() > 1 {
+            // The parts of one answer.
+            read.texts = vec![read.texts.concat()];
+        }
         let blank = read.texts.iter().any(|text| text.trim().is_empty());
         let one = matches!(field, Field::Question | Field::Id | Field::Other);
         let (key, noun) = (&*found.key, noun(field));
@@ -261,6 +272,21 @@ impl Row<'_> {
             if !asked.trim().is_empty() && asked != text.trim() {
                 *text = asked;
                 read.how = Some("its chat markers left out".into());
+            }
+        }
+        if let (Field::Question, Some([of, about]), [text]) =
+            (field, &preset.context, read.texts.as_mut_slice())
+            && key == of
+            && !columns.names(Field::Question)
+            && !columns.named().contains(about)
+            && let Some(value) = self.get(about)?.filter(|value| !value.is_null())
+        {
+            let context = value
+                .string()
+                .map_err(|_| format!("`{about}`, what `{key}` is about, is no text"))?;
+            if !context.trim().is_empty() {
+                *text = format!("{text}\n\n{context}");
+                read.how = Some(format!("and {about}").into());
             }
         }
         let top = key.split(['.', '[']).next().unwrap_or(key);
@@ -310,6 +336,9 @@ impl Row<'_> {
     /// The reference answers and the response of a rollout, whatever the question: what rules compare.
     fn pair(&self, columns: &ColumnMap, kept: Map<String, Json>) -> Result<Pair, String> {
         let preset = columns.preset(self)?;
+        if let Some(path) = self.failed(preset)? {
+            return Err(format!("the row has an `{path}`, and no response"));
+        }
         let texts = |field: Field| {
             let found = self.field(field, columns, preset, &mut |_, _, _| {})?;
             found.ok_or_else(|| self.missing(field, columns, preset))
@@ -331,6 +360,15 @@ impl Row<'_> {
             config: None,
             kept,
         })
+    }
+
+    /// The key under which the row says that it failed, if it did.
+    pub(super) fn failed(&self, preset: &'static Preset) -> Result<Option<&'static str>, String> {
+        let Some(path) = &preset.failed else {
+            return Ok(None);
+        };
+        let said = path.find(self)?.iter().any(|value| !value.is_null());
+        Ok(said.then(|| path.text()))
     }
 
     /// The row's texts and id, according to the columns; `used` is told every key that was read, and how.
@@ -402,6 +440,10 @@ impl Row<'_> {
             String::new()
         };
         let id = read(Field::Id)?.map(|mut id| id.texts.swap_remove(0));
+        let epoch = preset.epoch.as_ref().filter(|_| !columns.names(Field::Id));
+        let epoch = epoch.map(|path| path.find(self)).transpose()?;
+        let epoch =
+            epoch.and_then(|values| Some(values.first()?.text().trim_matches('"').to_owned()));
         if responses.key.is_empty() {
             used(Field::Response, "the steps".to_owned(), Vec::new());
         } else if of_steps {
@@ -423,6 +465,7 @@ impl Row<'_> {
         }
         Ok(Texts {
             preferred,
+            epoch,
             id,
             question,
             messages,

@@ -100,7 +100,13 @@ impl Bytes {
             [0x28, 0xb5, 0x2f, 0xfd] | [0x50..=0x5f, 0x2a, 0x4d, 0x18] => Some("zstd"),
             [b'B', b'Z', b'h', _] => return Err(unpack(file, "compressed with bzip2")),
             [0xfd, b'7', b'z', b'X'] => return Err(unpack(file, "compressed with xz")),
-            [b'P', b'K', 3, 4] => return Err(unpack(file, "a zip archive")),
+            [b'P', b'K', 3, 4] => {
+                return Err(DatasetError::Format {
+                    file,
+                    found: "a zip archive",
+                    advice: "unpack it, or pack it with gzip or zstd; a log of Inspect (`.eval`) is read if it is named, not from a pipe",
+                });
+            }
             // An empty file is neither valid gzip nor valid zstd.
             [] if ending(&file, "gz") => Some("gzip"),
             [] if ending(&file, "zst") => Some("zstd"),

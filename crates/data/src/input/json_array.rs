@@ -1,8 +1,9 @@
-//! A JSON array, one row per element; or objects of several lines each, one after another.
+//! A JSON array, one row per element, alone or in an object; or objects of several lines each, one after another.
 
 use std::io;
 
 use super::bytes::Bytes;
+use super::document::Scanner;
 use super::{Next, RowReader, too_long};
 use crate::DatasetError;
 
@@ -15,6 +16,9 @@ pub(super) struct JsonArray {
     place: usize,
     offset: u64,
     state: State,
+    /// The keys that lead to the array, where it lies in an object; what comes after it there is not read.
+    list: &'static [String],
+    kind: Kind,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -30,6 +34,14 @@ enum State {
     Bare,
 }
 
+/// What an array's elements are here, and how it ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Elements,
+    /// The values of an object, whose keys number them.
+    Values,
+}
+
 impl JsonArray {
     /// The rows of `bytes`, which begin with the array, apart from space and a byte order mark.
     pub(super) fn new(bytes: Bytes) -> Self {
@@ -39,7 +51,59 @@ impl JsonArray {
             place: 1,
             offset: 0,
             state: State::Outside,
+            list: &[],
+            kind: Kind::Elements,
         }
+    }
+
+    /// The values of the object that `bytes` hold.
+    pub(super) fn of_values(bytes: Bytes) -> Self {
+        Self {
+            kind: Kind::Values,
+            ..Self::new(bytes)
+        }
+    }
+
+    /// The rows of the array under these keys of the object that `bytes` hold.
+    pub(super) fn within(bytes: Bytes, list: &'static [String]) -> Self {
+        Self {
+            list,
+            ..Self::new(bytes)
+        }
+    }
+
+    /// Reads up to the array in the object, and its bracket.
+    fn find_list(&mut self) -> Result<(), DatasetError> {
+        let mut scanner = Scanner::default();
+        let mut found = 0;
+        while let Some(byte) = self.bytes.peek(self.line)? {
+            self.line += usize::from(byte == b'\n');
+            self.bytes.take(1);
+            let depth = scanner.step(byte);
+            if byte == b'}' && found > 0 && scanner.depth == found {
+                break;
+            }
+            if depth != Some(found + 1) || scanner.key() != self.list[found] {
+                continue;
+            }
+            found += 1;
+            let is_last = found == self.list.len();
+            match self.next_byte()? {
+                Some(b'[') if is_last => {
+                    self.bytes.take(1);
+                    return Ok(());
+                }
+                Some(b'{') if !is_last => {}
+                _ => break,
+            }
+        }
+        Err(DatasetError::Read {
+            file: self.bytes.file.clone(),
+            source: io::Error::other(format!(
+                "its rows would be in the list `{}`, and there is none: was the log written without its samples?",
+                self.list.join(".")
+            )),
+        })
     }
 
     /// The rows of `bytes`, which begin with an object of several lines.
@@ -62,6 +126,28 @@ impl JsonArray {
             }
             self.bytes.take(1);
         }
+    }
+
+    /// The bracket that ends it.
+    fn end(&self) -> u8 {
+        match self.kind {
+            Kind::Elements => b']',
+            Kind::Values => b'}',
+        }
+    }
+
+    /// Passes over a key and its colon.
+    fn skip_key(&mut self) -> Result<(), DatasetError> {
+        let mut scanner = Scanner::default();
+        while let Some(byte) = self.bytes.peek(self.line)? {
+            self.line += usize::from(byte == b'\n');
+            self.bytes.take(1);
+            if scanner.step(byte).is_some() {
+                self.next_byte()?;
+                return Ok(());
+            }
+        }
+        Err(self.broken("object is not closed"))
     }
 
     fn broken(&self, what: &'static str) -> DatasetError {
@@ -110,6 +196,10 @@ impl JsonArray {
                         ended = true;
                         break;
                     }
+                    b'}' if depth == 0 && self.kind == Kind::Values => {
+                        ended = true;
+                        break;
+                    }
                     // An unmatched brace ends nothing: the element is then not JSON, which is found out later.
                     b']' | b'}' => depth = depth.saturating_sub(1),
                     _ => {}
@@ -138,9 +228,16 @@ impl RowReader for JsonArray {
     fn next(&mut self, row: &mut Vec<u8>) -> Result<Next, DatasetError> {
         row.clear();
         if self.state == State::Outside {
-            self.next_byte()?;
-            self.bytes.take(1);
+            if self.list.is_empty() {
+                self.next_byte()?;
+                self.bytes.take(1);
+            } else {
+                self.find_list()?;
+            }
             self.state = State::Opened;
+        }
+        if self.state == State::Closed && !self.list.is_empty() {
+            return Ok(Next::End);
         }
         let next = self.next_byte()?;
         match (&self.state, next) {
@@ -149,7 +246,7 @@ impl RowReader for JsonArray {
             (State::Bare | State::Closed, None) => return Ok(Next::End),
             (State::Closed, Some(_)) => return Err(self.broken("array is followed by more text")),
             (_, None) => return Err(self.broken("array is not closed")),
-            (_, Some(b']')) => {
+            (_, Some(byte)) if byte == self.end() && self.state != State::Bare => {
                 self.bytes.take(1);
                 self.state = State::Closed;
                 return self.next(row);
@@ -165,6 +262,9 @@ impl RowReader for JsonArray {
         }
         if self.state != State::Bare {
             self.state = State::Within;
+        }
+        if self.kind == Kind::Values {
+            self.skip_key()?;
         }
         self.place = self.line;
         self.offset = self.bytes.read;

@@ -4,9 +4,12 @@
 //! |---|---|
 //! | `bytes`, `line` | a source's bytes, decompressed; lines of limited length |
 //! | `json_lines`, `json_array`, `csv`, `parquet` | the rows of each format |
+//! | `document`, `archive` | rows that lie in an object among other things, or in a zip archive |
 
+mod archive;
 mod bytes;
 mod csv;
+mod document;
 mod json_array;
 mod json_lines;
 mod line;
@@ -17,6 +20,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use self::archive::Archive;
 use self::bytes::{Bytes, ending, without_mark};
 use self::csv::Csv;
 use self::json_array::JsonArray;
@@ -29,7 +33,9 @@ use super::journal::journal_path;
 use super::preset;
 
 /// The endings of names that are read in a folder; each also with one of [`COMPRESSED`].
-const ENDINGS: [&str; 6] = [".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet"];
+const ENDINGS: [&str; 7] = [
+    ".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet", ".eval",
+];
 /// The error for a first line that may be a table's header.
 pub(super) const MAY_BE_TABLE: &str =
     "if this is a table, name its columns with `--columns`, or end the file's name in .csv";
@@ -79,8 +85,11 @@ impl Source {
                     file: self.name(),
                     source,
                 };
-                let file = File::open(path).map_err(unreadable)?;
+                let mut file = File::open(path).map_err(unreadable)?;
                 let regular = file.metadata().map_err(unreadable)?.is_file();
+                if regular && let Some(log) = Archive::open(self.name(), &mut file, limit)? {
+                    return Ok(Box::new(log));
+                }
                 rows(
                     Bytes::new(self.name(), file, limit, regular)?,
                     Some(path),
@@ -107,6 +116,14 @@ fn rows(
     let text = without_mark(&head);
     if text.starts_with(b"[") {
         return Ok(Box::new(JsonArray::new(bytes)));
+    }
+    if text.starts_with(b"{")
+        && let Some(list) = preset::list_in(&document::top_keys(text))
+    {
+        return Ok(Box::new(JsonArray::within(bytes, list)));
+    }
+    if document::is_numbered(text) {
+        return Ok(Box::new(JsonArray::of_values(bytes)));
     }
     let header = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
     // A lone brace before another object is a damaged line of JSON lines.

@@ -62,7 +62,7 @@ pub struct Loaded<S = Vec<Sample>> {
 /// Reads files, folders and standard input (`-`): JSON lines, a JSON array, CSV, TSV or Parquet.
 ///
 /// A file may be gzip or zstd. Its format is detected by its first bytes, not its name. A folder stands for the files in it
-/// and in its folders whose names end in .jsonl, .ndjson, .json, .csv, .tsv or .parquet (also with .gz or .zst), sorted by
+/// and in its folders whose names end in .jsonl, .ndjson, .json, .csv, .tsv, .parquet or .eval (also with .gz or .zst), sorted by
 /// path, without hidden ones and without what juror itself wrote (outputs with a journal, `*.rejected.jsonl`). Blank lines,
 /// CRLF and a byte order mark do not matter.
 ///
@@ -314,6 +314,10 @@ impl<'o> Loader<'o> {
                 self.columns.repeated += 1;
                 return Ok(Vec::new());
             }
+        }
+        if row.failed(preset)?.is_some() {
+            self.columns.failed += 1;
+            return Ok(Vec::new());
         }
         let mut used = Vec::with_capacity(Field::ALL.len());
         let texts = row.texts(columns, preset, |field, key, passed_over| {

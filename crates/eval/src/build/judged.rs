@@ -10,7 +10,8 @@ use crate::EvalError;
 use crate::eval::{IDS_TOLD, both_sides};
 use juror_data::verdict::{Confidence, Status};
 use juror_data::{
-    LoadOptions, OfRows, Places, Rows, Samples as _, TrialsSeen, VerdictLine, each_batch, index_each,
+    LoadOptions, OfRows, Places, Rows, Samples as _, TrialsSeen, VerdictLine, each_batch,
+    index_each,
 };
 use juror_judge::judge::consensus::Votes;
 

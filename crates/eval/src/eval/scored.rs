@@ -365,7 +365,9 @@ impl Verdicts {
                     }
                 };
                 let added = verdicts.add(scored(sample), has_groups, &mut seen);
-                added.map_err(|why| wrong(*place, &format!("{why} of {:?} is there twice", line.id)))?;
+                added.map_err(|why| {
+                    wrong(*place, &format!("{why} of {:?} is there twice", line.id))
+                })?;
             }
             Ok(())
         })?;

@@ -104,7 +104,11 @@ impl Against {
         }
         let given: HashMap<u32, &Labelled> = labels.map_or(HashMap::new(), |labels| {
             let of = |(id, labelled)| Some((samples.place(id)?, labelled));
-            labels.first_ids().zip(&labels.labelled).filter_map(of).collect()
+            labels
+                .first_ids()
+                .zip(&labels.labelled)
+                .filter_map(of)
+                .collect()
         });
         let mut compared_trials = 0;
         let mut judged: Vec<Judged> = Vec::new();

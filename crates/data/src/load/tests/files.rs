@@ -94,7 +94,7 @@ fn folders_are_read_whole_and_sorted() {
     );
     assert_eq!(
         files.message(files.load(&["none"], &options)),
-        "none holds no file to read: juror looks for names that end in .jsonl, .ndjson, .json, .csv, .tsv or .parquet (also with .gz or .zst), and leaves out outputs with a journal beside them"
+        "none holds no file to read: juror looks for names that end in .jsonl, .ndjson, .json, .csv, .tsv, .parquet or .eval (also with .gz or .zst), and leaves out outputs with a journal beside them"
     );
     assert!(
         files

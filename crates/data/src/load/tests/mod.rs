@@ -8,6 +8,7 @@ mod bad_lines;
 mod by_people;
 mod columns;
 mod files;
+mod programs;
 mod shapes;
 
 /// A folder of files to be loaded.

@@ -1,0 +1,124 @@
+//! The samples in a log of Inspect that is a zip archive (`.eval`): a JSON file each, packed with zstd or deflate.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read as _, Seek as _};
+
+use zip::ZipArchive;
+
+use super::bytes::Expansion;
+use super::{LineLimit, Next, RowReader, too_long};
+use crate::DatasetError;
+
+/// How a zip archive begins.
+const MAGIC: &[u8] = b"PK\x03\x04";
+/// The files that a log has even without samples.
+const OF_LOG: [&str; 2] = ["header.json", "_journal/start.json"];
+
+/// The samples of a log, in the order in which they were finished.
+pub(super) struct Archive {
+    file: String,
+    archive: ZipArchive<BufReader<File>>,
+    /// The samples' places in the archive.
+    samples: Vec<usize>,
+    next: usize,
+    limit: LineLimit,
+    packed: u64,
+    text: Expansion,
+}
+
+/// Whether this is the name of a sample: `samples/ID_epoch_1.json`, or `samples/ID_epoch_1/sample.json` where its messages are in files of
+/// their own. An id may hold slashes.
+fn is_sample(name: &str) -> bool {
+    let stem = name.strip_prefix("samples/").and_then(|name| {
+        let in_parts = name.strip_suffix("/sample.json");
+        in_parts.or_else(|| name.strip_suffix(".json"))
+    });
+    let epoch = stem.and_then(|stem| stem.rsplit_once("_epoch_"));
+    epoch.is_some_and(|(_, epoch)| epoch.parse::<u32>().is_ok())
+}
+
+impl Archive {
+    /// Opens a file; `None`, and the file at its beginning, if it is no log of Inspect in a zip archive.
+    pub(super) fn open(
+        file: String,
+        bytes: &mut File,
+        limit: LineLimit,
+    ) -> Result<Option<Self>, DatasetError> {
+        let unreadable = |source| DatasetError::Read {
+            file: file.clone(),
+            source,
+        };
+        let mut head = Vec::with_capacity(MAGIC.len());
+        let read = io::Read::by_ref(bytes)
+            .take(MAGIC.len() as u64)
+            .read_to_end(&mut head);
+        read.and_then(|_| bytes.rewind()).map_err(unreadable)?;
+        if head != MAGIC {
+            return Ok(None);
+        }
+        let copy = bytes.try_clone().map_err(unreadable)?;
+        let archive = ZipArchive::new(BufReader::new(copy));
+        let archive = archive.map_err(|error| unreadable(error.into()))?;
+        let is_log = OF_LOG
+            .iter()
+            .any(|name| archive.index_for_name(name).is_some());
+        let is_sample = |at: &usize| {
+            let name = archive.name_for_index(*at);
+            name.is_some_and(|name| name.is_ok_and(|name| is_sample(&name)))
+        };
+        let samples: Vec<usize> = (0..archive.len()).filter(is_sample).collect();
+        if samples.is_empty() && !is_log {
+            bytes.rewind().map_err(unreadable)?;
+            return Ok(None);
+        }
+        Ok(Some(Self {
+            file,
+            archive,
+            samples,
+            next: 0,
+            limit,
+            packed: 0,
+            text: Expansion::default(),
+        }))
+    }
+}
+
+impl RowReader for Archive {
+    fn next(&mut self, row: &mut Vec<u8>) -> Result<Next, DatasetError> {
+        row.clear();
+        let Some(&at) = self.samples.get(self.next) else {
+            return Ok(Next::End);
+        };
+        self.next += 1;
+        let most = self.limit.bytes();
+        let read = self.archive.by_index(at).map_err(io::Error::from);
+        let read = read.and_then(|member| {
+            self.packed += member.compressed_size();
+            member.take(most as u64 + 1).read_to_end(row)
+        });
+        let read = read.and_then(|_| {
+            if self.text.add(row.len(), self.packed) {
+                Ok(())
+            } else {
+                let kind = io::ErrorKind::QuotaExceeded;
+                Err(io::Error::new(kind, Expansion::REFUSED))
+            }
+        });
+        read.map_err(|source| DatasetError::Read {
+            file: format!("sample {} of {}", self.next, self.file),
+            source,
+        })?;
+        if row.len() > most {
+            return Ok(Next::Bad(too_long(row, self.limit)));
+        }
+        Ok(Next::Row)
+    }
+
+    fn place(&self) -> usize {
+        self.next
+    }
+
+    fn offset(&self) -> Option<u64> {
+        None
+    }
+}

@@ -1,0 +1,294 @@
+//! Files of other programs in their own containers: logs of Inspect, results of promptfoo, predictions of OpenCompass; and single rows.
+
+use super::*;
+
+/// Each sample as `id|question|reference|response`, and what is said of the columns.
+fn read(name: &str, content: &[u8]) -> Result<(Vec<String>, String), DatasetError> {
+    let files = Files::new(&[(name, content)]);
+    let loaded = files.load(&[name], &LoadOptions::default())?;
+    let text = |sample: &Sample| {
+        [
+            &sample.id,
+            &sample.question,
+            &sample.reference_answer,
+            &sample.student_answer,
+        ]
+        .map(String::as_str)
+        .join("|")
+    };
+    let texts = loaded.samples.iter().map(text).collect();
+    Ok((texts, loaded.columns.to_string()))
+}
+
+const INSPECT_EVAL: &[u8] = include_bytes!("../../../../../tests/data/rows/inspect.eval");
+const INSPECT_JSON: &[u8] = include_bytes!("../../../../../tests/data/rows/inspect.json");
+const CHOICES: &[u8] = include_bytes!("../../../../../tests/data/rows/inspect_choices.eval");
+
+/// The samples of `scripts/golden_inspect.py`.
+fn of_inspect() -> Vec<String> {
+    let (four, dialogue) = (
+        "Any one of these answers is correct:\n- 4\n- four",
+        "User: Hello\n\nAssistant: Hello!\n\nUser: What is 3 + 3?",
+    );
+    let mut samples = Vec::new();
+    for epoch in [1, 2] {
+        samples.push(format!("1:{epoch}|What is 1 + 1?|2|2"));
+        samples.push(format!("3:{epoch}|{dialogue}|6|5"));
+        samples.push(format!(
+            "dir/a:{epoch}|What is 2 + 2?|{four}|The answer is 4"
+        ));
+    }
+    samples.sort();
+    samples
+}
+
+#[test]
+fn logs_of_inspect_are_read_in_both_formats_and_as_lines() {
+    let log: serde_json::Value = serde_json::from_slice(INSPECT_JSON).unwrap();
+    let lines: Vec<String> = log["samples"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(serde_json::Value::to_string)
+        .collect();
+    // One line, as `jq -c` prints it.
+    let compact = log.to_string();
+    for (name, content) in [
+        ("log.eval", INSPECT_EVAL),
+        ("renamed", INSPECT_EVAL),
+        ("log.json", INSPECT_JSON),
+        ("line.json", compact.as_bytes()),
+        ("lines.jsonl", lines.join("\n").as_bytes()),
+    ] {
+        let (mut samples, columns) = read(name, content).unwrap();
+        samples.sort();
+        assert_eq!(samples, of_inspect(), "{name}");
+        assert!(
+            columns.starts_with("inspect rows: question ← input"),
+            "{columns}"
+        );
+        assert!(
+            columns.ends_with("reference ← target · response ← output.completion · id ← id"),
+            "{columns}"
+        );
+    }
+    let files = Files::new(&[("logs/a.eval", INSPECT_EVAL)]);
+    let loaded = files.load(&["logs"], &LoadOptions::default()).unwrap();
+    let groups = loaded.samples.iter().map(|sample| sample.group.clone());
+    let groups: std::collections::BTreeSet<_> = groups.flatten().collect();
+    assert_eq!(groups.into_iter().collect::<Vec<_>>(), ["1", "3", "dir/a"]);
+    let (samples, columns) = read("choices.eval", CHOICES).unwrap();
+    assert!(
+        samples[0].contains("Which is even?\n\nA) 3\nB) 4|B|ANSWER: B"),
+        "{samples:?}"
+    );
+    assert!(
+        columns.starts_with("inspect-choices rows: question ← messages"),
+        "{columns}"
+    );
+}
+
+#[test]
+fn samples_of_inspect_that_failed_are_left_out_and_those_at_a_limit_are_not() {
+    let sample = |id: usize, more: &str| {
+        format!(
+            r#"{{"id": {id}, "epoch": 1, "input": "q", "target": "2", "messages": [], "output": {{"model": "m", "choices": [], "completion": ""}}, {more}}}"#
+        )
+    };
+    let rows = [
+        sample(1, r#""error": {"message": "down"}"#),
+        sample(2, r#""error": null, "limit": {"type": "token"}"#),
+    ];
+    let (samples, columns) = read("lines.jsonl", rows.join("\n").as_bytes()).unwrap();
+    assert_eq!(samples, ["2:1|q|2|"]);
+    assert!(
+        columns.ends_with(" · 1 row with an error left out"),
+        "{columns}"
+    );
+}
+
+#[test]
+fn damaged_logs_say_what_is_wrong() {
+    let cut = &INSPECT_EVAL[..INSPECT_EVAL.len() / 2];
+    let error = read("log.eval", cut).unwrap_err().to_string();
+    assert!(
+        error.contains("could not read") && error.contains("log.eval"),
+        "{error}"
+    );
+    let cut = &INSPECT_JSON[..INSPECT_JSON.len() / 2];
+    let error = read("log.json", cut).unwrap_err().to_string();
+    assert!(error.contains("array ends within an element"), "{error}");
+    let header =
+        br#"{"version": 2, "status": "success", "eval": {"samples": [{}]}, "samples": null}"#;
+    let error = read("log.json", header).unwrap_err().to_string();
+    assert!(
+        error.contains("in the list `samples`, and there is none"),
+        "{error}"
+    );
+    // Another archive, empty here, is none.
+    let mut bytes = std::io::Cursor::new(Vec::new());
+    let mut zip = zip::ZipWriter::new(&mut bytes);
+    let options = zip::write::SimpleFileOptions::default();
+    zip.start_file("samples/a_epoch_1.txt", options).unwrap();
+    zip.finish().unwrap();
+    let error = read("other.zip", bytes.get_ref()).unwrap_err().to_string();
+    assert!(
+        error.contains("a zip archive, which is not read: unpack it"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_log_may_not_unpack_out_of_proportion() {
+    let mut bytes = std::io::Cursor::new(Vec::new());
+    let mut zip = zip::ZipWriter::new(&mut bytes);
+    let options =
+        zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Zstd);
+    zip.start_file("samples/a_epoch_1.json", options).unwrap();
+    zip.write_all(&vec![b' '; 5 << 20]).unwrap();
+    zip.start_file("samples/b_epoch_1.json", options).unwrap();
+    zip.write_all(br#"{"id": 1, "epoch": 1, "input": "q", "target": "t", "output": {"model": "m", "completion": "r"}}"#)
+        .unwrap();
+    zip.finish().unwrap();
+    let files = Files::new(&[("log.eval", bytes.get_ref())]);
+    let options = LoadOptions {
+        max_line: LineLimit(1 << 20),
+        ..LoadOptions::default()
+    };
+    let error = files.load(&["log.eval"], &options).unwrap_err().to_string();
+    assert!(
+        error.contains("log.eval:1: longer than 1048576 bytes"),
+        "{error}"
+    );
+    let options = LoadOptions {
+        skip_bad: true,
+        ..options
+    };
+    let loaded = files.load(&["log.eval"], &options).unwrap();
+    assert_eq!(loaded.samples[0].id, "1:1");
+}
+
+/// One row of each program, and what is read of it.
+#[test]
+fn rows_of_other_programs_are_recognised() {
+    let cases = [
+        (
+            "",
+            r#"{"id": 1, "problem": "q", "expected_answer": "a", "generation": "r", "predicted_answer": "x"}"#,
+            "1|q|a|r",
+        ),
+        (
+            "",
+            r#"{"id": 1, "instruction": "Add.", "input": "1 and 2", "output": "r", "answer": 3}"#,
+            "1|Add.\n\n1 and 2|3|r",
+        ),
+        (
+            "",
+            r#"{"id": 1, "instruction": "Add 1 and 2.", "input": "", "generation": "r", "answer": "a"}"#,
+            "1|Add 1 and 2.|a|r",
+        ),
+        (
+            "",
+            r#"{"id": 1, "user_input": "q", "reference": "a", "response": "r", "retrieved_contexts": ["c"]}"#,
+            "1|q|a|r",
+        ),
+        (
+            "deepeval",
+            r#"{"name": "t", "input": "q", "actual_output": "r", "expected_output": "a", "context": null}"#,
+            "t|q|a|r",
+        ),
+        (
+            "skyrl",
+            r#"{"uid": "u", "data_source": "d", "prompt": [{"role": "user", "content": "q"}], "env_class": "e", "reward_spec": {"method": "rule", "ground_truth": "a"}, "response": "r"}"#,
+            "u|q|a|r",
+        ),
+        (
+            "lighteval",
+            r#"{"doc": {"query": "q", "choices": ["x", "a"], "gold_index": 1, "id": "7"}, "metric": {}, "model_response": {"text": ["r"]}}"#,
+            "7:0|q|a|r",
+        ),
+        (
+            "lighteval",
+            r#"{"doc": {"query": "q", "choices": ["a", "x", "b"], "gold_index": [0, 2], "id": "7"}, "model_response": {"text": ["r"]}}"#,
+            "7:0|q|Any one of these answers is correct:\n- a\n- b|r",
+        ),
+        (
+            "responses-api",
+            r#"{"id": "s", "input": [{"role": "user", "content": [{"type": "input_text", "text": "q"}]}], "answer": "a", "output": [{"type": "reasoning", "summary": []}, {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "r"}, {"type": "output_text", "text": "s"}]}]}"#,
+            "s|q|a|rs",
+        ),
+        (
+            "responses-batch",
+            r#"{"id": "b", "custom_id": "c", "question": "q", "answer": "a", "response": {"status_code": 200, "body": {"output": [{"type": "message", "content": [{"type": "output_text", "text": "r"}]}]}}}"#,
+            "c|q|a|r",
+        ),
+        (
+            "promptfoo",
+            r#"{"id": "p", "promptId": "x", "prompt": {"raw": "q", "label": "l"}, "testCase": {"assert": [{"type": "contains", "value": "no"}, {"type": "equals", "value": "a"}]}, "vars": {}, "response": {"output": "r"}}"#,
+            "p|q|a|r",
+        ),
+        (
+            "langfuse",
+            r#"{"id": "l", "input": {"messages": [{"role": "user", "content": "q"}]}, "output": {"role": "assistant", "content": "r"}, "expectedOutput": "a", "metadata": null}"#,
+            "l|q|a|r",
+        ),
+    ];
+    for (preset, row, expected) in cases {
+        let (samples, columns) = read("rows.jsonl", row.as_bytes()).unwrap();
+        assert_eq!(samples, [expected], "{columns}");
+        match preset {
+            "" => assert!(columns.starts_with("question ← "), "{columns}"),
+            preset => assert!(
+                columns.starts_with(&format!("{preset} rows: ")),
+                "{columns}"
+            ),
+        }
+    }
+    let slime = r#"{"prompt": "q", "label": "a", "response": "r", "response_length": 3, "status": "completed"}"#;
+    let (samples, _) = read("rows.jsonl", slime.as_bytes()).unwrap();
+    assert!(samples[0].ends_with("|q|a|r"), "{samples:?}");
+    // A label of something else is no reference.
+    let other = r#"{"prompt": "q", "label": true, "response": "r"}"#;
+    let error = read("rows.jsonl", other.as_bytes())
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("no reference answer"), "{error}");
+    let (samples, columns) = read("rows.jsonl", cases[1].1.as_bytes()).unwrap();
+    assert!(
+        samples.len() == 1 && columns.contains("question ← instruction (and input)"),
+        "{columns}"
+    );
+}
+
+#[test]
+fn rows_in_a_document_are_found() {
+    let opencompass = r#"{
+    "0": {
+        "origin_prompt": "q \" , }",
+        "prediction": "r",
+        "gold": "a"
+    },
+    "1": {"origin_prompt": "p", "prediction": "s", "gold": "b"}
+}"#;
+    let (samples, columns) = read("dataset.json", opencompass.as_bytes()).unwrap();
+    let texts: Vec<&str> = samples.iter().map(|sample| &sample[17..]).collect();
+    assert_eq!(texts, ["q \" , }|a|r", "p|b|s"]);
+    assert!(columns.starts_with("opencompass rows: "), "{columns}");
+    let row = |id: usize, response: &str| {
+        format!(
+            r#"{{"id": "{id}", "promptId": "x", "prompt": {{"raw": "q"}}, "testCase": {{"assert": [{{"type": "equals", "value": "a"}}]}}, "response": {{"output": "{response}"}}}}"#
+        )
+    };
+    let promptfoo = format!(
+        r#"{{"evalId": "e", "results": {{"version": 3, "prompts": [{{"results": [1]}}], "results": [{}, {}], "stats": {{}}}}, "config": {{"results": [2]}}}}"#,
+        row(1, "r"),
+        row(2, "s")
+    );
+    let (samples, _) = read("results.json", promptfoo.as_bytes()).unwrap();
+    assert_eq!(samples, ["1|q|a|r", "2|q|a|s"]);
+    let none = r#"{"evalId": "e", "results": {"version": 3}, "config": {"results": [2]}}"#;
+    let error = read("results.json", none.as_bytes())
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("in the list `results.results`"), "{error}");
+}
