@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,10 @@ import pytest
 
 inspect_ai = pytest.importorskip("inspect_ai")
 
-from shared import HOSTILE, OUTSIDE, serve, stop  # noqa: E402
+from shared import HOSTILE, OUTSIDE, binary, serve, stop  # noqa: E402
 from inspect_ai.dataset import Sample  # noqa: E402
-from inspect_ai.scorer import Score  # noqa: E402
+from inspect_ai.model import ChatMessageAssistant, ChatMessageSystem, ChatMessageUser  # noqa: E402
+from inspect_ai.scorer import Score, match  # noqa: E402
 from inspect_ai.model import ModelOutput, get_model  # noqa: E402
 from inspect_ai.solver import Generate, Solver, TaskState, generate, solver  # noqa: E402
 
@@ -201,3 +203,52 @@ def test_inspect_finds_the_scorer_by_its_name() -> None:
     from inspect_ai._util.registry import registry_lookup
 
     assert registry_lookup("scorer", "juror") or registry_lookup("scorer", "juror_rs/juror")
+
+
+@pytest.mark.parametrize("log_format", ["eval", "json"])
+def test_its_logs_are_rows_and_labels(log_format: Any, tmp_path: Path) -> None:
+    """Inputs as text and as messages, several targets, two epochs, an id with a slash, and a sample that fails."""
+    dialogue = [
+        ChatMessageSystem(content="Be brief."),
+        ChatMessageUser(content="Hello"),
+        ChatMessageAssistant(content="Hello!"),
+        ChatMessageUser(content="What is 3 + 3?"),
+    ]
+    samples = [
+        Sample(id=1, input="What is 1 + 1?", target="2"),
+        Sample(id="dir/2", input="What is 2 + 2?", target=["four", "4"]),
+        Sample(id=3, input=dialogue, target="6"),
+        Sample(id=4, input="What is 4 + 4?", target="8"),
+    ]
+    responses = {"1": "2", "dir/2": "It is 4", "3": "5"}
+
+    @solver
+    def known() -> Solver:
+        async def solve(state: TaskState, generate: Generate) -> TaskState:
+            state.output = ModelOutput.from_content("known", responses[str(state.sample_id)])
+            return state
+
+        return solve
+
+    task = inspect_ai.Task(samples, solver=known(), scorer=match(), epochs=2)
+    logs = tmp_path / "logs"
+    (log,) = inspect_ai.eval(
+        task, model=None, display="none", log_dir=str(logs), log_format=log_format, fail_on_error=False
+    )
+    assert {sample.id for sample in log.samples if sample.error} == {4}
+    (written,) = [path for path in logs.iterdir() if path.suffix == f".{log_format}"]
+    out = tmp_path / "verdicts.jsonl"
+    judge = [binary(), "judge", str(written), "--rules", "only", "-o", str(out)]
+    said = subprocess.run(judge, check=True, capture_output=True, text=True).stderr
+    assert "columns: inspect rows: " in said and "2 rows with an error left out" in said
+    verdicts = {verdict["id"]: verdict for verdict in map(json.loads, out.read_text().splitlines())}
+    scored = {f"{sample.id}:{sample.epoch}": sample for sample in log.samples if not sample.error}
+    assert verdicts.keys() == scored.keys() and len(verdicts) == 6
+    assert all(verdicts[id]["group"] == str(sample.id) for id, sample in scored.items())
+    labels = {id: sample.scores["match"].value == "C" for id, sample in scored.items()}
+    assert {id: verdict["outcome"] for id, verdict in verdicts.items()} == labels
+    rows = tmp_path / "rows.jsonl"
+    evaluated = [binary(), "eval", str(out), "--labels", str(written), "--rows-out", str(rows)]
+    subprocess.run(evaluated, check=True, capture_output=True)
+    found = map(json.loads, rows.read_text().splitlines())
+    assert {row["id"]: row["label"]["outcome"] for row in found} == labels

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import math
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,10 @@ import pytest
 
 lm_eval = pytest.importorskip("lm_eval")
 
-from shared import OUTSIDE, ROOT  # noqa: E402
+from shared import OUTSIDE, ROOT, binary  # noqa: E402
 from lm_eval.api.instance import Instance  # noqa: E402
 from lm_eval.api.model import LM  # noqa: E402
+from lm_eval.loggers import EvaluationTracker  # noqa: E402
 from lm_eval.tasks import TaskManager  # noqa: E402
 
 import juror_rs.lm_eval  # noqa: E402
@@ -77,6 +79,31 @@ def test_the_judge_over_samples(
         for question in ("question", None):
             verdicts = juror_rs.lm_eval.judge_samples(results["samples"]["arithmetic"], judge, question=question)
             assert [verdict.reward for verdict in verdicts] == [verdict["reward"] for verdict in offline]
+
+
+def test_its_files_of_samples_meet_labels_by_doc_id(
+    task: TaskManager, rows: list[dict[str, Any]], offline: list[dict[str, Any]], tmp_path: Path
+) -> None:
+    model = Says({row["question"]: row["student_answer"] for row in rows})
+    results = lm_eval.simple_evaluate(model=model, tasks=["arithmetic"], task_manager=task, log_samples=True)
+    tracker = EvaluationTracker(output_path=str(tmp_path / "logged"))
+    samples = results["samples"]["arithmetic"]
+    tracker.save_results_aggregated(results=results, samples=results["samples"])
+    tracker.save_results_samples(task_name="arithmetic", samples=samples)
+    (written,) = (tmp_path / "logged").rglob("samples_*.jsonl")
+    out = tmp_path / "verdicts.jsonl"
+    judge = [binary(), "judge", str(written), "--rules", "only", "-o", str(out)]
+    done = subprocess.run(judge, check=False, capture_output=True, text=True)
+    assert done.returncode in (0, 3) and "columns: lm-eval rows: " in done.stderr, done.stderr
+    labels = tmp_path / "labels.csv"
+    right = {str(at): verdict["outcome"] is True for at, verdict in enumerate(offline)}
+    lines = [f"{at},{str(label).lower()}" for at, label in right.items()]
+    labels.write_text("\n".join(["doc_id,is_correct", *lines]), encoding="utf-8")
+    joined = tmp_path / "joined.jsonl"
+    by_doc = ["--labels", str(labels), "--columns", "id=doc_id", "--rows-out", str(joined)]
+    subprocess.run([binary(), "eval", str(out), *by_doc], check=True, capture_output=True)
+    found = {row["id"]: row["label"]["outcome"] for row in map(json.loads, joined.read_text().splitlines())}
+    assert found == right
 
 
 def test_samples_outside_the_judge_have_no_reward(server: str) -> None:

@@ -16,8 +16,9 @@ pub(super) struct JsonArray {
     place: usize,
     offset: u64,
     state: State,
-    /// The keys that lead to the array, where it lies in an object; what comes after it there is not read.
+    /// The keys that lead to the array, where it lies in an object, and the place in that.
     list: &'static [String],
+    scanner: Scanner,
     kind: Kind,
 }
 
@@ -52,6 +53,7 @@ impl JsonArray {
             offset: 0,
             state: State::Outside,
             list: &[],
+            scanner: Scanner::default(),
             kind: Kind::Elements,
         }
     }
@@ -72,18 +74,30 @@ impl JsonArray {
         }
     }
 
+    /// Passes over what is in the object after its array.
+    fn pass_rest(&mut self) -> Result<(), DatasetError> {
+        while self.scanner.depth > 0 {
+            let Some(byte) = self.bytes.peek(self.line)? else {
+                return Err(self.broken("object is not closed"));
+            };
+            self.line += usize::from(byte == b'\n');
+            self.bytes.take(1);
+            self.scanner.step(byte);
+        }
+        Ok(())
+    }
+
     /// Reads up to the array in the object, and its bracket.
     fn find_list(&mut self) -> Result<(), DatasetError> {
-        let mut scanner = Scanner::default();
         let mut found = 0;
         while let Some(byte) = self.bytes.peek(self.line)? {
             self.line += usize::from(byte == b'\n');
             self.bytes.take(1);
-            let depth = scanner.step(byte);
-            if byte == b'}' && found > 0 && scanner.depth == found {
+            let depth = self.scanner.step(byte);
+            if byte == b'}' && found > 0 && self.scanner.depth == found {
                 break;
             }
-            if depth != Some(found + 1) || scanner.key() != self.list[found] {
+            if depth != Some(found + 1) || self.scanner.key() != self.list[found] {
                 continue;
             }
             found += 1;
@@ -237,7 +251,7 @@ impl RowReader for JsonArray {
             self.state = State::Opened;
         }
         if self.state == State::Closed && !self.list.is_empty() {
-            return Ok(Next::End);
+            self.pass_rest()?;
         }
         let next = self.next_byte()?;
         match (&self.state, next) {

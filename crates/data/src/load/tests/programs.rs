@@ -223,6 +223,11 @@ fn rows_of_other_programs_are_recognised() {
             "c|q|a|r",
         ),
         (
+            "evalscope",
+            r#"{"index": 0, "target": ["a"], "messages": [{"id": "x", "content": "q", "role": "user"}, {"id": "y", "content": "r", "role": "assistant"}], "sample_score": {"score": {"value": {"acc": 1}, "prediction": "r"}}}"#,
+            "0|q|a|r",
+        ),
+        (
             "promptfoo",
             r#"{"id": "p", "promptId": "x", "prompt": {"raw": "q", "label": "l"}, "testCase": {"assert": [{"type": "contains", "value": "no"}, {"type": "equals", "value": "a"}]}, "vars": {}, "response": {"output": "r"}}"#,
             "p|q|a|r",
@@ -286,6 +291,14 @@ fn rows_in_a_document_are_found() {
     );
     let (samples, _) = read("results.json", promptfoo.as_bytes()).unwrap();
     assert_eq!(samples, ["1|q|a|r", "2|q|a|s"]);
+    // Of several documents one after the other the first alone would be read.
+    let two = format!("{promptfoo}\n{promptfoo}");
+    let error = read("results.json", two.as_bytes()).unwrap_err().to_string();
+    assert!(error.contains("is followed by more text"), "{error}");
+    let run = r#"{"testFile": null, "testCases": [{"name": "t", "input": "q", "actualOutput": "r", "expectedOutput": "a", "success": true}], "metricsScores": []}"#;
+    let (samples, columns) = read("run.json", run.as_bytes()).unwrap();
+    assert_eq!(samples, ["t|q|a|r"]);
+    assert!(columns.starts_with("deepeval-run rows: "), "{columns}");
     let none = r#"{"evalId": "e", "results": {"version": 3}, "config": {"results": [2]}}"#;
     let error = read("results.json", none.as_bytes())
         .unwrap_err()
