@@ -123,6 +123,34 @@ fn thinking_never_counts_and_a_cut_answer_is_known_as_cut() {
         assert!(verdict["raw"]["completion"].is_string(), "{verdict}");
         assert_eq!(verdict["outcome_source"], "rules");
     }
+    // Where an answer that ended by itself is all thinking, it is said where it stands, and it is read there if the user says so.
+    let reads = ["--answer-in-reasoning"];
+    for key in ["reasoning_content", "reasoning"] {
+        for content in [Value::Null, json!(""), json!(" \n")] {
+            for text in [RIGHT.to_owned(), format!("{wrong}</think>{RIGHT}")] {
+                let message = json!({"content": content, key: text});
+                let verdict = read(message.clone(), "stop", &[]);
+                assert_eq!(verdict["status"], "unparsed");
+                let why = verdict["error"].as_str().unwrap();
+                assert!(
+                    why.contains(&format!("all of its text is in `{key}`")),
+                    "{why}"
+                );
+                assert!(
+                    why.ends_with("--answer-in-reasoning reads it there"),
+                    "{why}"
+                );
+                let verdict = read(message.clone(), "stop", &reads);
+                let said = (&verdict["status"], &verdict["process"]);
+                assert_eq!(said, (&json!("ok"), &json!(true)), "{message}");
+                let verdict = read(message, "length", &reads);
+                assert_eq!(verdict["status"], "unparsed", "cut thinking is no answer");
+            }
+        }
+    }
+    // An answer of its own counts.
+    let both = json!({"content": RIGHT, "reasoning_content": wrong});
+    assert_eq!(read(both, "stop", &reads)["process"], true);
     // Given apart, the thinking that the prompt has opened is not in the answer.
     let apart = json!({"content": wrong, "reasoning_content": "hm"});
     assert_eq!(

@@ -76,6 +76,46 @@ fn rows_are_judged_by_a_server() {
     assert_eq!(server.judged().len(), 12);
 }
 
+/// As servers do whose chat template opens the thinking and whose model does not end it.
+#[test]
+fn an_answer_that_the_server_took_for_thinking_is_read_if_the_user_says_so() {
+    let server = Server::new(|_, _| {
+        let mut whole = completion("");
+        whole["choices"][0]["message"] =
+            json!({"role": "assistant", "content": null, "reasoning_content": RIGHT});
+        reply(&whole)
+    });
+    let folder = folder(2);
+    folder.run(&judge(&server.url, &[])).expect(3, &[]);
+    for line in verdicts(&folder) {
+        let why = line["error"].as_str().unwrap();
+        assert!(
+            why.contains("all of its text is in `reasoning_content`"),
+            "{line}"
+        );
+        assert!(
+            why.contains("--answer-in-reasoning reads it there"),
+            "{line}"
+        );
+        assert!(line["reward"].is_null());
+    }
+    let reads = ["--answer-in-reasoning", "--restart"];
+    folder.run(&judge(&server.url, &reads)).expect(0, &[]);
+    for line in verdicts(&folder) {
+        assert_eq!(line["overall"], true, "{line}");
+    }
+    let here = [
+        "judge",
+        "rows.jsonl",
+        "-o",
+        "here.jsonl",
+        "--answer-in-reasoning",
+    ];
+    folder
+        .run(&here)
+        .expect(2, &["--answer-in-reasoning is of a server that is asked"]);
+}
+
 #[test]
 fn what_stands_in_a_row_is_data() {
     let server = Server::new(|_, _| said(RIGHT));

@@ -159,8 +159,17 @@ impl Bytes {
 
     /// The first bytes, not taken: to the end of the first line that is not blank, if it is not very long.
     pub(super) fn beginning(&mut self) -> Result<Vec<u8>, DatasetError> {
+        self.ahead(|beginning| without_mark(beginning).contains(&b'\n'))
+    }
+
+    /// The first bytes, not taken: so many as show the keys of an object of several lines.
+    pub(super) fn long_beginning(&mut self) -> Result<Vec<u8>, DatasetError> {
+        self.ahead(|_| false)
+    }
+
+    fn ahead(&mut self, is_enough: fn(&[u8]) -> bool) -> Result<Vec<u8>, DatasetError> {
         let mut beginning = Vec::new();
-        while beginning.len() < BUFFER && !without_mark(&beginning).contains(&b'\n') {
+        while beginning.len() < BUFFER && !is_enough(&beginning) {
             let buffer = match self.reader.fill_buf() {
                 Ok([]) => break,
                 Ok(buffer) => buffer,

@@ -117,15 +117,21 @@ fn rows(
     if text.starts_with(b"[") {
         return Ok(Box::new(JsonArray::new(bytes)));
     }
-    if text.starts_with(b"{")
-        && let Some(list) = preset::list_in(&document::top_keys(text))
+    let header = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    // The keys of an object of several lines are on later ones.
+    let long = match header.trim_ascii_end() {
+        b"{" => bytes.long_beginning()?,
+        _ => head.clone(),
+    };
+    let whole = without_mark(&long);
+    if whole.starts_with(b"{")
+        && let Some(list) = preset::list_in(&document::top_keys(whole))
     {
         return Ok(Box::new(JsonArray::within(bytes, list)));
     }
-    if document::is_numbered(text) {
+    if document::is_numbered(whole) {
         return Ok(Box::new(JsonArray::of_values(bytes)));
     }
-    let header = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
     // A lone brace before another object is a damaged line of JSON lines.
     let after = text.get(header.len()..).unwrap_or_default();
     if header.trim_ascii_end() == b"{" && !after.trim_ascii_start().starts_with(b"{") {

@@ -8,11 +8,12 @@
 //! | SGLang's `/generate` | `text` and `meta_info` |
 //! | one's own script | `response` as a text |
 //!
-//! A text may be a list of content parts. `reasoning_content` (vLLM also `reasoning`) is thinking and never read.
+//! A text may be a list of content parts. `reasoning_content` (vLLM also `reasoning`) is thinking, and read only where the user says that
+//! answers stand there, as they do where a server takes an answer without an end of thinking for thinking.
 
 use serde_json::Value;
 
-use crate::judge::answers::EngineAnswer;
+use crate::judge::answers::{EngineAnswer, Reasoned};
 use juror_data::verdict::Usage;
 use juror_data::{ContentPart, REASONING};
 
@@ -86,7 +87,7 @@ fn answer_in(line: &Value) -> Result<Result<EngineAnswer, String>, String> {
     let response = given(line, "response").unwrap_or(line);
     if let Value::String(text) = response {
         let finish = given(line, "finish_reason");
-        return Ok(answer(Some(text.clone()), false, finish, usage(line)));
+        return Ok(answer(Some(text.clone()), None, finish, usage(line)));
     }
     let body = given(response, "body");
     if let Some(why) = error_of(response).or(body.and_then(error_of)) {
@@ -121,9 +122,9 @@ pub(crate) fn completion(body: &Value) -> Result<Result<EngineAnswer, String>, S
             "the engine called a tool in place of an answer".to_owned()
         ));
     }
-    let (said, apart) = match message {
+    let (said, thinking) = match message {
         Some(message) => message_text(message)?,
-        None => (text_of(holder.get("text"))?, false),
+        None => (text_of(holder.get("text"))?, None),
     };
     let text = match said {
         Ok(text) => text,
@@ -131,7 +132,7 @@ pub(crate) fn completion(body: &Value) -> Result<Result<EngineAnswer, String>, S
     };
     let about = given(holder, "meta_info").unwrap_or(holder);
     let finish = given(about, "finish_reason").or(given(about, "done_reason"));
-    Ok(answer(text, apart, finish, usage(body)))
+    Ok(answer(text, thinking, finish, usage(body)))
 }
 
 /// The one element of a list.
@@ -156,12 +157,17 @@ pub(crate) const REFUSED: &str = "the judge refused to answer: ";
 /// A text as it came, or the refusal in its place.
 type Said = Result<Option<String>, String>;
 
-/// The text of a message, and whether its thinking was taken out.
-fn message_text(message: &Value) -> Result<(Said, bool), String> {
+/// The text of a message, and the thinking that was taken out of it, with its key.
+fn message_text(message: &Value) -> Result<(Said, Option<Reasoned>), String> {
     let thinking = ["reasoning_content", "reasoning", "thinking"]
-        .iter()
-        .filter_map(|key| given(message, key))
-        .any(|thinking| thinking != "");
+        .into_iter()
+        .find_map(|key| {
+            let thinking = given(message, key).filter(|thinking| *thinking != "")?;
+            Some(Reasoned {
+                key,
+                text: thinking.as_str().unwrap_or_default().to_owned(),
+            })
+        });
     let refusal = given(message, "refusal").and_then(Value::as_str);
     let said = match refusal.filter(|refusal| !refusal.is_empty()) {
         Some(refusal) => Err(refused(refusal)),
@@ -202,10 +208,11 @@ fn text_of(value: Option<&Value>) -> Result<Said, String> {
 /// An answer that ended for this reason.
 fn answer(
     text: Option<String>,
-    thinks_apart: bool,
+    thinking: Option<Reasoned>,
     finish: Option<&Value>,
     usage: Usage,
 ) -> Result<EngineAnswer, String> {
+    let thinks_apart = thinking.is_some();
     // SGLang's own reasons are objects.
     let reason = finish
         .map(|finish| given(finish, "type").unwrap_or(finish))
@@ -223,9 +230,11 @@ fn answer(
     if text.is_none() && !thinks_apart && !is_cut {
         return Err("the engine gave no text".to_owned());
     }
+    let is_blank = text.as_deref().is_none_or(|text| text.trim().is_empty());
     Ok(EngineAnswer {
         text,
         thinks_apart,
+        reasoned: thinking.filter(|thinking| is_blank && !is_cut && !thinking.text.is_empty()),
         is_cut,
         usage,
     })

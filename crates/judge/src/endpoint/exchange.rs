@@ -12,6 +12,7 @@ use super::form::ServerForm;
 use super::{Endpoint, ServedModel};
 use crate::batch::shapes::{completion as engine_answer, error_of};
 use crate::judge::JudgeText;
+use crate::judge::answers::Reasoned;
 use crate::openai::request::{BYTES_PER_TOKEN, Route};
 use juror_data::journal::ChatIdentity;
 use juror_engine::engine::{Completion, FinishReason, Request, Timing, TokenLogprobs};
@@ -26,6 +27,8 @@ pub(super) struct Answered {
     pub(super) text: Option<String>,
     /// The thinking was taken out of the text.
     pub(super) thinks_apart: bool,
+    /// All of its text, where the server took that for thinking.
+    reasoned: Option<Reasoned>,
     pub(super) is_cut: bool,
     /// Tokens of prompt and completion, as the server counts them.
     pub(super) counted: (usize, usize),
@@ -89,6 +92,7 @@ pub(super) fn read(answer: &Value) -> Result<Answered, Unread> {
     Ok(Answered {
         text: said.text,
         thinks_apart: said.thinks_apart,
+        reasoned: said.reasoned,
         is_cut: said.is_cut,
         counted,
         cached: said.usage.cached_tokens,
@@ -342,7 +346,12 @@ impl Exchange {
         answered: &Answered,
         timing: Timing,
     ) -> Completion {
-        let text = answered.text.as_deref().unwrap_or_default();
+        let reads_reasoning = self.served.endpoint.settings.answer_in_reasoning;
+        let reasoned = answered.reasoned.as_ref();
+        let text = match reasoned.filter(|_| reads_reasoning) {
+            Some(reasoned) => reasoned.answer(),
+            None => answered.text.as_deref().unwrap_or_default(),
+        };
         let is_open = self.served.abilities.thinks_aloud
             && answered.is_cut
             && !answered.thinks_apart
@@ -353,6 +362,15 @@ impl Exchange {
         } else {
             Cow::Borrowed(text)
         };
+        // Where the prompt opens the thinking, what is read as the answer has ended it.
+        let opens = reads_reasoning
+            && reasoned.is_some()
+            && self.text.prompts.thinking().starts_in_thinking();
+        let text = if opens {
+            Cow::Owned(format!("</think>{text}"))
+        } else {
+            text
+        };
         // What cannot be spelled in the tokens at hand is no verdict either.
         let tokens = self.tokenizer().encode_trusted(&text).unwrap_or_default();
         let expected = self.expected(&text, &tokens, answered);
@@ -361,6 +379,9 @@ impl Exchange {
         } else {
             FinishReason::Stop
         };
+        if let Some(reasoned) = reasoned.filter(|_| !reads_reasoning) {
+            finish = FinishReason::Rejected(format!("no verdict: {}", reasoned.told()));
+        }
         let mut logprobs = Vec::new();
         if request.logprobs.is_some() && !self.served.takes_text() {
             logprobs = logprobs_of(tokens.len(), &answered.tokens);

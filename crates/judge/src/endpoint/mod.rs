@@ -76,6 +76,8 @@ pub struct EndpointSettings {
     pub tokenizer: Option<ModelSource>,
     /// Further keys of each request's body; null leaves one out.
     pub body: Map<String, Value>,
+    /// Where the server took all of an answer for thinking, it is read there.
+    pub answer_in_reasoning: bool,
 }
 
 impl Default for EndpointSettings {
@@ -88,6 +90,7 @@ impl Default for EndpointSettings {
             patience: PATIENCE,
             tokenizer: None,
             body: Map::new(),
+            answer_in_reasoning: false,
         }
     }
 }
@@ -251,7 +254,7 @@ impl Endpoint {
     pub fn hash(&self) -> Result<String, CheckpointError> {
         let tokenizer = self.settings.tokenizer.as_ref();
         let files = tokenizer.map(ModelSource::description_hash).transpose()?;
-        let told = json!({
+        let mut told = json!({
             "address": self.address(),
             "model": self.model,
             "about": self.about,
@@ -259,6 +262,10 @@ impl Endpoint {
             "body": self.settings.body,
             "files": files,
         });
+        // Other runs know nothing of it.
+        if self.settings.answer_in_reasoning {
+            told["answer_in_reasoning"] = true.into();
+        }
         Ok(blake3::hash(told.to_string().as_bytes())
             .to_hex()
             .to_string())

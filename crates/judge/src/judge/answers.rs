@@ -30,6 +30,32 @@ pub struct AnswerReader {
     pub judge: Option<JudgeText>,
     /// The chat template opens the thinking, as the user says.
     pub starts_in_thinking: bool,
+    /// Where the engine took all of an answer for thinking, it is read there.
+    pub answer_in_reasoning: bool,
+}
+
+/// All of the text of an answer that ended by itself, which the engine took for thinking.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Reasoned {
+    /// The key under which it is.
+    pub(crate) key: &'static str,
+    pub(crate) text: String,
+}
+
+impl Reasoned {
+    /// The answer in it: what follows the thinking, if that has an end.
+    pub(crate) fn answer(&self) -> &str {
+        let end = self.text.rsplit_once("</think>");
+        end.map_or(self.text.as_str(), |(_, answer)| answer)
+    }
+
+    /// Where the text is, and what reads it.
+    pub(crate) fn told(&self) -> String {
+        format!(
+            "all of its text is in `{}`, as the engine took it for thinking: --answer-in-reasoning reads it there",
+            self.key
+        )
+    }
 }
 
 /// What an engine wrote for one request.
@@ -39,6 +65,8 @@ pub(crate) struct EngineAnswer {
     pub(crate) text: Option<String>,
     /// The engine took the thinking out of the text.
     pub(crate) thinks_apart: bool,
+    /// All of its text, where the engine took that for thinking.
+    pub(crate) reasoned: Option<Reasoned>,
     /// The length limit cut it.
     pub(crate) is_cut: bool,
     /// Tokens spent.
@@ -128,7 +156,11 @@ impl Answers {
                 } else {
                     ""
                 };
-                format!("{why}{limit}")
+                let reasoned = answer.reasoned.as_ref();
+                let where_it_is = reasoned
+                    .filter(|_| !reader.answer_in_reasoning)
+                    .map_or(String::new(), |reasoned| format!("; {}", reasoned.told()));
+                format!("{why}{limit}{where_it_is}")
             }),
             // A text has no probabilities.
             confidence: Confidence::default(),
@@ -157,14 +189,31 @@ impl Answers {
 impl AnswerReader {
     /// How thinking is told from answers, in words; verdicts depend on it.
     pub(crate) fn describe(&self) -> String {
-        match &self.judge {
+        let mut told = match &self.judge {
             Some(judge) => judge.prompts.thinking().describe(),
             None => format!("starts in thinking: {}", self.starts_in_thinking),
+        };
+        if self.answer_in_reasoning {
+            told.push_str("; answers in reasoning");
         }
+        told
     }
 
     /// Separates an answer from thinking; also gives its style, and whether the text begins inside it.
     fn tell_apart(&self, answer: &EngineAnswer) -> Result<(&ThinkingStyle, bool, Answer), String> {
+        if let Some(reasoned) = answer
+            .reasoned
+            .as_ref()
+            .filter(|_| self.answer_in_reasoning)
+        {
+            let told = Answer {
+                written: reasoned.text.clone(),
+                visible: Some(reasoned.answer().to_owned()),
+            };
+            let judge = self.judge.as_ref();
+            let style = judge.map(|judge| judge.prompts.thinking().style());
+            return Ok((style.unwrap_or(&ThinkingStyle::Think), false, told));
+        }
         let text = answer.text.as_deref().unwrap_or_default();
         let visible = (answer.text.is_some() || !answer.thinks_apart).then(|| text.to_owned());
         let mut told = Answer {

@@ -194,7 +194,7 @@ fn rows_of_other_programs_are_recognised() {
         ),
         (
             "deepeval",
-            r#"{"name": "t", "input": "q", "actual_output": "r", "expected_output": "a", "context": null}"#,
+            r#"{"id": "t", "name": "", "input": "q", "actual_output": "r", "expected_output": "a", "context": null}"#,
             "t|q|a|r",
         ),
         (
@@ -293,9 +293,11 @@ fn rows_in_a_document_are_found() {
     assert_eq!(samples, ["1|q|a|r", "2|q|a|s"]);
     // Of several documents one after the other the first alone would be read.
     let two = format!("{promptfoo}\n{promptfoo}");
-    let error = read("results.json", two.as_bytes()).unwrap_err().to_string();
+    let error = read("results.json", two.as_bytes())
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("is followed by more text"), "{error}");
-    let run = r#"{"testFile": null, "testCases": [{"name": "t", "input": "q", "actualOutput": "r", "expectedOutput": "a", "success": true}], "metricsScores": []}"#;
+    let run = r#"{"testFile": null, "testCases": [{"id": "t", "input": "q", "actualOutput": "r", "expectedOutput": "a", "success": true}], "metricsScores": []}"#;
     let (samples, columns) = read("run.json", run.as_bytes()).unwrap();
     assert_eq!(samples, ["t|q|a|r"]);
     assert!(columns.starts_with("deepeval-run rows: "), "{columns}");
