@@ -216,3 +216,43 @@ fn a_label_by_the_id_of_a_row_of_several_is_nobodys() {
         ],
     );
 }
+
+/// A log of Inspect is its own labels, and the rules compare it sample by sample.
+#[test]
+fn a_log_of_inspect_has_its_labels() {
+    let folder = Folder::new();
+    let log = include_bytes!("../data/rows/inspect.eval");
+    folder.write("log.eval", log);
+    let judge = [
+        "judge",
+        "log.eval",
+        "--rules",
+        "only",
+        "-o",
+        "verdicts.jsonl",
+    ];
+    folder.run(&judge).expect(0, &["inspect rows: "]);
+    let mut found = outcomes(&folder, &["--labels", "log.eval"]);
+    found.sort_by(|one, other| one.0.cmp(&other.0));
+    let ids = ["1:1", "1:2", "3:1", "3:2", "dir/a:1", "dir/a:2"];
+    let expected = ids.map(|id| (id.to_owned(), json!(!id.starts_with('3'))));
+    assert_eq!(found, expected);
+    let mut pairs: Vec<(Value, Value)> = folder
+        .run(&["verify", "log.eval"])
+        .lines()
+        .into_iter()
+        .map(|pair| (pair["id"].clone(), pair["equal"].clone()))
+        .collect();
+    pairs.sort_by_key(|(id, _)| id.to_string());
+    let expected = expected.map(|(id, label)| (json!(id), label));
+    assert_eq!(pairs, expected);
+    // By the sample's id alone it is unknown which epoch is meant.
+    folder.write(
+        "labels.jsonl",
+        json!({"id": "1", "is_correct": true}).to_string(),
+    );
+    let eval = ["eval", "verdicts.jsonl", "--labels", "labels.jsonl"];
+    folder
+        .run(&eval)
+        .expect(2, &["rows with several responses"]);
+}

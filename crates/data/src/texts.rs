@@ -353,13 +353,27 @@ impl Row<'_> {
         });
         let id = self.field(Field::Id, columns, preset, &mut |_, _, _| {})?;
         let [response] = response?;
+        let id = id.map(|mut id| id.texts.swap_remove(0));
+        let id = match (id, self.epoch(columns, preset)?) {
+            (Some(id), Some(epoch)) => Some(format!("{id}:{epoch}")),
+            (id, _) => id,
+        };
         Ok(Pair {
-            id: id.map(|mut id| Json::from(id.texts.swap_remove(0)).to_string()),
+            id: id.map(|id| Json::from(id).to_string()),
             references: texts(Field::Reference)?.texts,
             response,
             config: None,
             kept,
         })
+    }
+
+    /// The number of the row among those of its id, unless the user named the id's key.
+    fn epoch(&self, columns: &ColumnMap, preset: &Preset) -> Result<Option<String>, String> {
+        let Some(path) = preset.epoch.as_ref().filter(|_| !columns.names(Field::Id)) else {
+            return Ok(None);
+        };
+        let number = path.find(self)?.into_iter().next();
+        Ok(number.map(|number| number.text().trim_matches('"').to_owned()))
     }
 
     /// The key under which the row says that it failed, if it did.
@@ -440,10 +454,7 @@ impl Row<'_> {
             String::new()
         };
         let id = read(Field::Id)?.map(|mut id| id.texts.swap_remove(0));
-        let epoch = preset.epoch.as_ref().filter(|_| !columns.names(Field::Id));
-        let epoch = epoch.map(|path| path.find(self)).transpose()?;
-        let epoch =
-            epoch.and_then(|values| Some(values.first()?.text().trim_matches('"').to_owned()));
+        let epoch = self.epoch(columns, preset)?;
         if responses.key.is_empty() {
             used(Field::Response, "the steps".to_owned(), Vec::new());
         } else if of_steps {
