@@ -5,7 +5,7 @@ use std::io::{self, BufReader, Read as _, Seek as _};
 
 use zip::ZipArchive;
 
-use super::bytes::Expansion;
+use super::bytes::{Expansion, ending};
 use super::{LineLimit, Next, RowReader, too_long};
 use crate::DatasetError;
 
@@ -57,8 +57,14 @@ impl Archive {
             return Ok(None);
         }
         let copy = bytes.try_clone().map_err(unreadable)?;
-        let archive = ZipArchive::new(BufReader::new(copy));
-        let archive = archive.map_err(|error| unreadable(error.into()))?;
+        let archive = match ZipArchive::new(BufReader::new(copy)) {
+            Ok(archive) => archive,
+            Err(error) if ending(&file, "eval") => return Err(unreadable(error.into())),
+            Err(_) => {
+                bytes.rewind().map_err(unreadable)?;
+                return Ok(None);
+            }
+        };
         let is_log = OF_LOG
             .iter()
             .any(|name| archive.index_for_name(name).is_some());

@@ -35,11 +35,11 @@ fn every_kind_of_bad_line_says_what_is_wrong() {
         (
             br#"{"question": "q", "answr": "1", "response": "r"}"#,
             "no reference answer (looked for reference_answer, reference, gold_answer, gold, ground_truth, answer, label_answer, \
-             correct_answer, gt, target): the row has question, answr, response; name its key with `--columns reference=KEY`",
+             correct_answer, gt, target, expected_answer, expected_output): the row has question, answr, response; name its key with `--columns reference=KEY`",
         ),
         (
             b"{}",
-            "no question (looked for question, problem, prompt, query): the row has no keys at all; name its key with \
+            "no question (looked for question, problem, prompt, query, user_input, instruction): the row has no keys at all; name its key with \
              `--columns question=KEY`",
         ),
         (
