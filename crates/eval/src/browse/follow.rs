@@ -192,7 +192,6 @@ impl Browser {
                     Err(why) => index.add_unreadable(number, &why),
                 }
             }
-            // Labels whose meaning is not clear yet may become so with later lines; until then they are left out.
             let _ = index.samples.settle(&self.label_columns);
         });
         Ok(())

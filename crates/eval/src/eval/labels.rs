@@ -122,9 +122,8 @@ impl LabelColumns {
                 .ok_or_else(|| format!("{text:?} is no FIELD=KEY, as in overall=human_overall"))?;
             if name.trim() == LETTERS {
                 let letters = Letters::from_name(key.trim());
-                let names = || Letters::ALL.map(Letters::name).join(" or ");
-                columns.letters =
-                    Some(letters.ok_or_else(|| format!("{LETTERS}={key}: they are {}", names()))?);
+                let wrong = || format!("{LETTERS}={key}: they are inspect or verifierbench");
+                columns.letters = Some(letters.ok_or_else(wrong)?);
                 continue;
             }
             let (_, keys) = columns
@@ -304,7 +303,6 @@ fn truth(value: &Value, letters: Option<Letters>, seen: &mut LettersSeen) -> Opt
         },
         Value::String(text) => {
             let text = text.trim().to_ascii_lowercase();
-            // Where it is known whose letters they are, they say nothing of other labels.
             let is_open = letters.is_none();
             Some(match text.as_str() {
                 "true" | "correct" | "right" | "yes" | "1" | "1.0" => Some(true),
@@ -324,7 +322,6 @@ fn truth(value: &Value, letters: Option<Letters>, seen: &mut LettersSeen) -> Opt
                 _ => return None,
             })
         }
-        // All values of an object.
         Value::Array(values) => match values.as_slice() {
             [only] => truth(only, letters, seen),
             _ => None,
