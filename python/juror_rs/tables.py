@@ -96,6 +96,7 @@ COLUMNS: dict[str, _Kind] = {
     "audited": "boolean",
     "reused": "boolean",
     "error": "text",
+    "open": "boolean",
     "raw.completion": "text",
 }
 """Columns of a table of verdicts, those of `juror judge -o verdicts.parquet`: `confidence.process` is the column

@@ -57,7 +57,7 @@ use std::borrow::Cow;
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use anyhow::{Context as _, anyhow};
@@ -312,6 +312,7 @@ fn refuse(error: &clap::Error) -> ExitCode {
 }
 
 fn run(command: Command) -> Result<u8, Failure> {
+    end_at_interrupts().or_fail()?;
     match threads::start_pool() {
         Ok(None) => {}
         Ok(Some(note)) => say(&format!("note: {note}")),
@@ -344,24 +345,44 @@ fn run(command: Command) -> Result<u8, Failure> {
     }
 }
 
-/// The first Ctrl-C (or SIGTERM) asks the run to stop; the second one stops it at once.
-fn catch_interrupts() -> anyhow::Result<Arc<AtomicBool>> {
-    // A command that judges several times has one flag: a signal between two runs counts for the next.
-    static CAUGHT: OnceLock<Arc<AtomicBool>> = OnceLock::new();
-    if let Some(interrupted) = CAUGHT.get() {
-        return Ok(Arc::clone(interrupted));
+/// What Ctrl-C and SIGTERM do.
+struct Interrupts {
+    /// Set by each of them.
+    is_asked: Arc<AtomicBool>,
+    /// Whether the next ends the process at once, with [`INTERRUPTED`].
+    ends: Arc<AtomicBool>,
+}
+
+/// Those of this process, which end it until something catches them.
+fn interrupts() -> anyhow::Result<&'static Interrupts> {
+    static INTERRUPTS: OnceLock<Interrupts> = OnceLock::new();
+    if let Some(known) = INTERRUPTS.get() {
+        return Ok(known);
     }
-    let interrupted = Arc::new(AtomicBool::new(false));
+    let (is_asked, ends) = (Arc::default(), Arc::new(AtomicBool::new(true)));
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-        signal_hook::flag::register_conditional_shutdown(
-            signal,
-            i32::from(INTERRUPTED),
-            Arc::clone(&interrupted),
-        )
-        .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&interrupted)))
-        .context("could not listen for Ctrl-C")?;
+        let code = i32::from(INTERRUPTED);
+        signal_hook::flag::register_conditional_shutdown(signal, code, Arc::clone(&ends))
+            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&is_asked)))
+            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&ends)))
+            .context("could not listen for Ctrl-C")?;
     }
-    Ok(Arc::clone(CAUGHT.get_or_init(|| interrupted)))
+    Ok(INTERRUPTS.get_or_init(|| Interrupts { is_asked, ends }))
+}
+
+/// From here on the first Ctrl-C (or SIGTERM) asks the run to stop, and the second one stops it at once.
+fn catch_interrupts() -> anyhow::Result<Arc<AtomicBool>> {
+    let Interrupts { is_asked, ends } = interrupts()?;
+    if !is_asked.load(Ordering::SeqCst) {
+        ends.store(false, Ordering::SeqCst);
+    }
+    Ok(Arc::clone(is_asked))
+}
+
+/// From here on the first one ends the process: nothing is under way that would stop by itself.
+fn end_at_interrupts() -> anyhow::Result<()> {
+    interrupts()?.ends.store(true, Ordering::SeqCst);
+    Ok(())
 }
 
 /// Writes a line to standard error, with control characters and newlines escaped: one line stays one line.

@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::judge::shard_in_name;
 use super::{Arguments, DONE, Failure, OrFail, say};
 use juror_data::output::{Mark, OutputFile, OutputFormat, Outputs, has_place_beside};
-use juror_data::{Shard, rejected_path};
+use juror_data::{Shard, read_text, rejected_path};
 use juror_judge::judge::session::RunOutputs;
 
 /// `--force`, of every command that writes files.
@@ -95,8 +95,59 @@ pub(super) const WRITTEN: [&str; 10] = [
 /// Paths that are neither written by the rule nor read as an input.
 const NEITHER: [&str; 1] = ["cache"];
 
-/// Arguments that are a name, or a file that is read.
-const NAME_OR_FILE: [&str; 3] = ["model", "protocol", "synthetic"];
+/// Arguments that are a model in a file or a folder, or a name.
+const MODELS: [&str; 6] = [
+    "model",
+    "adapter",
+    "cascade",
+    "tokenizer",
+    "protocol",
+    "synthetic",
+];
+
+/// What a command line reads.
+#[derive(Default)]
+struct Read {
+    inputs: Vec<PathBuf>,
+    /// Folders of models, which are not read as rows are: files may be written into them.
+    models: Vec<PathBuf>,
+}
+
+impl Read {
+    /// Adds a model or another file of a judge, if there is one of this name.
+    fn add_model(&mut self, path: &Path) {
+        if path.is_dir() {
+            return self.models.push(path.to_owned());
+        }
+        let is_gguf = |path: &Path| path.extension().is_some_and(|ending| ending == "gguf");
+        let folder = path.parent().filter(|_| path.is_file() && is_gguf(path));
+        // Its further parts, and what its makers say of it as a judge.
+        let beside = folder.and_then(|folder| folder.join(".").read_dir().ok());
+        let beside = beside.into_iter().flatten().flatten().map(|one| one.path());
+        let is_its = |path: &PathBuf| is_gguf(path) || path.ends_with("judge.json");
+        self.inputs.extend(beside.filter(is_its));
+        self.inputs.extend(path.is_file().then(|| path.to_owned()));
+    }
+
+    /// Adds what a panel's or a protocol's file names.
+    fn add_named_in(&mut self, file: &Path) {
+        let text = read_text(file).unwrap_or_default();
+        let folder = file.parent().unwrap_or(Path::new(""));
+        let mut values: Vec<toml::Value> = toml::from_str(&text).into_iter().collect();
+        while let Some(value) = values.pop() {
+            match value {
+                toml::Value::Table(table) => values.extend(table.into_iter().map(|(_, one)| one)),
+                toml::Value::Array(list) => values.extend(list),
+                toml::Value::String(text) => {
+                    let path = text.rsplit_once('=').map_or(&*text, |(_, path)| path);
+                    self.add_model(path.as_ref());
+                    self.add_model(&folder.join(path));
+                }
+                _ => {}
+            }
+        }
+    }
+}
 
 fn is_path(argument: &Arg) -> bool {
     argument.get_value_parser().type_id() == TypeId::of::<PathBuf>()
@@ -104,14 +155,16 @@ fn is_path(argument: &Arg) -> bool {
 
 /// All outputs of this command line, which may replace nothing that it reads.
 pub(super) fn outputs(force: ForceArgument) -> Outputs {
-    Outputs::new(read_by_command_line(), force.force)
+    let Read { inputs, models } = read_by_command_line();
+    Outputs::new(inputs, force.force).beside_models(models)
 }
 
 /// The files and folders that this command line names and that are not written.
-fn read_by_command_line() -> Vec<PathBuf> {
+fn read_by_command_line() -> Read {
+    let mut read = Read::default();
     let root = Arguments::command();
     let Ok(matches) = root.clone().try_get_matches() else {
-        return Vec::new();
+        return read;
     };
     let (mut command, mut matches) = (&root, &matches);
     while let Some((name, further)) = matches.subcommand()
@@ -119,16 +172,22 @@ fn read_by_command_line() -> Vec<PathBuf> {
     {
         (command, matches) = (found, further);
     }
-    let mut paths = Vec::new();
     for argument in command.get_arguments() {
         let id = argument.get_id().as_str();
         let is_read = is_path(argument) && !WRITTEN.contains(&id) && !NEITHER.contains(&id);
         let values = matches.try_get_raw(id).ok().flatten();
-        let values = values.into_iter().flatten().map(PathBuf::from);
-        // A folder of a model is not read as rows are: files may be written into it.
-        paths.extend(values.filter(|path| is_read || NAME_OR_FILE.contains(&id) && path.is_file()));
+        for path in values.into_iter().flatten().map(PathBuf::from) {
+            if MODELS.contains(&id) {
+                read.add_model(&path);
+            } else if is_read {
+                read.inputs.push(path.clone());
+            }
+            if ["panel", "protocol"].contains(&id) && path.is_file() {
+                read.add_named_in(&path);
+            }
+        }
     }
-    paths
+    read
 }
 
 impl OutputArguments {
@@ -168,6 +227,7 @@ impl OutputArguments {
             hard: open(&mut files, self.hard.as_ref(), Mark::HARD)?,
             advantages: self.advantages,
             restart: self.restart,
+            keep_open: false,
         };
         for (option, given) in [
             ("--consensus", self.consensus.is_some()),

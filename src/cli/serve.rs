@@ -5,6 +5,7 @@ use std::net::{IpAddr, ToSocketAddrs as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::SystemTime;
 
 use anyhow::{Context as _, bail};
 use clap::Args;
@@ -122,6 +123,10 @@ What is asked twice is judged once, also where a client gave up and asks again. 
 take turns; without it each connection is one. SIGTERM or Ctrl-C ends it once the engines have answered what they have.";
 
 pub(super) fn run(arguments: ServeArguments) -> Result<u8, Failure> {
+    if SystemTime::now() < SystemTime::UNIX_EPOCH {
+        let why = "the clock of this system is before 1970, where HTTP has no dates: set it, and start the server again";
+        return Err(anyhow::anyhow!(why)).or_fail();
+    }
     let quiet = arguments.server.quiet;
     let (host, port) = (arguments.server.host.clone(), arguments.server.port);
     let exit_with_stdin = arguments.server.exit_with_stdin;

@@ -136,6 +136,7 @@ fn quoting(given: &Given) -> anyhow::Result<()> {
 fn without_model(given: &Given) -> anyhow::Result<()> {
     if given.matches.get_one("rules") == Some(&RulesMode::Only) {
         let others = [
+            "no_retry_failed",
             "raw",
             "min_confidence",
             "require_process",

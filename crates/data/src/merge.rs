@@ -166,9 +166,7 @@ impl Shards {
                     verdict.is_some_and(|verdict| (verdict.index, verdict.trial) == (index, trial))
                 });
                 let Some(part) = next else {
-                    return Err(MergeError::Wrong(format!(
-                        "no output has trial {trial} of sample {index}: a run is not finished; run its command again to go on"
-                    )));
+                    return Err(unfinished(&mut parts, index, trial)?);
                 };
                 if let Some(verdict) = &part.verdict {
                     take(verdict);
@@ -184,6 +182,26 @@ impl Shards {
             None => Ok(()),
         }
     }
+}
+
+/// Why a trial is in no output: the run of one of the parts goes on in its journal.
+fn unfinished(parts: &mut [Part], index: usize, trial: u32) -> Result<MergeError, MergeError> {
+    let mut journals = Vec::new();
+    for part in parts {
+        let journal = journal_path(&part.path).display().to_string();
+        if part.journal.line(index, trial)?.is_some() {
+            journals = vec![journal];
+            break;
+        }
+        journals.push(journal);
+    }
+    let (first, which) = match journals.as_slice() {
+        [one] => (one.clone(), "is that of a run"),
+        several => (several.join(", "), "are those of runs of which one"),
+    };
+    Ok(MergeError::Wrong(format!(
+        "no output has trial {trial} of sample {index}: {first} {which} that is not finished; run its command again to go on"
+    )))
 }
 
 /// The lines of one output.
@@ -203,8 +221,9 @@ impl Part {
         let file = File::open(path).map_err(|source| {
             if source.kind() == io::ErrorKind::NotFound {
                 MergeError::Wrong(format!(
-                    "{} is not there yet, only its journal: the run of this shard is not finished; run its command again to go on",
-                    path.display()
+                    "{} is not there yet, only its journal {}: the run of this shard is not finished; run its command again to go on",
+                    path.display(),
+                    journal_path(path).display()
                 ))
             } else {
                 unreadable(path, &source)

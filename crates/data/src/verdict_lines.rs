@@ -39,6 +39,9 @@ pub struct VerdictLine<'l> {
     outcome_source: Option<Cow<'l, str>>,
     /// The reward.
     pub reward: Option<f64>,
+    /// Whether a fault of a server kept it from being judged.
+    #[serde(default)]
+    pub open: bool,
     #[serde(default)]
     confidence: Confidence,
     confidence_process: Option<f32>,
@@ -119,7 +122,7 @@ const NUMBERS: [&str; 6] = [
 ];
 
 /// Keys of a verdict that hold booleans.
-const TRUTHS: [&str; 9] = [
+const TRUTHS: [&str; 10] = [
     "process",
     "outcome",
     "perfect",
@@ -129,6 +132,7 @@ const TRUTHS: [&str; 9] = [
     "skipped",
     "audited",
     "reused",
+    "open",
 ];
 
 /// The column of a table for a key that was kept of the row.

@@ -17,7 +17,10 @@ use super::eval::Labels;
 use super::inputs::{Inputs, has_stdin, shown};
 use super::progress::{Progress, print_summary};
 use super::several::CascadeChoice;
-use super::{DONE, Failure, INCOMPLETE, INTERRUPTED, OrFail, catch_interrupts, output, say};
+use super::{
+    DONE, Failure, INCOMPLETE, INTERRUPTED, OrFail, catch_interrupts, end_at_interrupts, output,
+    say,
+};
 use juror_data::journal::{Identity, earlier_input, journal_path};
 use juror_data::output::has_place_beside;
 use juror_data::{Keep, LineLimit, LoadOptions, Loaded, Rows, Samples, Shard, index, sources};
@@ -122,6 +125,7 @@ fn run_one(mut arguments: JudgeArguments) -> Result<Ran, Failure> {
         });
     }
     let code = carry_out(&session, quiet)?;
+    end_at_interrupts().or_fail()?;
     Ok(Ran { code, session })
 }
 
@@ -179,7 +183,8 @@ pub(super) fn carry_out(session: &Session, quiet: bool) -> Result<u8, Failure> {
 fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
     let trials = arguments.sampling.trials;
     let shard = arguments.rows.shard;
-    let outputs = arguments.output.resolve(shard, trials)?;
+    let mut outputs = arguments.output.resolve(shard, trials)?;
+    outputs.keep_open = arguments.no_retry_failed;
     let out = outputs.path().map(Path::to_owned);
     if out.is_some() {
         // A missing input is found before a model is fetched.

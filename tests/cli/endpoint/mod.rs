@@ -1,6 +1,7 @@
 //! A judge behind a server: against servers that answer as real ones do, and (`faults`) as none should.
 
 mod faults;
+mod recovery;
 mod server;
 
 use std::time::Duration;

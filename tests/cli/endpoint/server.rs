@@ -57,7 +57,20 @@ impl Server {
         answer: impl Fn(&Asked, usize) -> Reply + Send + Sync + 'static,
         probe: impl Fn(&Asked) -> Reply + Send + Sync + 'static,
     ) -> Self {
-        let answer: Answer = Box::new(answer);
+        Self::of(Box::new(answer), probe, || list(&["judge"]))
+    }
+
+    /// One that answers a request for its models with this.
+    pub(super) fn with_list(models: impl Fn() -> Reply + Send + Sync + 'static) -> Self {
+        Self::of(Box::new(|_, _| said("ready")), |_| said("ready"), models)
+    }
+
+    fn of(
+        answer: Answer,
+        probe: impl Fn(&Asked) -> Reply + Send + Sync + 'static,
+        models: impl Fn() -> Reply + Send + Sync + 'static,
+    ) -> Self {
+        let models = Arc::new(models);
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/v1", listener.local_addr().unwrap());
         let log = Arc::new(Mutex::new(Vec::<Asked>::new()));
@@ -70,7 +83,7 @@ impl Server {
                 let Ok(stream) = stream else { return };
                 let (log, answer, probe) =
                     (Arc::clone(&shared), Arc::clone(&answer), Arc::clone(&probe));
-                let gone = Arc::clone(&gone);
+                let (gone, models) = (Arc::clone(&gone), Arc::clone(&models));
                 // A client that has hung up is no fault of the test.
                 thread::spawn(move || {
                     let mut reader = BufReader::new(stream.try_clone().ok()?);
@@ -97,7 +110,7 @@ impl Server {
                             same
                         };
                         let reply = match asked.request.path.as_str() {
-                            "/v1/models" => list(&["judge"]),
+                            "/v1/models" => models(),
                             "/version" => Reply::new(404),
                             _ if asked.is_probe() => probe(&asked),
                             _ => answer(&asked, before),

@@ -1,6 +1,7 @@
 //! People's own files: the formats and shapes that other programs write, and outputs that others read.
 
 mod every_output;
+mod models;
 mod outputs;
 mod runs;
 

@@ -58,7 +58,11 @@ pub fn finished_manifest(journal: &Path) -> Result<Option<Manifest>, JournalErro
         path: journal.to_owned(),
         source,
     })?;
-    line.pop_if(|byte| *byte == b'\n');
+    if line.pop_if(|byte| *byte == b'\n').is_none() && begins_like_a_journal(&line) {
+        return Err(JournalError::NotBegun {
+            path: journal.to_owned(),
+        });
+    }
     let whole = Checksum::of_manifests().take_off(&mut line);
     let manifest = whole.map_err(str::to_owned).and_then(|()| {
         serde_json::from_slice::<ManifestLine<Manifest>>(&line).map_err(|error| error.to_string())

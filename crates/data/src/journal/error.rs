@@ -34,6 +34,9 @@ pub enum JournalError {
     /// Its first line is damaged.
     #[error("{}:1: the manifest was changed: {reason}. What the verdicts below were made with is not known: put the file back as it was, or start over with --restart", path.display())]
     Manifest { path: PathBuf, reason: String },
+    /// Its run was stopped before it wrote its first line.
+    #[error("{} was begun by a run that has judged nothing yet: run its command again to go on", path.display())]
+    NotBegun { path: PathBuf },
     /// It belongs to a run with other settings or another input.
     #[error("{} was begun by a different run:\n{}\nUse the earlier settings to go on with it, choose another output, or pass --restart to throw its verdicts away and begin anew", path.display(), manifest::listing(differences, "in the journal", "now"))]
     Different {

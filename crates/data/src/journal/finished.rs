@@ -1,5 +1,7 @@
 //! Which trials are finished, and where their lines are.
 
+use std::collections::BTreeSet;
+
 /// The place of a line in the journal.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LinePlace {
@@ -16,6 +18,8 @@ pub struct Finished {
     /// The line of trial `t` of the sample at position `p` is at `p * trials + t`.
     lines: Vec<LinePlace>,
     count: usize,
+    /// Places of the lines that are open: they are no finished trials.
+    open: BTreeSet<usize>,
 }
 
 impl Finished {
@@ -25,7 +29,7 @@ impl Finished {
         Self {
             trials,
             lines: vec![LinePlace::default(); samples.saturating_mul(trials)],
-            count: 0,
+            ..Self::default()
         }
     }
 
@@ -35,24 +39,36 @@ impl Finished {
         (trial < self.trials && place < self.lines.len()).then_some(place)
     }
 
-    /// Records a finished trial of the sample at `position`, unless it was recorded before.
-    pub fn insert(&mut self, position: usize, trial: u32, line: LinePlace) -> Noted {
+    /// Records the line of a trial of the sample at `position`: of several the first that is not open counts, or else the last.
+    pub fn insert(&mut self, position: usize, trial: u32, line: LinePlace, is_open: bool) -> Noted {
         let Some(place) = self.place(position, trial) else {
             return Noted::Unknown;
         };
+        let was_open = self.open.remove(&place);
         let kept = &mut self.lines[place];
-        if kept.length > 0 {
+        if kept.length > 0 && !was_open {
             return Noted::Before;
         }
         *kept = line;
+        if is_open {
+            self.open.insert(place);
+            return Noted::Open;
+        }
         self.count += 1;
         Noted::New
+    }
+
+    /// Takes open trials for finished; gives their lines.
+    pub fn close(&mut self) -> Vec<LinePlace> {
+        let places = std::mem::take(&mut self.open);
+        self.count += places.len();
+        places.into_iter().map(|place| self.lines[place]).collect()
     }
 
     /// Whether this trial of the sample at `position` is finished.
     pub fn contains(&self, position: usize, trial: u32) -> bool {
         self.place(position, trial)
-            .is_some_and(|place| self.lines[place].length > 0)
+            .is_some_and(|place| self.lines[place].length > 0 && !self.open.contains(&place))
     }
 
     /// How many trials are finished.
@@ -84,6 +100,8 @@ pub enum Noted {
     New,
     /// It was finished before: its first line counts.
     Before,
+    /// A fault of a server has kept it from being judged: it is not finished.
+    Open,
     /// This run has no such trial.
     Unknown,
 }

@@ -27,6 +27,7 @@ struct Kept {
     index: u32,
     trial: u32,
     length: u32,
+    is_open: bool,
     offset: u64,
 }
 
@@ -35,6 +36,8 @@ struct Of {
     index: u32,
     #[serde(default)]
     trial: u32,
+    #[serde(default)]
+    open: bool,
 }
 
 impl KeptVerdicts {
@@ -65,20 +68,27 @@ impl KeptVerdicts {
             }
             // A line that is not a verdict is reported as missing once the output has that verdict.
             if !line.starts_with(INPUT_START)
-                && let Ok(Of { index, trial }) = serde_json::from_slice(&line)
+                && let Ok(Of { index, trial, open }) = serde_json::from_slice(&line)
             {
                 places.push(Kept {
                     index,
                     trial,
                     length: length as u32,
+                    is_open: open,
                     offset,
                 });
             }
             offset += length as u64;
         }
-        // The first line of a trial counts, as when a run is resumed.
+        // The first line of a trial that is not open counts, or else the last, as when a run is resumed.
         places.sort_by_key(|kept| (kept.index, kept.trial));
-        places.dedup_by_key(|kept| (kept.index, kept.trial));
+        places.dedup_by(|later, kept| {
+            let is_same = (later.index, later.trial) == (kept.index, kept.trial);
+            if is_same && kept.is_open {
+                std::mem::swap(later, kept);
+            }
+            is_same
+        });
         Ok(Self {
             path: path.to_owned(),
             file,

@@ -18,6 +18,8 @@ use crate::journal::journal_path;
 #[derive(Debug, Default)]
 pub struct Outputs {
     inputs: Vec<PathBuf>,
+    /// Folders of models: what is in them is read, but not as rows.
+    models: Vec<PathBuf>,
     /// Files that are written already.
     taken: Vec<PathBuf>,
     force: bool,
@@ -38,9 +40,15 @@ impl Outputs {
         let inputs = inputs.into_iter().map(|input| input.as_ref().to_owned());
         Self {
             inputs: inputs.filter(|input| input.as_os_str() != "-").collect(),
-            taken: Vec::new(),
             force,
+            ..Self::default()
         }
+    }
+
+    /// The same of a command that reads the models in these folders too: new files may be written there, but none of theirs is replaced.
+    #[must_use]
+    pub fn beside_models(self, models: Vec<PathBuf>) -> Self {
+        Self { models, ..self }
     }
 
     /// Takes a file to be written, which an earlier run of the same kind may have written, as `mark` tells.
@@ -60,7 +68,9 @@ impl Outputs {
         let is_read = |input: &PathBuf| {
             is_same_file(input, path) || is_row_file && input.is_dir() && lies_in(path, input)
         };
-        if self.inputs.iter().any(is_read) {
+        let is_of_model = |model: &PathBuf| lies_in(path, model);
+        let is_models = !is_empty(path) && self.models.iter().any(is_of_model) && !mark.is_on(path);
+        if is_models || self.inputs.iter().any(is_read) {
             return Err(OutputError::Input { path: owned() });
         }
         if self.taken.iter().any(|other| is_same_file(other, path)) {
@@ -110,26 +120,43 @@ impl OutputFile {
         fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> Result<(), OutputError> {
         self.check()?;
+        if let Mark::Journal(of) = &self.mark
+            && *of != self.path
+            && has_place_beside(&self.path)
+        {
+            // So it is known as this run's own from the first: a journal without a line is one that nothing was judged for yet.
+            let begun = fs::File::options()
+                .append(true)
+                .create(true)
+                .open(journal_path(of));
+            begun.map_err(|source| OutputError::Write {
+                path: journal_path(of),
+                source,
+            })?;
+        }
         write_atomically(&self.path, fill)
     }
 
     /// Refuses to replace a file that no run of this kind wrote. An empty file may always be replaced.
     fn check(&self) -> Result<(), OutputError> {
         let path = &self.path;
-        if self.force || !has_place_beside(path) || is_empty(path) {
-            return Ok(());
-        }
-        let is_own = match &self.mark {
-            Mark::Journal(of) => journal_path(of).exists(),
-            Mark::Values(wanted) => all_rows_have(path, wanted),
-            Mark::Beginning(text) => begins_with(path, text.as_bytes()),
-            Mark::Checked => true,
-            Mark::Nothing => false,
-        };
-        if is_own {
+        if self.force || !has_place_beside(path) || is_empty(path) || self.mark.is_on(path) {
             return Ok(());
         }
         Err(OutputError::Exists { path: path.clone() })
+    }
+}
+
+impl Mark {
+    /// Whether a file has it.
+    fn is_on(&self, path: &Path) -> bool {
+        match self {
+            Self::Journal(of) => journal_path(of).exists(),
+            Self::Values(wanted) => all_rows_have(path, wanted),
+            Self::Beginning(text) => begins_with(path, text.as_bytes()),
+            Self::Checked => true,
+            Self::Nothing => false,
+        }
     }
 }
 

@@ -37,7 +37,7 @@ pub enum CellKind {
 
 /// The columns of every table, by the verdict line's keys: `confidence.process` becomes the column `confidence_process`. A
 /// key that is neither here nor kept, such as `raw`, is in no table.
-const COLUMNS: [(&str, CellKind); 36] = [
+const COLUMNS: [(&str, CellKind); 37] = [
     ("id", CellKind::Text),
     ("index", CellKind::Integer),
     ("group", CellKind::Text),
@@ -73,6 +73,7 @@ const COLUMNS: [(&str, CellKind); 36] = [
     ("skipped", CellKind::Boolean),
     ("audited", CellKind::Boolean),
     ("error", CellKind::Text),
+    ("open", CellKind::Boolean),
     ("raw.completion", CellKind::Text),
 ];
 

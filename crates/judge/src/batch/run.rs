@@ -335,7 +335,9 @@ impl BatchRun {
                     Ok(answered) => {
                         waiting.completions[answer] = Some(answered.into_completion());
                     }
-                    Err(Unanswered::Guide(why)) => waiting.failure = Some(why),
+                    Err(Unanswered::Guide(why) | Unanswered::Server(why)) => {
+                        waiting.failure = Some(why);
+                    }
                     Err(Unanswered::Backend(_)) => {
                         let failure = runtime.join();
                         let stopped = || EngineError::Stopped.into();

@@ -1,6 +1,6 @@
 //! What a server can do for a judge: found out with small requests, before a run.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
 use serde_json::{Map, Value, json};
 
@@ -203,16 +203,10 @@ impl Probe<'_> {
         }
         endpoint.extend(&mut body);
         // Asked anew in every run: what a server can do may have changed.
-        let now = SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .unwrap_or_default();
-        let told = format!(
-            "{} {now:?} {}",
-            std::process::id(),
-            Value::Object(body.clone())
-        );
-        let name = format!("juror-{}", &blake3::hash(told.as_bytes()).to_hex()[..32]);
-        let answer = patiently(|| endpoint.client.ask(asking.route, &body, length, &name))?;
+        let name = new_name(&body);
+        let patience = endpoint.settings.patience;
+        let ask = || endpoint.client.ask(asking.route, &body, length, &name);
+        let answer = patiently(patience, ask)?;
         read(&answer).map_err(|unread| unread.failure)
     }
 
@@ -285,6 +279,13 @@ impl Probe<'_> {
             Failure::Refused { .. } | Failure::Lasting(_) => EndpointError::usage(message),
         }
     }
+}
+
+/// A name by which no other request is known, so that no earlier answer to this body is given again.
+pub(super) fn new_name(body: &Map<String, Value>) -> String {
+    let now = SystemTime::now();
+    let told = format!("{} {now:?} {}", std::process::id(), json!(body));
+    format!("juror-{}", &blake3::hash(told.as_bytes()).to_hex()[..32])
 }
 
 impl Endpoint {

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::abilities::new_name;
 use super::client::{Failure, Passing};
 use super::exchange::{Answered, Exchange, begun, read};
 use super::form::ServerForm;
@@ -32,6 +33,7 @@ const STACK: usize = 1 << 20;
 pub(super) fn of(served: &Arc<ServedModel>, text: &Arc<JudgeText>) -> IdleBackend {
     let (served, text) = (Arc::clone(served), Arc::clone(text));
     let name = served.endpoint.address().to_owned();
+    let places = served.most_at_once();
     let start = move |reports: Reports| {
         let shared = Arc::new(Shared {
             exchange: Exchange::new(&served, &text),
@@ -47,10 +49,20 @@ pub(super) fn of(served: &Arc<ServedModel>, text: &Arc<JudgeText>) -> IdleBacken
         Ok(Box::new(Remote(shared)) as Box<dyn Backend>)
     };
     let start = Box::new(start);
-    IdleBackend { name, start }
+    IdleBackend {
+        name,
+        places,
+        start,
+    }
 }
 
 struct Remote(Arc<Shared>);
+
+/// A request that the server has not answered, and why.
+struct Unanswered {
+    id: u64,
+    why: String,
+}
 
 struct Shared {
     served: Arc<ServedModel>,
@@ -149,7 +161,7 @@ impl Shared {
             };
             drop(work);
             match self.answer(request, form.as_deref()) {
-                Ok(completion) => self.report(completion),
+                Ok(answer) => self.report(answer),
                 Err(NoTurn::Ended) => return,
                 Err(NoTurn::Spent(most)) => {
                     lock(&self.work).spent = Some(most);
@@ -172,11 +184,13 @@ impl Shared {
         }
     }
 
-    fn report(&self, completion: Completion) {
+    fn report(&self, answer: Result<Completion, Unanswered>) {
         let mut work = lock(&self.work);
         work.open -= 1;
         let stats = &mut work.stats;
-        if let Some((prompt, written)) = completion.counted {
+        if let Ok(completion) = &answer
+            && let Some((prompt, written)) = completion.counted
+        {
             stats.prompt_tokens += prompt as u64;
             stats.computed_tokens += prompt.saturating_sub(completion.cached_tokens) as u64;
             stats.generated_tokens += written as u64;
@@ -188,15 +202,22 @@ impl Shared {
         let stats = *stats;
         let is_over = work.is_ending && work.open == 0;
         drop(work);
-        self.reports.answered(stats, vec![completion]);
+        match answer {
+            Ok(completion) => self.reports.answered(stats, vec![completion]),
+            Err(Unanswered { id, why }) => self.reports.unanswered(id, why),
+        }
         if is_over {
             self.end(Ok(()));
         }
         self.end_if_spent();
     }
 
-    /// The answer to a request, however often it must be made.
-    fn answer(&self, request: Request, form: Option<&ServerForm>) -> Result<Completion, NoTurn> {
+    /// The answer to a request, however often it must be made, or why the server does not give one.
+    fn answer(
+        &self,
+        request: Request,
+        form: Option<&ServerForm>,
+    ) -> Result<Result<Completion, Unanswered>, NoTurn> {
         // Whether it was asked again without the form.
         let mut without_form = false;
         let (mut body, mut name) = self.exchange.body(&request, form);
@@ -229,7 +250,10 @@ impl Shared {
                     }
                     let again = usize::from(without_form);
                     self.served.without_form.fetch_add(again, Ordering::Relaxed);
-                    return Ok(self.exchange.completion(request, &answered, timing));
+                    self.served
+                        .answered
+                        .get_or_init(|| (body, request.max_new_tokens));
+                    return Ok(Ok(self.exchange.completion(request, &answered, timing)));
                 }
                 Err(failure) => failure,
             };
@@ -255,7 +279,7 @@ impl Shared {
                 Failure::Refused { status: 403, .. } if !self.pace.has_answered(None) => {
                     return Err(self.fail(&why));
                 }
-                Failure::Refused { .. } => return Ok(self.refused(request, &why)),
+                Failure::Refused { .. } => return Ok(Ok(self.refused(request, &why))),
                 Failure::Passing { kind, .. } => {
                     let patience = self.endpoint().settings.patience;
                     if let Some(after) = after.filter(|after| *after > patience) {
@@ -265,27 +289,26 @@ impl Shared {
                         );
                         return Err(self.fail(&why));
                     }
-                    // Where others are answered between its failures, it is this request that the server cannot answer; or where a
-                    // small one is, and it fails once more.
+                    // Where others are answered between its failures, it is this request that the server cannot answer; or where one
+                    // that was answered before is again, and it fails once more.
                     let is_own = kind != Passing::Busy && self.pace.has_answered(Some(failed));
                     failed = Instant::now();
                     own += u32::from(is_own);
                     failures += u32::from(kind != Passing::Busy);
-                    let is_refused = own >= TIMES || (failures > TIMES && answers_others);
-                    if is_refused {
-                        let why = format!("asked {TIMES} times and more: {why}");
-                        return Ok(self.refused(request, &why));
+                    if own >= TIMES || (answers_others && kind != Passing::Busy) {
+                        let why = match failures {
+                            0..TIMES => format!("asked {failures} times: {why}"),
+                            _ => format!("asked {TIMES} times and more: {why}"),
+                        };
+                        return Ok(Err(self.unanswered(&request, &why)));
                     }
-                    answers_others = failures >= TIMES && self.answers();
                     let silence = self.pace.silence();
-                    if silence > patience {
-                        if kind != Passing::Busy && self.answers() {
-                            let why = format!(
-                                "it answers others, but not this for {} s: {why}",
-                                silence.as_secs()
-                            );
-                            return Ok(self.refused(request, &why));
-                        }
+                    let is_silent = silence > patience;
+                    if kind != Passing::Busy {
+                        answers_others =
+                            (failures >= TIMES || is_silent) && self.answers_others(is_silent);
+                    }
+                    if is_silent && !answers_others {
                         let silence = silence.as_secs();
                         return Err(
                             self.fail(&format!("every request has failed for {silence} s: {why}"))
@@ -308,10 +331,22 @@ impl Shared {
         &self.served.endpoint
     }
 
-    /// Whether the server answers a small request now.
-    fn answers(&self) -> bool {
-        self.endpoint()
-            .answers(&self.served.abilities, self.exchange.route())
+    /// Whether the server answers now what it has answered before. If that is nothing: whether it answers a small request, which
+    /// is asked only where all others have failed for long.
+    fn answers_others(&self, is_silent: bool) -> bool {
+        let Some((body, most)) = self.served.answered.get() else {
+            let abilities = &self.served.abilities;
+            return is_silent && self.endpoint().answers(abilities, self.exchange.route());
+        };
+        let (route, name) = (self.exchange.route(), new_name(body));
+        let asked = self.endpoint().client.ask(route, body, *most, &name);
+        let counted = asked.map(|answer| match read(&answer) {
+            Ok(answered) => (true, answered.counted),
+            Err(unread) => (false, unread.counted),
+        });
+        let (is_answered, counted) = counted.unwrap_or_default();
+        self.pace.spent(counted);
+        is_answered
     }
 
     /// Nothing will be answered any more.
@@ -331,6 +366,16 @@ impl Shared {
         })
     }
 
+    /// For a fault that may be the server's.
+    fn unanswered(&self, request: &Request, why: &str) -> Unanswered {
+        let why = format!("{}: {why}", self.endpoint().address());
+        Unanswered {
+            id: request.id,
+            why,
+        }
+    }
+
+    /// For a fault of the request.
     fn refused(&self, request: Request, why: &str) -> Completion {
         let why = format!("{}: {why}", self.endpoint().address());
         let answered = Answered::default();

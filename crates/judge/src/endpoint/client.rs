@@ -16,8 +16,9 @@ use juror_hub::http::{self, retry_after};
 
 const CONNECT: Duration = Duration::from_secs(10);
 
-/// How long what a server says of itself may take.
+/// How long what a server says of itself may take, and how many bytes it may have.
 const ABOUT: Duration = Duration::from_secs(30);
+const ABOUT_BYTES: u64 = 4 << 20;
 
 /// The longest answer that is read, in bytes; for a completion, so many, and so many more for each token and the likeliest in its place.
 const MOST_BYTES: u64 = 64 << 20;
@@ -132,7 +133,8 @@ impl Client {
             key: key.map(str::to_owned),
             patience: settings.patience,
         };
-        let mut listed = patiently(|| client.get("/models"));
+        let patience = client.patience;
+        let mut listed = patiently(patience, || client.get("/models"));
         // Nothing is there, or a page of the server's own.
         let is_list = listed
             .as_ref()
@@ -164,7 +166,7 @@ impl Client {
     /// If it cannot be reached: without its version it would be another server.
     pub(super) fn version(&self) -> Result<Option<String>, EndpointError> {
         let root = self.base.strip_suffix("/v1").unwrap_or(&self.base);
-        match patiently(|| self.get_url(&format!("{root}/version"))) {
+        match patiently(self.patience, || self.get_url(&format!("{root}/version"))) {
             Ok(told) => Ok(told["version"].as_str().map(str::to_owned)),
             Err(Failure::Passing { kind, why, .. }) if kind != Passing::Broken => {
                 Err(EndpointError::failure(format!("{root}/version: {why}")))
@@ -183,8 +185,9 @@ impl Client {
         if let Some(key) = &self.key {
             request = request.header("Authorization", format!("Bearer {key}"));
         }
-        let request = request.config().timeout_global(Some(ABOUT)).build();
-        self.read(Instant::now(), ABOUT, MOST_BYTES, request.call())
+        let patience = ABOUT.min(self.patience);
+        let request = request.config().timeout_global(Some(patience)).build();
+        self.read(Instant::now(), patience, ABOUT_BYTES, request.call())
     }
 
     /// Asks for a completion. Requests of equal `name` are the same request: a server that knows it need not answer it again.
@@ -383,18 +386,19 @@ fn told(status: u16, json: Option<&Value>, text: &[u8]) -> String {
     }
 }
 
-/// Tries again a few times what may pass: for requests before a run.
-pub(super) fn patiently<T>(mut ask: impl FnMut() -> Result<T, Failure>) -> Result<T, Failure> {
+/// Tries again a few times what may pass, as long as there is patience: for requests before a run.
+pub(super) fn patiently<T>(
+    patience: Duration,
+    mut ask: impl FnMut() -> Result<T, Failure>,
+) -> Result<T, Failure> {
     const TIMES: u32 = 4;
     const LONGEST: Duration = Duration::from_secs(20);
-    let begun = Instant::now();
+    let (begun, most) = (Instant::now(), patience.min(LONGEST * 3));
     let mut times = 0;
     loop {
         times += 1;
         match ask() {
-            Err(Failure::Passing { after, .. })
-                if times < TIMES && begun.elapsed() < LONGEST * 3 =>
-            {
+            Err(Failure::Passing { after, .. }) if times < TIMES && begun.elapsed() < most => {
                 let pause = Duration::from_millis(500) * 2_u32.pow(times - 1);
                 std::thread::sleep(after.unwrap_or(pause).min(LONGEST));
             }

@@ -41,10 +41,11 @@ use crate::judge::prompt::PromptError;
 use crate::judge::{ChatSettings, GenerationDefaults, JudgeFile, JudgeText};
 use crate::openai::request::Route;
 use crate::protocol::{PromptTemplate, Protocol, ScaffoldWants};
-use crate::runtime::IdleBackend;
+use crate::runtime::{Ask, IdleBackend};
 use abilities::{Abilities, Asking};
 
 use client::Client;
+use exchange::Exchange;
 pub(crate) use form::ServerForm;
 use juror_engine::checkpoint::{CheckpointError, ModelSource};
 use juror_engine::text::chat_template::ChatTemplate;
@@ -345,6 +346,7 @@ impl Endpoint {
             endpoint: Arc::clone(self),
             abilities,
             without_form: AtomicUsize::new(0),
+            answered: OnceLock::new(),
         };
         Ok(text.served_by(served))
     }
@@ -371,6 +373,8 @@ pub(crate) struct ServedModel {
     abilities: Abilities,
     /// Requests that were made again without the form, which the server refused.
     without_form: AtomicUsize,
+    /// A request that was answered: its body, and the most tokens of its answer.
+    answered: OnceLock<(Map<String, Value>, usize)>,
 }
 
 impl ServedModel {
@@ -397,6 +401,14 @@ impl ServedModel {
     /// Requests so far that were made again without their form.
     pub(crate) fn without_form(&self) -> usize {
         self.without_form.load(Ordering::Relaxed)
+    }
+
+    /// Notes a request that it has answered in an earlier run.
+    pub(crate) fn has_answered(self: &Arc<Self>, text: &Arc<JudgeText>, ask: Option<Ask>) {
+        if let Some(Ask { request, form, .. }) = ask {
+            let (body, _) = Exchange::new(self, text).body(&request, form.as_deref());
+            let _ = self.answered.set((body, request.max_new_tokens));
+        }
     }
 
     /// Whether equal requests at temperature 0 may be answered differently.

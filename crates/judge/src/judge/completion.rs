@@ -269,9 +269,11 @@ impl<'a> VerdictBuilder<'a> {
                 guarded(|| self.of_answer(text, subject, trial, answer, *is_reused))
             }
             Err(Unanswered::Guide(why)) => Err(why.clone()),
-            Err(Unanswered::Backend(why)) => {
+            Err(Unanswered::Server(why) | Unanswered::Backend(why)) => {
                 let why = why.clone();
-                Ok(self.without_completion(subject, trial, Status::Failed, why))
+                let mut verdict = self.without_completion(subject, trial, Status::Failed, why);
+                verdict.open = matches!(reply, Err(Unanswered::Server(_)));
+                Ok(verdict)
             }
         };
         verdict.unwrap_or_else(|why| self.broken(&subject.sample, trial, why))

@@ -75,7 +75,8 @@ impl Sink for Keeper<'_> {
             self.synced = Instant::now();
         }
         if let Some(position) = self.samples.position(verdict.index) {
-            self.finished.insert(position, verdict.trial, line);
+            // Of this run it is the last word, open or not.
+            self.finished.insert(position, verdict.trial, line, false);
             let question = self.samples.outline(position).question;
             self.groups.add(question, position, verdict.reward);
         }

@@ -321,6 +321,7 @@ fn combine(rule: PanelRule, judges: &[(String, f64)], verdicts: &[Verdict]) -> O
         combined.outcome_source = first.outcome_source;
         combined.overall = None;
     }
+    combined.open = combined.status != Status::Ok && verdicts.iter().any(|one| one.open);
     Some(combined)
 }
 

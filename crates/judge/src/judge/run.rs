@@ -18,7 +18,7 @@ use super::jobs::{self, Job};
 use super::request::{RequestBuilder, Trial};
 use super::{JudgeError, JudgeText, RunEnd, RunOptions, Sink, guarded};
 use crate::runtime::{
-    Answered, BackendFailure, ClientName, DeviceEngine, Runtime, Stop, Submission, Unanswered,
+    Answered, Ask, BackendFailure, ClientName, DeviceEngine, Runtime, Stop, Submission, Unanswered,
 };
 use juror_base::panics;
 use juror_base::threads::{self, lock};
@@ -397,6 +397,22 @@ pub(super) fn keep_answer(
         && answered.answer.is_whole()
     {
         cache.put(key, &answered.answer);
+    }
+}
+
+/// The request of a trial, and the form of its answer, if it is one that the model is asked about.
+pub(super) fn request_of<S: Samples + ?Sized>(
+    samples: &S,
+    (position, trial): (usize, u32),
+    text: &Arc<JudgeText>,
+    options: &RunOptions,
+) -> Option<Ask> {
+    let verdicts = VerdictBuilder::new(options, Some(text));
+    let requests = RequestBuilder::new(text, options, &verdicts);
+    let subject = Subject::new(samples.fetch(&[position]).ok()?.pop()?);
+    match requests.trial(&subject, trial, &requests.prompt(&subject)) {
+        Trial::Ask(ask, _) => Some(*ask),
+        Trial::Judged(_) => None,
     }
 }
 

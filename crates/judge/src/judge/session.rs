@@ -16,6 +16,7 @@ use super::consensus::{Consensus, ConsensusBuilder, ConsensusSummary};
 use super::groups::Groups;
 use super::jobs::batches;
 use super::keeper::{Keeper, Stream};
+use super::run::request_of;
 use super::{
     Job, Judge, JudgeError, JudgeText, LoadError, RulesMode, RunEnd, RunOptions, Summary, jobs,
     run_rules,
@@ -30,7 +31,7 @@ use juror_data::output::{
     JsonLineSink, OutputError, OutputFile, OutputFormat, check_place, has_place_beside,
     remove_left_over,
 };
-use juror_data::verdict::Verdict;
+use juror_data::verdict::{Status, Verdict};
 use juror_data::{DatasetError, Loaded, Rows, Sample, Samples, Shard, id_hash, write_rejected};
 use juror_engine::checkpoint::{CheckpointError, ModelSource, Weights};
 use juror_engine::engine::Sampling;
@@ -105,6 +106,8 @@ pub struct RunOutputs {
     pub advantages: bool,
     /// Throw away an earlier run's journal.
     pub restart: bool,
+    /// Leave as they are the trials of an earlier run that a fault of a server kept from being judged.
+    pub keep_open: bool,
 }
 
 impl RunOutputs {
@@ -336,6 +339,8 @@ impl Session {
         };
         let mut groups = Groups::default();
         let mut finished = Finished::new(samples.count(), trials);
+        // A trial that was judged before.
+        let mut known = None;
         let mut note = |verdict: Verdict, line| {
             let Verdict { index, trial, .. } = verdict;
             let position = samples.position(index);
@@ -347,24 +352,28 @@ impl Session {
                     verdict.id
                 ));
             }
-            let noted =
-                position.map_or(Noted::Unknown, |place| finished.insert(place, trial, line));
+            let noted = position.map_or(Noted::Unknown, |place| {
+                finished.insert(place, trial, line, verdict.open)
+            });
             match noted {
                 Noted::New => {
                     summary.add(&verdict);
+                    let is_answered = verdict.status == Status::Ok && !verdict.skipped;
+                    known = known.or(position.filter(|_| is_answered).map(|at| (at, trial)));
                     if let Some(position) = position {
                         let question = samples.outline(position).question;
                         groups.add(question, position, verdict.reward);
                     }
                 }
-                Noted::Before => {}
+                // The later line of an open one counts, and it is counted once.
+                Noted::Before | Noted::Open => {}
                 Noted::Unknown => {
                     return Err(format!("this run has no trial {trial} of a sample {index}"));
                 }
             }
             Ok(())
         };
-        let journal = match self.out_with_journal() {
+        let mut journal = match self.out_with_journal() {
             Some(out) => {
                 check_place(out)?;
                 let manifest = self.manifest()?;
@@ -385,6 +394,19 @@ impl Session {
             }
             None => Journal::temporary()?,
         };
+        if self.outputs.keep_open {
+            let mut count = |verdict: Verdict| {
+                summary.add(&verdict);
+                if let Some(position) = samples.position(verdict.index) {
+                    let question = samples.outline(position).question;
+                    groups.add(question, position, verdict.reward);
+                }
+                Ok(())
+            };
+            let lines = finished.close();
+            let counted = journal.copy(lines, &mut JsonLineSink::new(&mut count));
+            counted.map_err(SessionError::Consensus)?;
+        }
         summary.resumed = finished.count();
         let without_form = || {
             let served = self.text().and_then(|text| text.endpoint.as_ref());
@@ -405,7 +427,7 @@ impl Session {
         let end = if keeper.finished.is_complete() {
             RunEnd::Complete
         } else {
-            self.judge_rest(devices, interrupted, &mut keeper)?
+            self.judge_rest(devices, known, interrupted, &mut keeper)?
         };
         keeper.summary.elapsed = keeper.started.elapsed();
         keeper.journal.sync()?;
@@ -534,10 +556,11 @@ impl Session {
         Ok((summary, hard))
     }
 
-    /// Judges every trial that is not finished.
+    /// Judges every trial that is not finished; `known` is one that was answered before.
     fn judge_rest(
         &self,
         devices: Vec<ModelDevices>,
+        known: Option<(usize, u32)>,
         interrupted: &AtomicBool,
         keeper: &mut Keeper,
     ) -> Result<RunEnd, SessionError> {
@@ -578,6 +601,9 @@ impl Session {
             let devices = devices.iter().flat_map(|one| &one.all);
             let identity = identity(model, engine, devices)?;
             options.cache = Some(Arc::new(AnswerCache::open(folder, identity, *size)?));
+        }
+        if let (Some(served), Some(trial)) = (&text.endpoint, known) {
+            served.has_answered(text, request_of(samples, trial, text, &options));
         }
         let new_tokens = self.options.max_new_tokens;
         // Of a server's memory nothing is planned here.

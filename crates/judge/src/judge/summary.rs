@@ -112,6 +112,8 @@ const LEAST_AGREEMENT: f64 = 0.8;
 /// Counts over the verdicts of a run, resumed ones included.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Summary {
+    /// Verdicts that a fault of a server has kept from being given: the same command asks again.
+    pub open: usize,
     /// Verdicts by status.
     pub(crate) by_status: BTreeMap<Status, usize>,
     /// Verdicts with a reward, and the sum of the rewards.
@@ -180,6 +182,7 @@ impl Summary {
     /// Adds a verdict.
     pub fn add(&mut self, verdict: &Verdict) {
         *self.by_status.entry(verdict.status).or_default() += 1;
+        self.open += usize::from(verdict.open);
         if let Some(reward) = verdict.reward {
             self.rewards.0 += 1;
             self.rewards.1 += reward;
@@ -252,6 +255,7 @@ impl Summary {
             "juror": env!("CARGO_PKG_VERSION"),
             "verdicts": self.verdicts(),
             "by_status": self.by_status,
+            "open": self.open,
             "process": share(self.process),
             "outcome": share(self.outcome),
             "overall": share(self.overall),

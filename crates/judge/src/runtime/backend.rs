@@ -42,6 +42,8 @@ pub(crate) trait Backend: Send {
 pub(crate) struct IdleBackend {
     /// Its name in messages and statistics.
     pub(crate) name: String,
+    /// Requests that it works on at once, at most.
+    pub(crate) places: usize,
     /// Starts it.
     pub(crate) start: StartBackend,
 }
@@ -63,6 +65,11 @@ impl Reports {
         self.send(Message::Answered(self.at, stats, completions));
     }
 
+    /// Reports that a request has no answer, for a fault that is not its own.
+    pub(crate) fn unanswered(&self, id: u64, why: String) {
+        self.send(Message::Unanswered(self.at, id, why));
+    }
+
     /// Reports that it has ended.
     pub(crate) fn ended(&self, result: Result<(), EngineError>) {
         self.send(Message::Ended(self.at, result));
@@ -81,6 +88,7 @@ pub(crate) fn local(
     held: Arc<()>,
 ) -> IdleBackend {
     let name = device.clone();
+    let places = engine.config().max_sequences;
     let start = move |reports: Reports| {
         let mut held = Some(held);
         let report = move |report: EngineReport| match report {
@@ -106,6 +114,7 @@ pub(crate) fn local(
     };
     IdleBackend {
         name,
+        places,
         start: Box::new(start),
     }
 }

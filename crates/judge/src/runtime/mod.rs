@@ -39,9 +39,12 @@ pub use life::Phase;
 #[cfg(any(feature = "serve", test))]
 pub(crate) use life::{CommandError, Done};
 use owner::{Message, Owner};
+pub(crate) use queue::ClientName;
+#[cfg(feature = "serve")]
+pub(crate) use queue::FairQueue;
+use queue::PlaceQueue;
 #[cfg(feature = "serve")]
 pub(crate) use queue::Turn;
-pub(crate) use queue::{ClientName, FairQueue};
 
 use crate::endpoint::ServerForm;
 use crate::judge::cache::AnswerKey;
@@ -136,6 +139,8 @@ pub(crate) fn doubts(completion: &Completion) -> Option<Vec<Doubt>> {
 pub(crate) enum Unanswered {
     /// The request's guide failed.
     Guide(String),
+    /// The server that was asked could not answer it.
+    Server(String),
     /// The backend failed.
     Backend(String),
 }

@@ -9,7 +9,7 @@ use super::backend::{Backend, DeviceStats, IdleBackend, Reports};
 use super::life::{Built, Done, Life};
 use super::queue::Turn;
 use super::{
-    Answer, Answered, Ask, BackendFailure, Board, FairQueue, GuideNotes, Phase, Reply,
+    Answer, Answered, Ask, BackendFailure, Board, ClientName, GuideNotes, Phase, PlaceQueue, Reply,
     RuntimeOptions, Stop, Submission, Supply, Unanswered, doubts,
 };
 use crate::endpoint::ServerForm;
@@ -21,6 +21,9 @@ use juror_engine::engine::{Completion, EngineError, Request, Stats};
 /// Requests of one question go to one backend, up to this many in a row.
 const GROUP: usize = 16;
 
+/// Completions of at most so many tokens are short, and so is every verdict: whoever asks for one, its place is soon another's.
+const SHORT: usize = 128;
+
 /// Messages that are taken before the backends are given what they have room for.
 const MESSAGES_AT_ONCE: usize = 256;
 
@@ -29,6 +32,8 @@ pub(super) enum Message {
     Submit(Box<Submission>),
     /// A backend has answered requests: its place, what it has done, what it wrote.
     Answered(usize, Stats, Vec<Completion>),
+    /// A request has no answer, for this reason.
+    Unanswered(usize, u64, String),
     Ended(usize, Result<(), EngineError>),
     Built(Built),
     Sleep(Done),
@@ -45,11 +50,13 @@ struct Pending {
     question: u64,
     notes: GuideNotes,
     key: Option<AnswerKey>,
+    /// It may keep its place for long.
+    is_long: bool,
     /// Who waits for it, in the order of asking.
     replies: Vec<Box<dyn Reply>>,
     submitted: Instant,
-    /// The place of the backend that has it.
-    backend: Option<usize>,
+    /// The place of the backend that has it, and to whom it is counted.
+    backend: Option<(usize, ClientName)>,
 }
 
 impl Pending {
@@ -71,8 +78,14 @@ pub(super) struct Running {
     pub(super) backend: Box<dyn Backend>,
     /// Requests that it has.
     outstanding: usize,
-    /// Of these, those in its batch.
+    /// Of these, the long ones.
+    long: usize,
+    /// Of all, those in its batch.
     in_batch: usize,
+    /// The most that are in its batch.
+    places: usize,
+    /// The share of its memory for sequences that they fill, in eighths.
+    filled: usize,
     pub(super) has_ended: bool,
 }
 
@@ -85,7 +98,9 @@ pub(super) struct Owner {
     pub(super) life: Life,
     pub(super) backends: Vec<Running>,
     /// The ids of requests that wait for a backend. One that several clients ask for has a place in the queue of each.
-    queue: FairQueue<u64>,
+    queue: PlaceQueue<u64>,
+    /// How many requests of whom the backends have.
+    counted: HashMap<ClientName, usize>,
     pending: HashMap<u64, Pending>,
     next_id: u64,
     known: HashMap<AnswerKey, Known>,
@@ -110,7 +125,8 @@ impl Owner {
             board: Arc::clone(board),
             life: Life::default(),
             backends: Vec::new(),
-            queue: FairQueue::default(),
+            queue: PlaceQueue::default(),
+            counted: HashMap::new(),
             pending: HashMap::new(),
             next_id: 0,
             known: HashMap::new(),
@@ -182,9 +198,16 @@ impl Owner {
             Message::Submit(submission) => self.admit(*submission),
             Message::Answered(at, stats, completions) => {
                 self.backends[at].in_batch = stats.running;
+                let filled = 8 * stats.used_blocks / stats.blocks.max(1);
+                self.backends[at].filled = filled;
                 self.note(at, stats, completions.len());
                 for completion in completions {
                     self.answered(at, completion);
+                }
+            }
+            Message::Unanswered(at, id, why) => {
+                if let Some(pending) = self.given_back(at, id) {
+                    self.refuse(pending, &Unanswered::Server(why));
                 }
             }
             Message::Ended(at, result) => self.ended(at, result),
@@ -200,8 +223,14 @@ impl Owner {
     pub(super) fn start(&mut self, backends: Vec<IdleBackend>) -> Result<(), ThreadError> {
         self.last = None;
         self.backends.clear();
+        self.counted.clear();
         let mut devices = Vec::new();
-        for (at, IdleBackend { name, start }) in backends.into_iter().enumerate() {
+        for (at, idle) in backends.into_iter().enumerate() {
+            let IdleBackend {
+                name,
+                places,
+                start,
+            } = idle;
             let reports = Reports {
                 at,
                 mailbox: self.mailbox.clone(),
@@ -209,7 +238,10 @@ impl Owner {
             self.backends.push(Running {
                 backend: start(reports)?,
                 outstanding: 0,
+                long: 0,
                 in_batch: 0,
+                places,
+                filled: 0,
                 has_ended: false,
             });
             devices.push(DeviceStats {
@@ -276,6 +308,7 @@ impl Owner {
             reply,
         } = submission;
         let id = self.next_id;
+        let is_long = key.is_none() && request.max_new_tokens > SHORT;
         if let Some(key) = key {
             self.known.insert(key, Known::Pending(id));
         }
@@ -286,12 +319,13 @@ impl Owner {
             question,
             notes,
             key,
+            is_long,
             replies: vec![reply],
             submitted: Instant::now(),
             backend: None,
         };
         self.pending.insert(id, pending);
-        self.queue.push(&client, id);
+        self.queue.push(&client, is_long, id);
     }
 
     /// Answers what is known at once, and joins what is asked already; gives back what is neither.
@@ -316,7 +350,8 @@ impl Owner {
                 pending.replies.push(submission.reply);
                 if pending.request.is_some() {
                     // Its turn may come before that of the client who has asked first.
-                    self.queue.push(&submission.client, first);
+                    let is_long = pending.is_long;
+                    self.queue.push(&submission.client, is_long, first);
                 }
             }
             None => return Some(submission),
@@ -326,17 +361,20 @@ impl Owner {
 
     /// Gives the backends what they have room for.
     fn dispatch(&mut self) {
-        while self.life.is_ready() && (0..self.backends.len()).any(|at| self.load(at).is_some()) {
-            let pending = &self.pending;
-            let next = self.queue.pop(|id| match pending.get(id) {
+        while self.life.is_ready() && self.has_room(false) {
+            let takes_long = self.has_room(true);
+            let (pending, counted) = (&self.pending, &self.counted);
+            let turn = |id: &u64| match pending.get(id) {
                 Some(pending) if pending.request.is_none() => Turn::Gone,
                 Some(pending) if pending.is_wanted() => Turn::Now,
                 // Nobody will ask for this completion again.
                 Some(pending) if pending.key.is_none() => Turn::Now,
                 Some(_) => Turn::Last,
                 None => Turn::Gone,
-            });
-            let Some(id) = next else { return };
+            };
+            let has = |owner: &ClientName| counted.get(owner).copied().unwrap_or(0);
+            let next = self.queue.pop(takes_long, has, turn);
+            let Some((owner, id)) = next else { return };
             let Some(pending) = self.pending.get_mut(&id) else {
                 continue;
             };
@@ -344,14 +382,16 @@ impl Owner {
                 self.pending.remove(&id);
                 continue;
             }
-            let question = pending.question;
-            let (Some(at), Some(pending)) = (self.choose(question), self.pending.get_mut(&id))
-            else {
+            let (question, is_long) = (pending.question, pending.is_long);
+            let at = self.choose(question, is_long);
+            let (Some(at), Some(pending)) = (at, self.pending.get_mut(&id)) else {
                 return;
             };
             if let Some(request) = pending.request.take() {
-                pending.backend = Some(at);
+                *self.counted.entry(Arc::clone(&owner)).or_default() += 1;
+                pending.backend = Some((at, owner));
                 self.backends[at].outstanding += 1;
+                self.backends[at].long += usize::from(is_long);
                 let form = pending.form.take();
                 self.backends[at].backend.submit(request, form);
                 let in_row = match self.last {
@@ -363,35 +403,65 @@ impl Owner {
         }
     }
 
-    /// How many requests a backend has, if it has room for another.
-    fn load(&self, at: usize) -> Option<usize> {
+    fn has_room(&self, is_long: bool) -> bool {
+        let mut all = 0..self.backends.len();
+        all.any(|at| self.load(at, is_long).is_some())
+    }
+
+    /// How many requests a backend has, if it has room for another. Few wait in it, and no more than it has places for short ones, as
+    /// none goes before another there. Long ones leave a place and an eighth of the memory free, and where memory is short, one waits.
+    fn load(&self, at: usize, is_long: bool) -> Option<usize> {
         let Running {
             outstanding,
+            long,
             in_batch,
+            places,
+            filled,
             ..
         } = self.backends[at];
-        (outstanding < in_batch + self.options.ahead).then_some(outstanding)
+        let ahead = self.options.ahead.min(places.saturating_sub(long)).max(1);
+        let ahead = if is_long && filled >= 4 { 1 } else { ahead };
+        let leaves_room = long == 0 || (long + 1 < places && filled < 7);
+        let has_room = outstanding < in_batch + ahead && (!is_long || leaves_room);
+        has_room.then_some(outstanding)
     }
 
     /// The backend to take a request of this question, if any has room: that with the fewest, so that a slow one delays no other.
-    fn choose(&self, question: u64) -> Option<usize> {
+    fn choose(&self, question: u64, is_long: bool) -> Option<usize> {
         match self.last {
-            Some((at, of, count)) if of == question && count < GROUP && self.load(at).is_some() => {
+            Some((at, of, count))
+                if of == question && count < GROUP && self.load(at, is_long).is_some() =>
+            {
                 Some(at)
             }
             _ => (0..self.backends.len())
-                .filter_map(|at| Some((self.load(at)?, at)))
+                .filter_map(|at| Some((self.load(at, is_long)?, at)))
                 .min()
                 .map(|(_, at)| at),
         }
     }
 
+    /// A backend is done with a request.
+    fn given_back(&mut self, at: usize, id: u64) -> Option<Pending> {
+        let pending = self.pending.remove(&id)?;
+        self.backends[at].outstanding -= 1;
+        self.backends[at].long -= usize::from(pending.is_long);
+        if let Some((_, owner)) = &pending.backend
+            && let Some(count) = self.counted.get_mut(owner)
+        {
+            *count -= 1;
+            if *count == 0 {
+                self.counted.remove(owner);
+            }
+        }
+        Some(pending)
+    }
+
     /// Hands a completion to all who wait for it.
     fn answered(&mut self, at: usize, completion: Completion) {
-        let Some(pending) = self.pending.remove(&completion.id) else {
+        let Some(pending) = self.given_back(at, completion.id) else {
             return;
         };
-        self.backends[at].outstanding -= 1;
         if let Some(observer) = &self.options.observer {
             let timing = &completion.timing;
             let admitted = timing.admitted.unwrap_or(timing.finished);
@@ -463,10 +533,14 @@ impl Owner {
             .extract_if(|_, pending| pending.backend.is_some());
         let submitted: Vec<Pending> = submitted.map(|(_, pending)| pending).collect();
         for pending in submitted {
-            self.forget(pending.key);
-            for reply in pending.replies {
-                reply.take(Err(Unanswered::Backend(why.to_owned())));
-            }
+            self.refuse(pending, &Unanswered::Backend(why.to_owned()));
+        }
+    }
+
+    fn refuse(&mut self, pending: Pending, why: &Unanswered) {
+        self.forget(pending.key);
+        for reply in pending.replies {
+            reply.take(Err(why.clone()));
         }
     }
 

@@ -1,6 +1,7 @@
 //! A queue for each client, of which each in turn gives one item.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 /// Who asks: a client of the server, or the whole of a run.
@@ -51,7 +52,13 @@ impl<T> FairQueue<T> {
     }
 
     /// Takes the next item.
+    #[cfg(any(feature = "serve", test))]
     pub(crate) fn pop(&mut self, turn: impl Fn(&T) -> Turn) -> Option<T> {
+        self.pop_wanted(&turn).or_else(|| self.pop_last(&turn))
+    }
+
+    /// Takes the next item that somebody waits for.
+    fn pop_wanted(&mut self, turn: &impl Fn(&T) -> Turn) -> Option<T> {
         while let Some(client) = self.turns.pop_front() {
             let own = self.by_client.get_mut(&client)?;
             let item = own.pop_front()?;
@@ -70,6 +77,11 @@ impl<T> FairQueue<T> {
                 Turn::Gone => {}
             }
         }
+        None
+    }
+
+    /// Takes the next of the items that nobody waits for; what is wanted was taken before.
+    fn pop_last(&mut self, turn: &impl Fn(&T) -> Turn) -> Option<T> {
         while let Some(item) = self.last.pop_front() {
             if turn(&item) != Turn::Gone {
                 return Some(item);
@@ -92,6 +104,109 @@ impl<T> FairQueue<T> {
     /// Whether nothing waits.
     pub(crate) fn is_empty(&self) -> bool {
         self.turns.is_empty() && self.last.is_empty()
+    }
+}
+
+/// A queue for places, of which short work is kept some. Who has the fewest places is served first: a client, or all connections of one
+/// address together. Between these and between connections turns go round, and of each short and long work take turns.
+#[derive(Debug)]
+pub(crate) struct PlaceQueue<T> {
+    by_owner: HashMap<ClientName, [FairQueue<T>; 2]>,
+    /// Who has items, in the order of their turns, and whether the next is a long one.
+    turns: VecDeque<(ClientName, bool)>,
+}
+
+impl<T> Default for PlaceQueue<T> {
+    fn default() -> Self {
+        Self {
+            by_owner: HashMap::new(),
+            turns: VecDeque::new(),
+        }
+    }
+}
+
+/// To whom the places of a client are counted: one that is known by its address alone has as many as all others there.
+pub(crate) fn owner_of(client: &ClientName) -> ClientName {
+    let address: Result<SocketAddr, _> = client.parse();
+    address.map_or_else(|_| Arc::clone(client), |at| at.ip().to_string().into())
+}
+
+impl<T> PlaceQueue<T> {
+    /// Adds an item after the client's others of its kind.
+    pub(crate) fn push(&mut self, client: &ClientName, is_long: bool, item: T) {
+        let owner = owner_of(client);
+        let own = self.by_owner.entry(Arc::clone(&owner)).or_insert_with(|| {
+            self.turns.push_back((owner, false));
+            Default::default()
+        });
+        own[usize::from(is_long)].push(client, item);
+    }
+
+    /// Takes the next item, long ones only if `takes_long`, with whose it is; `places` says how many somebody has.
+    pub(crate) fn pop(
+        &mut self,
+        takes_long: bool,
+        places: impl Fn(&ClientName) -> usize,
+        turn: impl Fn(&T) -> Turn,
+    ) -> Option<(ClientName, T)> {
+        // What nobody waits for comes after all else.
+        for is_wanted in [true, false] {
+            let mut passed = HashSet::new();
+            loop {
+                let by_owner = &self.by_owner;
+                let may_have = |owner: &ClientName| {
+                    let own = by_owner.get(owner);
+                    own.is_some_and(|own| takes_long || !own[0].is_empty())
+                        && !passed.contains(owner)
+                };
+                let waiting = self.turns.iter().enumerate();
+                let waiting = waiting.filter(|(_, (owner, _))| may_have(owner));
+                let next = waiting.min_by_key(|(at, (owner, _))| (places(owner), *at));
+                let Some((at, (owner, is_long))) = next else {
+                    break;
+                };
+                let (owner, is_long) = (Arc::clone(owner), *is_long);
+                let own = self.by_owner.get_mut(&owner)?;
+                let mut take = |is_long: bool| {
+                    let queue = &mut own[usize::from(is_long)];
+                    let item = match (is_long && !takes_long, is_wanted) {
+                        (true, _) => None,
+                        (false, true) => queue.pop_wanted(&turn),
+                        (false, false) => queue.pop_last(&turn),
+                    };
+                    Some((is_long, item?))
+                };
+                let taken = take(is_long).or_else(|| take(!is_long));
+                let is_empty = own.iter().all(FairQueue::is_empty);
+                if is_empty {
+                    self.by_owner.remove(&owner);
+                }
+                if is_empty || taken.is_some() {
+                    self.turns.remove(at);
+                }
+                let Some((was_long, item)) = taken else {
+                    passed.insert(owner);
+                    continue;
+                };
+                if !is_empty {
+                    self.turns.push_back((Arc::clone(&owner), !was_long));
+                }
+                return Some((owner, item));
+            }
+        }
+        None
+    }
+
+    /// Drops what is not to stay.
+    pub(crate) fn retain(&mut self, stays: impl Fn(&T) -> bool) {
+        self.by_owner.retain(|_, own| {
+            for queue in own.iter_mut() {
+                queue.retain(&stays);
+            }
+            !own.iter().all(FairQueue::is_empty)
+        });
+        self.turns
+            .retain(|(owner, _)| self.by_owner.contains_key(owner));
     }
 }
 
@@ -128,7 +243,62 @@ mod tests {
         assert_eq!(order, [1, 5]);
     }
 
+    #[test]
+    fn connections_of_one_address_have_places_together() {
+        let owner = |client: &str| owner_of(&client.into()).to_string();
+        assert_eq!(owner("10.0.0.1:5000"), "10.0.0.1");
+        assert_eq!(owner("[::1]:6000"), "::1");
+        for name in ["run", "10.0.0.1", "a:5000", ""] {
+            assert_eq!(owner(name), name);
+        }
+    }
+
     proptest! {
+        /// Whoever is served has no more places than any other who waits for such; all are served, and long ones only when they may be.
+        #[test]
+        fn who_has_the_fewest_places_is_next(
+            asked in prop::collection::vec((0..4u8, any::<bool>(), 0..4u8), 0..60),
+            frees in prop::collection::vec(any::<(bool, usize)>(), 60),
+        ) {
+            let mut queue = PlaceQueue::default();
+            for (number, (client, is_long, _)) in asked.iter().enumerate() {
+                queue.push(&client.to_string().into(), *is_long, number);
+            }
+            // An item that nobody waits for.
+            let turn = |number: &usize| if asked[*number].2 == 0 { Turn::Last } else { Turn::Now };
+            let mut waiting: Vec<usize> = (0..asked.len()).collect();
+            let mut has = [0usize; 4];
+            for at in 0.. {
+                let (takes_long, frees) = frees.get(at).copied().unwrap_or((true, 0));
+                let places = |owner: &ClientName| has[owner.parse::<usize>().unwrap()];
+                let Some((owner, number)) = queue.pop(takes_long, places, turn) else {
+                    let may = |number: &&usize| takes_long || !asked[**number].1;
+                    prop_assert_eq!(waiting.iter().find(may), None);
+                    if takes_long {
+                        break;
+                    }
+                    continue;
+                };
+                let (client, is_long, _) = asked[number];
+                prop_assert_eq!(owner.to_string(), client.to_string());
+                prop_assert!(takes_long || !is_long);
+                let is_last = turn(&number) == Turn::Last;
+                for other in &waiting {
+                    let (other_client, other_long, _) = asked[*other];
+                    if (takes_long || !other_long) && (turn(other) == Turn::Last) == is_last {
+                        prop_assert!(has[client as usize] <= has[other_client as usize]);
+                    }
+                    // What nobody waits for never comes before what somebody does.
+                    prop_assert!(!is_last || (other_long && !takes_long) || turn(other) == Turn::Last);
+                }
+                waiting.retain(|other| *other != number);
+                has[client as usize] += 1;
+                let freed = &mut has[frees % 4];
+                *freed = freed.saturating_sub(1);
+            }
+            prop_assert!(waiting.is_empty());
+        }
+
         /// Of two clients that wait, neither is served twice more often than the other; each one's items keep their order.
         #[test]
         fn clients_take_turns(clients in prop::collection::vec(0..4usize, 0..40)) {

@@ -61,6 +61,32 @@ impl Begun {
         self.reports.answered(stats, completions.collect());
     }
 
+    /// Reports how many requests are in its batch, and how many eighths of its memory they fill.
+    fn works_on(&self, running: usize, eighths: usize) {
+        let stats = Stats {
+            running,
+            used_blocks: eighths,
+            blocks: 8,
+            ..Stats::default()
+        };
+        self.reports.answered(stats, Vec::new());
+    }
+
+    /// Takes what it is given until that is so many, and has all of them in its batch.
+    fn fill(&self, count: usize, eighths: usize) -> Vec<Request> {
+        let mut all = Vec::new();
+        while all.len() < count {
+            all.push(self.request());
+            self.works_on(all.len(), eighths);
+        }
+        all
+    }
+
+    fn gets_nothing(&self) -> bool {
+        let next = self.requests.recv_timeout(Duration::from_millis(100));
+        next.is_err()
+    }
+
     /// Ends as it is told to, once it is.
     fn end(&self) -> bool {
         let at_once = self.ends.recv_timeout(PATIENCE).unwrap();
@@ -114,11 +140,15 @@ fn idle(count: usize, begun: &Sender<Begun>) -> Vec<IdleBackend> {
         };
         IdleBackend {
             name: format!("device {at}"),
+            places: PLACES,
             start: Box::new(start),
         }
     };
     (0..count).map(one).collect()
 }
+
+/// Requests that a backend works on at once.
+const PLACES: usize = 64;
 
 fn options(ahead: usize) -> RuntimeOptions {
     RuntimeOptions {
@@ -172,6 +202,17 @@ impl Reply for Tell {
 
 /// Asks `prompt` for a client, joined with who asks the same if `joins`; until the second part is dropped it is wanted.
 fn ask(runtime: &Runtime, client: &str, prompt: u32, joins: bool) -> (Heard, Arc<()>) {
+    ask_for(runtime, client, prompt, joins, 1)
+}
+
+/// The same of so many tokens.
+fn ask_for(
+    runtime: &Runtime,
+    client: &str,
+    prompt: u32,
+    joins: bool,
+    max_new_tokens: usize,
+) -> (Heard, Arc<()>) {
     let (sender, heard) = channel();
     let wanted = Arc::new(());
     let mut key = [0; 32];
@@ -184,7 +225,7 @@ fn ask(runtime: &Runtime, client: &str, prompt: u32, joins: bool) -> (Heard, Arc
             request: Request {
                 id: 0,
                 prompt: vec![prompt],
-                max_new_tokens: 1,
+                max_new_tokens,
                 sampling: Sampling::GREEDY,
                 random_key: RandomKey {
                     seed: 0,
@@ -358,6 +399,57 @@ fn a_backend_has_few_waiting_and_the_idle_one_gets_the_next() {
         assert!(since.elapsed() < PATIENCE);
         std::thread::yield_now();
     }
+}
+
+/// Whoever asks for long completions, and however many do, another's verdict finds a place at once.
+#[test]
+fn long_work_leaves_a_place_for_short_work() {
+    const LONG: usize = 2000;
+    let (runtime, backends) = given(1, 16);
+    let backend = &backends[0];
+    // One client alone has every place but one, with no more in wait; so have many clients.
+    let mut asked: Vec<_> = (0..100)
+        .map(|n| ask_for(&runtime, &format!("10.0.0.1:{n}"), n, false, LONG))
+        .collect();
+    let first = backend.fill(40, 0);
+    asked.extend((100..300).map(|n| ask_for(&runtime, &n.to_string(), n, false, LONG)));
+    let second: Vec<Request> = (0..23)
+        .map(|n| {
+            let next = backend.request();
+            backend.works_on(41 + n, 0);
+            next
+        })
+        .collect();
+    assert!(backend.gets_nothing());
+    // Those of one address count as one, and it has its share: the others have been given the places since.
+    assert!(first.iter().all(|request| request.prompt[0] < 100));
+    let others = second.iter().filter(|request| request.prompt[0] >= 100);
+    // A dozen were given to the backend in advance.
+    assert!(others.count() >= 11);
+    // A verdict finds the last place, also one of a client that has long work there; the next waits for the first free one.
+    for (client, number) in [("10.0.0.1:9", 1000), ("b", 1002)] {
+        let (heard, _wanted) = ask(&runtime, client, number, true);
+        let verdict = backend.request();
+        assert_eq!(verdict.prompt, [number]);
+        backend.works_on(64, 0);
+        let (waits, _waits) = ask(&runtime, client, number + 1, true);
+        let next = backend.request();
+        assert_eq!(next.prompt, [number + 1]);
+        assert!(backend.gets_nothing());
+        backend.answer([verdict, next]);
+        backend.works_on(63, 0);
+        assert_eq!([answer(&heard).0, answer(&waits).0], [number, number + 1]);
+    }
+    // Where the memory is short, long work waits for it, and not before others.
+    backend.answer(first);
+    backend.works_on(23, 7);
+    assert!(backend.gets_nothing());
+    let (_heard, _wanted) = ask(&runtime, "b", 1004, true);
+    assert_eq!(backend.request().prompt, [1004]);
+    backend.works_on(24, 4);
+    assert!(backend.request().prompt[0] < 300);
+    assert!(backend.gets_nothing());
+    drop(asked);
 }
 
 #[test]

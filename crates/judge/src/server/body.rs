@@ -1,6 +1,7 @@
 //! A request's body within its limits: read as its bytes come and there is room for them, and counted before anything is made of it.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::time::Duration;
 
 use axum::body::{Body, HttpBody as _};
@@ -9,6 +10,7 @@ use axum::http::{StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use http_body_util::BodyExt as _;
+use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use tokio::time::{Instant, timeout};
 
@@ -158,15 +160,14 @@ impl<'b> Fields<'b> {
         if !json.trim_ascii_start().starts_with(b"{") {
             return Err(ApiError::bad_request("the body must be a JSON object"));
         }
-        let fields: BTreeMap<String, &RawValue> = read_json(json)?;
-        if fields.len() > MOST_KEYS {
-            let why = format!(
-                "the body has {} keys, and a request may have {MOST_KEYS}",
-                fields.len()
-            );
-            return Err(ApiError::bad_request(why));
-        }
-        Ok(Self(fields))
+        serde_json::from_slice(json).map_err(|error| {
+            let what = if error.is_data() {
+                "cannot be read"
+            } else {
+                "is not valid JSON"
+            };
+            ApiError::bad_request(format!("the body {what}: {error}"))
+        })
     }
 
     /// Takes the value of a key out; none also where it is null.
@@ -177,6 +178,36 @@ impl<'b> Fields<'b> {
     /// The keys that were not taken.
     pub(super) fn rest(&self) -> impl Iterator<Item = &str> {
         self.0.keys().map(String::as_str)
+    }
+}
+
+impl<'de> Deserialize<'de> for Fields<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(OfFields)
+    }
+}
+
+struct OfFields;
+
+impl<'de> Visitor<'de> for OfFields {
+    type Value = Fields<'de>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        formatter.write_str("a JSON object")
+    }
+
+    /// Keeps no more keys than a request may have.
+    fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<Fields<'de>, A::Error> {
+        let mut fields = BTreeMap::new();
+        while let Some((key, value)) = object.next_entry()? {
+            fields.insert(key, value);
+            if fields.len() > MOST_KEYS {
+                return Err(A::Error::custom(format_args!(
+                    "it has more than {MOST_KEYS} keys, and a request may have {MOST_KEYS}"
+                )));
+            }
+        }
+        Ok(Fields(fields))
     }
 }
 

@@ -359,7 +359,7 @@ impl Coming {
             .map_err(|why| match why {
                 // The form is the request's: to ask again would change nothing.
                 Unanswered::Guide(why) => ApiError::bad_request(why),
-                Unanswered::Backend(why) => ApiError::not_answered(why),
+                Unanswered::Server(why) | Unanswered::Backend(why) => ApiError::not_answered(why),
             })?
             .into_completion();
         if let FinishReason::Rejected(why) = &completion.finish {

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::{Output, check, say_summary, verdicts};
+use super::{Output, check, has_begun, say_summary, verdicts};
 use crate::cli::columns::ColumnArguments;
 use crate::cli::endpoint::EndpointArguments;
 use crate::cli::judge::arguments::JudgeArguments;
@@ -49,6 +49,9 @@ pub(super) fn run(arguments: &JudgeArguments, choice: &CascadeChoice) -> Result<
     output.check_judge(small_name)?;
     output.check_judge(&large_part)?;
     let escalated_rows = output.rows(&format!("escalated.{part}"), &large_out)?;
+    let mut first = first;
+    // What the first did not judge, the second was asked: once it has begun, its rows stay what they are.
+    first.no_retry_failed |= has_begun(&large_out);
     let ran = run_one(first)?;
     if ran.code == INTERRUPTED {
         return Ok(ran.code);

@@ -18,6 +18,7 @@ use crate::cli::inputs::has_stdin;
 use crate::cli::progress::print_summary;
 use crate::cli::several;
 use crate::cli::{Failure, OrFail, output, say};
+use juror_data::journal::journal_path;
 use juror_data::output::{Mark, OutputError, OutputFile, OutputFormat, Outputs, has_place_beside};
 use juror_data::verdict::Verdict;
 use juror_data::{DatasetError, sources};
@@ -133,6 +134,13 @@ pub(super) fn run(arguments: &JudgeArguments) -> Option<Result<u8, Failure>> {
         }
     };
     Some(result)
+}
+
+/// Whether the run that writes `out` has begun to judge.
+fn has_begun(out: &Path) -> bool {
+    journal_path(out)
+        .metadata()
+        .is_ok_and(|journal| journal.len() > 0)
 }
 
 /// Finds out whether there is such a judge, before another one has judged for hours.

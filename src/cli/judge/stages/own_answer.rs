@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::{beside, check, verdicts, without_file};
+use super::{beside, check, has_begun, verdicts, without_file};
 use crate::cli::columns::ColumnArguments;
 use crate::cli::inputs::has_stdin;
 use crate::cli::judge::arguments::JudgeArguments;
@@ -96,6 +96,8 @@ pub(super) fn run(arguments: &JudgeArguments) -> Result<u8, Failure> {
         ..Default::default()
     };
     line.sampling.trials = 1;
+    // Other solutions would be another run: once there are verdicts with these, they stay what they are.
+    line.no_retry_failed |= has_begun(&out);
     let verdict = &mut line.verdict;
     (verdict.reason, verdict.free, verdict.raw) = (false, true, false);
     (verdict.decide_only, verdict.require_process) = (false, false);

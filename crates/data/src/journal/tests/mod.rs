@@ -90,6 +90,7 @@ fn verdict(index: usize, trial: u32) -> Verdict {
         judge: None,
         votes: Vec::new(),
         error: None,
+        open: false,
         raw: None,
         group: None,
         input: serde_json::Map::default(),
@@ -118,9 +119,9 @@ fn open(
         None,
         restart,
         &mut |verdict: Verdict, line| {
-            match finished.insert(verdict.index, verdict.trial, line) {
+            match finished.insert(verdict.index, verdict.trial, line, verdict.open) {
                 Noted::New => verdicts.push(verdict),
-                Noted::Before => {}
+                Noted::Before | Noted::Open => {}
                 Noted::Unknown => return Err("no such trial".into()),
             }
             Ok(())
@@ -133,6 +134,63 @@ fn open(
     ordered.sort_by_key(|verdict| (verdict.index, verdict.trial));
     assert_eq!(read(&copied), ordered);
     Ok((journal, Resumed { verdicts, torn }))
+}
+
+/// Killed at any byte while an open trial is judged again, the journal has the one line or the other.
+#[test]
+fn an_open_line_counts_until_there_is_a_later_one() {
+    let place = place();
+    let line = |status, is_open| Verdict {
+        status,
+        open: is_open,
+        ..verdict(0, 0)
+    };
+    let (first, last) = (line(Status::Failed, true), line(Status::Ok, false));
+    let (mut journal, _) = open(&place.path, &manifest(), false).unwrap();
+    journal.append(&first).unwrap();
+    journal.append(&line(Status::Unparsed, true)).unwrap();
+    let before = fs::read(&place.path).unwrap().len();
+    journal.append(&last).unwrap();
+    // What comes after a final line is no word of this run.
+    journal.append(&line(Status::TooLong, false)).unwrap();
+    drop(journal);
+    let whole = fs::read(&place.path).unwrap();
+    let end = before + whole[before..].iter().position(|b| *b == b'\n').unwrap() + 1;
+    for length in before..=end {
+        fs::write(&place.path, &whole[..length]).unwrap();
+        let mut finished = Finished::new(8, 2);
+        let resumed = &mut |verdict: Verdict, line| -> Result<(), String> {
+            finished.insert(verdict.index, verdict.trial, line, verdict.open);
+            Ok(())
+        };
+        let (mut journal, _) =
+            Journal::open(&place.path, &manifest(), None, false, resumed).unwrap();
+        let is_final = length == end;
+        assert_eq!(
+            (finished.count(), finished.contains(0, 0)),
+            (usize::from(is_final), is_final)
+        );
+        let mut copied = Vec::new();
+        journal.copy(finished.lines(), &mut copied).unwrap();
+        let status = if is_final {
+            Status::Ok
+        } else {
+            Status::Unparsed
+        };
+        assert_eq!(read(&copied)[0].status, status);
+        drop(journal);
+        let mut kept = KeptVerdicts::open(&place.path).unwrap();
+        let kept: Verdict = serde_json::from_slice(&kept.line(0, 0).unwrap().unwrap()).unwrap();
+        assert_eq!(kept.status, status);
+        let closed = finished.close();
+        assert_eq!(
+            (closed.len(), finished.count()),
+            (usize::from(!is_final), 1)
+        );
+    }
+    fs::write(&place.path, &whole).unwrap();
+    let (_, resumed) = open(&place.path, &manifest(), false).unwrap();
+    assert_eq!(resumed.verdicts, [last]);
 }
 
 fn read(lines: &[u8]) -> Vec<Verdict> {
