@@ -17,7 +17,7 @@ const OF_LOG: [&str; 2] = ["header.json", "_journal/start.json"];
 /// The samples of a log, in the order in which they were finished.
 pub(super) struct Archive {
     file: String,
-    archive: ZipArchive<BufReader<File>>,
+    files: ZipArchive<BufReader<File>>,
     /// The samples' places in the archive.
     samples: Vec<usize>,
     next: usize,
@@ -79,7 +79,7 @@ impl Archive {
         }
         Ok(Some(Self {
             file,
-            archive,
+            files: archive,
             samples,
             next: 0,
             limit,
@@ -97,7 +97,7 @@ impl RowReader for Archive {
         };
         self.next += 1;
         let most = self.limit.bytes();
-        let read = self.archive.by_index(at).map_err(io::Error::from);
+        let read = self.files.by_index(at).map_err(io::Error::from);
         let read = read.and_then(|member| {
             self.packed += member.compressed_size();
             member.take(most as u64 + 1).read_to_end(row)
