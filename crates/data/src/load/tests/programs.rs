@@ -1,4 +1,4 @@
-//! Files of other programs in their own containers: logs of Inspect, results of promptfoo, predictions of OpenCompass; and single rows.
+//! Files of other programs in their own containers: logs of Inspect, results of promptfoo, predictions of `OpenCompass`; and single rows.
 
 use super::*;
 
