@@ -190,7 +190,7 @@ impl LabelColumns {
             };
             let several = value.as_array().filter(|values| values.len() != 1);
             let read = truth(value, letters, &mut seen[at]);
-            read.ok_or_else(|| match several {
+            read.map_err(|()| match several {
                 Some(_) => format!(
                     "`{key}` is {value}: name the one that is the label, as in `--label-columns {}={}`",
                     TRUTHS[at].name(),
@@ -292,19 +292,23 @@ pub(super) fn and(a: Option<bool>, b: Option<bool>) -> Option<bool> {
     }
 }
 
-/// A label's truth value: `None` within if it has none, or if it is the letter `C` and it is unknown whose. `None` if it is no label.
-fn truth(value: &Value, letters: Option<Letters>, seen: &mut LettersSeen) -> Option<Option<bool>> {
+/// A label's truth value: `None` within if it has none, or if it is the letter `C` and it is unknown whose. An error if it is no label.
+fn truth(
+    value: &Value,
+    letters: Option<Letters>,
+    seen: &mut LettersSeen,
+) -> Result<Option<bool>, ()> {
     match value {
-        Value::Bool(truth) => Some(Some(*truth)),
-        Value::Number(number) => match number.as_f64()? {
-            0.0 => Some(Some(false)),
-            1.0 => Some(Some(true)),
-            _ => None,
+        Value::Bool(truth) => Ok(Some(*truth)),
+        Value::Number(number) => match number.as_f64() {
+            Some(0.0) => Ok(Some(false)),
+            Some(1.0) => Ok(Some(true)),
+            _ => Err(()),
         },
         Value::String(text) => {
             let text = text.trim().to_ascii_lowercase();
             let is_open = letters.is_none();
-            Some(match text.as_str() {
+            Ok(match text.as_str() {
                 "true" | "correct" | "right" | "yes" | "1" | "1.0" => Some(true),
                 "false" | "incorrect" | "wrong" | "no" | "0" | "0.0" | "invalid" => Some(false),
                 "a" | "b" => {
@@ -319,14 +323,14 @@ fn truth(value: &Value, letters: Option<Letters>, seen: &mut LettersSeen) -> Opt
                     seen.open |= is_open;
                     letters.map(|letters| letters == Letters::Inspect)
                 }
-                _ => return None,
+                _ => return Err(()),
             })
         }
         Value::Array(values) => match values.as_slice() {
             [only] => truth(only, letters, seen),
-            _ => None,
+            _ => Err(()),
         },
-        _ => None,
+        _ => Err(()),
     }
 }
 
