@@ -293,11 +293,7 @@ pub(super) fn and(a: Option<bool>, b: Option<bool>) -> Option<bool> {
 }
 
 /// A label's truth value: `None` within if it has none, or if it is the letter `C` and it is unknown whose. An error if it is no label.
-fn truth(
-    value: &Value,
-    letters: Option<Letters>,
-    seen: &mut LettersSeen,
-) -> Result<Option<bool>, ()> {
+fn truth(value: &Value, of: Option<Letters>, seen: &mut LettersSeen) -> Result<Option<bool>, ()> {
     match value {
         Value::Bool(truth) => Ok(Some(*truth)),
         Value::Number(number) => match number.as_f64() {
@@ -307,7 +303,7 @@ fn truth(
         },
         Value::String(text) => {
             let text = text.trim().to_ascii_lowercase();
-            let is_open = letters.is_none();
+            let is_open = of.is_none();
             Ok(match text.as_str() {
                 "true" | "correct" | "right" | "yes" | "1" | "1.0" => Some(true),
                 "false" | "incorrect" | "wrong" | "no" | "0" | "0.0" | "invalid" => Some(false),
@@ -321,13 +317,13 @@ fn truth(
                 }
                 "c" => {
                     seen.open |= is_open;
-                    letters.map(|letters| letters == Letters::Inspect)
+                    of.map(|letters| letters == Letters::Inspect)
                 }
                 _ => return Err(()),
             })
         }
         Value::Array(values) => match values.as_slice() {
-            [only] => truth(only, letters, seen),
+            [only] => truth(only, of, seen),
             _ => Err(()),
         },
         _ => Err(()),
