@@ -10,6 +10,7 @@
 //! | [`ColumnMap`] | which key of a row, or path into it, holds the question, the reference, the response, the id |
 //! | `messages`, [`prompt_question()`] | chat messages as a question or a response; the question in the prompt that an engine was given |
 //! | [`Pair`] | reference answer and response of a row, for the rules (`texts`) |
+//! | [`without_nan`] | JSON with the bare `NaN` that other programs write |
 //! | [`Keep`] | which keys of a row go into its verdicts |
 //! | [`Needs`], [`rubric`] | what rows are read for beside question, response and id; criteria by which a response is judged |
 //! | [`Rejected`] | bad lines, set aside |
@@ -34,6 +35,7 @@ mod content_part;
 mod error;
 mod input;
 pub mod journal;
+mod json_text;
 mod keep;
 pub mod load;
 mod merge;
@@ -62,6 +64,7 @@ pub use error::{BadLines, DatasetError};
 pub use input::{
     LineLimit, Next, RowReader, Source, file_number, is_rows_file, read_text, sources,
 };
+pub use json_text::without_nan;
 pub use keep::Keep;
 pub use load::{LoadOptions, Loaded, each, index, index_each, load, sample_of_row};
 pub use merge::{MergeError, Shards};

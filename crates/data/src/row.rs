@@ -9,12 +9,13 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value as Json;
 use serde_json::value::RawValue;
 
+use super::json_text::JsonText;
 use super::messages::Messages;
 
 /// A well-formed JSON object whose values are not parsed yet.
 pub(crate) struct Row<'a> {
     /// The whole line, for column numbers in messages.
-    line: &'a str,
+    line: &'a JsonText<'a>,
     entries: Vec<(String, &'a RawValue)>,
     /// The indices of the entries in the order of their keys, since a row of a hundred thousand columns is searched for each.
     sorted: Vec<u32>,
@@ -25,13 +26,14 @@ pub(crate) struct Row<'a> {
 /// One value of a row.
 #[derive(Clone, Copy)]
 pub(super) struct Value<'a> {
-    line: &'a str,
+    line: &'a JsonText<'a>,
     raw: &'a RawValue,
 }
 
 impl<'a> Row<'a> {
     /// Reads a line.
-    pub(super) fn parse(line: &'a str) -> Result<Self, String> {
+    pub(super) fn parse(json: &'a JsonText<'a>) -> Result<Self, String> {
+        let line = json.as_str();
         let found = match line.trim_start().as_bytes().first() {
             Some(b'[') => "a JSON array",
             Some(b'"') => "a JSON string",
@@ -39,7 +41,7 @@ impl<'a> Row<'a> {
             _ if line.trim() == "null" => "null",
             _ if matches!(line.trim(), "true" | "false") => "true or false",
             _ => {
-                let entries = entries(line, line)?;
+                let entries = entries(line, json)?;
                 let mut respelled: Vec<(String, usize)> = (entries.iter().enumerate())
                     .map(|(place, (key, _))| (spelled_plainly(key), place))
                     .filter_map(|(plain, place)| Some((plain?, place)))
@@ -49,7 +51,7 @@ impl<'a> Row<'a> {
                 let mut sorted: Vec<u32> = (0..entries.len() as u32).collect();
                 sorted.sort_by_key(|&place| &entries[place as usize].0);
                 return Ok(Self {
-                    line,
+                    line: json,
                     entries,
                     sorted,
                     respelled,
@@ -152,6 +154,13 @@ impl<'a> Value<'a> {
         self.raw.get() == "null"
     }
 
+    /// The word that a null was written as, if it is no null of JSON: `NaN`.
+    pub(super) fn word(self) -> Option<&'static str> {
+        let before =
+            (self.raw.get().as_ptr() as usize).checked_sub(self.line.as_str().as_ptr() as usize)?;
+        self.line.word(before)
+    }
+
     /// The parsed value of `key`.
     pub(super) fn json(self, key: &str) -> Result<Json, String> {
         let json = self.raw.get();
@@ -205,7 +214,7 @@ pub(super) fn spelled_plainly(key: &str) -> Option<String> {
 fn only<'a: 'e, 'e>(
     mut values: impl Iterator<Item = &'e (String, &'a RawValue)>,
     key: &str,
-    line: &'a str,
+    line: &'a JsonText<'a>,
 ) -> Result<Option<Value<'a>>, String> {
     let first = values.next();
     if values.next().is_some() {
@@ -215,20 +224,20 @@ fn only<'a: 'e, 'e>(
 }
 
 /// The entries of the object `json`, which is part of `line`.
-fn entries<'a>(json: &'a str, line: &'a str) -> Result<Vec<(String, &'a RawValue)>, String> {
+fn entries<'a>(json: &'a str, line: &'a JsonText) -> Result<Vec<(String, &'a RawValue)>, String> {
     serde_json::from_str(json)
         .map(|entries: Entries<'a>| entries.0)
         .map_err(|error| broken(&error, json, line))
 }
 
 /// What is wrong with `json`, part of `line`, and at which byte of the line (from 1).
-fn broken(error: &serde_json::Error, json: &str, line: &str) -> String {
+fn broken(error: &serde_json::Error, json: &str, line: &JsonText) -> String {
     let message = error.to_string();
     let position = format!(" at line {} column {}", error.line(), error.column());
     let what = message.strip_suffix(&position).unwrap_or(&message);
-    let before = (json.as_ptr() as usize).saturating_sub(line.as_ptr() as usize);
+    let before = (json.as_ptr() as usize).saturating_sub(line.as_str().as_ptr() as usize);
     // The row was read before as JSON, so a value's escapes are whole.
-    let is_value = json.len() < line.len();
+    let is_value = json.len() < line.as_str().len();
     let what = match what {
         "lone leading surrogate in hex escape" | "unexpected end of hex escape" if is_value => {
             "half a pair of surrogates, which no text can hold,"
@@ -237,7 +246,7 @@ fn broken(error: &serde_json::Error, json: &str, line: &str) -> String {
     };
     format!(
         "not valid JSON: {what} at column {}",
-        before + error.column()
+        line.column(before + error.column())
     )
 }
 
@@ -275,7 +284,8 @@ mod tests {
     #[test]
     fn keys_are_found_by_their_order() {
         let line = r#"{"b":1,"Reference Answer":2,"a":3,"b":4,"x y":5,"X-Y":6,"":7}"#;
-        let row = Row::parse(line).unwrap();
+        let line = JsonText::new(line);
+        let row = Row::parse(&line).unwrap();
         let text = |key: &str| row.get(key).map(|value| value.map(Value::text));
         assert_eq!(text("a").unwrap(), Some("3"));
         assert_eq!(text("").unwrap(), Some("7"));

@@ -15,6 +15,7 @@ use serde_json::{Map, Value as Json};
 
 use super::columns::ColumnMap;
 use super::error::DatasetError;
+use super::json_text::JsonText;
 use super::keep::Keep;
 use super::load::LoadOptions;
 use super::row::Row;
@@ -211,7 +212,8 @@ impl Rows {
     /// Samples of one row that was read again: exactly those of the first pass, or an error.
     fn samples(&self, line: &[u8], positions: &[usize]) -> Result<Vec<Sample>, DatasetError> {
         let row = |line| {
-            let row = Row::parse(std::str::from_utf8(line).ok()?).ok()?;
+            let text = JsonText::new(std::str::from_utf8(line).ok()?);
+            let row = Row::parse(&text).ok()?;
             let preset = self.columns.preset(&row).ok()?;
             let texts = row.texts(&self.columns, preset, |_, _, _| {}).ok()?;
             let kept = self.keep.of(&row, texts.response_list()).ok()?;

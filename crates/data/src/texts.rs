@@ -7,6 +7,7 @@ use serde_json::{Map, Value as Json};
 
 use super::chat_prompt::asked;
 use super::columns::{ColumnMap, Field};
+use super::json_text::JsonText;
 use super::keep::Keep;
 use super::messages::{Messages, Turn, prompt_of};
 use super::needs::RubricNeed;
@@ -172,17 +173,28 @@ pub struct Pair {
 }
 
 impl Pair {
-    /// The pair of a row, a JSON object: its `gold` and `pred`, if it has one of them and no columns are named, else a rollout.
+    /// The pair of a row, a JSON object: its `gold` and `pred`, if it has both and no columns are named, else a rollout.
+    /// `gold` beside a response of another name is a pair too: its `config` counts.
     ///
     /// # Errors
     /// What is wrong with it, as text for the user.
     pub fn parse(line: &str, columns: &ColumnMap, keep: &Keep) -> Result<Self, String> {
-        let row = Row::parse(line)?;
+        let text = JsonText::new(line);
+        let row = Row::parse(&text)?;
         let kept = keep.of(&row, None)?;
-        if *columns == ColumnMap::default() && (row.has("gold") || row.has("pred")) {
+        let is_there = |key: &str| {
+            let value = row.get(key)?;
+            Ok::<bool, String>(
+                *columns == ColumnMap::default() && value.is_some_and(|value| !value.is_null()),
+            )
+        };
+        let has_gold = is_there("gold")?;
+        if has_gold && is_there("pred")? {
             return row.bare_pair(kept);
         }
+        let config = if has_gold { row.config()? } else { None };
         row.pair(columns, kept)
+            .map(|pair| Self { config, ..pair })
             .map_err(|why| format!("neither a pair of `gold` and `pred` nor a rollout: {why}"))
     }
 }
@@ -316,6 +328,18 @@ impl Row<'_> {
         if references.is_empty() {
             return Err("`gold` is an empty list".to_owned());
         }
+        let id = self.get("id")?.map(|id| id.json("id").map(|_| id.text()));
+        Ok(Pair {
+            id: id.transpose()?.map(str::to_owned),
+            references,
+            response: value("pred")?.bare_text("pred")?,
+            config: self.config()?,
+            kept,
+        })
+    }
+
+    /// Settings of the rules for this row.
+    fn config(&self) -> Result<Option<Map<String, Json>>, String> {
         let config = self.get("config")?.filter(|value| !value.is_null());
         let config = config.map(|value| match value.json("config")? {
             Json::Object(config) => Ok(config),
@@ -323,14 +347,7 @@ impl Row<'_> {
                 "`config` must be an object of settings, not {other}"
             )),
         });
-        let id = self.get("id")?.map(|id| id.json("id").map(|_| id.text()));
-        Ok(Pair {
-            id: id.transpose()?.map(str::to_owned),
-            references,
-            response: value("pred")?.bare_text("pred")?,
-            config: config.transpose()?,
-            kept,
-        })
+        config.transpose()
     }
 
     /// The reference answers and the response of a rollout, whatever the question: what rules compare.
@@ -609,7 +626,7 @@ impl Value<'_> {
             Some(b'-' | b'0'..=b'9' | b't' | b'f') => return Ok(self.text().to_owned()),
             Some(b'[') => "a list",
             Some(b'{') => "an object",
-            _ => "null",
+            _ => self.word().unwrap_or("null"),
         };
         Err(format!("`{key}` must be a text, not {found}"))
     }
@@ -673,7 +690,7 @@ impl Value<'_> {
                     return Ok(());
                 }
             },
-            Some(b'n') => "null",
+            Some(b'n') => self.word().unwrap_or("null"),
             _ => "true or false",
         };
         let wanted = match field {

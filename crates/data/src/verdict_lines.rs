@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 
 use super::error::DatasetError;
 use super::input::{LineLimit, Next, sources};
+use super::json_text::without_nan;
 use crate::verdict::{Confidence, Status, Usage};
 
 /// How many lines are passed on at a time.
@@ -204,10 +205,10 @@ pub fn each_row<E: From<DatasetError>>(
             let read = match reader.next(&mut row)? {
                 Next::End => break,
                 Next::Row if row.iter().all(u8::is_ascii_whitespace) => continue,
-                Next::Row => Ok(row.as_slice()),
+                Next::Row => Ok(without_nan(&row)),
                 Next::Bad(why) => Err(why),
             };
-            take(&name, reader.place(), read)?;
+            take(&name, reader.place(), read.as_deref().map_err(Clone::clone))?;
         }
     }
     Ok(())
@@ -234,7 +235,12 @@ pub fn each_batch<E: From<DatasetError>>(
                 match reader.next(&mut row)? {
                     Next::End => ends = true,
                     Next::Row if row.iter().all(u8::is_ascii_whitespace) => {}
-                    Next::Row => rows.push((reader.place(), row)),
+                    Next::Row => {
+                        if let Cow::Owned(plain) = without_nan(&row) {
+                            row = plain;
+                        }
+                        rows.push((reader.place(), row));
+                    }
                     Next::Bad(why) => return Err(wrong(reader.place(), &why)),
                 }
             }

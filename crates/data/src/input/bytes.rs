@@ -13,6 +13,25 @@ use crate::DatasetError;
 /// Bytes read at a time: enough to keep a fast disk busy.
 const BUFFER: usize = 1 << 18;
 
+/// How many bytes say how a file is compressed: of a zip archive they show the name of its first file.
+const HEAD: usize = 64;
+
+/// Whether a zip archive is an Office document, by the name of its first file.
+fn is_office(head: &[u8]) -> bool {
+    let name = head.get(30..).unwrap_or_default();
+    let firsts = [
+        "[Content_Types]",
+        "docProps/",
+        "_rels/",
+        "xl/",
+        "word/",
+        "mimetypeapplication/vnd.oasis",
+    ];
+    firsts
+        .iter()
+        .any(|first| name.starts_with(first.as_bytes()))
+}
+
 /// How much text was unpacked from a compressed file so far.
 #[derive(Debug, Default)]
 pub(super) struct Expansion {
@@ -90,17 +109,24 @@ impl Bytes {
         limit: LineLimit,
         seekable: bool,
     ) -> Result<Self, DatasetError> {
-        let mut head = Vec::with_capacity(4);
-        if let Err(source) = reader.by_ref().take(4).read_to_end(&mut head) {
+        let mut head = Vec::with_capacity(HEAD);
+        if let Err(source) = reader.by_ref().take(HEAD as u64).read_to_end(&mut head) {
             return Err(DatasetError::Read { file, source });
         }
         let compression = match head.as_slice() {
             [0x1f, 0x8b, ..] => Some("gzip"),
             // A frame of zstd, or the skippable frame that some compressors begin with.
-            [0x28, 0xb5, 0x2f, 0xfd] | [0x50..=0x5f, 0x2a, 0x4d, 0x18] => Some("zstd"),
-            [b'B', b'Z', b'h', _] => return Err(unpack(file, "compressed with bzip2")),
-            [0xfd, b'7', b'z', b'X'] => return Err(unpack(file, "compressed with xz")),
-            [b'P', b'K', 3, 4] => {
+            [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Some("zstd"),
+            [b'B', b'Z', b'h', ..] => return Err(unpack(file, "compressed with bzip2")),
+            [0xfd, b'7', b'z', b'X', ..] => return Err(unpack(file, "compressed with xz")),
+            [b'P', b'K', 3, 4, ..] if is_office(&head) => {
+                return Err(DatasetError::Format {
+                    file,
+                    found: "an Excel workbook, or another Office document",
+                    advice: "save its table as CSV",
+                });
+            }
+            [b'P', b'K', 3, 4, ..] => {
                 return Err(DatasetError::Format {
                     file,
                     found: "a zip archive",

@@ -2,6 +2,7 @@
 //!
 //! | file | what it is for |
 //! |---|---|
+//! | `foreign` | files of other kinds, named |
 //! | `bytes`, `line` | a source's bytes, decompressed; lines of limited length |
 //! | `json_lines`, `json_array`, `csv`, `parquet` | the rows of each format |
 //! | `document`, `archive` | rows that lie in an object among other things, or in a zip archive |
@@ -10,6 +11,7 @@ mod archive;
 mod bytes;
 mod csv;
 mod document;
+mod foreign;
 mod json_array;
 mod json_lines;
 mod line;
@@ -110,6 +112,7 @@ fn rows(
 ) -> Result<Box<dyn RowReader>, DatasetError> {
     let file = bytes.file.clone();
     let head = bytes.beginning()?;
+    foreign::check(&file, &head)?;
     if head.starts_with(parquet::MAGIC) {
         return Ok(Box::new(Parquet::new(bytes, path, output)?));
     }
@@ -141,7 +144,6 @@ fn rows(
         return Ok(Box::new(JsonLines::new(bytes)));
     }
     let delimiter = csv::delimiter(&file, header);
-    let utf16 = head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff");
     let bare = COMPRESSED
         .iter()
         .find_map(|ending| file.strip_suffix(ending));
@@ -149,7 +151,7 @@ fn rows(
     let named_so = ending(bare, "csv") || ending(bare, "tsv");
     let names = csv::names(header, delimiter);
     let is_known = |name: &String| preset::is_known_key(name) || named.contains(name);
-    if !utf16 && (named_so || (names.len() > 1 && names.iter().any(is_known))) {
+    if named_so || (names.len() > 1 && names.iter().any(is_known)) {
         return Ok(Box::new(Csv::new(bytes, delimiter)?));
     }
     Ok(Box::new(JsonLines::new(bytes)))
@@ -248,6 +250,10 @@ impl Finder {
                 .to_lowercase();
             if name.starts_with('.') {
                 continue;
+            }
+            // The folder is a data set of `datasets` as it lies on disk: its other files hold no rows.
+            if ending(&name, "arrow") && folder.join("state.json").exists() {
+                foreign::check(&path.display().to_string(), foreign::STREAM)?;
             }
             if is_rows(&name) && metadata(&path)?.is_file() {
                 // A file with a journal beside it holds the verdicts of another run.

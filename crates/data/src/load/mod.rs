@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use super::columns::{ColumnMap, ColumnsUsed, Field};
 use super::error::{BadLines, DatasetError};
 use super::input::{LineLimit, MAY_BE_TABLE, Next, RowReader, Source, sources};
+use super::json_text::JsonText;
 use super::keep::Keep;
 use super::rejected::{Rejected, RejectedBuilder, RejectedLine};
 use super::row::Row;
@@ -128,7 +129,8 @@ pub fn index_each(
 /// # Errors
 /// What is wrong with the row, as text for the user.
 pub fn sample_of_row(row: &str, columns: &ColumnMap) -> Result<Sample, String> {
-    let row = Row::parse(row)?;
+    let text = JsonText::new(row);
+    let row = Row::parse(&text)?;
     let preset = columns.preset(&row)?;
     let texts = row.texts(columns, preset, |_, _, _| {})?;
     let mut samples = texts.samples();
@@ -302,8 +304,9 @@ impl<'o> Loader<'o> {
             );
         }
         let place = (self.files.len() as u32 - 1, number as u32);
-        let text = std::str::from_utf8(line).map_err(|error| not_utf8(line, number, error))?;
-        let row = Row::parse(text)?;
+        let text = std::str::from_utf8(line).map_err(|error| not_utf8(line, error))?;
+        let text = JsonText::new(text);
+        let row = Row::parse(&text)?;
         let columns = &self.options.columns;
         let preset = columns.preset(&row)?;
         if let Some(key) = &preset.once
@@ -487,12 +490,8 @@ fn id_hash(id: &str) -> [u8; 16] {
     hash
 }
 
-fn not_utf8(line: &[u8], number: usize, error: std::str::Utf8Error) -> String {
+fn not_utf8(line: &[u8], error: std::str::Utf8Error) -> String {
     let at = error.valid_up_to();
-    if number == 1 && (line.starts_with(b"\xff\xfe") || line.starts_with(b"\xfe\xff")) {
-        return "not UTF-8 but UTF-16: convert the file, as with `iconv -f UTF-16 -t UTF-8`"
-            .to_owned();
-    }
     let byte = line.get(at).copied().unwrap_or_default();
     format!(
         "not UTF-8 from column {} on (byte 0x{byte:02x}): convert the file to UTF-8",

@@ -1,5 +1,6 @@
 //! Reads what was added to a growing file.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
@@ -10,7 +11,9 @@ use super::index::Index;
 use super::source::Source;
 use crate::EvalError;
 use crate::eval::{LabelColumns, Samples, labelled_line, no_label};
-use juror_data::{ColumnMap, LineLimit, LoadOptions, Needs, Rows, VerdictLine, each, index_each};
+use juror_data::{
+    ColumnMap, LineLimit, LoadOptions, Needs, Rows, VerdictLine, each, index_each, without_nan,
+};
 
 /// Bytes read and parsed at a time.
 const CHUNK: usize = 8 << 20;
@@ -144,7 +147,7 @@ impl Browser {
         // A file may lack a newline at its end; a journal's lines all have one.
         let tail = bytes[whole..].trim_ascii_end();
         let tail_ends = count == 0 && !source.is_journal && tail.ends_with(b"}");
-        if tail_ends && self.parse(tail, &source).is_some_and(|read| read.is_ok()) {
+        if tail_ends && self.parse(&without_nan(tail), &source).is_some_and(|read| read.is_ok()) {
             progress.lines = progress.lines.saturating_add(1);
             lines.push((progress.read, progress.lines, tail));
             progress.read += tail.len() as u64;
@@ -168,10 +171,15 @@ impl Browser {
 
     /// Adds lines, given as their offsets, numbers and texts.
     fn add(&self, source: &Source, lines: &[(u64, u32, &[u8])]) -> Result<(), EvalError> {
+        let plain: Vec<Cow<[u8]>> = lines
+            .par_iter()
+            .map(|(.., line)| without_nan(line))
+            .collect();
         let parsed: Vec<_> = lines
             .par_iter()
-            .filter_map(|(offset, number, line)| {
-                Some((*offset, *number, *line, self.parse(line, source)?))
+            .zip(&plain)
+            .filter_map(|((offset, number, line), plain)| {
+                Some((*offset, *number, *line, self.parse(plain, source)?))
             })
             .collect();
         if parsed.is_empty() {

@@ -9,7 +9,7 @@ use super::index::{Index, VerdictPlace};
 use super::source::Source;
 use crate::EvalError;
 use crate::eval::{Labelled, Miss, Scored};
-use juror_data::{ColumnMap, Rows, Sample, sample_of_row};
+use juror_data::{ColumnMap, Rows, Sample, sample_of_row, without_nan};
 
 /// Lines closer together than this are read at once, including the gap.
 const GAP: u64 = 4 << 10;
@@ -170,7 +170,7 @@ impl Index {
 
 /// The keys and values of a verdict's line, without a journal's checksum; empty if it is not a verdict.
 pub(super) fn verdict(line: &[u8]) -> Map<String, Value> {
-    let mut verdict: Map<String, Value> = serde_json::from_slice(line).unwrap_or_default();
+    let mut verdict: Map<String, Value> = serde_json::from_slice(&without_nan(line)).unwrap_or_default();
     verdict.shift_remove("check");
     verdict
 }

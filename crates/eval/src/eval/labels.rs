@@ -171,7 +171,7 @@ impl LabelColumns {
             let value = row
                 .get(key)
                 .or_else(within)
-                .filter(|value| !value.is_null())?;
+                .filter(|value| !is_missing(value))?;
             Some((key.as_str(), value))
         })
     }
@@ -281,6 +281,11 @@ impl LettersSeen {
         self.inspect |= other.inspect;
         self.verifier_bench |= other.verifier_bench;
     }
+}
+
+/// Whether there is no label: null, or in a table, where all cells may be texts, an empty one.
+fn is_missing(value: &Value) -> bool {
+    value.is_null() || value.as_str().is_some_and(|text| text.trim().is_empty())
 }
 
 /// Whether both are true, if both are known. One that is false would suffice, but in data with outcomes alone all labels

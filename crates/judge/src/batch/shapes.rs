@@ -11,11 +11,13 @@
 //! A text may be a list of content parts. `reasoning_content` (vLLM also `reasoning`) is thinking, and read only where the user says that
 //! answers stand there, as they do where a server takes an answer without an end of thinking for thinking.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 use crate::judge::answers::{EngineAnswer, Reasoned};
 use juror_data::verdict::Usage;
-use juror_data::{ContentPart, REASONING};
+use juror_data::{ContentPart, REASONING, without_nan};
 
 /// A line of answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,7 +34,8 @@ const MOST_MESSAGE: usize = 500;
 impl OutputLine {
     /// Reads a line.
     pub(crate) fn parse(line: &str) -> Result<Self, String> {
-        let line: Value = serde_json::from_str(line)
+        let plain = without_nan(line.as_bytes());
+        let line: Value = serde_json::from_slice(&plain)
             .map_err(|error| format!("not JSON ({error}); a line of answers is one JSON object"))?;
         if !line.is_object() {
             return Err("not a JSON object: a line of answers is one".to_owned());
@@ -46,7 +49,10 @@ impl OutputLine {
         };
         let answer = match error_of(&line) {
             Some(why) => Err(why),
-            None => answer_in(&line)?,
+            None => answer_in(&line).map_err(|why| match plain {
+                Cow::Borrowed(_) => why,
+                Cow::Owned(_) => format!("{why} (a bare NaN or Infinity counts as null)"),
+            })?,
         };
         Ok(Self { custom_id, answer })
     }

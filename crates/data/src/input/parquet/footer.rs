@@ -9,7 +9,9 @@ use std::io::{Read, Seek, SeekFrom};
 
 use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 
-use super::thrift::{Fields, Reader, Shape, Struct, ThriftError};
+use super::arrow;
+use super::cells::Cell;
+use super::thrift::{Fields, Reader, Shape, Struct, ThriftError, Value};
 
 /// The longest footer that is read, in bytes; files of thousands of row groups have some megabytes.
 const MAX_FOOTER: u64 = 64 << 20;
@@ -56,16 +58,16 @@ const SCHEMA_ELEMENT: Fields = &[
     (3, Shape::I32),
     (NAME, Shape::Binary),
     (CHILDREN, Shape::I32),
-    (6, Shape::I32),
+    (CONVERTED, Shape::I32),
     (7, Shape::I32),
     (8, Shape::I32),
     (9, Shape::I32),
-    (10, Shape::Union(LOGICAL_TYPE)),
+    (LOGICAL, Shape::Union(LOGICAL_TYPE)),
 ];
 const COLUMN_METADATA: Fields = &[
     (1, Shape::I32),
     (2, Shape::List(&Shape::I32)),
-    (4, Shape::I32),
+    (CODEC, Shape::I32),
     (5, Shape::I64),
     (6, Shape::I64),
     (COMPRESSED, Shape::I64),
@@ -83,28 +85,49 @@ const FILE: Fields = &[
     (SCHEMA, Shape::List(&Shape::Struct(SCHEMA_ELEMENT))),
     (3, Shape::I64),
     (ROW_GROUPS, Shape::List(&Shape::Struct(ROW_GROUP))),
+    (
+        KEY_VALUES,
+        Shape::List(&Shape::Struct(&[(1, Shape::Binary), (2, Shape::Binary)])),
+    ),
 ];
+
+/// An interval, as a converted type; a column of nulls, as a logical type.
+const INTERVAL: i64 = 21;
+const UNKNOWN: i16 = 11;
+/// Compressions that are not read.
+const NOT_READ: [(i64, &str); 2] = [(3, "LZO"), (4, "Brotli")];
 
 // Fields of the file.
 const SCHEMA: i16 = 2;
 const ROW_GROUPS: i16 = 4;
+const KEY_VALUES: i16 = 5;
 // Fields of a schema element.
 const NAME: i16 = 4;
 const CHILDREN: i16 = 5;
+const CONVERTED: i16 = 6;
+const LOGICAL: i16 = 10;
 // Fields of a row group.
 const COLUMNS: i16 = 1;
 const ROWS_OF_GROUP: i16 = 3;
 // Fields of a column in a row group.
 const METADATA: i16 = 3;
+const CODEC: i16 = 4;
 const COMPRESSED: i16 = 7;
 const DATA: i16 = 9;
 const DICTIONARY: i16 = 11;
 
+/// What a footer says.
+pub(super) struct Footer {
+    pub(super) metadata: ParquetMetaData,
+    /// How values of the columns are written.
+    pub(super) cells: Cell,
+}
+
 /// Reads and checks a file's footer.
-pub(super) fn read(file: &File) -> Result<ParquetMetaData, String> {
+pub(super) fn read(file: &File) -> Result<Footer, String> {
     let length = file.metadata().map_err(|error| error.to_string())?.len();
     let bytes = bytes(file, length)?;
-    let footer = Reader::new(&bytes, MAX_VALUES)
+    let mut footer = Reader::new(&bytes, MAX_VALUES)
         .structure(FILE)
         .map_err(|error| match error {
             ThriftError::TooMany => format!(
@@ -114,10 +137,35 @@ pub(super) fn read(file: &File) -> Result<ParquetMetaData, String> {
         })?;
     let columns = check_schema(&footer)?;
     check_row_groups(&footer, columns, length)?;
+    let own = |key: &[u8]| {
+        let found = footer
+            .structs(KEY_VALUES)
+            .find(|pair| pair.binary(1) == Some(key));
+        found.and_then(|pair| pair.binary(2)).unwrap_or_default()
+    };
+    let mut features: serde_json::Value =
+        serde_json::from_slice(own(b"huggingface")).unwrap_or_default();
+    let features = features["info"]["features"].take();
+    let arrow = arrow::bytes(own(b"ARROW:schema"));
+    footer.take(KEY_VALUES);
+    for element in footer.structs_mut(SCHEMA) {
+        // The crate panics at an interval's value; one of no type it gives as bytes.
+        if element.number(CONVERTED) == Some(INTERVAL) {
+            element.take(CONVERTED);
+            element.take(LOGICAL);
+            element.push(
+                LOGICAL,
+                Value::Struct(Struct::of(UNKNOWN, Value::Struct(Struct::default()))),
+            );
+        }
+    }
     let mut checked = Vec::new();
     footer.write(&mut checked);
     drop(footer);
-    ParquetMetaDataReader::decode_metadata(&checked).map_err(|error| error.to_string())
+    let metadata =
+        ParquetMetaDataReader::decode_metadata(&checked).map_err(|error| error.to_string())?;
+    let cells = Cell::of_file(metadata.file_metadata().schema(), &features, &arrow);
+    Ok(Footer { metadata, cells })
 }
 
 /// The bytes of the footer of a file of `length` bytes.
@@ -213,6 +261,12 @@ fn check_row_groups(footer: &Struct, columns: u64, length: u64) -> Result<(), St
         for column in group.structs(COLUMNS) {
             let metadata = column.structure(METADATA);
             let from = metadata.number(DICTIONARY).or(metadata.number(DATA));
+            let codec = metadata.number(CODEC).unwrap_or(0);
+            if let Some((_, name)) = NOT_READ.iter().find(|(number, _)| *number == codec) {
+                return Err(format!(
+                    "it is compressed with {name}, which is not read: write it with zstd, Snappy or gzip"
+                ));
+            }
             let bytes = metadata.number(COMPRESSED).unwrap_or(0);
             let place =
                 from.and_then(|from| Some((u64::try_from(from).ok()?, u64::try_from(bytes).ok()?)));

@@ -7,8 +7,11 @@
 //! | `thrift` | reads structs by a table of their fields, and writes them |
 //! | `footer` | the schema and the row groups, checked against the file's size |
 //! | `pages` | the pages of a row group, checked against the memory limit |
+//! | `cells`, `arrow` | values as JSON, by what the file says of its columns |
 //! | `levels` | how many values a page makes from a row, or from a few bytes |
 
+mod arrow;
+mod cells;
 mod footer;
 mod levels;
 mod pages;
@@ -21,11 +24,11 @@ use std::sync::Arc;
 
 use parquet::errors::ParquetError;
 use parquet::file::metadata::ParquetMetaData;
+use parquet::record::Row;
 use parquet::record::reader::{ReaderIter, TreeBuilder};
-use parquet::record::{Field, Row};
-use serde::{Serialize, Serializer};
-use serde_json::{Number, Value};
 
+use self::cells::Cell;
+use self::footer::Footer;
 use self::pages::Group;
 use super::bytes::{Bytes, Expansion};
 use super::line::LineLimit;
@@ -42,6 +45,7 @@ pub(super) struct Parquet {
     name: String,
     file: Arc<File>,
     metadata: ParquetMetaData,
+    cells: Cell,
     groups: usize,
     /// The rows of the last row group that was begun.
     rows: Option<ReaderIter>,
@@ -68,10 +72,12 @@ impl Parquet {
             source,
         })?;
         // The crate checks what it reads, but was not written for malicious files.
-        let metadata = panics::guarded(|| footer::read(&file)).flatten();
+        let footer = panics::guarded(|| footer::read(&file)).flatten();
+        let Footer { metadata, cells } = footer.map_err(|reason| damaged(&name, 0, &reason))?;
         let length = file.metadata().map_or(0, |metadata| metadata.len());
         Ok(Self {
-            metadata: metadata.map_err(|reason| damaged(&name, 0, &reason))?,
+            metadata,
+            cells,
             name,
             file: Arc::new(file),
             groups: 0,
@@ -111,51 +117,6 @@ fn copy(bytes: &mut Bytes, output: Option<&Path>) -> io::Result<File> {
     io::copy(&mut bytes.reader, &mut file)?;
     file.seek(SeekFrom::Start(0))?;
     Ok(file)
-}
-
-/// A row as a JSON object.
-struct Object<'r>(&'r Row);
-
-impl Serialize for Object<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let entries = self.0.get_column_iter();
-        serializer.collect_map(entries.map(|(key, value)| (key, Json(value))))
-    }
-}
-
-/// A value as JSON. Numbers of less than 64 bits have just the digits that distinguish them from their neighbours; bytes
-/// that are valid text become text.
-struct Json<'f>(&'f Field);
-
-impl Serialize for Json<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self.0 {
-            // Texts are nearly all of a table's bytes, so they are written without a copy.
-            Field::Str(text) => serializer.serialize_str(text),
-            Field::Group(row) => Object(row).serialize(serializer),
-            Field::ListInternal(list) => serializer.collect_seq(list.elements().iter().map(Json)),
-            Field::Float(value) => shortest(&value.to_string()).serialize(serializer),
-            Field::Float16(value) => {
-                let digits = (1..=5).map(|digits| format!("{:.*e}", digits - 1, value.to_f32()));
-                let shortest_text = digits.into_iter().find(|text| {
-                    text.parse()
-                        .is_ok_and(|near| half::f16::from_f32(near) == *value)
-                });
-                shortest(&shortest_text.unwrap_or_else(|| value.to_f32().to_string()))
-                    .serialize(serializer)
-            }
-            Field::Bytes(bytes) => match std::str::from_utf8(bytes.data()) {
-                Ok(text) => serializer.serialize_str(text),
-                Err(_) => self.0.to_json_value().serialize(serializer),
-            },
-            _ => self.0.to_json_value().serialize(serializer),
-        }
-    }
-}
-
-/// The number with this decimal text; null for NaN and infinity.
-fn shortest(text: &str) -> Value {
-    text.parse().ok().and_then(Number::from_f64).into()
 }
 
 /// A writer that fails beyond a limit.
@@ -204,12 +165,12 @@ impl RowReader for Parquet {
         let next = panics::guarded(|| {
             let next = self.next_row()?;
             Ok(next.map(|next| {
-                let text = Limited {
+                let mut text = Limited {
                     text: &mut *row,
                     most: limit.bytes(),
                 };
                 // Writing to memory does not fail, except for a row that is too long.
-                let _ = serde_json::to_writer(text, &Object(&next));
+                let _ = self.cells.write_row(&next, &mut text);
             }))
         });
         let next = flat(next).map_err(|reason| damaged(&self.name, self.row, &reason))?;

@@ -116,6 +116,34 @@ impl<'b> Struct<'b> {
         })
     }
 
+    /// The structs in a list, to be changed.
+    pub(super) fn structs_mut(&mut self, id: i16) -> impl Iterator<Item = &mut Self> {
+        let lists = self.0.iter_mut().filter(move |(other, _)| *other == id);
+        let values = lists.flat_map(|(_, value)| match value {
+            Value::List(list) => list.as_mut_slice(),
+            _ => &mut [],
+        });
+        values.filter_map(|value| match value {
+            Value::Struct(inner) => Some(inner),
+            _ => None,
+        })
+    }
+
+    /// A struct of one field.
+    pub(super) fn of(id: i16, value: Value<'b>) -> Self {
+        Self(vec![(id, value)])
+    }
+
+    /// Adds a field after the last.
+    pub(super) fn push(&mut self, id: i16, value: Value<'b>) {
+        self.0.push((id, value));
+    }
+
+    /// Takes a field out.
+    pub(super) fn take(&mut self, id: i16) {
+        self.0.retain(|(other, _)| *other != id);
+    }
+
     /// Writes the struct as it is stored in files.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         let mut last = 0;

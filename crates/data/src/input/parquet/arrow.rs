@@ -1,0 +1,117 @@
+//! The schema of Arrow that many programs keep in a Parquet file's metadata (`ARROW:schema`, a flatbuffer in base64): what
+//! Parquet has no type for, durations and whole numbers of 128 bits, is told by it alone.
+//!
+//! <https://github.com/apache/arrow/blob/main/format/Schema.fbs>
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+
+/// A duration or a wide number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A count of so many nanoseconds.
+    Duration(i64),
+    /// A whole number of 128 bits, the lowest byte first.
+    Wide { is_signed: bool },
+}
+
+/// The bytes of the flatbuffer in a value of `ARROW:schema`; nothing if it is damaged.
+pub(super) fn bytes(value: &[u8]) -> Vec<u8> {
+    let mut bytes = BASE64_STANDARD.decode(value).unwrap_or_default();
+    // A message begins with a mark and its length, in earlier versions with its length alone.
+    let before = if bytes.starts_with(b"\xff\xff\xff\xff") {
+        8
+    } else {
+        4
+    };
+    bytes.drain(..before.min(bytes.len()));
+    bytes
+}
+
+/// A table of a flatbuffer: the schema or one of its fields.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Table<'b> {
+    bytes: &'b [u8],
+    at: usize,
+}
+
+impl<'b> Table<'b> {
+    /// The schema in a message.
+    pub(super) fn schema(bytes: &'b [u8]) -> Option<Self> {
+        const HEADER: usize = 2;
+        Self { bytes, at: 0 }.follow(0)?.table(HEADER)
+    }
+
+    /// The field of a schema at a place.
+    pub(super) fn column(self, place: usize) -> Option<Self> {
+        self.listed(1, place)
+    }
+
+    /// The field within another at a place.
+    pub(super) fn child(self, place: usize) -> Option<Self> {
+        self.listed(5, place)
+    }
+
+    /// What a field is, if Parquet does not say it.
+    pub(super) fn kind(self) -> Option<Kind> {
+        const INT: u8 = 2;
+        const DURATION: u8 = 18;
+        let [number] = self.read(self.slot(2)?)?;
+        let of_kind = self.table(3)?;
+        match number {
+            INT => {
+                let width = i32::from_le_bytes(of_kind.read(of_kind.slot(0)?)?);
+                let is_signed = of_kind.slot(1).and_then(|at| of_kind.read(at));
+                let is_signed = is_signed.is_some_and(|[signed]: [u8; 1]| signed != 0);
+                (width == 128).then_some(Kind::Wide { is_signed })
+            }
+            DURATION => {
+                // Milliseconds, which is the default, are not written.
+                let unit = of_kind.slot(0).map_or(Some([1, 0]), |at| of_kind.read(at));
+                let [unit, _] = unit?;
+                Some(Kind::Duration(
+                    10_i64.pow(9_u32.checked_sub(3 * u32::from(unit))?),
+                ))
+            }
+            _ => None,
+        }
+    }
+
+    /// The table that a vector has at a place.
+    fn listed(self, id: usize, place: usize) -> Option<Self> {
+        let slot = self.slot(id)?;
+        let vector = slot.checked_add(self.offset(slot)?)?;
+        (place < self.offset(vector)?).then_some(())?;
+        self.follow(vector.checked_add(4 * (place + 1))?)
+    }
+
+    /// The table in a field.
+    fn table(self, id: usize) -> Option<Self> {
+        self.follow(self.slot(id)?)
+    }
+
+    /// The table that an offset leads to.
+    fn follow(self, at: usize) -> Option<Self> {
+        let at = at.checked_add(self.offset(at)?)?;
+        Some(Self { at, ..self })
+    }
+
+    fn offset(self, at: usize) -> Option<usize> {
+        usize::try_from(u32::from_le_bytes(self.read(at)?)).ok()
+    }
+
+    /// Where a field of the table is, if it has it.
+    fn slot(self, id: usize) -> Option<usize> {
+        let short = |at| Some(usize::from(u16::from_le_bytes(self.read(at)?)));
+        let back = i64::from(i32::from_le_bytes(self.read(self.at)?));
+        let fields = usize::try_from(i64::try_from(self.at).ok()?.checked_sub(back)?).ok()?;
+        let place = 4 + 2 * id;
+        (place + 2 <= short(fields)?).then_some(())?;
+        let offset = short(fields.checked_add(place)?)?;
+        (offset > 0).then(|| self.at + offset)
+    }
+
+    fn read<const N: usize>(self, at: usize) -> Option<[u8; N]> {
+        self.bytes.get(at..)?.first_chunk().copied()
+    }
+}

@@ -1,0 +1,140 @@
+//! JSON with the bare `NaN`, `Infinity` and `-Infinity` that Python's `json.dumps`, DuckDB and others write, and that JSON has not.
+
+use std::borrow::Cow;
+
+/// The words that are read as null, the longest first.
+const WORDS: [&str; 4] = ["-Infinity", "Infinity", "NaN", UNNAMED];
+/// What a table's reader writes for a class label that stands for none.
+pub(crate) const UNNAMED: &str = "NoClass";
+const NULL: &[u8] = b"null";
+
+/// A text of JSON whose bare words are replaced by null.
+#[derive(Debug)]
+pub(crate) struct JsonText<'l> {
+    text: Cow<'l, str>,
+    /// Where each of them is in the text, and which it was.
+    words: Vec<(usize, &'static str)>,
+}
+
+impl<'l> JsonText<'l> {
+    /// Reads a text in one pass; without such words it stays as it is.
+    pub(crate) fn new(line: &'l str) -> Self {
+        let mut words = Vec::new();
+        let text = match replaced(line.as_bytes(), &mut words).map(String::from_utf8) {
+            // Whole words of ASCII were replaced, so it is UTF-8 as before.
+            Some(Ok(text)) => Cow::Owned(text),
+            _ => Cow::Borrowed(line),
+        };
+        Self { text, words }
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// What a value was written as, if the null at this byte of the text was one of the words.
+    pub(crate) fn word(&self, at: usize) -> Option<&'static str> {
+        let found = self.words.binary_search_by_key(&at, |(at, _)| *at);
+        let (_, word) = self.words[found.ok()?];
+        Some(match word {
+            UNNAMED => "a class label without a name",
+            word => word,
+        })
+    }
+
+    /// The column, from 1, that a byte of the text had as it was written.
+    pub(crate) fn column(&self, column: usize) -> usize {
+        let before = self.words.partition_point(|(at, _)| at + 1 < column);
+        let longer = self.words[..before].iter();
+        // Longer words are followed by spaces in their place.
+        column - longer.filter(|(_, word)| word.len() < NULL.len()).count()
+    }
+}
+
+/// The bytes of JSON with null for bare `NaN`, `Infinity` and `-Infinity`.
+pub fn without_nan(json: &[u8]) -> Cow<'_, [u8]> {
+    replaced(json, &mut Vec::new()).map_or(Cow::Borrowed(json), Cow::Owned)
+}
+
+/// The bytes with null for bare words; `None` if there are none. `words` receives their places.
+fn replaced(json: &[u8], words: &mut Vec<(usize, &'static str)>) -> Option<Vec<u8>> {
+    // Nearly all lines have none.
+    let mut rest = json;
+    loop {
+        let at = rest.iter().position(|byte| matches!(byte, b'N' | b'I'))?;
+        rest = &rest[at..];
+        if WORDS.iter().any(|word| rest.starts_with(word.as_bytes())) {
+            break;
+        }
+        rest = &rest[1..];
+    }
+    let mut text = Vec::with_capacity(json.len() + 8);
+    let (mut at, mut is_within) = (0, false);
+    while let Some(&byte) = json.get(at) {
+        let rest = &json[at..];
+        let word = WORDS.iter().find(|word| rest.starts_with(word.as_bytes()));
+        let is_part = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
+        match word {
+            Some(word) if !is_within && !is_part(text.last()) && !is_part(rest.get(word.len())) => {
+                words.push((text.len(), word));
+                text.extend_from_slice(NULL);
+                text.resize(text.len() + word.len().saturating_sub(NULL.len()), b' ');
+                at += word.len();
+            }
+            _ => {
+                // An escaped byte ends no string.
+                let taken = if is_within && byte == b'\\' { 2 } else { 1 };
+                is_within ^= byte == b'"';
+                text.extend_from_slice(&rest[..taken.min(rest.len())]);
+                at += taken;
+            }
+        }
+    }
+    (!words.is_empty()).then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bare_words_are_null_and_texts_stay() {
+        let line = r#"{"a":NaN,"b": -Infinity,"c":[Infinity , NaN],"d":"NaN \" NaN\\","e":1,"NaN":"Infinity"}"#;
+        let text = JsonText::new(line);
+        let value: serde_json::Value = serde_json::from_str(text.as_str()).unwrap();
+        assert_eq!(
+            value,
+            serde_json::json!({"a":null,"b":null,"c":[null,null],"d":"NaN \" NaN\\","e":1,"NaN":"Infinity"})
+        );
+        let place = |word: &str| text.as_str().find(word).unwrap();
+        assert_eq!(text.word(place("null")), Some("NaN"));
+        assert_eq!(text.word(place("null     ")), Some("-Infinity"));
+        assert_eq!(text.word(0), None);
+        // What follows is where it was.
+        assert_eq!(
+            text.column(place("\"e\"") + 1),
+            line.find("\"e\"").unwrap() + 1
+        );
+        assert_eq!(text.column(1), 1);
+    }
+
+    #[test]
+    fn what_has_no_such_word_is_not_copied() {
+        for line in [
+            r#"{"a":"NaN"}"#,
+            r#"{"a":"é\"Infinity"}"#,
+            r#"{"a":xNaN}"#,
+            r#"{"a":NaNo}"#,
+            r#"{"a":-NaN}"#,
+            "\"NaN",
+            "\\",
+            "",
+        ] {
+            let text = JsonText::new(line);
+            let is_bare = line.contains("-NaN");
+            assert_eq!(matches!(text.text, Cow::Borrowed(_)), !is_bare, "{line}");
+        }
+        // It stays no JSON.
+        assert!(serde_json::from_str::<serde_json::Value>(JsonText::new("-NaN").as_str()).is_err());
+    }
+}
