@@ -76,6 +76,21 @@ def of_datasets() -> None:
         for index, document in [(0, "Paris"), (1, {"a": [1, None]}), (-1, 5)]
     ]
     datasets.Dataset.from_list(rows, features=datasets.Features(features)).to_parquet(f"{FOLDER}/datasets.parquet")
+    features = {
+        "id": value("string"),
+        "question": value("string"),
+        "reference": datasets.ClassLabel(names=["five", "4"]),
+        "response": value("string"),
+        "outcome_label": label,
+        "step": value("int32"),
+    }
+    # The last row's label is not known.
+    labelled = [("a", 1, "4", 0), ("b", 1, "5", 1), ("c", 1, "4", -1)]
+    rows = [
+        {"id": name, "question": "2 + 2?", "reference": index, "response": said, "outcome_label": outcome, "step": 7}
+        for name, index, said, outcome in labelled
+    ]
+    datasets.Dataset.from_list(rows, features=datasets.Features(features)).to_parquet(f"{FOLDER}/class_labels.parquet")
 
 
 def of_polars() -> None:

@@ -314,9 +314,13 @@ pub(super) fn print_summary(summary: &Summary) {
         add(
             "reused",
             format!(
-                "{} of {all} verdicts ({}) from answers to equal prompts, which are asked once",
+                "{} of {all} verdicts ({}) from answers to equal prompts, which are asked once: {} of the tokens below were not spent",
                 summary.reused,
-                percent(summary.reused, all)
+                percent(summary.reused, all),
+                HumanCount(
+                    (summary.reused_tokens.prompt_tokens + summary.reused_tokens.completion_tokens)
+                        as u64
+                )
             ),
         );
     }

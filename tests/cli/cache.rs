@@ -71,6 +71,47 @@ fn equal_prompts_are_answered_once() {
         let trials = verdicts.len() / 12;
         let summary: Value = serde_json::from_str(&folder.read("s.json")).unwrap();
         assert_eq!(summary["reused"], 8 * trials);
+        let prompts = verdicts
+            .iter()
+            .map(|one| one["usage"]["prompt_tokens"].as_u64());
+        let prompts: u64 = prompts.map(Option::unwrap).sum();
+        assert_eq!(summary["usage"]["prompt_tokens"], prompts);
+        // The same command once more, and the parts of the input merged, count the same.
+        let again: Vec<&str> = judge
+            .iter()
+            .copied()
+            .filter(|one| *one != "--restart")
+            .collect();
+        folder.run(&[&again[..], sampling].concat()).expect(0, &[]);
+        let usage = |name: &str| {
+            let summary: Value = serde_json::from_str(&folder.read(name)).unwrap();
+            [
+                &summary["usage"]["prompt_tokens"],
+                &summary["usage"]["completion_tokens"],
+            ]
+            .map(Value::clone)
+        };
+        let first = [
+            &summary["usage"]["prompt_tokens"],
+            &summary["usage"]["completion_tokens"],
+        ]
+        .map(Value::clone);
+        assert_eq!(usage("s.json"), first);
+        for part in ["0/2", "1/2"] {
+            let shard = ["--shard", part, "-o", "part-{shard}.jsonl"];
+            let judge: Vec<&str> = judge
+                .iter()
+                .copied()
+                .filter(|one| !["-o", "out.jsonl"].contains(one))
+                .collect();
+            folder
+                .run(&[&judge[..], &shard, sampling].concat())
+                .expect(0, &[]);
+        }
+        folder
+            .run_words("merge part-0-of-2.jsonl part-1-of-2.jsonl -o merged.jsonl --summary-json m.json --force")
+            .expect(0, &[]);
+        assert_eq!(usage("m.json"), first);
         for (at, verdict) in verdicts.iter().enumerate() {
             let first = &verdicts[at % (4 * trials)];
             assert_eq!(content(verdict.clone()), content(first.clone()));

@@ -43,9 +43,15 @@ fn advantages_are_among_the_answers_to_one_question() {
         let advantage = verdict["advantage"].as_f64().unwrap();
         assert!((advantage - expected / deviation).abs() < 1e-9, "{verdict}");
     }
+    // What the reward is compared with is the question.
+    let groups: Vec<Value> = verdicts.iter().map(|one| one["group"].clone()).collect();
+    assert!(groups[0].is_string() && groups[..4].iter().all(|one| *one == groups[0]));
+    assert!(groups[4].is_string() && groups[4] != groups[0]);
     // Nothing else changes.
     for verdict in &mut verdicts {
-        verdict.as_object_mut().unwrap().remove("advantage");
+        let verdict = verdict.as_object_mut().unwrap();
+        verdict.remove("advantage");
+        verdict.remove("group");
     }
     assert_eq!(verdicts, without);
     let csv = [&["judge", "in.jsonl", "-o", "out.csv", "--advantages"][..]].concat();

@@ -357,7 +357,7 @@ fn a_row_that_is_no_pair_has_its_line_too() {
     assert_eq!((errors[0], errors[6]), ("", ""));
     for (index, part) in [
         (1, "not valid JSON"),
-        (2, "there is no `pred`"),
+        (2, "no response (looked for"),
         (3, "`gold` must be a text, not an object"),
         (4, "no setting `float_rounds`; there is extract"),
         (5, "not an object: every row must be one JSON object"),

@@ -171,7 +171,7 @@ pub struct Verdict {
     pub id: String,
     /// The sample's place in the input, from 0.
     pub index: usize,
-    /// The id of the row, if that has a list of responses.
+    /// The id of the row, if that has a list of responses; with `--advantages` else a hash of the question.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
     /// The trial's number, from 0.

@@ -5,7 +5,12 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import math
+import subprocess
 from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,7 +20,7 @@ pytest.importorskip("verl.experimental.reward_loop.reward_manager")
 import numpy as np  # noqa: E402
 import small_model  # noqa: E402
 import torch  # noqa: E402
-from shared import HOSTILE, OUTSIDE  # noqa: E402
+from shared import HOSTILE, OUTSIDE, binary  # noqa: E402
 from omegaconf import OmegaConf  # noqa: E402
 from tensordict import TensorDict  # noqa: E402
 from verl import DataProto  # noqa: E402
@@ -228,3 +233,24 @@ def test_the_rules_run_in_threads_and_processes(everywhere: Callable[..., list[A
 def test_the_function_is_that_of_the_guide(guide: Callable[[str, str], list[str]]) -> None:
     block = "\n".join(guide("verl.md", "sh"))
     assert all(override in block for override in SCORE)
+
+
+def test_its_dump_of_rollouts_is_read(tmp_path: Path) -> None:
+    """The file that `trainer.rollout_data_dir` asks for, by verl's own code: a scorer's `pred` and NaN beside what is judged."""
+    from verl.trainer.ppo.ray_trainer import RayPPOTrainer
+
+    outputs, gts = ["Answer: 2", "Answer: 3"], ["2", "2"]
+    extra = {"acc": [True, False], "pred": ["2", "3"], "entropy": [math.nan, 0.5]}
+    written = (["user\n1 + 1?\nassistant\n"] * 2, outputs, gts, [1.0, math.nan], extra, str(tmp_path))
+    if hasattr(RayPPOTrainer, "_write_generations"):
+        RayPPOTrainer._write_generations(*written, 3)
+    else:
+        RayPPOTrainer._dump_generations(SimpleNamespace(global_steps=3), *written)
+    ran = subprocess.run([binary(), "verify", str(tmp_path / "3.jsonl")], capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    assert [json.loads(line)["equal"] for line in ran.stdout.splitlines()] == [True, False]
+    judge = [binary(), "judge", str(tmp_path / "3.jsonl"), "--rules", "only", "--keep", "step,score"]
+    ran = subprocess.run(judge, capture_output=True, text=True)
+    verdicts = [json.loads(line) for line in ran.stdout.splitlines()]
+    assert [verdict["outcome"] for verdict in verdicts] == [True, False], ran.stderr
+    assert [verdict["input"] for verdict in verdicts] == [{"step": 3, "score": 1.0}, {"step": 3, "score": None}]

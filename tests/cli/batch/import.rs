@@ -50,6 +50,23 @@ fn every_shape_gives_the_same_verdict() {
     );
 }
 
+/// Log-probabilities of other engines are often minus infinity.
+#[test]
+fn a_bare_nan_beside_the_answer_does_not_matter_and_one_in_its_place_is_said() {
+    let folder = Folder::new();
+    let ids = exported(&folder, &["a"], &[]);
+    let mut line = answered(&ids[0], RIGHT);
+    line["cumulative_logprob"] = json!("bare");
+    let import = |line: String| {
+        folder.write("outputs.jsonl", line);
+        folder.run_words("batch import in.jsonl --outputs outputs.jsonl -q")
+    };
+    let ran = import(line.to_string().replace("\"bare\"", "-Infinity"));
+    assert_eq!(ran.expect(0, &[]).lines()[0]["reward"], 1.0);
+    let bare = json!({"custom_id": ids[0], "response": "bare"}).to_string();
+    import(bare.replace("\"bare\"", "NaN")).expect(2, &["a bare NaN or Infinity counts as null"]);
+}
+
 #[test]
 fn thinking_never_counts_and_a_cut_answer_is_known_as_cut() {
     let folder = Folder::new();

@@ -2,6 +2,7 @@
 
 mod every_output;
 mod models;
+mod of_others;
 mod outputs;
 mod runs;
 

@@ -71,6 +71,44 @@ fn keys_of_a_row_are_kept() {
         (&all["answer"], &all["extra"]),
         (&json!("2"), &json!({"run": "x"}))
     );
+    // One type stays that type; of several types, or nested, it is text.
+    let row = |id: &str, mixed: Value| {
+        json!({"id": id, "question": "1 + 1?", "answer": "2", "response": "2", "step": 17, "rate": 0.5, "flag": true, "name": "x",
+            "mixed": mixed, "extra": [1], "none": null})
+        .to_string()
+    };
+    folder.write(
+        "typed.jsonl",
+        [
+            row("a", json!(1)),
+            row("b", json!("b")),
+            row("c", Value::Null),
+        ]
+        .join("\n"),
+    );
+    folder
+        .run_words(
+            "judge --rules only typed.jsonl --keep step,rate,flag,name,mixed,extra,none -o typed.parquet",
+        )
+        .expect(0, &[]);
+    let typed = parquet_rows(&folder, "typed.parquet");
+    let kept = |row: &Value| {
+        ["step", "rate", "flag", "name", "mixed", "extra", "none"]
+            .map(|key| row[format!("input.{key}").as_str()].clone())
+    };
+    let (one, rate, flag, name) = (json!(17), json!(0.5), json!(true), json!("x"));
+    for (row, mixed) in typed.iter().zip([json!("1"), json!("b"), Value::Null]) {
+        let expected = [
+            one.clone(),
+            rate.clone(),
+            flag.clone(),
+            name.clone(),
+            mixed,
+            json!("[1]"),
+            Value::Null,
+        ];
+        assert_eq!(kept(row), expected);
+    }
     judge("step,extra", "kept.csv");
     let text = folder.read("kept.csv");
     assert!(text.lines().next().unwrap().contains("step"), "{text}");
@@ -108,7 +146,7 @@ fn the_summary_and_the_consensus_are_for_programs_too() {
     ]);
     ran.expect(0, &["consensus"]);
     let summary: Value = serde_json::from_str(&folder.read("summary.json")).unwrap();
-    assert_eq!(summary["schema"], 2);
+    assert_eq!(summary["schema"], 3);
     assert_eq!(summary["verdicts"], 12);
     assert_eq!(summary["by_status"], json!({"ok": 12}));
     assert_eq!(summary["outcome"], json!({"true": 9, "known": 12}));

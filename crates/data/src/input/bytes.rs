@@ -14,7 +14,8 @@ use crate::DatasetError;
 const BUFFER: usize = 1 << 18;
 
 /// How many bytes say how a file is compressed: of a zip archive they show the name of its first file.
-const HEAD: usize = 64;
+const HEAD: u64 = 64;
+const ARCHIVE: &[u8] = b"PK\x03\x04";
 
 /// Whether a zip archive is an Office document, by the name of its first file.
 fn is_office(head: &[u8]) -> bool {
@@ -109,8 +110,13 @@ impl Bytes {
         limit: LineLimit,
         seekable: bool,
     ) -> Result<Self, DatasetError> {
-        let mut head = Vec::with_capacity(HEAD);
-        if let Err(source) = reader.by_ref().take(HEAD as u64).read_to_end(&mut head) {
+        // No more than must be: a program may write one row and wait for its answer.
+        let mut head = Vec::with_capacity(HEAD as usize);
+        let mut read = reader.by_ref().take(4).read_to_end(&mut head);
+        if head == ARCHIVE {
+            read = reader.by_ref().take(HEAD - 4).read_to_end(&mut head);
+        }
+        if let Err(source) = read {
             return Err(DatasetError::Read { file, source });
         }
         let compression = match head.as_slice() {

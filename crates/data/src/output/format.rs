@@ -71,7 +71,8 @@ impl OutputFormat {
             Self::JsonLines => fill(writer),
             Self::Csv => table::write_csv(writer, columns, file.quotes_formulas(), fill),
             Self::Parquet => {
-                table::write_parquet(writer, temporary(Some(file.path()))?, columns, fill)
+                let temporary = || temporary(Some(file.path()));
+                table::write_parquet(writer, &temporary, columns, fill)
             }
         })
     }

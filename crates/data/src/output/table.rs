@@ -1,7 +1,7 @@
 //! Tables, in CSV or Parquet instead of JSON lines, of verdicts and of what is built from them.
 
 use std::fs::File;
-use std::io::{self, Seek, Write};
+use std::io::{self, BufWriter, Seek, Write};
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -33,6 +33,24 @@ pub enum CellKind {
     Number,
     /// A list of chat messages, each with `role` and `content`; in CSV its JSON.
     Messages,
+    /// The type that all values have; of several types text.
+    OfValues,
+}
+
+impl CellKind {
+    /// The type for values of this type or none yet, and a further one.
+    fn with(known: Option<Self>, value: &Value) -> Self {
+        let own = match value {
+            Value::Bool(_) => Self::Boolean,
+            Value::Number(number) if number.is_i64() => Self::Integer,
+            Value::Number(number) if number.is_f64() => Self::Number,
+            _ => Self::Text,
+        };
+        match (known, own) {
+            (Some(known), own) if known != own => Self::Text,
+            _ => own,
+        }
+    }
 }
 
 /// The columns of every table, by the verdict line's keys: `confidence.process` becomes the column `confidence_process`. A
@@ -85,7 +103,7 @@ pub struct Column {
     kind: CellKind,
 }
 
-/// The columns of a table: the verdict's, then a column of text for each kept key (`all` is one column of JSON).
+/// The columns of a table: the verdict's, then a column for each kept key (`all` is one column of JSON).
 pub(super) fn columns(keep: &[String]) -> Vec<Column> {
     let own = COLUMNS.iter().map(|&(path, kind)| Column {
         name: path.replace('.', "_"),
@@ -96,15 +114,20 @@ pub(super) fn columns(keep: &[String]) -> Vec<Column> {
 }
 
 impl Column {
-    /// A column of text for each key of a row that its line keeps under `input`; `all` is one column of JSON.
+    /// A column for each key of a row that its line keeps under `input`, of the type of its values; `all` is one column of JSON.
     pub fn kept(keep: &[String]) -> impl Iterator<Item = Self> {
         keep.iter().map(|key| {
             let mut keys = vec!["input".to_owned()];
-            keys.extend((key != "all").then(|| key.clone()));
+            let kind = if key == "all" {
+                CellKind::Text
+            } else {
+                keys.push(key.clone());
+                CellKind::OfValues
+            };
             Self {
                 name: keys.join("."),
                 keys,
-                kind: CellKind::Text,
+                kind,
             }
         })
     }
@@ -122,7 +145,9 @@ impl Column {
     fn field(&self) -> Result<Type, ParquetError> {
         let (physical, logical) = match self.kind {
             CellKind::Messages => return messages_field(&self.name),
-            CellKind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+            CellKind::Text | CellKind::OfValues => {
+                (Physical::BYTE_ARRAY, Some(LogicalType::String))
+            }
             CellKind::Boolean => (Physical::BOOLEAN, None),
             CellKind::Integer => (Physical::INT64, None),
             CellKind::Number => (Physical::DOUBLE, None),
@@ -263,8 +288,27 @@ pub(super) fn write_csv(
     table.flush()
 }
 
-/// Writes the lines from `fill` as Parquet, compressed with Snappy, to `temporary` first.
+/// Writes the lines from `fill` as Parquet, compressed with Snappy, to a temporary file of `temporary` first.
 pub(super) fn write_parquet(
+    writer: &mut dyn Write,
+    temporary: &dyn Fn() -> io::Result<File>,
+    columns: &[Column],
+    fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    if columns
+        .iter()
+        .any(|column| column.kind == CellKind::OfValues)
+    {
+        let (columns, mut lines) = with_types(temporary()?, columns, fill)?;
+        return write_typed(writer, temporary()?, &columns, |sink| {
+            io::copy(&mut lines, sink).map(drop)
+        });
+    }
+    write_typed(writer, temporary()?, columns, fill)
+}
+
+/// Writes lines whose columns have known types.
+fn write_typed(
     writer: &mut dyn Write,
     mut temporary: File,
     columns: &[Column],
@@ -301,6 +345,36 @@ pub(super) fn write_parquet(
     temporary.rewind()?;
     io::copy(&mut temporary, writer)?;
     Ok(())
+}
+
+/// The columns with the types of their values, and the lines from `fill`, which have to be read to the end to know them.
+fn with_types(
+    lines: File,
+    columns: &[Column],
+    fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<(Vec<Column>, File)> {
+    let mut columns = columns.to_vec();
+    let mut kinds: Vec<Option<CellKind>> = vec![None; columns.len()];
+    let mut lines = BufWriter::new(lines);
+    fill(&mut JsonLineSink::new(|line: Value| {
+        for (column, kind) in columns.iter().zip(&mut kinds) {
+            if column.kind == CellKind::OfValues
+                && let Some(value) = column.value(&line)
+            {
+                *kind = Some(CellKind::with(*kind, value));
+            }
+        }
+        serde_json::to_writer(&mut lines, &line)?;
+        lines.write_all(b"\n")
+    }))?;
+    for (column, kind) in columns.iter_mut().zip(kinds) {
+        if column.kind == CellKind::OfValues {
+            column.kind = kind.unwrap_or(CellKind::Text);
+        }
+    }
+    let mut lines = lines.into_inner().map_err(io::IntoInnerError::into_error)?;
+    lines.rewind()?;
+    Ok((columns, lines))
 }
 
 fn write_group<W: Write + Send>(

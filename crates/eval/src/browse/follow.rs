@@ -147,7 +147,11 @@ impl Browser {
         // A file may lack a newline at its end; a journal's lines all have one.
         let tail = bytes[whole..].trim_ascii_end();
         let tail_ends = count == 0 && !source.is_journal && tail.ends_with(b"}");
-        if tail_ends && self.parse(&without_nan(tail), &source).is_some_and(|read| read.is_ok()) {
+        if tail_ends
+            && self
+                .parse(&without_nan(tail), &source)
+                .is_some_and(|read| read.is_ok())
+        {
             progress.lines = progress.lines.saturating_add(1);
             lines.push((progress.read, progress.lines, tail));
             progress.read += tail.len() as u64;

@@ -170,7 +170,8 @@ impl Index {
 
 /// The keys and values of a verdict's line, without a journal's checksum; empty if it is not a verdict.
 pub(super) fn verdict(line: &[u8]) -> Map<String, Value> {
-    let mut verdict: Map<String, Value> = serde_json::from_slice(&without_nan(line)).unwrap_or_default();
+    let mut verdict: Map<String, Value> =
+        serde_json::from_slice(&without_nan(line)).unwrap_or_default();
     verdict.shift_remove("check");
     verdict
 }

@@ -64,7 +64,8 @@ impl Source {
                 .map_err(unreadable)?;
         }
         let first = head.trim_ascii_start();
-        let is_lines = first.is_empty() || (first.starts_with(b"{") && !first.starts_with(b"{\n") && !first.starts_with(b"{'"));
+        let is_lines = first.is_empty()
+            || (first.starts_with(b"{") && !first.starts_with(b"{\n") && !first.starts_with(b"{'"));
         let can_grow = is_file && is_lines;
         if !can_grow {
             file = copy(&found)?;

@@ -304,7 +304,10 @@ impl Output<'_> {
             )));
         }
         let columns = own.iter().map(|(name, kind)| Column::new(name, *kind));
-        let kept = self.keep.iter().map(|key| Column::new(key, CellKind::Text));
+        let kept = self
+            .keep
+            .iter()
+            .map(|key| Column::new(key, CellKind::OfValues));
         let columns: Vec<Column> = columns.chain(kept).collect();
         let mut written = Written::default();
         let mut fill = |writer: &mut dyn Write| self.fill(places, wants, row, &mut written, writer);

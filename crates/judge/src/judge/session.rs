@@ -458,6 +458,9 @@ impl Session {
                 let with_advantage = |mut verdict: Verdict| {
                     let position = samples.position(verdict.index);
                     let question = position.map(|place| samples.outline(place).question);
+                    // What its reward is compared with: rows of their own have no group in the input.
+                    let group = question.map(|question| format!("{question:016x}"));
+                    verdict.group = verdict.group.or(group);
                     verdict.advantage = question
                         .zip(verdict.reward)
                         .map(|(question, reward)| groups.advantage(question, reward));

@@ -156,8 +156,11 @@ pub struct Summary {
     pub consensus: Option<ConsensusSummary>,
     /// Questions with several rewards, once the run has ended.
     pub groups: Option<GroupSummary>,
-    /// Tokens of all verdicts.
+    /// Tokens of all verdicts, as their lines say: those of an answer that was known count for each verdict that is read from it.
+    /// So they are the same in a run that goes on, in a complete one that is run again, and of merged shards.
     pub tokens: Usage,
+    /// Of these, the tokens of answers that were known in this run, which were not spent.
+    pub reused_tokens: Usage,
     /// What a million tokens of prompts and of answers cost, if that is known.
     pub price: Option<(f64, f64)>,
     /// Requests of this run that a server was asked again without their form, which it had refused.
@@ -233,10 +236,10 @@ impl Summary {
                 self.disagreeing.push(verdict.id.clone());
             }
         }
+        self.tokens += verdict.usage;
         if verdict.reused {
             self.reused += 1;
-        } else {
-            self.tokens += verdict.usage;
+            self.reused_tokens += verdict.usage;
         }
     }
 
@@ -251,7 +254,7 @@ impl Summary {
         let share = |share: Share| json!({"true": share.count, "known": share.known});
         let (rewarded, sum) = self.rewards;
         json!({
-            "schema": 2,
+            "schema": 3,
             "juror": env!("CARGO_PKG_VERSION"),
             "verdicts": self.verdicts(),
             "by_status": self.by_status,
@@ -299,7 +302,8 @@ impl Summary {
         })
     }
 
-    /// What the tokens of all verdicts cost, where their price is known; of those that a server had in its cache too.
+    /// What the tokens of all verdicts cost, where their price is known; of those that a server had in its cache, and of answers that
+    /// were known, too.
     pub fn cost(&self) -> Option<f64> {
         let (prompt, answer) = self.price?;
         let Usage {
