@@ -1,4 +1,4 @@
-//! JSON with the bare `NaN`, `Infinity` and `-Infinity` that Python's `json.dumps`, DuckDB and others write, and that JSON has not.
+//! JSON with the bare `NaN`, `Infinity` and `-Infinity` that Python, `DuckDB` and others write, and that JSON does not have.
 
 use std::borrow::Cow;
 
