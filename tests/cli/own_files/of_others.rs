@@ -253,7 +253,6 @@ fn a_file_of_another_kind_is_named_by_every_command() {
             &["eval", name, "--labels", "rows.jsonl"],
             &["eval", "v.jsonl", "--labels", name],
             &["view", name, "--port", "0"],
-            &["label", name, "--page", "-o", "labels.jsonl"],
         ] {
             folder.run(command).expect(2, &[name, said, "not read: "]);
         }
