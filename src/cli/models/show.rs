@@ -127,7 +127,7 @@ fn rows_of(
     }
     let (all, active) = (config.parameters(), active_parameters(&config));
     let mut rows = vec![
-        ("family", format!("{:?}", config.architecture)),
+        ("family", format!("{:?}", config.family)),
         (
             "parameters",
             if active == all {

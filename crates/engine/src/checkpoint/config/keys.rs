@@ -50,6 +50,19 @@ impl<'a> Keys<'a> {
         self.value.get(key).filter(|value| !value.is_null())
     }
 
+    /// What messages call the file.
+    pub(in crate::checkpoint) fn path(&self) -> &'a str {
+        self.path
+    }
+
+    /// As [`Self::all_asked_for`], with further keys that have no effect, one a line.
+    pub(in crate::checkpoint) fn all_known(&self, more: &str) -> Result<(), CheckpointError> {
+        self.asked
+            .borrow_mut()
+            .extend(more.lines().map(str::to_owned));
+        self.all_asked_for()
+    }
+
     /// Fails on the first key that was never read and could matter: one that is neither known to have no effect, nor null, false or empty.
     pub(in crate::checkpoint) fn all_asked_for(&self) -> Result<(), CheckpointError> {
         let asked = self.asked.borrow();

@@ -2,8 +2,9 @@
 
 use serde_json::Value;
 
+use super::CheckpointError;
 use super::keys::{Keys, short};
-use super::{Architecture, CheckpointError};
+use crate::checkpoint::families::{Family, Part};
 use crate::checkpoint::weights::Layout;
 
 /// How linear layers are stored.
@@ -21,10 +22,7 @@ pub enum Quantization {
 }
 
 /// Reads `quantization_config`. What is not supported is refused by name; of gpt-oss' MXFP4, which is of its experts, nothing is said here.
-pub(super) fn parse(
-    keys: &Keys,
-    architecture: Architecture,
-) -> Result<Option<Quantization>, CheckpointError> {
+pub(super) fn parse(keys: &Keys, family: &Family) -> Result<Option<Quantization>, CheckpointError> {
     let Some(settings) = keys.get("quantization_config") else {
         return Ok(None);
     };
@@ -40,7 +38,7 @@ pub(super) fn parse(
         }
     };
     match text("quant_method") {
-        Some("mxfp4") if architecture == Architecture::GptOss => Ok(None),
+        Some("mxfp4") if family.has(Part::ExpertsGateUp) => Ok(None),
         Some("fp8") => match settings.get("weight_block_size").filter(|size| !size.is_null()) {
             None => Ok(Some(Quantization::Fp8(None))),
             Some(size) => match block(size) {

@@ -181,13 +181,12 @@ impl Rope {
         }
     }
 
-    /// Reads the keys for heads of `head_dim` numbers, with the family's defaults for the base and for the share of a head that is rotated.
+    /// Reads the keys for heads of `head_dim` numbers, with the family's default for the base.
     pub(super) fn parse(
         keys: &Keys,
         head_dim: usize,
         interleaved: bool,
         default_theta: Option<f64>,
-        default_partial: f64,
     ) -> Result<Self, CheckpointError> {
         let scaling = keys.get("rope_scaling");
         let parameters = keys.get("rope_parameters");
@@ -232,7 +231,7 @@ impl Rope {
         };
         let on_top = keys.get("partial_rotary_factor");
         let partial = match rope.get("partial_rotary_factor").or(on_top) {
-            None => default_partial,
+            None => 1.0,
             share => keys.positive("partial_rotary_factor", share)?,
         };
         // Rounded down, as in transformers.

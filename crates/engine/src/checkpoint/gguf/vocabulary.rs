@@ -10,7 +10,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::metadata::Metadata;
 use crate::checkpoint::CheckpointError;
-use crate::checkpoint::config::Architecture;
+use crate::checkpoint::families::{Ends, Family};
 
 /// Kinds of tokens in `tokenizer.ggml.token_type`.
 const NORMAL: i64 = 1;
@@ -37,10 +37,6 @@ const ENDS: [&str; 6] = [
     "<|endoftext|>",
     "<|end_of_text|>",
 ];
-/// Those of gpt-oss; `<|end|>` only ends one of several messages.
-const GPT_OSS_ENDS: [&str; 3] = ["<|return|>", "<|call|>", "<|endoftext|>"];
-/// Those of GLM, which mark the next speaker.
-const GLM_ENDS: [&str; 2] = ["<|user|>", "<|observation|>"];
 
 /// The pattern of `OpenAI`'s cl100k vocabulary, with digits one by one.
 const SINGLE_DIGITS: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
@@ -162,7 +158,7 @@ impl Vocabulary {
     ///
     /// # Errors
     /// [`CheckpointError::Config`] naming the key.
-    pub(super) fn read(metadata: &Metadata, family: Architecture) -> Result<Self, CheckpointError> {
+    pub(super) fn read(metadata: &Metadata, family: &Family) -> Result<Self, CheckpointError> {
         let tokens = Tokens::read(metadata)?;
         let tokenizer = match metadata.text("tokenizer.ggml.model")? {
             Some("gpt2") => byte_pairs(metadata, &tokens)?,
@@ -192,10 +188,9 @@ impl Vocabulary {
             text_of(key)?;
             eos.extend(metadata.token(&format!("tokenizer.ggml.{key}_token_id"))?);
         }
-        let (ends, more): (&[&str], &[&str]) = match family {
-            Architecture::Glm | Architecture::Glm4 | Architecture::ChatGlm => (&ENDS, &GLM_ENDS),
-            Architecture::GptOss => (&GPT_OSS_ENDS, &[]),
-            _ => (&ENDS, &[]),
+        let (ends, more): (&[&str], &[&str]) = match family.ends {
+            Ends::Also(more) => (&ENDS, more),
+            Ends::Only(ends) => (ends, &[]),
         };
         let by_text = tokens
             .texts

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::computed::Computed;
 use super::{StoredTensor, Weights};
 use crate::checkpoint::adapter::Adapter;
+use crate::checkpoint::families::name_in_text_part;
 use crate::checkpoint::tensors::Names;
 use crate::checkpoint::{CheckpointError, ModelConfig};
 use juror_hub::layout::ADAPTER_WEIGHTS;
@@ -34,21 +35,31 @@ impl Weights {
             path: path.clone(),
             message,
         };
-        let names = Names::new(config.architecture);
-        let (table, head) = (names.embedding, format!("{}.weight", names.head));
+        let Names {
+            embedding: table,
+            head,
+            ..
+        } = Names::new(config.family);
         let tied = config.tie_embeddings && !self.head_differs(config)?;
         let mut left = Vec::new();
         let mut whole = Vec::new();
-        let mut layers: BTreeMap<(String, bool), [Option<StoredTensor>; 2]> = BTreeMap::new();
+        // By name here, and by name in the adapter, which is what its patterns are about.
+        let mut layers: BTreeMap<(String, String, bool), [Option<StoredTensor>; 2]> =
+            BTreeMap::new();
         for (key, tensor) in self.read_header(adapter.source(), ADAPTER_WEIGHTS)? {
-            let Some(name) = key.strip_prefix(PREFIX) else {
+            let name = key.strip_prefix(PREFIX).map(|name| match config.text_part {
+                true => name_in_text_part(name),
+                false => Some(name.to_owned()),
+            });
+            let Some(Some(name)) = name else {
                 left.push(key);
                 continue;
             };
             let factor = FACTORS.iter().find_map(|(endings, transposed)| {
                 let place = endings.iter().position(|ending| name.ends_with(ending))?;
                 let layer = name.strip_suffix(endings[place])?;
-                Some(((layer.to_owned(), *transposed), place))
+                let named = key.strip_prefix(PREFIX)?.strip_suffix(endings[place])?;
+                Some(((layer.to_owned(), named.to_owned(), *transposed), place))
             });
             match factor {
                 Some((layer, place)) => layers.entry(layer).or_default()[place] = Some(tensor),
@@ -71,7 +82,7 @@ impl Weights {
                 self.tensors.entry(head.clone()).or_insert(before);
             }
         }
-        for ((layer, transposed), parts) in layers {
+        for ((layer, named, transposed), parts) in layers {
             let name = format!("{layer}.weight");
             let ([Some(second), Some(first)], Some(base)) = (parts, self.tensors.get(&name)) else {
                 left.push(layer);
@@ -101,7 +112,7 @@ impl Weights {
                     base.shape
                 )));
             }
-            let (scale, described) = adapter.scale(&layer);
+            let (scale, described) = adapter.scale(&named);
             if described.total_cmp(&(rank as f64)).is_ne() {
                 return Err(fail(format!(
                     "{layer} has rank {rank}, and its description (r, rank_pattern) says {described}"
