@@ -148,17 +148,29 @@ fn models_that_write_no_text_are_named() {
         ("Qwen3Model", ["an embedding model", "take a chat model"]),
         (
             "DeepseekVLForConditionalGeneration",
-            ["DeepSeek, which will not be supported", "a judge of like size that loads is Qwen/Qwen3-"],
+            [
+                "DeepSeek, which will not be supported",
+                "a judge of like size that loads is Qwen/Qwen3-",
+            ],
         ),
         (
             "PaliVisionForConditionalGeneration",
-            ["a vision model", "a judge of like size that loads is Qwen/Qwen3-"],
+            [
+                "a vision model",
+                "a judge of like size that loads is Qwen/Qwen3-",
+            ],
         ),
         (
             "Qwen3_5ForConditionalGeneration",
-            ["Qwen3.5 (also Qwen3.6 and Qwen3.8), which is not supported yet", "a judge of like size that loads is Qwen/Qwen3-"],
+            [
+                "Qwen3.5 (also Qwen3.6 and Qwen3.8), which is not supported yet",
+                "a judge of like size that loads is Qwen/Qwen3-",
+            ],
         ),
-        ("UnheardOfForCausalLM", ["is not supported", "Qwen3ForCausalLM"]),
+        (
+            "UnheardOfForCausalLM",
+            ["is not supported", "Qwen3ForCausalLM"],
+        ),
     ] {
         let folder = prepared();
         let mut config: Value = serde_json::from_str(&folder.read("model/config.json")).unwrap();

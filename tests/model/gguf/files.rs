@@ -235,7 +235,10 @@ fn what_is_not_followed_is_named() {
         ),
         (
             |file| file.set("general.architecture", Value::Text("qwen2vl".into())),
-            &["qwen2vl is a vision model", "a judge of like size that loads is Qwen/Qwen3-0.6B"],
+            &[
+                "qwen2vl is a vision model",
+                "a judge of like size that loads is Qwen/Qwen3-0.6B",
+            ],
         ),
         (
             |file| file.tensors.clear(),

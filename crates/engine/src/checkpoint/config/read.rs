@@ -44,7 +44,6 @@ impl Setting {
             Self::Flag(flag) => flag.into(),
             Self::Size(size) => size.into(),
             Self::Number(number) => number.into(),
-            Self::Text(text) => text.into(),
         }
     }
 }

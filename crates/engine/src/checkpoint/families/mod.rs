@@ -99,7 +99,6 @@ pub(crate) enum Setting {
     Flag(bool),
     Size(usize),
     Number(f64),
-    Text(&'static str),
 }
 
 /// Which layers have a window over the last keys.

@@ -228,7 +228,7 @@ pub(super) fn config(
         (_, None) => {}
     }
     if let Some(experts) = experts {
-        for key in experts.count {
+        for key in experts.count.iter().take(1) {
             set(key, size("expert_count")?.into());
         }
         set("num_experts_per_tok", size("expert_used_count")?.into());
