@@ -513,3 +513,38 @@ fn what_models_show_says_of_thinking_is_what_happens() {
         }
     }
 }
+
+/// What tuning a base model leaves: every file names the end of its texts, and the model was taught to end turns as its template does.
+#[test]
+fn a_judge_tuned_from_a_base_model_stops_where_its_template_ends_a_turn() {
+    let folder = model(CHATML, &[]);
+    let plain = judge(&folder, &["-o", "plain.jsonl"]);
+    for file in ["config.json", "generation_config.json"] {
+        let path = folder.path("model").join(file);
+        let mut value: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+        assert_eq!(value["eos_token_id"], 2002);
+        value["eos_token_id"] = json!(2000);
+        fs::write(&path, value.to_string()).unwrap();
+    }
+    let config = json!({"eos_token": "<|endoftext|>", "chat_template": CHATML}).to_string();
+    folder.write("model/tokenizer_config.json", config);
+    let shown = folder.run(&["models", "show", "model"]);
+    shown.expect(0, &[]);
+    let ends =
+        "ends with  <|im_end|> (ends a turn in the chat template), <|endoftext|> (eos_token_id)";
+    assert!(shown.stdout.contains(ends), "{}", shown.stdout);
+    let tuned = judge(&folder, &["-o", "tuned.jsonl"]);
+    for key in [
+        "status",
+        "outcome",
+        "completion",
+        "completion_tokens",
+        "usage",
+    ] {
+        assert_eq!(tuned[key], plain[key], "{key}");
+    }
+    assert_eq!(tuned["status"], "ok");
+    // Text without a template ends there too, by the token's text.
+    let free = judge(&folder, &["-o", "free.jsonl", "--free"]);
+    assert_eq!(free["status"], "ok");
+}

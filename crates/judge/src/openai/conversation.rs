@@ -124,7 +124,7 @@ impl ChatModel {
             })?;
         let mut model = Self {
             name,
-            eos: text.eos(chat.as_ref()).into(),
+            eos: text.ends(chat.as_ref()).iter().map(|end| end.id).collect(),
             config: text.config,
             generation: text.generation,
             notes: text.notes,

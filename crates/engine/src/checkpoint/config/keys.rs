@@ -68,18 +68,11 @@ impl<'a> Keys<'a> {
         let asked = self.asked.borrow();
         let keys = self.value.as_object().into_iter().flatten();
         let mut unknown = keys.filter(|(key, value)| {
-            let nothing = match value {
-                Value::Null | Value::Bool(false) => true,
-                Value::Array(list) => list.is_empty(),
-                Value::Object(map) => map.is_empty(),
-                Value::String(text) => text.is_empty(),
-                _ => false,
-            };
             let harmless = WITHOUT_EFFECT.lines().any(|known| known == *key)
                 || WITHOUT_EFFECT_BEGIN
                     .iter()
                     .any(|begin| key.starts_with(begin));
-            !(nothing || harmless || asked.contains(*key))
+            !(is_nothing(value) || harmless || asked.contains(*key))
         });
         if let Some((key, value)) = unknown.next() {
             return self.fail(format!(
@@ -165,6 +158,17 @@ impl<'a> Keys<'a> {
                 short(value.unwrap_or(&Value::Null))
             )),
         }
+    }
+}
+
+/// Whether a value is null, false or empty: what a key may have that is not used.
+pub(in crate::checkpoint) fn is_nothing(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => true,
+        Value::Array(list) => list.is_empty(),
+        Value::Object(map) => map.is_empty(),
+        Value::String(text) => text.is_empty(),
+        _ => false,
     }
 }
 

@@ -13,10 +13,11 @@ mod tests;
 
 use serde_json::Value;
 
-pub use self::quantization::Quantization;
+pub(crate) use self::quantization::Zeros;
+pub use self::quantization::{Fp8Scales, IntegerForm, Quantization};
 pub use self::rope::{Rope, RopeScaling};
 
-pub(super) use self::keys::{Keys, short};
+pub(super) use self::keys::{Keys, is_nothing, short};
 use super::ModelSource;
 use super::families::{Family, Part};
 use super::tensors::MAX_TENSORS;

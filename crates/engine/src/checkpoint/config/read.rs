@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::keys::{Keys, short};
+use super::keys::{Keys, is_nothing, short};
 use super::{Activation, Biases, Experts, ModelConfig, Rope, quantization};
 use crate::checkpoint::families::{
     Bias, FAMILIES, Family, Part, Setting, WRAPPERS, Windows, Wrapper,
@@ -198,10 +198,12 @@ fn model(keys: &Keys, family: &'static Family) -> Result<ModelConfig, Checkpoint
     };
     let kv_heads = match keys.optional_size("num_key_value_heads")? {
         Some(kv_heads) => kv_heads,
-        None if family.own_keys => heads,
+        // transformers reads null so too.
+        None if family.own_keys || !keys.lacks("num_key_value_heads") => heads,
         None => return keys.fail("no num_key_value_heads"),
     };
-    if family.must_stretch && keys.lacks("rope_scaling") && keys.lacks("rope_parameters") {
+    let stretches = |key| keys.get(key).is_some_and(|value| !is_nothing(value));
+    if family.must_stretch && !stretches("rope_scaling") && !stretches("rope_parameters") {
         return keys.fail("no rope_scaling");
     }
     let mut rope = Rope::parse(keys, head_dim, family.rotates_neighbours, family.theta)?;

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::keys::{Keys, short};
+use super::keys::{Keys, is_nothing, short};
 use crate::checkpoint::CheckpointError;
 
 /// The rotary embedding of queries and keys (<https://arxiv.org/abs/2104.09864>).
@@ -188,8 +188,9 @@ impl Rope {
         interleaved: bool,
         default_theta: Option<f64>,
     ) -> Result<Self, CheckpointError> {
-        let scaling = keys.get("rope_scaling");
-        let parameters = keys.get("rope_parameters");
+        // An empty one says nothing, as in transformers.
+        let given = |key| keys.get(key).filter(|value| !is_nothing(value));
+        let (scaling, parameters) = (given("rope_scaling"), given("rope_parameters"));
         let rope = match (scaling, parameters) {
             (Some(scaling), Some(parameters)) if scaling != parameters => {
                 return keys.fail("both rope_scaling and rope_parameters are given, and differ");

@@ -125,15 +125,6 @@ pub(crate) struct ExpertKeys {
     pub(crate) normalise: Option<&'static str>,
 }
 
-/// The tokens that end a generation, by their texts, in GGUF files, which name one of them, two at best.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Ends {
-    /// Those that are usual, and these.
-    Also(&'static [&'static str]),
-    /// These alone.
-    Only(&'static [&'static str]),
-}
-
 /// A family's row.
 pub struct Family {
     /// What `juror models show` calls it.
@@ -175,7 +166,6 @@ pub struct Family {
     pub(crate) experts: Option<ExpertKeys>,
     /// Whether gate and up are clamped (gpt-oss), not `SwiGLU`.
     pub(crate) clamps: bool,
-    pub(crate) ends: Ends,
     /// Keys of config.json that its GGUF files have no keys for.
     pub(crate) gguf_lacks: &'static [(&'static str, Setting)],
     /// The same of `rope_scaling`.

@@ -1,6 +1,6 @@
 //! The table of families.
 
-use super::{Bias, Ends, ExpertKeys, Family, Part, Setting, TensorName, Windows, Wrapper};
+use super::{Bias, ExpertKeys, Family, Part, Setting, TensorName, Windows, Wrapper};
 
 use Part::{
     AttentionNorm, AttentionOutput, AttentionResultNorm, Down, Embedding, ExpertDown, ExpertGate,
@@ -64,7 +64,6 @@ const PLAIN: Family = Family {
     windows: Windows::Never,
     experts: None,
     clamps: false,
-    ends: Ends::Also(&[]),
     gguf_lacks: &[],
     gguf_rope: &[],
     gguf_pairs: false,
@@ -300,8 +299,6 @@ pub(crate) const FAMILIES: &[Family] = &[
             normalise: None,
         }),
         clamps: true,
-        // `<|end|>` only ends one of several messages.
-        ends: Ends::Only(&["<|return|>", "<|call|>", "<|endoftext|>"]),
         gguf_rope: &[("truncate", Flag(false))],
         gguf_gating: 3,
         ..PLAIN
@@ -314,8 +311,6 @@ const GLM: Family = Family {
     theta: Some(10_000.0),
     rotates_neighbours: true,
     qkv_bias: Bias::Key("attention_bias"),
-    // They mark the next speaker.
-    ends: Ends::Also(&["<|user|>", "<|observation|>"]),
     ..PLAIN
 };
 

@@ -92,7 +92,7 @@ impl Gguf {
         let factors = factors(&parts, &places)?;
         let family = config::family(&metadata, &tensors)?;
         let head_dim = config::head_dim(&metadata)?;
-        let vocabulary = Vocabulary::read(&metadata, family)?;
+        let vocabulary = Vocabulary::read(&metadata)?;
         let config = config::config(family, &metadata, &tensors, &factors, &vocabulary.eos)?;
         let experts = experts(family, &metadata, &config, &tensors)?;
         let tensors = places

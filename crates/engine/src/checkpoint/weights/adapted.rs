@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use candle_core::Tensor;
+
 use super::computed::Computed;
 use super::{StoredTensor, Weights};
 use crate::checkpoint::adapter::Adapter;
@@ -19,12 +21,15 @@ const FACTORS: [([&str; 2], bool); 2] = [
     ([".lora_embedding_B", ".lora_embedding_A"], true),
 ];
 
+/// The two matrices of each layer, by its name here, its name in the adapter, and whether their product is transposed.
+type Layers = BTreeMap<(String, String, bool), [Option<StoredTensor>; 2]>;
+
 impl Weights {
     /// Adds an adapter. Tensors that it holds whole, such as those of `modules_to_save`, take the place of the base model's.
     ///
     /// # Errors
     /// [`CheckpointError::Weights`] naming tensors that cannot be merged, since the base model has none of that name, or of
-    /// that shape.
+    /// that shape, and those of `modules_to_save` that it lacks, or if it changes nothing.
     pub(super) fn adapt(
         &mut self,
         adapter: &Adapter,
@@ -44,8 +49,7 @@ impl Weights {
         let mut left = Vec::new();
         let mut whole = Vec::new();
         // By name here, and by name in the adapter, which is what its patterns are about.
-        let mut layers: BTreeMap<(String, String, bool), [Option<StoredTensor>; 2]> =
-            BTreeMap::new();
+        let mut layers = Layers::new();
         for (key, tensor) in self.read_header(adapter.source(), ADAPTER_WEIGHTS)? {
             let name = key.strip_prefix(PREFIX).map(|name| match config.text_part {
                 true => name_in_text_part(name),
@@ -65,6 +69,24 @@ impl Weights {
                 Some((layer, place)) => layers.entry(layer).or_default()[place] = Some(tensor),
                 None => whole.push((name.replace(".base_layer.", "."), tensor)),
             }
+        }
+        if layers.is_empty() && whole.is_empty() && left.is_empty() {
+            return Err(fail(
+                "it holds no tensors, so it changes nothing of the base model".into(),
+            ));
+        }
+        let trained_head = tied.then_some(head.as_str());
+        let mut saved = self.tensors.keys().map(String::as_str).chain(trained_head);
+        let is_there = |name: &&str| whole.iter().any(|(own, _)| own == name);
+        if let Some(name) = saved.find(|name| adapter.saves(name) && !is_there(name)) {
+            return Err(fail(format!(
+                "missing: {PREFIX}{name}, of the modules that were trained whole (modules_to_save)"
+            )));
+        }
+        if !self.changed_by(&layers, &whole)? {
+            return Err(fail(
+                "it changes nothing of the base model: the products in it are zero, as before training".into(),
+            ));
         }
         for (name, tensor) in whole {
             let is_head = tied && name == head;
@@ -144,5 +166,35 @@ impl Weights {
             "not merged, since the base model has no such layer, or one of another shape: {}{more}",
             left.join(", ")
         )))
+    }
+
+    /// Whether an adapter's products, or its whole tensors, make other weights.
+    fn changed_by(
+        &self,
+        layers: &Layers,
+        whole: &[(String, StoredTensor)],
+    ) -> Result<bool, CheckpointError> {
+        for ((layer, ..), parts) in layers {
+            let mut zero = false;
+            for part in parts.iter().flatten() {
+                let numbers = self.numbers(layer, part)?.flatten_all()?.to_vec1::<f32>()?;
+                zero |= numbers.iter().all(|number| *number == 0.0);
+            }
+            if !zero {
+                return Ok(true);
+            }
+        }
+        for (name, tensor) in whole {
+            let base = self.tensors.get(name);
+            let Some(base) = base.filter(|base| base.shape == tensor.shape) else {
+                return Ok(true);
+            };
+            let [one, other] = [base, tensor].map(|tensor| self.numbers(name, tensor));
+            let numbers = |tensor: Tensor| tensor.flatten_all()?.to_vec1::<f32>();
+            if numbers(one?)? != numbers(other?)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 }
