@@ -239,7 +239,14 @@ impl JudgeText {
         };
         let tokenizer_config =
             optional(source, "tokenizer_config.json")?.unwrap_or_else(|| "{}".into());
-        let chat = ChatTemplate::new(&tokenizer_config, separate)?;
+        // A template of the program is not tried first.
+        let own = !protocol.chat() || matches!(source, ModelSource::Embedded(_));
+        let read = if own {
+            ChatTemplate::new
+        } else {
+            ChatTemplate::of_model
+        };
+        let chat = read(&tokenizer_config, separate)?;
         if let Some(moment) = settings.moment {
             chat.clock().set(moment);
         }

@@ -112,7 +112,7 @@ impl ChatModel {
         let text = ModelText::load(source)?;
         let separate = optional(source, "chat_template.jinja")?;
         let settings = optional(source, "tokenizer_config.json")?.unwrap_or_else(|| "{}".into());
-        let chat = match ChatTemplate::new(&settings, separate) {
+        let chat = match ChatTemplate::of_model(&settings, separate) {
             Ok(chat) => Some(chat),
             Err(_) if !settings.contains("chat_template") => None,
             Err(error) => return Err(error),

@@ -17,7 +17,7 @@ pub enum Quantization {
 }
 
 impl Quantization {
-    /// FP8 with a scale for each block of 128 outputs and inputs, as DeepSeek and Qwen publish it.
+    /// FP8 with a scale for each block of 128 outputs and inputs, as `DeepSeek` and Qwen publish it.
     pub const FP8_BLOCKS: Self = Self::Fp8(Fp8Scales::Blocks([128, 128]));
     /// AWQ in groups of 128 inputs.
     pub const AWQ: Self = Self::Integers(IntegerForm {
