@@ -113,6 +113,9 @@ def render(template, messages, options):
         return {"variables": variables, "rendered": rendered[0]}
     except jinja2.exceptions.TemplateError as error:
         return {"variables": variables, "error": str(error)}
+    except RecursionError:
+        # What Python cannot follow to its end is no text; the message would be about Python's stack.
+        return {"variables": variables, "error": "nested too deeply"}
     except (TypeError, AttributeError, ValueError) as error:
         return {"variables": variables, "error": str(error)}
 

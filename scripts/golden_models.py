@@ -69,6 +69,25 @@ CHECKPOINTS = {
                       torch.bfloat16, dict(mxfp4=True)),
 }  # fmt: skip
 
+VISION_QWEN = dict(depth=1, hidden_size=16, intermediate_size=16, num_heads=2, out_hidden_size=32, patch_size=4)
+MROPE = {**DEFAULT_ROPE, "mrope_section": [2, 1, 1]}
+
+# Models with a tower for images, of which the text part is compared.
+# name -> (class, configuration of the tower, of the text part, of both, options)
+WITH_TOWERS = {
+    # transformers writes the names that such files have on the hub: `language_model.model.` and `language_model.lm_head.`.
+    "mistral3": ("Mistral3", dict(model_type="pixtral", hidden_size=16, intermediate_size=16, num_hidden_layers=1,
+                 num_attention_heads=2, head_dim=8, image_size=16, patch_size=4),
+                 dict(model_type="mistral", head_dim=16, sliding_window=7, rope_parameters=DEFAULT_ROPE), {}, {}),
+    # Sizes of the text part beside those of the tower, as on the hub, and names without `language_model.`.
+    "qwen2.5-vl": ("Qwen2_5_VL", dict(**VISION_QWEN, fullatt_block_indexes=[0]),
+                   dict(rope_parameters=MROPE, use_sliding_window=False), {}, dict(flat=True)),
+    "qwen3-vl": ("Qwen3VL", dict(**VISION_QWEN, num_position_embeddings=16, deepstack_visual_indexes=[0]),
+                 dict(head_dim=8, rope_parameters={**MROPE, "mrope_interleaved": True}), dict(tie_word_embeddings=True), {}),
+    "glm4v": ("Glm4v", dict(**VISION_QWEN, image_size=16),
+              dict(rope_parameters={**MROPE, "partial_rotary_factor": 0.5, "mrope_section": [1, 1]}), {}, {}),
+}  # fmt: skip
+
 E2M1 = torch.tensor([0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, -0.0, -0.5, -1.0, -1.5, -2.0, -3.0, -4.0, -6.0])
 """The sixteen numbers of MXFP4 (https://www.opencompute.org/documents/ocp-microscaling-formats-mx-v1-0-spec-final-pdf)."""
 
@@ -184,11 +203,60 @@ def make(name: str, seed: int) -> None:
     print(f"{name}: {size:,} bytes, logits from {logits.min():.2f} to {logits.max():.2f}")
 
 
+def as_published(folder: Path, tensors: dict, options: dict) -> None:
+    """Gives a checkpoint that transformers 5 has saved the form that such models have on the hub."""
+    config = json.loads((folder / "config.json").read_text())
+    if options.get("flat"):
+        text = config.pop("text_config")
+        rope = text.pop("rope_parameters")
+        config = {**text, **config, "rope_theta": rope["rope_theta"]}
+        config["rope_scaling"] = {"type": "mrope", "mrope_section": rope["mrope_section"]}
+        for name in list(tensors):
+            tensors[name.replace("model.language_model.", "model.").replace("model.visual.", "visual.")] = tensors.pop(name)
+    (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
+    save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
+
+
+def make_with_towers(name: str, seed: int) -> None:
+    """The whole model is saved; the logits are those that its text part gives for text alone."""
+    family, vision, text, both, options = WITH_TOWERS[name]
+    folder = OUT / name
+    shutil.rmtree(folder, ignore_errors=True)
+    sizes = {key: value for key, value in SIZES.items() if key != "tie_word_embeddings"}
+    config = getattr(transformers, f"{family}Config")(
+        vision_config=vision, text_config={**sizes, **text}, **{"tie_word_embeddings": False, **both}
+    )
+    kind = getattr(transformers, f"{family}ForConditionalGeneration")
+    torch.manual_seed(seed)
+    model = kind(config)
+    fill(model)
+    model.to(torch.bfloat16).save_pretrained(folder)
+    (folder / "generation_config.json").unlink(missing_ok=True)
+    model = kind.from_pretrained(folder, dtype=torch.float32, attn_implementation="eager").eval()
+    as_published(folder, load_file(folder / "model.safetensors"), options)
+    # What transformers reads from that form is the same.
+    again = kind.from_pretrained(folder, dtype=torch.float32, attn_implementation="eager").eval()
+    golden = {}
+    for i, length in enumerate([3, 60]):
+        tokens = torch.randint(0, config.get_text_config().vocab_size, (1, length))
+        with torch.no_grad():
+            logits, same = model(tokens).logits[0].float(), again(tokens).logits[0].float()
+        assert torch.equal(logits, same), name
+        golden[f"tokens.{i}"] = tokens[0].to(torch.int64)
+        golden[f"logits.{i}"] = logits.contiguous()
+    save_file(golden, folder / "golden.safetensors")
+    size = sum(f.stat().st_size for f in folder.iterdir())
+    print(f"{name}: {size:,} bytes, logits from {logits.min():.2f} to {logits.max():.2f}")
+
+
 def main() -> None:
-    wanted = sys.argv[1:] or list(CHECKPOINTS)
+    wanted = sys.argv[1:] or [*CHECKPOINTS, *WITH_TOWERS]
     for seed, name in enumerate(CHECKPOINTS):
         if name in wanted:
             make(name, seed)
+    for seed, name in enumerate(WITH_TOWERS, 1000):
+        if name in wanted:
+            make_with_towers(name, seed)
     if "glm" in wanted:
         shutil.rmtree(OUT / "chatglm", ignore_errors=True)
         as_chatglm(OUT / "glm", OUT / "chatglm")

@@ -12,6 +12,9 @@ mod verify;
 
 use std::process::ExitCode;
 
+use juror_engine::text::chat_template::probe;
+
 fn main() -> ExitCode {
-    cli::main()
+    // The program starts itself to try a model's chat template.
+    probe::child().unwrap_or_else(cli::main)
 }

@@ -1,7 +1,9 @@
 //! What `juror` makes of a model's chat template and thinking, from the command line to the verdict.
 
 use std::fs;
+use std::io::Write;
 use std::path::Path;
+use std::process::Stdio;
 
 use crate::common::{Folder, row};
 use serde_json::{Value, json};
@@ -511,5 +513,73 @@ fn what_models_show_says_of_thinking_is_what_happens() {
                     .expect(2, &["--thinking changes nothing"]);
             }
         }
+    }
+}
+
+/// What tuning a base model leaves: every file names the end of its texts, and the model was taught to end turns as its template does.
+#[test]
+fn a_judge_tuned_from_a_base_model_stops_where_its_template_ends_a_turn() {
+    let folder = model(CHATML, &[]);
+    let plain = judge(&folder, &[]);
+    for file in ["config.json", "generation_config.json"] {
+        let path = folder.path("model").join(file);
+        let mut value: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+        assert_eq!(value["eos_token_id"], 2002);
+        value["eos_token_id"] = json!(2000);
+        fs::write(&path, value.to_string()).unwrap();
+    }
+    let config = json!({"eos_token": "<|endoftext|>", "chat_template": CHATML}).to_string();
+    folder.write("model/tokenizer_config.json", config);
+    let shown = folder.run(&["models", "show", "model"]);
+    shown.expect(0, &[]);
+    let ends =
+        "ends with  <|im_end|> (ends a turn in the chat template), <|endoftext|> (eos_token_id)";
+    assert!(shown.stdout.contains(ends), "{}", shown.stdout);
+    let tuned = judge(&folder, &[]);
+    for key in [
+        "status",
+        "outcome",
+        "completion",
+        "completion_tokens",
+        "usage",
+    ] {
+        assert_eq!(tuned[key], plain[key], "{key}");
+    }
+    assert_eq!(tuned["status"], "ok");
+    // Text without a template ends there too, by the token's text.
+    let free = judge(&folder, &["--free"]);
+    assert_eq!(free["status"], "ok");
+}
+
+/// A model's template is tried in a child of the program, within limits that it sets itself, before it is rendered here.
+#[test]
+fn a_template_that_takes_too_much_is_refused() {
+    let loops =
+        "{% for i in range(100000) %}{% for j in range(100) %}{{ j }}{% endfor %}{% endfor %}";
+    let folder = model(&format!("{loops}{CHATML}"), &[]);
+    for command in [
+        &["models", "show", "model"][..],
+        &["judge", "in.jsonl", "--model", "model", "-o", "out.jsonl"],
+        &["prompts", "render", "in.jsonl", "--model", "model"],
+    ] {
+        folder
+            .run(command)
+            .expect(2, &["chat template", "more work or memory"]);
+    }
+    // The child itself: it says nothing, and its status is whether it came to its end.
+    for (limits, ends) in [
+        (&["3", "4294967296"][..], true),
+        #[cfg(target_os = "linux")]
+        (&["3", "1000000"], false),
+        (&[], false),
+    ] {
+        let mut child = folder.juror(&[&["--render-chat-template"], limits].concat());
+        let child = child.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+        let mut child = child.unwrap();
+        // One that reads nothing has ended already.
+        let _ = child.stdin.take().unwrap().write_all(CHATML.as_bytes());
+        let ended = child.wait_with_output().unwrap();
+        assert_eq!(ended.status.success(), ends, "{limits:?}");
+        assert!(ended.stdout.is_empty());
     }
 }

@@ -147,14 +147,30 @@ fn models_that_write_no_text_are_named() {
         ),
         ("Qwen3Model", ["an embedding model", "take a chat model"]),
         (
-            "Qwen2_5_VLForConditionalGeneration",
-            ["a vision model", "take the text model"],
+            "DeepseekVLForConditionalGeneration",
+            [
+                "DeepSeek, which will not be supported",
+                "a judge of like size that loads is Qwen/Qwen3-",
+            ],
         ),
         (
-            "LlavaForConditionalGeneration",
-            ["a vision model", "take the text model"],
+            "PaliVisionForConditionalGeneration",
+            [
+                "a vision model",
+                "a judge of like size that loads is Qwen/Qwen3-",
+            ],
         ),
-        ("MambaForCausalLM", ["is not supported", "Qwen3ForCausalLM"]),
+        (
+            "Qwen3_5ForConditionalGeneration",
+            [
+                "Qwen3.5 (also Qwen3.6 and Qwen3.8), which is not supported yet",
+                "a judge of like size that loads is Qwen/Qwen3-",
+            ],
+        ),
+        (
+            "UnheardOfForCausalLM",
+            ["is not supported", "Qwen3ForCausalLM"],
+        ),
     ] {
         let folder = prepared();
         let mut config: Value = serde_json::from_str(&folder.read("model/config.json")).unwrap();

@@ -270,6 +270,72 @@ fn tensors_that_are_not_merged_are_named() {
 }
 
 #[test]
+fn adapters_that_lack_what_was_trained_or_change_nothing_are_refused() {
+    let same = |_: &mut Value| {};
+    refused(
+        "llama",
+        same,
+        HashMap::clear,
+        &["holds no tensors", "changes nothing"],
+    );
+    let untrained = |tensors: &mut HashMap<String, Tensor>| {
+        for (_, tensor) in tensors
+            .iter_mut()
+            .filter(|(name, _)| name.contains("lora_B"))
+        {
+            *tensor = tensor.zeros_like().unwrap();
+        }
+    };
+    refused("llama", same, untrained, &["changes nothing", "zero"]);
+    // One product that is not zero is enough.
+    let one = changed("llama", same, |tensors| {
+        let name = "base_model.model.model.layers.1.self_attn.q_proj.lora_B.weight";
+        let kept = tensors[name].clone();
+        untrained(tensors);
+        tensors.insert(name.into(), kept);
+    });
+    let source = juror_judge::catalog::resolve(one.path().to_str().unwrap()).unwrap();
+    Weights::open(&source).unwrap();
+    // A module that was trained whole changes the model even where every product is zero; not if it is the base model's.
+    let head = "base_model.model.lm_head.weight";
+    let base = juror_judge::catalog::resolve("tests/data/checkpoints/qwen3-untied").unwrap();
+    let base = Weights::open(&base)
+        .unwrap()
+        .get("lm_head.weight", &Device::Cpu, DType::F32)
+        .unwrap();
+    let whole = changed("qwen3", same, untrained);
+    let source = juror_judge::catalog::resolve(whole.path().to_str().unwrap()).unwrap();
+    Weights::open(&source).unwrap();
+    let as_before = |tensors: &mut HashMap<String, Tensor>| {
+        untrained(tensors);
+        tensors.insert(head.into(), base);
+    };
+    refused("qwen3", same, as_before, &["changes nothing"]);
+    // peft fails on these too.
+    for (name, tensor) in [
+        ("qwen3", head),
+        ("qwen2-head", head),
+        ("qwen3-table", "base_model.model.model.embed_tokens.weight"),
+        (
+            "norms",
+            "base_model.model.model.layers.1.input_layernorm.weight",
+        ),
+    ] {
+        let drop = |tensors: &mut HashMap<String, Tensor>| {
+            tensors.remove(tensor).expect("it is there");
+        };
+        refused(name, same, drop, &["missing", tensor, "modules_to_save"]);
+    }
+    // A module that the base model does not have is none to save, as for peft.
+    let other = |config: &mut Value| config["modules_to_save"] = json!(["score"]);
+    let other = changed("llama", other, as_it_is);
+    let source = juror_judge::catalog::resolve(other.path().to_str().unwrap()).unwrap();
+    Weights::open(&source).unwrap();
+    let no_list = |config: &mut Value| config["modules_to_save"] = json!("lm_head");
+    refused("llama", no_list, as_it_is, &["modules_to_save"]);
+}
+
+#[test]
 fn gguf_files_take_no_adapter() {
     let model = TempDir::new().unwrap();
     for file in ["config.json", "model.safetensors"] {

@@ -1,11 +1,13 @@
 //! Checkpoints that are damaged, foreign or hostile: each is refused with a message that names what is wrong.
 
+use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use candle_core::Device;
-use juror_engine::checkpoint::{ModelConfig, Weights};
+use candle_core::{DType, Device, Tensor};
+use juror_engine::checkpoint::{ModelConfig, ModelSource, Weights};
 use juror_engine::model::{Decoder, DeviceChoice, ModelError, Precision};
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 fn checkpoint(name: &str) -> TempDir {
@@ -179,6 +181,62 @@ fn damaged_and_hostile_shard_indices() {
     let folder = checkpoint("qwen3-untied");
     fs::remove_file(folder.path().join(shard)).unwrap();
     has(&load(folder.path()).err().unwrap().to_string(), &[shard]);
+}
+
+/// Another file may hold tensors that others replace: the index says which are the model's.
+#[test]
+fn the_index_decides_between_shards_that_hold_the_same_tensor() {
+    let name = "model.layers.0.self_attn.q_proj.weight";
+    for (overlay, chosen) in [
+        ("a-overlay.safetensors", true),
+        ("z-overlay.safetensors", true),
+        ("z-overlay.safetensors", false),
+    ] {
+        let folder = checkpoint("qwen3-untied");
+        let path = folder.path().join("model.safetensors.index.json");
+        let mut index: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+        let shard = index["weight_map"][name].as_str().unwrap().to_owned();
+        let before =
+            candle_core::safetensors::load(folder.path().join(&shard), &Device::Cpu).unwrap();
+        let zeros = before[name].zeros_like().unwrap();
+        let only = Tensor::zeros(1, DType::F32, &Device::Cpu).unwrap();
+        let tensors = HashMap::from([
+            (name, zeros),
+            ("model.norm.weight", before[name].clone()),
+            ("overlay.only", only),
+        ]);
+        candle_core::safetensors::save(&tensors, folder.path().join(overlay)).unwrap();
+        // Each file that the index names is opened.
+        index["weight_map"]["overlay.only"] = json!(overlay);
+        if chosen {
+            index["weight_map"][name] = json!(overlay);
+        }
+        fs::write(&path, index.to_string()).unwrap();
+        let weights = Weights::open(&ModelSource::Folder(folder.path().into())).unwrap();
+        let read = weights.get(name, &Device::Cpu, DType::F32).unwrap();
+        let sum = read
+            .abs()
+            .unwrap()
+            .sum_all()
+            .unwrap()
+            .to_scalar::<f32>()
+            .unwrap();
+        assert_eq!(sum == 0.0, chosen, "{overlay}");
+        assert_eq!(
+            weights
+                .get("model.norm.weight", &Device::Cpu, DType::F32)
+                .unwrap()
+                .rank(),
+            1
+        );
+        // Without a word of the index nothing decides.
+        index["weight_map"].as_object_mut().unwrap().remove(name);
+        fs::write(&path, index.to_string()).unwrap();
+        has(
+            &load(folder.path()).err().unwrap().to_string(),
+            &[name, "another shard"],
+        );
+    }
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! Checkpoints that store linear layers in few bits (GPTQ, AWQ, compressed-tensors, FP8), made by `scripts/golden_quantised.py`:
 //! logits of the numbers that they stand for, the types that these are held in, and what is refused.
 
+use std::collections::BTreeMap;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use candle_core::{DType, Device, Tensor};
 use juror_engine::checkpoint::weights::CodeKind;
@@ -116,37 +117,91 @@ fn codes_are_of_the_same_numbers() {
     }
 }
 
-/// What is said of a checkpoint whose configuration or header was changed.
-#[track_caller]
-fn refused(
+/// A tensor: its type as the header says it, its shape, and its bytes.
+type Stored = (String, Vec<usize>, Vec<u8>);
+
+/// The tensors of a checkpoint, whatever their types are.
+fn stored(path: &Path) -> BTreeMap<String, Stored> {
+    let bytes = fs::read(path).unwrap();
+    let (length, rest) = bytes.split_at(8);
+    let (header, data) = rest.split_at(u64::from_le_bytes(length.try_into().unwrap()) as usize);
+    let header: BTreeMap<String, Value> = serde_json::from_slice(header).unwrap();
+    let tensors = header
+        .into_iter()
+        .filter(|(name, _)| name != "__metadata__");
+    tensors
+        .map(|(name, info)| {
+            let range: [usize; 2] = serde_json::from_value(info["data_offsets"].clone()).unwrap();
+            let shape = serde_json::from_value(info["shape"].clone()).unwrap();
+            let dtype = info["dtype"].as_str().unwrap().to_owned();
+            (name, (dtype, shape, data[range[0]..range[1]].to_vec()))
+        })
+        .collect()
+}
+
+fn write(path: &Path, tensors: &BTreeMap<String, Stored>) {
+    let (mut header, mut data) = (serde_json::Map::new(), Vec::new());
+    for (name, (dtype, shape, bytes)) in tensors {
+        let range = [data.len(), data.len() + bytes.len()];
+        header.insert(
+            name.clone(),
+            json!({"dtype": dtype, "shape": shape, "data_offsets": range}),
+        );
+        data.extend_from_slice(bytes);
+    }
+    let header = Value::Object(header).to_string();
+    let length = (header.len() as u64).to_le_bytes();
+    fs::write(path, [&length[..], header.as_bytes(), &data].concat()).unwrap();
+}
+
+/// What reading says of a checkpoint whose configuration or tensors were changed, if it is refused.
+fn read(
     name: &str,
     change: impl FnOnce(&mut Value),
-    header: Option<(&str, &str)>,
-    parts: &[&str],
-) {
+    tensors: impl FnOnce(&mut BTreeMap<String, Stored>),
+) -> Option<String> {
     let changed = TempDir::new().unwrap();
     let text = fs::read_to_string(folder(name).join("config.json")).unwrap();
     let mut config: Value = serde_json::from_str(&text).unwrap();
     change(&mut config["quantization_config"]);
     fs::write(changed.path().join("config.json"), config.to_string()).unwrap();
-    let mut bytes = fs::read(folder(name).join("model.safetensors")).unwrap();
-    if let Some((from, to)) = header {
-        assert_eq!(from.len(), to.len());
-        let at = bytes
-            .windows(from.len())
-            .position(|window| window == from.as_bytes());
-        let at = at.expect("header text");
-        bytes[at..at + to.len()].copy_from_slice(to.as_bytes());
-    }
-    fs::write(changed.path().join("model.safetensors"), bytes).unwrap();
+    let mut all = stored(&folder(name).join("model.safetensors"));
+    tensors(&mut all);
+    write(&changed.path().join("model.safetensors"), &all);
     let source = juror_judge::catalog::resolve(changed.path().to_str().unwrap()).unwrap();
-    let read =
-        ModelConfig::load(&source).and_then(|config| Weights::open(&source)?.check_model(&config));
-    let message = read.expect_err("it is refused").to_string();
+    let read = ModelConfig::load(&source).and_then(|config| {
+        let weights = Weights::open(&source)?;
+        weights.check_model(&config)?;
+        for (name, _) in weights.shapes() {
+            weights.get(name, &Device::Cpu, DType::F32)?;
+        }
+        Ok(())
+    });
+    read.err().map(|error| error.to_string())
+}
+
+#[track_caller]
+fn refused(
+    name: &str,
+    change: impl FnOnce(&mut Value),
+    tensors: impl FnOnce(&mut BTreeMap<String, Stored>),
+    parts: &[&str],
+) {
+    let message = read(name, change, tensors).expect("it is refused");
     for part in parts {
         assert!(message.contains(part), "`{part}` is not in: {message}");
     }
 }
+
+/// Sets a key of `quantization_config`.
+fn set(path: &str, value: Value) -> impl FnOnce(&mut Value) {
+    move |settings| {
+        let (parent, key) = path.rsplit_once('/').unwrap();
+        settings.pointer_mut(parent).unwrap()[key] = value;
+    }
+}
+
+fn same<T>(_: &mut T) {}
 
 #[test]
 fn other_forms_are_named() {
@@ -170,7 +225,27 @@ fn other_forms_are_named() {
             json!("bitsandbytes"),
             &["bitsandbytes", "--quantize"],
         ),
-        ("gptq", "/bits", json!(8), &["layers.0", "do not fit"]),
+        ("gptq", "/bits", json!(8), &["layers.0", "scales"]),
+        ("gptq", "/group_size", json!(0), &["group_size 0"]),
+        ("awq", "/zero_point", json!(false), &["zero_point false"]),
+        (
+            "packed",
+            "/config_groups/group_0/weights/actorder",
+            json!("by luck"),
+            &["actorder"],
+        ),
+        (
+            "packed",
+            "/config_groups/group_0/weights/strategy",
+            json!("tensor"),
+            &["strategy tensor"],
+        ),
+        (
+            "fp8-outputs",
+            "/config_groups/group_0/weights/strategy",
+            json!("token"),
+            &["strategy token"],
+        ),
         ("awq", "/version", json!("gemv"), &["version gemv"]),
         ("awq", "/bits", json!(8), &["8 bits"]),
         (
@@ -213,26 +288,174 @@ fn other_forms_are_named() {
             "fp8-blocks",
             "/weight_block_size",
             json!([64, 40]),
-            &["layers.0", "do not fit"],
+            &["layers.0", "weight_scale_inv"],
         ),
     ] {
-        let change = |settings: &mut Value| {
-            let (parent, key) = path.rsplit_once('/').unwrap();
-            settings.pointer_mut(parent).unwrap()[key] = value;
+        refused(name, set(path, value), same, parts);
+    }
+}
+
+const LAYER: &str = "model.layers.0.self_attn.q_proj";
+
+/// Every tensor that a format implies is there; without it other numbers would be read, or none.
+#[test]
+fn parts_that_are_missing_are_named() {
+    let order = "/config_groups/group_0/weights/actorder";
+    let symmetric = "/config_groups/group_0/weights/symmetric";
+    for (name, part, setting) in [
+        ("awq", "qweight", None),
+        ("awq", "scales", None),
+        ("awq", "qzeros", None),
+        ("gptq", "qzeros", None),
+        ("gptq", "scales", None),
+        ("gptq-ordered", "g_idx", None),
+        ("packed", "weight_scale", None),
+        ("packed", "weight_shape", None),
+        (
+            "packed",
+            "weight_zero_point",
+            Some((symmetric, json!(false))),
+        ),
+        ("packed-zeros", "weight_zero_point", None),
+        ("packed", "weight_g_idx", Some((order, json!("group")))),
+        ("packed", "weight_g_idx", Some((order, json!(true)))),
+        ("fp8-blocks", "weight_scale_inv", None),
+        ("fp8-whole", "weight_scale", None),
+        ("fp8-outputs", "weight_scale", None),
+    ] {
+        let tensor = format!("{LAYER}.{part}");
+        let drop = |tensors: &mut BTreeMap<String, Stored>| {
+            assert_eq!(
+                tensors.remove(&tensor).is_none(),
+                setting.is_some(),
+                "{tensor}"
+            );
         };
-        refused(name, change, None, parts);
+        let change = |settings: &mut Value| {
+            if let Some((path, value)) = setting.clone() {
+                set(path, value)(settings);
+            }
+        };
+        // Where a setting makes a part needed, every layer lacks it.
+        let named = match (part, &setting) {
+            ("qweight", _) => LAYER,
+            (_, None) => &tensor,
+            (_, Some(_)) => part,
+        };
+        refused(name, change, drop, &["missing", named]);
+    }
+    // Without an order GPTQ's groups are neighbours, and tools leave the tensor out, or empty.
+    for empty in [false, true] {
+        let drop = |tensors: &mut BTreeMap<String, Stored>| {
+            let part = tensors.remove(&format!("{LAYER}.g_idx")).unwrap();
+            if empty {
+                tensors.insert(format!("{LAYER}.g_idx"), (part.0, vec![0], Vec::new()));
+            }
+        };
+        assert_eq!(read("gptq", same, drop), None);
     }
 }
 
 #[test]
-fn parts_that_do_not_fit_are_named() {
-    let same = |_: &mut Value| {};
-    for (name, from, to) in [
-        ("gptq", "q_proj.qzeros", "q_proj.qother"),
-        ("gptq", "k_proj.scales", "k_proj.scalez"),
-        ("awq", "v_proj.qweight", "v_proj.qw_ight"),
-        ("fp8-outputs", "o_proj.weight_scale", "o_proj.weight_scal3"),
+fn parts_that_contradict_the_configuration_are_named() {
+    let part = |name: &str| format!("{LAYER}.{name}");
+    // Another shape of as many numbers, or another type.
+    for (name, tensor, shape) in [
+        ("gptq", "scales", vec![64, 2]),
+        ("gptq", "qzeros", vec![1, 16]),
+        ("gptq-ordered", "g_idx", vec![1, 64]),
+        ("awq", "qzeros", vec![8, 2]),
+        ("awq", "qweight", vec![512]),
+        ("packed", "weight_scale", vec![2, 64]),
+        ("packed-zeros", "weight_zero_point", vec![2, 8]),
+        ("packed", "weight_shape", vec![1, 2]),
+        ("fp8-outputs", "weight_scale", vec![1, 64]),
+        ("fp8-blocks", "weight_scale_inv", vec![4, 1]),
     ] {
-        refused(name, same, Some((from, to)), &["layers.0"]);
+        let reshape = |tensors: &mut BTreeMap<String, Stored>| {
+            tensors.get_mut(&part(tensor)).unwrap().1 = shape;
+        };
+        refused(name, same, reshape, &[&part(tensor)]);
     }
+    for (name, tensor, other) in [
+        ("gptq", "qweight", "F32"),
+        ("gptq", "qzeros", "F32"),
+        ("awq", "qzeros", "F32"),
+        ("gptq-ordered", "g_idx", "F32"),
+        ("fp8-blocks", "weight_scale_inv", "I32"),
+    ] {
+        let retype = |tensors: &mut BTreeMap<String, Stored>| {
+            tensors.get_mut(&part(tensor)).unwrap().0 = other.into();
+        };
+        refused(name, same, retype, &[&part(tensor), "I32"]);
+    }
+    // Scales of another granularity than the configuration names would be taken for those of whole outputs, or of all.
+    let one = |tensors: &mut BTreeMap<String, Stored>| {
+        let scale = tensors.get_mut(&part("weight_scale_inv")).unwrap();
+        *scale = ("F32".into(), vec![1], scale.2[..4].to_vec());
+    };
+    refused("fp8-blocks", same, one, &[&part("weight_scale_inv"), "[1]"]);
+    let whole = set("/config_groups/group_0/weights/strategy", json!("tensor"));
+    refused("fp8-outputs", whole, same, &["weight_scale", "[64, 1]"]);
+    // Groups of other sizes than the scales are for.
+    for (name, path) in [
+        ("gptq", "/group_size"),
+        ("awq", "/group_size"),
+        ("packed", "/config_groups/group_0/weights/group_size"),
+    ] {
+        refused(name, set(path, json!(16)), same, &["scale", "layers.0"]);
+        refused(name, set(path, json!(-1)), same, &["scale", "layers.0"]);
+    }
+    // An order where there is to be none; symmetric weights with zero points of their own.
+    refused(
+        "gptq-ordered",
+        set("/desc_act", json!(false)),
+        same,
+        &[".g_idx", "desc_act"],
+    );
+    refused(
+        "gptq-ordered",
+        set("/sym", json!(true)),
+        same,
+        &[".qzeros", "symmetric"],
+    );
+    let symmetric = set("/config_groups/group_0/weights/symmetric", json!(true));
+    refused(
+        "packed-zeros",
+        symmetric,
+        same,
+        &["weight_zero_point", "not expected"],
+    );
+    let foreign = |name: &'static str, of: Stored| {
+        move |tensors: &mut BTreeMap<String, Stored>| {
+            tensors.insert(format!("{LAYER}.{name}"), of);
+        }
+    };
+    let order = || ("I32".to_owned(), vec![64], vec![0; 256]);
+    refused(
+        "awq",
+        same,
+        foreign("g_idx", order()),
+        &["g_idx", "not expected"],
+    );
+    refused(
+        "packed",
+        same,
+        foreign("weight_g_idx", order()),
+        &["weight_g_idx", "not expected"],
+    );
+    // The weight itself beside its parts.
+    let plain = || ("F16".to_owned(), vec![64, 64], vec![0; 8192]);
+    for name in ["gptq", "awq", "packed"] {
+        refused(name, same, foreign("weight", plain()), &[LAYER, "twice"]);
+    }
+    // A group that there is not, and a shape of another weight.
+    let beyond = |tensors: &mut BTreeMap<String, Stored>| {
+        tensors.get_mut(&part("g_idx")).unwrap().2[0] = 7;
+    };
+    refused("gptq-ordered", same, beyond, &["g_idx", "group 7"]);
+    let other = |tensors: &mut BTreeMap<String, Stored>| {
+        tensors.get_mut(&part("weight_shape")).unwrap().2[0] = 63;
+    };
+    refused("packed", same, other, &["weight_shape", "[63, 64]"]);
 }

@@ -6,5 +6,4 @@
 mod common;
 
 mod chat_templates;
-mod hostile_templates;
 mod untrusted;

@@ -99,7 +99,7 @@ fn list(out: &mut StdoutLock) -> Result<(), Failure> {
 fn what_it_is(config: &ModelConfig) -> String {
     format!(
         "{:?}, {}",
-        config.architecture,
+        config.family,
         show::parameters(config.parameters())
     )
 }

@@ -127,7 +127,7 @@ fn rows_of(
     }
     let (all, active) = (config.parameters(), active_parameters(&config));
     let mut rows = vec![
-        ("family", format!("{:?}", config.architecture)),
+        ("family", format!("{:?}", config.family)),
         (
             "parameters",
             if active == all {
@@ -166,8 +166,17 @@ fn rows_of(
         Ok(text) => {
             add("chat template", thinking(&text.prompts));
             let tokenizer = text.prompts.tokenizer();
-            let ends: Vec<String> = text.eos.iter().map(|&id| tokenizer.decode(&[id])).collect();
-            add("ends with", ends.join(" "));
+            let why = |id| {
+                text.ends
+                    .iter()
+                    .find(|end| end.id == id)
+                    .map(|end| end.why.as_str())
+            };
+            let ends = text.eos.iter().map(|&id| {
+                let why = why(id).unwrap_or("ends a message in harmony");
+                format!("{} ({why})", tokenizer.decode(&[id]))
+            });
+            add("ends with", ends.collect::<Vec<_>>().join(", "));
             let own = judge.map_or(protocol.name(), |judge| judge.protocol.as_str());
             add("protocol", own.to_owned());
             add(

@@ -7,7 +7,7 @@ use std::path::Path;
 use regex::Regex;
 use serde_json::Value;
 
-use super::config::{Keys, short};
+use super::config::{Keys, is_nothing, short};
 use super::gguf::Gguf;
 use super::{CheckpointError, ModelSource};
 use juror_hub::layout::{ADAPTER_CONFIG, ADAPTER_WEIGHTS, WEIGHTS_FILE, WEIGHTS_INDEX, pickled_in};
@@ -53,6 +53,8 @@ pub struct Adapter {
     by_root: bool,
     /// Whether a table that was trained whole stays tied to the output head.
     pub(super) keeps_tie: bool,
+    /// Ends of the names of modules that were trained whole, and are in the file.
+    saved: Vec<String>,
 }
 
 impl Adapter {
@@ -103,9 +105,7 @@ impl Adapter {
                 "an adapter of type {kind} is not merged, only LORA"
             ));
         }
-        let used = |value: &Value| {
-            !matches!(value, Value::Bool(false)) && *value != Value::Array(Vec::new())
-        };
+        let used = |value: &Value| !is_nothing(value);
         if let Some((key, what)) = OTHER_KINDS
             .iter()
             .find(|(key, _)| keys.get(key).is_some_and(used))
@@ -140,6 +140,20 @@ impl Adapter {
         // Which layers were meant.
         keys.get("target_modules");
         keys.get("task_type");
+        let saved = match keys.get("modules_to_save").filter(|value| used(value)) {
+            None => Vec::new(),
+            Some(Value::Array(list)) => list
+                .iter()
+                .filter_map(Value::as_str)
+                .map(str::to_owned)
+                .collect(),
+            Some(other) => {
+                return keys.fail(format!(
+                    "modules_to_save is {}, not a list of names",
+                    short(other)
+                ));
+            }
+        };
         let adapter = Self {
             base: text("base_model_name_or_path").filter(|base| !base.is_empty()),
             revision: text("revision"),
@@ -149,6 +163,7 @@ impl Adapter {
             alphas: patterns(&keys, "alpha_pattern")?,
             by_root: keys.flag("use_rslora", false)?,
             keeps_tie: keys.flag("ensure_weight_tying", false)?,
+            saved,
             source,
         };
         keys.all_asked_for()?;
@@ -190,6 +205,13 @@ impl Adapter {
             "judge.json",
         ];
         self.source.hash_of(&texts, &[ADAPTER_WEIGHTS.to_owned()])
+    }
+
+    /// Whether a base model's tensor belongs to a module that was trained whole. As in peft a name may be the end of another.
+    pub(super) fn saves(&self, tensor: &str) -> bool {
+        let dots = tensor.match_indices('.').map(|(at, _)| &tensor[..at]);
+        let mut modules = dots.flat_map(|module| self.saved.iter().map(move |end| (module, end)));
+        modules.any(|(module, end)| module.ends_with(end.as_str()))
     }
 
     /// What the product of a layer's two matrices is multiplied with, and the rank that its description gives it.

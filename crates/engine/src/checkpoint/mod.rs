@@ -9,6 +9,7 @@
 //! | [`source`] | where a model's files are: in the binary, a folder, or a GGUF file |
 //! | [`gguf`] | GGUF files: header, sizes, vocabulary, names of tensors |
 //! | [`config`] | `config.json`, with everything unsupported refused by name |
+//! | `families` | the table of families: what each calls its keys and tensors, and how it differs |
 //! | [`weights`] | tensors of Safetensors and GGUF files, read one by one |
 //! | `tensors` | what a family calls its tensors, which there must be, and how large |
 //! | [`adapter`] | `LoRA` adapters, which are merged into a model's weights when these are read |
@@ -17,6 +18,7 @@
 pub mod adapter;
 pub mod config;
 mod error;
+pub(crate) mod families;
 pub mod gguf;
 pub(crate) mod source;
 pub(crate) mod tensors;

@@ -1,17 +1,18 @@
 //! A checkpoint's tensors: names by family, which must exist, and their shapes.
 
 use super::ModelConfig;
-use super::config::{Architecture, Experts};
+use super::config::Experts;
+use super::families::{Family, Part};
 use crate::checkpoint::CheckpointError;
 
 /// The names of the tensors outside of layers.
 pub(crate) struct Names {
     /// `[vocab, hidden]`
-    pub(crate) embedding: &'static str,
+    pub(crate) embedding: String,
     /// `[hidden]`
-    pub(crate) norm: &'static str,
+    pub(crate) norm: String,
     /// `[vocab, hidden]`, where it is not the embedding.
-    pub(crate) head: &'static str,
+    pub(crate) head: String,
 }
 
 /// The names of a layer's tensors; those of linear layers without `.weight` and `.bias`. Where there are several, their outputs are concatenated.
@@ -55,104 +56,65 @@ pub(crate) enum ExpertNames {
 }
 
 impl Names {
-    pub(crate) fn new(architecture: Architecture) -> Self {
-        match architecture {
-            Architecture::ChatGlm => Self {
-                embedding: "transformer.embedding.word_embeddings.weight",
-                norm: "transformer.encoder.final_layernorm.weight",
-                head: "transformer.output_layer",
-            },
-            _ => Self {
-                embedding: "model.embed_tokens.weight",
-                norm: "model.norm.weight",
-                head: "lm_head",
-            },
+    pub(crate) fn new(family: &Family) -> Self {
+        let weight = |part| format!("{}.weight", family.outside(part));
+        Self {
+            embedding: weight(Part::Embedding),
+            norm: weight(Part::Norm),
+            head: weight(Part::Head),
         }
     }
 }
 
 impl LayerNames {
     pub(crate) fn new(config: &ModelConfig, layer: usize) -> Self {
-        let family = config.architecture;
-        if family == Architecture::ChatGlm {
-            return Self::chat_glm(layer);
-        }
-        let at = |name: &str| format!("model.layers.{layer}.{name}");
-        let norm = |name: &str| at(&format!("{name}.weight"));
-        let gated = |prefix: &str| {
-            let at = |name: &str| at(&format!("{prefix}.{name}"));
-            GatedNames {
-                gate_up: if family.fuses_gate_up() {
-                    vec![at("gate_up_proj")]
-                } else {
-                    vec![at("gate_proj"), at("up_proj")]
-                },
-                down: at("down_proj"),
-            }
+        let family = config.family;
+        let optional = |part| family.in_layer(layer, part);
+        let at = |part| optional(part).unwrap_or_default();
+        let weight = |name: String| format!("{name}.weight");
+        let norm = |part| optional(part).map(weight);
+        // One matrix if the family stores it so, else several.
+        let joined = |whole, parts: &[Part]| match optional(whole) {
+            Some(whole) => vec![whole],
+            None => parts.iter().map(|part| at(*part)).collect(),
         };
-        let qkv: &[&str] = if family.fuses_qkv() {
-            &["qkv_proj"]
-        } else {
-            &["q_proj", "k_proj", "v_proj"]
-        };
-        let feed_forward = match (&config.experts, family) {
-            (None, _) => FeedForwardNames::Dense(gated("mlp")),
-            (Some(experts), _) if experts.together => FeedForwardNames::Mixture {
-                router: at("mlp.router"),
-                experts: ExpertNames::Together {
-                    gate_up: at("mlp.experts.gate_up_proj"),
-                    down: at("mlp.experts.down_proj"),
-                },
-                sizes: *experts,
-            },
-            (Some(experts), _) => FeedForwardNames::Mixture {
-                router: at(if family == Architecture::GptOss {
-                    "mlp.router"
-                } else {
-                    "mlp.gate"
-                }),
-                experts: ExpertNames::Apart(
-                    (0..experts.count)
-                        .map(|expert| gated(&format!("mlp.experts.{expert}")))
-                        .collect(),
-                ),
-                sizes: *experts,
-            },
-        };
-        let results = family.norms_results();
-        Self {
-            attention_norm: norm("input_layernorm"),
-            qkv: qkv
-                .iter()
-                .map(|name| at(&format!("self_attn.{name}")))
-                .collect(),
-            head_norms: family
-                .norms_heads()
-                .then(|| ["q_norm", "k_norm"].map(|name| norm(&format!("self_attn.{name}")))),
-            sinks: family.has_sinks().then(|| at("self_attn.sinks")),
-            output: at("self_attn.o_proj"),
-            attention_result_norm: results.then(|| norm("post_self_attn_layernorm")),
-            feed_forward_norm: norm("post_attention_layernorm"),
-            feed_forward,
-            feed_forward_result_norm: results.then(|| norm("post_mlp_layernorm")),
-        }
-    }
-
-    fn chat_glm(layer: usize) -> Self {
-        let at = |name: &str| format!("transformer.encoder.layers.{layer}.{name}");
-        Self {
-            attention_norm: at("input_layernorm.weight"),
-            qkv: vec![at("self_attention.query_key_value")],
-            head_norms: None,
-            sinks: None,
-            output: at("self_attention.dense"),
-            attention_result_norm: None,
-            feed_forward_norm: at("post_attention_layernorm.weight"),
-            feed_forward: FeedForwardNames::Dense(GatedNames {
-                gate_up: vec![at("mlp.dense_h_to_4h")],
-                down: at("mlp.dense_4h_to_h"),
+        let feed_forward = match config.experts {
+            None => FeedForwardNames::Dense(GatedNames {
+                gate_up: joined(Part::GateUp, &[Part::Gate, Part::Up]),
+                down: at(Part::Down),
             }),
-            feed_forward_result_norm: None,
+            Some(sizes) => FeedForwardNames::Mixture {
+                router: at(Part::Router),
+                experts: if sizes.together {
+                    ExpertNames::Together {
+                        gate_up: at(Part::ExpertsGateUp),
+                        down: at(Part::ExpertsDown),
+                    }
+                } else {
+                    let experts = (0..sizes.count).map(|expert| {
+                        let at = |part| at(part).replace("{}", &expert.to_string());
+                        GatedNames {
+                            gate_up: vec![at(Part::ExpertGate), at(Part::ExpertUp)],
+                            down: at(Part::ExpertDown),
+                        }
+                    });
+                    ExpertNames::Apart(experts.collect())
+                },
+                sizes,
+            },
+        };
+        Self {
+            attention_norm: weight(at(Part::AttentionNorm)),
+            qkv: joined(Part::QueryKeyValue, &[Part::Query, Part::Key, Part::Value]),
+            head_norms: norm(Part::QueryNorm)
+                .zip(norm(Part::KeyNorm))
+                .map(<[String; 2]>::from),
+            sinks: optional(Part::Sinks),
+            output: at(Part::AttentionOutput),
+            attention_result_norm: norm(Part::AttentionResultNorm),
+            feed_forward_norm: weight(at(Part::FeedForwardNorm)),
+            feed_forward,
+            feed_forward_result_norm: norm(Part::FeedForwardResultNorm),
         }
     }
 }
@@ -160,8 +122,8 @@ impl LayerNames {
 /// Whether a checkpoint may hold a tensor that the model does not use.
 pub(crate) fn unused(config: &ModelConfig, name: &str) -> bool {
     // A checkpoint with tied embeddings may store the table a second time as its head, and old ones store the rotary frequencies.
-    let head = Names::new(config.architecture).head;
-    (config.tie_embeddings && name.strip_suffix(".weight") == Some(head))
+    let head = Names::new(config.family).head;
+    (config.tie_embeddings && name == head)
         || name.ends_with("rotary_emb.inv_freq")
         || name.ends_with("rotary_pos_emb.inv_freq")
 }
@@ -177,11 +139,11 @@ pub(crate) fn expected_tensors(config: &ModelConfig) -> Vec<(String, Vec<usize>)
         config.heads * config.head_dim,
         config.kv_heads * config.head_dim,
     );
-    let names = Names::new(config.architecture);
-    list.add(names.embedding, &[vocab, hidden]);
-    list.add(names.norm, &[hidden]);
+    let names = Names::new(config.family);
+    list.add(&names.embedding, &[vocab, hidden]);
+    list.add(&names.norm, &[hidden]);
     if !config.tie_embeddings {
-        list.add(&format!("{}.weight", names.head), &[vocab, hidden]);
+        list.add(&names.head, &[vocab, hidden]);
     }
     for layer in 0..config.layers {
         let names = LayerNames::new(config, layer);

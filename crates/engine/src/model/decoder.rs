@@ -81,7 +81,7 @@ impl Decoder {
         }
         let config = &*weights.settle(config)?;
         weights.check_model(config)?;
-        let names = Names::new(config.architecture);
+        let names = Names::new(config.family);
         let loader = Loader {
             checkpoint: TensorReader {
                 config,
@@ -96,22 +96,22 @@ impl Decoder {
         };
         // The largest tensors first: the memory for their stored form is free again when the layers are loaded.
         let head = if config.tie_embeddings {
-            names.embedding.to_owned()
+            &names.embedding
         } else {
-            format!("{}.weight", names.head)
+            &names.head
         };
-        let head = if let Some(head) = loader.packed(&head)? {
+        let head = if let Some(head) = loader.packed(head)? {
             head
         } else {
-            let head = loader.checkpoint.matrix(&head)?;
+            let head = loader.checkpoint.matrix(head)?;
             Linear::new(head, None, precision.weights.for_head())?
         };
         let embedding = if config.tie_embeddings {
             Embedding::Tied
-        } else if let Some(table) = loader.packed(names.embedding)? {
+        } else if let Some(table) = loader.packed(&names.embedding)? {
             Embedding::Packed(table)
         } else {
-            Embedding::Own(loader.checkpoint.matrix(names.embedding)?)
+            Embedding::Own(loader.checkpoint.matrix(&names.embedding)?)
         };
         let mut layers = Vec::with_capacity(config.layers);
         for first in (0..config.layers).step_by(LOADED_AT_ONCE) {
@@ -128,7 +128,7 @@ impl Decoder {
         Ok(Self {
             embedding,
             layers,
-            norm: loader.checkpoint.vector(names.norm)?,
+            norm: loader.checkpoint.vector(&names.norm)?,
             head,
             rope: RotaryTable::new(config, device, dtype)?,
             config: config.clone(),

@@ -3,7 +3,6 @@
 use juror_engine::checkpoint::CheckpointError;
 use juror_engine::checkpoint::ModelConfig;
 use juror_engine::checkpoint::config::Quantization;
-use juror_engine::checkpoint::weights::Layout;
 
 /// The names of `--synthetic`, each with the `config.json` keys that its makers publish.
 pub(crate) const SHAPES: [(&str, &str); 6] = [
@@ -53,14 +52,8 @@ pub(crate) const SHAPES: [(&str, &str); 6] = [
 
 /// What follows a shape's name whose layers are stored in few bits, as its makers publish them too.
 const STORED: [(&str, Quantization); 2] = [
-    ("-fp8", Quantization::Fp8(Some([128, 128]))),
-    (
-        "-awq",
-        Quantization::Integers {
-            layout: Layout::Awq,
-            bits: 4,
-        },
-    ),
+    ("-fp8", Quantization::FP8_BLOCKS),
+    ("-awq", Quantization::AWQ),
 ];
 
 /// The configuration of a named shape, with `-fp8` or `-awq` stored so, or of a `config.json`.

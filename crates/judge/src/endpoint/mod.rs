@@ -311,7 +311,7 @@ impl Endpoint {
                     config: None,
                     context: ANY_CONTEXT,
                     most_new_tokens: self.most_new_tokens(),
-                    eos: Vec::new(),
+                    ends: Vec::new(),
                     tokenizer: Arc::new(Tokenizer::from_json(&byte_tokenizer())?),
                     chat: ChatTemplate::new("{}", Some(BARE.to_owned()))?,
                     judge: JudgeFile::default(),

@@ -20,6 +20,7 @@ use juror_engine::engine::{Choices, Completion, TokenSet};
 use juror_engine::grammar::{GrammarError, Grammars};
 use juror_engine::text::TextError;
 use juror_engine::text::chat_template::{ChatOptions, ChatTemplate, Moment};
+use juror_engine::text::end_tokens::EndToken;
 use juror_engine::text::reasoning::{Answer, ThinkingStyle};
 use juror_engine::text::tokenizer::{Place, Tokenizer};
 
@@ -46,6 +47,8 @@ pub struct JudgeText {
     pub prompts: PromptBuilder,
     /// Tokens that end a generation.
     pub eos: Arc<[u32]>,
+    /// How those of the model are known.
+    pub ends: Vec<EndToken>,
     /// Token variants of True and False, or of the protocol's labels.
     pub(crate) choices: Arc<Choices>,
     /// The model's sizes; none of one whose files are not here.
@@ -78,7 +81,7 @@ pub(crate) struct TextParts {
     /// Most tokens of a completion that leave room for a prompt.
     pub(crate) most_new_tokens: usize,
     /// Tokens that end a generation.
-    pub(crate) eos: Vec<u32>,
+    pub(crate) ends: Vec<EndToken>,
     pub(crate) tokenizer: Arc<Tokenizer>,
     pub(crate) chat: ChatTemplate,
     pub(crate) judge: JudgeFile,
@@ -236,11 +239,18 @@ impl JudgeText {
         };
         let tokenizer_config =
             optional(source, "tokenizer_config.json")?.unwrap_or_else(|| "{}".into());
-        let chat = ChatTemplate::new(&tokenizer_config, separate)?;
+        // A template of the program is not tried first.
+        let own = !protocol.chat() || matches!(source, ModelSource::Embedded(_));
+        let read = if own {
+            ChatTemplate::new
+        } else {
+            ChatTemplate::of_model
+        };
+        let chat = read(&tokenizer_config, separate)?;
         if let Some(moment) = settings.moment {
             chat.clock().set(moment);
         }
-        let eos = model.eos(Some(&chat));
+        let ends = model.ends(Some(&chat));
         let ModelText {
             config,
             tokenizer,
@@ -250,7 +260,7 @@ impl JudgeText {
         } = model;
         let parts = TextParts {
             name: source.to_string(),
-            eos,
+            ends,
             context: config.max_positions,
             most_new_tokens: config.max_positions / 2,
             config: Some(config),
@@ -280,7 +290,7 @@ impl JudgeText {
             config,
             context,
             most_new_tokens,
-            eos,
+            ends,
             tokenizer,
             chat,
             mut judge,
@@ -334,11 +344,13 @@ impl JudgeText {
             ));
         }
         let choices = Arc::new(choices(protocol.as_ref(), &tokenizer)?);
-        let eos: Arc<[u32]> = prompts.thinking().ends(&eos, &tokenizer).into();
+        let own: Vec<u32> = ends.iter().map(|end| end.id).collect();
+        let eos: Arc<[u32]> = prompts.thinking().ends(&own, &tokenizer).into();
         let mut text = Self {
             protocol: Arc::clone(protocol),
             grammars: Grammars::new(&tokenizer, &eos),
             eos,
+            ends,
             prompts,
             choices,
             config,

@@ -7,6 +7,7 @@ use juror_base::panics;
 use juror_engine::checkpoint::{CheckpointError, ModelConfig, ModelSource};
 use juror_engine::text::TextError;
 use juror_engine::text::chat_template::ChatTemplate;
+use juror_engine::text::end_tokens::{EndToken, end_tokens};
 use juror_engine::text::tokenizer::Tokenizer;
 
 /// Configuration, tokenizer, and how the model's makers would have it generate.
@@ -52,15 +53,9 @@ impl ModelText {
         })
     }
 
-    /// The tokens that end a generation: those of the configuration, and the one that ends a turn in the chat template, which some
-    /// checkpoints do not list.
-    pub(crate) fn eos(&self, chat: Option<&ChatTemplate>) -> Vec<u32> {
-        let mut eos = self.config.eos_token_ids.clone();
-        let of_template = chat
-            .and_then(|chat| chat.special_token("eos_token"))
-            .and_then(|token| self.tokenizer.token_id(token));
-        eos.extend(of_template.filter(|id| !eos.contains(id)));
-        eos
+    /// The tokens that end a generation.
+    pub(crate) fn ends(&self, chat: Option<&ChatTemplate>) -> Vec<EndToken> {
+        end_tokens(&self.config.eos_token_ids, &self.tokenizer, chat)
     }
 }
 

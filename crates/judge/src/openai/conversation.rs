@@ -112,7 +112,7 @@ impl ChatModel {
         let text = ModelText::load(source)?;
         let separate = optional(source, "chat_template.jinja")?;
         let settings = optional(source, "tokenizer_config.json")?.unwrap_or_else(|| "{}".into());
-        let chat = match ChatTemplate::new(&settings, separate) {
+        let chat = match ChatTemplate::of_model(&settings, separate) {
             Ok(chat) => Some(chat),
             Err(_) if !settings.contains("chat_template") => None,
             Err(error) => return Err(error),
@@ -124,7 +124,7 @@ impl ChatModel {
             })?;
         let mut model = Self {
             name,
-            eos: text.eos(chat.as_ref()).into(),
+            eos: text.ends(chat.as_ref()).iter().map(|end| end.id).collect(),
             config: text.config,
             generation: text.generation,
             notes: text.notes,

@@ -50,23 +50,29 @@ impl<'a> Keys<'a> {
         self.value.get(key).filter(|value| !value.is_null())
     }
 
+    /// What messages call the file.
+    pub(in crate::checkpoint) fn path(&self) -> &'a str {
+        self.path
+    }
+
+    /// As [`Self::all_asked_for`], with further keys that have no effect, one a line.
+    pub(in crate::checkpoint) fn all_known(&self, more: &str) -> Result<(), CheckpointError> {
+        self.asked
+            .borrow_mut()
+            .extend(more.lines().map(str::to_owned));
+        self.all_asked_for()
+    }
+
     /// Fails on the first key that was never read and could matter: one that is neither known to have no effect, nor null, false or empty.
     pub(in crate::checkpoint) fn all_asked_for(&self) -> Result<(), CheckpointError> {
         let asked = self.asked.borrow();
         let keys = self.value.as_object().into_iter().flatten();
         let mut unknown = keys.filter(|(key, value)| {
-            let nothing = match value {
-                Value::Null | Value::Bool(false) => true,
-                Value::Array(list) => list.is_empty(),
-                Value::Object(map) => map.is_empty(),
-                Value::String(text) => text.is_empty(),
-                _ => false,
-            };
             let harmless = WITHOUT_EFFECT.lines().any(|known| known == *key)
                 || WITHOUT_EFFECT_BEGIN
                     .iter()
                     .any(|begin| key.starts_with(begin));
-            !(nothing || harmless || asked.contains(*key))
+            !(is_nothing(value) || harmless || asked.contains(*key))
         });
         if let Some((key, value)) = unknown.next() {
             return self.fail(format!(
@@ -152,6 +158,17 @@ impl<'a> Keys<'a> {
                 short(value.unwrap_or(&Value::Null))
             )),
         }
+    }
+}
+
+/// Whether a value is null, false or empty: what a key may have that is not used.
+pub(in crate::checkpoint) fn is_nothing(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => true,
+        Value::Array(list) => list.is_empty(),
+        Value::Object(map) => map.is_empty(),
+        Value::String(text) => text.is_empty(),
+        _ => false,
     }
 }
 

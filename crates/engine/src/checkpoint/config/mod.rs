@@ -2,23 +2,24 @@
 //!
 //! A key that would change the result and is not supported is an error that names the key, and so is a key that this program
 //! does not know: nothing that matters is silently ignored. Keys are those of Hugging Face transformers, versions 4 and 5,
-//! and for [`Architecture::ChatGlm`] those of the checkpoints' own code.
+//! and what a family's own code calls otherwise ([`Family::renamed`]). Of a model that reads images too the text part counts.
 
-mod family;
 mod keys;
 mod quantization;
+mod read;
 mod rope;
 #[cfg(test)]
 mod tests;
 
 use serde_json::Value;
 
-pub(crate) use self::family::Architecture;
-pub use self::quantization::Quantization;
+pub(crate) use self::quantization::Zeros;
+pub use self::quantization::{Fp8Scales, IntegerForm, Quantization};
 pub use self::rope::{Rope, RopeScaling};
 
-pub(super) use self::keys::{Keys, short};
+pub(super) use self::keys::{Keys, is_nothing, short};
 use super::ModelSource;
+use super::families::{Family, Part};
 use super::tensors::MAX_TENSORS;
 use crate::checkpoint::CheckpointError;
 use juror_hub::layout::CONFIG_FILE;
@@ -72,7 +73,9 @@ pub struct Biases {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelConfig {
     /// The family.
-    pub architecture: Architecture,
+    pub family: &'static Family,
+    /// Whether it is the text part of a model that reads images or sound too; what reads these is not loaded.
+    pub text_part: bool,
     /// Token ids, `vocab_size`.
     pub vocab: usize,
     /// Width of the residual stream, `hidden_size`.
@@ -115,12 +118,12 @@ impl ModelConfig {
     pub fn parameters(&self) -> usize {
         let (queries, keys) = (self.heads * self.head_dim, self.kv_heads * self.head_dim);
         let when = |there: bool, count: usize| if there { count } else { 0 };
-        let family = self.architecture;
+        let family = self.family;
         let attention = self.hidden * (2 * queries + 2 * keys)
             + when(self.biases.qkv, queries + 2 * keys)
             + when(self.biases.output, self.hidden)
-            + when(family.norms_heads(), 2 * self.head_dim)
-            + when(family.has_sinks(), self.heads);
+            + when(family.has(Part::QueryNorm), 2 * self.head_dim)
+            + when(family.has(Part::Sinks), self.heads);
         let gated = |width: usize| {
             3 * self.hidden * width + when(self.biases.feed_forward, 2 * width + self.hidden)
         };
@@ -131,7 +134,11 @@ impl ModelConfig {
                 experts.count * (gated(experts.intermediate) + router)
             }
         };
-        let norms = if family.norms_results() { 4 } else { 2 } * self.hidden;
+        let norms = if family.has(Part::AttentionResultNorm) {
+            4
+        } else {
+            2
+        } * self.hidden;
         let embeddings = if self.tie_embeddings { 1 } else { 2 } * self.vocab * self.hidden;
         embeddings + self.layers * (attention + feed_forward + norms) + self.hidden
     }
@@ -176,7 +183,7 @@ impl ModelConfig {
     pub fn parse(text: &str, path: &str) -> Result<Self, CheckpointError> {
         let value = read(text, path)?;
         let keys = Keys::new(&value, path);
-        let mut config = family::parse(&keys)?;
+        let mut config = read::parse(&value, path)?;
         // Far beyond any model; with these limits products of sizes fit in 64 bits, and lists of tensors in memory.
         let experts = config.experts;
         for (what, size, most) in [

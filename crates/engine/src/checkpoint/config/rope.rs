@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::keys::{Keys, short};
+use super::keys::{Keys, is_nothing, short};
 use crate::checkpoint::CheckpointError;
 
 /// The rotary embedding of queries and keys (<https://arxiv.org/abs/2104.09864>).
@@ -181,16 +181,16 @@ impl Rope {
         }
     }
 
-    /// Reads the keys for heads of `head_dim` numbers, with the family's defaults for the base and for the share of a head that is rotated.
+    /// Reads the keys for heads of `head_dim` numbers, with the family's default for the base.
     pub(super) fn parse(
         keys: &Keys,
         head_dim: usize,
         interleaved: bool,
         default_theta: Option<f64>,
-        default_partial: f64,
     ) -> Result<Self, CheckpointError> {
-        let scaling = keys.get("rope_scaling");
-        let parameters = keys.get("rope_parameters");
+        // An empty one says nothing, as in transformers.
+        let given = |key| keys.get(key).filter(|value| !is_nothing(value));
+        let (scaling, parameters) = (given("rope_scaling"), given("rope_parameters"));
         let rope = match (scaling, parameters) {
             (Some(scaling), Some(parameters)) if scaling != parameters => {
                 return keys.fail("both rope_scaling and rope_parameters are given, and differ");
@@ -232,7 +232,7 @@ impl Rope {
         };
         let on_top = keys.get("partial_rotary_factor");
         let partial = match rope.get("partial_rotary_factor").or(on_top) {
-            None => default_partial,
+            None => 1.0,
             share => keys.positive("partial_rotary_factor", share)?,
         };
         // Rounded down, as in transformers.

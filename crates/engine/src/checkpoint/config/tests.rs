@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Architecture, ModelConfig, RopeScaling};
+use super::{ModelConfig, RopeScaling};
 
 fn config() -> Value {
     json!({
@@ -32,10 +32,7 @@ fn every_architecture_is_in_the_guide() {
 #[test]
 fn both_generations_of_transformers() {
     let four = parse(&config()).unwrap();
-    assert_eq!(
-        (four.architecture, four.rope.theta),
-        (Architecture::Qwen3, 1e6)
-    );
+    assert_eq!((four.family.name, four.rope.theta), ("Qwen3", 1e6));
     assert_eq!(four.eos_token_ids, [1, 2]);
     let mut five = config();
     five.as_object_mut().unwrap().remove("rope_theta");
@@ -103,10 +100,7 @@ fn llama_without_a_head_width_and_with_stretched_angles() {
     llama["rope_scaling"] = json!({"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0,
         "high_freq_factor": 4.0, "original_max_position_embeddings": 8192});
     let parsed = parse(&llama).unwrap();
-    assert_eq!(
-        (parsed.architecture, parsed.head_dim),
-        (Architecture::Llama, 8)
-    );
+    assert_eq!((parsed.family.name, parsed.head_dim), ("Llama", 8));
     let RopeScaling::Llama3 {
         original_positions, ..
     } = parsed.rope.scaling
@@ -149,10 +143,10 @@ fn experts_are_read_and_layers_without_them_refused() {
 #[test]
 fn an_unknown_architecture_lists_the_known() {
     let mut other = config();
-    other["architectures"] = json!(["MambaForCausalLM"]);
+    other["architectures"] = json!(["UnheardOfForCausalLM"]);
     let message = parse(&other).unwrap_err();
     assert!(
-        message.contains("MambaForCausalLM") && message.contains("Qwen3ForCausalLM"),
+        message.contains("UnheardOfForCausalLM") && message.contains("Qwen3ForCausalLM"),
         "{message}"
     );
 }
@@ -332,5 +326,71 @@ fn absurd_sizes_and_unknown_keys_of_the_rotary_embedding_are_refused() {
         let mut changed = config();
         changed[key] = value.clone();
         assert!(parse(&changed).is_err(), "{key}: {value}");
+    }
+}
+
+/// What transformers 5.24 makes of keys that say nothing.
+#[test]
+fn null_and_empty_values_are_read_as_transformers_reads_them() {
+    let with = |class: &str, key: &str, value: Value| {
+        let mut changed = config();
+        changed["architectures"] = json!([class]);
+        changed[key] = value;
+        parse(&changed)
+    };
+    for class in [
+        "LlamaForCausalLM",
+        "MistralForCausalLM",
+        "Qwen2ForCausalLM",
+        "Qwen3ForCausalLM",
+    ] {
+        let plain = with(class, "rope_scaling", Value::Null).unwrap();
+        for (key, value) in [
+            ("rope_scaling", json!({})),
+            ("rope_scaling", json!([])),
+            ("rope_parameters", json!({})),
+            ("rope_parameters", Value::Null),
+            ("quantization_config", json!({})),
+            ("quantization_config", Value::Null),
+            ("layer_types", Value::Null),
+        ] {
+            assert_eq!(
+                with(class, key, value.clone()).as_ref(),
+                Ok(&plain),
+                "{class} {key} {value}"
+            );
+        }
+        let heads = with(class, "num_key_value_heads", Value::Null).unwrap();
+        assert_eq!((heads.heads, heads.kv_heads), (4, 4), "{class}");
+    }
+    for class in ["LlamaForCausalLM", "MistralForCausalLM"] {
+        assert_eq!(with(class, "head_dim", Value::Null).unwrap().head_dim, 8);
+    }
+    // Left out, the classes have numbers of their own.
+    let mut lacking = config();
+    lacking
+        .as_object_mut()
+        .unwrap()
+        .remove("num_key_value_heads");
+    assert!(parse(&lacking).unwrap_err().contains("num_key_value_heads"));
+    lacking["architectures"] = json!(["LlamaForCausalLM"]);
+    assert_eq!(parse(&lacking).unwrap().kv_heads, 4);
+}
+
+#[test]
+fn gpt_oss_without_a_stretched_context_is_refused() {
+    let mut value = config();
+    for (key, given) in [
+        ("architectures", json!(["GptOssForCausalLM"])),
+        ("num_local_experts", json!(4)),
+        ("num_experts_per_tok", json!(2)),
+        ("sliding_window", json!(128)),
+    ] {
+        value[key] = given;
+    }
+    // transformers then takes the class's own YaRN.
+    for nothing in [Value::Null, json!({})] {
+        value["rope_scaling"] = nothing;
+        assert!(parse(&value).unwrap_err().contains("no rope_scaling"));
     }
 }

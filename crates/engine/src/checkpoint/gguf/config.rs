@@ -1,13 +1,12 @@
 //! The metadata of a file as a `config.json` with Hugging Face's keys.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value as Json, json};
 
 use super::header::{TensorInfo, Value};
 use super::metadata::Metadata;
-use super::names;
-use crate::checkpoint::config::Architecture;
+use crate::checkpoint::families::{Bias, FAMILIES, Family, Part, Windows};
 use crate::checkpoint::{CheckpointError, unsuitable};
 
 /// Divisors of rotary frequencies that a file stores as tensors, by name.
@@ -20,7 +19,7 @@ pub(super) type Factors = BTreeMap<String, Vec<f64>>;
 pub(super) fn family(
     metadata: &Metadata,
     tensors: &BTreeMap<String, TensorInfo>,
-) -> Result<Architecture, CheckpointError> {
+) -> Result<&'static Family, CheckpointError> {
     if let Some(kind) = metadata.text("general.type")?
         && kind != "model"
     {
@@ -44,22 +43,33 @@ pub(super) fn family(
     let pooled = metadata
         .optional_size(&format!("{name}.pooling_type"))
         .is_ok_and(|kind| kind.is_some());
-    let known = names::family(name);
-    if (pooled || known.is_none())
-        && let Some(what) = unsuitable::gguf(name, pooled)
+    let mut known: Vec<&Family> = FAMILIES
+        .iter()
+        .filter(|family| family.gguf.contains(&name))
+        .collect();
+    if (pooled || known.is_empty())
+        && let Some(what) = unsuitable::gguf(name, pooled, tensors)
     {
         return metadata.fail(what);
     }
-    match known {
-        Some(Architecture::Glm) if tensors.contains_key("blk.0.attn_qkv.weight") => {
-            Ok(Architecture::ChatGlm)
-        }
-        Some(Architecture::Llama) if window(metadata)?.is_some() => Ok(Architecture::Mistral),
+    if known.len() > 1 {
+        let fused = tensors.contains_key("blk.0.attn_qkv.weight");
+        known.retain(|family| family.has(Part::QueryKeyValue) == fused);
+    }
+    if known.len() > 1 {
+        let windowed = window(metadata)?.is_some();
+        known.retain(|family| (family.windows != Windows::Never) == windowed);
+    }
+    match known.first() {
         Some(family) => Ok(family),
-        None => metadata.fail(format!(
-            "architecture {name} is not supported in GGUF files; supported: {}",
-            names::families()
-        )),
+        None => {
+            let names = FAMILIES.iter().flat_map(|family| family.gguf);
+            let names: BTreeSet<&str> = names.copied().collect();
+            metadata.fail(format!(
+                "architecture {name} is not supported; supported: {}",
+                names.into_iter().collect::<Vec<_>>().join(", ")
+            ))
+        }
     }
 }
 
@@ -111,7 +121,7 @@ impl<'a> Keys<'a> {
 /// # Errors
 /// [`CheckpointError::Config`] for keys that are missing, wrong, or unknown.
 pub(super) fn config(
-    family: Architecture,
+    family: &Family,
     metadata: &Metadata,
     tensors: &BTreeMap<String, TensorInfo>,
     factors: &Factors,
@@ -147,19 +157,24 @@ pub(super) fn config(
         ));
     };
     let (hidden, layers) = (size("embedding_length")?, size("block_count")?);
-    let (intermediate, positions) = match family {
+    let experts = family.experts.as_ref();
+    let width = experts
+        .map(|_| size("expert_feed_forward_length"))
+        .transpose()?;
+    let (intermediate, positions) = match (experts, width) {
         // The width of an expert, as there are only experts.
-        Architecture::GptOss => {
+        (Some(experts), Some(width)) if experts.width == "intermediate_size" => {
             optional("feed_forward_length")?;
-            (size("expert_feed_forward_length")?, size("context_length")?)
+            (width, size("context_length")?)
         }
         _ => (size("feed_forward_length")?, size("context_length")?),
     };
     let dimensions = optional("rope.dimension_count")?.unwrap_or(head_dim);
     let mut scaling = scaling(metadata, &at, factors, head_dim, theta)?;
-    if let (Architecture::GptOss, Some(scaling)) = (family, &mut scaling) {
-        // The makers' setting, which files do not store.
-        scaling["truncate"] = false.into();
+    for (key, setting) in family.gguf_rope {
+        if let Some(scaling) = &mut scaling {
+            scaling[*key] = setting.value();
+        }
     }
     if metadata.flag(&at.key("attention.causal"))? == Some(false) {
         return metadata.fail(format!(
@@ -169,66 +184,41 @@ pub(super) fn config(
     }
     let scales = [Value::Float(1.0), Value::Float(0.0)];
     metadata.must_be(&at.key("expert_weights_scale"), &scales)?;
-    // Softmax over all experts; gpt-oss' is over the chosen ones.
-    let gating = Value::Unsigned(if family == Architecture::GptOss { 3 } else { 1 });
-    metadata.must_be(&at.key("expert_gating_func"), &[gating])?;
+    metadata.must_be(
+        &at.key("expert_gating_func"),
+        &[Value::Unsigned(family.gguf_gating)],
+    )?;
     // Notes about how the file was made.
     metadata.text(&at.key("tensor_data_layout"))?;
     metadata.flag(&at.key("rope.scaling.finetuned"))?;
 
-    let mut config = if family == Architecture::ChatGlm {
-        if dimensions * 2 != head_dim || scaling.is_some() {
-            return metadata.fail(
-                "rotary embeddings other than chatglm's own (rope.dimension_count, rope.scaling) are not supported",
-            );
-        }
-        json!({
-            "num_layers": layers, "padded_vocab_size": vocab, "hidden_size": hidden, "ffn_hidden_size": intermediate,
-            "kv_channels": head_dim, "num_attention_heads": heads, "multi_query_attention": true,
-            "multi_query_group_num": kv_heads, "layernorm_epsilon": eps, "seq_length": positions,
-            "add_qkv_bias": has("blk.0.attn_qkv.bias"), "rope_ratio": theta / 10_000.0, "rmsnorm": true,
-            "post_layer_norm": true, "add_bias_linear": false,
-        })
-    } else {
-        json!({
-            "vocab_size": vocab, "hidden_size": hidden, "intermediate_size": intermediate, "num_hidden_layers": layers,
-            "num_attention_heads": heads, "num_key_value_heads": kv_heads, "head_dim": head_dim,
-            "max_position_embeddings": positions, "rms_norm_eps": eps, "rope_theta": theta, "hidden_act": "silu",
-        })
-    };
+    let mut config = json!({
+        "architectures": [family.class()], "vocab_size": vocab, "hidden_size": hidden, "intermediate_size": intermediate,
+        "num_hidden_layers": layers, "num_attention_heads": heads, "num_key_value_heads": kv_heads, "head_dim": head_dim,
+        "max_position_embeddings": positions, "rms_norm_eps": eps, "rope_theta": theta, "hidden_act": "silu",
+        "tie_word_embeddings": tied, "eos_token_id": eos,
+        "partial_rotary_factor": dimensions as f64 / head_dim as f64,
+    });
     let mut set = |key: &str, value: Json| config[key] = value;
-    set("architectures", json!([family.class()]));
-    set("tie_word_embeddings", tied.into());
-    set("eos_token_id", json!(eos));
-    if family != Architecture::ChatGlm {
-        if dimensions != head_dim || family.fuses_gate_up() {
-            set(
-                "partial_rotary_factor",
-                json!(dimensions as f64 / head_dim as f64),
-            );
-        }
-        if let Some(scaling) = scaling {
-            set("rope_scaling", scaling);
+    if let Some(scaling) = scaling {
+        set("rope_scaling", scaling);
+    }
+    for (key, setting) in family.gguf_lacks {
+        set(key, setting.value());
+    }
+    // A file has the biases that it holds.
+    for (bias, parts) in [
+        (family.output_bias, &["attn_output"][..]),
+        (family.qkv_bias, &["attn_q", "attn_qkv"]),
+        (family.feed_forward_bias, &["ffn_down"]),
+    ] {
+        if let Bias::Key(key) = bias {
+            let given = parts.iter().any(|part| has(&format!("blk.0.{part}.bias")));
+            set(key, given.into());
         }
     }
-    if matches!(
-        family,
-        Architecture::Qwen3
-            | Architecture::Qwen3Moe
-            | Architecture::Llama
-            | Architecture::Glm
-            | Architecture::Glm4
-            | Architecture::GptOss
-    ) {
-        set("attention_bias", has("blk.0.attn_q.bias").into());
-    }
-    if family == Architecture::Llama {
-        set("mlp_bias", has("blk.0.ffn_down.bias").into());
-    }
-    match (family, window) {
-        (Architecture::Mistral | Architecture::Phi3 | Architecture::GptOss, Some(window)) => {
-            set("sliding_window", window.into());
-        }
+    match (family.windows, window) {
+        (Windows::All | Windows::AllButEvery(_), window) => set("sliding_window", json!(window)),
         (_, Some(_)) => {
             return metadata.fail(format!(
                 "{} is not supported with this architecture",
@@ -237,20 +227,19 @@ pub(super) fn config(
         }
         (_, None) => {}
     }
-    if family == Architecture::GptOss {
-        set("num_local_experts", size("expert_count")?.into());
+    if let Some(experts) = experts {
+        for key in experts.count.iter().take(1) {
+            set(key, size("expert_count")?.into());
+        }
         set("num_experts_per_tok", size("expert_used_count")?.into());
-        set("experts_apart", true.into());
-    }
-    if family == Architecture::Qwen3Moe {
-        set("num_experts", size("expert_count")?.into());
-        set("num_experts_per_tok", size("expert_used_count")?.into());
-        set(
-            "moe_intermediate_size",
-            size("expert_feed_forward_length")?.into(),
-        );
-        let normalise = metadata.flag(&at.key("expert_weights_norm"))?;
-        set("norm_topk_prob", normalise.unwrap_or(true).into());
+        set(experts.width, json!(width));
+        if let Some(key) = experts.normalise {
+            let normalise = metadata.flag(&at.key("expert_weights_norm"))?;
+            set(key, normalise.unwrap_or(true).into());
+        }
+        if family.has(Part::ExpertsGateUp) {
+            set("experts_apart", true.into());
+        }
     }
     metadata.all_asked_for(&at.key(""))?;
     Ok(config)

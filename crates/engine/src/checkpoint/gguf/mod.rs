@@ -21,6 +21,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value as Json, json};
 
+use super::families::Family;
 use super::tensors::MAX_TENSORS;
 use crate::checkpoint::{CheckpointError, unsuitable};
 
@@ -91,9 +92,9 @@ impl Gguf {
         let factors = factors(&parts, &places)?;
         let family = config::family(&metadata, &tensors)?;
         let head_dim = config::head_dim(&metadata)?;
-        let vocabulary = Vocabulary::read(&metadata, family)?;
+        let vocabulary = Vocabulary::read(&metadata)?;
         let config = config::config(family, &metadata, &tensors, &factors, &vocabulary.eos)?;
-        let experts = experts(&metadata, &config, &tensors)?;
+        let experts = experts(family, &metadata, &config, &tensors)?;
         let tensors = places
             .iter()
             .filter(|(name, _)| !names::FACTORS.contains(&name.as_str()))
@@ -243,6 +244,7 @@ fn parts(path: &Path, metadata: &Metadata) -> Result<Vec<PathBuf>, CheckpointErr
 
 /// The number of experts in a layer; `None` without experts. Stacked experts are split into a tensor each, so their number is limited.
 fn experts(
+    family: &Family,
     metadata: &Metadata,
     config: &Json,
     tensors: &BTreeMap<String, TensorInfo>,
@@ -255,7 +257,7 @@ fn experts(
     };
     let stacked = tensors
         .iter()
-        .filter(|(name, info)| names::is_stacked(name, info));
+        .filter(|(name, info)| names::is_stacked(family, name, info));
     let all = stacked.count().saturating_mul(count);
     if all > MAX_TENSORS {
         return metadata.fail(format!(

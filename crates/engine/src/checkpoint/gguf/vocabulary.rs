@@ -10,7 +10,6 @@ use serde_json::{Map, Value as Json, json};
 
 use super::metadata::Metadata;
 use crate::checkpoint::CheckpointError;
-use crate::checkpoint::config::Architecture;
 
 /// Kinds of tokens in `tokenizer.ggml.token_type`.
 const NORMAL: i64 = 1;
@@ -27,20 +26,6 @@ const LONGEST_PIECE: usize = 256;
 /// The most merges for each token. Files have up to 2.3 of them if they were made from a list of tokens, which gives every
 /// way to make each. A merge takes up a hundred times its bytes in memory.
 const MERGES_PER_TOKEN: usize = 4;
-
-/// Texts of tokens that end a generation; a file names one of them, two at best.
-const ENDS: [&str; 6] = [
-    "<|im_end|>",
-    "<|eot_id|>",
-    "<|eom_id|>",
-    "<|end|>",
-    "<|endoftext|>",
-    "<|end_of_text|>",
-];
-/// Those of gpt-oss; `<|end|>` only ends one of several messages.
-const GPT_OSS_ENDS: [&str; 3] = ["<|return|>", "<|call|>", "<|endoftext|>"];
-/// Those of GLM, which mark the next speaker.
-const GLM_ENDS: [&str; 2] = ["<|user|>", "<|observation|>"];
 
 /// Pre-tokenizers of families whose prompts begin with a token, where a file does not say; with `SentencePiece` all do.
 const BEGINNING: [&str; 6] = [
@@ -163,7 +148,7 @@ pub(super) struct Vocabulary {
     pub(super) tokenizer: String,
     /// `tokenizer_config.json`: the chat template, and the texts of tokens it may write.
     pub(super) tokenizer_config: String,
-    /// Tokens that end a generation.
+    /// Tokens that end a generation, as the file names them.
     pub(super) eos: Vec<usize>,
 }
 
@@ -172,7 +157,7 @@ impl Vocabulary {
     ///
     /// # Errors
     /// [`CheckpointError::Config`] naming the key.
-    pub(super) fn read(metadata: &Metadata, family: Architecture) -> Result<Self, CheckpointError> {
+    pub(super) fn read(metadata: &Metadata) -> Result<Self, CheckpointError> {
         let tokens = Tokens::read(metadata)?;
         let mut tokenizer = match metadata.text("tokenizer.ggml.model")? {
             Some("gpt2") => byte_pairs(metadata, &tokens)?,
@@ -202,22 +187,6 @@ impl Vocabulary {
             text_of(key)?;
             eos.extend(metadata.token(&format!("tokenizer.ggml.{key}_token_id"))?);
         }
-        let (ends, more): (&[&str], &[&str]) = match family {
-            Architecture::Glm | Architecture::Glm4 | Architecture::ChatGlm => (&ENDS, &GLM_ENDS),
-            Architecture::GptOss => (&GPT_OSS_ENDS, &[]),
-            _ => (&ENDS, &[]),
-        };
-        let by_text = tokens
-            .texts
-            .iter()
-            .enumerate()
-            .filter(|(id, text)| {
-                let text = text.as_str();
-                tokens.is_added(*id) && (ends.contains(&text) || more.contains(&text))
-            })
-            .map(|(id, _)| id);
-        eos.extend(by_text);
-        // The file's own choice comes first, and each only once.
         let mut seen = HashSet::new();
         eos.retain(|id| seen.insert(*id));
         let pre = metadata.text("tokenizer.ggml.pre")?.unwrap_or_default();

@@ -2,9 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use candle_core::Tensor;
+
 use super::computed::Computed;
 use super::{StoredTensor, Weights};
 use crate::checkpoint::adapter::Adapter;
+use crate::checkpoint::families::name_in_text_part;
 use crate::checkpoint::tensors::Names;
 use crate::checkpoint::{CheckpointError, ModelConfig};
 use juror_hub::layout::ADAPTER_WEIGHTS;
@@ -18,12 +21,15 @@ const FACTORS: [([&str; 2], bool); 2] = [
     ([".lora_embedding_B", ".lora_embedding_A"], true),
 ];
 
+/// The two matrices of each layer, by its name here, its name in the adapter, and whether their product is transposed.
+type Layers = BTreeMap<(String, String, bool), [Option<StoredTensor>; 2]>;
+
 impl Weights {
     /// Adds an adapter. Tensors that it holds whole, such as those of `modules_to_save`, take the place of the base model's.
     ///
     /// # Errors
     /// [`CheckpointError::Weights`] naming tensors that cannot be merged, since the base model has none of that name, or of
-    /// that shape.
+    /// that shape, and those of `modules_to_save` that it lacks, or if it changes nothing.
     pub(super) fn adapt(
         &mut self,
         adapter: &Adapter,
@@ -34,26 +40,53 @@ impl Weights {
             path: path.clone(),
             message,
         };
-        let names = Names::new(config.architecture);
-        let (table, head) = (names.embedding, format!("{}.weight", names.head));
+        let Names {
+            embedding: table,
+            head,
+            ..
+        } = Names::new(config.family);
         let tied = config.tie_embeddings && !self.head_differs(config)?;
         let mut left = Vec::new();
         let mut whole = Vec::new();
-        let mut layers: BTreeMap<(String, bool), [Option<StoredTensor>; 2]> = BTreeMap::new();
+        // By name here, and by name in the adapter, which is what its patterns are about.
+        let mut layers = Layers::new();
         for (key, tensor) in self.read_header(adapter.source(), ADAPTER_WEIGHTS)? {
-            let Some(name) = key.strip_prefix(PREFIX) else {
+            let name = key.strip_prefix(PREFIX).map(|name| match config.text_part {
+                true => name_in_text_part(name),
+                false => Some(name.to_owned()),
+            });
+            let Some(Some(name)) = name else {
                 left.push(key);
                 continue;
             };
             let factor = FACTORS.iter().find_map(|(endings, transposed)| {
                 let place = endings.iter().position(|ending| name.ends_with(ending))?;
                 let layer = name.strip_suffix(endings[place])?;
-                Some(((layer.to_owned(), *transposed), place))
+                let named = key.strip_prefix(PREFIX)?.strip_suffix(endings[place])?;
+                Some(((layer.to_owned(), named.to_owned(), *transposed), place))
             });
             match factor {
                 Some((layer, place)) => layers.entry(layer).or_default()[place] = Some(tensor),
                 None => whole.push((name.replace(".base_layer.", "."), tensor)),
             }
+        }
+        if layers.is_empty() && whole.is_empty() && left.is_empty() {
+            return Err(fail(
+                "it holds no tensors, so it changes nothing of the base model".into(),
+            ));
+        }
+        let trained_head = tied.then_some(head.as_str());
+        let mut saved = self.tensors.keys().map(String::as_str).chain(trained_head);
+        let is_there = |name: &&str| whole.iter().any(|(own, _)| own == name);
+        if let Some(name) = saved.find(|name| adapter.saves(name) && !is_there(name)) {
+            return Err(fail(format!(
+                "missing: {PREFIX}{name}, of the modules that were trained whole (modules_to_save)"
+            )));
+        }
+        if !self.changed_by(&layers, &whole)? {
+            return Err(fail(
+                "it changes nothing of the base model: the products in it are zero, as before training".into(),
+            ));
         }
         for (name, tensor) in whole {
             let is_head = tied && name == head;
@@ -71,7 +104,7 @@ impl Weights {
                 self.tensors.entry(head.clone()).or_insert(before);
             }
         }
-        for ((layer, transposed), parts) in layers {
+        for ((layer, named, transposed), parts) in layers {
             let name = format!("{layer}.weight");
             let ([Some(second), Some(first)], Some(base)) = (parts, self.tensors.get(&name)) else {
                 left.push(layer);
@@ -101,7 +134,7 @@ impl Weights {
                     base.shape
                 )));
             }
-            let (scale, described) = adapter.scale(&layer);
+            let (scale, described) = adapter.scale(&named);
             if described.total_cmp(&(rank as f64)).is_ne() {
                 return Err(fail(format!(
                     "{layer} has rank {rank}, and its description (r, rank_pattern) says {described}"
@@ -133,5 +166,35 @@ impl Weights {
             "not merged, since the base model has no such layer, or one of another shape: {}{more}",
             left.join(", ")
         )))
+    }
+
+    /// Whether an adapter's products, or its whole tensors, make other weights.
+    fn changed_by(
+        &self,
+        layers: &Layers,
+        whole: &[(String, StoredTensor)],
+    ) -> Result<bool, CheckpointError> {
+        for ((layer, ..), parts) in layers {
+            let mut zero = false;
+            for part in parts.iter().flatten() {
+                let numbers = self.numbers(layer, part)?.flatten_all()?.to_vec1::<f32>()?;
+                zero |= numbers.iter().all(|number| *number == 0.0);
+            }
+            if !zero {
+                return Ok(true);
+            }
+        }
+        for (name, tensor) in whole {
+            let base = self.tensors.get(name);
+            let Some(base) = base.filter(|base| base.shape == tensor.shape) else {
+                return Ok(true);
+            };
+            let [one, other] = [base, tensor].map(|tensor| self.numbers(name, tensor));
+            let numbers = |tensor: Tensor| tensor.flatten_all()?.to_vec1::<f32>();
+            if numbers(one?)? != numbers(other?)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 }

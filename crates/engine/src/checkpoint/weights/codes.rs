@@ -25,8 +25,7 @@ impl CodeKind {
     pub(crate) fn of(quantization: Quantization) -> Option<Self> {
         match quantization {
             Quantization::Fp8(_) => Some(Self::E4m3),
-            Quantization::Integers { bits: 4, .. } => Some(Self::Int4),
-            Quantization::Integers { .. } => None,
+            Quantization::Integers(form) => (form.bits == 4).then_some(Self::Int4),
         }
     }
 
@@ -158,7 +157,7 @@ impl StoredTensor {
             Computed::Scaled { values, .. } if values.dtype == DType::F8E4M3 => {
                 Some(CodeKind::E4m3.bits())
             }
-            Computed::Integers(integers) if integers.bits == 4 => Some(CodeKind::Int4.bits()),
+            Computed::Integers(integers) if integers.form.bits == 4 => Some(CodeKind::Int4.bits()),
             Computed::Random(kind) => Some(kind.bits()),
             _ => None,
         }

@@ -1,11 +1,12 @@
 //! Weights of whole numbers of four or eight bits, several to a word of 32, as GPTQ, AWQ and compressed-tensors store them:
 //! a number is `scale · (q − zero)`, with a scale and a zero for each output and each group of inputs.
 
-use candle_core::{DType, Tensor};
+use candle_core::Tensor;
 use rayon::prelude::*;
 
 use super::{CodeKind, Codes, StoredTensor, Weights};
 use crate::checkpoint::CheckpointError;
+use crate::checkpoint::config::{IntegerForm, Zeros};
 
 /// How many outputs are unpacked at a time: those of a word in AWQ's layout, and of a line of the cache in GPTQ's.
 const ROWS: usize = 16;
@@ -30,59 +31,67 @@ pub enum Layout {
 
 /// A weight of whole numbers.
 pub(super) struct Integers {
-    pub(super) layout: Layout,
-    /// Four or eight.
-    pub(super) bits: usize,
+    pub(super) form: IntegerForm,
+    pub(super) shape: [usize; 2],
     pub(super) words: StoredTensor,
     pub(super) scales: StoredTensor,
     pub(super) zeros: Option<StoredTensor>,
-    /// Which group each input belongs to; `None` if groups are consecutive inputs.
+    /// Which group each input belongs to; `None` if groups are neighbours.
     pub(super) groups: Option<StoredTensor>,
 }
 
-impl Integers {
-    /// The weight's shape, `[outputs, inputs]`; `None` if the parts do not fit each other.
-    pub(super) fn shape(&self) -> Option<[usize; 2]> {
+impl Layout {
+    /// The ends of the names of numbers, scales, zero points, and groups of inputs.
+    pub(super) fn names(self) -> [&'static str; 4] {
+        match self {
+            Self::Gptq { .. } | Self::Awq => ["qweight", "scales", "qzeros", "g_idx"],
+            Self::Rows => [
+                "weight_packed",
+                "weight_scale",
+                "weight_zero_point",
+                "weight_g_idx",
+            ],
+        }
+    }
+}
+
+impl IntegerForm {
+    /// Outputs and inputs of a weight whose words have this shape.
+    pub(super) fn size(&self, words: &[usize]) -> Option<[usize; 2]> {
         let each = 32 / self.bits;
-        let two = |tensor: &StoredTensor| <[usize; 2]>::try_from(tensor.shape.as_slice()).ok();
-        let (words, scales) = (two(&self.words)?, two(&self.scales)?);
-        let zeros = match &self.zeros {
-            Some(zeros) => Some(two(zeros)?),
-            None => None,
+        let [rows, columns] = *words else { return None };
+        let size = match self.layout {
+            Layout::Gptq { .. } => [columns, rows * each],
+            Layout::Awq => [columns * each, rows],
+            Layout::Rows => [rows, columns * each],
         };
-        let ([outputs, inputs], [groups, of], packed) = match self.layout {
-            Layout::Gptq { .. } => (
-                [words[1], words[0] * each],
-                scales,
-                [scales[0], words[1].div_ceil(each)],
-            ),
-            Layout::Awq => ([words[1] * each, words[0]], scales, [scales[0], words[1]]),
-            Layout::Rows => (
-                [words[0], words[1] * each],
-                [scales[1], scales[0]],
-                [words[0].div_ceil(each), scales[1]],
-            ),
-        };
-        let whole = outputs > 0 && inputs > 0 && groups > 0;
-        let fits = of == outputs && zeros.is_none_or(|zeros| zeros == packed);
-        let grouped = match &self.groups {
-            Some(groups) => groups.shape == [inputs],
-            None => whole && inputs.is_multiple_of(groups),
-        };
-        let types = self.words.dtype == DType::I32
-            && self
-                .zeros
-                .iter()
-                .chain(&self.groups)
-                .all(|tensor| tensor.dtype == DType::I32);
-        (whole && fits && grouped && types).then_some([outputs, inputs])
+        (rows > 0 && columns > 0).then_some(size)
+    }
+
+    /// How many groups there are of so many inputs.
+    fn groups(&self, inputs: usize) -> usize {
+        self.group.map_or(1, |group| inputs.div_ceil(group))
+    }
+
+    /// The group of an input where neighbours are together.
+    fn neighbours(&self, input: usize) -> u32 {
+        self.group.map_or(0, |group| input / group) as u32
+    }
+
+    /// The shapes of scales and zero points.
+    pub(super) fn shapes(&self, [outputs, inputs]: [usize; 2]) -> [[usize; 2]; 2] {
+        let (each, groups) = (32 / self.bits, self.groups(inputs));
+        let packed = outputs.div_ceil(each);
+        match self.layout {
+            Layout::Gptq { .. } | Layout::Awq => [[groups, outputs], [groups, packed]],
+            Layout::Rows => [[outputs, groups], [packed, groups]],
+        }
     }
 }
 
 /// A weight of whole numbers, read.
 struct Unpacked {
-    layout: Layout,
-    bits: usize,
+    form: IntegerForm,
     outputs: usize,
     inputs: usize,
     words: Vec<u32>,
@@ -95,21 +104,21 @@ struct Unpacked {
 impl Unpacked {
     /// How many numbers a word has.
     fn each(&self) -> usize {
-        32 / self.bits
+        32 / self.form.bits
     }
 
     fn part(&self, word: u32, place: usize) -> u32 {
-        (word >> (self.bits * place)) & self.mask()
+        (word >> (self.form.bits * place)) & self.mask()
     }
 
     fn mask(&self) -> u32 {
-        (1 << self.bits) - 1
+        (1 << self.form.bits) - 1
     }
 
     /// The whole number of an output and an input.
     fn value(&self, output: usize, input: usize) -> u32 {
         let each = self.each();
-        match self.layout {
+        match self.form.layout {
             Layout::Gptq { .. } => self.part(
                 self.words[input / each * self.outputs + output],
                 input % each,
@@ -127,7 +136,7 @@ impl Unpacked {
 
     fn zero(&self, output: usize, group: usize) -> u32 {
         let each = self.each();
-        match (self.layout, &self.zeros) {
+        match (self.form.layout, &self.zeros) {
             (Layout::Gptq { offset }, Some(zeros)) => {
                 let word = zeros[group * self.outputs.div_ceil(each) + output / each];
                 (self.part(word, output % each) + offset) & self.mask()
@@ -139,12 +148,12 @@ impl Unpacked {
             (Layout::Rows, Some(zeros)) => {
                 self.part(zeros[output / each * self.groups + group], output % each)
             }
-            (_, None) => 1 << (self.bits - 1),
+            (_, None) => 1 << (self.form.bits - 1),
         }
     }
 
     fn scale(&self, output: usize, group: usize) -> f32 {
-        match self.layout {
+        match self.form.layout {
             Layout::Rows => self.scales[output * self.groups + group],
             _ => self.scales[group * self.outputs + output],
         }
@@ -156,42 +165,70 @@ fn awq_place(output: usize) -> usize {
 }
 
 impl Weights {
+    /// The words of a tensor.
+    pub(super) fn words(
+        &self,
+        name: &str,
+        tensor: &StoredTensor,
+    ) -> Result<Vec<u32>, CheckpointError> {
+        let bytes = self.bytes(name, tensor)?;
+        let words = bytes.as_chunks::<4>().0.iter();
+        Ok(words.map(|word| u32::from_le_bytes(*word)).collect())
+    }
+
     fn unpacked(&self, name: &str, integers: &Integers) -> Result<Unpacked, CheckpointError> {
-        let [outputs, inputs] = integers
-            .shape()
-            .ok_or_else(|| self.mismatch(format!("{name}: its parts do not fit each other")))?;
-        let words = |tensor: &StoredTensor| -> Result<Vec<u32>, CheckpointError> {
-            let bytes = self.bytes(name, tensor)?;
-            let words = bytes.as_chunks::<4>().0.iter();
-            Ok(words.map(|word| u32::from_le_bytes(*word)).collect())
-        };
+        let (form, [outputs, inputs]) = (integers.form, integers.shape);
+        let words = |tensor: &StoredTensor| self.words(name, tensor);
         let scales = self
             .numbers(name, &integers.scales)?
             .flatten_all()?
             .to_vec1::<f32>()?;
-        let groups = scales.len() / outputs;
-        let group_of: Vec<u32> = match &integers.groups {
-            Some(tensor) => words(tensor)?,
-            None => (0..inputs)
-                .map(|input| (input / (inputs / groups)) as u32)
-                .collect(),
-        };
-        if let Some(group) = group_of.iter().find(|group| **group as usize >= groups) {
-            return Err(self.mismatch(format!(
-                "{name}: an input is of group {group}, and there are {groups}"
-            )));
-        }
-        Ok(Unpacked {
-            layout: integers.layout,
-            bits: integers.bits,
+        let read = Unpacked {
+            form,
             outputs,
             inputs,
             words: words(&integers.words)?,
             zeros: integers.zeros.as_ref().map(words).transpose()?,
             scales,
-            groups,
-            group_of,
-        })
+            groups: form.groups(inputs),
+            group_of: match &integers.groups {
+                Some(tensor) => words(tensor)?,
+                None => (0..inputs).map(|input| form.neighbours(input)).collect(),
+            },
+        };
+        let middle = 1 << (form.bits - 1);
+        let is_middle = |group| (0..outputs).all(|output| read.zero(output, group) == middle);
+        if form.zeros == Zeros::StoredMiddle && !(0..read.groups).all(is_middle) {
+            let [.., zeros, _] = form.layout.names();
+            return Err(self.mismatch(format!(
+                "{}.{zeros} has zero points other than {middle}, and quantization_config says that weights are symmetric (sym)",
+                name.trim_end_matches(".weight")
+            )));
+        }
+        Ok(read)
+    }
+
+    /// Checks a tensor that says which group each input belongs to.
+    pub(super) fn check_groups(
+        &self,
+        name: &str,
+        form: &IntegerForm,
+        tensor: &StoredTensor,
+    ) -> Result<(), CheckpointError> {
+        let group_of = self.words(name, tensor)?;
+        let groups = form.groups(group_of.len());
+        if let Some(group) = group_of.iter().find(|group| **group as usize >= groups) {
+            return Err(self.mismatch(format!(
+                "{name}: an input is of group {group}, and there are {groups}"
+            )));
+        }
+        let in_order = |(input, group): (usize, &u32)| *group == form.neighbours(input);
+        if !form.ordered && !group_of.iter().enumerate().all(in_order) {
+            return Err(self.mismatch(format!(
+                "{name} has groups of other inputs than neighbours, and quantization_config says that there are none such (desc_act)"
+            )));
+        }
+        Ok(())
     }
 
     /// The numbers of a weight, `[outputs, inputs]`.
@@ -239,7 +276,7 @@ impl Weights {
         name: &str,
         integers: &Integers,
     ) -> Result<Option<Codes>, CheckpointError> {
-        if integers.bits != 4 {
+        if integers.form.bits != 4 {
             return Ok(None);
         }
         let read = self.unpacked(name, integers)?;

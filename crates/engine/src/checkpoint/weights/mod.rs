@@ -23,6 +23,7 @@ use candle_core::{DType, Device, Tensor};
 use half::vec::HalfBitsVecExt;
 use half::{bf16, f16};
 
+use super::families::name_in_text_part;
 use super::gguf::StorageType;
 use super::source::WeightFile;
 use super::tensors::expected_tensors;
@@ -130,6 +131,9 @@ impl Weights {
         }
         weights.add_safetensors(source)?;
         let config = ModelConfig::load(source)?;
+        if config.text_part {
+            weights.keep_text_part()?;
+        }
         if let Some(quantization) = config.quantization {
             weights.combine(quantization, &config)?;
         }
@@ -137,6 +141,22 @@ impl Weights {
             weights.adapt(&model.adapter, &config)?;
         }
         Ok(weights)
+    }
+
+    /// Gives the tensors of a model with towers the names of the text part alone, and leaves out the towers'.
+    fn keep_text_part(&mut self) -> Result<(), CheckpointError> {
+        for (name, tensor) in std::mem::take(&mut self.tensors) {
+            let Some(plain) = name_in_text_part(&name) else {
+                self.progress
+                    .total
+                    .fetch_sub(tensor.bytes as u64, Ordering::Relaxed);
+                continue;
+            };
+            if self.tensors.insert(plain, tensor).is_some() {
+                return Err(self.mismatch(format!("{name} is there twice, under another name too")));
+            }
+        }
+        Ok(())
     }
 
     /// Random weights of a shape in bf16, or in the few bits that the configuration says, for measuring speed without a

@@ -41,9 +41,9 @@ impl Weights {
 
     /// Whether there is an output head with other numbers than the embedding table.
     pub(super) fn head_differs(&self, config: &ModelConfig) -> Result<bool, CheckpointError> {
-        let names = Names::new(config.architecture);
-        let head = self.tensors.get(&format!("{}.weight", names.head));
-        match (head, self.tensors.get(names.embedding)) {
+        let names = Names::new(config.family);
+        let head = self.tensors.get(&names.head);
+        match (head, self.tensors.get(&names.embedding)) {
             (Some(head), Some(table)) => Ok(!self.same_numbers(head, table)?),
             _ => Ok(false),
         }

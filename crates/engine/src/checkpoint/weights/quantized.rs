@@ -1,4 +1,6 @@
-//! Puts together the weights of checkpoints that store linear layers in few bits: FP8, GPTQ, AWQ, compressed-tensors.
+//! Puts together the weights of checkpoints that store linear layers in few bits: FP8, GPTQ, AWQ, compressed-tensors. Every
+//! tensor that a format implies must be there, in its type and shape, and none may contradict the configuration: a weight read
+//! without one of them would be other numbers.
 
 use std::collections::BTreeSet;
 
@@ -7,18 +9,24 @@ use candle_core::DType;
 use super::computed::Computed;
 use super::integers::Integers;
 use super::{Layout, RowOrder, StoredTensor, Weights};
-use crate::checkpoint::config::Quantization;
+use crate::checkpoint::config::{Fp8Scales, IntegerForm, Quantization, Zeros};
 use crate::checkpoint::tensors::expected_tensors;
 use crate::checkpoint::{CheckpointError, ModelConfig};
 
-/// Endings of tensors that say how to round activations, keys and values, which is not done here, or repeat a shape.
+/// Endings of tensors that say how to round activations, keys and values, which is not done here.
 const WITHOUT_EFFECT: [&str; 5] = [
     ".input_scale",
     ".output_scale",
+    ".activation_scale",
     ".k_scale",
     ".v_scale",
-    ".weight_shape",
 ];
+
+/// The types of scales.
+const NUMBERS: [DType; 3] = [DType::F32, DType::F16, DType::BF16];
+
+/// The names of FP8's scales.
+const FP8_SCALES: [&str; 2] = ["weight_scale_inv", "weight_scale"];
 
 impl StoredTensor {
     /// A tensor of this shape that is computed from stored ones of `bytes` bytes.
@@ -51,28 +59,24 @@ impl Weights {
         self.tensors
             .retain(|name, _| !WITHOUT_EFFECT.iter().any(|ending| name.ends_with(ending)));
         let ending = match quantization {
-            Quantization::Fp8(_) => ".weight",
-            Quantization::Integers {
-                layout: Layout::Rows,
-                ..
-            } => ".weight_packed",
-            Quantization::Integers { .. } => ".qweight",
+            Quantization::Fp8(_) => ".weight".to_owned(),
+            Quantization::Integers(form) => format!(".{}", form.layout.names()[0]),
         };
         let layers = self.tensors.iter().filter_map(|(name, tensor)| {
             let fp8 = tensor.dtype == DType::F8E4M3;
-            let layer = name.strip_suffix(ending)?;
+            let layer = name.strip_suffix(&ending)?;
             (ending != ".weight" || fp8).then(|| layer.to_owned())
         });
         for layer in layers.collect::<Vec<_>>() {
             let tensor = match quantization {
-                Quantization::Fp8(block) => self.scaled(&layer, block),
-                Quantization::Integers { layout, bits } => {
-                    self.packed(&layer, ending, layout, bits)
-                }
+                Quantization::Fp8(scales) => self.scaled(&layer, scales)?,
+                Quantization::Integers(form) => self.packed(&layer, form)?,
             };
-            let tensor = tensor.ok_or_else(|| {
-                self.mismatch(format!("{layer}: the parts of its quantised weight are missing or do not fit each other"))
-            })?;
+            if self.tensors.contains_key(&format!("{layer}.weight")) {
+                return Err(self.mismatch(format!(
+                    "{layer} is stored twice: as {layer}.weight, and as {layer}{ending}"
+                )));
+            }
             self.tensors.insert(format!("{layer}.weight"), tensor);
             // GPTQ's tools write a bias of zeros where a layer has none.
             let bias = format!("{layer}.bias");
@@ -93,67 +97,145 @@ impl Weights {
         Ok(())
     }
 
+    /// Takes out a part of a weight, which must be there.
+    fn part(
+        &mut self,
+        layer: &str,
+        part: &str,
+        why: &str,
+    ) -> Result<StoredTensor, CheckpointError> {
+        let name = format!("{layer}.{part}");
+        let taken = self.tensors.remove(&name);
+        taken.ok_or_else(|| self.mismatch(format!("missing: {name}{why}")))
+    }
+
+    /// Checks the type and the shape of a part.
+    fn fits(
+        &self,
+        name: &str,
+        part: &StoredTensor,
+        types: &[DType],
+        shapes: &[&[usize]],
+    ) -> Result<(), CheckpointError> {
+        if types.contains(&part.dtype) && shapes.contains(&&part.shape[..]) {
+            return Ok(());
+        }
+        let shapes: Vec<String> = shapes.iter().map(|shape| format!("{shape:?}")).collect();
+        Err(self.mismatch(format!(
+            "{name} is {:?} {:?}, and quantization_config and the weight beside it call for {:?} {}",
+            part.dtype,
+            part.shape,
+            types[0],
+            shapes.join(" or ")
+        )))
+    }
+
     /// A weight in FP8 with its scales.
-    fn scaled(&mut self, layer: &str, block: Option<[usize; 2]>) -> Option<StoredTensor> {
-        let mut take = |ending: &str| self.tensors.remove(&format!("{layer}.{ending}"));
-        let values = take("weight")?;
-        let scales = take("weight_scale_inv").or_else(|| take("weight_scale"))?;
+    fn scaled(&mut self, layer: &str, scales: Fp8Scales) -> Result<StoredTensor, CheckpointError> {
+        let values = self.part(layer, "weight", "")?;
+        let there = |name: &&str| self.tensors.contains_key(&format!("{layer}.{name}"));
+        let name = FP8_SCALES.into_iter().find(there).unwrap_or(match scales {
+            Fp8Scales::Blocks(_) => FP8_SCALES[0],
+            _ => FP8_SCALES[1],
+        });
+        let stored = self.part(layer, name, ", the scale of a weight in FP8")?;
         let [outputs, inputs] = values.shape[..] else {
-            return None;
+            return Err(self.mismatch(format!("{layer}.weight is {:?}, no matrix", values.shape)));
         };
-        let of_block =
-            |[rows, columns]: [usize; 2]| vec![outputs.div_ceil(rows), inputs.div_ceil(columns)];
-        let block = match scales.shape[..] {
-            [] | [1] | [1, 1] => [outputs.max(1), inputs.max(1)],
-            [rows] | [rows, 1] if rows == outputs => [1, inputs.max(1)],
-            _ => block.filter(|block| scales.shape == of_block(*block))?,
+        let whole: [&[usize]; 3] = [&[], &[1], &[1, 1]];
+        let by_output: [&[usize]; 2] = [&[outputs, 1], &[outputs]];
+        let of_blocks = match scales {
+            Fp8Scales::Blocks([rows, columns]) => {
+                [outputs.div_ceil(rows), inputs.div_ceil(columns)]
+            }
+            _ => [0, 0],
         };
-        let (shape, bytes) = (values.shape.clone(), values.bytes + scales.bytes);
-        Some(StoredTensor::computed(
-            shape,
-            bytes,
-            Computed::Scaled {
-                values,
-                scales,
-                block,
-            },
-        ))
+        let shapes = match scales {
+            Fp8Scales::Blocks(_) => vec![&of_blocks[..]],
+            Fp8Scales::Outputs => by_output.to_vec(),
+            Fp8Scales::Whole => whole.to_vec(),
+            Fp8Scales::OutputsOrWhole => [&whole[..], &by_output].concat(),
+        };
+        self.fits(&format!("{layer}.{name}"), &stored, &NUMBERS, &shapes)?;
+        let block = match scales {
+            Fp8Scales::Blocks(block) => block,
+            _ if whole.contains(&&stored.shape[..]) => [outputs.max(1), inputs.max(1)],
+            _ => [1, inputs.max(1)],
+        };
+        let (shape, bytes) = (values.shape.clone(), values.bytes + stored.bytes);
+        let computed = Computed::Scaled {
+            values,
+            scales: stored,
+            block,
+        };
+        Ok(StoredTensor::computed(shape, bytes, computed))
     }
 
     /// A weight of whole numbers.
-    fn packed(
-        &mut self,
-        layer: &str,
-        ending: &str,
-        layout: Layout,
-        bits: usize,
-    ) -> Option<StoredTensor> {
-        let mut take = |ending: &str| self.tensors.remove(&format!("{layer}.{ending}"));
-        let names = match layout {
-            Layout::Rows => ["weight_scale", "weight_zero_point", "weight_g_idx"],
-            Layout::Gptq { .. } | Layout::Awq => ["scales", "qzeros", "g_idx"],
+    fn packed(&mut self, layer: &str, form: IntegerForm) -> Result<StoredTensor, CheckpointError> {
+        let names = form.layout.names();
+        let [weight, scale, zero, order] = names.map(|part| format!("{layer}.{part}"));
+        let words = self.part(layer, names[0], "")?;
+        let Some(shape) = form.size(&words.shape) else {
+            return Err(self.mismatch(format!("{weight} is {:?}, no matrix", words.shape)));
         };
-        let words = take(&ending[1..])?;
-        let [scales, zeros, groups] = names.map(&mut take);
-        // Some tools write an order without elements where there is none.
-        let groups = groups.filter(|groups| groups.shape != [0]);
+        self.fits(&weight, &words, &[DType::I32], &[&words.shape])?;
+        let [of_scales, of_zeros] = form.shapes(shape);
+        let scales = self.part(layer, names[1], ", the scales of its groups")?;
+        self.fits(&scale, &scales, &NUMBERS, &[&of_scales])?;
+        let zeros = match form.zeros {
+            Zeros::Middle => None,
+            Zeros::Stored | Zeros::StoredMiddle => {
+                let why = ", the zero points of its groups";
+                Some(self.part(layer, names[2], why)?)
+            }
+        };
+        if let Some(zeros) = &zeros {
+            self.fits(&zero, zeros, &[DType::I32], &[&of_zeros])?;
+        }
+        let may_be_there = matches!(form.layout, Layout::Gptq { .. });
+        let groups = if form.ordered {
+            Some(self.part(layer, names[3], ", the group of each input")?)
+        } else if may_be_there {
+            // Some tools write an order without elements where there is none.
+            self.tensors
+                .remove(&order)
+                .filter(|groups| groups.shape != [0])
+        } else {
+            None
+        };
+        if let Some(groups) = &groups {
+            self.fits(&order, groups, &[DType::I32], &[&[shape[1]]])?;
+            self.check_groups(&order, &form, groups)?;
+        }
+        if form.layout == Layout::Rows {
+            let name = format!("{layer}.weight_shape");
+            let stored = self.part(layer, "weight_shape", ", the shape of the weight")?;
+            self.fits(&name, &stored, &[DType::I64, DType::I32], &[&[2]])?;
+            let words = self.words(&name, &stored)?;
+            // The halves of 64 bits come lowest first.
+            let numbers: Vec<usize> = words
+                .iter()
+                .step_by(words.len() / 2)
+                .map(|word| *word as usize)
+                .collect();
+            if numbers != shape {
+                return Err(self.mismatch(format!(
+                    "{name} says {numbers:?}, and {weight} has room for {shape:?}"
+                )));
+            }
+        }
+        let parts = [Some(&words), Some(&scales), zeros.as_ref(), groups.as_ref()];
+        let bytes = parts.into_iter().flatten().map(|part| part.bytes).sum();
         let integers = Integers {
-            layout,
-            bits,
+            form,
+            shape,
             words,
-            scales: scales?,
+            scales,
             zeros,
             groups,
         };
-        let shape = integers.shape()?;
-        let parts = [
-            Some(&integers.words),
-            Some(&integers.scales),
-            integers.zeros.as_ref(),
-            integers.groups.as_ref(),
-        ];
-        let bytes = parts.into_iter().flatten().map(|part| part.bytes).sum();
-        Some(StoredTensor::computed(
+        Ok(StoredTensor::computed(
             shape.to_vec(),
             bytes,
             Computed::Integers(integers),

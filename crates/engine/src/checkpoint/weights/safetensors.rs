@@ -45,29 +45,33 @@ impl Weights {
     /// Adds the tensors of all files, which must hold what the index says.
     pub(super) fn add_safetensors(&mut self, source: &ModelSource) -> Result<(), CheckpointError> {
         let names = files(source)?;
+        let indexed = !source.has(WEIGHTS_FILE) && source.has(WEIGHTS_INDEX);
+        let index = if indexed {
+            read_index(source)?
+        } else {
+            BTreeMap::new()
+        };
         for name in &names {
             for (tensor, location) in self.read_header(source, name)? {
+                // Of a tensor in several files the index decides.
+                if index.get(&tensor).is_some_and(|file| file != name) {
+                    continue;
+                }
                 if self.tensors.contains_key(&tensor) {
                     return Err(CheckpointError::Weights {
                         path: source.describe(name),
-                        message: format!("{tensor} is in another shard too"),
+                        message: format!("{tensor} is in another shard too, and not in the index"),
                     });
                 }
                 self.tensors.insert(tensor, location);
             }
         }
-        if !source.has(WEIGHTS_FILE) && source.has(WEIGHTS_INDEX) {
-            for (tensor, file) in read_index(source)? {
-                let holds = self
-                    .tensors
-                    .get(&tensor)
-                    .is_some_and(|location| names[location.shard] == file);
-                if !holds {
-                    return Err(CheckpointError::Weights {
-                        path: source.describe(WEIGHTS_INDEX),
-                        message: format!("says that {file} holds {tensor}, but it does not"),
-                    });
-                }
+        for (tensor, file) in index {
+            if !self.tensors.contains_key(&tensor) {
+                return Err(CheckpointError::Weights {
+                    path: source.describe(WEIGHTS_INDEX),
+                    message: format!("says that {file} holds {tensor}, but it does not"),
+                });
             }
         }
         Ok(())

@@ -90,13 +90,13 @@ impl Loader<'_> {
     /// Reads all weights of this GPU's part.
     pub(super) fn load(&self) -> Result<Parts, ModelError> {
         let config = self.config;
-        let names = Names::new(config.architecture);
+        let names = Names::new(config.family);
         let checkpoint = self.checkpoint();
-        let table = checkpoint.matrix(names.embedding)?;
+        let table = checkpoint.matrix(&names.embedding)?;
         let mut head = if config.tie_embeddings {
             Weight::plain(&table, None)?
         } else {
-            let head = checkpoint.matrix(&format!("{}.weight", names.head))?;
+            let head = checkpoint.matrix(&names.head)?;
             Weight::plain(&head, None)?
         };
         // Rows of logits then begin at multiples of 32 bytes for any vocabulary.
@@ -108,7 +108,7 @@ impl Loader<'_> {
                 .map(|index| self.layer(index, &mut kv_scales))
                 .collect::<Result<_, _>>()?,
             kv_scales,
-            norm: Array::of(&checkpoint.vector(names.norm)?)?,
+            norm: Array::of(&checkpoint.vector(&names.norm)?)?,
             head,
         })
     }

@@ -1,18 +1,14 @@
 //! The model's own way of writing a conversation: the Jinja template of `tokenizer_config.json`.
 //!
 //! A template is rendered as Hugging Face transformers' `apply_chat_template` renders it
-//! (<https://huggingface.co/docs/transformers/chat_templating>), to the character, by an interpreter of its own that
-//! counts work (docs/decisions/chat-templates.md):
+//! (<https://huggingface.co/docs/transformers/chat_templating>), to the character, by minijinja
+//! (docs/decisions/chat-templates.md):
 //!
 //! | file | what it is for |
 //! |---|---|
-//! | `lexer`, `parser`, `expressions`, `syntax` | a template's text into tokens, and those into a tree of bounded depth |
-//! | `interpreter`, `evaluation`, `calls` | statements; expressions; calls |
-//! | `work` | what rendering may cost |
-//! | `value`, `repr`, `from_json`, `operators` | Python's values, how they are written and read, and what can be done with them |
-//! | `filters`, `string_filters`, `list_filters`, `predicates`, `functions` | what stands after `|` and `is`, and what every template can call |
-//! | `methods`, `string_methods`, `formats` | methods of Python's strings, lists and dictionaries |
-//! | `json` | `tojson` as Python's `json.dumps` |
+//! | `environment` | minijinja with the settings of transformers, and what it lacks |
+//! | `json` | `tojson` as Python's `json.dumps`, and floats |
+//! | [`probe`] | a model's template is tried in a child of the program before it is rendered here |
 //! | `options` | what a user may ask of a template |
 //! | `tokenizer_config` | where template and special tokens are found |
 //! | [`clock`] | what `strftime_now` tells: one moment for a whole run |
@@ -20,50 +16,35 @@
 //! The special tokens of `tokenizer_config.json` are variables (`bos_token`, …) where they are set, and do not exist
 //! where they are not; `tools` and `documents` exist and are none.
 
-mod calls;
 pub(crate) mod clock;
-mod evaluation;
-mod expressions;
-mod filters;
-mod formats;
-mod from_json;
-mod functions;
-mod interpreter;
+mod environment;
 mod json;
-mod lexer;
-mod list_filters;
-mod methods;
-mod operators;
 mod options;
-mod parser;
-mod predicates;
-mod repr;
-mod string_filters;
-mod string_methods;
-mod syntax;
+pub mod probe;
 mod tokenizer_config;
-mod value;
-mod work;
 
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, Mutex};
 use std::thread;
 
-use serde_json::Value as Json;
+use juror_base::threads::lock;
+use minijinja::value::{Object, Serde, Value};
+use minijinja::{Environment, Error, ErrorKind};
+use serde_json::{Value as Json, json};
 
 use crate::text::TextError;
 pub use clock::{Clock, Moment};
-use from_json::from_json;
-use interpreter::Rendered;
 pub use options::{ChatOptions, ReasoningEffort, TemplateVariable};
-use syntax::Template;
 use tokenizer_config::{special_tokens, template_of};
-use value::Value;
-use work::Work;
 
 /// Variables by which templates ask whether the model is to think; those that a template reads are set.
 const THINKING_VARIABLES: [&str; 2] = ["enable_thinking", "thinking"];
 
-/// The stack of the thread that parses and renders templates: enough for the deepest nesting allowed.
+/// The stack of the thread that compiles and renders templates.
 const STACK: usize = 32 << 20;
+
+/// The most characters of a template's own message.
+const MAX_MESSAGE: usize = 1000;
 
 /// What `--thinking` does to the prompt of a template.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,7 +61,7 @@ pub enum ThinkingSwitch {
 
 /// A compiled chat template.
 pub struct ChatTemplate {
-    template: Template,
+    environment: Environment<'static>,
     /// Special tokens by their variables' names.
     tokens: Vec<(String, String)>,
     source: String,
@@ -94,19 +75,37 @@ impl ChatTemplate {
     /// # Errors
     /// [`TextError::ChatTemplate`] when there is none or it does not compile.
     pub fn new(tokenizer_config: &str, separate: Option<String>) -> Result<Self, TextError> {
+        Self::read(tokenizer_config, separate, |_| Ok(()))
+    }
+
+    /// As [`Self::new`], of a template that others wrote: it is tried first, in a child of the program ([`probe`]).
+    ///
+    /// # Errors
+    /// As [`Self::new`], and for a template that takes too much.
+    pub fn of_model(tokenizer_config: &str, separate: Option<String>) -> Result<Self, TextError> {
+        Self::read(tokenizer_config, separate, probe::check)
+    }
+
+    fn read(
+        tokenizer_config: &str,
+        separate: Option<String>,
+        check: impl Fn(&str) -> Result<(), TextError>,
+    ) -> Result<Self, TextError> {
         let config: Json = serde_json::from_str(tokenizer_config)
             .map_err(|error| TextError::ChatTemplate(format!("tokenizer_config.json: {error}")))?;
         let source = match separate {
             Some(source) => source,
             None => template_of(&config)?,
         };
-        let template = on_a_stack_of_its_own(|| parser::parse(&source))?
-            .map_err(|fault| TextError::ChatTemplate(format!("it does not compile: {fault}")))?;
+        check(&source)?;
+        let clock = Clock::now();
+        let environment = on_a_stack_of_its_own(|| environment::environment(&source, &clock))?
+            .map_err(|error| TextError::ChatTemplate(format!("it does not compile: {error}")))?;
         Ok(Self {
-            template,
+            environment,
             tokens: special_tokens(&config),
             source,
-            clock: Clock::now(),
+            clock,
         })
     }
 
@@ -138,19 +137,11 @@ impl ChatTemplate {
     /// # Errors
     /// [`TextError::ChatTemplate`] if it is not a JSON object, or the template fails.
     pub fn render_variables(&self, variables: &str) -> Result<String, TextError> {
-        let given = serde_json::from_str(variables).map_err(|error| error.to_string());
+        let given: HashMap<String, Json> = serde_json::from_str(variables)
+            .map_err(|error| TextError::ChatTemplate(format!("its variables: {error}")))?;
         let given = given
-            .and_then(from_json)
-            .map_err(|why| TextError::ChatTemplate(format!("its variables: {why}")))?;
-        let Value::Dict(given) = given else {
-            return Err(TextError::ChatTemplate(
-                "its variables are no JSON object".into(),
-            ));
-        };
-        let given = given.pairs.iter().filter_map(|(name, value)| {
-            let name = name.as_str()?.to_owned();
-            Some((name, value.clone()))
-        });
+            .into_iter()
+            .map(|(name, value)| (name, Value::from(Serde(value))));
         Ok(self.render_all(given.collect(), variables.len())?.text)
     }
 
@@ -190,19 +181,19 @@ impl ChatTemplate {
         let mut messages = Vec::new();
         if let Some(system) = &options.system_prompt {
             bytes += system.len();
-            messages.push(("system", system.as_str()));
+            messages.push(json!({"role": "system", "content": system}));
         }
-        messages.push(("user", content));
+        messages.push(json!({"role": "user", "content": content}));
         let mut given = vec![
-            ("messages".to_owned(), conversation(&messages)?),
+            ("messages".to_owned(), Value::from(Serde(messages))),
             (
                 "add_generation_prompt".to_owned(),
-                Value::Bool(add_generation_prompt),
+                Value::from(add_generation_prompt),
             ),
         ];
         if let Some(thinking) = options.thinking {
             for name in self.thinking_variables() {
-                given.push((name.to_owned(), Value::Bool(thinking)));
+                given.push((name.to_owned(), Value::from(thinking)));
             }
         }
         if let Some(effort) = options.reasoning_effort {
@@ -225,7 +216,7 @@ impl ChatTemplate {
     fn thinking_variables(&self) -> impl Iterator<Item = &'static str> {
         THINKING_VARIABLES
             .into_iter()
-            .filter(|name| self.template.names.contains(*name))
+            .filter(|name| self.source.contains(name))
     }
 
     /// What `--thinking` does in a conversation that begins with `content`.
@@ -310,20 +301,80 @@ impl ChatTemplate {
 
     /// Renders with further variables, of `bytes` bytes in all.
     fn render_all(&self, given: Vec<(String, Value)>, bytes: usize) -> Result<Rendered, TextError> {
-        let mut variables: Vec<(String, Value)> = Vec::new();
+        let mut values: HashMap<String, Value> = HashMap::new();
         for name in ["tools", "documents"] {
-            variables.push((name.to_owned(), Value::None));
+            values.insert(name.to_owned(), Value::from(()));
         }
         for (name, token) in &self.tokens {
-            variables.push((name.clone(), Value::from(token.as_str())));
+            values.insert(name.clone(), Value::from(token.as_str()));
         }
         // Later variables replace earlier ones of the same name.
-        variables.extend(given);
-        let work = Work::for_bytes(self.source.len().saturating_add(bytes));
-        let block = &self.template.block;
-        on_a_stack_of_its_own(|| interpreter::render(block, &variables, &self.clock, work))?
-            // A template's own message is for the user; the place it came from is for the template's author.
-            .map_err(|fault| TextError::ChatTemplate(format!("it failed: {fault}")))
+        values.extend(given);
+        let variables = Arc::new(Variables {
+            values,
+            read: Mutex::default(),
+        });
+        let mut environment = self.environment.clone();
+        environment.set_fuel(Some(environment::fuel(
+            self.source.len().saturating_add(bytes),
+        )));
+        let context = Value::from_dyn_object(Arc::clone(&variables));
+        let rendered = on_a_stack_of_its_own(|| {
+            let captured = environment
+                .get_template(environment::TEMPLATE)?
+                .render_captured(context)?;
+            let spent = captured.state().fuel_levels().map_or(0, |(spent, _)| spent);
+            Ok((captured.into_output(), spent))
+        })?;
+        let (text, spent) = rendered.map_err(|error: Error| {
+            TextError::ChatTemplate(format!("it failed: {}", said(&error)))
+        })?;
+        let read = std::mem::take(&mut *lock(&variables.read));
+        Ok(Rendered { text, read, spent })
+    }
+}
+
+/// What a template made.
+struct Rendered {
+    text: String,
+    /// Variables that it asked for.
+    read: BTreeSet<String>,
+    /// What it cost, in minijinja's fuel.
+    #[cfg_attr(not(test), expect(dead_code))]
+    spent: u64,
+}
+
+/// The variables of a rendering, which know which of them were asked for.
+#[derive(Debug)]
+struct Variables {
+    values: HashMap<String, Value>,
+    read: Mutex<BTreeSet<String>>,
+}
+
+impl Object for Variables {
+    fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
+        let name = key.as_str()?;
+        let value = self.values.get(name)?;
+        lock(&self.read).insert(name.to_owned());
+        Some(value.clone())
+    }
+}
+
+/// What is said of a template that failed. A template's own message is for the user; the place it came from is for the template's
+/// author.
+fn said(error: &Error) -> String {
+    let kind = error.kind();
+    let said = match error.detail() {
+        Some(detail) if kind == ErrorKind::InvalidOperation => detail.to_owned(),
+        Some(detail) => format!("{kind}: {detail}"),
+        None if kind == ErrorKind::OutOfFuel => {
+            "it takes more work or memory than a chat template may: it loops too long, or a value grows too large".into()
+        }
+        None => kind.to_string(),
+    };
+    match said.char_indices().nth(MAX_MESSAGE) {
+        Some((end, _)) => format!("{}…", &said[..end]),
+        None => said,
     }
 }
 
@@ -341,22 +392,6 @@ fn on_a_stack_of_its_own<T: Send>(run: impl FnOnce() -> T + Send) -> Result<T, T
             .join()
             .map_err(|_| TextError::ChatTemplate("it failed: its interpreter broke off".into()))
     })
-}
-
-/// A conversation: messages of these roles and texts.
-fn conversation(messages: &[(&str, &str)]) -> Result<Value, TextError> {
-    let mut work = Work::for_bytes(0);
-    let mut made = Vec::new();
-    let list = messages.iter().try_for_each(|(role, content)| {
-        let pairs = vec![
-            (Value::from("role"), Value::from(*role)),
-            (Value::from("content"), Value::from(*content)),
-        ];
-        made.push(Value::dictionary(pairs, &mut work)?);
-        Ok(())
-    });
-    list.and_then(|()| Value::list(made, &mut work))
-        .map_err(TextError::ChatTemplate)
 }
 
 #[cfg(test)]

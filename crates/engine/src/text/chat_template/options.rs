@@ -2,10 +2,10 @@
 
 use std::str::FromStr;
 
+use minijinja::value::{Serde, Value};
 use serde::de::IgnoredAny;
+use serde_json::Value as Json;
 
-use super::from_json::from_json;
-use super::value::Value;
 use crate::text::TextError;
 
 /// Variables that `juror` itself sets.
@@ -82,8 +82,8 @@ impl TemplateVariable {
     pub(super) fn value(&self) -> Result<Value, TextError> {
         let wrong =
             |why: String| TextError::ChatTemplate(format!("its variable `{}`: {why}", self.name));
-        match serde_json::from_str(&self.value) {
-            Ok(value) => from_json(value).map_err(wrong),
+        match serde_json::from_str::<Json>(&self.value) {
+            Ok(value) => Ok(Value::from(Serde(value))),
             // It is JSON, but too deep; it was not meant as a text.
             Err(error) if serde_json::from_str::<IgnoredAny>(&self.value).is_ok() => {
                 Err(wrong(error.to_string()))

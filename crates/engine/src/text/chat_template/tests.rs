@@ -216,9 +216,70 @@ fn a_variable_of_json_that_is_too_deep_is_no_text() {
     assert_eq!(chat.render("x", &options("a=[1]")).unwrap(), "[1]");
 }
 
+/// What a template that is refused for its work says.
+fn refused(source: &str) -> String {
+    plain(source).expect_err(source)
+}
+
+/// Fuel ends what loops or grows: here against what a small conversation may cost.
 #[test]
-fn conditions_in_a_row_are_asked_from_the_last() {
-    let rendered = "{{ 1 if true if true }},{{ 1 if false if true else 2 }},{{ 1 if true if false else 2 }},\
-        {{ 1 if false else 2 if false else 3 }},{{ 1 if true if true else 2 }}";
-    assert_eq!(plain(rendered).unwrap(), "1,,2,3,1");
+fn what_takes_too_long_or_grows_too_large_is_refused() {
+    let loops =
+        "{% for i in range(100000) %}{% for j in range(100) %}{{ j }}{% endfor %}{% endfor %}";
+    assert!(refused(loops).contains("more work or memory"));
+    for grown in [
+        "a ~ a",
+        "a + a",
+        "a * 2",
+        "a.replace('x', 'xx')",
+        "a.join([a, a])",
+        "[a, a] | join",
+        "a | tojson",
+    ] {
+        let source = format!(
+            "{{% set ns = namespace(a='x\"') %}}{{% for i in range(40) %}}{{% set a = ns.a %}}{{% set ns.a = {grown} %}}{{% endfor %}}{{{{ ns.a | length }}}}"
+        );
+        let error = refused(&source);
+        assert!(error.contains("more work or memory"), "{grown}: {error}");
+    }
+    assert!(refused("{{ raise_exception('x' * 100000) }}").len() < 1100);
+}
+
+/// What clients write costs in proportion: twice the text, or twice the turns, at most about twice the work.
+#[test]
+fn conversations_cost_in_proportion_under_templates_like_the_published() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/chat_templates");
+    let mut compared = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let chat = ChatTemplate::new("{}", Some(std::fs::read_to_string(&path).unwrap())).unwrap();
+        let cost = |turns: usize, length: usize| {
+            let text = "<think>a & \"b\" </think>\n".repeat(length);
+            let messages: Vec<Json> = (0..=2 * turns)
+                .map(|at| json!({"role": if at % 2 == 0 { "user" } else { "assistant" }, "content": text}))
+                .collect();
+            let bytes = json!({ "messages": messages }).to_string().len();
+            let given = vec![
+                ("messages".to_owned(), Value::from(Serde(messages))),
+                ("bos_token".to_owned(), Value::from("<s>")),
+                ("eos_token".to_owned(), Value::from("</s>")),
+            ];
+            chat.render_all(given, bytes)
+                .map(|rendered| rendered.spent)
+                .ok()
+        };
+        for (once, twice) in [((40, 10), (80, 10)), ((4, 500), (4, 1000))] {
+            let (Some(once), Some(twice)) = (cost(once.0, once.1), cost(twice.0, twice.1)) else {
+                // Its roles do not take turns so.
+                continue;
+            };
+            assert!(
+                twice as f64 <= 2.2 * once as f64,
+                "{}: {once} and {twice}",
+                path.display()
+            );
+            compared += 1;
+        }
+    }
+    assert!(compared > 10, "{compared}");
 }

@@ -343,6 +343,17 @@ impl Tokenizer {
         self.added.get(text).copied()
     }
 
+    /// Whether an added token is special, which tokens such as `<think>` are not.
+    pub(crate) fn is_special(&self, text: &str) -> bool {
+        let added = self.as_it_is.trusted.get_added_vocabulary();
+        added.is_special_token(text)
+    }
+
+    /// Whether a token is a control token.
+    pub(crate) fn is_control(&self, id: u32) -> bool {
+        self.control.contains(&id)
+    }
+
     /// One past the highest token id.
     pub fn vocab_size(&self) -> usize {
         self.as_it_is

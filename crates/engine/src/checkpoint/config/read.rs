@@ -1,0 +1,358 @@
+//! Reads `config.json` by the row of its family.
+
+use serde_json::{Map, Value};
+
+use super::keys::{Keys, is_nothing, short};
+use super::{Activation, Biases, Experts, ModelConfig, Rope, quantization};
+use crate::checkpoint::families::{
+    Bias, FAMILIES, Family, Part, Setting, WRAPPERS, Windows, Wrapper,
+};
+use crate::checkpoint::{CheckpointError, unsuitable};
+
+/// Reads a configuration. Each key must be followed, or be known to have no effect; any other is refused.
+pub(super) fn parse(value: &Value, path: &str) -> Result<ModelConfig, CheckpointError> {
+    let given = Keys::new(value, path);
+    let (family, wrapper) = family(&given, value)?;
+    let value = in_plain_keys(&given, value, family, wrapper)?;
+    let keys = Keys::new(&value, path);
+    let config = ModelConfig {
+        text_part: wrapper.is_some(),
+        ..model(&keys, family)?
+    };
+    for (key, setting) in family.fixed {
+        keys.must_be(key, setting.value())?;
+    }
+    for key in [
+        "is_encoder_decoder",
+        "add_cross_attention",
+        "tie_encoder_decoder",
+    ] {
+        keys.must_be(key, false)?;
+    }
+    for key in family.without_effect {
+        keys.get(key);
+    }
+    // A key that matters to encoders only.
+    keys.get("is_decoder");
+    keys.all_asked_for()?;
+    Ok(config)
+}
+
+impl Setting {
+    pub(in crate::checkpoint) fn value(self) -> Value {
+        match self {
+            Self::Flag(flag) => flag.into(),
+            Self::Size(size) => size.into(),
+            Self::Number(number) => number.into(),
+        }
+    }
+}
+
+/// The family of a configuration, and what it is wrapped in if it is the text part of a model that reads images too.
+fn family(
+    keys: &Keys,
+    value: &Value,
+) -> Result<(&'static Family, Option<&'static Wrapper>), CheckpointError> {
+    let class = keys
+        .get("architectures")
+        .and_then(|list| list.get(0))
+        .and_then(Value::as_str);
+    let kind = keys.get("model_type").and_then(Value::as_str);
+    let named = |classes: &[&str], model_types: &[&str]| match class {
+        Some(class) => classes.contains(&class),
+        None => kind.is_some_and(|kind| model_types.contains(&kind)),
+    };
+    let known = FAMILIES
+        .iter()
+        .find(|family| named(family.classes, family.model_types));
+    if let Some(family) = known {
+        return Ok((family, None));
+    }
+    let wrapper = WRAPPERS
+        .iter()
+        .find(|wrapper| named(&[wrapper.class], &[wrapper.model_type]));
+    if let Some(wrapper) = wrapper {
+        let text = value
+            .get("text_config")
+            .and_then(|text| text.get("model_type"));
+        let text = text.and_then(Value::as_str).unwrap_or(wrapper.text);
+        let mut families = FAMILIES.iter();
+        if let Some(family) = families.find(|family| family.model_types.contains(&text)) {
+            return Ok((family, Some(wrapper)));
+        }
+        return keys.fail(format!(
+            "{}'s text part is of the family {text} (text_config.model_type), which is not supported",
+            wrapper.class
+        ));
+    }
+    if let Some(what) = class
+        .or(kind)
+        .and_then(|name| unsuitable::class(name, value))
+    {
+        return keys.fail(what);
+    }
+    let mut supported: Vec<&str> = FAMILIES
+        .iter()
+        .flat_map(|family| family.classes)
+        .copied()
+        .collect();
+    supported.extend(WRAPPERS.iter().map(|wrapper| wrapper.class));
+    keys.fail(format!(
+        "architecture {} is not supported; supported: {}",
+        class
+            .or(kind)
+            .unwrap_or("(neither `architectures` nor `model_type` is given)"),
+        supported.join(", ")
+    ))
+}
+
+/// The configuration of the text part under transformers' names, with what the family takes where keys are left out.
+fn in_plain_keys(
+    keys: &Keys,
+    given: &Value,
+    family: &Family,
+    wrapper: Option<&Wrapper>,
+) -> Result<Value, CheckpointError> {
+    let mut plain = given.as_object().cloned().unwrap_or_default();
+    if let Some(wrapper) = wrapper {
+        plain = text_part(keys, plain)?;
+        let tied = plain.entry("tie_word_embeddings");
+        tied.or_insert(wrapper.ties.into());
+    }
+    for (theirs, plain_name) in family.renamed {
+        let Some(value) = plain.remove(*theirs) else {
+            continue;
+        };
+        if plain.get(*plain_name).is_some_and(|other| *other != value) {
+            return keys.fail(format!("{theirs} and {plain_name} differ"));
+        }
+        plain.insert((*plain_name).into(), value);
+    }
+    for (key, setting) in family.defaults {
+        plain.entry(*key).or_insert_with(|| setting.value());
+    }
+    Ok(Value::Object(plain))
+}
+
+/// Keys that stand in `text_config`, outside, or in both.
+const SHARED: [&str; 4] = [
+    "quantization_config",
+    "tie_word_embeddings",
+    "eos_token_id",
+    "bos_token_id",
+];
+
+/// Keys of such models that are of images, sound and their tokens, which a text has none of.
+const OF_TOWERS: &str = include_str!("keys_of_towers.txt");
+
+/// What the configuration of a model with towers for images and sound says of its text part.
+fn text_part(
+    keys: &Keys,
+    mut outer: Map<String, Value>,
+) -> Result<Map<String, Value>, CheckpointError> {
+    let mut text = match outer.remove("text_config") {
+        Some(Value::Object(mut text)) => {
+            for key in SHARED {
+                let Some(value) = outer.remove(key) else {
+                    continue;
+                };
+                // Older files say only inside that the table is the head too, and newer ones only outside.
+                let either = key == "tie_word_embeddings" && value == true;
+                if either || !text.contains_key(key) {
+                    text.insert(key.into(), value);
+                }
+            }
+            // Any key left outside must be known as one that says nothing of the text part.
+            Keys::new(&Value::Object(outer), keys.path()).all_known(OF_TOWERS)?;
+            text
+        }
+        None | Some(Value::Null) => outer,
+        Some(other) => {
+            return keys.fail(format!("text_config is {}, not an object", short(&other)));
+        }
+    };
+    text.retain(|key, _| !OF_TOWERS.lines().any(|known| known == key));
+    for key in ["rope_scaling", "rope_parameters"] {
+        let Some(rope) = text.get_mut(key).and_then(Value::as_object_mut) else {
+            continue;
+        };
+        // How angles are shared out among time, height and width, which are one number in a text.
+        rope.remove("mrope_section");
+        rope.remove("mrope_interleaved");
+        for kind in ["type", "rope_type"] {
+            if rope.get(kind).is_some_and(|kind| *kind == "mrope") {
+                rope.insert(kind.into(), "default".into());
+            }
+        }
+    }
+    Ok(text)
+}
+
+/// Reads a configuration with the keys of transformers.
+fn model(keys: &Keys, family: &'static Family) -> Result<ModelConfig, CheckpointError> {
+    let (hidden, heads) = (keys.size("hidden_size")?, keys.size("num_attention_heads")?);
+    let head_dim = match keys.optional_size("head_dim")? {
+        Some(head_dim) => head_dim,
+        None if family.divides_width && hidden.is_multiple_of(heads) => hidden / heads,
+        None => return keys.fail("no head_dim"),
+    };
+    let kv_heads = match keys.optional_size("num_key_value_heads")? {
+        Some(kv_heads) => kv_heads,
+        // transformers reads null so too.
+        None if family.own_keys || !keys.lacks("num_key_value_heads") => heads,
+        None => return keys.fail("no num_key_value_heads"),
+    };
+    let stretches = |key| keys.get(key).is_some_and(|value| !is_nothing(value));
+    if family.must_stretch && !stretches("rope_scaling") && !stretches("rope_parameters") {
+        return keys.fail("no rope_scaling");
+    }
+    let mut rope = Rope::parse(keys, head_dim, family.rotates_neighbours, family.theta)?;
+    if family.theta_ratio && keys.get("rope_ratio").is_some() {
+        rope.theta *= keys.positive("rope_ratio", keys.get("rope_ratio"))?;
+    }
+    // Checkpoints stretched with YaRN often leave this at the original value.
+    let stretched = rope.stretched_context().unwrap_or(0);
+    let max_positions = keys.size("max_position_embeddings")?.max(stretched);
+    let layers = keys.size("num_hidden_layers")?;
+    keys.must_be("hidden_act", "silu")?;
+    let number = |key: &str| keys.positive(key, keys.get(key));
+    Ok(ModelConfig {
+        family,
+        text_part: false,
+        vocab: keys.size("vocab_size")?,
+        hidden,
+        intermediate: keys.size("intermediate_size")?,
+        layers,
+        heads,
+        kv_heads,
+        head_dim,
+        max_positions,
+        rms_norm_eps: number("rms_norm_eps")?,
+        windows: windows(keys, family, layers, max_positions)?,
+        experts: experts(keys, family)?,
+        quantization: quantization::parse(keys, family)?,
+        activation: if family.clamps {
+            Activation::Clamped {
+                alpha: number("swiglu_alpha")?,
+                limit: number("swiglu_limit")?,
+            }
+        } else {
+            Activation::Silu
+        },
+        tie_embeddings: keys.flag("tie_word_embeddings", false)?,
+        biases: Biases {
+            qkv: bias(keys, family.qkv_bias)?,
+            output: bias(keys, family.output_bias)?,
+            feed_forward: bias(keys, family.feed_forward_bias)?,
+        },
+        eos_token_ids: keys.token_ids("eos_token_id")?,
+        rope,
+    })
+}
+
+fn bias(keys: &Keys, bias: Bias) -> Result<bool, CheckpointError> {
+    match bias {
+        Bias::Never => Ok(false),
+        Bias::Always => Ok(true),
+        Bias::Key(key) => keys.flag(key, false),
+    }
+}
+
+/// The attention window of each layer.
+fn windows(
+    keys: &Keys,
+    family: &Family,
+    layers: usize,
+    positions: usize,
+) -> Result<Vec<Option<usize>>, CheckpointError> {
+    // Qwen's files name a window that is not used.
+    let used = family.windows != Windows::Switched || keys.flag("use_sliding_window", false)?;
+    let window = match family.windows {
+        Windows::Never => None,
+        // A window as wide as the context hides nothing.
+        _ => keys
+            .optional_size("sliding_window")?
+            .filter(|window| used && *window < positions),
+    };
+    let first = match (family.windows, keys.get("max_window_layers")) {
+        (Windows::Switched, Some(value)) => match value.as_u64() {
+            Some(first) => first as usize,
+            None => return keys.fail(format!("max_window_layers is {}", short(value))),
+        },
+        _ => 0,
+    };
+    let Some(kinds) = keys.get("layer_types") else {
+        let windowed = |layer: usize| match family.windows {
+            Windows::AllButEvery(so_many) => !(layer + 1).is_multiple_of(so_many),
+            _ => layer >= first,
+        };
+        return Ok((0..layers)
+            .map(|layer| window.filter(|_| windowed(layer)))
+            .collect());
+    };
+    let kinds = kinds.as_array().map_or(&[][..], Vec::as_slice);
+    if kinds.len() != layers {
+        return keys.fail(format!(
+            "layer_types has {} layers, num_hidden_layers is {layers}",
+            kinds.len()
+        ));
+    }
+    kinds
+        .iter()
+        .map(|kind| match (kind.as_str(), window) {
+            (Some("full_attention"), _) => Ok(None),
+            (Some("sliding_attention"), Some(window)) => Ok(Some(window)),
+            (Some("sliding_attention"), None) if keys.get("sliding_window").is_some() => Ok(None),
+            (Some("sliding_attention"), None) => {
+                keys.fail("layer_types holds \"sliding_attention\", but there is no sliding_window")
+            }
+            _ => keys.fail(format!(
+                "layer_types holds {}, only \"full_attention\" and \"sliding_attention\" are supported",
+                short(kind)
+            )),
+        })
+        .collect()
+}
+
+/// The experts, for a family that has them.
+fn experts(keys: &Keys, family: &Family) -> Result<Option<Experts>, CheckpointError> {
+    let Some(named) = &family.experts else {
+        return Ok(None);
+    };
+    let mut counts = named.count.iter().filter(|key| !keys.lacks(key));
+    let count = counts
+        .next()
+        .or(named.count.last())
+        .copied()
+        .unwrap_or_default();
+    let mxfp4 = keys
+        .get("quantization_config")
+        .is_some_and(|quantisation| quantisation.get("quant_method") == Some(&"mxfp4".into()));
+    let experts = Experts {
+        count: keys.size(count)?,
+        per_token: keys.size("num_experts_per_tok")?,
+        intermediate: keys.size(named.width)?,
+        // Where there is no key the best experts are chosen first, and their weights then sum to 1.
+        normalise: match named.normalise {
+            Some(key) => keys.flag(key, false)?,
+            None => true,
+        },
+        mxfp4,
+        // A key of our own for GGUF files, which store experts apart.
+        together: family.has(Part::ExpertsGateUp) && !keys.flag("experts_apart", false)?,
+    };
+    if experts.per_token > experts.count {
+        return keys.fail(format!(
+            "num_experts_per_tok ({}) is more than the {} experts there are",
+            experts.per_token, experts.count
+        ));
+    }
+    let dense = keys
+        .get("mlp_only_layers")
+        .is_some_and(|layers| layers.as_array().is_none_or(|layers| !layers.is_empty()));
+    if dense {
+        return keys.fail("mlp_only_layers: layers without experts are not supported");
+    }
+    keys.must_be("decoder_sparse_step", 1)?;
+    Ok(Some(experts))
+}

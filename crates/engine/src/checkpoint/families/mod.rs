@@ -1,0 +1,384 @@
+//! The model families that the decoder runs: one row for each.
+//!
+//! A row ([`rows`]) says what a family's files call themselves and their tensors, in Safetensors and in GGUF, which keys of
+//! `config.json` they have under other names, leave out or must have at one value, and in what the family differs from a plain decoder
+//! ([`rows::PLAIN`]: norms before both parts of a layer, grouped queries without biases, `SwiGLU`, an output head). Code asks a row for
+//! its properties, never for its name, so a family without anything new is a row, a case of `scripts/golden_models.py` with its name in
+//! `tests/model/golden_logits.rs`, and a line in `docs/guide/families.md`.
+//!
+//! A row holds only what is not plain:
+//!
+//! ```text
+//! Family {
+//!     name: "Qwen3",
+//!     classes: &["Qwen3ForCausalLM"],      // architectures[0]
+//!     model_types: &["qwen3"],             // model_type, of files without architectures and of `text_config`
+//!     gguf: &["qwen3"],                    // general.architecture
+//!     tensors: &[LAYER, HEAD_NORMS],       // (part, name in Safetensors, name in GGUF); later lists win
+//!     qkv_bias: Bias::Key("attention_bias"),
+//!     ..PLAIN
+//! }
+//! ```
+
+use std::fmt;
+
+mod rows;
+
+pub(crate) use rows::{FAMILIES, WRAPPERS};
+
+/// A tensor's place in the decoder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// The table of embeddings, `[vocab, hidden]`.
+    Embedding,
+    /// The norm before the output head.
+    Norm,
+    /// The output head, `[vocab, hidden]`.
+    Head,
+    AttentionNorm,
+    Query,
+    Key,
+    Value,
+    /// Queries, keys and values stored as one matrix.
+    QueryKeyValue,
+    /// The norm of queries by head.
+    QueryNorm,
+    /// The norm of keys by head.
+    KeyNorm,
+    /// Attention sinks: a learnt score for attending to nothing, by head.
+    Sinks,
+    AttentionOutput,
+    /// The norm of attention's result, before it joins the residual stream.
+    AttentionResultNorm,
+    FeedForwardNorm,
+    Gate,
+    Up,
+    /// Gate and up stored as one matrix.
+    GateUp,
+    Down,
+    /// The norm of the feed-forward layer's result.
+    FeedForwardResultNorm,
+    Router,
+    /// An expert's matrices, `{}` in the name for its number; in GGUF those of all experts in one tensor.
+    ExpertGate,
+    ExpertUp,
+    ExpertDown,
+    /// All experts of a layer in one tensor, gate and up alternating.
+    ExpertsGateUp,
+    ExpertsDown,
+}
+
+impl Part {
+    /// Whether its names are those of a whole tensor. Others are a module's, to which `.weight` or `.bias` is added.
+    fn is_whole(self) -> bool {
+        matches!(self, Self::Sinks | Self::ExpertsGateUp | Self::ExpertsDown)
+    }
+
+    /// Whether it lies outside of the layers.
+    fn is_outside(self) -> bool {
+        matches!(self, Self::Embedding | Self::Norm | Self::Head)
+    }
+}
+
+/// What a part is called in Safetensors and in GGUF. In layers the name is what follows `model.layers.3.` and `blk.3.`; an empty one means
+/// that there is none in such files.
+pub(crate) type TensorName = (Part, &'static str, &'static str);
+
+/// Whether a linear layer has biases.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Bias {
+    Never,
+    Always,
+    /// If this key of config.json says so.
+    Key(&'static str),
+}
+
+/// The value of a key of config.json.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Setting {
+    Flag(bool),
+    Size(usize),
+    Number(f64),
+}
+
+/// Which layers have a window over the last keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Windows {
+    /// None.
+    Never,
+    /// All, if `sliding_window` is set.
+    All,
+    /// Those from `max_window_layers` on, if `use_sliding_window` says so.
+    Switched,
+    /// All but every so manyth one.
+    AllButEvery(usize),
+}
+
+/// The keys of a family with experts.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ExpertKeys {
+    /// How many there are: the first of these keys that is given.
+    pub(crate) count: &'static [&'static str],
+    /// The width of one.
+    pub(crate) width: &'static str,
+    /// Whether the weights of a token's experts are scaled to sum to 1; they always are where there is no such key.
+    pub(crate) normalise: Option<&'static str>,
+}
+
+/// A family's row.
+pub struct Family {
+    /// What `juror models show` calls it.
+    pub(crate) name: &'static str,
+    /// Names that its checkpoints give themselves, `architectures[0]`.
+    pub(crate) classes: &'static [&'static str],
+    /// `model_type` of its checkpoints.
+    pub(crate) model_types: &'static [&'static str],
+    /// `general.architecture` of its GGUF files.
+    pub(crate) gguf: &'static [&'static str],
+    /// Its tensors. A part that two lists name has the name of the later one.
+    pub(crate) tensors: &'static [&'static [TensorName]],
+    /// What stands before a layer's number in Safetensors.
+    pub(crate) layers: &'static str,
+    /// Its own names for keys of config.json, and transformers' names for them.
+    pub(crate) renamed: &'static [(&'static str, &'static str)],
+    /// What keys are taken to be where config.json leaves them out.
+    pub(crate) defaults: &'static [(&'static str, Setting)],
+    /// Keys that may have one value only.
+    pub(crate) fixed: &'static [(&'static str, Setting)],
+    /// Keys of its files that do not change the result.
+    pub(crate) without_effect: &'static [&'static str],
+    /// Whether the width of a head is `hidden_size / num_attention_heads` where config.json leaves it out.
+    pub(crate) divides_width: bool,
+    /// Whether there are as many key heads as query heads where config.json leaves their number out.
+    pub(crate) own_keys: bool,
+    /// The base of the rotary embedding where config.json leaves it out.
+    pub(crate) theta: Option<f64>,
+    /// Whether `rope_ratio` multiplies that base.
+    pub(crate) theta_ratio: bool,
+    /// Whether the two numbers of a rotary pair are neighbours.
+    pub(crate) rotates_neighbours: bool,
+    /// Whether a way of stretching angles must be given.
+    pub(crate) must_stretch: bool,
+    pub(crate) qkv_bias: Bias,
+    pub(crate) output_bias: Bias,
+    pub(crate) feed_forward_bias: Bias,
+    pub(crate) windows: Windows,
+    pub(crate) experts: Option<ExpertKeys>,
+    /// Whether gate and up are clamped (gpt-oss), not `SwiGLU`.
+    pub(crate) clamps: bool,
+    /// Keys of config.json that its GGUF files have no keys for.
+    pub(crate) gguf_lacks: &'static [(&'static str, Setting)],
+    /// The same of `rope_scaling`.
+    pub(crate) gguf_rope: &'static [(&'static str, Setting)],
+    /// Whether the converter to GGUF puts the two rows of a rotary pair side by side.
+    pub(crate) gguf_pairs: bool,
+    /// How its router weighs experts, as GGUF numbers it (`expert_gating_func`).
+    pub(crate) gguf_gating: u64,
+}
+
+/// A class of models that read images or sound too, of which the text part is a family's model.
+pub(crate) struct Wrapper {
+    /// `architectures[0]`
+    pub(crate) class: &'static str,
+    /// `model_type`
+    pub(crate) model_type: &'static str,
+    /// `text_config.model_type`, where there is none.
+    pub(crate) text: &'static str,
+    /// Whether the embedding table is the output head too where no key says so.
+    pub(crate) ties: bool,
+}
+
+/// Beginnings of names of tensors that read images and sound, or guess several tokens ahead.
+const TOWERS: &[&str] = &[
+    "model.visual.",
+    "visual.",
+    "model.vision_tower.",
+    "vision_tower.",
+    "model.vision_model.",
+    "vision_model.",
+    "model.multi_modal_projector.",
+    "multi_modal_projector.",
+    "model.embed_vision.",
+    "model.audio_tower.",
+    "model.embed_audio.",
+    "mtp.",
+];
+
+/// Beginnings of names of the text part's tensors, as older and newer files have them, and what its own class calls them.
+const TEXT_PARTS: &[(&str, &str)] = &[
+    ("model.language_model.", "model."),
+    ("language_model.model.", "model."),
+    ("language_model.lm_head.", "lm_head."),
+];
+
+/// The name that a tensor of a wrapped model has in the text part alone; `None` for one that a text does not need.
+pub(crate) fn name_in_text_part(name: &str) -> Option<String> {
+    if TOWERS.iter().any(|tower| name.starts_with(tower)) {
+        return None;
+    }
+    let mut parts = TEXT_PARTS.iter();
+    let renamed =
+        parts.find_map(|(wrapped, plain)| Some(format!("{plain}{}", name.strip_prefix(wrapped)?)));
+    Some(renamed.unwrap_or_else(|| name.to_owned()))
+}
+
+impl Family {
+    /// The name that checkpoints of it give themselves.
+    pub(in crate::checkpoint) fn class(&self) -> &'static str {
+        self.classes.first().copied().unwrap_or_default()
+    }
+
+    /// What a part is called, if the family has it.
+    fn row(&self, part: Part) -> Option<&'static TensorName> {
+        let rows = self.tensors.iter().rev().copied().flatten();
+        rows.into_iter().find(|(known, ..)| *known == part)
+    }
+
+    /// Whether the family has a part.
+    pub(crate) fn has(&self, part: Part) -> bool {
+        self.row(part).is_some()
+    }
+
+    /// A part outside of layers: its module's name in Safetensors.
+    pub(crate) fn outside(&self, part: Part) -> &'static str {
+        self.row(part).map_or("", |(_, name, _)| name)
+    }
+
+    /// A layer's part: the name of its module, or of its tensor if that is not a module's.
+    pub(crate) fn in_layer(&self, layer: usize, part: Part) -> Option<String> {
+        let (_, name, _) = self.row(part)?;
+        Some(format!("{}.{layer}.{name}", self.layers))
+    }
+
+    /// The name in Safetensors of a tensor of a GGUF file, `{}` for an expert's number, and the part it is.
+    pub(crate) fn from_gguf(&self, name: &str) -> Option<(Part, String)> {
+        let (layer, rest) = match name
+            .strip_prefix("blk.")
+            .and_then(|rest| rest.split_once('.'))
+        {
+            Some((layer, rest)) => (Some(layer.parse::<usize>().ok()?), rest),
+            None => (None, name),
+        };
+        let (module, kind) = rest.rsplit_once('.').unwrap_or((rest, ""));
+        let rows = self.tensors.iter().copied().flatten();
+        let (part, hub, whole) = rows.into_iter().find_map(|&(part, hub, gguf)| {
+            let known = if part.is_whole() { rest } else { module };
+            // A name that a later list replaces is not looked up.
+            let own = self
+                .row(part)
+                .is_some_and(|row| row.2 == gguf && row.1 == hub);
+            let fits =
+                own && !gguf.is_empty() && gguf == known && part.is_outside() == layer.is_none();
+            fits.then_some((part, hub, part.is_whole()))
+        })?;
+        let named = if whole {
+            hub.to_owned()
+        } else {
+            format!("{hub}.{kind}")
+        };
+        Some((
+            part,
+            match layer {
+                Some(layer) => format!("{}.{layer}.{named}", self.layers),
+                None => named,
+            },
+        ))
+    }
+}
+
+impl fmt::Debug for Family {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+impl PartialEq for Family {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::{FAMILIES, Part};
+
+    #[test]
+    fn rows_have_their_own_names_and_parts() {
+        let mut names = BTreeSet::new();
+        let mut classes = BTreeSet::new();
+        for family in FAMILIES {
+            assert!(names.insert(family.name), "{family:?} twice");
+            for class in family.classes {
+                assert!(classes.insert(class), "{class} twice");
+            }
+            for part in [
+                Part::Embedding,
+                Part::Norm,
+                Part::Head,
+                Part::AttentionOutput,
+            ] {
+                assert!(family.has(part), "{family:?} lacks {part:?}");
+            }
+        }
+    }
+
+    /// A name in GGUF leads to the part that has it in this family: `post_attention_norm` is the norm of attention's result in one
+    /// and the norm before the feed-forward layer in another.
+    #[test]
+    fn names_in_gguf_are_those_of_the_family() {
+        for (name, tensor, expected) in [
+            (
+                "Glm4",
+                "blk.3.post_attention_norm.weight",
+                "model.layers.3.post_self_attn_layernorm.weight",
+            ),
+            (
+                "GptOss",
+                "blk.3.post_attention_norm.weight",
+                "model.layers.3.post_attention_layernorm.weight",
+            ),
+            (
+                "GptOss",
+                "blk.0.attn_sinks.weight",
+                "model.layers.0.self_attn.sinks",
+            ),
+            (
+                "Qwen3Moe",
+                "blk.1.ffn_up_exps.weight",
+                "model.layers.1.mlp.experts.{}.up_proj.weight",
+            ),
+            (
+                "Phi3",
+                "blk.1.ffn_up.weight",
+                "model.layers.1.mlp.gate_up_proj.weight",
+            ),
+            (
+                "Qwen2",
+                "blk.1.attn_q.bias",
+                "model.layers.1.self_attn.q_proj.bias",
+            ),
+            (
+                "ChatGlm",
+                "output.weight",
+                "transformer.output_layer.weight",
+            ),
+        ] {
+            let family = FAMILIES.iter().find(|family| family.name == name).unwrap();
+            assert_eq!(family.from_gguf(tensor).unwrap().1, expected, "{name}");
+        }
+        let qwen3 = FAMILIES
+            .iter()
+            .find(|family| family.name == "Qwen3")
+            .unwrap();
+        for foreign in [
+            "blk.0.attn_sinks.weight",
+            "blk.0.output.weight",
+            "attn_q.weight",
+            "blk.x.attn_q.weight",
+        ] {
+            assert_eq!(qwen3.from_gguf(foreign), None, "{foreign}");
+        }
+    }
+}

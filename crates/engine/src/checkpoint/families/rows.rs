@@ -1,0 +1,374 @@
+//! The table of families.
+
+use super::{Bias, ExpertKeys, Family, Part, Setting, TensorName, Windows, Wrapper};
+
+use Part::{
+    AttentionNorm, AttentionOutput, AttentionResultNorm, Down, Embedding, ExpertDown, ExpertGate,
+    ExpertUp, ExpertsDown, ExpertsGateUp, FeedForwardNorm, FeedForwardResultNorm, Gate, GateUp,
+    Head, Key, KeyNorm, Norm, Query, QueryKeyValue, QueryNorm, Router, Sinks, Up, Value,
+};
+use Setting::{Flag, Number, Size};
+
+/// The tensors of a plain decoder.
+const LAYER: &[TensorName] = &[
+    (Embedding, "model.embed_tokens", "token_embd"),
+    (Norm, "model.norm", "output_norm"),
+    (Head, "lm_head", "output"),
+    (AttentionNorm, "input_layernorm", "attn_norm"),
+    (Query, "self_attn.q_proj", "attn_q"),
+    (Key, "self_attn.k_proj", "attn_k"),
+    (Value, "self_attn.v_proj", "attn_v"),
+    (AttentionOutput, "self_attn.o_proj", "attn_output"),
+    (FeedForwardNorm, "post_attention_layernorm", "ffn_norm"),
+    (Gate, "mlp.gate_proj", "ffn_gate"),
+    (Up, "mlp.up_proj", "ffn_up"),
+    (Down, "mlp.down_proj", "ffn_down"),
+];
+const HEAD_NORMS: &[TensorName] = &[
+    (QueryNorm, "self_attn.q_norm", "attn_q_norm"),
+    (KeyNorm, "self_attn.k_norm", "attn_k_norm"),
+];
+const FUSED_QKV: &[TensorName] = &[(QueryKeyValue, "self_attn.qkv_proj", "attn_qkv")];
+const FUSED_GATE_UP: &[TensorName] = &[
+    (GateUp, "mlp.gate_up_proj", "ffn_up"),
+    (Up, "mlp.up_proj", ""),
+];
+const EXPERTS: &[TensorName] = &[
+    (Router, "mlp.gate", "ffn_gate_inp"),
+    (ExpertGate, "mlp.experts.{}.gate_proj", "ffn_gate_exps"),
+    (ExpertUp, "mlp.experts.{}.up_proj", "ffn_up_exps"),
+    (ExpertDown, "mlp.experts.{}.down_proj", "ffn_down_exps"),
+];
+
+/// A decoder without anything of its own.
+const PLAIN: Family = Family {
+    name: "",
+    classes: &[],
+    model_types: &[],
+    gguf: &[],
+    tensors: &[LAYER],
+    layers: "model.layers",
+    renamed: &[],
+    defaults: &[],
+    fixed: &[],
+    without_effect: &[],
+    divides_width: false,
+    own_keys: false,
+    theta: None,
+    theta_ratio: false,
+    rotates_neighbours: false,
+    must_stretch: false,
+    qkv_bias: Bias::Never,
+    output_bias: Bias::Never,
+    feed_forward_bias: Bias::Never,
+    windows: Windows::Never,
+    experts: None,
+    clamps: false,
+    gguf_lacks: &[],
+    gguf_rope: &[],
+    gguf_pairs: false,
+    gguf_gating: 1,
+};
+
+/// transformers' default where Qwen's files leave out from which layer on there are windows.
+const QWEN_WINDOWS: &[(&str, Setting)] = &[("max_window_layers", Size(28))];
+
+/// Every family. Of several with the same name in GGUF a file's tensors and window decide.
+pub(crate) const FAMILIES: &[Family] = &[
+    // Qwen2 and Qwen2.5 (<https://arxiv.org/abs/2407.10671>). transformers has these biases whatever the key says.
+    Family {
+        name: "Qwen2",
+        classes: &["Qwen2ForCausalLM"],
+        model_types: &["qwen2", "qwen2_vl_text", "qwen2_5_vl_text"],
+        gguf: &["qwen2"],
+        divides_width: true,
+        defaults: QWEN_WINDOWS,
+        without_effect: &["attention_bias"],
+        qkv_bias: Bias::Always,
+        windows: Windows::Switched,
+        ..PLAIN
+    },
+    // <https://arxiv.org/abs/2505.09388>
+    Family {
+        name: "Qwen3",
+        classes: &["Qwen3ForCausalLM"],
+        model_types: &["qwen3", "qwen3_vl_text"],
+        gguf: &["qwen3"],
+        tensors: &[LAYER, HEAD_NORMS],
+        defaults: QWEN_WINDOWS,
+        qkv_bias: Bias::Key("attention_bias"),
+        output_bias: Bias::Key("attention_bias"),
+        windows: Windows::Switched,
+        ..PLAIN
+    },
+    Family {
+        name: "Qwen3Moe",
+        classes: &["Qwen3MoeForCausalLM"],
+        model_types: &["qwen3_moe"],
+        gguf: &["qwen3moe"],
+        tensors: &[LAYER, HEAD_NORMS, EXPERTS],
+        defaults: QWEN_WINDOWS,
+        fixed: &[
+            ("use_qk_norm", Flag(true)),
+            ("shared_expert_intermediate_size", Size(0)),
+        ],
+        qkv_bias: Bias::Key("attention_bias"),
+        output_bias: Bias::Key("attention_bias"),
+        windows: Windows::Switched,
+        experts: Some(ExpertKeys {
+            // transformers 5 has one name for all families.
+            count: &["num_local_experts", "num_experts"],
+            width: "moe_intermediate_size",
+            normalise: Some("norm_topk_prob"),
+        }),
+        ..PLAIN
+    },
+    // Llama 3 and its like (<https://arxiv.org/abs/2407.21783>).
+    Family {
+        name: "Llama",
+        classes: &["LlamaForCausalLM"],
+        model_types: &["llama"],
+        gguf: &["llama"],
+        divides_width: true,
+        own_keys: true,
+        theta: Some(10_000.0),
+        qkv_bias: Bias::Key("attention_bias"),
+        output_bias: Bias::Key("attention_bias"),
+        feed_forward_bias: Bias::Key("mlp_bias"),
+        gguf_pairs: true,
+        ..PLAIN
+    },
+    // <https://arxiv.org/abs/2310.06825>
+    Family {
+        name: "Mistral",
+        classes: &["MistralForCausalLM"],
+        model_types: &["mistral"],
+        gguf: &["llama"],
+        divides_width: true,
+        defaults: &[("sliding_window", Size(4096))],
+        windows: Windows::All,
+        gguf_pairs: true,
+        ..PLAIN
+    },
+    // Phi-3 and Phi-4 (<https://arxiv.org/abs/2404.14219>, <https://arxiv.org/abs/2412.08905>). Phi-4-mini names two ways of
+    // mixing layers and positions but uses neither.
+    Family {
+        name: "Phi3",
+        classes: &["Phi3ForCausalLM"],
+        model_types: &["phi3"],
+        gguf: &["phi3"],
+        tensors: &[LAYER, FUSED_QKV, FUSED_GATE_UP],
+        divides_width: true,
+        theta: Some(10_000.0),
+        fixed: &[
+            ("full_attn_mod", Size(1)),
+            ("interpolate_factor", Size(1)),
+            ("lm_head_bias", Flag(false)),
+        ],
+        windows: Windows::All,
+        ..PLAIN
+    },
+    // GLM-4 9B as transformers names it (<https://arxiv.org/abs/2406.12793>).
+    Family {
+        name: "Glm",
+        classes: &["GlmForCausalLM"],
+        model_types: &["glm"],
+        gguf: &["chatglm"],
+        tensors: &[LAYER, FUSED_GATE_UP],
+        ..GLM
+    },
+    // GLM-4 0414.
+    Family {
+        name: "Glm4",
+        classes: &["Glm4ForCausalLM"],
+        model_types: &["glm4"],
+        gguf: &["glm4"],
+        tensors: GLM4,
+        ..GLM
+    },
+    // GLM-4.1V's text part.
+    Family {
+        name: "Glm4v",
+        model_types: &["glm4v_text"],
+        tensors: GLM4,
+        divides_width: true,
+        defaults: &[],
+        without_effect: &["attention_bias"],
+        qkv_bias: Bias::Always,
+        ..GLM
+    },
+    // GLM-4 9B as it was first published, under the names of its own code.
+    Family {
+        name: "ChatGlm",
+        classes: &["ChatGLMModel", "ChatGLMForConditionalGeneration"],
+        model_types: &["chatglm"],
+        gguf: &["chatglm"],
+        layers: "transformer.encoder.layers",
+        tensors: &[&[
+            (
+                Embedding,
+                "transformer.embedding.word_embeddings",
+                "token_embd",
+            ),
+            (Norm, "transformer.encoder.final_layernorm", "output_norm"),
+            (Head, "transformer.output_layer", "output"),
+            (AttentionNorm, "input_layernorm", "attn_norm"),
+            (QueryKeyValue, "self_attention.query_key_value", "attn_qkv"),
+            (AttentionOutput, "self_attention.dense", "attn_output"),
+            (FeedForwardNorm, "post_attention_layernorm", "ffn_norm"),
+            (GateUp, "mlp.dense_h_to_4h", "ffn_up"),
+            (Down, "mlp.dense_4h_to_h", "ffn_down"),
+        ]],
+        renamed: &[
+            ("num_layers", "num_hidden_layers"),
+            ("padded_vocab_size", "vocab_size"),
+            ("ffn_hidden_size", "intermediate_size"),
+            ("kv_channels", "head_dim"),
+            ("multi_query_group_num", "num_key_value_heads"),
+            ("layernorm_epsilon", "rms_norm_eps"),
+            ("seq_length", "max_position_embeddings"),
+            ("add_qkv_bias", "attention_bias"),
+        ],
+        // Without multi_query_attention queries, keys and values are interleaved by head in their matrix.
+        defaults: &[
+            ("partial_rotary_factor", Number(0.5)),
+            ("multi_query_attention", Flag(false)),
+        ],
+        fixed: &[
+            ("multi_query_attention", Flag(true)),
+            ("rmsnorm", Flag(true)),
+            ("post_layer_norm", Flag(true)),
+            ("add_bias_linear", Flag(false)),
+            ("apply_residual_connection_post_layernorm", Flag(false)),
+            ("original_rope", Flag(true)),
+            ("quantization_bit", Size(0)),
+            ("pre_seq_len", Size(0)),
+        ],
+        // About how a product is computed, not about its result.
+        without_effect: &[
+            "apply_query_key_layer_scaling",
+            "attention_softmax_in_fp32",
+            "fp32_residual_connection",
+            "prefix_projection",
+        ],
+        theta_ratio: true,
+        gguf_lacks: &[("multi_query_attention", Flag(true))],
+        ..GLM
+    },
+    // <https://arxiv.org/abs/2508.10925>. Experts are stored together in Safetensors and apart in GGUF.
+    Family {
+        name: "GptOss",
+        classes: &["GptOssForCausalLM"],
+        model_types: &["gpt_oss"],
+        gguf: &["gpt-oss"],
+        tensors: &[
+            LAYER,
+            EXPERTS,
+            &[
+                (
+                    FeedForwardNorm,
+                    "post_attention_layernorm",
+                    "post_attention_norm",
+                ),
+                (Sinks, "self_attn.sinks", "attn_sinks.weight"),
+                (Router, "mlp.router", "ffn_gate_inp"),
+                (ExpertsGateUp, "mlp.experts.gate_up_proj", ""),
+                (ExpertsDown, "mlp.experts.down_proj", ""),
+            ],
+        ],
+        defaults: &[
+            ("attention_bias", Flag(true)),
+            ("sliding_window", Size(128)),
+            ("swiglu_alpha", Number(1.702)),
+            ("swiglu_limit", Number(7.0)),
+        ],
+        // Other names for sizes given already, in the makers' own files.
+        without_effect: &[
+            "experts_per_token",
+            "initial_context_length",
+            "max_window_layers",
+        ],
+        must_stretch: true,
+        qkv_bias: Bias::Key("attention_bias"),
+        output_bias: Bias::Key("attention_bias"),
+        feed_forward_bias: Bias::Always,
+        windows: Windows::AllButEvery(2),
+        experts: Some(ExpertKeys {
+            count: &["num_local_experts"],
+            width: "intermediate_size",
+            normalise: None,
+        }),
+        clamps: true,
+        gguf_rope: &[("truncate", Flag(false))],
+        gguf_gating: 3,
+        ..PLAIN
+    },
+];
+
+/// What the three forms of GLM-4 have in common.
+const GLM: Family = Family {
+    defaults: &[("partial_rotary_factor", Number(0.5))],
+    theta: Some(10_000.0),
+    rotates_neighbours: true,
+    qkv_bias: Bias::Key("attention_bias"),
+    ..PLAIN
+};
+
+const GLM4: &[&[TensorName]] = &[
+    LAYER,
+    FUSED_GATE_UP,
+    &[
+        (
+            AttentionResultNorm,
+            "post_self_attn_layernorm",
+            "post_attention_norm",
+        ),
+        (FeedForwardResultNorm, "post_mlp_layernorm", "post_ffw_norm"),
+    ],
+];
+
+/// Classes with towers for images or sound.
+pub(crate) const WRAPPERS: &[Wrapper] = &[
+    Wrapper {
+        class: "Mistral3ForConditionalGeneration",
+        model_type: "mistral3",
+        text: "mistral",
+        ties: true,
+    },
+    Wrapper {
+        class: "Qwen2VLForConditionalGeneration",
+        model_type: "qwen2_vl",
+        text: "qwen2_vl_text",
+        ties: false,
+    },
+    Wrapper {
+        class: "Qwen2_5_VLForConditionalGeneration",
+        model_type: "qwen2_5_vl",
+        text: "qwen2_5_vl_text",
+        ties: false,
+    },
+    Wrapper {
+        class: "Qwen3VLForConditionalGeneration",
+        model_type: "qwen3_vl",
+        text: "qwen3_vl_text",
+        ties: false,
+    },
+    Wrapper {
+        class: "Glm4vForConditionalGeneration",
+        model_type: "glm4v",
+        text: "glm4v_text",
+        ties: false,
+    },
+    Wrapper {
+        class: "LlavaForConditionalGeneration",
+        model_type: "llava",
+        text: "llama",
+        ties: false,
+    },
+    Wrapper {
+        class: "InternVLForConditionalGeneration",
+        model_type: "internvl",
+        text: "qwen2",
+        ties: true,
+    },
+];
