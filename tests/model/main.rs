@@ -23,4 +23,3 @@ mod families;
 mod gguf;
 mod golden_logits;
 mod quantised;
-mod real;
