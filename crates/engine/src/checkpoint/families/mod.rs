@@ -308,7 +308,7 @@ impl Family {
     }
 
     /// The name in Safetensors of a tensor of a GGUF file, `{}` for an expert's number, and the part it is.
-    pub(crate) fn from_gguf(&self, name: &str) -> Option<(Part, String)> {
+    pub(crate) fn named_in_gguf(&self, name: &str) -> Option<(Part, String)> {
         let (layer, rest) = match name
             .strip_prefix("blk.")
             .and_then(|rest| rest.split_once('.'))
@@ -423,7 +423,7 @@ mod tests {
             ),
         ] {
             let family = FAMILIES.iter().find(|family| family.name == name).unwrap();
-            assert_eq!(family.from_gguf(tensor).unwrap().1, expected, "{name}");
+            assert_eq!(family.named_in_gguf(tensor).unwrap().1, expected, "{name}");
         }
         let qwen3 = FAMILIES
             .iter()
@@ -435,7 +435,7 @@ mod tests {
             "attn_q.weight",
             "blk.x.attn_q.weight",
         ] {
-            assert_eq!(qwen3.from_gguf(foreign), None, "{foreign}");
+            assert_eq!(qwen3.named_in_gguf(foreign), None, "{foreign}");
         }
     }
 }

@@ -60,17 +60,15 @@ pub(super) fn family(
         let windowed = window(metadata)?.is_some();
         known.retain(|family| (family.windows != Windows::Never) == windowed);
     }
-    match known.first() {
-        Some(family) => Ok(family),
-        None => {
-            let names = FAMILIES.iter().flat_map(|family| family.gguf);
-            let names: BTreeSet<&str> = names.copied().collect();
-            metadata.fail(format!(
-                "architecture {name} is not supported; supported: {}",
-                names.into_iter().collect::<Vec<_>>().join(", ")
-            ))
-        }
+    if let Some(family) = known.first() {
+        return Ok(family);
     }
+    let names = FAMILIES.iter().flat_map(|family| family.gguf);
+    let names: BTreeSet<&str> = names.copied().collect();
+    metadata.fail(format!(
+        "architecture {name} is not supported; supported: {}",
+        names.into_iter().collect::<Vec<_>>().join(", ")
+    ))
 }
 
 /// How many keys a query sees.

@@ -214,7 +214,7 @@ impl Gate for Gelu {
     fn join(self, gate: f32, up: f32) -> f32 {
         // Half of 1 + tanh(x) is the sigmoid of 2x; the constant is twice √(2/π).
         let cubic = (0.044_715 * gate * gate).mul_add(gate, gate);
-        gate * sigmoid(1.595_769_1 * cubic) * up
+        gate * sigmoid(1.595_769 * cubic) * up
     }
 }
 
