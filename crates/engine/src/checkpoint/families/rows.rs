@@ -1,8 +1,7 @@
 //! The table of families.
 
 use super::{
-    Bias, ExpertKeys, Factor, Family, Gate as GateKind, Part, Setting, TensorName, Windows,
-    Wrapper,
+    Bias, ExpertKeys, Factor, Family, Gate as GateKind, Part, Setting, TensorName, Windows, Wrapper,
 };
 
 use Part::{

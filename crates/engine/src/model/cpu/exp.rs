@@ -96,7 +96,7 @@ mod tests {
             let exact = f64::from(x).tanh();
             assert!((f64::from(tanh(x)) - exact).abs() < 1.5e-7, "tanh {x}");
         }
-        assert_eq!([tanh(f32::INFINITY), tanh(-200.0)], [1.0, -1.0]);
+        assert!((tanh(f32::INFINITY) - 1.0).abs() < 1e-7 && (tanh(-200.0) + 1.0).abs() < 1e-7);
     }
 
     #[test]
